@@ -1,0 +1,79 @@
+// Package advisor matches the blamed stalls of a launch with changes worth making and estimates what each would bring,
+// as section 5 of the GPA paper describes. An [Optimizer] matches one inefficiency pattern; an estimator (Equations 2
+// to 10) turns the match into a speedup. To add an optimizer, implement the interface in a file of its own and add it
+// to the list in this one.
+package advisor
+
+import (
+	"gpa/blamer"
+	"gpa/cubin/cfg"
+)
+
+// Class is the way in which an optimizer gains, and so which estimator it uses.
+type Class string
+
+// The classes of Table 2 of the paper.
+const (
+	StallElimination Class = "stall-elimination"
+	LatencyHiding    Class = "latency-hiding"
+	Parallel         Class = "parallel"
+	ControlFlow      Class = "control-flow"
+)
+
+// An Optimizer matches one inefficiency pattern.
+type Optimizer interface {
+	// Name is the optimizer's name in reports, as in "loop-unrolling".
+	Name() string
+	Class() Class
+	// Match finds what the optimizer applies to; nil where there is nothing.
+	Match(*Input) []*Match
+}
+
+// Input is what optimizers see.
+type Input struct {
+	Blame *blamer.Result
+}
+
+// A ScopeKind says how much code a match spans.
+type ScopeKind string
+
+// The kinds of scopes.
+const (
+	KernelScope   ScopeKind = "kernel"
+	FunctionScope ScopeKind = "function"
+	LoopScope     ScopeKind = "loop"
+	LineScope     ScopeKind = "line"
+)
+
+// A Scope is the code that an advice is about.
+type Scope struct {
+	Kind ScopeKind
+	Code int       // index in the module's Codes
+	Func *cfg.Func // of function and loop scopes
+	Loop *cfg.Loop // of loop scopes
+}
+
+// A Match is what an optimizer found in one scope.
+type Match struct {
+	Scope       Scope
+	Samples     float64 // matched samples, M of Equation 2
+	Latency     float64 // matched latency samples, M^L of Equations 3 to 5
+	Hotspots    []Hotspot
+	Suggestions []string
+	Speedup     float64 // set by parallel optimizers themselves; code optimizers leave it to the estimator of their class
+}
+
+// A Hotspot is a def-use pair that contributes to a match.
+type Hotspot struct {
+	Def, Use blamer.Node
+	Distance int
+	Samples  float64
+}
+
+// An Advice is a match with its estimate, ready for a report.
+type Advice struct {
+	Optimizer string
+	Class     Class
+	Match     *Match
+	Speedup   float64
+}

@@ -1,0 +1,4 @@
+package cubin
+
+// lineTable maps instruction offsets to source lines.
+type lineTable struct{}

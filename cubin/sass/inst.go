@@ -1,0 +1,132 @@
+// Package sass is the instruction set of NVIDIA GPUs from Volta (sm_70) on: 128-bit instruction words, their text as
+// nvdisasm prints it, and what each instruction reads and writes.
+//
+// One table drives everything. A row of it, a [Form], says where the operands and modifiers of one instruction form
+// lie in the word, how they print, what the instruction reads and writes and which pipe executes it; [Decode],
+// [Encode], [Inst.Text], [Parse], [Inst.Uses] and [Inst.Defs] are small functions over that table. Begin with this
+// file, then form.go, then one of the table_*.go files.
+package sass
+
+// An Arch is a compute capability times ten, as in 70 for sm_70.
+type Arch int
+
+// The architectures whose machine code is known.
+const (
+	SM70 Arch = 70
+	SM75 Arch = 75
+	SM80 Arch = 80
+	SM86 Arch = 86
+	SM89 Arch = 89
+	SM90 Arch = 90
+)
+
+// InstSize is the size of an instruction word in bytes.
+const InstSize = 16
+
+// Numbers of the registers that are constants: RZ and URZ read zero, PT and UPT read true.
+const (
+	RZ  = 255
+	URZ = 63
+	PT  = 7
+	UPT = 7
+)
+
+// A Word is one 128-bit instruction word; Lo holds bits 0 to 63.
+type Word struct{ Lo, Hi uint64 }
+
+// An Inst is one decoded instruction. It is immutable once decoded and safe to share.
+type Inst struct {
+	Op       Op     // base opcode, as in FFMA
+	Form     *Form  // the table row that matched
+	Arch     Arch   // the architecture it was decoded for
+	PC       uint64 // byte offset in its section, to which branch targets are relative
+	Word     Word
+	Guard    Guard
+	Mods     []Mod     // one for each modifier field of the row, default values included, in row order
+	Operands []Operand // in printing order
+	Control  Control
+}
+
+// A Guard is the predicate that an instruction is executed under: @P0, @!P3, @UP1. The zero Guard is not valid; an
+// unguarded instruction has Reg PT.
+type Guard struct {
+	Reg     uint8
+	Neg     bool
+	Uniform bool // a uniform predicate
+}
+
+// Always reports whether the guard is always true.
+func (g Guard) Always() bool { return g.Reg == PT && !g.Neg }
+
+// Never reports whether the guard is always false (@!PT).
+func (g Guard) Never() bool { return g.Reg == PT && g.Neg }
+
+// A Mod is the value of one modifier field, as in {Round, RoundRZ}.
+type Mod struct {
+	Kind  ModKind
+	Value uint16
+}
+
+// Mod returns the value of the modifier field of that kind, 0 where the form has none.
+func (i *Inst) Mod(kind ModKind) uint16 {
+	for _, m := range i.Mods {
+		if m.Kind == kind {
+			return m.Value
+		}
+	}
+	return 0
+}
+
+// A Kind says what an operand is.
+type Kind uint8
+
+// The kinds of operands.
+const (
+	KindNone       Kind = iota
+	KindReg             // R0 … R254, RZ
+	KindPred            // P0 … P6, PT
+	KindUReg            // UR0 … UR62, URZ
+	KindUPred           // UP0 … UP6, UPT
+	KindImm             // an integer or floating-point immediate: Imm holds the bits as the executing unit sees them
+	KindConst           // c[Bank][Offset], with an index register where Reg is not RZ
+	KindMem             // [Reg + UReg + Offset]
+	KindSReg            // a special register; Imm is its index
+	KindConvBar         // a convergence barrier register B0 … B15
+	KindScoreboard      // SB0 … SB5, as DEPBAR names them
+	KindTarget          // a code address; Imm is the byte offset in the section (may be relative to a register, see Form)
+	KindPredSet         // PR, all predicates as a bit set
+	KindLabelReg        // a register holding a code address (BRX, RET, CALL)
+)
+
+// An Operand is one operand as it is printed. Which of the fields mean something depends on Kind.
+type Operand struct {
+	Kind   Kind
+	Dest   bool  // written by the instruction
+	Source bool  // read by the instruction (address registers of a destination are sources of their own)
+	Reg    uint8 // number of the register, predicate, uniform register or barrier; base or index register of Mem and Const
+	UReg   uint8 // uniform register of a KindMem address or descriptor, URZ where there is none
+	Width  uint8 // 32-bit registers that the operand spans: 1, 2, 4; of a KindMem or KindConst the same for the base register
+	Neg    bool  // -x
+	Abs    bool  // |x|
+	Not    bool  // ~x of an integer, !p of a predicate
+	Reuse  bool  // .reuse: the register-file cache keeps it
+	Swz    uint8 // which half of a packed register is read: a Swizzle value
+	Bank   uint8 // constant bank
+	Offset int32 // byte offset of KindMem and KindConst
+	Imm    uint64
+}
+
+// A Resource is something that an instruction can read or write and so depend on: a register, a predicate, a
+// dependence counter. Resources are small integers so that sets of them can be bitmaps.
+type Resource uint16
+
+// Where each register file begins in the numbering of resources. Constants (RZ, PT, …) are not resources.
+const (
+	ResReg     Resource = 0               // R0 …
+	ResUReg    Resource = 256             // UR0 …
+	ResPred    Resource = 320             // P0 …
+	ResUPred   Resource = 328             // UP0 …
+	ResSB      Resource = 336             // dependence counters SB0 … SB5: the paper's virtual barrier registers
+	ResConvBar Resource = 344             // convergence barriers B0 … B15
+	NumRes     Resource = ResConvBar + 16 // number of resources
+)

@@ -1,0 +1,54 @@
+package emu
+
+import (
+	"gpa/cubin"
+	"gpa/emu/arch"
+	"gpa/emu/stall"
+)
+
+// An Observer watches a timed launch as a hardware sampler would: from outside and without changing it. All calls of a
+// launch come from one goroutine at a time.
+type Observer interface {
+	// Begin is called once, before the first cycle.
+	Begin(*LaunchFacts)
+	// NextSample returns the first cycle at or after cycle in which the observer wants to look at the SM; a cycle that
+	// passes while the SM holds no warp is not reported.
+	NextSample(sm int, cycle int64) int64
+	// Sample is called in a cycle that NextSample named. The view is valid during the call only.
+	Sample(view SMView, cycle int64)
+}
+
+// LaunchFacts are what is known of a launch before it runs.
+type LaunchFacts struct {
+	Kernel    *cubin.Kernel
+	Module    *cubin.File
+	Model     *arch.Model
+	Grid      [3]int
+	Block     [3]int
+	Occupancy arch.Occupancy
+}
+
+// An SMView shows the state of one SM in one cycle.
+type SMView interface {
+	SM() int
+	Schedulers() int
+	// Warps returns the number of warps that the scheduler holds.
+	Warps(scheduler int) int
+	// Issued reports whether the scheduler issues an instruction in this cycle.
+	Issued(scheduler int) bool
+	// Warp returns the state of the i-th warp of the scheduler.
+	Warp(scheduler, i int) WarpState
+}
+
+// A WarpState is what a sample records of a warp: the instruction that it issues or will issue next and why it does not
+// issue it in this cycle.
+type WarpState struct {
+	Code   int    // index in the module's Codes
+	PC     uint64 // offset in that section
+	Reason stall.Reason
+	// HasProducer says that the warp waits for the result of one instruction, the one named by ProducerCode and
+	// ProducerPC: of all that it waits for, the last to complete.
+	HasProducer  bool
+	ProducerCode int
+	ProducerPC   uint64
+}

@@ -1,0 +1,99 @@
+// Package profiler holds profiles: the PC samples of kernel launches with the facts of each launch, as plain data. A
+// profile is taken by package sampler from the emulated GPU or imported from a real one; everything downstream (blamer,
+// advisor, reports) sees only this. [Save] and [Load] keep it in a file together with the cubins it belongs to.
+package profiler
+
+import (
+	"gpa/cubin"
+	"gpa/emu/stall"
+)
+
+// A Profile is a sequence of profiled launches over one or more modules.
+type Profile struct {
+	Modules  []*cubin.File
+	Launches []*Launch
+}
+
+// A Launch is the profile of one kernel launch.
+type Launch struct {
+	Kernel  string // mangled
+	Module  int    // index in Profile.Modules
+	GPU     string // model name, as in v100
+	Grid    [3]int
+	Block   [3]int
+	Facts   Facts
+	Period  int       // cycles between two samples of one SM
+	Samples []Sample  // one for each distinct (code, pc, reason, producer), in that order
+	PCs     []Counter // source counters, by code and pc; only executed instructions
+	Fault   *Fault    // where the launch did not end well; samples up to there are kept
+	Missing []string  // what the source of the profile could not tell, as in "thread executions"
+}
+
+// Facts are what is known of a launch besides its samples.
+type Facts struct {
+	Registers     int // a thread
+	SharedStatic  int // bytes a block
+	SharedDynamic int // bytes a block
+	LocalBytes    int // bytes a thread
+
+	Cycles             int64 // from the launch's first cycle to its last
+	SMActiveCycles     int64 // sum over SMs of the cycles in which they held a warp
+	ClockHz            float64
+	WarpInstructions   int64
+	ThreadInstructions int64
+
+	SMs                  int
+	SchedulersPerSM      int
+	MaxWarpsPerScheduler int
+	WarpsPerScheduler    float64 // resident warps of one scheduler by the launch's occupancy
+	OccupancyLimit       string  // registers, shared, threads, blocks or grid: what keeps it from being higher
+	BlocksPerSM          int     // resident at the same time
+
+	TimingLevel  string // full, fast or none
+	Extrapolated bool
+	ErrorBound   float64 // relative, of Cycles, where Extrapolated
+}
+
+// A Sample counts equal samples.
+type Sample struct {
+	Code     int    // index in the module's Codes
+	PC       uint64 // of the instruction that the sampled warp was to issue next (or issued)
+	Reason   stall.Reason
+	Count    int64 // samples
+	Latency  int64 // those of them taken in a cycle in which the warp's scheduler issued nothing
+	Producer Producer
+}
+
+// A Producer is the true cause of a dependency stall: the last outstanding instruction to complete. Only an emulated
+// GPU knows it. Blame that hardware could give must not look at it.
+type Producer struct {
+	Known bool
+	Code  int
+	PC    uint64
+}
+
+// A Counter holds the per-instruction source counters that Nsight Compute has too.
+type Counter struct {
+	Code                  int
+	PC                    uint64
+	Executions            int64 // warp instructions issued
+	ThreadExecutions      int64 // threads that executed it with a true guard
+	GlobalSectors         int64 // 32-byte sectors requested from L1
+	GlobalSectorsIdeal    int64 // sectors that the bytes used would fill
+	SharedWavefronts      int64 // passes through shared memory
+	SharedWavefrontsIdeal int64 // passes without bank conflicts
+	BranchTaken           int64 // thread executions that took the branch, of branches
+}
+
+// A Fault is how a launch stopped, in the words that reports print.
+type Fault struct {
+	Kind       string // "out of bounds", "misaligned", "barrier deadlock", …
+	Code       int
+	PC         uint64
+	Block      [3]int
+	Thread     [3]int
+	HasAddress bool
+	Address    uint64
+	Buffer     string // the nearest buffer and the distance to it
+	Message    string // the whole of it in one line
+}
