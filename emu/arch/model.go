@@ -35,3 +35,9 @@ const (
 
 // A Bound is the shortest and longest latency of a class, cycles.
 type Bound struct{ Min, Max int }
+
+// A Model is one GPU.
+type Model struct {
+	Name string // as in v100
+	Arch int    // 70 for sm_70
+}
