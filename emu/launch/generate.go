@@ -1,0 +1,126 @@
+package launch
+
+import (
+	"fmt"
+	"math"
+)
+
+// draw is the i-th value of the splitmix64 sequence of a seed (Steele, Lea, Flood 2014), which every random generator of
+// launch files is made of. It can be computed for any i, so all implementations agree whatever their order.
+func draw(seed, i uint64) uint64 {
+	z := seed + (i+1)*0x9E3779B97F4A7C15
+	z = (z ^ z>>30) * 0xBF58476D1CE4E5B9
+	z = (z ^ z>>27) * 0x94D049BB133111EB
+	return z ^ z>>31
+}
+
+// unit is a draw as a number in [0, 1).
+func unit(seed, i uint64) float64 { return float64(draw(seed, i)>>11) * 0x1p-53 }
+
+// generate fills data with elements of type e.
+func (in *Init) generate(e Elem, data []byte) error {
+	switch in.Kind {
+	case InitZero:
+		clear(data)
+		return nil
+	case InitPermutation:
+		return permute(e, data, in.Seed)
+	}
+	size := e.Size()
+	for i := 0; i < len(data)/size; i++ {
+		if err := e.put(data[i*size:], in.element(e, uint64(i))); err != nil {
+			return fmt.Errorf("element %d: %w", i, err)
+		}
+	}
+	return nil
+}
+
+// element is the value of element i.
+func (in *Init) element(e Elem, i uint64) number {
+	switch in.Kind {
+	case InitIota:
+		return in.iota(i)
+	case InitUniform:
+		return in.uniform(e, i)
+	case InitNormal:
+		sum := 0.0
+		for k := range uint64(12) {
+			sum += unit(in.Seed, 12*i+k)
+		}
+		v := float64(in.B.f*(sum-6)) + in.A.f
+		if !e.IsFloat() {
+			v = math.Floor(v)
+		}
+		return floatNumber(v)
+	default:
+		return in.A
+	}
+}
+
+// iota is start + i·step, exact for integers.
+func (in *Init) iota(i uint64) number {
+	v := in.A.f + float64(float64(i)*in.B.f)
+	if !in.A.isInt || !in.B.isInt || v < math.MinInt64 || v >= 1<<64 {
+		return floatNumber(v)
+	}
+	exact := in.A.i + int64(i)*in.B.i // modulo 2^64
+	if v > math.MaxInt64 {
+		return uintNumber(uint64(exact))
+	}
+	return intNumber(exact)
+}
+
+// uniform is low + u·(high - low); a value that rounds to high becomes the next below.
+func (in *Init) uniform(e Elem, i uint64) number {
+	low, high := in.A.f, in.B.f
+	v := low + float64(unit(in.Seed, i)*(high-low))
+	if !e.IsFloat() {
+		if v = math.Floor(v); v >= high {
+			v = math.Ceil(high) - 1
+		}
+		return floatNumber(v)
+	}
+	var b [8]byte
+	if err := e.put(b[:], floatNumber(v)); err != nil || e.get(b[:]).f < high {
+		return floatNumber(v)
+	}
+	return floatNumber(e.below(high))
+}
+
+// below is the largest value of a floating-point type under v.
+func (e Elem) below(v float64) float64 {
+	var b [8]byte
+	if e.put(b[:], floatNumber(v)) != nil || v == 0 {
+		return v
+	}
+	bits := getBits(b[:], e.Size())
+	for e.get(b[:]).f >= v {
+		if v > 0 {
+			bits--
+		} else {
+			bits++ // away from zero: the magnitude of a negative number grows
+		}
+		putBits(b[:], e.Size(), bits)
+	}
+	return e.get(b[:]).f
+}
+
+// permute stores the numbers from 0 on in an order drawn by Fisher and Yates's shuffle.
+func permute(e Elem, data []byte, seed uint64) error {
+	size := e.Size()
+	n := len(data) / size
+	order := make([]int64, n)
+	for i := range order {
+		order[i] = int64(i)
+	}
+	for i := n - 1; i > 0; i-- {
+		j := draw(seed, uint64(i)) % uint64(i+1)
+		order[i], order[j] = order[j], order[i]
+	}
+	for i, v := range order {
+		if err := e.put(data[i*size:], intNumber(v)); err != nil {
+			return fmt.Errorf("element %d: %w", i, err)
+		}
+	}
+	return nil
+}
