@@ -1,0 +1,137 @@
+package gpa_test
+
+import (
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// allowed is the import rule: which packages of the module a package may import directly. A package that is missing
+// here has no rule and fails the test.
+var allowed = map[string][]string{
+	"cubin/sass":       {},
+	"cubin":            {"cubin/sass"},
+	"cubin/cfg":        {"cubin/sass", "cubin"},
+	"emu/arch":         {},
+	"emu/stall":        {},
+	"cubin/rewrite":    {"cubin/sass", "cubin", "cubin/cfg", "emu/arch"},
+	"emu/mem":          {"emu/arch"},
+	"emu/reconv":       {"cubin/sass", "cubin/cfg"},
+	"emu":              {"cubin/sass", "cubin", "cubin/cfg", "emu/arch", "emu/stall", "emu/mem", "emu/reconv"},
+	"emu/launch":       {"emu", "cubin"},
+	"emu/check":        {"emu"},
+	"profiler":         {"cubin/sass", "cubin", "emu/arch", "emu/stall"},
+	"profiler/sampler": {"profiler", "emu"},
+	"blamer":           {"profiler", "cubin/sass", "cubin", "cubin/cfg", "emu/arch", "emu/stall"},
+	"advisor":          {"blamer"},
+	"reports":          {"profiler", "blamer", "advisor", "cubin/sass", "cubin"},
+	"cmd/gpa":          {"all"},
+	"kernels":          {},
+}
+
+// restricted are the modules that one place alone may import.
+var restricted = map[string]string{
+	"github.com/olekukonko/tablewriter": "reports",
+	"github.com/spf13/pflag":            "cmd/gpa",
+	"github.com/goccy/go-yaml":          "emu/launch",
+	"github.com/google/pprof/profile":   "reports",
+}
+
+// imports returns the imports of each package's non-test files, by folder.
+func imports(t *testing.T) map[string][]string {
+	t.Helper()
+	found := make(map[string][]string)
+	err := filepath.WalkDir(".", func(name string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if entry.IsDir() && (entry.Name() == "testdata" || name != "." && strings.HasPrefix(entry.Name(), ".")) {
+			return fs.SkipDir
+		}
+		if !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") {
+			return nil
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.ImportsOnly)
+		if err != nil {
+			return err
+		}
+		folder := path.Dir(filepath.ToSlash(name))
+		if _, seen := found[folder]; !seen {
+			found[folder] = nil
+		}
+		for _, spec := range file.Imports {
+			imported, err := strconv.Unquote(spec.Path.Value)
+			if err != nil {
+				return err
+			}
+			found[folder] = append(found[folder], imported)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
+// inModule returns the part of an import path after the module's name.
+func inModule(imported string) (string, bool) { return strings.CutPrefix(imported, "gpa/") }
+
+// closure returns what may be imported through the rule's packages as well: "and what these import".
+func closure(folder string) []string {
+	list := slices.Clone(allowed[folder])
+	for i := 0; i < len(list); i++ {
+		for _, next := range allowed[list[i]] {
+			if !slices.Contains(list, next) {
+				list = append(list, next)
+			}
+		}
+	}
+	return list
+}
+
+func TestImportRule(t *testing.T) {
+	for folder, list := range imports(t) {
+		if _, ok := allowed[folder]; !ok {
+			t.Errorf("package %s has no import rule", folder)
+			continue
+		}
+		may := closure(folder)
+		for _, imported := range list {
+			if inner, ok := inModule(imported); ok && !slices.Contains(may, inner) && !slices.Contains(may, "all") {
+				t.Errorf("%s must not import %s", folder, inner)
+			}
+			for module, only := range restricted {
+				if strings.HasPrefix(imported, module) && folder != only {
+					t.Errorf("only %s may import %s, not %s", only, module, folder)
+				}
+			}
+		}
+	}
+}
+
+// The blamer, the advisor and the reports work on samples of a real GPU as well: they never reach the emulator.
+func TestNoEmulatorBehindTheProfile(t *testing.T) {
+	direct := imports(t)
+	for _, folder := range []string{"blamer", "advisor", "reports", "profiler"} {
+		seen := map[string]bool{folder: true}
+		for queue := []string{folder}; len(queue) > 0; queue = queue[1:] {
+			for _, imported := range direct[queue[0]] {
+				inner, ok := inModule(imported)
+				if inner == "emu" {
+					t.Errorf("%s reaches emu through %s", folder, queue[0])
+				}
+				if ok && !seen[inner] {
+					seen[inner] = true
+					queue = append(queue, inner)
+				}
+			}
+		}
+	}
+}
