@@ -130,3 +130,13 @@ const (
 	ResConvBar Resource = 344             // convergence barriers B0 … B15
 	NumRes     Resource = ResConvBar + 16 // number of resources
 )
+
+// HasMod reports whether the form has a modifier field of that kind.
+func (i *Inst) HasMod(kind ModKind) bool {
+	for _, m := range i.Mods {
+		if m.Kind == kind {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,377 @@
+package sass
+
+// A ModKind names a modifier field, as in Round. The values that a field can have are the constants that begin with the
+// field's name, as in RoundRZ; a field without such constants is a flag: 1 where the modifier is printed, 0 where not.
+type ModKind uint8
+
+// The modifier fields.
+const (
+	ModNone ModKind = iota
+
+	// Arithmetic.
+	Round   // rounding mode: RoundRN …; of conversions to integral values too
+	FTZ     // denormals: FTZNone, FTZFlush, FTZFMZ
+	Sat     // .SAT: clamp to [0, 1]; of HMMA .SATFINITE
+	Compare // comparison: CompareLT …
+	BoolOp  // how the comparison joins the source predicate: BoolAND …
+	BF      // .BF of FSET and HSET2: 1.0 instead of all ones for true
+	HAnd    // .H_AND of HSETP2: one result, true when both halves are
+	OutF32  // .F32 of HADD2, HMUL2, HFMA2: the result is one single-precision number
+	MufuFn  // function of MUFU: MufuRCP …
+	NTZ     // .NTZ of F2I: NaN becomes zero
+	DstType // type of the result of a conversion, of D in HMMA: TypeU32 …
+	SrcType // type of the source of a conversion, of C in HMMA: TypeU32 …; of A in IDP
+	SrcTyp2 // type of the second source, B in IDP
+
+	// Integer.
+	U32      // .U32 (of VABSDIFF4 .U8): operands are unsigned
+	X        // .X: takes a carry in
+	EX       // .EX of ISETP: compares the high words of a 64-bit comparison
+	Wide     // .WIDE of IMAD: 64-bit result and addend
+	HI       // .HI: the high word of the result
+	SX32     // .SX32 of LEA: the high word of A is its sign extension
+	Wrap     // .W: the shift is taken modulo the width
+	Dir      // direction of SHF: DirL, DirR
+	ShfType  // type of SHF: TypeU32, TypeS32, TypeU64, TypeS64
+	SH       // .SH of FLO: the result is a shift amount, 31 minus the position
+	PAnd     // .PAND of LOP3: Pd is the AND of the source predicate, not the OR
+	PrmtMode // mode of PRMT: PrmtIDX …
+	ByteSel  // which byte P2R and R2P work on: 0 to 3 (.B1 …)
+	Acc      // .ACC of VABSDIFF4
+	IdpMode  // mode of IDP: Idp4A, Idp2ALO, Idp2AHI
+
+	// Memory.
+	E        // .E: 64-bit address
+	Size     // size of the access: SizeU8 …; of CS2R, BMOV Size32, Size64
+	LoadU    // .U of a load or CCTL.U
+	Scope    // scope of ordering: ScopeCTA …; of MEMBAR too
+	Order    // memory ordering: OrderWeak …
+	Sem      // semantics of MEMBAR: SemSC …
+	MMIO     // .MMIO of MEMBAR
+	Private  // .PRIVATE
+	Evict    // cache eviction priority: EvictNormal …
+	ZD       // .ZD: writes a predicate, zero data where it is false
+	AtomOp   // operation of an atomic: AtomADD …
+	AtomType // operand type of an atomic: TypeU32, TypeS32, TypeU64, TypeS64, TypeF32, TypeF64, TypeF16x2
+	LdcMode  // addressing mode of LDC: LdcIA …
+	CctlOp   // operation of CCTL: CctlPF1 …
+	CctlSpc  // cache that CCTL works on: 0 data, 1 U, 2 C, 3 I
+	Space    // memory space that QSPC asks for: SpaceG …
+
+	// Warp-wide.
+	ShflMode  // mode of SHFL: ShflIDX …
+	VoteMode  // mode of VOTE: VoteALL …
+	MatchMode // mode of MATCH: MatchALL, MatchANY
+	MatchU64  // .U64 of MATCH
+
+	// Control flow.
+	BarMode  // what BAR does: BarSYNC …
+	BarRed   // reduction of BAR.RED: BarPOPC …
+	Defer    // .DEFER_BLOCKING
+	B2RMode  // what B2R reads: B2RBAR, B2RRESULT, B2RWARP
+	BraMode  // .U, .DIV, .CONV of BRA: BraPlain …
+	CallInc  // .INC, .DEC of the call depth: CallNone, CallINC, CallDEC
+	Abs      // .ABS of CALL and RET: the address is absolute; otherwise .REL
+	NoInc    // .NOINC of CALL, .NODEC of RET: the call depth stays
+	ExitMode // EXIT: 0, 1 KEEPREFCOUNT, 2 PREEMPTED
+	NoAtExit // .NO_ATEXIT of EXIT
+	Clear    // .CLEAR of BMOV: the B register is zero afterwards
+	PQuad    // .PQUAD of BMOV
+	Warp     // .WARP of NANOSLEEP
+	Rand     // .RAND of NANOSLEEP
+	LE       // .LE of DEPBAR: wait until at most count are outstanding, in order
+	BptMode  // what BPT does: BptTRAP …
+	Exclusiv // .EXCLUSIVE of WARPSYNC
+
+	// Tensor.
+	MmaShape // shape of HMMA: Mma884 …
+	MmaStep  // step 0 to 3 of HMMA.884
+	RowA     // layout of A: MmaROW, MmaCOL
+	RowB     // layout of B: MmaROW, MmaCOL
+
+	// Texture and surface.
+	TexMode // mode fields of texture and surface instructions that only print
+	TexDim
+	TexLOD
+	TexMisc
+
+	NumModKinds
+)
+
+// Values of Round. RM, RP and RZ round to minus infinity (.FLOOR of a conversion), to plus infinity (.CEIL) and to
+// zero (.TRUNC); RN rounds to nearest even.
+const (
+	RoundRN uint16 = iota
+	RoundRM
+	RoundRP
+	RoundRZ
+)
+
+// Values of FTZ: FTZFlush flushes denormal inputs and results to zero, FTZFMZ additionally makes 0*x = 0.
+const (
+	FTZNone uint16 = iota
+	FTZFlush
+	FTZFMZ
+)
+
+// Values of Compare. Those with a U at the end are true of unordered operands too, those without are false (NE
+// included); NUM is true of ordered ones, NAN of unordered ones. Integer comparisons use F to GE and T.
+const (
+	CompareF uint16 = iota
+	CompareLT
+	CompareEQ
+	CompareLE
+	CompareGT
+	CompareNE
+	CompareGE
+	CompareNUM
+	CompareNAN
+	CompareLTU
+	CompareEQU
+	CompareLEU
+	CompareGTU
+	CompareNEU
+	CompareGEU
+	CompareT
+	CompareMIN // of DSETP: Pd is true where A is the smaller
+	CompareMAX
+)
+
+// Values of BoolOp.
+const (
+	BoolAND uint16 = iota
+	BoolOR
+	BoolXOR
+)
+
+// Values of MufuFn.
+const (
+	MufuCOS uint16 = iota
+	MufuSIN
+	MufuEX2
+	MufuLG2
+	MufuRCP
+	MufuRSQ
+	MufuRCP64H
+	MufuRSQ64H
+	MufuSQRT
+)
+
+// Values of the fields that name a type.
+const (
+	TypeNone uint16 = iota
+	TypeU8
+	TypeS8
+	TypeU16
+	TypeS16
+	TypeU32
+	TypeS32
+	TypeU64
+	TypeS64
+	TypeF16
+	TypeF32
+	TypeF64
+	TypeF16x2
+)
+
+// Values of Dir.
+const (
+	DirL uint16 = iota
+	DirR
+)
+
+// Values of PrmtMode.
+const (
+	PrmtIDX uint16 = iota
+	PrmtF4E
+	PrmtB4E
+	PrmtRC8
+	PrmtECL
+	PrmtECR
+	PrmtRC16
+)
+
+// Values of IdpMode.
+const (
+	Idp4A uint16 = iota
+	Idp2ALO
+	Idp2AHI
+)
+
+// Values of Size. Types narrower than 32 bits are extended when loaded.
+const (
+	SizeU8 uint16 = iota
+	SizeS8
+	SizeU16
+	SizeS16
+	Size32
+	Size64
+	Size128
+	SizeU128 // LDG.U.128
+)
+
+// Values of Scope. SM and CTA print as they are encoded; MEMBAR.VC is a scope of its own.
+const (
+	ScopeCTA uint16 = iota
+	ScopeSM
+	ScopeGPU
+	ScopeSYS
+	ScopeVC
+)
+
+// Values of Order: CONSTANT promises that the data does not change during the kernel.
+const (
+	OrderConstant uint16 = iota
+	OrderWeak
+	OrderStrong
+	OrderMMIO
+)
+
+// Values of Sem.
+const (
+	SemSC uint16 = iota
+	SemALL
+	SemNone
+)
+
+// Values of Evict: first, normal, last, last use, unchanged, no allocation.
+const (
+	EvictEF uint16 = iota
+	EvictNormal
+	EvictEL
+	EvictLU
+	EvictEU
+	EvictNA
+)
+
+// Values of AtomOp. CAST is the compare and swap of shared memory that may fail and says so (.CAST.SPIN).
+const (
+	AtomADD uint16 = iota
+	AtomMIN
+	AtomMAX
+	AtomINC
+	AtomDEC
+	AtomAND
+	AtomOR
+	AtomXOR
+	AtomEXCH
+	AtomSAFEADD
+	AtomCAS
+	AtomCAST
+)
+
+// Values of LdcMode.
+const (
+	LdcIA uint16 = iota
+	LdcIL
+	LdcIS
+	LdcISL
+)
+
+// Values of CctlOp.
+const (
+	CctlPF1 uint16 = iota
+	CctlPF2
+	CctlWB
+	CctlIV
+	CctlIVALL
+	CctlRS
+	CctlWBALL
+	CctlRSLB
+	CctlIVALLP
+)
+
+// Values of Space.
+const (
+	SpaceS uint16 = iota // shared
+	SpaceL               // local
+	SpaceG               // global
+)
+
+// Values of ShflMode.
+const (
+	ShflIDX uint16 = iota
+	ShflUP
+	ShflDOWN
+	ShflBFLY
+)
+
+// Values of VoteMode.
+const (
+	VoteALL uint16 = iota
+	VoteANY
+	VoteEQ
+)
+
+// Values of MatchMode.
+const (
+	MatchALL uint16 = iota
+	MatchANY
+)
+
+// Values of BarMode.
+const (
+	BarSYNC uint16 = iota
+	BarARV
+	BarRED
+	BarSCAN
+	BarSYNCALL
+)
+
+// Values of BarRed.
+const (
+	BarPOPC uint16 = iota
+	BarAND
+	BarOR
+)
+
+// Values of B2RMode.
+const (
+	B2RBAR uint16 = iota
+	B2RRESULT
+	B2RWARP
+)
+
+// Values of BraMode: uniform hint, branch when diverged, branch when converged.
+const (
+	BraPlain uint16 = iota
+	BraU
+	BraDIV
+	BraCONV
+)
+
+// Values of CallInc.
+const (
+	CallNone uint16 = iota
+	CallINC
+	CallDEC
+)
+
+// Values of BptMode.
+const (
+	BptDRAIN uint16 = iota
+	BptCAL
+	BptPAUSE
+	BptTRAP
+	BptINT
+)
+
+// Values of MmaShape.
+const (
+	Mma884 uint16 = iota
+	Mma444
+)
+
+// Values of RowA and RowB.
+const (
+	MmaROW uint16 = iota
+	MmaCOL
+)
+
+// Values of [Operand.Swz]: which halves of a packed register are read as the low and the high half.
+const (
+	SwzH1H0 uint8 = iota // low half as low, high half as high: nothing is printed
+	SwzF32               // the register is one single-precision number, used for both
+	SwzH0H0              // the low half for both
+	SwzH1H1              // the high half for both
+)

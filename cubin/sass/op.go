@@ -1,0 +1,182 @@
+package sass
+
+// An Op is a base opcode, as in FFMA. What nvdisasm prints after the first dot are modifiers, see [ModKind]; the
+// aliases IMAD.MOV, IMAD.SHL and IMAD.IADD are IMAD.
+type Op uint16
+
+// The base opcodes. The comment of each lists its operands in the order of [Inst.Operands], which is the same for all
+// forms of an opcode:
+//
+//	Rd, Pd, Pe  destination register, first and second destination predicate
+//	A, B, C     sources: a register, or (B or C) an immediate or a constant
+//	Pp, Pq      source predicates
+//
+// Operands in square brackets are not printed when they have their default value (PT for a destination, RZ or 0 for a
+// source) or when the modifiers of the instruction make them meaningless; they are present in [Inst.Operands] all the
+// same.
+const (
+	OpNone Op = iota
+
+	// Integer and logic.
+	BMSK      // Rd, A, B: mask of B bits from bit A on
+	BREV      // Rd, B
+	FLO       // Rd, [Pd], B
+	IABS      // Rd, B
+	IADD3     // Rd, [Pd], [Pe], A, B, C, [Pp], [Pq]: carries out Pd, Pe; with X carries in Pp, Pq
+	IDP       // Rd, A, B, C
+	IMAD      // Rd, [Pd], A, B, C, [Pp]: with WIDE or HI carry out Pd; with X carry in Pp
+	ISETP     // Pd, Pe, A, B, Pp, [Pq]: with EX the result of the low words Pq
+	LEA       // Rd, [Pd], A, B, [C], shift, [Pp]: C with HI, unless SX32; with X carry in Pp
+	LOP3      // [Pd], Rd, A, B, C, LUT, Pp
+	MOV       // Rd, B, [lane mask]
+	PLOP3     // Pd, Pe, Pa, Pb, Pc, LUT of Pd, LUT of Pe
+	POPC      // Rd, B
+	PRMT      // Rd, A, B, C: B is the selector
+	SEL       // Rd, A, B, Pp
+	SGXT      // Rd, A, B
+	SHF       // Rd, A, B, C: low word A, shift B, high word C
+	VABSDIFF  // Rd, [Pd], A, B, C
+	VABSDIFF4 // Rd, [Pd], A, B, C
+
+	// Predicate registers as a bit set.
+	P2R // Rd, PR, A, B
+	R2P // PR, A, B
+
+	// Single precision.
+	FADD    // Rd, A, B
+	FCHK    // Pd, A, B
+	FFMA    // Rd, A, B, C
+	FMNMX   // Rd, A, B, Pp
+	FMUL    // Rd, A, B
+	FSEL    // Rd, A, B, Pp
+	FSET    // Rd, A, B, Pp
+	FSETP   // Pd, Pe, A, B, Pp
+	FSWZADD // Rd, A, B, lane operations
+	MUFU    // Rd, B
+
+	// Double precision. Registers are pairs; an immediate holds the high word.
+	DADD  // Rd, A, B
+	DFMA  // Rd, A, B, C
+	DMUL  // Rd, A, B
+	DSETP // Pd, Pe, A, B, Pp
+
+	// Packed half precision. An immediate holds both halves and prints as two numbers, high half first.
+	HADD2  // Rd, A, B
+	HFMA2  // Rd, A, B, C
+	HMUL2  // Rd, A, B
+	HSET2  // Rd, A, B, Pp
+	HSETP2 // Pd, Pe, A, B, Pp
+	HMMA   // Rd, A, B, C
+
+	// Conversions.
+	F2F  // Rd, B
+	F2I  // Rd, B
+	FRND // Rd, B
+	I2F  // Rd, B
+
+	// Memory.
+	ATOM   // Pd, Rd, address, B, [C]: generic; C, the value to swap in, with CAS
+	ATOMG  // Pd, Rd, address, B, [C]: global
+	ATOMS  // Rd, address, B, [C]: shared
+	CCTL   // [address]
+	CCTLL  // [address]
+	CCTLT  // [address]
+	ERRBAR // none
+	LD     // [Pd], Rd, address: generic
+	LDC    // Rd, constant with index register
+	LDG    // [Pd], Rd, address
+	LDL    // [Pd], Rd, address
+	LDS    // [Pd], Rd, address
+	MEMBAR // none
+	QSPC   // Pd, Rd, address
+	RED    // address, B
+	ST     // address, B
+	STG    // address, B
+	STL    // address, B
+	STS    // address, B
+
+	// Texture and surface.
+	SUATOM
+	SULD
+	SURED
+	SUST
+	TEX
+	TLD
+	TLD4
+	TMML
+	TXD
+	TXQ
+
+	// Warp-wide and special registers.
+	B2R   // Rd, [Pd], [barrier]
+	CS2R  // Rd, special register
+	MATCH // [Pd], Rd, A
+	R2B   // barrier, A
+	S2R   // Rd, special register
+	SHFL  // Pd, Rd, A, B, C: value, lane, clamp and segment mask
+	VOTE  // Rd, [Pd], Pp
+
+	// Control flow. The condition Pp is one more predicate beside the guard, not printed when PT. The code address is
+	// the last operand; a branch through a register has the register before it, to which the address is added.
+	BAR       // [barrier], [threads], [Pp]
+	BMOV      // B register or Rd, Rd or B register: destination first
+	BPT       // trap number
+	BRA       // [Pp], target
+	BREAK     // [Pp], B register
+	BRX       // [Pp], A, offset of the address from A
+	BSSY      // [Pp], B register, target
+	BSYNC     // [Pp], B register
+	CALL      // [Pp], [A], target
+	DEPBAR    // scoreboard, count, set of further scoreboards
+	EXIT      // [Pp]
+	JMP       // [Pp], target
+	JMX       // [Pp], A, target
+	KILL      // [Pp]
+	LEPC      // Rd
+	NANOSLEEP // [Pp], B
+	NOP       // none
+	PMTRIG    // mask
+	RET       // [Pp], A, target
+	RPCMOV    // Rd or Rpc half, Rpc half or B
+	RTT       // [Pp]
+	WARPSYNC  // [Pp], B: mask
+	YIELD     // [Pp]
+
+	// System.
+	GETLMEMBASE // Rd
+	SETCTAID    // A
+	SETLMEMBASE // A
+
+	NumOps // number of opcodes, for tables indexed by Op
+)
+
+var opNames = [NumOps]string{
+	OpNone: "none",
+	BMSK:   "BMSK", BREV: "BREV", FLO: "FLO", IABS: "IABS", IADD3: "IADD3", IDP: "IDP", IMAD: "IMAD",
+	ISETP: "ISETP", LEA: "LEA", LOP3: "LOP3", MOV: "MOV", PLOP3: "PLOP3", POPC: "POPC", PRMT: "PRMT", SEL: "SEL",
+	SGXT: "SGXT", SHF: "SHF", VABSDIFF: "VABSDIFF", VABSDIFF4: "VABSDIFF4", P2R: "P2R", R2P: "R2P",
+	FADD: "FADD", FCHK: "FCHK", FFMA: "FFMA", FMNMX: "FMNMX", FMUL: "FMUL", FSEL: "FSEL", FSET: "FSET",
+	FSETP: "FSETP", FSWZADD: "FSWZADD", MUFU: "MUFU",
+	DADD: "DADD", DFMA: "DFMA", DMUL: "DMUL", DSETP: "DSETP",
+	HADD2: "HADD2", HFMA2: "HFMA2", HMUL2: "HMUL2", HSET2: "HSET2", HSETP2: "HSETP2", HMMA: "HMMA",
+	F2F: "F2F", F2I: "F2I", FRND: "FRND", I2F: "I2F",
+	ATOM: "ATOM", ATOMG: "ATOMG", ATOMS: "ATOMS", CCTL: "CCTL", CCTLL: "CCTLL", CCTLT: "CCTLT", ERRBAR: "ERRBAR",
+	LD: "LD", LDC: "LDC", LDG: "LDG", LDL: "LDL", LDS: "LDS", MEMBAR: "MEMBAR", QSPC: "QSPC", RED: "RED",
+	ST: "ST", STG: "STG", STL: "STL", STS: "STS",
+	SUATOM: "SUATOM", SULD: "SULD", SURED: "SURED", SUST: "SUST", TEX: "TEX", TLD: "TLD", TLD4: "TLD4",
+	TMML: "TMML", TXD: "TXD", TXQ: "TXQ",
+	B2R: "B2R", CS2R: "CS2R", MATCH: "MATCH", R2B: "R2B", S2R: "S2R", SHFL: "SHFL", VOTE: "VOTE",
+	BAR: "BAR", BMOV: "BMOV", BPT: "BPT", BRA: "BRA", BREAK: "BREAK", BRX: "BRX", BSSY: "BSSY", BSYNC: "BSYNC",
+	CALL: "CALL", DEPBAR: "DEPBAR", EXIT: "EXIT", JMP: "JMP", JMX: "JMX", KILL: "KILL", LEPC: "LEPC",
+	NANOSLEEP: "NANOSLEEP", NOP: "NOP", PMTRIG: "PMTRIG", RET: "RET", RPCMOV: "RPCMOV", RTT: "RTT",
+	WARPSYNC: "WARPSYNC", YIELD: "YIELD",
+	GETLMEMBASE: "GETLMEMBASE", SETCTAID: "SETCTAID", SETLMEMBASE: "SETLMEMBASE",
+}
+
+// String returns NVIDIA's mnemonic.
+func (o Op) String() string {
+	if o < NumOps {
+		return opNames[o]
+	}
+	return "invalid"
+}
