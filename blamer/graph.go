@@ -1,6 +1,11 @@
 // Package blamer attributes the stalls of a profile to the instructions that cause them, as section 4 of the GPA paper
-// describes: backward slicing over registers, predicates and virtual barrier registers, pruning of cold edges,
-// apportioning by Equation 1, and classification as in Figure 5. [Analyze] is where to begin.
+// (Zhou et al., "GPA: A GPU Performance Advisor Based on Instruction Sampling", CGO 2021) describes: backward slicing
+// over registers, predicates and virtual barrier registers, pruning of cold edges, apportioning by Equation 1, and
+// classification as in Figure 5. [Analyze] is where to begin.
+//
+// Two rule sets exist. [Options.Plain] is the paper's, as printed. The default one also uses what the paper leaves
+// unused although hardware profiles have it: the split of the dependency reasons (wait, short_scoreboard,
+// long_scoreboard), the wait mask, the stall counts, and the executions of each instruction.
 package blamer
 
 import (
@@ -35,10 +40,36 @@ const (
 	PipeBusy
 	MemoryThrottle
 	NotSelected
-	OtherStall
+	OtherStall // also a dependency whose source the slicing does not find, as one that lies in the caller
 	Sleeping
 	NumDetailedReasons
 )
+
+var detailNames = [NumDetailedReasons]string{
+	LocalMemory:          "local_memory",
+	ConstantMemory:       "constant_memory",
+	GlobalMemory:         "global_memory",
+	TextureMemory:        "texture_memory",
+	SharedMemory:         "shared_memory",
+	Arithmetic:           "arithmetic",
+	WAR:                  "war",
+	Scheduling:           "scheduling",
+	SynchronizationStall: "synchronization",
+	InstructionFetch:     "instruction_fetch",
+	PipeBusy:             "pipe_busy",
+	MemoryThrottle:       "memory_throttle",
+	NotSelected:          "not_selected",
+	OtherStall:           "other",
+	Sleeping:             "sleeping",
+}
+
+// String returns the name used in JSON, as in global_memory.
+func (d DetailedReason) String() string {
+	if d < NumDetailedReasons {
+		return detailNames[d]
+	}
+	return "invalid"
+}
 
 // A Blame says that Count samples seen at Use (Latency of them latency samples) are caused by Def. Self-blamed stalls
 // have Def equal to Use and Distance 0.
@@ -48,7 +79,9 @@ type Blame struct {
 	Detail   DetailedReason
 	Count    float64
 	Latency  float64
-	Distance int // instructions on the longest path from Def to Use
+	// Distance is the number of instructions that issue after Def up to and including Use, on the longest path with
+	// the fewest loop iterations; 1 for the next instruction.
+	Distance int
 }
 
 // A Result is the blame of one launch. Blames add up to the observed samples other than selected ones.
@@ -56,14 +89,18 @@ type Result struct {
 	Launch *profiler.Launch
 	Module *cubin.File
 	Model  *arch.Model
-	Graphs []*cfg.Graph // by code index
-	Blames []Blame      // by def, use and detail
+	Graphs []*cfg.Graph // by code index; nil for sections without samples
+	Blames []Blame      // by def, use, class and detail
 
-	// Shares of the dependent nodes with no incoming edge or one edge per dependency (section 6.3 of the paper).
+	// Shares of the nodes of the dependency graph with a single dependency (section 6.3 of the paper), before and after
+	// pruning. Nodes are the sampled instructions and those that they depend on. A node has a single dependency where
+	// no stall class has two instructions to be apportioned to.
 	SingleDependencyBefore, SingleDependencyAfter float64
 
 	// Agreement is the share of dependency-stall samples with a known producer that are blamed on it, apportioned
-	// shares counted in part; HasAgreement is false where the profile knows no producers.
-	Agreement    float64
-	HasAgreement bool
+	// shares counted in part; AgreementPlain is the same for the paper's plain rules. HasAgreement is false where the
+	// profile knows no producers.
+	Agreement      float64
+	AgreementPlain float64
+	HasAgreement   bool
 }
