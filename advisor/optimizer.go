@@ -1,11 +1,12 @@
 // Package advisor matches the blamed stalls of a launch with changes worth making and estimates what each would bring,
-// as section 5 of the GPA paper describes. An [Optimizer] matches one inefficiency pattern; an estimator (Equations 2
-// to 10) turns the match into a speedup. To add an optimizer, implement the interface in a file of its own and add it
-// to the list in this one.
+// as section 5 of the GPA paper (Zhou et al., CGO 2021) describes. An [Optimizer] matches one inefficiency pattern; an
+// estimator (Equations 2 to 10) turns the match into a speedup. To add an optimizer, implement the interface in a file
+// of its own and add it to the list in this one.
 package advisor
 
 import (
 	"gpa/blamer"
+	"gpa/cubin"
 	"gpa/cubin/cfg"
 )
 
@@ -25,13 +26,8 @@ type Optimizer interface {
 	// Name is the optimizer's name in reports, as in "loop-unrolling".
 	Name() string
 	Class() Class
-	// Match finds what the optimizer applies to; nil where there is nothing.
+	// Match finds what the optimizer applies to, one match a scope; nil where there is nothing.
 	Match(*Input) []*Match
-}
-
-// Input is what optimizers see.
-type Input struct {
-	Blame *blamer.Result
 }
 
 // A ScopeKind says how much code a match spans.
@@ -47,10 +43,11 @@ const (
 
 // A Scope is the code that an advice is about.
 type Scope struct {
-	Kind ScopeKind
-	Code int       // index in the module's Codes
-	Func *cfg.Func // of function and loop scopes
-	Loop *cfg.Loop // of loop scopes
+	Kind  ScopeKind
+	Code  int         // index in the module's Codes
+	Func  *cfg.Func   // of function, loop and line scopes
+	Loop  *cfg.Loop   // of loop scopes
+	Frame cubin.Frame // where it is in the source; the zero Frame where the module has no lines
 }
 
 // A Match is what an optimizer found in one scope.
@@ -58,6 +55,7 @@ type Match struct {
 	Scope       Scope
 	Samples     float64 // matched samples, M of Equation 2
 	Latency     float64 // matched latency samples, M^L of Equations 3 to 5
+	Active      float64 // active samples of the scope, nested loops included: what Equation 5 can hide latency with
 	Hotspots    []Hotspot
 	Suggestions []string
 	Speedup     float64 // set by parallel optimizers themselves; code optimizers leave it to the estimator of their class
@@ -66,8 +64,10 @@ type Match struct {
 // A Hotspot is a def-use pair that contributes to a match.
 type Hotspot struct {
 	Def, Use blamer.Node
-	Distance int
-	Samples  float64
+	Detail   blamer.DetailedReason
+	Distance int     // instructions from Def to Use, 0 where they are the same
+	Samples  float64 // matched samples
+	Share    float64 // of all samples of the launch
 }
 
 // An Advice is a match with its estimate, ready for a report.
@@ -75,5 +75,6 @@ type Advice struct {
 	Optimizer string
 	Class     Class
 	Match     *Match
-	Speedup   float64
+	Speedup   float64  // estimated
+	Overlaps  []string // other optimizers that count mostly the same samples: their gains do not add up
 }
