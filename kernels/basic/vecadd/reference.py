@@ -1,0 +1,2 @@
+def reference(case):
+    case.expect("c", case.buffer("a") + case.buffer("b"))
