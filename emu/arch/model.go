@@ -1,43 +1,227 @@
 // Package arch holds GPU models as data: limits, latencies, throughputs, caches and memory, each figure with the source
 // it was read from or the word "fitted". Nothing about a particular GPU stands anywhere else.
+//
+// A [Model] is found by name with [ByName]; every GPU has one file, as v100.go. [Occupancy] and [Model.Latency] derive
+// from it what other packages need.
 package arch
+
+import (
+	"fmt"
+	"strings"
+)
 
 // A Figure is one number of a model with where it comes from.
 type Figure struct {
 	Value  float64
-	Unit   string // cycles, bytes, MHz, "warps", …
+	Unit   string // cycles, bytes, Hz, "warps", …
 	Source string // publication, header file or measurement; "fitted: <to what>" where a value was chosen to match one
 }
 
 // Int returns the value as an integer.
 func (f Figure) Int() int { return int(f.Value) }
 
-// A LatencyClass groups instructions whose latencies are bounded alike, as in Table 5 of Jia et al. (2018) that the GPA
-// tool uses for its latency rule.
-type LatencyClass uint8
-
-// The latency classes.
-const (
-	ClassInteger LatencyClass = iota
-	ClassIMAD
-	ClassPopc
-	ClassPredicate // ISETP, PLOP3 and others that write predicates
-	ClassConvert   // F2F, F2I, I2F, FRND
-	ClassMUFU
-	ClassFP16
-	ClassFP32
-	ClassFP64
-	ClassShared // loads from shared memory
-	ClassMemory // global, local, constant and atomic operations
-	ClassOther  // control, S2R, SHFL, MOV, …
-	NumLatencyClasses
-)
-
-// A Bound is the shortest and longest latency of a class, cycles.
-type Bound struct{ Min, Max int }
+// Cycles returns the value as a number of cycles.
+func (f Figure) Cycles() int64 { return int64(f.Value) }
 
 // A Model is one GPU.
 type Model struct {
-	Name string // as in v100
-	Arch int    // 70 for sm_70
+	Name    string // as in v100
+	Product string // as in NVIDIA Tesla V100
+	Arch    int    // 70 for sm_70
+
+	SMs   Figure
+	Clock Figure // Hz; cycles are cycles of this clock
+
+	Limits    Limits
+	Issue     Issue
+	Pipes     [NumPipes]Pipe
+	Latencies Latencies
+	Queues    Queues
+	Shared    SharedMemory
+	L1        L1
+	L2        L2
+	DRAM      DRAM
+	TLB       TLB
+	Constant  Constant
+	Fetch     Fetch
+	Launching Launching
+	Bounds    [NumLatencyClasses]Bound // see [Model.Latency]
+}
+
+// Limits are what an SM can hold and a launch can ask for.
+type Limits struct {
+	WarpSize         Figure
+	Schedulers       Figure // warp schedulers (sub-cores) an SM
+	Warps            Figure // resident warps an SM
+	Blocks           Figure // resident blocks an SM
+	ThreadsPerBlock  Figure
+	Registers        Figure // 32-bit registers an SM
+	RegistersBlock   Figure // 32-bit registers a block
+	RegistersThread  Figure
+	RegisterUnit     Figure // registers are allocated to warps in multiples of this
+	SharedUnit       Figure // shared memory is allocated to blocks in multiples of this, bytes
+	SharedReserved   Figure // shared memory that the driver takes of every block, bytes
+	SharedBlock      Figure // shared memory of one block at most, bytes
+	SharedCarveouts  []Figure
+	GridX, GridYZ    Figure // blocks of a grid in a dimension
+	BlockXY, BlockZ  Figure // threads of a block in a dimension
+	ParameterBytes   Figure
+	ConstantBytes    Figure // of one constant bank
+	SharedBarriers   Figure // CTA barriers a block
+	LocalThreadBytes Figure // local memory a thread
+}
+
+// PipeName is an execution unit of a sub-core with an input that is busy for some cycles after each warp instruction.
+type PipeName uint8
+
+// The pipes.
+const (
+	ALU PipeName = iota
+	FMA
+	FP16
+	FP64
+	Tensor
+	XU      // transcendental functions, conversions, bit counts
+	LSU     // the sub-core's way to memory and to the shuffle network
+	Control // branches, convergence barriers
+	NumPipes
+)
+
+// A Pipe is one execution unit of a sub-core.
+type Pipe struct {
+	// Interval is the number of cycles between two warp instructions on the unit: 32 lanes divided by the results a
+	// cycle and sub-core.
+	Interval Figure
+}
+
+// Issue is how a warp scheduler issues.
+type Issue struct {
+	Banks     Figure // register-file banks of a sub-core: register number modulo this
+	BankPorts Figure // registers that one bank delivers in a cycle
+	Window    Figure // cycles that an instruction has for reading its operands before the next is held back
+	// StallZeroYield is how long a warp waits after an instruction with stall count 0 and yield.
+	StallZeroYield Figure
+	Branch         Figure // from the issue of a taken branch to the issue at its target, the instruction being in the L0 cache
+	Barrier        Figure // from the last arrival at a CTA barrier to the next issue of the waiting warps
+	Yield          Figure // cycles that a warp cannot issue after an instruction with the yield bit, at least
+}
+
+// Latencies are cycles from the issue of an instruction to the first issue of one that waits for its dependence counter.
+// Instructions of fixed latency have none here: their stall counts hold it.
+type Latencies struct {
+	FP64     Figure
+	Half     Figure // HMMA
+	MUFU     Figure
+	Convert  Figure // F2F, F2I, I2F, FRND
+	BitCount Figure // POPC, FLO, BREV
+	Shuffle  Figure
+	Special  Figure // S2R, B2R, MATCH, QSPC, …
+	Check    Figure // FCHK
+	Constant Figure // LDC that hits
+	Shared   Figure // LDS without conflicts
+	Atomic   Figure // ATOMS without conflicts
+	L1       Figure // LDG that hits L1
+	L2       Figure // LDG that hits L2
+	Global   Figure // ATOM and ATOMG, in L2
+	DRAM     Figure // LDG that misses L2
+	Wider    Figure // more for each further 32 bits a thread that are loaded
+	Operands Figure // from the grant of the LSU to the release of a read barrier
+}
+
+// Queues are the ways of instructions from a sub-core to the units that the SM's sub-cores share.
+type Queues struct {
+	LG      Figure // local and global memory instructions that a sub-core holds
+	MIO     Figure // other memory input/output instructions that a sub-core holds
+	Entry   Figure // cycles from issue to the earliest grant
+	Address Figure // cycles between two instructions through a sub-core's address unit
+	LSU     Figure // cycles between two passes through the shared LSU
+}
+
+// SharedMemory is how an SM serves shared memory.
+type SharedMemory struct {
+	Banks    Figure
+	BankSize Figure // bytes
+	Conflict Figure // more latency for every pass after the first
+}
+
+// L1 is the data cache of an SM. Its lines are divided into sectors.
+type L1 struct {
+	Unified Figure // bytes, of L1 and shared memory together
+	Line    Figure // bytes
+	Sector  Figure // bytes
+	Sets    Figure // the number of ways follows the carve-out
+	Pending Figure // sectors that may be outstanding
+}
+
+// L2 is the cache of the whole GPU.
+type L2 struct {
+	Size       Figure // bytes
+	Slices     Figure
+	Ways       Figure
+	SliceWidth Figure // bytes a cycle
+	PortWidth  Figure // bytes a cycle to or from one SM
+	AtomicUnit Figure // cycles that a slice takes for the atomics of one warp instruction to one sector
+}
+
+// DRAM is the memory of the GPU.
+type DRAM struct {
+	Peak     Figure // bytes a second, by the data sheet
+	Achieved Figure // bytes a second at best
+	Channels Figure
+}
+
+// TLB is the translation of addresses.
+type TLB struct {
+	Page    Figure // bytes
+	Entries Figure // pages that the last level holds
+	Miss    Figure // cycles more of an access whose page is not held
+}
+
+// Constant is the constant caches of an SM.
+type Constant struct {
+	Size, Line   Figure // bytes, of the first level
+	Size2, Line2 Figure // bytes, of the second level
+	Miss         Figure // cycles more of an operand that misses the first level and hits the second
+	Ways, Ways2  Figure
+}
+
+// Fetch is the front end of an SM.
+type Fetch struct {
+	Line     Figure // bytes
+	L0       Figure // bytes, of a sub-core
+	L1       Figure // bytes, of an SM
+	L0Ways   Figure
+	L1Ways   Figure
+	Miss     Figure // cycles from an L0 miss to the line's arrival where L1 holds it
+	Prefetch Figure // lines that the stream buffer of a sub-core runs ahead
+	Interval Figure // cycles between two lines from L1
+}
+
+// Launching is how blocks come to SMs.
+type Launching struct {
+	Fixed Figure // cycles before the first block
+	Block Figure // cycles between two blocks of a grid
+	Warp  Figure // cycles from a block's placement to the first issue
+}
+
+// The models are made anew on every call, so that nobody can change another's.
+func models() []*Model { return []*Model{v100()} }
+
+// Names returns the names of all models, sorted.
+func Names() []string {
+	var names []string
+	for _, m := range models() {
+		names = append(names, m.Name)
+	}
+	return names
+}
+
+// ByName finds a model by its name or, as sm_70, by its architecture. The error names the known ones.
+func ByName(name string) (*Model, error) {
+	for _, m := range models() {
+		if strings.EqualFold(name, m.Name) || name == fmt.Sprintf("sm_%d", m.Arch) {
+			return m, nil
+		}
+	}
+	return nil, fmt.Errorf("GPU %q is not known; known are %s", name, strings.Join(Names(), ", "))
 }
