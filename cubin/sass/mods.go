@@ -9,19 +9,20 @@ const (
 	ModNone ModKind = iota
 
 	// Arithmetic.
-	Round   // rounding mode: RoundRN …; of conversions to integral values too
-	FTZ     // denormals: FTZNone, FTZFlush, FTZFMZ
-	Sat     // .SAT: clamp to [0, 1]; of HMMA .SATFINITE
-	Compare // comparison: CompareLT …
-	BoolOp  // how the comparison joins the source predicate: BoolAND …
-	BF      // .BF of FSET and HSET2: 1.0 instead of all ones for true
-	HAnd    // .H_AND of HSETP2: one result, true when both halves are
-	OutF32  // .F32 of HADD2, HMUL2, HFMA2: the result is one single-precision number
-	MufuFn  // function of MUFU: MufuRCP …
-	NTZ     // .NTZ of F2I: NaN becomes zero
-	DstType // type of the result of a conversion, of D in HMMA: TypeU32 …
-	SrcType // type of the source of a conversion, of C in HMMA: TypeU32 …; of A in IDP
-	SrcTyp2 // type of the second source, B in IDP
+	Round    // rounding mode: RoundRN …; of conversions to integral values too
+	FTZ      // denormals: FTZNone, FTZFlush, FTZFMZ
+	Sat      // .SAT: clamp to [0, 1]; of HMMA .SATFINITE
+	Compare  // comparison: CompareLT …
+	BoolOp   // how the comparison joins the source predicate: BoolAND …
+	BF       // .BF of FSET and HSET2: 1.0 instead of all ones for true
+	HAnd     // .H_AND of HSETP2: one result, true when both halves are
+	OutF32   // .F32 of HADD2, HMUL2, HFMA2: the result is one single-precision number
+	MufuFn   // function of MUFU: MufuRCP …
+	NTZ      // .NTZ of F2I: NaN becomes zero
+	DstType  // type of the result of a conversion, of D in HMMA: TypeU32 …
+	SrcType  // type of the source of a conversion, of C in HMMA: TypeU32 …; of A in IDP
+	SrcType2 // type of the second source, B in IDP
+	Scale    // factor of the result of FMUL: ScaleNone …
 
 	// Integer.
 	U32      // .U32 (of VABSDIFF4 .U8): operands are unsigned
@@ -81,19 +82,26 @@ const (
 	Rand     // .RAND of NANOSLEEP
 	LE       // .LE of DEPBAR: wait until at most count are outstanding, in order
 	BptMode  // what BPT does: BptTRAP …
-	Exclusiv // .EXCLUSIVE of WARPSYNC
 
 	// Tensor.
 	MmaShape // shape of HMMA: Mma884 …
 	MmaStep  // step 0 to 3 of HMMA.884
-	RowA     // layout of A: MmaROW, MmaCOL
-	RowB     // layout of B: MmaROW, MmaCOL
 
 	// Texture and surface.
-	TexMode // mode fields of texture and surface instructions that only print
-	TexDim
-	TexLOD
-	TexMisc
+	TexSCR      // .SCR: compact operands
+	TexF16      // 1 .F16.RN, 2 .F16.RZ: packed results
+	TexLevel    // level of detail: 0 computed, 1 .LZ, 2 .LB, 3 .LL, 4 .LC, 5 .LB.LC
+	TexAOFFI    // .AOFFI: offsets in a register
+	TexDC       // .DC: depth comparison
+	TexNDV      // .NDV
+	TexNODEP    // .NODEP
+	TexMS       // .MS: multisampled
+	TexCL       // .CL
+	TexBindless // .B: texture header in a register
+	SurfRaw     // .D: unformatted
+	SurfBA      // .BA: the coordinate counts bytes
+	SurfDim     // dimensions: 0 1D, 1 1D_BUFFER, 2 1D_ARRAY, 3 2D, 4 2D_ARRAY, 5 3D
+	SurfClamp   // outside the surface: 0 .IGN, 2 .TRAP
 
 	NumModKinds
 )
@@ -244,7 +252,7 @@ const (
 	EvictNA
 )
 
-// Values of AtomOp. CAST is the compare and swap of shared memory that may fail and says so (.CAST.SPIN).
+// Values of AtomOp. CASTSPIN is the compare and swap of shared memory that returns whether it succeeded.
 const (
 	AtomADD uint16 = iota
 	AtomMIN
@@ -258,6 +266,7 @@ const (
 	AtomSAFEADD
 	AtomCAS
 	AtomCAST
+	AtomCASTSPIN
 )
 
 // Values of LdcMode.
@@ -276,9 +285,9 @@ const (
 	CctlIV
 	CctlIVALL
 	CctlRS
-	CctlWBALL
-	CctlRSLB
 	CctlIVALLP
+	CctlWBALL
+	CctlWBALLP
 )
 
 // Values of Space.
@@ -349,26 +358,48 @@ const (
 
 // Values of BptMode.
 const (
-	BptDRAIN uint16 = iota
-	BptCAL
-	BptPAUSE
+	BptPAUSE uint16 = iota
 	BptTRAP
 	BptINT
+	BptDRAIN
+	BptPAUSEQUIET
 )
 
 // Values of MmaShape.
 const (
 	Mma884 uint16 = iota
-	Mma444
 )
 
-// Values of RowA and RowB.
+// Values of Scale: the result is divided (D) or multiplied (M) by 2, 4 or 8.
 const (
-	MmaROW uint16 = iota
-	MmaCOL
+	ScaleNone uint16 = iota
+	ScaleD2
+	ScaleD4
+	ScaleD8
+	ScaleM2
+	ScaleM4
+	ScaleM8
 )
 
-// Values of [Operand.Swz]: which halves of a packed register are read as the low and the high half.
+// Values of [Operand.Swz] of a matrix (HMMA): its layout.
+const (
+	LayoutROW uint8 = iota
+	LayoutCOL
+)
+
+// Values of [Operand.Swz] of the source of a conversion and of R2P: the byte, or for 16-bit types the half, that is
+// read; 0 is the lowest.
+const (
+	SelB0 uint8 = 0
+	SelB1 uint8 = 1
+	SelB2 uint8 = 2
+	SelB3 uint8 = 3
+	SelH0 uint8 = 0
+	SelH1 uint8 = 1
+)
+
+// Values of [Operand.Swz] of half-precision arithmetic: which halves of a packed register are read as the low and the
+// high half.
 const (
 	SwzH1H0 uint8 = iota // low half as low, high half as high: nothing is printed
 	SwzF32               // the register is one single-precision number, used for both

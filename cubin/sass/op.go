@@ -43,16 +43,15 @@ const (
 	R2P // PR, A, B
 
 	// Single precision.
-	FADD    // Rd, A, B
-	FCHK    // Pd, A, B
-	FFMA    // Rd, A, B, C
-	FMNMX   // Rd, A, B, Pp
-	FMUL    // Rd, A, B
-	FSEL    // Rd, A, B, Pp
-	FSET    // Rd, A, B, Pp
-	FSETP   // Pd, Pe, A, B, Pp
-	FSWZADD // Rd, A, B, lane operations
-	MUFU    // Rd, B
+	FADD  // Rd, A, B
+	FCHK  // Pd, A, B
+	FFMA  // Rd, A, B, C
+	FMNMX // Rd, A, B, Pp
+	FMUL  // Rd, A, B
+	FSEL  // Rd, A, B, Pp
+	FSET  // Rd, A, B, Pp
+	FSETP // Pd, Pe, A, B, Pp
+	MUFU  // Rd, B
 
 	// Double precision. Registers are pairs; an immediate holds the high word.
 	DADD  // Rd, A, B
@@ -80,7 +79,6 @@ const (
 	ATOMS  // Rd, address, B, [C]: shared
 	CCTL   // [address]
 	CCTLL  // [address]
-	CCTLT  // [address]
 	ERRBAR // none
 	LD     // [Pd], Rd, address: generic
 	LDC    // Rd, constant with index register
@@ -96,16 +94,10 @@ const (
 	STS    // address, B
 
 	// Texture and surface.
-	SUATOM
-	SULD
-	SURED
-	SUST
-	TEX
-	TLD
-	TLD4
-	TMML
-	TXD
-	TXQ
+	SULD // [Pd], Rd, address, constant bank and word of the surface header
+	SUST // address, B, constant bank and word of the surface header
+	TEX  // [Pd], Re, Rd, A, [B], bank, header, dimensions, [component mask]: Re takes the upper components
+	TLD  // as TEX
 
 	// Warp-wide and special registers.
 	B2R   // Rd, [Pd], [barrier]
@@ -131,21 +123,12 @@ const (
 	EXIT      // [Pp]
 	JMP       // [Pp], target
 	JMX       // [Pp], A, target
-	KILL      // [Pp]
 	LEPC      // Rd
 	NANOSLEEP // [Pp], B
 	NOP       // none
-	PMTRIG    // mask
 	RET       // [Pp], A, target
-	RPCMOV    // Rd or Rpc half, Rpc half or B
-	RTT       // [Pp]
 	WARPSYNC  // [Pp], B: mask
 	YIELD     // [Pp]
-
-	// System.
-	GETLMEMBASE // Rd
-	SETCTAID    // A
-	SETLMEMBASE // A
 
 	NumOps // number of opcodes, for tables indexed by Op
 )
@@ -156,21 +139,17 @@ var opNames = [NumOps]string{
 	ISETP: "ISETP", LEA: "LEA", LOP3: "LOP3", MOV: "MOV", PLOP3: "PLOP3", POPC: "POPC", PRMT: "PRMT", SEL: "SEL",
 	SGXT: "SGXT", SHF: "SHF", VABSDIFF: "VABSDIFF", VABSDIFF4: "VABSDIFF4", P2R: "P2R", R2P: "R2P",
 	FADD: "FADD", FCHK: "FCHK", FFMA: "FFMA", FMNMX: "FMNMX", FMUL: "FMUL", FSEL: "FSEL", FSET: "FSET",
-	FSETP: "FSETP", FSWZADD: "FSWZADD", MUFU: "MUFU",
+	FSETP: "FSETP", MUFU: "MUFU",
 	DADD: "DADD", DFMA: "DFMA", DMUL: "DMUL", DSETP: "DSETP",
 	HADD2: "HADD2", HFMA2: "HFMA2", HMUL2: "HMUL2", HSET2: "HSET2", HSETP2: "HSETP2", HMMA: "HMMA",
 	F2F: "F2F", F2I: "F2I", FRND: "FRND", I2F: "I2F",
-	ATOM: "ATOM", ATOMG: "ATOMG", ATOMS: "ATOMS", CCTL: "CCTL", CCTLL: "CCTLL", CCTLT: "CCTLT", ERRBAR: "ERRBAR",
+	ATOM: "ATOM", ATOMG: "ATOMG", ATOMS: "ATOMS", CCTL: "CCTL", CCTLL: "CCTLL", ERRBAR: "ERRBAR",
 	LD: "LD", LDC: "LDC", LDG: "LDG", LDL: "LDL", LDS: "LDS", MEMBAR: "MEMBAR", QSPC: "QSPC", RED: "RED",
 	ST: "ST", STG: "STG", STL: "STL", STS: "STS",
-	SUATOM: "SUATOM", SULD: "SULD", SURED: "SURED", SUST: "SUST", TEX: "TEX", TLD: "TLD", TLD4: "TLD4",
-	TMML: "TMML", TXD: "TXD", TXQ: "TXQ",
-	B2R: "B2R", CS2R: "CS2R", MATCH: "MATCH", R2B: "R2B", S2R: "S2R", SHFL: "SHFL", VOTE: "VOTE",
+	SULD: "SULD", SUST: "SUST", TEX: "TEX", TLD: "TLD", B2R: "B2R", CS2R: "CS2R", MATCH: "MATCH", R2B: "R2B", S2R: "S2R", SHFL: "SHFL", VOTE: "VOTE",
 	BAR: "BAR", BMOV: "BMOV", BPT: "BPT", BRA: "BRA", BREAK: "BREAK", BRX: "BRX", BSSY: "BSSY", BSYNC: "BSYNC",
-	CALL: "CALL", DEPBAR: "DEPBAR", EXIT: "EXIT", JMP: "JMP", JMX: "JMX", KILL: "KILL", LEPC: "LEPC",
-	NANOSLEEP: "NANOSLEEP", NOP: "NOP", PMTRIG: "PMTRIG", RET: "RET", RPCMOV: "RPCMOV", RTT: "RTT",
-	WARPSYNC: "WARPSYNC", YIELD: "YIELD",
-	GETLMEMBASE: "GETLMEMBASE", SETCTAID: "SETCTAID", SETLMEMBASE: "SETLMEMBASE",
+	CALL: "CALL", DEPBAR: "DEPBAR", EXIT: "EXIT", JMP: "JMP", JMX: "JMX", LEPC: "LEPC",
+	NANOSLEEP: "NANOSLEEP", NOP: "NOP", RET: "RET", WARPSYNC: "WARPSYNC", YIELD: "YIELD",
 }
 
 // String returns NVIDIA's mnemonic.

@@ -1,0 +1,194 @@
+package sass
+
+import (
+	"fmt"
+	"math/bits"
+)
+
+// An UnknownError says that a word is no instruction of the table.
+type UnknownError struct {
+	PC   uint64 // byte offset in its section
+	Word Word
+	Arch Arch
+}
+
+// Error names the address and the word.
+func (e *UnknownError) Error() string {
+	return fmt.Sprintf("unknown instruction at 0x%04x: 0x%016x%016x for sm_%d", e.PC, e.Word.Hi, e.Word.Lo, e.Arch)
+}
+
+// Decode returns the instruction that w is on arch; pc is its byte offset in its section, to which branch targets are
+// relative. The error is an [*UnknownError].
+func Decode(arch Arch, pc uint64, w Word) (Inst, error) {
+	control, ok := decodeControl(w)
+	if ok {
+		for _, f := range theTable().byOpcode[w.bits(opcodeAt)] {
+			if f.Archs&arch.bit() == 0 || !f.match(w) {
+				continue
+			}
+			i := Inst{Op: f.Op, Form: f, Arch: arch, PC: pc, Word: w, Guard: decodeGuard(w), Control: control}
+			if i.decode(w) {
+				return i, nil
+			}
+		}
+	}
+	return Inst{}, &UnknownError{PC: pc, Word: w, Arch: arch}
+}
+
+func decodeGuard(w Word) Guard {
+	g := w.bits(guardAt)
+	return Guard{Reg: uint8(g & 7), Neg: g&8 != 0}
+}
+
+// decode fills in the modifiers and operands; it reports false when a field holds no legal value.
+func (i *Inst) decode(w Word) bool {
+	f := i.Form
+	i.Mods = make([]Mod, len(f.Mods))
+	for k := range f.Mods {
+		m := &f.Mods[k]
+		v, ok := m.names.lookup(m.get(w))
+		if !ok {
+			return false
+		}
+		i.Mods[k] = Mod{m.Kind, v}
+	}
+	i.Operands = make([]Operand, len(f.Operands))
+	for k := range f.Operands {
+		if !i.decodeOperand(&i.Operands[k], &f.Operands[k], w) {
+			return false
+		}
+	}
+	i.decodeReuse()
+	return true
+}
+
+// decodeOperand reads one operand; it reports false when a field holds no legal value.
+func (i *Inst) decodeOperand(o *Operand, s *Slot, w Word) bool {
+	*o = Operand{Kind: s.Kind, Dest: s.Access&Writes != 0, Source: s.Access&Reads != 0, UReg: URZ,
+		Neg: w.bit(s.Neg), Abs: w.bit(s.Abs), Not: w.bit(s.Not)}
+	raw := w.bits(s.Bits) | w.bits(s.Bits2)<<s.Bits.N
+	switch s.Kind {
+	case KindMem:
+		o.Reg = uint8(w.bits(s.Base))
+		o.Offset = int32(signExtend(raw, s.Bits.N))
+		if o.Reg == RZ { // an absolute address
+			o.Offset = int32(raw)
+		}
+	case KindConst:
+		o.Reg, o.Bank = RZ, uint8(w.bits(s.Bank))
+		o.Offset = int32(signExtend(raw, s.Bits.N))
+		if s.Base.N != 0 {
+			o.Reg = uint8(w.bits(s.Base))
+		} else {
+			o.Offset *= 4
+		}
+	case KindImm, KindSReg:
+		o.Imm = s.Format.decode(raw)
+	case KindTarget:
+		o.Imm = s.Format.address(i.PC, signExtend(raw, s.Bits.N))
+	default:
+		o.Reg = uint8(raw)
+	}
+	if s.Sel != nil {
+		v, ok := s.Sel.names.lookup(s.Sel.get(w))
+		if !ok {
+			return false
+		}
+		o.Swz = uint8(v)
+	}
+	o.Width = i.width(s.Width)
+	return s.legal(o)
+}
+
+// legal reports whether an operand whose values are not all legal has one that is.
+func (s *Slot) legal(o *Operand) bool {
+	if s.names != nil {
+		_, ok := s.names.lookup(o.Imm)
+		return ok
+	}
+	return s.Kind != KindScoreboard || s.Show == never || o.Reg < 6
+}
+
+// decode turns the bits of an immediate into those that the executing unit sees.
+func (f format) decode(raw uint64) uint64 {
+	if f == float64s {
+		return raw << 32
+	}
+	return raw
+}
+
+// encode is the inverse of decode; it reports false when bits are lost.
+func (f format) encode(imm uint64) (uint64, bool) {
+	if f == float64s {
+		return imm >> 32, imm<<32 == 0
+	}
+	return imm, true
+}
+
+// address turns the field of a code address into the address, or the distance where the format is one.
+func (f format) address(pc uint64, words int64) uint64 {
+	if f == relative {
+		return pc + InstSize + uint64(words*4)
+	}
+	return uint64(words * 4)
+}
+
+// words is the inverse of address; it reports false where the address is not a multiple of 4.
+func (f format) words(pc, address uint64) (int64, bool) {
+	if f == relative {
+		address -= pc + InstSize
+	}
+	return int64(address) / 4, address%4 == 0
+}
+
+// decodeReuse marks the operands that the register-file cache keeps. Instructions with two such operands are lenient:
+// the bit of a slot that they do not have counts for the second.
+func (i *Inst) decodeReuse() {
+	f, code := i.Form, i.Control.Reuse
+	if code == 0 {
+		return
+	}
+	if len(f.reuse) == 2 && code&^(f.slotBit(0)|f.slotBit(1)) != 0 {
+		code |= f.slotBit(1)
+	}
+	for k, n := range f.reuse {
+		i.Operands[n].Reuse = code&f.slotBit(k) != 0
+	}
+}
+
+// slotBit returns the bit in Control.Reuse of the k-th operand that the cache can keep.
+func (f *Form) slotBit(k int) uint8 { return 1 << (f.Operands[f.reuse[k]].Reuse - 1) }
+
+// width returns the number of registers that the rule names for this instruction.
+func (i *Inst) width(r widthRule) uint8 {
+	switch r {
+	case w2:
+		return 2
+	case w4:
+		return 4
+	case wSize:
+		return sizeRegs[i.Mod(Size)]
+	case wAtom:
+		return typeRegs[i.Mod(AtomType)]
+	case wDst:
+		return typeRegs[i.Mod(DstType)]
+	case wSrc:
+		return typeRegs[i.Mod(SrcType)]
+	case wE:
+		return uint8(1 + i.Mod(E))
+	case wMatch:
+		return uint8(1 + i.Mod(MatchU64))
+	case wTexLower:
+		return uint8(max(1, min(2, bits.OnesCount64(i.Word.bits(componentsAt)))))
+	case wTexUpper:
+		return uint8(max(1, bits.OnesCount64(i.Word.bits(componentsAt))-2))
+	}
+	return 1
+}
+
+// Registers that a value of a size or a type takes.
+var (
+	sizeRegs = [...]uint8{SizeU8: 1, SizeS8: 1, SizeU16: 1, SizeS16: 1, Size32: 1, Size64: 2, Size128: 4, SizeU128: 4}
+	typeRegs = [...]uint8{TypeNone: 1, TypeU8: 1, TypeS8: 1, TypeU16: 1, TypeS16: 1, TypeU32: 1, TypeS32: 1, TypeU64: 2,
+		TypeS64: 2, TypeF16: 1, TypeF32: 1, TypeF64: 2, TypeF16x2: 1}
+)

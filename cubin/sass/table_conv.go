@@ -1,0 +1,147 @@
+package sass
+
+import "slices"
+
+// conversionForms are the conversions between number formats. The opcodes with bit 4 set have a 64-bit type on one
+// side. A field of two bits holds the logarithm of a type's bytes: 0 for 8 bits to 3 for 64.
+func conversionForms() []Form {
+	return slices.Concat(floatToFloat(), floatToInt(), intToFloat(), floatToIntegral())
+}
+
+// A numberType is one side of a conversion.
+type numberType struct {
+	size   int // logarithm of the bytes
+	typ    uint16
+	text   string
+	signed bool // an integer type with a sign
+}
+
+var (
+	half16   = numberType{1, TypeF16, ".F16", false}
+	single32 = numberType{2, TypeF32, ".F32", false}
+	double64 = numberType{3, TypeF64, ".F64", false}
+)
+
+// unprinted returns t with no text, as the usual type of a conversion is.
+func (t numberType) unprinted() numberType {
+	t.text = ""
+	return t
+}
+
+// immediate returns how an immediate of the type reads.
+func (t numberType) immediate() format {
+	switch t.typ {
+	case TypeF64:
+		return float64s
+	case TypeF16:
+		return float16
+	}
+	return float32s
+}
+
+// source returns the traits and the selector of a floating-point source of the type.
+func (t numberType) source() (traits, *enum) {
+	in := traits{neg: true, abs: true, width: wSrc, imm: t.immediate()}
+	if t.typ == TypeF16 {
+		return in, &halfByte
+	}
+	return in, nil
+}
+
+// conversion expands one pair of types into its forms; wide says that one of them has 64 bits.
+func conversion(f Form, wide bool, t traits, sel *enum) []Form {
+	f.Archs, f.Pipe, f.Variable = in70, PipeXU, true
+	f.Operands = []Slot{rd(wDst)}
+	if wide {
+		f.Opcode += 0x00c
+	}
+	forms := withoutReuse(unary(f, t))
+	for i := range forms {
+		if src := &forms[i].Operands[1]; sel != nil && src.Kind != KindImm {
+			src.Sel = &ModField{Bits: Bits{60, 2}, names: sel}
+		}
+	}
+	return forms
+}
+
+// dstField and srcField are the size fields of a floating-point destination and source.
+func dstField(t numberType) ModField { return only(DstType, Bits{75, 2}, t.size, t.typ, t.text) }
+func srcField(t numberType) ModField { return only(SrcType, Bits{84, 2}, t.size, t.typ, t.text) }
+
+func floatToFloat() []Form {
+	var forms []Form
+	for _, p := range []struct{ dst, src numberType }{
+		{half16, single32}, {single32, half16}, {half16, double64}, {single32, double64}, {double64, half16}, {double64, single32},
+	} {
+		t, sel := p.src.source()
+		f := Form{Op: F2F, Opcode: 0x104, Mods: []ModField{mod(FTZ, 80, 1, &ftzNames), dstField(p.dst), srcField(p.src),
+			mod(Round, 78, 2, &roundNames)}}
+		forms = append(forms, conversion(f, p.dst.size == 3 || p.src.size == 3, t, sel)...)
+	}
+	return forms
+}
+
+func floatToIntegral() []Form {
+	var forms []Form
+	for _, n := range []numberType{half16, single32.unprinted(), double64} {
+		t, sel := n.source()
+		f := Form{Op: FRND, Opcode: 0x107, Mods: []ModField{mod(FTZ, 80, 1, &ftzNames), dstField(n),
+			only(SrcType, Bits{84, 2}, n.size, n.typ, ""), mod(Round, 78, 2, &integralName)}}
+		forms = append(forms, conversion(f, n.size == 3, t, sel)...)
+	}
+	return forms
+}
+
+// The integer types. The usual one, S32, is not printed.
+var integerTypes = []numberType{
+	{0, TypeU8, ".U8", false}, {0, TypeS8, ".S8", true},
+	{1, TypeU16, ".U16", false}, {1, TypeS16, ".S16", true},
+	{2, TypeU32, ".U32", false}, {2, TypeS32, "", true},
+	{3, TypeU64, ".U64", false}, {3, TypeS64, ".S64", true},
+}
+
+// integerField is the field of an integer type: its signedness in one bit, its size in two others.
+func integerField(kind ModKind, sign uint8, size Bits, t numberType) ModField {
+	code := t.size << 1
+	if t.signed {
+		code |= 1
+	}
+	f := only(kind, Bits{sign, 1}, code, t.typ, t.text)
+	f.Bits2 = size
+	return f
+}
+
+func floatToInt() []Form {
+	var forms []Form
+	for _, dst := range integerTypes {
+		for _, src := range []numberType{half16, single32.unprinted(), double64} {
+			t, sel := src.source()
+			f := Form{Op: F2I, Opcode: 0x105, Mods: []ModField{mod(FTZ, 80, 1, &ftzNames),
+				integerField(DstType, 72, Bits{75, 2}, dst), srcField(src), mod(Round, 78, 2, &integralName),
+				flag(NTZ, 77, ".NTZ")}}
+			forms = append(forms, conversion(f, dst.size == 3 || src.size == 3, t, sel)...)
+		}
+	}
+	return forms
+}
+
+func intToFloat() []Form {
+	var forms []Form
+	for _, src := range integerTypes {
+		for _, dst := range []numberType{half16, single32.unprinted(), double64} {
+			t := traits{width: wSrc}
+			if src.signed {
+				t.imm = signed
+			}
+			f := Form{Op: I2F, Opcode: 0x106, Mods: []ModField{dstField(dst),
+				integerField(SrcType, 74, Bits{84, 2}, src), mod(Round, 78, 2, &roundNames)}}
+			sel := map[int]*enum{0: &byteNames, 1: &halfByte}[src.size]
+			expanded := conversion(f, src.size == 3 || dst.size == 3, t, sel)
+			if sel != nil { // narrow types have no immediates
+				expanded = slices.DeleteFunc(expanded, func(f Form) bool { return f.Operands[1].Kind == KindImm })
+			}
+			forms = append(forms, expanded...)
+		}
+	}
+	return forms
+}

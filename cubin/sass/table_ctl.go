@@ -1,0 +1,153 @@
+package sass
+
+import "slices"
+
+// controlForms are branches, barriers and what else steers warps.
+func controlForms() []Form {
+	return slices.Concat(branchForms(), callForms(), convergenceForms(), blockBarrierForms(), warpForms())
+}
+
+// control is the beginning of a row of the branch unit.
+func control(op Op, opcode uint16, operands []Slot, mods ...ModField) Form {
+	return Form{Op: op, Opcode: opcode, Archs: in70, Pipe: PipeCBU, Operands: operands, Mods: mods}
+}
+
+// target is a code address of 48 bits.
+func target(f format) Slot {
+	return Slot{Name: "target", Kind: KindTarget, Bits: Bits{34, 48}, Access: Reads, Format: f}
+}
+
+// offset is a code address printed behind a register and only when it is not zero.
+func offset(f format) Slot {
+	t := joined(target(f))
+	t.Show = unlessPlain
+	return t
+}
+
+// codeRegister is a register pair that holds a code address.
+func codeRegister() Slot {
+	s := noReuse(regA(pair))
+	s.Kind = KindLabelReg
+	return s
+}
+
+// codeConstant is a constant that holds a code address.
+func codeConstant() Slot { return constant("A", pair) }
+
+func branchForms() []Form {
+	depth := mod(CallInc, 85, 2, &depthNames)
+	return []Form{
+		control(BRA, 0x947, []Slot{cond(), target(relative)}, mod(BraMode, 32, 2, &braNames), depth),
+		control(BRX, 0x949, []Slot{cond(), codeRegister(), offset(distance)}, depth),
+		control(JMP, 0x94a, []Slot{cond(), target(absolute)}, depth),
+		control(JMP, 0xb4a, []Slot{cond(), codeConstant()}, depth),
+		control(JMX, 0x94c, []Slot{cond(), codeRegister(), offset(absolute)}, depth),
+		control(EXIT, 0x94d, []Slot{cond()}, mod(ExitMode, 84, 2, &exitNames), flag(NoAtExit, 86, ".NO_ATEXIT")),
+	}
+}
+
+func callForms() []Form {
+	abs := ModField{Kind: Abs, names: &enum{text: []string{".ABS"}, value: []uint16{1}}}
+	rel := ModField{Kind: Abs, names: &enum{text: []string{".REL"}, value: []uint16{0}}}
+	noInc, noDec := flag(NoInc, 86, ".NOINC"), flag(NoInc, 86, ".NODEC")
+	return []Form{
+		control(CALL, 0x943, []Slot{cond(), target(absolute)}, abs, noInc),
+		control(CALL, 0x944, []Slot{cond(), target(relative)}, rel, noInc),
+		control(CALL, 0x343, []Slot{cond(), codeRegister(), offset(absolute)}, abs, noInc),
+		control(CALL, 0x344, []Slot{cond(), codeRegister(), joined(target(relative))}, rel, noInc),
+		control(CALL, 0xb43, []Slot{cond(), codeConstant()}, abs, noInc),
+		control(RET, 0x950, []Slot{cond(), codeRegister(), joined(target(relative))},
+			only(Abs, Bits{85, 1}, 0, 0, ".REL"), noDec),
+		control(RET, 0x950, []Slot{cond(), codeRegister(), joined(target(absolute))},
+			only(Abs, Bits{85, 1}, 1, 1, ".ABS"), noDec),
+		control(LEPC, 0x34e, []Slot{rd(w2)}),
+	}
+}
+
+// convergenceForms are the convergence barriers. BMOV reaches the other registers of the barrier file too.
+func convergenceForms() []Form {
+	barrier := func(lo uint8, n uint8, access Access) Slot {
+		return Slot{Name: "B register", Kind: KindConvBar, Bits: Bits{lo, n}, Access: access}
+	}
+	short := only(Size, Bits{}, 0, Size32, ".32")
+	clear := flag(Clear, 84, ".CLEAR")
+	quad := flag(PQuad, 84, ".PQUAD")
+	region := target(relative)
+	region.Bits = Bits{34, 30}
+	read := control(BMOV, 0x355, []Slot{rd(w1), barrier(24, 5, Reads|Writes)}, short, on(Clear, 84, ".CLEAR"))
+	read.Variable = true
+	keep := control(BMOV, 0x355, []Slot{rd(w1), barrier(24, 5, Reads)}, short, off(Clear, 84))
+	keep.Variable = true
+	_ = clear
+	return []Form{
+		control(BSSY, 0x945, []Slot{cond(), barrier(16, 4, Writes), region}),
+		control(BSYNC, 0x941, []Slot{cond(), barrier(16, 4, Reads)}),
+		control(BREAK, 0x942, []Slot{cond(), barrier(16, 4, Reads|Writes)}),
+		read, keep,
+		control(BMOV, 0x356, []Slot{barrier(24, 5, Writes), noReuse(regB("B", plain))}, short, quad),
+		control(BMOV, 0x956, []Slot{barrier(24, 5, Writes), imm32("B", hex)}, short, quad),
+		control(BMOV, 0xb56, []Slot{barrier(24, 5, Writes), constant("B", plain)}, short, quad),
+		control(BMOV, 0xf56, []Slot{barrier(24, 5, Writes), barrier(16, 4, Reads)}, short, quad),
+	}
+}
+
+// blockBarrierForms are BAR. Its barrier number and its number of threads are two fields of one register or
+// immediates of their own.
+func blockBarrierForms() []Form {
+	number := Slot{Name: "barrier", Kind: KindImm, Bits: Bits{54, 4}, Access: Reads}
+	threads := Slot{Name: "threads", Kind: KindImm, Bits: Bits{42, 12}, Access: Reads}
+	register := noReuse(regB("barrier", plain))
+	count := noReuse(regB("threads", plain))
+	all := threads
+	all.Show = unlessPlain
+	noPred := hidden(pp(), false)
+	noPred.Default = 0
+	var forms []Form
+	for _, v := range []struct {
+		opcode     uint16
+		id, n, opt Slot // barrier, threads, threads where 0 means all and is not printed
+	}{
+		{0xb1d, number, threads, all},
+		{0x51d, register, threads, all},
+		{0x91d, number, count, count},
+		{0x31d, register, count, count},
+	} {
+		row := func(pred, n Slot, mods ...ModField) Form {
+			f := control(BAR, v.opcode, []Slot{v.id, n, pred}, mods...)
+			f.Pipe = PipeADU
+			return f
+		}
+		mode := func(code int, text string) ModField { return only(BarMode, Bits{77, 3}, code, uint16(code), text) }
+		forms = append(forms,
+			row(noPred, v.opt, mode(0, ".SYNC"), flag(Defer, 80, ".DEFER_BLOCKING")),
+			row(noPred, v.n, mode(1, ".ARV"), off(Defer, 80)),
+			row(pp(), v.opt, mode(2, ".RED"), mod(BarRed, 74, 2, &barReds), flag(Defer, 80, ".DEFER_BLOCKING")),
+			row(pp(), v.n, mode(3, ".SCAN"), off(Defer, 80)))
+	}
+	everything := control(BAR, 0xb1d, []Slot{hidden(number, false), hidden(threads, false), noPred},
+		only(BarMode, Bits{77, 3}, 4, BarSYNCALL, ".SYNCALL"), flag(Defer, 80, ".DEFER_BLOCKING"))
+	everything.Pipe = PipeADU
+	return append(forms, everything)
+}
+
+func warpForms() []Form {
+	sb := Slot{Name: "scoreboard", Kind: KindScoreboard, Bits: Bits{44, 3}, Access: Reads}
+	count := Slot{Name: "count", Kind: KindImm, Bits: Bits{38, 6}, Access: Reads}
+	set := Slot{Name: "scoreboards", Kind: KindImm, Bits: Bits{32, 6}, Access: Reads, Format: bitSet, Show: unlessPlain}
+	trap := Slot{Name: "trap number", Kind: KindImm, Bits: Bits{34, 3}, Access: Reads, Show: unlessPlain}
+	sleep := []ModField{flag(Rand, 86, ".RAND"), flag(Warp, 85, ".WARP")}
+	forms := []Form{
+		control(YIELD, 0x946, []Slot{cond()}),
+		control(NOP, 0x918, nil),
+		control(DEPBAR, 0x91a, []Slot{sb, count, set}, on(LE, 47, ".LE")),
+		control(DEPBAR, 0x91a, []Slot{hidden(sb, false), hidden(count, false), set}, off(LE, 47)),
+		control(BPT, 0x95c, []Slot{trap}, mod(BptMode, 84, 3, &bptNames)),
+	}
+	for _, f := range slices.Concat(
+		unary(control(WARPSYNC, 0x148, []Slot{cond()}), plain),
+		unary(control(NANOSLEEP, 0x15d, []Slot{cond()}, sleep...), plain),
+	) {
+		forms = append(forms, f)
+	}
+	return withoutReuse(forms)
+}

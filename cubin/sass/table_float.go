@@ -1,0 +1,58 @@
+package sass
+
+import "slices"
+
+// floatForms are single-precision arithmetic and MUFU.
+func floatForms() []Form {
+	f := func(op Op, opcode uint16, p Pipe, dst []Slot, mods ...ModField) Form {
+		return Form{Op: op, Opcode: opcode, Archs: in70, Pipe: p, Operands: dst, Mods: mods}
+	}
+	dst := []Slot{rd(w1)}
+	setp := []Slot{pd(always), pe(always)}
+	denormals := split(FTZ, 76, 80, &fmzNames)
+	flush := mod(FTZ, 80, 1, &ftzNames)
+	round := mod(Round, 78, 2, &roundNames)
+	sat := flag(Sat, 77, ".SAT")
+	compare := mod(Compare, 76, 4, &floatCompare)
+	boolOp := mod(BoolOp, 74, 2, &boolNames)
+	one := ModField{Kind: BF, names: &enum{text: []string{".BF"}, value: []uint16{1}}}
+	mufu := f(MUFU, 0x108, PipeXU, dst, mod(MufuFn, 74, 4, &mufuNames))
+	mufu.Variable = true
+	check := f(FCHK, 0x102, PipeXU, []Slot{pd(always)})
+	check.Variable = true
+	return slices.Concat(
+		binary(f(FADD, 0x021, PipeFMA, dst, flush, round, sat), formRRI, formRRC, float, float),
+		binary(f(FMUL, 0x020, PipeFMA, dst, denormals, mod(Scale, 84, 3, &scaleNames), round, sat),
+			formRIR, formRCR, float, float),
+		ternary(f(FFMA, 0x023, PipeFMA, dst, denormals, round, sat), float, float, float),
+		binary(f(FSEL, 0x008, PipeALU, dst, flush), formRIR, formRCR, float, float, pp()),
+		binary(f(FMNMX, 0x009, PipeALU, dst, flush), formRIR, formRCR, float, float, pp()),
+		binary(f(FSET, 0x00a, PipeALU, dst, one, compare, flush, boolOp), formRIR, formRCR, float, float, pp()),
+		binary(f(FSETP, 0x00b, PipeALU, setp, compare, flush, boolOp), formRIR, formRCR, float, float, pp()),
+		withoutReuse(binary(check, formRIR, formRCR, float, float)),
+		withoutReuse(unary(mufu, float)),
+	)
+}
+
+// doubleForms are double-precision arithmetic. On sm_70 its latency varies: consumers wait for a counter.
+func doubleForms() []Form {
+	f := func(op Op, opcode uint16, dst []Slot, mods ...ModField) Form {
+		return Form{Op: op, Opcode: opcode, Archs: in70, Pipe: PipeFP64, Variable: true, Operands: dst, Mods: mods}
+	}
+	dst := []Slot{rd(w2)}
+	round := mod(Round, 78, 2, &roundNames)
+	// The second register of DADD lies where other instructions have their third.
+	add := f(DADD, 0x029, dst, round)
+	adds := []Form{
+		add.with(0x029|formRRR, []Slot{rd(w2), regA(double), regC("B", double)}),
+		add.with(0x029|formRRI, []Slot{rd(w2), regA(double), b("B", 'I', double)}),
+		add.with(0x029|formRRC, []Slot{rd(w2), regA(double), b("B", 'C', double)}),
+	}
+	return slices.Concat(
+		adds,
+		binary(f(DMUL, 0x028, dst, round), formRIR, formRCR, double, double),
+		ternary(f(DFMA, 0x02b, dst, round), double, double, double),
+		binary(f(DSETP, 0x02a, []Slot{pd(always), pe(always)}, mod(Compare, 76, 4, &doubleCompare),
+			mod(BoolOp, 74, 2, &boolNames)), formRRI, formRRC, double, double, pp()),
+	)
+}

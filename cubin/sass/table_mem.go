@@ -1,0 +1,112 @@
+package sass
+
+import "slices"
+
+// memoryForms are loads, stores, atomics and what keeps memory in order.
+func memoryForms() []Form {
+	return slices.Concat(loadForms(), storeForms(), atomicForms(), cacheForms())
+}
+
+// The modifiers of memory instructions.
+func extended() ModField { return flag(E, 72, ".E") }
+func evict() ModField    { return mod(Evict, 84, 3, &evictNames) }
+func private() ModField  { return flag(Private, 76, ".PRIVATE") }
+func scope() ModField    { return mod(Scope, 77, 2, &scopeNames) }
+
+// memory is the beginning of a row of the load and store unit.
+func memory(op Op, opcode uint16, operands []Slot, mods ...ModField) Form {
+	return Form{Op: op, Opcode: opcode, Archs: in70, Pipe: PipeLSU, Variable: true, Operands: operands, Mods: mods}
+}
+
+// loadForms are loads. With .ZD they write a predicate, which without it only LDG can name.
+func loadForms() []Form {
+	order := mod(Order, 79, 2, &loadOrders)
+	noZD, zd := off(ZD, 87), on(ZD, 87, ".ZD")
+	plainDest := hidden(pd(always), false)
+	unused := plainDest
+	unused.Default = 0
+	load := func(op Op, opcode uint16, addr Slot, dest Slot, mods ...ModField) Form {
+		return memory(op, opcode, []Slot{dest, rd(wSize), addr}, mods...)
+	}
+	global := []ModField{extended(), evict(), mod(Size, 73, 3, &globalSizes), order, scope(), private()}
+	shared := []ModField{flag(LoadU, 76, ".U"), mod(Size, 73, 3, &sizeNames)}
+	ldc := memory(LDC, 0xb82, []Slot{rd(wSize), {Name: "constant", Kind: KindConst, Base: Bits{24, 8},
+		Bits: Bits{38, 16}, Bank: Bits{54, 5}, Access: Reads, Width: wSize}},
+		mod(Size, 73, 3, &constSizes), mod(LdcMode, 78, 2, &ldcNames))
+	ldc.Pipe = PipeADU
+	return []Form{
+		load(LDG, 0x381, address(wE), pd(unlessPlain), append(slices.Clone(global), noZD)...),
+		load(LDG, 0x381, address(wE), pd(always), append(slices.Clone(global), zd)...),
+		load(LD, 0x980, longAddress(wE), unused, append(slices.Clone(global), noZD)...),
+		load(LD, 0x980, longAddress(wE), pd(always), append(slices.Clone(global), zd)...),
+		load(LDS, 0x984, address(w1), unused, append(slices.Clone(shared), noZD)...),
+		load(LDS, 0x984, address(w1), pd(always), append(slices.Clone(shared), zd)...),
+		load(LDL, 0x983, address(w1), unused, evict(), mod(Size, 73, 3, &sizeNames)),
+		ldc,
+	}
+}
+
+func storeForms() []Form {
+	order := mod(Order, 79, 2, &storeOrders)
+	global := []ModField{extended(), evict(), mod(Size, 73, 3, &globalSizes), order, scope(), private()}
+	data := noReuse(regB("B", traits{width: wSize}))
+	size := mod(Size, 73, 3, &sizeNames)
+	return []Form{
+		memory(STG, 0x386, []Slot{address(wE), data}, global...),
+		memory(ST, 0x385, []Slot{longAddress(wE), noReuse(regC("B", traits{width: wSize}))}, global...),
+		memory(STS, 0x388, []Slot{address(w1), data}, size),
+		memory(STL, 0x387, []Slot{address(w1), data}, evict(), size),
+	}
+}
+
+// atomicForms are atomics. The operation of a compare and swap is part of the opcode.
+func atomicForms() []Form {
+	value := noReuse(regB("B", traits{width: wAtom}))
+	swap := noReuse(regC("C", traits{width: wAtom}))
+	noSwap := hidden(noReuse(regC("C", plain)), false)
+	op, cas := mod(AtomOp, 87, 4, &atomOps), ModField{Kind: AtomOp, names: &casName}
+	typ := mod(AtomType, 73, 3, &atomTypes)
+	casType := mod(AtomType, 73, 3, &casTypes)
+	order := mod(Order, 79, 2, &atomOrders)
+	dest := []Slot{pd(always), rd(wAtom), address(wE), value}
+	sharedDest := []Slot{rd(wAtom), address(w1), value}
+	sharedType := mod(AtomType, 73, 2, &casTypes)
+	with := func(s []Slot, c Slot) []Slot { return append(slices.Clone(s), c) }
+	var forms []Form
+	for _, v := range []struct {
+		op       Op
+		any, cas uint16
+	}{{ATOMG, 0x3a8, 0x3a9}, {ATOM, 0x38a, 0x38b}} {
+		forms = append(forms,
+			memory(v.op, v.any, with(dest, noSwap), extended(), op, evict(), typ, order, scope(), private()),
+			memory(v.op, v.cas, with(dest, swap), extended(), cas, evict(), casType, order, scope(), private()))
+	}
+	return append(forms,
+		memory(ATOMS, 0x38c, with(sharedDest, noSwap), op, sharedType),
+		memory(ATOMS, 0x38d, with(sharedDest, swap), mod(AtomOp, 87, 2, &castNames), sharedType),
+		memory(RED, 0x98e, []Slot{address(wE), value}, extended(), mod(AtomOp, 87, 3, &redOps), evict(), typ, order, scope(), private()))
+}
+
+// cacheForms are cache control, memory barriers and the query of an address's space.
+func cacheForms() []Form {
+	var forms []Form
+	for _, v := range []struct {
+		op     Op
+		opcode uint16
+		mods   []ModField
+		all    *enum
+	}{
+		{CCTL, 0x98f, []ModField{extended(), mod(CctlSpc, 78, 3, &cctlCache)}, &cctlAll},
+		{CCTLL, 0x990, nil, &cctllAll},
+	} {
+		one := mod(CctlOp, 87, 4, &cctlOps)
+		none := hidden(address(wE), false)
+		forms = append(forms,
+			memory(v.op, v.opcode, []Slot{address(wE)}, append(slices.Clone(v.mods), one)...),
+			memory(v.op, v.opcode, []Slot{none}, append(slices.Clone(v.mods), mod(CctlOp, 87, 4, v.all))...))
+	}
+	return append(forms,
+		memory(MEMBAR, 0x992, nil, mod(Sem, 79, 2, &semNames), mod(Scope, 76, 3, &membarScopes), flag(MMIO, 72, ".MMIO")),
+		memory(ERRBAR, 0x9ab, nil),
+		memory(QSPC, 0x3aa, []Slot{pd(always), rd(w1), address(wE)}, extended(), mod(Space, 73, 2, &spaceName)))
+}

@@ -1,0 +1,264 @@
+package sass
+
+import "strconv"
+
+// Text returns the instruction as nvdisasm -b prints it, letter for letter, without the semicolon and spaces at the end.
+// Code addresses are numbers: byte offsets in the section.
+func (i *Inst) Text() string { return string(i.AppendText(nil, nil)) }
+
+// TextWith is Text with label's name for a code address, where it returns one. It is asked for the targets of branches
+// and calls, not for offsets from a register.
+func (i *Inst) TextWith(label func(target uint64) string) string { return string(i.AppendText(nil, label)) }
+
+// Mnemonic returns the opcode with its modifiers as Text prints them, without guard and operands.
+func (i *Inst) Mnemonic() string { return string(i.appendMnemonic(nil)) }
+
+// String is Text.
+func (i *Inst) String() string { return i.Text() }
+
+// AppendText appends the text to dst; label may be nil.
+func (i *Inst) AppendText(dst []byte, label func(target uint64) string) []byte {
+	if i.Form == nil {
+		return append(dst, i.Op.String()...)
+	}
+	dst = i.Guard.append(dst)
+	dst = i.appendMnemonic(dst)
+	first := true
+	for k := range i.Operands {
+		s := &i.Form.Operands[k]
+		if !i.shown(k) {
+			continue
+		}
+		switch {
+		case first:
+			dst = append(dst, ' ')
+		case s.join != "":
+			dst = append(dst, s.join...)
+		default:
+			dst = append(dst, ", "...)
+		}
+		first = false
+		dst = i.appendOperand(dst, k, label)
+	}
+	for len(dst) > 0 && dst[len(dst)-1] == ' ' {
+		dst = dst[:len(dst)-1]
+	}
+	return dst
+}
+
+func (g Guard) append(dst []byte) []byte {
+	if g.Always() {
+		return dst
+	}
+	dst = append(dst, '@')
+	if g.Neg {
+		dst = append(dst, '!')
+	}
+	if g.Uniform {
+		dst = append(dst, 'U')
+	}
+	return append(appendNumbered(dst, 'P', g.Reg, PT, 'T'), ' ')
+}
+
+// appendMnemonic appends the opcode and its modifiers.
+func (i *Inst) appendMnemonic(dst []byte) []byte {
+	f := i.Form
+	dst = append(dst, i.Op.String()...)
+	dst = append(dst, f.Suffix...)
+	if f.alias != nil {
+		dst = append(dst, f.alias(i)...)
+	}
+	for k := range f.Mods {
+		names := f.Mods[k].names
+		if code, ok := names.code(i.Mods[k].Value); ok {
+			dst = append(dst, names.text[code]...)
+		}
+	}
+	return dst
+}
+
+// shown reports whether operand k is printed.
+func (i *Inst) shown(k int) bool {
+	s := &i.Form.Operands[k]
+	return s.Show == always || s.Show == unlessPlain && !s.isDefault(&i.Operands[k])
+}
+
+// isDefault reports whether the operand has the value that goes without saying.
+func (s *Slot) isDefault(o *Operand) bool {
+	switch s.Kind {
+	case KindImm:
+		return o.Imm == s.Default
+	case KindTarget:
+		return o.Imm == 0
+	}
+	return uint64(o.Reg) == s.Default && o.Not == s.DefaultNot
+}
+
+// appendOperand appends operand k.
+func (i *Inst) appendOperand(dst []byte, k int, label func(uint64) string) []byte {
+	s, o := &i.Form.Operands[k], &i.Operands[k]
+	switch o.Kind {
+	case KindImm:
+		return s.appendImm(dst, o.Imm)
+	case KindTarget:
+		return s.appendTarget(dst, o.Imm, label)
+	case KindMem:
+		return appendMem(dst, o)
+	case KindSReg:
+		return append(dst, SpecialRegisterName(o.Imm)...)
+	case KindConvBar:
+		return append(dst, barrierName(o.Reg)...)
+	case KindScoreboard:
+		return append(dst, 'S', 'B', '0'+o.Reg)
+	case KindPredSet:
+		return append(dst, "PR"...)
+	case KindPred:
+		if o.Not {
+			dst = append(dst, '!')
+		}
+		return appendNumbered(dst, 'P', o.Reg, PT, 'T')
+	}
+	return appendSource(dst, s, o)
+}
+
+// appendSource appends a register or a constant with its unary operators, selector and .reuse. A byte selector stands
+// inside the bars of an absolute value, all others and .reuse outside.
+func appendSource(dst []byte, s *Slot, o *Operand) []byte {
+	switch {
+	case o.Neg:
+		dst = append(dst, '-')
+	case o.Not:
+		dst = append(dst, '~')
+	}
+	if o.Abs {
+		dst = append(dst, '|')
+	}
+	if o.Kind == KindConst {
+		dst = appendConst(dst, s, o)
+	} else {
+		dst = appendNumbered(dst, 'R', o.Reg, RZ, 'Z')
+	}
+	inside := s.Sel != nil && (s.Sel.names == &byteNames || s.Sel.names == &halfByte)
+	if inside {
+		dst = append(dst, s.selText(o)...)
+	}
+	if o.Abs {
+		dst = append(dst, '|')
+	}
+	if o.Reuse {
+		dst = append(dst, ".reuse"...)
+	}
+	if !inside {
+		dst = append(dst, s.selText(o)...)
+	}
+	return dst
+}
+
+// selText returns the spelling of the operand's selector.
+func (s *Slot) selText(o *Operand) string {
+	if s.Sel == nil {
+		return ""
+	}
+	code, _ := s.Sel.names.code(uint16(o.Swz))
+	return s.Sel.names.text[code]
+}
+
+// appendNumbered appends a register's letter and number, or the letters of the one that is constant.
+func appendNumbered(dst []byte, letter byte, n, constant uint8, suffix byte) []byte {
+	dst = append(dst, letter)
+	if n == constant {
+		return append(dst, suffix)
+	}
+	return strconv.AppendUint(dst, uint64(n), 10)
+}
+
+// appendConst appends c[bank][offset] or c[bank][register+offset]. Operands with a selector have a space inside.
+func appendConst(dst []byte, s *Slot, o *Operand) []byte {
+	dst = append(dst, "c["...)
+	dst = appendHex(dst, uint64(o.Bank))
+	if s.Sel != nil {
+		dst = append(dst, "] ["...)
+	} else {
+		dst = append(dst, "]["...)
+	}
+	if s.Base.N == 0 {
+		return append(appendSigned(dst, int64(o.Offset)), ']')
+	}
+	return append(appendBase(dst, o), ']')
+}
+
+// appendMem appends [register+offset].
+func appendMem(dst []byte, o *Operand) []byte {
+	return append(appendBase(append(dst, '['), o), ']')
+}
+
+// appendBase appends register+offset without what is zero.
+func appendBase(dst []byte, o *Operand) []byte {
+	if o.Reg == RZ && o.Offset != 0 {
+		return appendHex(dst, uint64(uint32(o.Offset)))
+	}
+	dst = appendNumbered(dst, 'R', o.Reg, RZ, 'Z')
+	if o.Offset == 0 {
+		return dst
+	}
+	return appendSigned(append(dst, '+'), int64(o.Offset))
+}
+
+// appendTarget appends a code address or a distance.
+func (s *Slot) appendTarget(dst []byte, address uint64, label func(uint64) string) []byte {
+	if label != nil && s.Format != distance {
+		if name := label(address); name != "" {
+			return append(dst, name...)
+		}
+	}
+	return appendSigned(dst, int64(address))
+}
+
+// appendImm appends an immediate.
+func (s *Slot) appendImm(dst []byte, v uint64) []byte {
+	if s.names != nil {
+		return append(dst, s.names.text[v]...)
+	}
+	switch s.Format {
+	case signed:
+		return appendSigned(dst, int64(int32(v)))
+	case float32s:
+		return appendFloat32(dst, uint32(v))
+	case float64s:
+		return appendFloat64(dst, v)
+	case float16:
+		return appendFloat16(dst, uint16(v))
+	case float16s:
+		dst = appendFloat16(dst, uint16(v>>16))
+		return appendFloat16(append(dst, ", "...), uint16(v))
+	case bitSet:
+		return appendBitSet(dst, v)
+	}
+	return appendHex(dst, v)
+}
+
+func appendHex(dst []byte, v uint64) []byte { return strconv.AppendUint(append(dst, "0x"...), v, 16) }
+
+func appendSigned(dst []byte, v int64) []byte {
+	if v < 0 {
+		return appendHex(append(dst, '-'), -uint64(v))
+	}
+	return appendHex(dst, uint64(v))
+}
+
+// appendBitSet appends the numbers of the bits that are set, the highest first, as in {3,1,0}.
+func appendBitSet(dst []byte, v uint64) []byte {
+	dst = append(dst, '{')
+	sep := false
+	for b := 63; b >= 0; b-- {
+		if v>>b&1 == 0 {
+			continue
+		}
+		if sep {
+			dst = append(dst, ',')
+		}
+		sep = true
+		dst = strconv.AppendInt(dst, int64(b), 10)
+	}
+	return append(dst, '}')
+}
