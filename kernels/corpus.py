@@ -22,16 +22,17 @@ class Case:
         self.directory = directory
         with open(os.path.join(directory, launch), encoding="utf-8") as f:
             self.launch = parse_launch(f.read())
-        self._made = {}
 
     def buffer(self, name):
         """The initial content of a buffer or symbol, in its shape."""
-        section = "buffers" if name in self.launch["buffers"] else "symbols"
-        spec = self.launch[section][name]
+        spec = self._spec(name)
         init = spec.get("init", {})
         if "file" in init:
             return np.load(os.path.join(self.directory, init["file"]))
         return generate(DTYPES[spec["type"]], spec["shape"], init)
+
+    def _spec(self, name):
+        return {**self.launch.get("symbols", {}), **self.launch["buffers"]}[name]
 
     def args(self, launch=0):
         """The scalar arguments of a launch, in order; None for those that are addresses."""
@@ -43,17 +44,14 @@ class Case:
 
     def input(self, name, values):
         """Saves the initial content of a buffer whose init names a file."""
-        for section in ("buffers", "symbols"):
-            if name in self.launch.get(section, {}):
-                spec = self.launch[section][name]
-        if "type" in spec:
-            values = exact(values, DTYPES[spec["type"]])
+        spec = self._spec(name)
+        values = exact(values, DTYPES[spec["type"]]).reshape(spec["shape"])
         np.save(os.path.join(self.directory, spec["init"]["file"]), values)
 
     def expect(self, name, values):
         """Saves what a buffer should hold after the last launch, under the name that the launch file gives it."""
-        dtype = DTYPES[self.launch["buffers"][name]["type"]]
-        shape = self.launch["buffers"][name]["shape"]
+        spec = self._spec(name)
+        dtype, shape = DTYPES[spec["type"]], spec["shape"]
         values = exact(values, dtype) if np.issubdtype(dtype, np.integer) else np.asarray(values).astype(dtype)
         np.save(os.path.join(self.directory, self.launch["expect"][name]["file"]), values.reshape(shape))
 
