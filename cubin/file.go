@@ -5,29 +5,42 @@
 // or take memory out of proportion to the file's size.
 package cubin
 
-import "gpa/cubin/sass"
+import (
+	"debug/elf"
+	"fmt"
+	"os"
+
+	"gpa/cubin/sass"
+)
 
 // A File is one cubin, decoded. It is immutable and safe to share.
 type File struct {
-	Name      string // as it was opened; for messages and profiles
-	Raw       []byte // the bytes of the file
+	Name      string              // as it was opened; for messages and profiles
+	Raw       []byte              // the bytes of the file
+	Sections  []elf.SectionHeader // by section index; [File.SectionData] has the contents
 	Arch      sass.Arch
 	Codes     []*Code     // the .text sections, in file order
 	Kernels   []*Kernel   // the entry functions, in symbol order
 	Variables []*Variable // __device__ and __constant__ variables, in symbol order
 	Banks     []Bank      // constant banks with contents: 3 of the module, 2 of kernels, 4 (addresses)
 	Global    Segment     // .nv.global.init followed by .nv.global
-	Relocs    []Reloc     // to be applied by a loader
+	Relocs    []Reloc     // to be applied by a loader, in file order
 	Externs   []string    // undefined functions that the code calls: vprintf, malloc, free, __assertfail
+	CallGraph []CallEdge  // calls between symbols that .nv.callgraph names, in file order
 }
 
 // A Code is one .text section: the space that pcs and branch targets are offsets in.
 type Code struct {
-	Index     int    // in File.Codes
-	Name      string // the section's name without ".text.": the mangled name of its kernel or function
-	Insts     []sass.Inst
-	Functions []Function // by offset; together they cover the section
-	lines     lineTable
+	Index   int    // in File.Codes
+	Section int    // in File.Sections
+	Name    string // the section's name without ".text.": the mangled name of its kernel or function
+	Insts   []sass.Inst
+	// Err is the error of the first instruction word that did not decode, nil where all did. The Inst of such a word
+	// has Op sass.OpNone, its PC and its Word.
+	Err             error
+	Functions       []Function          // by offset; together they cover the section
+	IndirectTargets map[uint64][]uint64 // pc of an indirect branch → its possible targets, where the file tells
+	lines           lineTable
 }
 
 // FunctionKind says what a function is to its user.
@@ -45,8 +58,10 @@ type Function struct {
 	Name      string // mangled, as the symbol table has it
 	Demangled string // without parameters where that is unambiguous to a reader
 	Kind      FunctionKind
+	Code      int    // index in File.Codes
 	Offset    uint64 // of its first instruction in the section
 	Size      uint64 // bytes
+	Frame     int    // bytes of its stack frame (EIATTR_FRAME_SIZE)
 }
 
 // A Kernel is an entry function and what a launch needs to know of it.
@@ -56,16 +71,19 @@ type Kernel struct {
 	Code            *Code
 	Entry           uint64 // offset of the first instruction in Code
 	Params          []Param
-	ParamBase       int                 // offset of the parameters in constant bank 0
-	ParamSize       int                 // bytes
-	Registers       int                 // 32-bit registers a thread
-	SharedStatic    int                 // bytes
-	LocalFrame      int                 // local memory that the deepest known call chain takes, bytes a thread (frames; recursion excluded)
+	ParamBase       int // offset of the parameters in constant bank 0
+	ParamSize       int // bytes
+	Registers       int // 32-bit registers a thread
+	SharedStatic    int // bytes
+	ConstBank0Size  int // bytes: the launch's own words, then the parameters
+	ConstBank2      []byte
+	LocalFrame      int                 // local memory that its call chains take without recursion, an upper bound, bytes a thread
 	Barriers        int                 // named barriers used
 	MaxThreads      [3]int              // __launch_bounds__ of EIATTR_MAX_THREADS, zero where absent
 	ReqThreads      [3]int              // required block size, zero where absent
-	ConstBank2      []byte              // literals and jump tables
-	IndirectTargets map[uint64][]uint64 // pc of an indirect branch → its possible targets, where the file tells
+	IndirectTargets map[uint64][]uint64 // those of Code
+	Externs         []string            // undefined functions that it calls
+	Syscalls        []uint64            // pcs of the calls of Externs
 }
 
 // A Param is one kernel parameter.
@@ -89,7 +107,8 @@ const (
 type Variable struct {
 	Name   string
 	Space  Space
-	Offset uint64 // in File.Global, or in constant bank 3
+	Kernel string // whose static shared memory it lies in, empty for the other spaces
+	Offset uint64 // in File.Global, in constant bank 3, or in the kernel's static shared memory
 	Size   uint64
 }
 
@@ -107,40 +126,76 @@ type Segment struct {
 	Align uint64
 }
 
-// RelocKind is how a relocation changes the place it names.
-type RelocKind uint8
-
-// The relocations that a loader meets in linked cubins.
-const (
-	Abs64         RelocKind = iota // 64-bit address
-	Abs32Lo                        // low 32 bits into an instruction's immediate (bits 32 to 63)
-	Abs32Hi                        // high 32 bits into an instruction's immediate
-	AbsCall                        // absolute code address of a CALL.ABS or of the like
-	ConstField22                   // offset in a constant bank
-	UnusedClear64                  // nothing to do
-)
-
-// A Reloc is a place in code, data or a constant bank that needs an address known only when the module is loaded.
-type Reloc struct {
-	Kind    RelocKind
-	Section string // section name of the place, as in .nv.constant4 or .text.k
-	Offset  uint64 // of the place in its section
-	Symbol  string
-	Target  Target // what the symbol is
-	Addend  int64
-}
-
-// A Target is what a relocation points to: a code offset, a variable or an external function.
-type Target struct {
-	Code   *Code  // of a function
-	Global bool   // an offset in File.Global
-	Extern string // the name of an undefined function
-	Offset uint64
-}
-
 // A Frame is one level of the inline stack of an instruction.
 type Frame struct {
 	Function string // demangled name of the (inlined) function that the line belongs to
-	File     string // as the line table has it
-	Line     int    // 1-based
+	Symbol   string // its mangled name
+	File     string // cleaned path, as the line table has it; empty where the file does not tell
+	Line     int    // 1-based; 0 where the file does not tell
+}
+
+// maxFileSize bounds what Open reads into memory.
+const maxFileSize = 1 << 31
+
+// Open reads the cubin in a file.
+func Open(path string) (*File, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if info.Size() > maxFileSize {
+		return nil, fmt.Errorf("%s: %d bytes are more than a cubin has", path, info.Size())
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	return NewFile(path, data)
+}
+
+// NewFile decodes the cubin in data, which must not change afterwards. The name is for messages.
+//
+// The error wraps [ErrNotCubin] where data is something else than a linked cubin, and [ErrArch] where it is one for an
+// architecture that gpa does not know. An instruction word that does not decode is not an error of the file, see
+// [Code].
+func NewFile(name string, data []byte) (*File, error) {
+	r := reader{file: &File{Name: name, Raw: data}}
+	steps := []func() error{
+		r.readHeader, r.readSections, r.readSymbols, // the ELF container
+		r.readBanks, r.readGlobal, r.readVariables, // data
+		r.readCodes, r.readKernels, // code
+		r.readRelocs, r.readCallGraph, r.readLines, // what refers to both
+	}
+	for _, step := range steps {
+		if err := step(); err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	return r.file, nil
+}
+
+// SectionData returns the contents of a section, none for a section without bytes in the file.
+func (f *File) SectionData(index int) []byte {
+	s := &f.Sections[index]
+	return f.Raw[s.Offset : s.Offset+s.FileSize]
+}
+
+// KernelOf returns the kernel whose entry lies in code, nil for a section of device functions.
+func (f *File) KernelOf(code *Code) *Kernel {
+	for _, k := range f.Kernels {
+		if k.Code == code {
+			return k
+		}
+	}
+	return nil
+}
+
+// Variable returns the variable of that name in global or constant memory, nil where there is none.
+func (f *File) Variable(name string) *Variable {
+	for _, v := range f.Variables {
+		if v.Name == name && v.Space != SharedSpace {
+			return v
+		}
+	}
+	return nil
 }

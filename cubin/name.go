@@ -1,0 +1,49 @@
+package cubin
+
+import (
+	"strings"
+
+	"github.com/ianlancetaylor/demangle"
+)
+
+// Bounds of what is demangled; longer names are shown as they are.
+const (
+	maxMangled   = 1 << 14
+	maxDemangled = 14 // as a power of two
+)
+
+// Demangle returns a C++ symbol as its author wrote it, with template arguments and without parameters: scale<3> for
+// _Z5scaleILi3EEvPfi. Other names are returned as they are.
+func Demangle(symbol string) string {
+	if len(symbol) > maxMangled {
+		return symbol
+	}
+	name, err := demangle.ToString(symbol, demangle.NoParams, demangle.NoEnclosingParams, demangle.MaxLength(maxDemangled))
+	if err != nil {
+		return symbol
+	}
+	return name
+}
+
+// functionName splits the symbol of a function that lies in the section of that name: the compiler puts
+// $kernel$ before the name of a device function and $__internal_0_$ before that of a helper of its own.
+func functionName(section, symbol string) (mangled string, kind FunctionKind) {
+	if rest, ok := strings.CutPrefix(symbol, "$"+section+"$"); ok {
+		return rest, helperKind(rest)
+	}
+	if rest, ok := strings.CutPrefix(symbol, "$__internal_"); ok {
+		if _, name, ok := strings.Cut(rest, "$"); ok {
+			return name, InternalFunction
+		}
+		return symbol, InternalFunction
+	}
+	return symbol, helperKind(symbol)
+}
+
+// helperKind tells the compiler's helpers, which linked files hold under their plain names, from other functions.
+func helperKind(name string) FunctionKind {
+	if strings.HasPrefix(name, "__cuda_sm") || strings.HasPrefix(name, "__internal_") {
+		return InternalFunction
+	}
+	return DeviceFunction
+}
