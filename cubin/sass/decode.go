@@ -79,13 +79,14 @@ func (i *Inst) decodeOperand(o *Operand, s *Slot, w Word) bool {
 		o.Offset = int32(signExtend(raw, s.Bits.N))
 		if s.Base.N != 0 {
 			o.Reg = uint8(w.bits(s.Base))
-		} else {
+		}
+		if s.Format != bytes {
 			o.Offset *= 4
 		}
 	case KindImm, KindSReg:
 		o.Imm = s.Format.decode(raw)
 	case KindTarget:
-		o.Imm = s.Format.address(i.PC, signExtend(raw, s.Bits.N))
+		o.Imm = s.Format.address(i.PC, s.targetWords(raw))
 	default:
 		o.Reg = uint8(raw)
 	}
@@ -106,8 +107,17 @@ func (s *Slot) legal(o *Operand) bool {
 		_, ok := s.names.lookup(o.Imm)
 		return ok
 	}
-	return s.Kind != KindScoreboard || s.Show == never || o.Reg < 6
+	switch s.Kind {
+	case KindScoreboard:
+		return s.Show == never || o.Reg < numScoreboards
+	case KindConvBar:
+		return o.Reg < 2*NumConvBars
+	}
+	return true
 }
+
+// numScoreboards is the number of dependence counters.
+const numScoreboards = 6
 
 // decode turns the bits of an immediate into those that the executing unit sees.
 func (f format) decode(raw uint64) uint64 {
@@ -123,6 +133,14 @@ func (f format) encode(imm uint64) (uint64, bool) {
 		return imm >> 32, imm<<32 == 0
 	}
 	return imm, true
+}
+
+// targetWords returns the signed or unsigned value of the field of a code address.
+func (s *Slot) targetWords(raw uint64) int64 {
+	if s.Format == absolute {
+		return int64(raw)
+	}
+	return signExtend(raw, s.Bits.N)
 }
 
 // address turns the field of a code address into the address, or the distance where the format is one.

@@ -52,7 +52,7 @@ func (i *Inst) encodeOperand(w Word, o *Operand, s *Slot) (Word, error) {
 		w = w.with(s.Base, uint64(o.Reg))
 	case KindConst:
 		n := int64(o.Offset)
-		if s.Base.N == 0 {
+		if s.Format != bytes {
 			if n%4 != 0 {
 				return w, fmt.Errorf("constant offset %#x is no multiple of 4", o.Offset)
 			}
@@ -67,7 +67,7 @@ func (i *Inst) encodeOperand(w Word, o *Operand, s *Slot) (Word, error) {
 	case KindTarget:
 		n, aligned := s.Format.words(i.PC, o.Imm)
 		raw = uint64(n)
-		fits = aligned && signExtend(raw, s.Bits.N) == n
+		fits = aligned && s.targetWords(raw&s.Bits.max()) == n
 	case KindPredSet:
 		fits = true
 	}

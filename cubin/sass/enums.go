@@ -16,10 +16,11 @@ var (
 		".NAN", ".LTU", ".EQU", ".LEU", ".GTU", ".NEU", ".GEU", ".MAX"},
 		value: []uint16{CompareMIN, CompareLT, CompareEQ, CompareLE, CompareGT, CompareNE, CompareGE, CompareNUM,
 			CompareNAN, CompareLTU, CompareEQU, CompareLEU, CompareGTU, CompareNEU, CompareGEU, CompareMAX}}
-	boolNames = enum{text: []string{".AND", ".OR", ".XOR"}}
-	mufuNames = enum{text: []string{".COS", ".SIN", ".EX2", ".LG2", ".RCP", ".RSQ", ".RCP64H", ".RSQ64H", ".SQRT"}}
-	dirNames  = enum{text: []string{".L", ".R"}}
-	shfTypes  = enum{text: []string{".S64", ".U64", ".S32", ".U32"},
+	boolNames   = enum{text: []string{".AND", ".OR", ".XOR"}}
+	mufuNames   = enum{text: []string{".COS", ".SIN", ".EX2", ".LG2", ".RCP", ".RSQ", bad, bad, ".SQRT"}}
+	mufu64Names = enum{text: []string{bad, bad, bad, bad, bad, bad, ".RCP64H", ".RSQ64H"}}
+	dirNames    = enum{text: []string{".L", ".R"}}
+	shfTypes    = enum{text: []string{".S64", ".U64", ".S32", ".U32"},
 		value: []uint16{TypeS64, TypeU64, TypeS32, TypeU32}}
 	unsignedNames = enum{text: []string{".U32", ""}, value: []uint16{1, 0}}
 	unsigned8     = enum{text: []string{".U8", ""}, value: []uint16{1, 0}}
@@ -39,13 +40,14 @@ var (
 	scopeNames   = enum{text: []string{".CTA", ".SM", ".GPU", ".SYS"}}
 	membarScopes = enum{text: []string{".CTA", ".SM", ".GPU", ".SYS", bad, ".VC"},
 		value: []uint16{ScopeCTA, ScopeSM, ScopeGPU, ScopeSYS, 0, ScopeVC}}
-	semNames    = enum{text: []string{".SC", ".ALL", ""}}
-	loadOrders  = enum{text: []string{".CONSTANT", "", ".STRONG", ".MMIO"}}
-	storeOrders = enum{text: []string{bad, "", ".STRONG", ".MMIO"}}
-	atomOrders  = enum{text: []string{bad, "", ".STRONG"}}
-	evictNames  = enum{text: []string{".EF", "", ".EL", ".LU", ".EU", ".NA"}}
-	atomOps     = enum{text: []string{".ADD", ".MIN", ".MAX", ".INC", ".DEC", ".AND", ".OR", ".XOR", ".EXCH", ".SAFEADD"}}
-	atomTypes   = enum{text: []string{"", ".S32", ".64", ".F32.FTZ.RN", ".F16x2.RN", ".S64", ".F64.RN"},
+	semNames      = enum{text: []string{".SC", ".ALL", ""}}
+	loadOrders    = enum{text: []string{".CONSTANT", "", ".STRONG", ".MMIO"}}
+	storeOrders   = enum{text: []string{bad, "", ".STRONG", ".MMIO"}}
+	atomOrders    = enum{text: []string{bad, "", ".STRONG"}}
+	evictNames    = enum{text: []string{".EF", "", ".EL", ".LU", ".EU", ".NA"}}
+	atomOps       = enum{text: []string{".ADD", ".MIN", ".MAX", ".INC", ".DEC", ".AND", ".OR", ".XOR", ".EXCH"}}
+	globalAtomOps = enum{text: []string{".ADD", ".MIN", ".MAX", ".INC", ".DEC", ".AND", ".OR", ".XOR", ".EXCH", ".SAFEADD"}}
+	atomTypes     = enum{text: []string{"", ".S32", ".64", ".F32.FTZ.RN", ".F16x2.RN", ".S64", ".F64.RN"},
 		value: []uint16{TypeU32, TypeS32, TypeU64, TypeF32, TypeF16x2, TypeS64, TypeF64}}
 	redOps    = enum{text: []string{".ADD", ".MIN", ".MAX", ".INC", ".DEC", ".AND", ".OR", ".XOR"}}
 	casTypes  = enum{text: []string{"", ".S32", ".64"}, value: []uint16{TypeU32, TypeS32, TypeU64}}

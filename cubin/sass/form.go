@@ -168,32 +168,33 @@ const (
 type format uint8
 
 const (
-	hex      format = iota // 0x1f
-	signed                 // -0x1f
-	float32s               // 0.5
-	float64s               // 0.5, high word of a double
-	float16                // 0.5
-	float16s               // 0.5, 0.25: two halves, high half first
-	relative               // a code address, stored as its distance from the next instruction in units of 4 bytes
-	absolute               // a code address in units of 4 bytes
-	distance               // a distance in units of 4 bytes
-	bitSet                 // {3,1,0}
-	scoreboard
+	hex           format = iota // 0x1f
+	signed                      // -0x1f
+	float32s                    // 0.5
+	float64s                    // 0.5, high word of a double
+	float16                     // 0.5
+	float16s                    // 0.5, 0.25: two halves, high half first
+	relative                    // a code address, stored as its distance from the next instruction in units of 4 bytes
+	absolute                    // a code address in units of 4 bytes, unsigned
+	signedAddress               // a code address in units of 4 bytes, behind a register
+	distance                    // a distance in units of 4 bytes
+	bitSet                      // {3,1,0}
+	bytes                       // of a constant: its offset counts bytes, not words
 )
 
 // widthRule says how many 32-bit registers an operand spans.
 type widthRule uint8
 
 const (
-	w1      widthRule = iota
-	w2                // 64 bits
-	w4                // 128 bits
-	wSize             // by the Size modifier
-	wAtom             // by the AtomType modifier
-	wDst              // by the DstType modifier
-	wSrc              // by the SrcType modifier
-	wE                // 64 bits with .E
-	wMatch            // 64 bits with .U64 of MATCH
-	wTexLower         // the first two components that a texture instruction names
-	wTexUpper         // its other components
+	w1        widthRule = iota
+	w2                  // 64 bits
+	w4                  // 128 bits
+	wSize               // by the Size modifier
+	wAtom               // by the AtomType modifier
+	wDst                // by the DstType modifier
+	wSrc                // by the SrcType modifier
+	wE                  // 64 bits with .E
+	wMatch              // 64 bits with .U64 of MATCH
+	wTexLower           // the first two components that a texture instruction names
+	wTexUpper           // its other components
 )

@@ -106,7 +106,7 @@ const (
 	R2B   // barrier, A
 	S2R   // Rd, special register
 	SHFL  // Pd, Rd, A, B, C: value, lane, clamp and segment mask
-	VOTE  // Rd, [Pd], Pp
+	VOTE  // [Rd], Pd, Pp
 
 	// Control flow. The condition Pp is one more predicate beside the guard, not printed when PT. The code address is
 	// the last operand; a branch through a register has the register before it, to which the address is added.

@@ -79,7 +79,7 @@ func imm32(name string, f format) Slot {
 	return s
 }
 
-// constant is the operand c[bank][offset] at bit 40, offset in words.
+// constant is the operand c[bank][offset] at bit 40. Its offset counts words.
 func constant(name string, t traits) Slot {
 	s := Slot{Name: name, Kind: KindConst, Bits: Bits{40, 14}, Bank: Bits{54, 5}, Access: Reads}
 	return t.swizzle(t.unary(s, 62, 63), 60, &swizzleNames)

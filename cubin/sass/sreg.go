@@ -158,5 +158,8 @@ func barrierName(n uint8) string {
 	if n < NumConvBars {
 		return fmt.Sprintf("B%d", n)
 	}
-	return barrierRegisters[(n-NumConvBars)%NumConvBars]
+	if n < 2*NumConvBars {
+		return barrierRegisters[n-NumConvBars]
+	}
+	return fmt.Sprintf("B?%d", n)
 }

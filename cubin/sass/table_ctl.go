@@ -17,6 +17,13 @@ func target(f format) Slot {
 	return Slot{Name: "target", Kind: KindTarget, Bits: Bits{34, 48}, Access: Reads, Format: f}
 }
 
+// absoluteTarget is a code address of 47 bits that does not depend on the instruction's own.
+func absoluteTarget() Slot {
+	t := target(absolute)
+	t.Bits.N = 47
+	return t
+}
+
 // offset is a code address printed behind a register and only when it is not zero.
 func offset(f format) Slot {
 	t := joined(target(f))
@@ -31,17 +38,21 @@ func codeRegister() Slot {
 	return s
 }
 
-// codeConstant is a constant that holds a code address.
-func codeConstant() Slot { return constant("A", pair) }
+// codeConstant is a constant that holds a code address. Its offset counts bytes.
+func codeConstant() Slot {
+	s := constant("A", pair)
+	s.Bits, s.Format = Bits{38, 16}, bytes
+	return s
+}
 
 func branchForms() []Form {
 	depth := mod(CallInc, 85, 2, &depthNames)
 	return []Form{
-		control(BRA, 0x947, []Slot{cond(), target(relative)}, mod(BraMode, 32, 2, &braNames), depth),
+		control(BRA, 0x947, []Slot{cond(), target(relative)}, depth, mod(BraMode, 32, 2, &braNames)),
 		control(BRX, 0x949, []Slot{cond(), codeRegister(), offset(distance)}, depth),
-		control(JMP, 0x94a, []Slot{cond(), target(absolute)}, depth),
-		control(JMP, 0xb4a, []Slot{cond(), codeConstant()}, depth),
-		control(JMX, 0x94c, []Slot{cond(), codeRegister(), offset(absolute)}, depth),
+		control(JMP, 0x94a, []Slot{cond(), absoluteTarget()}, depth, mod(BraMode, 32, 2, &braNames)),
+		control(JMP, 0xb4a, []Slot{cond(), codeConstant()}, depth, mod(BraMode, 32, 2, &braNames)),
+		control(JMX, 0x94c, []Slot{cond(), codeRegister(), offset(signedAddress)}, depth),
 		control(EXIT, 0x94d, []Slot{cond()}, mod(ExitMode, 84, 2, &exitNames), flag(NoAtExit, 86, ".NO_ATEXIT")),
 	}
 }
@@ -51,14 +62,14 @@ func callForms() []Form {
 	rel := ModField{Kind: Abs, names: &enum{text: []string{".REL"}, value: []uint16{0}}}
 	noInc, noDec := flag(NoInc, 86, ".NOINC"), flag(NoInc, 86, ".NODEC")
 	return []Form{
-		control(CALL, 0x943, []Slot{cond(), target(absolute)}, abs, noInc),
+		control(CALL, 0x943, []Slot{cond(), absoluteTarget()}, abs, noInc),
 		control(CALL, 0x944, []Slot{cond(), target(relative)}, rel, noInc),
-		control(CALL, 0x343, []Slot{cond(), codeRegister(), offset(absolute)}, abs, noInc),
+		control(CALL, 0x343, []Slot{cond(), codeRegister(), offset(signedAddress)}, abs, noInc),
 		control(CALL, 0x344, []Slot{cond(), codeRegister(), joined(target(relative))}, rel, noInc),
 		control(CALL, 0xb43, []Slot{cond(), codeConstant()}, abs, noInc),
 		control(RET, 0x950, []Slot{cond(), codeRegister(), joined(target(relative))},
 			only(Abs, Bits{85, 1}, 0, 0, ".REL"), noDec),
-		control(RET, 0x950, []Slot{cond(), codeRegister(), joined(target(absolute))},
+		control(RET, 0x950, []Slot{cond(), codeRegister(), joined(target(signedAddress))},
 			only(Abs, Bits{85, 1}, 1, 1, ".ABS"), noDec),
 		control(LEPC, 0x34e, []Slot{rd(w2)}),
 	}
@@ -70,24 +81,22 @@ func convergenceForms() []Form {
 		return Slot{Name: "B register", Kind: KindConvBar, Bits: Bits{lo, n}, Access: access}
 	}
 	short := only(Size, Bits{}, 0, Size32, ".32")
-	clear := flag(Clear, 84, ".CLEAR")
 	quad := flag(PQuad, 84, ".PQUAD")
 	region := target(relative)
 	region.Bits = Bits{34, 30}
-	read := control(BMOV, 0x355, []Slot{rd(w1), barrier(24, 5, Reads|Writes)}, short, on(Clear, 84, ".CLEAR"))
+	read := control(BMOV, 0x355, []Slot{rd(w1), barrier(24, 6, Reads|Writes)}, short, on(Clear, 84, ".CLEAR"))
 	read.Variable = true
-	keep := control(BMOV, 0x355, []Slot{rd(w1), barrier(24, 5, Reads)}, short, off(Clear, 84))
+	keep := control(BMOV, 0x355, []Slot{rd(w1), barrier(24, 6, Reads)}, short, off(Clear, 84))
 	keep.Variable = true
-	_ = clear
 	return []Form{
 		control(BSSY, 0x945, []Slot{cond(), barrier(16, 4, Writes), region}),
 		control(BSYNC, 0x941, []Slot{cond(), barrier(16, 4, Reads)}),
 		control(BREAK, 0x942, []Slot{cond(), barrier(16, 4, Reads|Writes)}),
 		read, keep,
-		control(BMOV, 0x356, []Slot{barrier(24, 5, Writes), noReuse(regB("B", plain))}, short, quad),
-		control(BMOV, 0x956, []Slot{barrier(24, 5, Writes), imm32("B", hex)}, short, quad),
-		control(BMOV, 0xb56, []Slot{barrier(24, 5, Writes), constant("B", plain)}, short, quad),
-		control(BMOV, 0xf56, []Slot{barrier(24, 5, Writes), barrier(16, 4, Reads)}, short, quad),
+		control(BMOV, 0x356, []Slot{barrier(24, 6, Writes), noReuse(regB("B", plain))}, short, quad),
+		control(BMOV, 0x956, []Slot{barrier(24, 6, Writes), imm32("B", hex)}, short, quad),
+		control(BMOV, 0xb56, []Slot{barrier(24, 6, Writes), constant("B", plain)}, short, quad),
+		control(BMOV, 0xf56, []Slot{barrier(24, 6, Writes), barrier(16, 4, Reads)}, short, quad),
 	}
 }
 
@@ -143,11 +152,7 @@ func warpForms() []Form {
 		control(DEPBAR, 0x91a, []Slot{hidden(sb, false), hidden(count, false), set}, off(LE, 47)),
 		control(BPT, 0x95c, []Slot{trap}, mod(BptMode, 84, 3, &bptNames)),
 	}
-	for _, f := range slices.Concat(
+	return withoutReuse(slices.Concat(forms,
 		unary(control(WARPSYNC, 0x148, []Slot{cond()}), plain),
-		unary(control(NANOSLEEP, 0x15d, []Slot{cond()}, sleep...), plain),
-	) {
-		forms = append(forms, f)
-	}
-	return withoutReuse(forms)
+		unary(control(NANOSLEEP, 0x15d, []Slot{cond()}, sleep...), plain)))
 }

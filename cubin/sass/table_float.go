@@ -18,6 +18,10 @@ func floatForms() []Form {
 	one := ModField{Kind: BF, names: &enum{text: []string{".BF"}, value: []uint16{1}}}
 	mufu := f(MUFU, 0x108, PipeXU, dst, mod(MufuFn, 74, 4, &mufuNames))
 	mufu.Variable = true
+	mufu64 := mufu // of the high word of a double
+	mufu64.Mods = []ModField{mod(MufuFn, 74, 4, &mufu64Names)}
+	high := double
+	high.width = w1
 	check := f(FCHK, 0x102, PipeXU, []Slot{pd(always)})
 	check.Variable = true
 	return slices.Concat(
@@ -31,6 +35,7 @@ func floatForms() []Form {
 		binary(f(FSETP, 0x00b, PipeALU, setp, compare, flush, boolOp), formRIR, formRCR, float, float, pp()),
 		withoutReuse(binary(check, formRIR, formRCR, float, float)),
 		withoutReuse(unary(mufu, float)),
+		withoutReuse(unary(mufu64, high)),
 	)
 }
 

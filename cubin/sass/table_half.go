@@ -31,8 +31,8 @@ func tensorForms() []Form {
 		s.Width, s.Sel = w2, &ModField{Bits: Bits{bit, 1}, names: &layoutNames}
 		return s
 	}
-	a := layout(regA(traits{neg: true}), 73)
-	operands := []Slot{rd(w2), a, layout(regB("B", plain), 74), regC("C", pair)}
+	factor := traits{neg: true}
+	operands := []Slot{rd(w2), layout(regA(factor), 73), layout(regB("B", factor), 74), regC("C", pair)}
 	steps := func(n int) *enum {
 		return &enum{text: []string{".STEP0", ".STEP1", ".STEP2", ".STEP3"}[:n]}
 	}

@@ -55,6 +55,11 @@ func withoutImmC(forms []Form) []Form {
 	return slices.DeleteFunc(forms, func(f Form) bool { return f.Opcode&0xe00 == formRRI })
 }
 
+// withoutConstC drops the form with a constant as the third source.
+func withoutConstC(forms []Form) []Form {
+	return slices.DeleteFunc(forms, func(f Form) bool { return f.Opcode&0xe00 == formRRC })
+}
+
 // dotForms are the modes of IDP: four products of bytes, or two of halfwords with the low or high bytes of B.
 func dotForms(f Form, opcode uint16, b Slot) []Form {
 	f = f.with(opcode, []Slot{rd(w1), regA(plain), b, regC("C", plain)})
@@ -116,7 +121,7 @@ func predicateLogicForms() []Form {
 		c, a := sign(regC("C", plain)), sign(regA(plain))
 		dest := []Slot{pd(always), pe(always)}
 		forms = append(forms,
-			f.with(0x01d|v.form, append(slices.Clone(dest), pa, v.b, pc, split, second)),
+			f.with(0x01d|v.form, append(slices.Clone(dest), pa, v.b, pc, whole, second)),
 			f.with(0x01e|v.form, append(slices.Clone(dest), pa, v.b, c, whole, second)),
 			f.with(0x01f|v.form, append(slices.Clone(dest), a, v.b, c, whole, second)))
 	}
@@ -165,7 +170,8 @@ func leaForms() []Form {
 		{row(high, x, noSX), not, []Slot{shift, carry}, true},
 	} {
 		if v.three {
-			forms = append(forms, ternary(v.f, v.t, v.t, plain, v.tail...)...)
+			forms = append(forms, ternaryB(v.f, v.t, v.t, plain, v.tail...)...)
+			forms = append(forms, withoutConstC(ternaryC(v.f, v.t, plain, plain, v.tail...))...)
 		} else {
 			forms = append(forms, binary(v.f, formRIR, formRCR, v.t, v.t, v.tail...)...)
 		}
@@ -236,7 +242,7 @@ func imadAlias(i *Inst) string {
 		return ".MOV"
 	case one:
 		return ".IADD"
-	case b.Kind == KindImm && bits.OnesCount32(uint32(b.Imm)) == 1 && b.Imm != 1<<31 && c.isZero():
+	case b.Kind == KindImm && bits.OnesCount32(uint32(b.Imm)) == 1 && b.Imm != 1<<16 && b.Imm != 1<<31 && c.isZero():
 		return ".SHL"
 	}
 	return ""

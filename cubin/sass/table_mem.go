@@ -31,7 +31,7 @@ func loadForms() []Form {
 	global := []ModField{extended(), evict(), mod(Size, 73, 3, &globalSizes), order, scope(), private()}
 	shared := []ModField{flag(LoadU, 76, ".U"), mod(Size, 73, 3, &sizeNames)}
 	ldc := memory(LDC, 0xb82, []Slot{rd(wSize), {Name: "constant", Kind: KindConst, Base: Bits{24, 8},
-		Bits: Bits{38, 16}, Bank: Bits{54, 5}, Access: Reads, Width: wSize}},
+		Bits: Bits{38, 16}, Bank: Bits{54, 5}, Access: Reads, Width: wSize, Format: bytes}},
 		mod(Size, 73, 3, &constSizes), mod(LdcMode, 78, 2, &ldcNames))
 	ldc.Pipe = PipeADU
 	return []Form{
@@ -64,7 +64,7 @@ func atomicForms() []Form {
 	value := noReuse(regB("B", traits{width: wAtom}))
 	swap := noReuse(regC("C", traits{width: wAtom}))
 	noSwap := hidden(noReuse(regC("C", plain)), false)
-	op, cas := mod(AtomOp, 87, 4, &atomOps), ModField{Kind: AtomOp, names: &casName}
+	op, cast := mod(AtomOp, 87, 4, &atomOps), mod(AtomOp, 87, 2, &castNames)
 	typ := mod(AtomType, 73, 3, &atomTypes)
 	casType := mod(AtomType, 73, 3, &casTypes)
 	order := mod(Order, 79, 2, &atomOrders)
@@ -74,16 +74,20 @@ func atomicForms() []Form {
 	with := func(s []Slot, c Slot) []Slot { return append(slices.Clone(s), c) }
 	var forms []Form
 	for _, v := range []struct {
-		op       Op
-		any, cas uint16
-	}{{ATOMG, 0x3a8, 0x3a9}, {ATOM, 0x38a, 0x38b}} {
+		op                 Op
+		any, compare       uint16
+		anyMod, compareMod ModField
+	}{
+		{ATOMG, 0x3a8, 0x3a9, mod(AtomOp, 87, 4, &globalAtomOps), ModField{Kind: AtomOp, names: &casName}},
+		{ATOM, 0x38a, 0x38b, op, cast},
+	} {
 		forms = append(forms,
-			memory(v.op, v.any, with(dest, noSwap), extended(), op, evict(), typ, order, scope(), private()),
-			memory(v.op, v.cas, with(dest, swap), extended(), cas, evict(), casType, order, scope(), private()))
+			memory(v.op, v.any, with(dest, noSwap), extended(), v.anyMod, evict(), typ, order, scope(), private()),
+			memory(v.op, v.compare, with(dest, swap), extended(), v.compareMod, evict(), casType, order, scope(), private()))
 	}
 	return append(forms,
 		memory(ATOMS, 0x38c, with(sharedDest, noSwap), op, sharedType),
-		memory(ATOMS, 0x38d, with(sharedDest, swap), mod(AtomOp, 87, 2, &castNames), sharedType),
+		memory(ATOMS, 0x38d, with(sharedDest, swap), cast, sharedType),
 		memory(RED, 0x98e, []Slot{address(wE), value}, extended(), mod(AtomOp, 87, 3, &redOps), evict(), typ, order, scope(), private()))
 }
 
@@ -93,16 +97,17 @@ func cacheForms() []Form {
 	for _, v := range []struct {
 		op     Op
 		opcode uint16
+		addr   Slot
 		mods   []ModField
 		all    *enum
 	}{
-		{CCTL, 0x98f, []ModField{extended(), mod(CctlSpc, 78, 3, &cctlCache)}, &cctlAll},
-		{CCTLL, 0x990, nil, &cctllAll},
+		{CCTL, 0x98f, longAddress(wE), []ModField{extended(), mod(CctlSpc, 78, 3, &cctlCache)}, &cctlAll},
+		{CCTLL, 0x990, address(w1), nil, &cctllAll},
 	} {
 		one := mod(CctlOp, 87, 4, &cctlOps)
-		none := hidden(address(wE), false)
+		none := hidden(v.addr, false)
 		forms = append(forms,
-			memory(v.op, v.opcode, []Slot{address(wE)}, append(slices.Clone(v.mods), one)...),
+			memory(v.op, v.opcode, []Slot{v.addr}, append(slices.Clone(v.mods), one)...),
 			memory(v.op, v.opcode, []Slot{none}, append(slices.Clone(v.mods), mod(CctlOp, 87, 4, v.all))...))
 	}
 	return append(forms,

@@ -1,8 +1,8 @@
 package sass
 
 // textureForms are the texture and surface instructions that compute kernels on sm_70 use: TEX and TLD with a texture
-// header in a constant bank, and unformatted surface loads and stores. The widths of their operands are those of
-// unpacked results; coordinates count as one pair.
+// header in a constant bank, and unformatted surface loads and stores. The
+// widths of their operands are those of unpacked results; coordinates count as one pair.
 func textureForms() []Form {
 	level := mod(TexLevel, 87, 3, &levelNames)
 	fetch := mod(TexLevel, 87, 3, &enum{text: []string{bad, ".LZ", bad, ".LL"}})

@@ -11,10 +11,12 @@ func warpWideForms() []Form {
 	number := Slot{Name: "barrier", Kind: KindImm, Bits: Bits{54, 4}, Access: Reads}
 	value := noReuse(regA(traits{width: wMatch}))
 	vote := mod(VoteMode, 72, 2, &voteNames)
+	ballot := rd(w1)
+	ballot.Show = unlessPlain
 	return slices.Concat(shuffleForms(), []Form{
 		f(S2R, 0x919, PipeLSU, true, []Slot{rd(w1), special}),
 		f(CS2R, 0x805, PipeALU, false, []Slot{rd(wSize), special}, mod(Size, 80, 1, &cs2rSizes)),
-		f(VOTE, 0x806, PipeALU, false, []Slot{rd(w1), pd(always), pp()}, vote),
+		f(VOTE, 0x806, PipeALU, false, []Slot{ballot, pd(always), pp()}, vote),
 		f(MATCH, 0x3a1, PipeLSU, true, []Slot{pd(always), rd(w1), value},
 			only(MatchMode, Bits{79, 1}, 0, MatchALL, ".ALL"), flag(MatchU64, 73, ".U64")),
 		f(MATCH, 0x3a1, PipeLSU, true, []Slot{hidden(pd(always), false), rd(w1), value},

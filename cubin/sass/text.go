@@ -8,7 +8,9 @@ func (i *Inst) Text() string { return string(i.AppendText(nil, nil)) }
 
 // TextWith is Text with label's name for a code address, where it returns one. It is asked for the targets of branches
 // and calls, not for offsets from a register.
-func (i *Inst) TextWith(label func(target uint64) string) string { return string(i.AppendText(nil, label)) }
+func (i *Inst) TextWith(label func(target uint64) string) string {
+	return string(i.AppendText(nil, label))
+}
 
 // Mnemonic returns the opcode with its modifiers as Text prints them, without guard and operands.
 func (i *Inst) Mnemonic() string { return string(i.appendMnemonic(nil)) }
@@ -121,8 +123,8 @@ func (i *Inst) appendOperand(dst []byte, k int, label func(uint64) string) []byt
 	return appendSource(dst, s, o)
 }
 
-// appendSource appends a register or a constant with its unary operators, selector and .reuse. A byte selector stands
-// inside the bars of an absolute value, all others and .reuse outside.
+// appendSource appends a register or a constant with its unary operators, selector and .reuse. The selector of a
+// constant and byte selectors stand inside the bars of an absolute value, others and .reuse outside.
 func appendSource(dst []byte, s *Slot, o *Operand) []byte {
 	switch {
 	case o.Neg:
@@ -138,7 +140,7 @@ func appendSource(dst []byte, s *Slot, o *Operand) []byte {
 	} else {
 		dst = appendNumbered(dst, 'R', o.Reg, RZ, 'Z')
 	}
-	inside := s.Sel != nil && (s.Sel.names == &byteNames || s.Sel.names == &halfByte)
+	inside := o.Kind == KindConst || s.Sel != nil && (s.Sel.names == &byteNames || s.Sel.names == &halfByte)
 	if inside {
 		dst = append(dst, s.selText(o)...)
 	}
@@ -181,7 +183,7 @@ func appendConst(dst []byte, s *Slot, o *Operand) []byte {
 	} else {
 		dst = append(dst, "]["...)
 	}
-	if s.Base.N == 0 {
+	if s.Base.N == 0 || o.Reg == RZ && o.Offset != 0 {
 		return append(appendSigned(dst, int64(o.Offset)), ']')
 	}
 	return append(appendBase(dst, o), ']')
