@@ -1,0 +1,160 @@
+package profiler
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"gpa/emu/stall"
+)
+
+// The saved form of a profile is a zip archive with the entry profile.json, described by the types of this file, and one
+// entry for each cubin that it names. Keys that are absent hold zero; readers ignore keys that they do not know.
+//
+//	{"format": "gpa-profile", "version": 1,
+//	 "modules":  [{"name": "saxpy.sm_70.cubin", "file": "cubins/<SHA-256 in hexadecimal>.cubin"}],
+//	 "launches": [{"kernel": "saxpy", "module": 0, "gpu": "v100", "grid": [128,1,1], "block": [256,1,1],
+//	   "facts": {"cycles": 12345, …}, "period": 32,
+//	   "samples":  [{"code": 0, "pc": 464, "reason": "long_scoreboard", "count": 7, "latency": 5,
+//	                 "producer": {"code": 0, "pc": 400}}],
+//	   "counters": [{"code": 0, "pc": 464, "executions": 1024, "thread_executions": 32768}],
+//	   "fault": {…}, "missing": ["thread executions"]}]}
+//
+// Modules are counted from 0, code is the index of a .text section in the cubin and pc the byte offset in it. Samples
+// are sorted by code, pc, reason (in the order of package stall) and producer, the unknown one first; counters by code
+// and pc.
+const (
+	formatName    = "gpa-profile"
+	formatVersion = 1
+	profileEntry  = "profile.json"
+)
+
+type savedModule struct {
+	Name string `json:"name"`
+	File string `json:"file"`
+}
+
+type savedFacts struct {
+	Registers            int     `json:"registers,omitempty"`
+	SharedStatic         int     `json:"shared_static,omitempty"`
+	SharedDynamic        int     `json:"shared_dynamic,omitempty"`
+	LocalBytes           int     `json:"local_bytes,omitempty"`
+	Cycles               int64   `json:"cycles,omitempty"`
+	SMActiveCycles       int64   `json:"sm_active_cycles,omitempty"`
+	ClockHz              float64 `json:"clock_hz,omitempty"`
+	WarpInstructions     int64   `json:"warp_instructions,omitempty"`
+	ThreadInstructions   int64   `json:"thread_instructions,omitempty"`
+	SMs                  int     `json:"sms,omitempty"`
+	SchedulersPerSM      int     `json:"schedulers_per_sm,omitempty"`
+	MaxWarpsPerScheduler int     `json:"max_warps_per_scheduler,omitempty"`
+	WarpsPerScheduler    float64 `json:"warps_per_scheduler,omitempty"`
+	OccupancyLimit       string  `json:"occupancy_limit,omitempty"`
+	BlocksPerSM          int     `json:"blocks_per_sm,omitempty"`
+	TimingLevel          string  `json:"timing_level,omitempty"`
+	Extrapolated         bool    `json:"extrapolated,omitempty"`
+	ErrorBound           float64 `json:"error_bound,omitempty"`
+}
+
+type savedPlace struct {
+	Code int    `json:"code"`
+	PC   uint64 `json:"pc"`
+}
+
+type savedSample struct {
+	Code     int         `json:"code"`
+	PC       uint64      `json:"pc"`
+	Reason   string      `json:"reason"`
+	Count    int64       `json:"count"`
+	Latency  int64       `json:"latency,omitempty"`
+	Producer *savedPlace `json:"producer,omitempty"`
+}
+
+type savedCounter struct {
+	Code                  int    `json:"code"`
+	PC                    uint64 `json:"pc"`
+	Executions            int64  `json:"executions,omitempty"`
+	ThreadExecutions      int64  `json:"thread_executions,omitempty"`
+	GlobalSectors         int64  `json:"global_sectors,omitempty"`
+	GlobalSectorsIdeal    int64  `json:"global_sectors_ideal,omitempty"`
+	SharedWavefronts      int64  `json:"shared_wavefronts,omitempty"`
+	SharedWavefrontsIdeal int64  `json:"shared_wavefronts_ideal,omitempty"`
+	BranchTaken           int64  `json:"branch_taken,omitempty"`
+}
+
+type savedFault struct {
+	Kind    string  `json:"kind"`
+	Code    int     `json:"code"`
+	PC      uint64  `json:"pc"`
+	Block   [3]int  `json:"block"`
+	Thread  [3]int  `json:"thread"`
+	Address *uint64 `json:"address,omitempty"`
+	Buffer  string  `json:"buffer,omitempty"`
+	Message string  `json:"message,omitempty"`
+}
+
+// savedLaunch keeps its two long lists as text, so that they are read one element at a time.
+type savedLaunch struct {
+	Kernel   string          `json:"kernel"`
+	Module   int             `json:"module"`
+	GPU      string          `json:"gpu,omitempty"`
+	Grid     [3]int          `json:"grid"`
+	Block    [3]int          `json:"block"`
+	Facts    savedFacts      `json:"facts"`
+	Period   int             `json:"period,omitempty"`
+	Samples  json.RawMessage `json:"samples,omitempty"`
+	Counters json.RawMessage `json:"counters,omitempty"`
+	Fault    *savedFault     `json:"fault,omitempty"`
+	Missing  []string        `json:"missing,omitempty"`
+}
+
+type savedProfile struct {
+	Format   string          `json:"format"`
+	Version  int             `json:"version"`
+	Modules  json.RawMessage `json:"modules"`
+	Launches json.RawMessage `json:"launches"`
+}
+
+func saveSample(s *Sample) savedSample {
+	out := savedSample{Code: s.Code, PC: s.PC, Reason: s.Reason.String(), Count: s.Count, Latency: s.Latency}
+	if s.Producer.Known {
+		out.Producer = &savedPlace{Code: s.Producer.Code, PC: s.Producer.PC}
+	}
+	return out
+}
+
+func (s *savedSample) restore() (Sample, error) {
+	reason, ok := stall.ParseReason(s.Reason)
+	if !ok {
+		return Sample{}, fmt.Errorf("unknown stall reason %q", s.Reason)
+	}
+	out := Sample{Code: s.Code, PC: s.PC, Reason: reason, Count: s.Count, Latency: s.Latency}
+	if s.Producer != nil {
+		out.Producer = Producer{Known: true, Code: s.Producer.Code, PC: s.Producer.PC}
+	}
+	return out, nil
+}
+
+func saveFault(f *Fault) *savedFault {
+	if f == nil {
+		return nil
+	}
+	out := &savedFault{
+		Kind: f.Kind, Code: f.Code, PC: f.PC, Block: f.Block, Thread: f.Thread, Buffer: f.Buffer, Message: f.Message,
+	}
+	if f.HasAddress {
+		out.Address = &f.Address
+	}
+	return out
+}
+
+func (f *savedFault) restore() *Fault {
+	if f == nil {
+		return nil
+	}
+	out := &Fault{
+		Kind: f.Kind, Code: f.Code, PC: f.PC, Block: f.Block, Thread: f.Thread, Buffer: f.Buffer, Message: f.Message,
+	}
+	if f.Address != nil {
+		out.HasAddress, out.Address = true, *f.Address
+	}
+	return out
+}
