@@ -1,0 +1,136 @@
+package reports
+
+import (
+	"strconv"
+
+	"gpa/advisor"
+	"gpa/blamer"
+	"gpa/cubin"
+	"gpa/profiler"
+)
+
+// A BlameReport is the blame of a launch in numbers. Ratios go from 0 to 1.
+type BlameReport struct {
+	SingleDependencyBefore float64            `json:"single_dependency_before"`
+	SingleDependencyAfter  float64            `json:"single_dependency_after"`
+	Agreement              *float64           `json:"agreement,omitempty"`       // share of the samples blamed on the true producer
+	AgreementPlain         *float64           `json:"agreement_plain,omitempty"` // the same by the paper's plain rules
+	ByClass                map[string]float64 `json:"by_class"`                  // samples by detailed reason
+}
+
+// An AdviceReport is one advice. Samples are apportioned and so not whole numbers.
+type AdviceReport struct {
+	Optimizer             string          `json:"optimizer"`
+	Class                 string          `json:"class"`
+	EstimatedSpeedup      float64         `json:"estimated_speedup"`
+	Overlaps              []string        `json:"overlaps,omitempty"` // optimizers that count mostly the same samples
+	MatchedSamples        float64         `json:"matched_samples"`
+	MatchedLatencySamples float64         `json:"matched_latency_samples"`
+	Scope                 ScopeReport     `json:"scope"`
+	Suggestions           []string        `json:"suggestions"`
+	Hotspots              []HotspotReport `json:"hotspots"`
+}
+
+// A ScopeReport is the code that an advice is about.
+type ScopeReport struct {
+	Kind     string `json:"kind"`
+	Function string `json:"function,omitempty"`
+	File     string `json:"file,omitempty"`
+	Line     int    `json:"line,omitempty"`
+}
+
+// A HotspotReport is a pair of instructions that an advice is about: one that others wait for and the one that waits.
+type HotspotReport struct {
+	Def      Location `json:"def"`
+	Use      Location `json:"use"`
+	Distance int      `json:"distance"` // instructions from def to use
+	Samples  float64  `json:"samples"`
+	Share    float64  `json:"share"` // of all samples of the launch
+}
+
+func reportFault(module *cubin.File, f *profiler.Fault) *Fault {
+	if f == nil {
+		return nil
+	}
+	out := &Fault{
+		Kind: f.Kind, At: Locate(module, f.Code, f.PC), Block: f.Block, Thread: f.Thread, Buffer: f.Buffer,
+		Message: f.Message,
+	}
+	if f.HasAddress {
+		out.Address = &f.Address
+	}
+	return out
+}
+
+func archName(module *cubin.File) string { return "sm_" + strconv.Itoa(int(module.Arch)) }
+
+func reportBlame(b *blamer.Result) *BlameReport {
+	if b == nil {
+		return nil
+	}
+	out := &BlameReport{
+		SingleDependencyBefore: round(b.SingleDependencyBefore, 6),
+		SingleDependencyAfter:  round(b.SingleDependencyAfter, 6),
+		ByClass:                make(map[string]float64),
+	}
+	if b.HasAgreement {
+		exact, plain := round(b.Agreement, 6), round(b.AgreementPlain, 6)
+		out.Agreement, out.AgreementPlain = &exact, &plain
+	}
+	for _, blame := range b.Blames {
+		out.ByClass[blame.Detail.String()] += blame.Count
+	}
+	for name, n := range out.ByClass {
+		out.ByClass[name] = round(n, 3)
+	}
+	return out
+}
+
+func reportAdvice(module *cubin.File, l *profiler.Launch, found *LaunchResult) []AdviceReport {
+	var out []AdviceReport
+	for i := range found.Advice {
+		a := &found.Advice[i]
+		report := AdviceReport{
+			Optimizer:             a.Optimizer,
+			Class:                 string(a.Class),
+			EstimatedSpeedup:      round(a.Speedup, 6),
+			Overlaps:              a.Overlaps,
+			MatchedSamples:        round(a.Match.Samples, 3),
+			MatchedLatencySamples: round(a.Match.Latency, 3),
+			Scope:                 reportScope(module, l, &a.Match.Scope),
+			Suggestions:           append([]string{}, a.Match.Suggestions...),
+			Hotspots:              []HotspotReport{},
+		}
+		for _, h := range a.Match.Hotspots {
+			report.Hotspots = append(report.Hotspots, reportHotspot(module, &h))
+		}
+		out = append(out, report)
+	}
+	return out
+}
+
+func reportHotspot(module *cubin.File, h *advisor.Hotspot) HotspotReport {
+	return HotspotReport{
+		Def: locateNode(module, h.Def), Use: locateNode(module, h.Use), Distance: h.Distance,
+		Samples: round(h.Samples, 3), Share: round(h.Share, 6),
+	}
+}
+
+// locateNode describes a node of the blame graph.
+func locateNode(module *cubin.File, n blamer.Node) Location {
+	if n.Code < 0 || n.Code >= len(module.Codes) || n.Inst < 0 || n.Inst >= len(module.Codes[n.Code].Insts) {
+		return Location{}
+	}
+	return Locate(module, n.Code, module.Codes[n.Code].Insts[n.Inst].PC)
+}
+
+// reportScope names the scope by the place where it begins.
+func reportScope(module *cubin.File, l *profiler.Launch, s *advisor.Scope) ScopeReport {
+	out := ScopeReport{
+		Kind: string(s.Kind), Function: scopeFunction(s), File: s.Frame.File, Line: s.Frame.Line,
+	}
+	if s.Kind == advisor.KernelScope || out.Function == "" {
+		out.Function = kernelName(module, l.Kernel)
+	}
+	return out
+}

@@ -1,0 +1,95 @@
+package reports
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+
+	"gpa/profiler"
+)
+
+// A kernelSummary adds up the launches of one kernel.
+type kernelSummary struct {
+	name     string
+	launches int
+	cycles   int64
+	totals   profiler.Totals
+	faulted  bool
+	shown    int // the launch that stands for the kernel: the one that faulted, or else the longest
+}
+
+// kernels returns the kernels of a result, those that faulted first, then by cycles.
+func (r *Result) kernels() []*kernelSummary {
+	type key struct {
+		module int
+		kernel string
+	}
+	found := make(map[key]*kernelSummary)
+	var list []*kernelSummary
+	for i, l := range r.Profile.Launches {
+		k, ok := found[key{l.Module, l.Kernel}]
+		if !ok {
+			k = &kernelSummary{name: kernelName(r.Profile.Modules[l.Module], l.Kernel), shown: i}
+			found[key{l.Module, l.Kernel}] = k
+			list = append(list, k)
+		}
+		shown := r.Profile.Launches[k.shown]
+		if !k.faulted && (l.Fault != nil || l.Facts.Cycles > shown.Facts.Cycles) {
+			k.shown = i
+		}
+		k.add(l)
+	}
+	slices.SortStableFunc(list, func(a, b *kernelSummary) int {
+		if a.faulted != b.faulted {
+			if a.faulted {
+				return -1
+			}
+			return 1
+		}
+		return cmp.Compare(b.cycles, a.cycles)
+	})
+	return list
+}
+
+func (k *kernelSummary) add(l *profiler.Launch) {
+	k.launches++
+	k.cycles += l.Facts.Cycles
+	k.faulted = k.faulted || l.Fault != nil
+	for i := range l.Samples {
+		k.totals.Add(&l.Samples[i])
+	}
+}
+
+// kernelTable lists kernels with what they spend their time on.
+func kernelTable(kernels []*kernelSummary) *Table {
+	t := &Table{Columns: []Column{
+		{Title: "kernel", Width: 44}, {Title: "launches", Right: true}, {Title: "cycles", Right: true},
+		{Title: "share", Right: true}, {Title: "stall ratio", Right: true}, {Title: "top stall"},
+	}}
+	var all int64
+	for _, k := range kernels {
+		all += k.cycles
+	}
+	for _, k := range kernels {
+		share, ratio := "", ""
+		if all > 0 {
+			share = percent(float64(k.cycles) / float64(all))
+		}
+		if k.totals.Samples > 0 {
+			ratio = percent(k.totals.StallRatio())
+		}
+		t.Add(k.name, strconv.Itoa(k.launches), thousands(k.cycles), share, ratio, k.topStall())
+	}
+	return t
+}
+
+// topStall names the most frequent stall reason.
+func (k *kernelSummary) topStall() string {
+	if k.faulted {
+		return "FAULT"
+	}
+	if r, ok := topStall(&k.totals); ok {
+		return r.String()
+	}
+	return ""
+}

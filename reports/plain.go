@@ -1,0 +1,54 @@
+package reports
+
+import "strings"
+
+// plain makes a text from a file fit for a terminal: printable ASCII on one line. Tabs become spaces; whatever else a
+// cubin's strings or a source line hold, escape sequences above all, becomes a question mark.
+func plain(s string) string {
+	if !strings.ContainsFunc(s, notPlain) {
+		return s
+	}
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '\t' || r == '\n':
+			return ' '
+		case notPlain(r):
+			return '?'
+		}
+		return r
+	}, s)
+}
+
+func notPlain(r rune) bool { return r < ' ' || r > '~' }
+
+// cut shortens a plain text to width characters and shows that it did.
+func cut(s string, width int) string {
+	const more = "..."
+	if len(s) <= width {
+		return s
+	}
+	if width <= len(more) {
+		return more[:max(width, 0)]
+	}
+	return s[:width-len(more)] + more
+}
+
+// wrap breaks a text at spaces into lines of at most width characters; a longer word stands alone.
+func wrap(s string, width int) []string {
+	var lines []string
+	var line string
+	for _, word := range strings.Fields(s) {
+		if line != "" && len(line)+1+len(word) > width {
+			lines = append(lines, line)
+			line = ""
+		}
+		if line != "" {
+			line += " "
+		}
+		line += word
+	}
+	if line != "" {
+		lines = append(lines, line)
+	}
+	return lines
+}

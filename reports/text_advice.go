@@ -1,0 +1,150 @@
+package reports
+
+import (
+	"fmt"
+	"strings"
+
+	"gpa/advisor"
+	"gpa/cubin"
+	"gpa/profiler"
+)
+
+// How much is told of one piece of advice.
+const (
+	shownSuggestions   = 2
+	shownHotspotsFirst = 2 // of the best piece of advice
+	shownHotspots      = 1 // of the others
+)
+
+// advice tells what to change, the best first.
+func (t *textReport) advice(module *cubin.File, found *LaunchResult, totals *profiler.Totals) {
+	t.line("")
+	if len(found.Advice) == 0 {
+		t.line("No change is known that would make it much faster.")
+		return
+	}
+	t.line("Advice, the best first (ratio: share of the samples that it is about)")
+	for i := range found.Advice {
+		if i == t.options.Top {
+			t.rest(found.Advice[i:])
+			return
+		}
+		hotspots := shownHotspots
+		if i == 0 {
+			hotspots = shownHotspotsFirst
+		}
+		t.one(module, i+1, &found.Advice[i], totals, hotspots)
+	}
+}
+
+// one tells a piece of advice in full.
+func (t *textReport) one(module *cubin.File, number int, a *advisor.Advice, totals *profiler.Totals, hotspots int) {
+	t.line("%2d. %s: estimated speedup %.2fx, ratio %s, %s", number, a.Optimizer, a.Speedup,
+		percent(a.Match.Samples/float64(totals.Samples)), scopeText(&a.Match.Scope))
+	for i, s := range a.Match.Suggestions {
+		if i == shownSuggestions {
+			break
+		}
+		t.paragraph("    - ", s)
+	}
+	for i := range a.Match.Hotspots {
+		if i == hotspots {
+			break
+		}
+		t.hotspot(module, &a.Match.Hotspots[i])
+	}
+	if len(a.Overlaps) > 0 {
+		t.paragraph("    ", "Mostly the same samples as "+strings.Join(a.Overlaps, ", ")+": the gains do not add up.")
+	}
+}
+
+// rest names the advice that is not told in full.
+func (t *textReport) rest(advice []advisor.Advice) {
+	names := make([]string, len(advice))
+	for i := range advice {
+		a := &advice[i]
+		names[i] = fmt.Sprintf("%s %.2fx (%s)", a.Optimizer, a.Speedup, scopeText(&a.Match.Scope))
+	}
+	t.paragraph("    ", "Also: "+strings.Join(names, ", "))
+}
+
+// scopeText says where a piece of advice applies.
+func scopeText(s *advisor.Scope) string {
+	where := ""
+	if s.Frame.Line > 0 {
+		where = fmt.Sprintf(" at %s:%d", s.Frame.File, s.Frame.Line)
+	}
+	switch s.Kind {
+	case advisor.KernelScope:
+		return "whole kernel"
+	case advisor.FunctionScope:
+		if name := scopeFunction(s); name != "" {
+			return "function " + name + where
+		}
+	}
+	return string(s.Kind) + where
+}
+
+// scopeFunction names the function of a scope as the symbol table does, or else as the line table does.
+func scopeFunction(s *advisor.Scope) string {
+	if s.Func != nil && s.Func.Function != nil && s.Func.Function.Demangled != "" {
+		return s.Func.Function.Demangled
+	}
+	return s.Frame.Function
+}
+
+// hotspot tells which instruction waits for which.
+func (t *textReport) hotspot(module *cubin.File, h *advisor.Hotspot) {
+	def, use := locateNode(module, h.Def), locateNode(module, h.Use)
+	share := fmt.Sprintf("%6s", percent(h.Share))
+	indent := strings.Repeat(" ", len(share))
+	width := max(len(def.place()), len(use.place()))
+	const margin = "    "
+	if h.Def == h.Use {
+		t.line("%s%s  at   %s", margin, share, use.instruction(width))
+		t.origin(margin+indent, use)
+		return
+	}
+	t.line("%s%s  def  %s", margin, share, def.instruction(width))
+	if def.File != use.File || def.Line != use.Line {
+		t.origin(margin+indent, def)
+	}
+	t.line("%s%s  use  %s  distance %d", margin, indent, use.instruction(width), h.Distance)
+	t.origin(margin+indent, use)
+}
+
+// origin writes a location's source line, and where it was inlined.
+func (t *textReport) origin(indent string, at Location) {
+	text, inlining := t.sources.line(at.File, at.Line), at.inlining()
+	switch {
+	case text != "":
+		t.line("%s  | %s  %s", indent, text, inlining)
+	case inlining != "":
+		t.line("%s  %s", indent, inlining)
+	}
+}
+
+// place names the source line of a location, its function and pc where that is unknown.
+func (at *Location) place() string {
+	if at.Line == 0 {
+		return fmt.Sprintf("%s+0x%04x", at.Function, at.PC)
+	}
+	return fmt.Sprintf("%s:%d", at.File, at.Line)
+}
+
+// instruction names a location, its place filled up to width, with the instruction there.
+func (at *Location) instruction(width int) string {
+	if at.Line == 0 {
+		return fmt.Sprintf("%-*s  %s", width, at.place(), at.SASS)
+	}
+	return fmt.Sprintf("%-*s  0x%04x  %s", width, at.place(), at.PC, at.SASS)
+}
+
+// inlining says which call the compiler replaced by the location's code; empty where it is in no inlined function.
+func (at *Location) inlining() string {
+	if len(at.InlinedAt) == 0 {
+		return ""
+	}
+	outer := at.InlinedAt[0]
+	return fmt.Sprintf("(%s, inlined at %s:%d)", at.Function, outer.File, outer.Line)
+}
