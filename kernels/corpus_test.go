@@ -7,6 +7,7 @@ import (
 	"path"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -162,6 +163,23 @@ func TestOpenUnknown(t *testing.T) {
 		}
 		if Describe(name) != "" {
 			t.Errorf("Describe(%q) is not empty", name)
+		}
+	}
+}
+
+// The README lists every kernel, and marks the built-in ones.
+func TestReadmeListsKernels(t *testing.T) {
+	readme, err := os.ReadFile("README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, dir := range corpusDirs(t) {
+		row := "\n| " + dir + " |"
+		if slices.Contains(Names(), path.Base(dir)) {
+			row = "\n| " + dir + " * |"
+		}
+		if !bytes.Contains(readme, []byte(row)) {
+			t.Errorf("README.md has no row for %s, or marks it wrongly", dir)
 		}
 	}
 }
