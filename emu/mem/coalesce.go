@@ -1,0 +1,109 @@
+package mem
+
+import "math/bits"
+
+// A Line is what one warp instruction accesses of one 128-byte line.
+type Line struct {
+	Number  uint64                 // address divided by the size of a line
+	Sectors uint8                  // bit i: sector i is accessed
+	Bytes   [sectorsPerLine]uint32 // by sector, bit i: byte i is accessed
+}
+
+// full returns the sectors of which every byte is accessed.
+func (l *Line) full() uint8 {
+	var mask uint8
+	for i, b := range l.Bytes {
+		if b == 1<<sectorBytes-1 {
+			mask |= 1 << i
+		}
+	}
+	return mask
+}
+
+// A Coalescer turns the addresses of a warp instruction into lines and sectors. It is scratch space that is used again
+// and again; the zero value is ready.
+type Coalescer struct {
+	Sectors int // accessed
+	Ideal   int // sectors that the bytes accessed would fill
+	lines   [32]Line
+	n       int
+	table   [64]uint8 // by hash of the line number: 1 + index in lines
+}
+
+// Lines returns the lines of the last access, in the order of the lanes that touch them first.
+func (c *Coalescer) Lines() []Line { return c.lines[:c.n] }
+
+// Add takes the access of size bytes (1 to 16, aligned) at each address whose lane is in mask.
+func (c *Coalescer) Add(addr *[32]uint64, mask uint32, size int) {
+	c.n, c.Sectors, c.Ideal = 0, 0, 0
+	if mask == 0 {
+		return
+	}
+	if mask == 1<<32-1 && contiguous(addr, uint64(size)) && addr[0]%sectorBytes == 0 {
+		c.addRange(addr[0], 32*size)
+		return
+	}
+	clear(c.table[:])
+	for m := mask; m != 0; m &= m - 1 {
+		c.addLane(addr[bits.TrailingZeros32(m)], size)
+	}
+	var bytes int
+	for i := range c.lines[:c.n] {
+		l := &c.lines[i]
+		c.Sectors += bits.OnesCount8(l.Sectors)
+		for _, b := range l.Bytes {
+			bytes += bits.OnesCount32(b)
+		}
+	}
+	c.Ideal = (bytes + sectorBytes - 1) / sectorBytes
+}
+
+// contiguous reports whether every lane accesses what follows the lane before.
+func contiguous(addr *[32]uint64, size uint64) bool {
+	next := addr[0]
+	for _, a := range addr {
+		if a != next {
+			return false
+		}
+		next += size
+	}
+	return true
+}
+
+// addRange adds whole sectors.
+func (c *Coalescer) addRange(addr uint64, bytes int) {
+	c.Sectors = bytes / sectorBytes
+	c.Ideal = c.Sectors
+	for s, end := addr>>sectorShift, (addr+uint64(bytes))>>sectorShift; s < end; s++ {
+		number := s / sectorsPerLine
+		if c.n == 0 || c.lines[c.n-1].Number != number {
+			c.lines[c.n] = Line{Number: number}
+			c.n++
+		}
+		l := &c.lines[c.n-1]
+		l.Sectors |= 1 << (s % sectorsPerLine)
+		l.Bytes[s%sectorsPerLine] = 1<<sectorBytes - 1
+	}
+}
+
+func (c *Coalescer) addLane(addr uint64, size int) {
+	l := c.line(addr >> lineShift)
+	sector := addr >> sectorShift % sectorsPerLine
+	l.Sectors |= 1 << sector
+	l.Bytes[sector] |= uint32(1<<size-1) << (addr % sectorBytes)
+}
+
+// line finds or adds a line.
+func (c *Coalescer) line(number uint64) *Line {
+	h := number * 0x9E3779B97F4A7C15 >> 58
+	for ; c.table[h] != 0; h = (h + 1) % uint64(len(c.table)) {
+		if l := &c.lines[c.table[h]-1]; l.Number == number {
+			return l
+		}
+	}
+	l := &c.lines[c.n]
+	*l = Line{Number: number}
+	c.n++
+	c.table[h] = uint8(c.n)
+	return l
+}

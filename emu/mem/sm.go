@@ -1,0 +1,234 @@
+package mem
+
+// A SM is the way to memory of one SM: the queues of its sub-cores, the LSU that they share, L1, and the log of what
+// goes on to the [Device]. Times that depend on an answer of the device are [Never] at first; the answer comes as an
+// [Answer] when the quantum has been served.
+type SM struct {
+	cfg  *Config
+	id   int32
+	l1   *Cache
+	lsu  int64 // free from this cycle on
+	subs []path
+
+	log     []request
+	fills   []fill
+	freed   []int32 // unused elements of fills
+	tickets []ticket
+	unused  []int32 // unused elements of tickets
+	answers []Answer
+
+	credit  []outstanding // requests that L1 holds an entry for, in order, from the oldest on
+	oldest  int
+	sectors int // of them
+}
+
+// A path is what a sub-core has of its own.
+type path struct {
+	lg, mio queue
+	last    int64 // grant of the last instruction through the address unit
+	busy    bool
+}
+
+// A fill is an outstanding request for sectors of L1 or of another cache, and who waits for it.
+type fill struct {
+	place   int32 // in L1, -1 for a request of another cache
+	line    uint64
+	sectors uint8
+	waiting []int32 // tickets
+}
+
+// A ticket is an instruction that waits for some answers.
+type ticket struct {
+	pending int32
+	done    int64 // of the answers so far
+	user    uint64
+}
+
+// An Answer tells that everything that the access named by User waited for is back in cycle Done.
+type Answer struct {
+	User uint64
+	Done int64
+}
+
+type outstanding struct {
+	done    int64
+	sectors int
+}
+
+// NewSM returns the memory path of an SM with an empty L1.
+func NewSM(cfg *Config, id int) *SM {
+	s := &SM{cfg: cfg, id: int32(id), l1: NewCache(cfg.l1Sets, cfg.l1Lines/cfg.l1Sets), subs: make([]path, cfg.Schedulers)}
+	for i := range s.subs {
+		s.subs[i] = path{lg: newQueue(cfg.queueLG), mio: newQueue(cfg.queueMIO)}
+	}
+	return s
+}
+
+// LGReady returns the first cycle in which the sub-core's queue for local and global memory has a place.
+func (s *SM) LGReady(sub int) int64 { return s.subs[sub].lg.ready() }
+
+// MIOReady returns the first cycle in which the sub-core's queue for other memory input/output has a place.
+func (s *SM) MIOReady(sub int) int64 { return s.subs[sub].mio.ready() }
+
+// EnterMIO takes a place in that queue until the cycle, for a unit that is not the LSU.
+func (s *SM) EnterMIO(sub int, until int64) { s.subs[sub].mio.enter(until) }
+
+// grant sends an instruction through the sub-core's address unit and the shared LSU, which it occupies for some passes,
+// and returns when the LSU takes it.
+func (s *SM) grant(p *path, at int64, passes int) int64 {
+	ready := at + s.cfg.entry
+	if p.busy {
+		ready = max(ready, p.last+s.cfg.address)
+	}
+	g := max(ready, s.lsu)
+	s.lsu = g + s.cfg.lsu*int64(max(passes, 1))
+	p.last, p.busy = g, true
+	return g
+}
+
+// exchange sends an instruction that does not touch L1 through the sub-core's MIO queue and the LSU.
+func (s *SM) exchange(sub int, at int64, passes int) int64 {
+	p := &s.subs[sub]
+	g := s.grant(p, at, passes)
+	p.mio.enter(g)
+	return g
+}
+
+// Shuffle times an instruction that goes through the LSU without touching memory. It returns when its operands have
+// been read and when a result of the unloaded latency, counted from the issue, is there.
+func (s *SM) Shuffle(sub int, at, latency int64) (read, done int64) {
+	g := s.exchange(sub, at, 1)
+	return g, g + max(latency-s.cfg.entry, 1)
+}
+
+// Shared times an access to shared memory that takes passes and loads words of 32 bits a thread (0 of a store).
+func (s *SM) Shared(sub int, at int64, passes, words int, atomic bool) (read, done int64) {
+	cfg := s.cfg
+	g := s.exchange(sub, at, passes)
+	latency := cfg.shared
+	if atomic {
+		latency = cfg.atomicShared
+	}
+	if wider := words - 1; wider > 0 {
+		latency += cfg.wider * int64(wider)
+		passes -= wider
+	}
+	return g + cfg.operands, g + latency + cfg.conflict*int64(max(passes-1, 0))
+}
+
+// A Global describes an access to global or local memory beside its lines.
+type Global struct {
+	Kind   Kind
+	Words  int    // of 32 bits a thread that are loaded
+	Bypass bool   // L1 must not answer: volatile and strong accesses
+	Turns  int    // of atomics: most lanes at one address
+	User   uint64 // comes back in the Answer
+}
+
+// Global times an access to global or local memory. done is Never where it depends on an answer of the device.
+func (s *SM) Global(sub int, at int64, lines []Line, a Global) (read, done int64) {
+	p := &s.subs[sub]
+	g := s.grant(p, at, max(len(lines), a.Words))
+	p.lg.enter(g)
+	read = g + s.cfg.operands
+	hit := g + s.cfg.l1Hit + s.cfg.wider*int64(max(a.Words-1, 0))
+	t := s.open(a.User, hit)
+	for i := range lines {
+		switch {
+		case a.Kind == Read && !a.Bypass:
+			s.load(t, &lines[i], g+int64(i)*s.cfg.lsu)
+		case a.Kind == Write:
+			s.store(&lines[i], g)
+			s.send(t, &lines[i], g+int64(i)*s.cfg.lsu, a)
+		default:
+			s.send(t, &lines[i], g+int64(i)*s.cfg.lsu, a)
+		}
+	}
+	return read, s.close(t)
+}
+
+// load looks a line up in L1 and asks L2 for the sectors that are missing.
+func (s *SM) load(t int32, l *Line, at int64) {
+	set := s.l1.set(l.Number)
+	place, hit := s.l1.find(l.Number, set)
+	if !hit {
+		place, _ = s.l1.insert(l.Number, set)
+	}
+	state := &s.l1.lines[place]
+	missing := l.Sectors &^ state.valid
+	for i := range sectorsPerLine {
+		if l.Sectors&state.valid>>i&1 != 0 {
+			s.join(t, state.fill[i], state.arrive[i])
+		}
+	}
+	if missing == 0 {
+		return
+	}
+	f := s.newFill(fill{place: int32(place), line: l.Number, sectors: missing})
+	state.valid |= missing
+	for i := range sectorsPerLine {
+		if missing>>i&1 != 0 {
+			state.arrive[i], state.fill[i] = Never, f
+		}
+	}
+	s.wait(t, f)
+	s.request(request{at: at, line: l.Number, sectors: missing, kind: Read, fill: f})
+}
+
+// store keeps L1 in step: it is written through, and a sector that is written as a whole is there afterwards.
+func (s *SM) store(l *Line, at int64) {
+	full := l.full()
+	set := s.l1.set(l.Number)
+	place, hit := s.l1.find(l.Number, set)
+	if !hit {
+		if full == 0 {
+			return
+		}
+		place, _ = s.l1.insert(l.Number, set)
+	}
+	state := &s.l1.lines[place]
+	for i := range sectorsPerLine {
+		if full&^state.valid>>i&1 != 0 {
+			state.arrive[i] = at
+		}
+	}
+	state.valid |= full
+}
+
+// send asks L2 without L1 having a say.
+func (s *SM) send(t int32, l *Line, at int64, a Global) {
+	f := s.newFill(fill{place: -1})
+	s.wait(t, f)
+	s.request(request{at: at, line: l.Number, sectors: l.Sectors, kind: a.Kind, turns: uint8(a.Turns), fill: f})
+}
+
+// Fetch asks L2 for a whole line on behalf of another cache of the SM, of instructions or constants. The answer comes
+// with the user's number.
+func (s *SM) Fetch(at int64, line uint64, user uint64) {
+	t := s.open(user, at)
+	f := s.newFill(fill{place: -1})
+	s.wait(t, f)
+	s.request(request{at: at, line: line, sectors: allSectors, kind: Read, fill: f})
+	s.close(t)
+}
+
+// Invalidate empties L1, as CCTL.IVALL does.
+func (s *SM) Invalidate() { s.l1.Clear() }
+
+// Busy reports whether requests wait for the device, and the cycle of the first.
+func (s *SM) Busy() (at int64, ok bool) {
+	if len(s.log) == 0 {
+		return Never, false
+	}
+	return s.log[0].at, true
+}
+
+// request logs a request. The log stays in order of cycles: the LSU grants in order, and instruction fetches, which do
+// not pass the LSU, are put in their place.
+func (s *SM) request(r request) {
+	r.sm = s.id
+	s.log = append(s.log, r)
+	for i := len(s.log) - 1; i > 0 && s.log[i].at < s.log[i-1].at; i-- {
+		s.log[i], s.log[i-1] = s.log[i-1], s.log[i]
+	}
+}
