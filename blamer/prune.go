@@ -1,0 +1,144 @@
+package blamer
+
+import (
+	"math"
+
+	"gpa/cubin/sass"
+	"gpa/emu/stall"
+)
+
+// prune applies the rules of section 4 to the dependencies of one instruction that is stalled for a reason.
+func (a *analysis) prune(deps []dependency, reason stall.Reason) []dependency {
+	kept := a.filter(deps, func(d dependency) bool { return a.opcodeRule(d, reason) })
+	if !a.plain {
+		kept = a.filter(kept, func(d dependency) bool { return a.waitRule(d, reason) })
+		kept = a.filter(kept, a.executionRule)
+	}
+	kept = a.pathRule(kept, a.dominatorRule)
+	kept = a.pathRule(kept, a.latencyRule)
+	if !a.plain {
+		kept = a.orderRule(kept, reason)
+	}
+	return kept
+}
+
+func (a *analysis) filter(deps []dependency, keep func(dependency) bool) []dependency {
+	var kept []dependency
+	for _, d := range deps {
+		if keep(d) {
+			kept = append(kept, d)
+		}
+	}
+	return kept
+}
+
+// pathRule applies a rule that looks at all definitions of one resource together. The dependencies of a use are
+// grouped by resource.
+func (a *analysis) pathRule(deps []dependency, rule func(use int, r sass.Resource, defs []int) []bool) []dependency {
+	var kept []dependency
+	for len(deps) > 0 {
+		n := 1
+		for n < len(deps) && deps[n].res == deps[0].res {
+			n++
+		}
+		for i, keep := range rule(deps[0].use, deps[0].res, defsOf(deps[:n])) {
+			if keep {
+				kept = append(kept, deps[i])
+			}
+		}
+		deps = deps[n:]
+	}
+	return kept
+}
+
+func defsOf(deps []dependency) []int {
+	defs := make([]int, len(deps))
+	for i, d := range deps {
+		defs[i] = d.def
+	}
+	return defs
+}
+
+// opcodeRule keeps what can cause the stall by its opcode: memory dependency stalls come from memory instructions only.
+// As in Figure 5, waiting for shared memory is an execution dependency; loads from constant memory cause both kinds.
+func (a *analysis) opcodeRule(d dependency, reason stall.Reason) bool {
+	src := sourceOf(a.code.Insts[d.def].Op)
+	switch reason.Class() {
+	case stall.MemoryDependency:
+		return src.throughL1TEX() || src == constantSource && a.plain
+	case stall.ExecutionDependency:
+		return !src.throughL1TEX() || a.plain && isStore(a.code.Insts[d.def].Op)
+	}
+	return false
+}
+
+// isStore reports whether the opcode is of a memory instruction without a result: others wait for its operand reads
+// only. The paper's tool counts these as execution dependencies too.
+func isStore(op sass.Op) bool {
+	switch op {
+	case sass.ST, sass.STG, sass.STL, sass.RED, sass.SUST:
+		return true
+	}
+	return false
+}
+
+// waitRule keeps what the hardware can be waiting on: scoreboard stalls end when a dependence counter of the wait mask
+// drops, so that only virtual barrier registers carry them.
+func (a *analysis) waitRule(d dependency, reason stall.Reason) bool {
+	if reason != stall.LongScoreboard && reason != stall.ShortScoreboard {
+		return true
+	}
+	return isCounter(d.res)
+}
+
+// executionRule drops definitions that the source counters say were never executed by any thread.
+func (a *analysis) executionRule(d dependency) bool {
+	return !a.counted || a.issues[d.def] > 0
+}
+
+// dominatorRule keeps the definitions from which a path leads to the use without another unpredicated use of the same
+// resource in between: had the definition caused a stall, it would have been seen at that other use. (The paper says
+// that one instruction lies on every path; several that together cut all paths serve as well.)
+func (a *analysis) dominatorRule(use int, r sass.Resource, defs []int) []bool {
+	keep := make([]bool, len(defs))
+	q := pathQuery{use: use, res: r, barriers: a.firmUses(r), limit: math.MaxInt64}
+	for i, length := range a.paths.shortest(instructions{}, q, defs) {
+		keep[i] = length >= 0
+	}
+	return keep
+}
+
+// firmUses returns the instructions that wait for a resource in any case. The wait mask holds an instruction back
+// whatever its guard says; the paper's rule asks for unpredicated instructions there too.
+func (a *analysis) firmUses(r sass.Resource) []int32 {
+	if isCounter(r) && !a.plain {
+		return a.waits[r-sass.ResSB]
+	}
+	return a.firm[r]
+}
+
+// latencyRule keeps the definitions from which a path to the use is short enough for the result to be late: at most as
+// many instructions as the latency has cycles. The default rules count cycles: the stall counts on the path are a
+// lower bound of the time that passes.
+func (a *analysis) latencyRule(use int, r sass.Resource, defs []int) []bool {
+	bounds := make([]int64, len(defs))
+	q := pathQuery{use: use, res: r}
+	for i, d := range defs {
+		bounds[i] = latencyBound(&a.code.Insts[d], a.model)
+		if a.plain {
+			bounds[i] += 2 // as many instructions between def and use as the latency has cycles are kept
+		}
+		q.limit = max(q.limit, bounds[i])
+	}
+	m := measure(stallCycles{a.section})
+	if a.plain {
+		m = instructions{}
+	} else {
+		q.barriers = a.firmUses(r)
+	}
+	keep := make([]bool, len(defs))
+	for i, length := range a.paths.shortest(m, q, defs) {
+		keep[i] = length >= 0 && length < bounds[i]
+	}
+	return keep
+}
