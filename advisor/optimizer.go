@@ -1,7 +1,7 @@
 // Package advisor matches the blamed stalls of a launch with changes worth making and estimates what each would bring,
 // as section 5 of the GPA paper (Zhou et al., CGO 2021) describes. An [Optimizer] matches one inefficiency pattern; an
 // estimator (Equations 2 to 10) turns the match into a speedup. To add an optimizer, implement the interface in a file
-// of its own and add it to the list in this one.
+// of its own and add it to the list in this one. [Advise] is where to begin.
 package advisor
 
 import (
@@ -9,6 +9,23 @@ import (
 	"gpa/cubin"
 	"gpa/cubin/cfg"
 )
+
+// Optimizers returns the optimizers that there are, in the order of Table 2 of the paper.
+func Optimizers() []Optimizer {
+	return []Optimizer{
+		registerReuse{},
+		strengthReduction{},
+		functionSplitting{},
+		fastMath{},
+		warpBalance{},
+		transactionReduction{},
+		loopUnrolling{},
+		codeReordering{},
+		functionInlining{},
+		blockIncrease{},
+		threadIncrease{},
+	}
+}
 
 // Class is the way in which an optimizer gains, and so which estimator it uses.
 type Class string

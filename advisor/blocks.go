@@ -1,0 +1,131 @@
+package advisor
+
+import (
+	"fmt"
+	"math"
+
+	"gpa/emu/arch"
+	"gpa/emu/stall"
+)
+
+const warpSize = 32
+
+// blockIncrease matches launches with fewer blocks than the GPU has SMs, whose blocks are large enough to be split:
+// the same threads in more, smaller blocks keep more SMs busy.
+type blockIncrease struct{}
+
+func (blockIncrease) Name() string { return "block-increase" }
+func (blockIncrease) Class() Class { return Parallel }
+
+func (blockIncrease) Match(in *Input) []*Match {
+	f := &in.Launch.Facts
+	blocks, threads := volume(in.Launch.Grid), volume(in.Launch.Block)
+	if f.SMs <= 0 || f.SchedulersPerSM <= 0 || blocks <= 0 || blocks >= f.SMs || in.Total == 0 {
+		return nil
+	}
+	warps := ceilDiv(threads, warpSize)
+	pieces := in.pieces(blocks, warps)
+	if pieces < 2 {
+		return nil
+	}
+	newThreads := ceilDiv(warps, pieces) * warpSize
+	p := Parallelism{
+		Warps:       warpsPerScheduler(in, blocks, threads),
+		NewWarps:    warpsPerScheduler(in, blocks*pieces, newThreads),
+		IssuedRatio: in.ByReason[stall.Selected] / in.Total,
+		Factor:      1,
+	}
+	if p.NewWarps <= 1 { // a single warp of a scheduler competes with none for pipes and queues
+		p.Factor = in.withoutContention()
+	}
+	// Work that ran on some SMs cannot be done faster than by as many times more SMs as there are blocks now.
+	speedup := min(p.Redistribute(), float64(pieces))
+	m := in.launchMatch(speedup)
+	m.Suggestions = []string{
+		fmt.Sprintf("The launch has %d blocks for %d SMs: %d SMs have nothing to do. Use blocks of %d instead of %d threads and a grid of %d blocks.",
+			blocks, f.SMs, f.SMs-blocks, newThreads, threads, blocks*pieces),
+		in.residency(newThreads),
+	}
+	return []*Match{m}
+}
+
+// pieces returns into how many blocks each block should be split: by a power of two, into no more blocks in all than
+// there are SMs by more than the last doubling needs, and with at least one warp for every scheduler of an SM.
+func (in *Input) pieces(blocks, warps int) int {
+	f := &in.Launch.Facts
+	pieces := 1
+	for blocks*pieces*2 <= f.SMs && warps/(pieces*2) >= f.SchedulersPerSM {
+		pieces *= 2
+	}
+	return pieces
+}
+
+// withoutContention is the factor f of Equation 10 when pipe, queue and selection stalls are gone.
+func (in *Input) withoutContention() float64 {
+	gone := in.ByReason[stall.NotSelected]
+	for _, r := range []stall.Reason{stall.MathPipeThrottle, stall.MioThrottle, stall.LgThrottle, stall.TexThrottle} {
+		gone += in.ByReason[r]
+	}
+	return EliminateStalls(in.Total, gone)
+}
+
+// warpsPerScheduler returns the warps that a scheduler with work holds when a grid of that shape is launched, at least
+// one: fewer than one warp means idle schedulers, not less work for the busy ones.
+func warpsPerScheduler(in *Input, blocks, threads int) float64 {
+	return max(1, in.occupancy(blocks, threads).WarpsPerScheduler)
+}
+
+// occupancy is NVIDIA's occupancy of the launch with another shape.
+func (in *Input) occupancy(blocks, threads int) arch.Occupancy {
+	f := &in.Launch.Facts
+	return arch.OccupancyOf(in.Model, arch.Resources{
+		Threads:       threads,
+		Registers:     f.Registers,
+		SharedStatic:  f.SharedStatic,
+		SharedDynamic: f.SharedDynamic,
+		Blocks:        blocks,
+	})
+}
+
+// residency says how many blocks of a size fit on an SM, whatever the grid, and what limits them.
+func (in *Input) residency(threads int) string {
+	occ := in.occupancy(math.MaxInt32, threads)
+	return fmt.Sprintf("With that shape an SM can hold %s at a time (limited by %s); shared memory that a block uses has to shrink with it or be loaded by more blocks.",
+		count(occ.BlocksPerSM, "block"), limitName(occ.Limit))
+}
+
+// limitName puts the name of an occupancy limit in words.
+func limitName(limit string) string {
+	switch limit {
+	case arch.LimitShared:
+		return "shared memory"
+	case arch.LimitThreads:
+		return "the number of threads"
+	case arch.LimitBlocks:
+		return "the number of blocks an SM can hold"
+	case arch.LimitGrid:
+		return "the size of the grid"
+	}
+	return limit
+}
+
+func count(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// volume is the number of elements of a three-dimensional shape, 0 where that is no number.
+func volume(d [3]int) int {
+	v := 1
+	for _, n := range d {
+		if n <= 0 || v > math.MaxInt64/n {
+			return 0
+		}
+		v *= n
+	}
+	return v
+}
+
+func ceilDiv(a, b int) int { return (a + b - 1) / b }

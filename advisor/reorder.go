@@ -1,0 +1,69 @@
+package advisor
+
+import (
+	"fmt"
+
+	"gpa/blamer"
+)
+
+// codeReordering matches global memory and execution dependency stalls whose use follows the def closely: code from
+// elsewhere in the innermost loop, or in the function outside loops, could stand between them.
+type codeReordering struct{}
+
+func (codeReordering) Name() string { return "code-reordering" }
+func (codeReordering) Class() Class { return LatencyHiding }
+
+func (codeReordering) Match(in *Input) []*Match {
+	c := newCollector(in)
+	sizes := map[Scope]int{}
+	for i := range in.Blame.Blames {
+		b := &in.Blame.Blames[i]
+		if !isHideable(b.Detail) || b.Def.Code != b.Use.Code || b.Distance == 0 {
+			continue
+		}
+		s := in.functionScope(b.Use)
+		if l := in.Loop(b.Use); l != nil {
+			s = in.loopScope(b.Use.Code, l)
+		}
+		if _, ok := sizes[s]; !ok {
+			sizes[s] = in.instructionsIn(s)
+		}
+		if !farApart(b, sizes[s]) {
+			c.add(s, b)
+		}
+	}
+	matches := c.finish()
+	for _, m := range matches {
+		m.Suggestions = in.reorderSuggestions(m)
+	}
+	return matches
+}
+
+// farApart reports whether at least half of the scope's instructions stand between def and use already: then hardly
+// anything is left to put there (section 6.1 of the paper).
+func farApart(b *blamer.Blame, scope int) bool { return 2*b.Distance > scope }
+
+func (in *Input) reorderSuggestions(m *Match) []string {
+	top := m.Hotspots[0]
+	def, use := place(in.frame(top.Def)), place(in.frame(top.Use))
+	var out []string
+	switch top.Detail {
+	case blamer.GlobalMemory, blamer.TextureMemory:
+		out = append(out, fmt.Sprintf("Load earlier: the value loaded at %s is used at %s, only %s later.", def, use, instructions(top.Distance)))
+	default:
+		out = append(out, fmt.Sprintf("Put independent work between %s and %s, where the result is needed %s later.", def, use, instructions(top.Distance)))
+	}
+	if m.Scope.Kind == LoopScope {
+		out = append(out, fmt.Sprintf("In the loop at %s, read the values of the next iteration before working on those of this one (software pipelining), before any __syncthreads between.", place(m.Scope.Frame)))
+	} else {
+		out = append(out, "Move all loads of the function to its beginning and do address arithmetic that does not depend on them in their shadow.")
+	}
+	return out
+}
+
+func instructions(n int) string {
+	if n == 1 {
+		return "one instruction"
+	}
+	return fmt.Sprintf("%d instructions", n)
+}

@@ -1,0 +1,145 @@
+package advisor
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"gpa/blamer"
+	"gpa/cubin"
+	"gpa/cubin/cfg"
+	"gpa/cubin/sass"
+)
+
+// frame returns where an instruction is in the source, the innermost inlined function; the zero Frame where the module
+// has no lines.
+func (in *Input) frame(n blamer.Node) cubin.Frame {
+	c := in.Module.Codes[n.Code]
+	if frames := c.Frames(c.Insts[n.Inst].PC); len(frames) > 0 {
+		return frames[0]
+	}
+	return cubin.Frame{}
+}
+
+// place names the source line of a frame as file:line, in words where there is none.
+func place(f cubin.Frame) string {
+	if f.Line == 0 {
+		return "an unknown line (compile with -lineinfo)"
+	}
+	return fmt.Sprintf("%s:%d", path.Base(f.File), f.Line)
+}
+
+// places names the source lines of nodes, each once, at most n of them.
+func (in *Input) places(nodes []blamer.Node, n int) string {
+	var names []string
+	for _, node := range nodes {
+		name := place(in.frame(node))
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+		if len(names) == n {
+			break
+		}
+	}
+	return strings.Join(names, ", ")
+}
+
+// scopeFrame returns where a scope begins in the source.
+func (in *Input) scopeFrame(s Scope) cubin.Frame {
+	switch {
+	case s.Loop != nil:
+		return in.loopFrame(s.Code, s.Loop)
+	case s.Func != nil:
+		entry := in.codes[s.Code].graph.Blocks[s.Func.Entry].First
+		return in.frame(blamer.Node{Code: s.Code, Inst: entry})
+	case s.Kind == KernelScope && s.Code < len(in.Module.Codes) && len(in.Module.Codes[s.Code].Insts) > 0:
+		return in.frame(blamer.Node{Code: s.Code})
+	}
+	return cubin.Frame{}
+}
+
+// loopFrame returns the source line of a loop statement. Compilers give the branch that closes the loop the line of the
+// statement or that of the body's end, and move the condition; the first of the lines of the header and of the closing
+// branches, within the function of the closing branch, is the best guess.
+func (in *Input) loopFrame(code int, l *cfg.Loop) cubin.Frame {
+	g := in.codes[code].graph
+	header := g.Blocks[l.Header]
+	at := in.frame(blamer.Node{Code: code, Inst: header.First})
+	for _, p := range header.Preds {
+		if !l.Contains(p) {
+			continue
+		}
+		f := in.frame(blamer.Node{Code: code, Inst: g.Blocks[p].Last})
+		if f.Line > 0 && (at.Line == 0 || f.File != at.File || f.Function != at.Function || f.Line < at.Line) {
+			at = f
+		}
+	}
+	return at
+}
+
+// lineOps are the opcodes that a source line was compiled to.
+type lineOps struct{ i2f, rcp, f2i, fchk bool }
+
+// integerDivision reports whether the line holds the sequence by which the compiler divides 32-bit integers: the
+// reciprocal of the divisor in floating point, converted back and corrected.
+func (l lineOps) integerDivision() bool { return l.i2f && l.rcp && l.f2i }
+
+// lineOps looks at the instructions around one that have its line. Without lines it looks at its block.
+func (in *Input) lineOps(n blamer.Node) lineOps {
+	at := in.frame(n)
+	code := in.Module.Codes[n.Code]
+	var ops lineOps
+	b := in.Block(n)
+	if b == nil {
+		return ops
+	}
+	const around = 64 // instructions; a division with the code scheduled between takes fewer
+	for i := max(0, n.Inst-around); i < min(len(code.Insts), n.Inst+around); i++ {
+		if at.Line > 0 && in.frame(blamer.Node{Code: n.Code, Inst: i}) != at || at.Line == 0 && (i < b.First || i > b.Last) {
+			continue
+		}
+		switch inst := &code.Insts[i]; inst.Op {
+		case sass.I2F:
+			ops.i2f = true
+		case sass.F2I:
+			ops.f2i = true
+		case sass.FCHK:
+			ops.fchk = true
+		case sass.MUFU:
+			ops.rcp = ops.rcp || inst.Mod(sass.MufuFn) == sass.MufuRCP
+		}
+	}
+	return ops
+}
+
+// callSites returns the calls of the function that an instruction belongs to.
+func (in *Input) callSites(n blamer.Node) []blamer.Node {
+	b := in.Block(n)
+	if b == nil {
+		return nil
+	}
+	var sites []blamer.Node
+	for _, f := range in.codes[n.Code].graph.Funcs {
+		for _, call := range f.Calls {
+			if slices.Contains(call.Callees, b.Func) {
+				sites = append(sites, blamer.Node{Code: n.Code, Inst: call.Inst})
+			}
+		}
+	}
+	return sites
+}
+
+// isDependency reports whether a detailed reason is a memory or execution dependency.
+func isDependency(d blamer.DetailedReason) bool {
+	switch d {
+	case blamer.LocalMemory, blamer.ConstantMemory, blamer.GlobalMemory, blamer.TextureMemory,
+		blamer.SharedMemory, blamer.Arithmetic, blamer.WAR, blamer.Scheduling:
+		return true
+	}
+	return false
+}
+
+// isStall reports whether a blame is of stalls that a change of the code could remove: not of warps that were ready and
+// waited for their turn.
+func isStall(b *blamer.Blame) bool { return b.Detail != blamer.NotSelected }

@@ -1,0 +1,155 @@
+package advisor
+
+import (
+	"fmt"
+	"strings"
+
+	"gpa/blamer"
+	"gpa/cubin"
+	"gpa/cubin/sass"
+)
+
+// longLatency is from how many cycles on an arithmetic instruction counts as one of long latency: conversions, MUFU and
+// bit counts, but not FP64, as in the paper's tool.
+const longLatency = 10
+
+// strengthReduction matches execution dependency stalls of long-latency arithmetic instructions, and all stalls inside
+// the compiler's own integer division functions: cheaper operations would not have them.
+type strengthReduction struct{}
+
+func (strengthReduction) Name() string { return "strength-reduction" }
+func (strengthReduction) Class() Class { return StallElimination }
+
+func (strengthReduction) Match(in *Input) []*Match {
+	c := newCollector(in)
+	scope := in.kernelScope()
+	for i := range in.Blame.Blames {
+		b := &in.Blame.Blames[i]
+		if in.isLongArithmetic(b) || in.inDivisionHelper(b.Use) && isDependency(b.Detail) {
+			c.add(scope, b)
+		}
+	}
+	matches := c.finish()
+	for _, m := range matches {
+		m.Suggestions = in.strengthSuggestions(m.Hotspots)
+	}
+	return matches
+}
+
+func (in *Input) isLongArithmetic(b *blamer.Blame) bool {
+	if b.Detail != blamer.Arithmetic {
+		return false
+	}
+	return in.Model.Latency(blamer.LatencyClass(in.Inst(b.Def).Op)).Min >= longLatency
+}
+
+// inDivisionHelper reports whether an instruction belongs to one of the functions by which the compiler divides 64-bit
+// integers, as in $__internal_0_$__cuda_sm20_div_s64.
+func (in *Input) inDivisionHelper(n blamer.Node) bool {
+	f := in.Func(n)
+	return f != nil && f.Function.Kind == cubin.InternalFunction && isIntegerDivision(f.Function.Name)
+}
+
+func isIntegerDivision(name string) bool {
+	for _, part := range []string{"div_s", "div_u", "rem_s", "rem_u"} {
+		if strings.Contains(name, part) {
+			return true
+		}
+	}
+	return false
+}
+
+// An operation is what an expensive instruction is in the source program.
+type operation uint8
+
+const (
+	integerDivision operation = iota
+	longIntegerDivision
+	floatConversion
+	intConversion
+	floatDivision
+	doubleDivision
+	mathFunction
+	bitCount
+	numOperations
+)
+
+// advice of each operation; %s is where it happens.
+var strengthAdvice = [numOperations]string{
+	integerDivision: "%s: an integer division or modulo by a value unknown to the compiler, some twenty instructions. " +
+		"Divide by a constant or a power of two (shift and mask), multiply by a reciprocal computed once, or carry the quotient along instead of dividing anew.",
+	longIntegerDivision: "%s: a 64-bit integer division or modulo, done by a function of about a hundred instructions. " +
+		"Use 32-bit operands where the values fit; otherwise divide by a constant or a power of two.",
+	floatConversion: "%s: conversion between float and double. A constant such as 2.0 is double and makes the whole expression double: write 2.0f.",
+	intConversion:   "%s: conversion between integer and floating point. Keep a copy of the value in the type that is needed, or convert once outside the loop.",
+	floatDivision: "%s: a single-precision division. Multiply by the reciprocal where the divisor repeats, or use __fdividef or -use_fast_math " +
+		"if two more bits of error are acceptable.",
+	doubleDivision: "%s: a double-precision division or square root. Compute the reciprocal once and multiply, or use float where its precision is enough.",
+	mathFunction: "%s: a transcendental function (%s). Use a cheaper form: rsqrtf(x) for 1/sqrtf(x), multiplication for a small integer power, " +
+		"a value computed once outside the loop.",
+	bitCount: "%s: bit counting or searching (%s). Use a ballot or a running count where one is at hand.",
+}
+
+// strengthSuggestions names each kind of operation among the hotspots with the lines where it happens, the hottest
+// first.
+func (in *Input) strengthSuggestions(spots []Hotspot) []string {
+	var order []operation
+	defs := map[operation][]blamer.Node{}
+	for _, h := range spots[:min(maxHotspots, len(spots))] {
+		op := in.operationOf(h)
+		if len(defs[op]) == 0 {
+			order = append(order, op)
+		}
+		defs[op] = append(defs[op], h.Def)
+	}
+	var out []string
+	for _, op := range order {
+		at := in.places(defs[op], 3)
+		if op == longIntegerDivision {
+			at = in.places(in.callSites(defs[op][0]), 3)
+		}
+		text := strengthAdvice[op]
+		if strings.Count(text, "%s") == 2 {
+			out = append(out, fmt.Sprintf(text, at, in.mnemonic(defs[op][0])))
+		} else {
+			out = append(out, fmt.Sprintf(text, at))
+		}
+	}
+	return out
+}
+
+// operationOf recognises the operation that a def belongs to: by its opcode and by what else stands on its line.
+func (in *Input) operationOf(h Hotspot) operation {
+	if in.inDivisionHelper(h.Use) {
+		return longIntegerDivision
+	}
+	def := in.Inst(h.Def)
+	line := in.lineOps(h.Def)
+	switch def.Op {
+	case sass.POPC, sass.FLO, sass.BREV:
+		return bitCount
+	case sass.F2F:
+		return floatConversion
+	case sass.I2F, sass.F2I, sass.FRND:
+		if line.integerDivision() {
+			return integerDivision
+		}
+		return intConversion
+	}
+	switch def.Mod(sass.MufuFn) {
+	case sass.MufuRCP64H, sass.MufuRSQ64H:
+		return doubleDivision
+	case sass.MufuRCP:
+		if line.integerDivision() {
+			return integerDivision
+		}
+		return floatDivision
+	}
+	return mathFunction
+}
+
+// mnemonic names an instruction as people search for it, as in MUFU.EX2.
+func (in *Input) mnemonic(n blamer.Node) string {
+	text, _, _ := strings.Cut(strings.TrimSpace(in.Inst(n).Text()), " ")
+	return text
+}

@@ -1,0 +1,70 @@
+package advisor
+
+import (
+	"fmt"
+
+	"gpa/emu/arch"
+	"gpa/emu/stall"
+)
+
+// threadIncrease matches launches whose occupancy is limited by small blocks: an SM holds a limited number of blocks,
+// and with few threads in each its schedulers lack warps; a block of less than a warp leaves lanes unused as well.
+type threadIncrease struct{}
+
+func (threadIncrease) Name() string { return "thread-increase" }
+func (threadIncrease) Class() Class { return Parallel }
+
+func (threadIncrease) Match(in *Input) []*Match {
+	f := &in.Launch.Facts
+	blocks, threads := volume(in.Launch.Grid), volume(in.Launch.Block)
+	if f.SMs <= 0 || f.SchedulersPerSM <= 0 || blocks <= 0 || threads <= 0 || in.Total == 0 {
+		return nil
+	}
+	if in.occupancy(blocks, threads).Limit != arch.LimitBlocks && threads%warpSize == 0 {
+		return nil
+	}
+	newThreads := in.bestThreads(blocks, threads)
+	if newThreads == threads {
+		return nil
+	}
+	p := Parallelism{
+		Warps:       warpsPerScheduler(in, blocks, threads),
+		NewWarps:    warpsPerScheduler(in, ceilDiv(blocks*threads, newThreads), newThreads),
+		IssuedRatio: in.ByReason[stall.Selected] / in.Total,
+		Factor:      lanesUsed(newThreads) / lanesUsed(threads),
+	}
+	m := in.launchMatch(p.Occupy())
+	m.Suggestions = []string{
+		fmt.Sprintf("Use blocks of %d instead of %d threads and a grid of %s: a scheduler then holds %.3g instead of %.3g warps%s.",
+			newThreads, threads, count(ceilDiv(blocks*threads, newThreads), "block"), p.NewWarps, p.Warps, unusedLanes(threads)),
+		in.residency(newThreads),
+	}
+	return []*Match{m}
+}
+
+// bestThreads returns the smallest block size, doubling from a warp on, at which a scheduler holds the most warps and no
+// lanes are lost; the present one where none is better.
+func (in *Input) bestThreads(blocks, threads int) int {
+	best, most := threads, warpsPerScheduler(in, blocks, threads)*lanesUsed(threads)
+	for n := warpSize; n <= in.Model.Limits.ThreadsPerBlock.Int(); n *= 2 {
+		if n <= threads {
+			continue
+		}
+		if w := warpsPerScheduler(in, ceilDiv(blocks*threads, n), n); w > most {
+			best, most = n, w
+		}
+	}
+	return best
+}
+
+// lanesUsed is the share of a block's lanes that have a thread.
+func lanesUsed(threads int) float64 {
+	return float64(threads) / float64(ceilDiv(threads, warpSize)*warpSize)
+}
+
+func unusedLanes(threads int) string {
+	if threads%warpSize == 0 {
+		return ""
+	}
+	return fmt.Sprintf(", and the %d lanes that the last warp of every block leaves unused do work", warpSize-threads%warpSize)
+}

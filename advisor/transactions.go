@@ -1,0 +1,34 @@
+package advisor
+
+import (
+	"fmt"
+
+	"gpa/blamer"
+	"gpa/cubin/sass"
+)
+
+// transactionReduction matches global memory throttling: more requests than the memory queue takes.
+type transactionReduction struct{}
+
+func (transactionReduction) Name() string { return "memory-transaction-reduction" }
+func (transactionReduction) Class() Class { return StallElimination }
+
+func (transactionReduction) Match(in *Input) []*Match {
+	c := newCollector(in)
+	for i := range in.Blame.Blames {
+		b := &in.Blame.Blames[i]
+		// The stores that a warp drains after EXIT are no requests in its way.
+		if b.Detail == blamer.MemoryThrottle && in.Inst(b.Use).Op != sass.EXIT {
+			c.add(in.kernelScope(), b)
+		}
+	}
+	matches := c.finish()
+	for _, m := range matches {
+		m.Suggestions = []string{
+			fmt.Sprintf("The queue for global memory is full at %s. Access several neighbouring elements with one instruction (float4, int2) and read what threads share once, into shared memory.",
+				in.places(m.uses(), 3)),
+			"Put values that all threads read and nobody writes into __constant__ memory; keep in a register what is read again.",
+		}
+	}
+	return matches
+}
