@@ -10,6 +10,7 @@ import (
 //
 // Bits 105 to 109 are one code: 1 to 11 cycles without yielding, or 0 to 15 cycles with bit 109 clear, which makes the
 // scheduler prefer another warp. NVIDIA's compilers use the second kind to yield and for stall counts from 12 on.
+// Dependence counters have the numbers 0 to 5.
 type Control struct {
 	Stall        uint8 // cycles before the warp may issue its next instruction, 0 to 15
 	Yield        bool  // another warp is preferred in the next cycle
@@ -18,7 +19,7 @@ type Control struct {
 	WaitMask     uint8 // bit i: wait until dependence counter i is zero before issuing
 	Reuse        uint8 // bit i: operand slot i (A, B, C) is kept in the register-file cache; only without Yield
 
-	// batch is what bits 122 to 125 hold beside Reuse: with Yield they are another field, whose meaning is unknown.
+	// batch is by how much bits 122 to 125 differ from Reuse: with Yield they are another field, whose meaning is unknown.
 	batch uint8
 }
 
@@ -34,11 +35,11 @@ var (
 	controlMask = Word{Hi: (1<<(126-105) - 1) << (105 - 64)}
 )
 
-// noCounter is the encoding of no dependence counter.
+// noCounter is the encoding of no dependence counter. Code 6 names none either and is not legal.
 const noCounter = 7
 
-// decodeControl returns the control fields of w. It reports false for a stall code that no compiler writes and
-// nvdisasm rejects.
+// decodeControl returns the control fields of w. It reports false for a stall code that nvdisasm rejects and for a
+// dependence counter that does not exist.
 func decodeControl(w Word) (Control, bool) {
 	c := Control{
 		Stall:        uint8(w.bits(stallAt)),
@@ -63,7 +64,7 @@ func (c Control) check() error {
 		return fmt.Errorf("stall count %d without yield: 1 to 11", c.Stall)
 	case c.Yield && c.Reuse != 0:
 		return fmt.Errorf("operand reuse with yield")
-	case c.WriteBarrier >= noCounter || c.ReadBarrier >= noCounter:
+	case c.WriteBarrier >= numScoreboards || c.ReadBarrier >= numScoreboards:
 		return fmt.Errorf("dependence counter: 0 to 5")
 	case c.Reuse > 7 || c.WaitMask > 0x3f:
 		return fmt.Errorf("reuse or wait mask too wide")
@@ -82,7 +83,7 @@ func (c Control) encode(w Word) (Word, error) {
 	}
 	return w.with(stallAt, uint64(c.Stall)).with(noYieldAt, noYield).
 		with(writeAt, counterCode(c.WriteBarrier)).with(readAt, counterCode(c.ReadBarrier)).
-		with(waitAt, uint64(c.WaitMask)).with(reuseAt, uint64(c.Reuse|c.batch)), nil
+		with(waitAt, uint64(c.WaitMask)).with(reuseAt, uint64(c.Reuse^c.batch)), nil
 }
 
 func counter(code uint64) int8 {
@@ -187,7 +188,7 @@ func parseCounter(s string, letter byte) (int8, bool) {
 	if s[1] == '-' {
 		return -1, true
 	}
-	return int8(s[1] - '0'), s[1] >= '0' && s[1] <= '6'
+	return int8(s[1] - '0'), s[1] >= '0' && s[1] < '0'+numScoreboards
 }
 
 // parseDecimal reads a letter and a number of one or two digits.

@@ -160,18 +160,25 @@ func (f format) words(pc, address uint64) (int64, bool) {
 }
 
 // decodeReuse marks the operands that the register-file cache keeps. Instructions with two such operands are lenient:
-// the bit of a slot that they do not have counts for the second.
+// the bit of a slot that they do not have counts for the second. Other bits without an operand are kept aside.
 func (i *Inst) decodeReuse() {
-	f, code := i.Form, i.Control.Reuse
-	if code == 0 {
+	f, raw := i.Form, i.Control.Reuse
+	if raw == 0 {
 		return
 	}
-	if len(f.reuse) == 2 && code&^(f.slotBit(0)|f.slotBit(1)) != 0 {
-		code |= f.slotBit(1)
-	}
+	i.Control.Reuse = 0
 	for k, n := range f.reuse {
-		i.Operands[n].Reuse = code&f.slotBit(k) != 0
+		bit := f.slotBit(k)
+		bits := bit
+		if k == 1 && len(f.reuse) == 2 {
+			bits = 7 &^ f.slotBit(0)
+		}
+		if raw&bits != 0 {
+			i.Operands[n].Reuse = true
+			i.Control.Reuse |= bit
+		}
 	}
+	i.Control.batch ^= raw ^ i.Control.Reuse
 }
 
 // slotBit returns the bit in Control.Reuse of the k-th operand that the cache can keep.

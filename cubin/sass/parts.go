@@ -138,7 +138,8 @@ func cond() Slot {
 
 // address is [register + offset] with the register at bit 24 and a 24-bit offset.
 func address(w widthRule) Slot {
-	return Slot{Name: "address", Kind: KindMem, Base: Bits{24, 8}, Bits: Bits{40, 24}, Access: Reads, Width: w}
+	return Slot{Name: "address", Kind: KindMem, Base: Bits{24, 8}, Bits: Bits{40, 24}, Access: Reads, Width: w,
+		Default: RZ}
 }
 
 // longAddress is the address of generic loads and stores, whose offset has 32 bits.

@@ -117,8 +117,9 @@ func predicateLogicForms() []Form {
 	for _, v := range []struct {
 		form uint16
 		b    Slot
-	}{{formRRR, sign(regB("B", plain))}, {formRCR, sign(constant("B", plain))}} {
-		c, a := sign(regC("C", plain)), sign(regA(plain))
+	}{{formRRR, sign(regB("Pb", plain))}, {formRCR, sign(constant("Pb", plain))}} {
+		c, a := sign(regC("Pc", plain)), sign(regA(plain))
+		a.Name = "Pa"
 		dest := []Slot{pd(always), pe(always)}
 		forms = append(forms,
 			f.with(0x01d|v.form, append(slices.Clone(dest), pa, v.b, pc, whole, second)),

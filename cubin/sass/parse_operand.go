@@ -1,0 +1,392 @@
+package sass
+
+import (
+	"math"
+	"strconv"
+	"strings"
+)
+
+// operand reads one operand into o.
+func (p *parser) operand(s *Slot, o *Operand) *SyntaxError {
+	switch s.Kind {
+	case KindImm:
+		return p.immediate(s, o)
+	case KindTarget:
+		return p.target(o)
+	case KindMem:
+		return p.memory(o)
+	case KindPred:
+		o.Not = s.Not != 0 && p.accept("!")
+		return p.register(o, 'P', PT, "T", "a predicate P0 to P6 or PT")
+	case KindSReg:
+		return p.specialRegister(o)
+	case KindConvBar:
+		return p.barrier(o)
+	case KindScoreboard:
+		if !p.accept("S") {
+			return p.fail(p.pos, "a dependence counter SB0 to SB5")
+		}
+		return p.register(o, 'B', numScoreboards, "", "a dependence counter SB0 to SB5")
+	case KindPredSet:
+		if !p.accept("PR") {
+			return p.fail(p.pos, "PR")
+		}
+		return nil
+	}
+	return p.source(s, o)
+}
+
+// numbered reads a letter and a number below limit, or the letters of the register limit, which is constant.
+func (p *parser) numbered(letter byte, limit uint8, constant string) (uint8, bool) {
+	rest := p.rest()
+	if rest == "" || rest[0] != letter {
+		return 0, false
+	}
+	if constant != "" && strings.HasPrefix(rest[1:], constant) {
+		p.pos += 1 + len(constant)
+		return limit, true
+	}
+	end := 1
+	for end < len(rest) && rest[end] >= '0' && rest[end] <= '9' {
+		end++
+	}
+	n, err := strconv.ParseUint(rest[1:end], 10, 8)
+	if err != nil || n >= uint64(limit) {
+		return 0, false
+	}
+	p.pos += end
+	return uint8(n), true
+}
+
+func (p *parser) register(o *Operand, letter byte, limit uint8, constant, want string) *SyntaxError {
+	n, ok := p.numbered(letter, limit, constant)
+	if !ok {
+		return p.fail(p.pos, want)
+	}
+	o.Reg = n
+	return nil
+}
+
+// source reads a register or a constant with its unary operators, selector and .reuse.
+func (p *parser) source(s *Slot, o *Operand) *SyntaxError {
+	o.Neg = s.Neg != 0 && p.accept("-")
+	o.Not = s.Not != 0 && p.accept("~")
+	o.Abs = s.Abs != 0 && p.accept("|")
+	var err *SyntaxError
+	if s.Kind == KindConst {
+		err = p.constant(s, o)
+	} else {
+		err = p.register(o, 'R', RZ, "Z", "a register R0 to R254 or RZ")
+	}
+	if err != nil {
+		return err
+	}
+	p.selector(s, o)
+	if o.Abs && !p.accept("|") {
+		return p.fail(p.pos, "|")
+	}
+	o.Reuse = s.Reuse != 0 && p.accept(".reuse")
+	p.selector(s, o)
+	if s.Sel != nil && s.selText(o) == bad {
+		return p.fail(p.pos, s.Sel.names.list())
+	}
+	return nil
+}
+
+// selector reads the selector of an operand, if one comes next. Those that are always there keep their one value.
+func (p *parser) selector(s *Slot, o *Operand) {
+	if s.Sel == nil {
+		return
+	}
+	for c, t := range s.Sel.names.text {
+		if v, ok := s.Sel.names.lookup(uint64(c)); ok && t != "" && p.accept(t) {
+			o.Swz = uint8(v)
+			return
+		}
+	}
+}
+
+// constant reads c[bank][offset] or c[bank][register+offset].
+func (p *parser) constant(s *Slot, o *Operand) *SyntaxError {
+	if !p.accept("c[") {
+		return p.fail(p.pos, "a constant c[bank][offset]")
+	}
+	bank, ok := p.integer()
+	if !ok || bank < 0 || bank > math.MaxUint8 {
+		return p.fail(p.pos, "a constant bank")
+	}
+	o.Bank = uint8(bank)
+	if !p.accept("]") {
+		return p.fail(p.pos, "]")
+	}
+	p.spaces()
+	o.Reg = RZ
+	if s.Base.N != 0 {
+		return p.memory(o)
+	}
+	if !p.accept("[") {
+		return p.fail(p.pos, "[")
+	}
+	return p.offset(o)
+}
+
+// memory reads [register+offset], [register] or [offset].
+func (p *parser) memory(o *Operand) *SyntaxError {
+	if !p.accept("[") {
+		return p.fail(p.pos, "an address [register+offset]")
+	}
+	o.Reg = RZ
+	if strings.HasPrefix(p.rest(), "R") {
+		if err := p.register(o, 'R', RZ, "Z", "a register R0 to R254 or RZ"); err != nil {
+			return err
+		}
+		if p.accept("]") {
+			return nil
+		}
+		if !p.accept("+") {
+			return p.fail(p.pos, "+ or ]")
+		}
+	}
+	return p.offset(o)
+}
+
+// offset reads an offset and the closing bracket.
+func (p *parser) offset(o *Operand) *SyntaxError {
+	n, ok := p.integer()
+	if !ok || n < math.MinInt32 || n > math.MaxUint32 {
+		return p.fail(p.pos, "an offset")
+	}
+	o.Offset = int32(uint32(n))
+	if !p.accept("]") {
+		return p.fail(p.pos, "]")
+	}
+	return nil
+}
+
+// integer reads a number, hexadecimal with 0x or decimal, with or without a minus sign.
+func (p *parser) integer() (int64, bool) {
+	q := *p
+	negative := q.accept("-")
+	base := 10
+	if q.accept("0x") {
+		base = 16
+	}
+	end := 0
+	for rest := q.rest(); end < len(rest) && digit(rest[end], base); end++ {
+	}
+	n, err := strconv.ParseUint(q.rest()[:end], base, 63)
+	if err != nil {
+		return 0, false
+	}
+	q.pos += end
+	*p = q
+	if negative {
+		return -int64(n), true
+	}
+	return int64(n), true
+}
+
+func digit(c byte, base int) bool {
+	return c >= '0' && c <= '9' || base == 16 && (c >= 'a' && c <= 'f' || c >= 'A' && c <= 'F')
+}
+
+// target reads a code address.
+func (p *parser) target(o *Operand) *SyntaxError {
+	n, ok := p.integer()
+	if !ok {
+		return p.fail(p.pos, "a code address")
+	}
+	o.Imm = uint64(n)
+	return nil
+}
+
+// immediate reads an immediate as its format prints it.
+func (p *parser) immediate(s *Slot, o *Operand) *SyntaxError {
+	switch {
+	case s.names != nil:
+		return p.name(s, o)
+	case s.Format == bitSet:
+		return p.bitSet(o)
+	case s.Format == float16s && !strings.HasPrefix(p.rest(), "0x"):
+		return p.halves(s, o)
+	case s.Format.isFloat():
+		v, ok := p.float(s.Format)
+		if !ok {
+			return p.fail(p.pos, "a floating-point number that the immediate can hold")
+		}
+		o.Imm = v
+		return nil
+	}
+	n, ok := p.integer()
+	limit := int64(Bits{N: s.Bits.N + s.Bits2.N}.max())
+	if !ok || n > limit || n < 0 && (s.Bits.N != 32 || n < math.MinInt32) {
+		return p.fail(p.pos, "an integer of "+strconv.Itoa(int(s.Bits.N+s.Bits2.N))+" bits")
+	}
+	o.Imm = uint64(n & limit)
+	return nil
+}
+
+// isFloat reports whether the immediate is a floating-point number.
+func (f format) isFloat() bool {
+	return f == float32s || f == float64s || f == float16 || f == float16s
+}
+
+// halves reads two half-precision numbers.
+func (p *parser) halves(s *Slot, o *Operand) *SyntaxError {
+	high, ok := p.float(float16)
+	if !ok || p.separator(s, false) != nil {
+		return p.fail(p.pos, "two half-precision numbers, high half first")
+	}
+	low, ok := p.float(float16)
+	if !ok {
+		return p.fail(p.pos, "a half-precision number")
+	}
+	o.Imm = high<<16 | low
+	return nil
+}
+
+// float reads a number in the format f and returns its immediate. Hexadecimal numbers are the bits of the field.
+func (p *parser) float(f format) (uint64, bool) {
+	if strings.HasPrefix(p.rest(), "0x") {
+		n, ok := p.integer()
+		if f == float64s {
+			n <<= 32
+		}
+		return uint64(n), ok
+	}
+	end := strings.IndexAny(p.rest(), ", \t;")
+	if end < 0 {
+		end = len(p.rest())
+	}
+	word := p.rest()[:end]
+	if bits, ok := namedFloats[word]; ok {
+		p.pos += end
+		return bits.of(f), true
+	}
+	x, err := strconv.ParseFloat(word, 64)
+	if err != nil || math.IsInf(x, 0) || math.IsNaN(x) {
+		return 0, false
+	}
+	bits, ok := floatBits(f, x)
+	if ok {
+		p.pos += end
+	}
+	return bits, ok
+}
+
+// floatBits returns the immediate with the value x, if there is one.
+func floatBits(f format, x float64) (uint64, bool) {
+	switch f {
+	case float64s:
+		b := math.Float64bits(x)
+		return b, b<<32 == 0
+	case float16:
+		b, ok := float16Bits(x)
+		return uint64(b), ok
+	}
+	y := float32(x)
+	return uint64(math.Float32bits(y)), float64(y) == x
+}
+
+// A namedFloat is the bits of a number that prints as a name.
+type namedFloat struct {
+	half   uint16
+	single uint32
+	double uint64
+}
+
+func (n namedFloat) of(f format) uint64 {
+	switch f {
+	case float64s:
+		return n.double
+	case float16:
+		return uint64(n.half)
+	}
+	return uint64(n.single)
+}
+
+// namedFloats are the numbers that print as names. The NaNs are those that NVIDIA's compilers write.
+var namedFloats = map[string]namedFloat{
+	"+INF":  {0x7c00, 0x7f800000, 0x7ff0000000000000},
+	"-INF":  {0xfc00, 0xff800000, 0xfff0000000000000},
+	"-0.0":  {0x8000, 0x80000000, 0x8000000000000000},
+	"+QNAN": {0x7fff, 0x7fffffff, 0x7ff8000000000000},
+	"-QNAN": {0xffff, 0xffc00000, 0xfff8000000000000},
+	"+SNAN": {0x7d00, 0x7fa00000, 0x7ff4000000000000},
+	"-SNAN": {0xfd00, 0xffa00000, 0xfff4000000000000},
+}
+
+// bitSet reads {3,1,0}.
+func (p *parser) bitSet(o *Operand) *SyntaxError {
+	if !p.accept("{") {
+		return p.fail(p.pos, "a set of numbers {5,0}")
+	}
+	for {
+		n, ok := p.integer()
+		if !ok || n < 0 || n >= numScoreboards {
+			return p.fail(p.pos, "a number from 0 to 5")
+		}
+		o.Imm |= 1 << n
+		if p.accept("}") {
+			return nil
+		}
+		if !p.accept(",") {
+			return p.fail(p.pos, ", or }")
+		}
+		p.spaces()
+	}
+}
+
+// name reads an immediate that prints as a name.
+func (p *parser) name(s *Slot, o *Operand) *SyntaxError {
+	best := ""
+	for c, t := range s.names.text {
+		if t != bad && len(t) > len(best) && strings.HasPrefix(p.rest(), t) {
+			best, o.Imm = t, uint64(c)
+		}
+	}
+	if best == "" {
+		return p.fail(p.pos, s.names.list())
+	}
+	p.pos += len(best)
+	return nil
+}
+
+// word returns the letters, digits, underscores and dots that come next.
+func (p *parser) word() string {
+	rest := p.rest()
+	for k := range len(rest) {
+		c := rest[k]
+		if c >= '0' && c <= '9' || c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z' || c == '_' || c == '.' {
+			continue
+		}
+		return rest[:k]
+	}
+	return rest
+}
+
+// specialRegister reads the name of a special register.
+func (p *parser) specialRegister(o *Operand) *SyntaxError {
+	w := p.word()
+	for n := range uint64(256) {
+		if SpecialRegisterName(n) == w {
+			o.Imm = n
+			p.pos += len(w)
+			return nil
+		}
+	}
+	return p.fail(p.pos, "a special register")
+}
+
+// barrier reads a register of the barrier file.
+func (p *parser) barrier(o *Operand) *SyntaxError {
+	w := p.word()
+	for n := range uint8(2 * NumConvBars) {
+		if barrierName(n) == w {
+			o.Reg = n
+			p.pos += len(w)
+			return nil
+		}
+	}
+	return p.fail(p.pos, "a convergence barrier B0 to B15")
+}
