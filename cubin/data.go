@@ -85,9 +85,14 @@ func (r *reader) readVariables() error {
 		case s.kind == elf.STT_FUNC && s.section == 0:
 			r.file.Externs = append(r.file.Externs, s.name)
 		case s.kind == elf.STT_OBJECT && s.section != 0:
-			if v := r.variable(s); v != nil {
-				r.file.Variables = append(r.file.Variables, v)
+			v := r.variable(s)
+			if v == nil {
+				continue
 			}
+			if in := &r.file.Sections[s.section]; s.value > in.Size || s.size > in.Size-s.value {
+				return fmt.Errorf("variable %s: beyond the end of section %s", s.name, in.Name)
+			}
+			r.file.Variables = append(r.file.Variables, v)
 		}
 	}
 	return nil

@@ -39,14 +39,15 @@ const maxInlineDepth = 256
 
 // Frames returns where the instruction at pc comes from: the inline stack, innermost function first, the function of
 // the symbol table last. It is never empty for a pc of the section; where the file has no line for the pc, the one
-// frame has only the function.
+// frame has only the function. A helper of the compiler's stands behind the functions that the user wrote and has no rows
+// of its own; the last row before it is not its line.
 func (c *Code) Frames(pc uint64) []Frame {
 	f := c.FunctionAt(pc)
 	if f == nil {
 		return nil
 	}
 	seq, row := c.lines.row(pc)
-	if row == nil {
+	if row == nil || f.Kind == InternalFunction && row.address < f.Offset {
 		return []Frame{{Function: f.Demangled, Symbol: f.Name}}
 	}
 	var frames []Frame

@@ -106,8 +106,11 @@ func (b *lineBuilder) header(version uint16) bool {
 	if b.err == nil && b.at > program {
 		b.fail(errors.New("header longer than it says"))
 	}
+	if b.err != nil {
+		return false
+	}
 	b.at = program
-	return b.err == nil
+	return true
 }
 
 // file adds a file of that name, whose directory, time and size follow.
@@ -190,7 +193,9 @@ func (b *lineBuilder) extended() {
 	if b.err == nil && b.at > end {
 		b.fail(errors.New("operands longer than their opcode says"))
 	}
-	b.at = end
+	if b.err == nil {
+		b.at = end
+	}
 }
 
 // setAddress begins the sequence of a function.

@@ -1,0 +1,264 @@
+package cubin
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"gpa/cubin/sass"
+)
+
+func read(t testing.TB, name string) []byte {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join("testdata", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+// A patch damages the bytes of a cubin.
+type patch func(data []byte)
+
+func put16(at int, v uint16) patch {
+	return func(data []byte) { binary.LittleEndian.PutUint16(data[at:], v) }
+}
+
+func put32(at int, v uint32) patch {
+	return func(data []byte) { binary.LittleEndian.PutUint32(data[at:], v) }
+}
+
+// inHeader damages a 64-bit field of a section's header.
+func inHeader(t *testing.T, section string, field int, v uint64) patch {
+	return func(data []byte) {
+		at := int(binary.LittleEndian.Uint64(data[0x28:])) + sectionIndex(t, data, section)*sectionSize + field
+		binary.LittleEndian.PutUint64(data[at:], v)
+	}
+}
+
+// inSection damages a byte of a section's contents.
+func inSection(t *testing.T, section string, at int, v byte) patch {
+	return func(data []byte) {
+		header := int(binary.LittleEndian.Uint64(data[0x28:])) + sectionIndex(t, data, section)*sectionSize
+		data[int(binary.LittleEndian.Uint64(data[header+0x18:]))+at] = v
+	}
+}
+
+func sectionIndex(t *testing.T, data []byte, section string) int {
+	t.Helper()
+	f, err := NewFile("undamaged", bytes.Clone(data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range f.Sections {
+		if f.Sections[i].Name == section {
+			return i
+		}
+	}
+	t.Fatalf("no section %s", section)
+	return 0
+}
+
+// TestDamagedFile damages one thing at a time.
+func TestDamagedFile(t *testing.T) {
+	const headerOffset, headerSizeField, headerInfo = 0x18, 0x20, 0x28
+	for _, test := range []struct {
+		name  string
+		patch patch
+		want  string
+		is    error
+	}{
+		{"other machine", put16(0x12, 62), "ELF file for X86_64", ErrNotCubin},
+		{"relocatable", put16(0x10, 1), "to be linked first", ErrNotCubin},
+		{"core file", put16(0x10, 4), "of type ET_CORE", ErrNotCubin},
+		{"32-bit", func(d []byte) { d[4] = 1 }, "not 64-bit", ErrNotCubin},
+		{"big-endian", func(d []byte) { d[5] = 2 }, "not little-endian", ErrNotCubin},
+		{"sm_35", put32(0x30, 0x230523), "sm_35: architecture not supported (sm_70 to sm_90 are)", ErrArch},
+		{"sm_100", func(d []byte) { d[7] = 0x41; binary.LittleEndian.PutUint32(d[0x30:], 0x9006402) }, "sm_100", ErrArch},
+		{"no sections", put16(0x3c, 0), "section headers: 0 of 64 bytes", nil},
+		{"sections cut off", put16(0x3c, 0xffff), "section headers: truncated", nil},
+		{"no section names", put16(0x3e, 0xfff0), "section names: section 65520 of", nil},
+		{"section behind the end", inHeader(t, ".text.calls", headerOffset, 1<<40), "truncated: 2944 bytes at 0x10000000000", nil},
+		{"size that wraps", inHeader(t, ".text.calls", headerSizeField, 1<<64-16), "truncated", nil},
+		{"overlapping sections", inHeader(t, ".nv.constant3", headerSizeField, 0x2c00), "sections overlap", nil},
+		{"odd size of code", inHeader(t, ".text.calls", headerSizeField, 0x88), "section .text.calls: 136 bytes are no whole number", nil},
+		{"huge bank", inHeader(t, ".nv.global", headerSizeField, 1<<60), "section .nv.global: 1152921504606846976 bytes", nil},
+		{"huge shared memory", inHeader(t, ".nv.shared.calls", headerSizeField, 1<<40), "kernel calls: 1099511627776 bytes of static shared", nil},
+		{"symbol of no section", inSection(t, ".symtab", 0x24*symbolSize+6, 0x77), "symbol 36: calls: section 119 of", nil},
+		{"symbol name", inSection(t, ".symtab", 0x24*symbolSize+3, 0x77), "symbol 36: string at", nil},
+		{"function off the grid", inSection(t, ".symtab", 0x13*symbolSize+8, 0xe4), "function $calls$_Z5twicei at 0x2e4", nil},
+		{"variable behind the end", inSection(t, ".symtab", 0x0c*symbolSize+18, 0xff), "variable big: beyond the end of section .nv.global", nil},
+		{"attribute format", inSection(t, ".nv.info.calls", 0, 9), "section .nv.info.calls: attribute 0x36 at 0x0 has format 9", nil},
+		{"attribute cut off", inSection(t, ".nv.info", 3, 0xff), "section .nv.info: attribute 0x2f at 0x0 is cut off", nil},
+		{"attribute of no symbol", inSection(t, ".nv.info", 4, 0xff), "section .nv.info: symbol 255 of", nil},
+		{"relocation of no symbol", inSection(t, ".rel.nv.constant4", 12, 0xff), "section .rel.nv.constant4: symbol 255 of", nil},
+		{"relocation type", inSection(t, ".rel.nv.constant4", 8, 0x4a), "relocation type 0x4a is not supported", nil},
+		{"relocation behind the end", inSection(t, ".rel.nv.constant4", 1, 0xff), "section .rel.nv.constant4: 0xff60: truncated", nil},
+		{"relocations for no section", inHeader(t, ".rel.nv.constant4", headerInfo, 0xffffff0000000040), "for section", nil},
+		{"line unit too long", inSection(t, ".debug_line", 2, 0xff), "section .debug_line: 0x4: cut off", nil},
+		{"line range 0", inSection(t, ".debug_line", 13, 0), "section .debug_line: 0xf: line range 0", nil},
+		{"call graph", inSection(t, ".nv.callgraph", 8, 0xff), "section .nv.callgraph: symbol 255 of", nil},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			data := read(t, "module.cubin")
+			test.patch(data)
+			_, err := NewFile("damaged.cubin", data)
+			checkError(t, err, test.want, test.is)
+		})
+	}
+}
+
+// TestOtherFormats gives what people confuse with a cubin.
+func TestOtherFormats(t *testing.T) {
+	for _, test := range []struct{ name, data, want string }{
+		{"empty", "", "damaged.cubin: not a cubin: empty file"},
+		{"text", "launches:\n  - kernel: saxpy\n", "not a cubin: text"},
+		{"PTX", "//\n.version 8.0\n.target sm_70\n.visible .entry k() { ret; }\n", "not a cubin: PTX"},
+		{"fatbin", "\x50\xed\x55\xba\x01\x00\x10\x00", "not a cubin: fatbin"},
+		{"binary", "\x00\x01\x02\x03", "not a cubin: unknown format"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			_, err := NewFile("damaged.cubin", []byte(test.data))
+			checkError(t, err, test.want, ErrNotCubin)
+		})
+	}
+}
+
+func checkError(t *testing.T, err error, want string, is error) {
+	t.Helper()
+	if err == nil || !strings.Contains(err.Error(), want) {
+		t.Fatalf("error %v, want %q in it", err, want)
+	}
+	if !strings.HasPrefix(err.Error(), "damaged.cubin: ") || strings.Contains(err.Error(), "\n") {
+		t.Errorf("error %q is not one line that begins with the file", err)
+	}
+	if is != nil && !errors.Is(err, is) {
+		t.Errorf("error %v is not %v", err, is)
+	}
+}
+
+func TestOpenNamesTheFile(t *testing.T) {
+	if _, err := Open("testdata/none.cubin"); err == nil || !strings.Contains(err.Error(), "testdata/none.cubin") {
+		t.Errorf("error %v", err)
+	}
+	if _, err := Open("testdata"); err == nil || !strings.Contains(err.Error(), "testdata") {
+		t.Errorf("error %v", err)
+	}
+}
+
+// TestTruncatedFile cuts files off at every length.
+func TestTruncatedFile(t *testing.T) {
+	for _, name := range []string{"inline.cubin", "linked.cubin"} {
+		data := read(t, name)
+		for n := range len(data) {
+			if _, err := NewFile("cut.cubin", data[:n:n]); err == nil {
+				t.Fatalf("%s: no error with %d of %d bytes", name, n, len(data))
+			}
+		}
+	}
+}
+
+// TestCorruptedFile changes bytes at random: there is an error or a file that can be used.
+func TestCorruptedFile(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	for _, name := range []string{"inline.cubin", "linked.cubin"} {
+		data := read(t, name)
+		for range 1000 {
+			bad := bytes.Clone(data)
+			for range 1 + random.IntN(8) {
+				bad[random.IntN(len(bad))] = byte(random.Uint32())
+			}
+			use(t, bad)
+		}
+	}
+}
+
+// use reads a file and calls everything that looks things up in it.
+func use(t testing.TB, data []byte) {
+	f, err := NewFile("corrupted.cubin", data)
+	if (f == nil) == (err == nil) {
+		t.Fatalf("file %v, error %v", f, err)
+	}
+	if err != nil {
+		return
+	}
+	for i := range f.Sections {
+		f.SectionData(i)
+	}
+	for _, k := range f.Kernels {
+		if got, err := f.Kernel(k.Name); err != nil || got != k {
+			t.Fatalf("kernel %s: %v, %v", k.Name, got, err)
+		}
+	}
+	for _, code := range f.Codes {
+		for pc := uint64(0); pc < code.Size(); pc += sass.InstSize {
+			if len(code.Frames(pc)) == 0 || code.FunctionAt(pc) == nil {
+				t.Fatalf("%s+%#x belongs to no function", code.Name, pc)
+			}
+		}
+	}
+}
+
+// TestUnknownInstruction makes sure that a file with a word that does not decode can be read.
+func TestUnknownInstruction(t *testing.T) {
+	data := read(t, "inline.cubin")
+	inSection(t, ".text.chain", 0x20, 0xff)(data)
+	inSection(t, ".text.chain", 0x21, 0xff)(data)
+	f, err := NewFile("unknown.cubin", data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	k, err := f.Kernel("chain")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if k.Code.Err == nil || !strings.Contains(k.Code.Err.Error(), "0020") {
+		t.Errorf("error %v, want one that names the address", k.Code.Err)
+	}
+	if in := k.Code.Insts[2]; in.Op != sass.OpNone || in.PC != 0x20 || in.Word == (sass.Word{}) {
+		t.Errorf("instruction %+v", in)
+	}
+	if k.Code.Insts[3].Op == sass.OpNone {
+		t.Error("the next instruction did not decode either")
+	}
+}
+
+// TestLongDirectoryIsNotMultiplied has many files in a directory with a long name.
+func TestLongDirectoryIsNotMultiplied(t *testing.T) {
+	const files = 20000
+	header := append([]byte{1, 1, 0xfb, 14, 1}, strings.Repeat("d", 100000)...) // fixed fields, one directory
+	header = append(header, 0, 0)
+	for range files {
+		header = append(header, 'f', 0, 1, 0, 0)
+	}
+	unit := binary.LittleEndian.AppendUint16(nil, 2)
+	unit = binary.LittleEndian.AppendUint32(unit, uint32(len(header)))
+	unit = append(unit, header...)
+	b := lineBuilder{data: append(binary.LittleEndian.AppendUint32(nil, uint32(len(unit))), unit...)}
+	b.unit()
+	if b.err == nil || !strings.Contains(b.err.Error(), "unlikely length") {
+		t.Errorf("error %v", b.err)
+	}
+}
+
+func TestOverlappingStrings(t *testing.T) {
+	table := newStringTable(append(bytes.Repeat([]byte("x"), 10000), 0))
+	for at := range uint64(10000) {
+		if _, err := table.at(at); err != nil {
+			return
+		}
+	}
+	t.Error("reading all suffixes of a long string is allowed")
+}
+
+func FuzzNewFile(f *testing.F) {
+	for _, name := range []string{"inline.cubin", "linked.cubin", "flow.cubin"} {
+		f.Add(read(f, name))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) { use(t, data) })
+}
