@@ -50,8 +50,8 @@ func Advise(r *blamer.Result, opt Options) ([]Advice, error) {
 // adviseOne estimates the matches of one optimizer.
 func adviseOne(in *Input, o Optimizer) []Advice {
 	var advice []Advice
-	for _, m := range o.Match(in) {
-		a := Advice{Optimizer: o.Name(), Class: o.Class(), Match: m, Speedup: estimate(in, o.Class(), m)}
+	for _, group := range sameSource(o.Match(in)) {
+		a := Advice{Optimizer: o.Name(), Class: o.Class(), Speedup: estimate(in, o.Class(), group), Match: join(in, group)}
 		if a.Speedup >= minSpeedup {
 			advice = append(advice, a)
 		}
@@ -60,16 +60,58 @@ func adviseOne(in *Input, o Optimizer) []Advice {
 	return advice[:min(maxScopes, len(advice))]
 }
 
-// estimate applies the estimator of a class. Whatever an optimizer claims itself, gone stalls bring no more than
-// Equation 2.
-func estimate(in *Input, c Class, m *Match) float64 {
+// sameSource groups the matches of loops that the compiler made of one loop of the source, as the unrolled loop and the
+// one for the remaining iterations. Nested loops stay apart.
+func sameSource(matches []*Match) [][]*Match {
+	var groups [][]*Match
+	for _, m := range matches {
+		i := slices.IndexFunc(groups, func(g []*Match) bool {
+			return !slices.ContainsFunc(g, func(x *Match) bool { return !copies(x.Scope, m.Scope) })
+		})
+		if i < 0 {
+			groups = append(groups, []*Match{m})
+		} else {
+			groups[i] = append(groups[i], m)
+		}
+	}
+	return groups
+}
+
+// copies reports whether two scopes are disjoint loops from one place in the source.
+func copies(x, y Scope) bool {
+	if x.Kind != LoopScope || y.Kind != LoopScope || x.Frame.Line == 0 || x.Frame != y.Frame || x.Func != y.Func {
+		return false
+	}
+	return !x.Loop.Contains(y.Loop.Header) && !y.Loop.Contains(x.Loop.Header)
+}
+
+// join makes one match of those of a group; the first, with the most samples, stands for all.
+func join(in *Input, group []*Match) *Match {
+	slices.SortStableFunc(group, func(x, y *Match) int { return cmp.Compare(y.Samples, x.Samples) })
+	joined := *group[0]
+	for _, m := range group[1:] {
+		joined.Samples += m.Samples
+		joined.Latency += m.Latency
+		joined.Active += m.Active
+		joined.Hotspots = slices.Concat(joined.Hotspots, m.Hotspots)
+	}
+	joined.Hotspots = rankHotspots(in, joined.Hotspots)
+	return &joined
+}
+
+// estimate applies the estimator of a class to the matches of a group.
+func estimate(in *Input, c Class, group []*Match) float64 {
 	switch c {
 	case StallElimination:
-		return EliminateStalls(in.Total, m.Samples)
+		return EliminateStalls(in.Total, group[0].Samples)
 	case LatencyHiding:
-		return HideLatency(in.Total, m.Active, m.Latency)
+		var scopes []ScopeSamples
+		for _, m := range group {
+			scopes = append(scopes, ScopeSamples{Active: m.Active, MatchedLatency: m.Latency})
+		}
+		return HideLatencyInScopes(in.Total, in.Active, scopes)
 	}
-	return max(1, m.Speedup)
+	return max(1, group[0].Speedup)
 }
 
 // rank sorts by estimate, then by matched samples, name and place, so that the order never depends on anything else.

@@ -47,9 +47,11 @@ func (in *Input) reorderSuggestions(m *Match) []string {
 	top := m.Hotspots[0]
 	def, use := place(in.frame(top.Def)), place(in.frame(top.Use))
 	var out []string
-	switch top.Detail {
-	case blamer.GlobalMemory, blamer.TextureMemory:
+	switch {
+	case isLoad(top.Detail):
 		out = append(out, fmt.Sprintf("Load earlier: the value loaded at %s is used at %s, only %s later.", def, use, instructions(top.Distance)))
+	case def == use:
+		out = append(out, fmt.Sprintf("At %s each step needs the result of the one before, %s later: split the expression into independent parts, or work on two elements at a time.", def, instructions(top.Distance)))
 	default:
 		out = append(out, fmt.Sprintf("Put independent work between %s and %s, where the result is needed %s later.", def, use, instructions(top.Distance)))
 	}
@@ -59,6 +61,10 @@ func (in *Input) reorderSuggestions(m *Match) []string {
 		out = append(out, "Move all loads of the function to its beginning and do address arithmetic that does not depend on them in their shadow.")
 	}
 	return out
+}
+
+func isLoad(d blamer.DetailedReason) bool {
+	return d == blamer.GlobalMemory || d == blamer.TextureMemory || d == blamer.SharedMemory
 }
 
 func instructions(n int) string {
