@@ -29,6 +29,7 @@ var allowed = map[string][]string{
 	"profiler":         {"cubin/sass", "cubin", "emu/arch", "emu/stall"},
 	"profiler/sampler": {"profiler", "emu"},
 	"blamer":           {"profiler", "cubin/sass", "cubin", "cubin/cfg", "emu/arch", "emu/stall"},
+	"blamer/sasstest":  {"profiler"},
 	"advisor":          {"blamer"},
 	"reports":          {"profiler", "blamer", "advisor", "cubin/sass", "cubin"},
 	"cmd/gpa":          {"all"},

@@ -1,0 +1,414 @@
+package advisor
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"gpa/blamer"
+	"gpa/blamer/sasstest"
+	"gpa/cubin"
+	"gpa/cubin/cfg"
+)
+
+// An optimizerCase is a kernel that draws a certain advice, or none of an optimizer.
+type optimizerCase struct {
+	name, source string
+	change       func(*sasstest.Program)
+	speedup      float64  // 0 where the optimizer must stay silent
+	says         []string // parts of the suggestions
+}
+
+func checkOptimizer(t *testing.T, o Optimizer, cases []optimizerCase) {
+	t.Helper()
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			p := sasstest.New(t, c.source)
+			if c.change != nil {
+				c.change(p)
+			}
+			r, err := blamer.Analyze(p.Launch, p.Module, blamer.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			advice, err := Advise(r, Options{Optimizers: []Optimizer{o}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if c.speedup == 0 {
+				if len(advice) != 0 {
+					t.Errorf("advice %+v, want none", advice[0])
+				}
+				return
+			}
+			checkAdvice(t, c, o, advice)
+		})
+	}
+}
+
+func checkAdvice(t *testing.T, c optimizerCase, o Optimizer, advice []Advice) {
+	t.Helper()
+	if len(advice) == 0 {
+		t.Fatal("no advice")
+	}
+	a := advice[0]
+	if math.Abs(a.Speedup-c.speedup) > 1e-3 || a.Optimizer != o.Name() || a.Class != o.Class() {
+		t.Errorf("%s (%s) %.4f, want %s %.4f", a.Optimizer, a.Class, a.Speedup, o.Name(), c.speedup)
+	}
+	text := strings.Join(a.Match.Suggestions, "\n")
+	for _, part := range c.says {
+		if !strings.Contains(text, part) {
+			t.Errorf("suggestions lack %q:\n%s", part, text)
+		}
+	}
+	if len(a.Match.Suggestions) == 0 {
+		t.Error("no suggestions")
+	}
+}
+
+// rest are samples that bring a program's total to a round number.
+const rest = "\n tail: FADD R20, R20, R21 ; // selected="
+
+func TestStrengthReduction(t *testing.T) {
+	checkOptimizer(t, strengthReduction{}, []optimizerCase{
+		{
+			name: "float and double conversion",
+			source: `
+				def: [B------:R-:W0:-:S01] F2F.F64.F32 R4, R2 ; // selected=5
+				use: [B0-----:R-:W-:-:S01] DADD R6, R4, R8 ; // short_scoreboard=20/15` + rest + `75
+				EXIT ;`,
+			speedup: 1.25,
+			says:    []string{"2.0f"},
+		},
+		{
+			name: "transcendental function",
+			source: `
+				def: [B------:R-:W0:-:S01] MUFU.EX2 R4, R2 ; // selected=5
+				use: [B0-----:R-:W-:-:S01] FADD R6, R4, R8 ; // short_scoreboard=20/15` + rest + `75
+				EXIT ;`,
+			speedup: 1.25,
+			says:    []string{"MUFU.EX2"},
+		},
+		{
+			name: "64-bit integer division",
+			source: `
+				CALL.REL.NOINC ` + "`(div)" + ` ;` + rest + `80
+				EXIT ;
+				.function $k$__internal_0_$__cuda_sm20_div_s64 internal
+				div: [B------:R-:W-:-:S05] IMAD R4, R4, R5, RZ ;
+				use: IADD3 R6, R4, R8, RZ ; // wait=20/15
+				RET.REL.NODEC R20 ` + "`(div)" + ` ;`,
+			speedup: 1.25,
+			says:    []string{"64-bit integer division"},
+		},
+		{
+			name: "near miss: cheap arithmetic",
+			source: `
+				def: [B------:R-:W-:-:S04] FADD R4, R2, R3 ; // selected=5
+				use: FADD R6, R4, R8 ; // wait=20/15` + rest + `75
+				EXIT ;`,
+		},
+		{
+			name: "near miss: a conversion that nothing waits for",
+			source: `
+				def: [B------:R-:W0:-:S01] F2F.F64.F32 R4, R2 ; // selected=5
+				use: [B0-----:R-:W-:-:S01] DADD R6, R4, R8 ; // not_selected=20` + rest + `75
+				EXIT ;`,
+		},
+	})
+}
+
+func TestLoopUnrolling(t *testing.T) {
+	loop := func(head, exec string) string {
+		return `
+			pre: FADD R10, R11, R12 ; // executed=10
+			` + head + `
+			loop: FADD R20, R21, R22 ; // selected=30 ` + exec + `
+			def: [B------:R-:W0:-:S01] LDG.E.SYS R0, [R2] ; // selected=5
+			use: [B0-----:R-:W-:-:S01] FADD R4, R0, R4 ; // long_scoreboard=60/40 selected=5
+			[B------:R-:W-:-:S05] @P0 BRA ` + "`(loop)" + ` ;
+			EXIT ;`
+	}
+	checkOptimizer(t, loopUnrolling{}, []optimizerCase{
+		{name: "load and use in a loop", source: loop("", ""), speedup: 100.0 / 60, says: []string{"#pragma unroll"}},
+		{name: "four iterations leave a quarter of the latency", source: loop("", "executed=40"), speedup: 100.0 / 70, says: []string{"about 4 times"}},
+		{name: "near miss: a single iteration", source: loop("", "executed=10")},
+		{
+			name: "near miss: load before the loop",
+			source: `
+				def: [B------:R-:W0:-:S01] LDG.E.SYS R0, [R2] ; // selected=5
+				loop: [B0-----:R-:W-:-:S01] FADD R4, R0, R4 ; // long_scoreboard=60/40 selected=35
+				[B------:R-:W-:-:S05] @P0 BRA ` + "`(loop)" + ` ;
+				EXIT ;`,
+		},
+		{
+			name: "near miss: local memory",
+			source: `
+				loop: FADD R20, R21, R22 ; // selected=40
+				def: [B------:R-:W0:-:S01] LDL R0, [R2] ;
+				use: [B0-----:R-:W-:-:S01] FADD R4, R0, R4 ; // long_scoreboard=60/40
+				[B------:R-:W-:-:S05] @P0 BRA ` + "`(loop)" + ` ;
+				EXIT ;`,
+		},
+	})
+}
+
+// TestNestedLoops holds Equation 5: what is matched in the outer loop can be hidden by the active samples of both loops,
+// what is matched in the inner loop by its own only.
+func TestNestedLoops(t *testing.T) {
+	p := sasstest.New(t, `
+		outer: [B------:R-:W0:-:S01] LDG.E.SYS R0, [R2] ; // selected=5
+		inner: FADD R20, R20, R21 ; // selected=10
+		[B------:R-:W1:-:S01] LDS.U R6, [R7] ;
+		use1: [B-1----:R-:W-:-:S01] FADD R8, R6, R8 ; // short_scoreboard=30/30
+		[B------:R-:W-:-:S05] @P0 BRA `+"`(inner)"+` ;
+		use2: [B0-----:R-:W-:-:S01] FADD R4, R0, R4 ; // long_scoreboard=30/30
+		[B------:R-:W-:-:S05] @P1 BRA `+"`(outer)"+` ;
+		FADD R20, R20, R21 ; // selected=25
+		EXIT ;`)
+	r, err := blamer.Analyze(p.Launch, p.Module, blamer.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	advice, err := Advise(r, Options{Optimizers: []Optimizer{loopUnrolling{}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(advice) != 2 {
+		t.Fatalf("%d pieces of advice, want 2", len(advice))
+	}
+	near(t, "outer loop", advice[0].Speedup, 1.1765, 5e-5)
+	near(t, "inner loop", advice[1].Speedup, 1.1111, 5e-5)
+	if advice[0].Match.Scope.Loop.Depth != 1 || advice[1].Match.Scope.Loop.Depth != 2 {
+		t.Errorf("loops of depth %d and %d, want 1 and 2", advice[0].Match.Scope.Loop.Depth, advice[1].Match.Scope.Loop.Depth)
+	}
+}
+
+func TestCodeReordering(t *testing.T) {
+	filler := strings.Repeat("FADD R20, R20, R21 ;\n", 12)
+	checkOptimizer(t, codeReordering{}, []optimizerCase{
+		{
+			name: "use right after the load",
+			source: filler + `
+				def: [B------:R-:W0:-:S01] LDG.E.SYS R0, [R2] ; // selected=50
+				use: [B0-----:R-:W-:-:S01] FADD R4, R0, R4 ; // long_scoreboard=50/20
+				EXIT ;`,
+			speedup: 1.25,
+			says:    []string{"Load earlier", "one instruction later"},
+		},
+		{
+			name: "near miss: the load is far from its use",
+			source: `
+				def: [B------:R-:W0:-:S01] LDG.E.SYS R0, [R2] ; // selected=50
+				` + filler + `
+				use: [B0-----:R-:W-:-:S01] FADD R4, R0, R4 ; // long_scoreboard=50/20
+				EXIT ;`,
+		},
+		{
+			name: "near miss: no latency samples",
+			source: filler + `
+				def: [B------:R-:W0:-:S01] LDG.E.SYS R0, [R2] ; // selected=50
+				use: [B0-----:R-:W-:-:S01] FADD R4, R0, R4 ; // long_scoreboard=50
+				EXIT ;`,
+		},
+	})
+}
+
+func TestRegisterReuse(t *testing.T) {
+	program := func(load string) string {
+		return `
+			def: [B------:R-:W0:-:S01] ` + load + ` R0, [R2] ; // selected=80
+			use: [B0-----:R-:W-:-:S01] FADD R4, R0, R4 ; // long_scoreboard=20/20
+			EXIT ;`
+	}
+	checkOptimizer(t, registerReuse{}, []optimizerCase{
+		{name: "spilled value", source: program("LDL"), speedup: 1.25, says: []string{"local memory"}},
+		{name: "near miss: global load", source: program("LDG.E.SYS")},
+	})
+}
+
+func TestWarpBalance(t *testing.T) {
+	checkOptimizer(t, warpBalance{}, []optimizerCase{
+		{name: "barrier", source: `
+			BAR.SYNC 0x0 ; // selected=80
+			use: FADD R4, R0, R4 ; // barrier=20
+			EXIT ;`, speedup: 1.25, says: []string{"barrier"}},
+		{name: "near miss: nobody waits", source: `
+			BAR.SYNC 0x0 ; // selected=80
+			use: FADD R4, R0, R4 ; // not_selected=20
+			EXIT ;`},
+		{name: "near miss: memory barrier", source: `
+			MEMBAR.SC.GPU ; // selected=80
+			use: FADD R4, R0, R4 ; // membar=20
+			EXIT ;`},
+	})
+}
+
+func TestTransactionReduction(t *testing.T) {
+	checkOptimizer(t, transactionReduction{}, []optimizerCase{
+		{name: "memory queue full", source: `
+			LDG.E.SYS R0, [R2] ; // selected=80 lg_throttle=20
+			EXIT ;`, speedup: 1.25, says: []string{"queue"}},
+		{name: "near miss: latency, not throughput", source: `
+			[B------:R-:W0:-:S01] LDG.E.SYS R0, [R2] ; // selected=80
+			[B0-----:R-:W-:-:S01] FADD R4, R0, R4 ; // long_scoreboard=20
+			EXIT ;`},
+		{name: "near miss: drain", source: `
+			FADD R4, R0, R4 ; // selected=80
+			EXIT ; // drain=20`},
+	})
+}
+
+func TestFastMath(t *testing.T) {
+	program := func(function string) string {
+		return `
+			CALL.REL.NOINC ` + "`(f)" + ` ; // selected=80
+			EXIT ;
+			.function ` + function + `
+			f: [B------:R-:W-:-:S05] FADD R4, R4, R5 ;
+			use: FADD R6, R4, R8 ; // wait=20
+			RET.REL.NODEC R20 ` + "`(f)" + ` ;`
+	}
+	checkOptimizer(t, fastMath{}, []optimizerCase{
+		{name: "division helper", source: program("$k$__internal_0_$__cuda_sm3x_div_rn_noftz_f32_slowpath internal"), speedup: 1.25, says: []string{"-use_fast_math"}},
+		{name: "near miss: user function", source: program("$k$_Z6squaref device")},
+		{name: "near miss: integer division helper", source: program("$k$__internal_0_$__cuda_sm20_div_s64 internal")},
+	})
+}
+
+func TestFunctionInlining(t *testing.T) {
+	program := func(function, body string) string {
+		return `
+			CALL.REL.NOINC ` + "`(f)" + ` ; // selected=80
+			EXIT ;
+			.function ` + function + `
+			f: [B------:R-:W-:-:S05] FADD R4, R4, R5 ;
+			use: FADD R6, R4, R8 ; // wait=20/20
+			` + body + `
+			RET.REL.NODEC R20 ` + "`(f)" + ` ;`
+	}
+	checkOptimizer(t, functionInlining{}, []optimizerCase{
+		{name: "small user function", source: program("f device", ""), speedup: 1.25, says: []string{"__forceinline__"}},
+		{name: "near miss: compiler intrinsic", source: program("$k$__internal_0_$__cuda_sm3x_div_rn_noftz_f32_slowpath internal", "")},
+		{name: "near miss: recursion", source: program("f device", "CALL.REL.NOINC `(f) ;")},
+		{name: "near miss: large function", source: program("f device", strings.Repeat("FADD R9, R9, R9 ;\n", 200))},
+	})
+}
+
+func TestFunctionSplitting(t *testing.T) {
+	large := strings.Repeat("FADD R9, R9, R9 ; // selected=1 no_instructions=1\n", 800)
+	checkOptimizer(t, functionSplitting{}, []optimizerCase{
+		{name: "code beyond the instruction cache", source: large + "EXIT ;", speedup: 2, says: []string{"12 KiB"}},
+		{name: "near miss: small kernel", source: "FADD R9, R9, R9 ; // selected=1 no_instructions=1\n EXIT ;"},
+	})
+}
+
+// shape sets the launch's grid and block.
+func shape(blocks, threads int) func(*sasstest.Program) {
+	return func(p *sasstest.Program) {
+		p.Launch.Grid = [3]int{blocks, 1, 1}
+		p.Launch.Block = [3]int{threads, 1, 1}
+	}
+}
+
+const tenPercentIssued = `
+	[B------:R-:W0:-:S01] LDG.E.SYS R0, [R2] ; // selected=100
+	[B0-----:R-:W-:-:S01] FADD R4, R0, R4 ; // long_scoreboard=900/600
+	EXIT ;`
+
+func TestBlockIncrease(t *testing.T) {
+	checkOptimizer(t, blockIncrease{}, []optimizerCase{
+		{name: "two large blocks", source: tenPercentIssued, change: shape(2, 512), speedup: 1.163, says: []string{"2 blocks for 80 SMs", "of 128 instead of 512 threads", "grid of 8 blocks"}},
+		{name: "half as many blocks as SMs", source: tenPercentIssued, change: shape(40, 512),
+			speedup: 2 * IssueRate(.1, 2) / IssueRate(.1, 4), says: []string{"of 256 instead of 512"}},
+		{name: "near miss: blocks for every SM", source: tenPercentIssued, change: shape(160, 512)},
+		{name: "near miss: small blocks", source: tenPercentIssued, change: shape(2, 128)},
+		{name: "near miss: shape unknown", source: tenPercentIssued, change: shape(0, 0)},
+	})
+}
+
+// TestOverlaps holds that advice about the same samples says so.
+func TestOverlaps(t *testing.T) {
+	p := sasstest.New(t, `
+		loop: FADD R20, R21, R22 ; // selected=30
+		FADD R20, R21, R22 ;
+		def: [B------:R-:W0:-:S01] LDG.E.SYS R0, [R2] ; // selected=10
+		use: [B0-----:R-:W-:-:S01] FADD R4, R0, R4 ; // long_scoreboard=60/40
+		[B------:R-:W-:-:S05] @P0 BRA `+"`(loop)"+` ;
+		EXIT ;`)
+	r, err := blamer.Analyze(p.Launch, p.Module, blamer.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	advice, err := Advise(r, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(advice) != 2 || !slices.Equal(advice[0].Overlaps, []string{advice[1].Optimizer}) {
+		t.Fatalf("advice %+v", advice)
+	}
+	h := advice[0].Match.Hotspots
+	if len(h) != 1 || h[0].Def.Inst != p.Labels["def"] || h[0].Use.Inst != p.Labels["use"] || h[0].Distance != 1 || h[0].Samples != 60 || h[0].Share != .6 {
+		t.Errorf("hotspots %+v", h)
+	}
+}
+
+func TestAdviseWithoutBlame(t *testing.T) {
+	if _, err := Advise(nil, Options{}); err == nil {
+		t.Error("no error")
+	}
+	p := sasstest.New(t, "EXIT ;")
+	r, err := blamer.Analyze(p.Launch, p.Module, blamer.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if advice, err := Advise(r, Options{}); err != nil || len(advice) != 0 {
+		t.Errorf("advice %v, error %v, want none", advice, err)
+	}
+}
+
+func TestThreadIncrease(t *testing.T) {
+	with := func(blocks, threads, registers int) func(*sasstest.Program) {
+		return func(p *sasstest.Program) {
+			shape(blocks, threads)(p)
+			p.Launch.Facts.Registers = registers
+		}
+	}
+	// An SM of a V100 holds 32 blocks: 8 warps a scheduler with blocks of one warp, 16 with larger ones.
+	full := IssueRate(.1, 16) / IssueRate(.1, 8)
+	checkOptimizer(t, threadIncrease{}, []optimizerCase{
+		{name: "half a warp", source: tenPercentIssued, change: with(100000, 16, 32), speedup: 2 * full, says: []string{"of 64 instead of 16 threads", "grid of 25000 blocks", "16 lanes", "limited by the number of threads"}},
+		{name: "one warp", source: tenPercentIssued, change: with(100000, 32, 32), speedup: full, says: []string{"of 64 instead of 32 threads", "16 instead of 8 warps"}},
+		{name: "registers are the next limit", source: tenPercentIssued, change: with(100000, 32, 48),
+			speedup: IssueRate(.1, 10) / IssueRate(.1, 8), says: []string{"limited by registers"}},
+		{name: "near miss: limited by registers", source: tenPercentIssued, change: with(100000, 32, 128)},
+		{name: "near miss: limited by threads", source: tenPercentIssued, change: with(100000, 256, 32)},
+		{name: "near miss: a small grid", source: tenPercentIssued, change: with(160, 32, 32)},
+	})
+}
+
+// TestLoopCopies holds that loops which the compiler made of one loop of the source are one piece of advice, and that
+// each can hide latency only with its own active samples.
+func TestLoopCopies(t *testing.T) {
+	x, y, outer := &cfg.Loop{Header: 1, Blocks: []int{1, 2}}, &cfg.Loop{Header: 4, Blocks: []int{4, 5}}, &cfg.Loop{Header: 0, Blocks: []int{0, 1, 2}}
+	line := cubin.Frame{Function: "k", File: "k.cu", Line: 9}
+	match := func(l *cfg.Loop, f cubin.Frame, active, latency float64) *Match {
+		return &Match{Scope: Scope{Kind: LoopScope, Loop: l, Frame: f}, Samples: latency, Latency: latency, Active: active}
+	}
+	groups := sameSource([]*Match{
+		match(x, line, 5, 30),
+		match(y, line, 30, 10),
+		match(outer, line, 50, 1),
+		match(y, cubin.Frame{Function: "k", File: "k.cu", Line: 12}, 1, 1),
+		match(y, cubin.Frame{}, 1, 1),
+	})
+	if len(groups) != 4 || len(groups[0]) != 2 {
+		t.Fatalf("%d groups, the first of %d, want 4, the first of 2", len(groups), len(groups[0]))
+	}
+	in := &Input{Total: 100, Active: 50}
+	near(t, "two copies", estimate(in, LatencyHiding, groups[0]), 100.0/85, 1e-9)
+	if m := join(in, groups[0]); m.Samples != 40 || m.Active != 35 || m.Scope.Loop != x {
+		t.Errorf("joined %+v", m)
+	}
+}

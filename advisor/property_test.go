@@ -1,0 +1,66 @@
+package advisor
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"gpa/blamer"
+	"gpa/blamer/sasstest"
+)
+
+// TestAdviceIsSound holds for arbitrary code and samples: nothing is listed under 1.01, no code optimizer promises more
+// than all its matched stalls gone, no latency hiding more than a factor of two, the best comes first, and everything
+// listed says what to do and where.
+func TestAdviceIsSound(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		p := sasstest.New(t, sasstest.Draw(rt))
+		p.Launch.Grid[0] = rapid.IntRange(1, 200).Draw(rt, "blocks")
+		p.Launch.Block[0] = rapid.IntRange(1, 1024).Draw(rt, "threads")
+		r, err := blamer.Analyze(p.Launch, p.Module, blamer.Options{})
+		if err != nil {
+			rt.Fatal(err)
+		}
+		advice, err := Advise(r, Options{})
+		if err != nil {
+			rt.Fatal(err)
+		}
+		total := NewInput(r).Total
+		for _, a := range advice {
+			checkSound(rt, a, total)
+		}
+		if !slices.IsSortedFunc(advice, func(x, y Advice) int { return int(math.Copysign(1, y.Speedup-x.Speedup)) }) {
+			rt.Fatalf("not ranked: %v", advice)
+		}
+		if again, _ := Advise(r, Options{}); fmt.Sprint(speedups(again)) != fmt.Sprint(speedups(advice)) {
+			rt.Fatal("a second look gives other advice")
+		}
+	})
+}
+
+func checkSound(t *rapid.T, a Advice, total float64) {
+	m := a.Match
+	if !(a.Speedup >= 1.01) || math.IsInf(a.Speedup, 0) {
+		t.Fatalf("%s: speedup %g", a.Optimizer, a.Speedup)
+	}
+	if a.Class != Parallel && a.Speedup > EliminateStalls(total, m.Samples)+1e-9 {
+		t.Fatalf("%s: speedup %g of %g matched samples of %g", a.Optimizer, a.Speedup, m.Samples, total)
+	}
+	if a.Class == LatencyHiding && a.Speedup > 2 {
+		t.Fatalf("%s: speedup %g by hiding latency", a.Optimizer, a.Speedup)
+	}
+	if a.Class != Parallel && len(m.Hotspots) == 0 || len(m.Hotspots) > 5 || len(m.Suggestions) == 0 {
+		t.Fatalf("%s: %d hotspots, %d suggestions", a.Optimizer, len(m.Hotspots), len(m.Suggestions))
+	}
+}
+
+func speedups(advice []Advice) []string {
+	var list []string
+	for _, a := range advice {
+		list = append(list, fmt.Sprintf("%s %v", a.Optimizer, a.Speedup))
+	}
+	return list
+}
