@@ -123,8 +123,7 @@ func (i *Inst) appendOperand(dst []byte, k int, label func(uint64) string) []byt
 	return appendSource(dst, s, o)
 }
 
-// appendSource appends a register or a constant with its unary operators, selector and .reuse. The selector of a
-// constant and byte selectors stand inside the bars of an absolute value, others and .reuse outside.
+// appendSource appends a register or a constant with its unary operators, selector and .reuse.
 func appendSource(dst []byte, s *Slot, o *Operand) []byte {
 	switch {
 	case o.Neg:
@@ -140,7 +139,7 @@ func appendSource(dst []byte, s *Slot, o *Operand) []byte {
 	} else {
 		dst = appendNumbered(dst, 'R', o.Reg, RZ, 'Z')
 	}
-	inside := o.Kind == KindConst || s.Sel != nil && (s.Sel.names == &byteNames || s.Sel.names == &halfByte)
+	inside := s.selInside(o)
 	if inside {
 		dst = append(dst, s.selText(o)...)
 	}
@@ -154,6 +153,13 @@ func appendSource(dst []byte, s *Slot, o *Operand) []byte {
 		dst = append(dst, s.selText(o)...)
 	}
 	return dst
+}
+
+// selInside reports whether the selector stands inside the bars of an absolute value, as that of a constant and byte
+// selectors do. All others stand behind .reuse.
+func (s *Slot) selInside(o *Operand) bool {
+	return o.Abs && s.Sel != nil &&
+		(o.Kind == KindConst || s.Sel.names == &byteNames || s.Sel.names == &halfByte)
 }
 
 // selText returns the spelling of the operand's selector.

@@ -1,0 +1,170 @@
+package sass_test
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math/rand"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"gpa/cubin/sass"
+)
+
+// The tests in this file need NVIDIA's disassembler, named by the environment variable NVDISASM, and are skipped
+// without it.
+
+// nop stands in for words that nvdisasm rejects: one bad word would suppress the text of all others.
+var nop = sass.Word{Lo: 0x7918, Hi: 0x000fc00000000000}
+
+var (
+	badAddress = regexp.MustCompile(`(?i)error.*?at address (0x[0-9a-f]+)`)
+	textLine   = regexp.MustCompile(`(?m)^\s*/\*([0-9a-f]+)\*/\s+(.*?)[ ;]*$`)
+)
+
+// nvdisasm returns the text of every word, the i-th at pc 16*i; "" for words that it rejects.
+func nvdisasm(t testing.TB, arch sass.Arch, words []sass.Word) []string {
+	t.Helper()
+	tool := os.Getenv("NVDISASM")
+	if tool == "" {
+		t.Skip("NVDISASM is not set")
+	}
+	file := filepath.Join(t.TempDir(), "words.bin")
+	cur := append([]sass.Word(nil), words...)
+	bad := make(map[int]bool)
+	for {
+		raw := make([]byte, 0, len(cur)*sass.InstSize)
+		for _, w := range cur {
+			raw = binary.LittleEndian.AppendUint64(raw, w.Lo)
+			raw = binary.LittleEndian.AppendUint64(raw, w.Hi)
+		}
+		if err := os.WriteFile(file, raw, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		out, err := exec.Command(tool, "-b", fmt.Sprintf("SM%d", arch), "-ndf", file).CombinedOutput()
+		if err == nil {
+			return textOf(t, string(out), len(words), bad)
+		}
+		before := len(bad)
+		for _, m := range badAddress.FindAllSubmatch(out, -1) {
+			a, _ := strconv.ParseUint(string(m[1]), 0, 64)
+			bad[int(a/sass.InstSize)] = true
+			cur[a/sass.InstSize] = nop
+		}
+		if len(bad) == before {
+			t.Fatalf("nvdisasm: %v\n%s", err, out)
+		}
+	}
+}
+
+// textOf collects the lines of a listing.
+func textOf(t testing.TB, listing string, n int, bad map[int]bool) []string {
+	t.Helper()
+	text := make([]string, n)
+	for _, m := range textLine.FindAllStringSubmatch(listing, -1) {
+		a, err := strconv.ParseUint(m[1], 16, 64)
+		if err != nil || a/sass.InstSize >= uint64(n) {
+			t.Fatalf("nvdisasm: unexpected line %q", m[0])
+		}
+		if i := int(a / sass.InstSize); !bad[i] {
+			text[i] = strings.TrimRight(m[2], " ;")
+		}
+	}
+	return text
+}
+
+// compare checks the text of every word against nvdisasm's. Words that either side rejects are counted, not compared:
+// a legal word of a program is accepted by both, and nvdisasm names illegal field values INVALID or ???.
+func compare(t *testing.T, words []sass.Word) (both, onlyHere, onlyThere int) {
+	t.Helper()
+	const batch = 1 << 13
+	for from := 0; from < len(words); from += batch {
+		part := words[from:min(from+batch, len(words))]
+		for i, want := range nvdisasm(t, sass.SM70, part) {
+			inst, err := sass.Decode(sass.SM70, uint64(i*sass.InstSize), part[i])
+			illegal := want == "" || strings.Contains(want, "INVALID") || strings.Contains(want, "???")
+			switch {
+			case err != nil && !illegal:
+				onlyThere++
+				t.Logf("unknown here: %016x%016x %s", part[i].Hi, part[i].Lo, want)
+			case err != nil:
+			case illegal:
+				onlyHere++
+			case inst.Text() != want:
+				t.Errorf("%016x%016x\n got %q\nwant %q", part[i].Hi, part[i].Lo, inst.Text(), want)
+			default:
+				both++
+			}
+		}
+	}
+	return both, onlyHere, onlyThere
+}
+
+// TestNvdisasmGoldens rechecks every committed word.
+func TestNvdisasmGoldens(t *testing.T) {
+	if os.Getenv("NVDISASM") == "" {
+		t.Skip("NVDISASM is not set")
+	}
+	var words []sass.Word
+	for _, g := range readGoldens(t) {
+		words = append(words, g.word)
+	}
+	if both, here, there := compare(t, words); both != len(words) {
+		t.Errorf("%d of %d words agree; %d are accepted here only, %d there only", both, len(words), here, there)
+	}
+}
+
+// TestNvdisasmCorpus checks every instruction of the project's own kernels.
+func TestNvdisasmCorpus(t *testing.T) {
+	if os.Getenv("NVDISASM") == "" {
+		t.Skip("NVDISASM is not set")
+	}
+	words := corpusWords(t, corpusPattern)
+	if both, here, there := compare(t, words); both != len(words) {
+		t.Errorf("%d of %d words agree; %d are accepted here only, %d there only", both, len(words), here, there)
+	}
+}
+
+// TestNvdisasmFlips flips every bit of one golden of every form, but for the opcode and the dependence counters, whose
+// rules nvdisasm keeps for itself.
+func TestNvdisasmFlips(t *testing.T) {
+	if os.Getenv("NVDISASM") == "" {
+		t.Skip("NVDISASM is not set")
+	}
+	seen := make(map[*sass.Form]bool)
+	var words []sass.Word
+	for _, g := range readGoldens(t) {
+		inst, err := sass.Decode(sass.SM70, 0, g.word)
+		if err != nil || seen[inst.Form] || inst.Form.Pipe == sass.PipeTEX {
+			continue
+		}
+		seen[inst.Form] = true
+		for b := range 64 {
+			if b >= 12 {
+				words = append(words, sass.Word{Lo: g.word.Lo ^ 1<<b, Hi: g.word.Hi})
+			}
+			if b < 110-64 || b > 115-64 {
+				words = append(words, sass.Word{Lo: g.word.Lo, Hi: g.word.Hi ^ 1<<b})
+			}
+		}
+	}
+	both, here, there := compare(t, words)
+	t.Logf("%d words: %d agree, %d accepted here only, %d there only", len(words), both, here, there)
+}
+
+// TestNvdisasmRandom checks random words of every form. nvdisasm rejects more combinations than the table does.
+func TestNvdisasmRandom(t *testing.T) {
+	if os.Getenv("NVDISASM") == "" {
+		t.Skip("NVDISASM is not set")
+	}
+	words := sass.RandomWords(rand.New(rand.NewSource(1)), 50)
+	both, here, there := compare(t, words)
+	t.Logf("%d words: %d agree, %d accepted here only, %d there only", len(words), both, here, there)
+	if there > 0 {
+		t.Errorf("%d words are known to nvdisasm only", there)
+	}
+}
