@@ -1,0 +1,96 @@
+package advisor
+
+import (
+	"strings"
+	"testing"
+
+	"gpa/blamer"
+	"gpa/blamer/sasstest"
+	"gpa/cubin"
+	"gpa/cubin/sass"
+)
+
+// adviseKernel blames a kernel of the corpus with every instruction sampled, and asks one optimizer.
+func adviseKernel(t *testing.T, file string, o Optimizer) (*blamer.Result, []Advice) {
+	t.Helper()
+	module, err := cubin.Open("../kernels/" + file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := blamer.Analyze(sasstest.SampleEverywhere(module, 0), module, blamer.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	advice, err := Advise(r, Options{Optimizers: []Optimizer{o}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r, advice
+}
+
+// TestCorpusSuggestions holds that in code which NVIDIA's compiler made, operations are recognised and named by the
+// lines of the source that they come from.
+func TestCorpusSuggestions(t *testing.T) {
+	for _, c := range []struct {
+		file      string
+		optimizer Optimizer
+		says      []string // none: the optimizer must stay silent
+	}{
+		// Listing 1 of the paper: 2.0 is double.
+		{"stencil/hotspot/hotspot.sm_70.cubin", strengthReduction{}, []string{"hotspot.cu:3", "conversion between float and double", "2.0f"}},
+		{"math/index_div/index_div.sm_70.cubin", strengthReduction{}, []string{"index_div.cu:", "integer division or modulo by a value unknown"}},
+		{"math/divmod/divmod.sm_70.cubin", strengthReduction{}, []string{"64-bit integer division"}},
+		{"math/double_chain/double_chain.sm_70.cubin", strengthReduction{}, []string{"double-precision division"}},
+		{"math/index_mul/index_mul.sm_70.cubin", strengthReduction{}, nil},
+		// Listing 2 of the paper: keys are used as soon as they are loaded.
+		{"graph/btree/btree.sm_70.cubin", codeReordering{}, []string{"Load earlier: the value loaded at btree.cu:", "loop at btree.cu:15"}},
+		{"linear/sgemm_naive/sgemm_naive.sm_70.cubin", loopUnrolling{}, []string{"loop at sgemm_naive.cu:8"}},
+		{"basic/vecadd/vecadd.sm_70.cubin", loopUnrolling{}, nil},
+		{"sort/insertion_local/insertion_local.sm_70.cubin", registerReuse{}, []string{"local memory at insertion_local.cu:"}},
+		{"basic/vecadd/vecadd.sm_70.cubin", registerReuse{}, nil},
+		{"math/blackscholes/blackscholes.sm_70.cubin", fastMath{}, []string{"-use_fast_math", "blackscholes.cu:"}},
+		{"math/blackscholes_fast/blackscholes_fast.sm_70.cubin", fastMath{}, nil},
+		{"basic/reduce_shared/reduce_shared.sm_70.cubin", warpBalance{}, []string{"barrier of reduce_shared.cu:"}},
+		{"basic/vecadd/vecadd.sm_70.cubin", warpBalance{}, nil},
+		{"math/divmod/divmod.sm_70.cubin", functionInlining{}, nil},
+		{"math/double_chain/double_chain.sm_70.cubin", functionInlining{}, nil},
+	} {
+		t.Run(c.file+" "+c.optimizer.Name(), func(t *testing.T) {
+			_, advice := adviseKernel(t, c.file, c.optimizer)
+			if (len(advice) == 0) != (len(c.says) == 0) {
+				t.Fatalf("%d pieces of advice", len(advice))
+			}
+			if len(advice) == 0 {
+				return
+			}
+			text := strings.Join(advice[0].Match.Suggestions, "\n")
+			for _, part := range c.says {
+				if !strings.Contains(text, part) {
+					t.Errorf("suggestions lack %q:\n%s", part, text)
+				}
+			}
+		})
+	}
+}
+
+// TestListing1 holds that the hotspots of the paper's first listing are the conversions, most of them on the lines with
+// the double constant (the line table gives some the line of an index that is computed between).
+func TestListing1(t *testing.T) {
+	r, advice := adviseKernel(t, "stencil/hotspot/hotspot.sm_70.cubin", strengthReduction{})
+	if len(advice) == 0 {
+		t.Fatal("no advice")
+	}
+	in := NewInput(r)
+	inside := 0
+	for _, h := range advice[0].Match.Hotspots {
+		if op := in.Inst(h.Def).Op; op != sass.F2F {
+			t.Errorf("hotspot of %v", op)
+		}
+		if line := in.frame(h.Def).Line; line >= 33 && line <= 36 {
+			inside++
+		}
+	}
+	if inside < 3 {
+		t.Errorf("%d of the hotspots in the expression of lines 33 to 36", inside)
+	}
+}
