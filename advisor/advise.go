@@ -52,9 +52,13 @@ func adviseOne(in *Input, o Optimizer) []Advice {
 	var advice []Advice
 	for _, group := range sameSource(o.Match(in)) {
 		a := Advice{Optimizer: o.Name(), Class: o.Class(), Speedup: estimate(in, o.Class(), group), Match: join(in, group)}
-		if a.Speedup >= minSpeedup {
-			advice = append(advice, a)
+		if a.Speedup < minSpeedup {
+			continue
 		}
+		if a.Class == StallElimination || a.Class == LatencyHiding {
+			a.Interval = samplingInterval(in.Total, a.Speedup)
+		}
+		advice = append(advice, a)
 	}
 	rank(advice)
 	return advice[:min(maxScopes, len(advice))]

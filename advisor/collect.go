@@ -108,10 +108,10 @@ func (in *Input) launchMatch(speedup float64) *Match {
 	return m
 }
 
-// defs and uses return the ends of the hotspots, the hottest first.
+// defs and uses return the ends of the hotspots that are listed, the hottest first.
 func (m *Match) defs() []blamer.Node {
 	var nodes []blamer.Node
-	for _, h := range m.Hotspots {
+	for _, h := range m.Hotspots[:min(maxHotspots, len(m.Hotspots))] {
 		nodes = append(nodes, h.Def)
 	}
 	return nodes
@@ -119,7 +119,7 @@ func (m *Match) defs() []blamer.Node {
 
 func (m *Match) uses() []blamer.Node {
 	var nodes []blamer.Node
-	for _, h := range m.Hotspots {
+	for _, h := range m.Hotspots[:min(maxHotspots, len(m.Hotspots))] {
 		nodes = append(nodes, h.Use)
 	}
 	return nodes

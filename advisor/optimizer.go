@@ -92,6 +92,9 @@ type Advice struct {
 	Optimizer string
 	Class     Class
 	Match     *Match
-	Speedup   float64  // estimated
-	Overlaps  []string // other optimizers that count mostly the same samples: their gains do not add up
+	Speedup   float64 // estimated
+	// Interval is where the estimate would lie in 95 of 100 profiles of the same run: its sampling error. Zero where the
+	// estimate does not come from matched samples.
+	Interval [2]float64
+	Overlaps []string // other optimizers that count mostly the same samples: their gains do not add up
 }
