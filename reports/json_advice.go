@@ -16,6 +16,14 @@ type BlameReport struct {
 	Agreement              *float64           `json:"agreement,omitempty"`       // share of the samples blamed on the true producer
 	AgreementPlain         *float64           `json:"agreement_plain,omitempty"` // the same by the paper's plain rules
 	ByClass                map[string]float64 `json:"by_class"`                  // samples by detailed reason
+	Chains                 []ChainReport      `json:"chains,omitempty"`          // the costliest
+}
+
+// A ChainReport says how stalls follow from one another: each hop waits for the next.
+type ChainReport struct {
+	Samples float64    `json:"samples"`
+	Share   float64    `json:"share"` // of all samples of the launch
+	Hops    []Location `json:"hops"`
 }
 
 // An AdviceReport is one advice. Samples are apportioned and so not whole numbers.
@@ -23,6 +31,7 @@ type AdviceReport struct {
 	Optimizer             string          `json:"optimizer"`
 	Class                 string          `json:"class"`
 	EstimatedSpeedup      float64         `json:"estimated_speedup"`
+	Interval              []float64       `json:"interval,omitempty"` // low and high estimate by sampling error, 95 % confidence
 	Overlaps              []string        `json:"overlaps,omitempty"` // optimizers that count mostly the same samples
 	MatchedSamples        float64         `json:"matched_samples"`
 	MatchedLatencySamples float64         `json:"matched_latency_samples"`
@@ -83,6 +92,23 @@ func reportBlame(b *blamer.Result) *BlameReport {
 	for name, n := range out.ByClass {
 		out.ByClass[name] = round(n, 3)
 	}
+	out.Chains = reportChains(b)
+	return out
+}
+
+// maxChains is the number of chains that a report holds.
+const maxChains = 5
+
+func reportChains(b *blamer.Result) []ChainReport {
+	totals := b.Launch.Totals()
+	var out []ChainReport
+	for _, c := range b.Chains(maxChains) {
+		report := ChainReport{Samples: round(c.Total, 3), Share: round(c.Total/float64(max(1, totals.Samples)), 6)}
+		for _, hop := range c.Hops {
+			report.Hops = append(report.Hops, locateNode(b.Module, hop))
+		}
+		out = append(out, report)
+	}
 	return out
 }
 
@@ -100,6 +126,9 @@ func reportAdvice(module *cubin.File, l *profiler.Launch, found *LaunchResult) [
 			Scope:                 reportScope(module, l, &a.Match.Scope),
 			Suggestions:           append([]string{}, a.Match.Suggestions...),
 			Hotspots:              []HotspotReport{},
+		}
+		if a.Interval[1] > 0 {
+			report.Interval = []float64{round(a.Interval[0], 6), round(a.Interval[1], 6)}
 		}
 		for _, h := range a.Match.Hotspots {
 			report.Hotspots = append(report.Hotspots, reportHotspot(module, &h))
