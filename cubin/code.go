@@ -29,8 +29,10 @@ func (r *reader) readCodes() error {
 			return fmt.Errorf("section %s: %w", r.file.Sections[i].Name, err)
 		}
 		r.codes[i] = code
+		sum := code.deviceFrames()
+		r.frameSums = append(r.frameSums, sum)
 		if code.Functions[0].Kind != KernelFunction {
-			r.deviceFrames += code.deviceFrames()
+			r.sharedFrames += sum
 		}
 		r.file.Codes = append(r.file.Codes, code)
 	}

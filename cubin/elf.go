@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"gpa/cubin/sass"
 )
@@ -44,7 +46,8 @@ type reader struct {
 	stack   map[int]stackUse // by symbol index
 	globals map[int]uint64   // section index of .nv.global.init and .nv.global → offset in File.Global
 
-	deviceFrames int // bytes of the stack frames in sections of device functions only
+	frameSums    []int // by code: bytes of the stack frames of its device functions
+	sharedFrames int   // the same of all sections of device functions only
 }
 
 // A symbol is an entry of the symbol table.
@@ -299,5 +302,13 @@ func (t *stringTable) at(offset uint64) (string, error) {
 	if t.budget -= end; t.budget < 0 {
 		return "", errors.New("strings overlap")
 	}
+	if !printable(rest[:end]) {
+		return "", fmt.Errorf("string at 0x%x is no name", offset)
+	}
 	return rest[:end], nil
+}
+
+// printable reports whether a name can stand in a line of text.
+func printable(name string) bool {
+	return utf8.ValidString(name) && !strings.ContainsFunc(name, unicode.IsControl)
 }

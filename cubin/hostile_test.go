@@ -91,6 +91,7 @@ func TestDamagedFile(t *testing.T) {
 		{"huge shared memory", inHeader(t, ".nv.shared.calls", headerSizeField, 1<<40), "kernel calls: 1099511627776 bytes of static shared", nil},
 		{"symbol of no section", inSection(t, ".symtab", 0x24*symbolSize+6, 0x77), "symbol 36: calls: section 119 of", nil},
 		{"symbol name", inSection(t, ".symtab", 0x24*symbolSize+3, 0x77), "symbol 36: string at", nil},
+		{"name of control characters", inSection(t, ".strtab", 51, '\n'), "is no name", nil},
 		{"function off the grid", inSection(t, ".symtab", 0x13*symbolSize+8, 0xe4), "function $calls$_Z5twicei at 0x2e4", nil},
 		{"variable behind the end", inSection(t, ".symtab", 0x0c*symbolSize+18, 0xff), "variable big: beyond the end of section .nv.global", nil},
 		{"attribute format", inSection(t, ".nv.info.calls", 0, 9), "section .nv.info.calls: attribute 0x36 at 0x0 has format 9", nil},
@@ -185,6 +186,9 @@ func use(t testing.TB, data []byte) {
 		t.Fatalf("file %v, error %v", f, err)
 	}
 	if err != nil {
+		if strings.Contains(err.Error(), "\n") {
+			t.Fatalf("error %q is not one line", err)
+		}
 		return
 	}
 	for i := range f.Sections {
@@ -197,8 +201,14 @@ func use(t testing.TB, data []byte) {
 	}
 	for _, code := range f.Codes {
 		for pc := uint64(0); pc < code.Size(); pc += sass.InstSize {
-			if len(code.Frames(pc)) == 0 || code.FunctionAt(pc) == nil {
+			frames := code.Frames(pc)
+			if len(frames) == 0 || code.FunctionAt(pc) == nil {
 				t.Fatalf("%s+%#x belongs to no function", code.Name, pc)
+			}
+			for _, frame := range frames {
+				if !printable(frame.Function) || !printable(frame.File) {
+					t.Fatalf("%s+%#x: frame %+v", code.Name, pc, frame)
+				}
 			}
 		}
 	}

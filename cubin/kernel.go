@@ -2,7 +2,6 @@ package cubin
 
 import (
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -46,7 +45,10 @@ func (r *reader) readKernel(index int, s *symbol) (*Kernel, error) {
 	if err := r.readKernelInfo(k); err != nil {
 		return nil, fmt.Errorf("section %s%s: %w", prefixInfo, s.name, err)
 	}
-	return k, errors.Join(r.sizeKernel(k, index), checkParams(k))
+	if err := r.sizeKernel(k, index); err != nil {
+		return nil, err
+	}
+	return k, checkParams(k)
 }
 
 // sizeKernel finds what a kernel needs of registers and memory.
@@ -78,9 +80,9 @@ func (r *reader) sizeKernel(k *Kernel, symbol int) error {
 // device functions in its section, and those of the sections that hold device functions only. EIATTR_MIN_STACK_SIZE is
 // exact, but 0 where the compiler could not follow the calls.
 func (r *reader) frames(k *Kernel, own int) int {
-	sum := own + r.deviceFrames
+	sum := own + r.sharedFrames
 	if k.Code.Functions[0].Kind == KernelFunction {
-		sum += k.Code.deviceFrames()
+		sum += r.frameSums[k.Code.Index]
 	}
 	return sum
 }

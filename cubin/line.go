@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"path"
 	"sort"
+	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 // A lineTable maps the instructions of one section to source lines.
@@ -162,10 +165,16 @@ func addName(all map[uint64]inlineName, names *stringTable, row *lineRow) error 
 	return nil
 }
 
-// joinPath makes the path of a file in a directory of the line table.
+// joinPath makes the path of a file in a directory of the line table. Paths may be in any encoding; what is not UTF-8
+// or not printable is replaced.
 func joinPath(dirs []string, dir uint64, name string) string {
-	if dir == 0 || dir > uint64(len(dirs)) || path.IsAbs(name) {
-		return path.Clean(name)
+	if dir != 0 && dir <= uint64(len(dirs)) && !path.IsAbs(name) {
+		name = path.Join(dirs[dir-1], name)
 	}
-	return path.Join(dirs[dir-1], name)
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return utf8.RuneError
+		}
+		return r
+	}, path.Clean(name))
 }

@@ -60,6 +60,7 @@ type Loop struct {
 	Parent *Loop // enclosing loop, nil for an outermost one
 	Depth  int   // 1 for an outermost loop
 	Func   int
+	Gather bool // no loop of the source: it yields until no more lanes join the warp, before a back edge (sm_70)
 }
 
 // Build finds the structure of a code section of file. An instruction that did not decode is taken for one that falls

@@ -39,7 +39,34 @@ func (g *Graph) findLoops() error {
 		return cmp.Or(cmp.Compare(a.Depth, b.Depth), cmp.Compare(a.Header, b.Header))
 	})
 	g.Loops = f.loops
+	for _, l := range g.Loops {
+		l.Gather = g.gathers(l)
+	}
 	return nil
+}
+
+// gathers reports whether a loop only yields and votes on which lanes are there.
+func (g *Graph) gathers(l *Loop) bool {
+	const most = 2 // blocks of such a loop
+	yields, votes := false, false
+	for _, id := range l.Blocks[:min(len(l.Blocks), most+1)] {
+		b := g.Blocks[id]
+		for i := range g.Insts(b) {
+			in := &g.Code.Insts[b.First+i]
+			switch in.Op {
+			case sass.YIELD:
+				yields = true
+			case sass.VOTE:
+				votes = true
+			case sass.BRA, sass.LOP3, sass.NOP:
+			default:
+				if !in.Guard.Never() {
+					return false
+				}
+			}
+		}
+	}
+	return yields && votes && len(l.Blocks) <= most
 }
 
 // byDominance returns the reachable blocks, dominated ones before those that dominate them.
