@@ -108,6 +108,8 @@ func (s *Slot) legal(o *Operand) bool {
 		return ok
 	}
 	switch s.Kind {
+	case KindMem:
+		return s.Show != never || o.Reg == RZ
 	case KindScoreboard:
 		return s.Show == never || o.Reg < numScoreboards
 	case KindConvBar:

@@ -49,7 +49,7 @@ func randomBits(r *rand.Rand) Word {
 	if r.Intn(2) == 0 {
 		w = w.and(Word{r.Uint64() & r.Uint64(), r.Uint64() & r.Uint64()})
 	}
-	if r.Intn(4) == 0 {
+	if r.Intn(3) == 0 {
 		w = w.or(Word{RZ<<16 | RZ<<24, RZ})
 	}
 	return w

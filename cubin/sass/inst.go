@@ -4,7 +4,10 @@
 // One table drives everything. A row of it, a [Form], says where the operands and modifiers of one instruction form
 // lie in the word, how they print, what the instruction reads and writes and which pipe executes it; [Decode],
 // [Encode], [Inst.Text], [Parse], [Inst.Uses] and [Inst.Defs] are small functions over that table. Begin with this
-// file, then form.go, then one of the table_*.go files.
+// file, then form.go, then one of the table_*.go files; parts.go explains what rows are put together from.
+//
+// The rows are facts about the hardware found by black-box measurement: bits of words were changed one by one and the
+// text of NVIDIA's disassembler read. Mesa's encoder (src/nouveau/compiler/nak/sm70_encode.rs) is the second source.
 package sass
 
 // An Arch is a compute capability times ten, as in 70 for sm_70.
@@ -35,6 +38,10 @@ const (
 type Word struct{ Lo, Hi uint64 }
 
 // An Inst is one decoded instruction. It is immutable once decoded and safe to share.
+//
+// The operands of an opcode have fixed positions, the same in all of its forms, listed beside the opcodes in op.go. An
+// operand that the text leaves out is present all the same. One that means nothing in this form, as a carry in without
+// .X, is neither Dest nor Source.
 type Inst struct {
 	Op       Op     // base opcode, as in FFMA
 	Form     *Form  // the table row that matched
@@ -87,32 +94,41 @@ const (
 	KindPred            // P0 … P6, PT
 	KindUReg            // UR0 … UR62, URZ
 	KindUPred           // UP0 … UP6, UPT
-	KindImm             // an integer or floating-point immediate: Imm holds the bits as the executing unit sees them
-	KindConst           // c[Bank][Offset], with an index register where Reg is not RZ
+	KindImm             // an integer or floating-point immediate in Imm
+	KindConst           // c[Bank][Offset], or c[Bank][Reg+Offset] of LDC
 	KindMem             // [Reg + UReg + Offset]
 	KindSReg            // a special register; Imm is its index
-	KindConvBar         // a convergence barrier register B0 … B15
+	KindConvBar         // a convergence barrier register B0 … B15; BMOV reaches others behind them
 	KindScoreboard      // SB0 … SB5, as DEPBAR names them
-	KindTarget          // a code address; Imm is the byte offset in the section (may be relative to a register, see Form)
+	KindTarget          // a code address in Imm
 	KindPredSet         // PR, all predicates as a bit set
-	KindLabelReg        // a register holding a code address (BRX, RET, CALL)
+	KindLabelReg        // a register pair holding a code address (BRX, JMX, RET, CALL)
 )
 
 // An Operand is one operand as it is printed. Which of the fields mean something depends on Kind.
+//
+// The unary operators apply to the value in the order Abs, then Neg or Not. Imm holds an immediate as the executing unit
+// sees it: 32 bits for integers (an integer that prints with a minus sign is its two's complement) and single
+// precision, two halves with the high one above for packed half precision, and 64 bits for double precision, of which
+// the word encodes the upper 32.
+//
+// The Imm of a KindTarget is a byte offset in the section, already added to the instruction's own. Behind a
+// KindLabelReg the address is the sum of both: the register holds the offset from Imm. Two exceptions: with .ABS Imm and
+// register are addresses, not offsets in the section, and the Imm of BRX is the distance from the next instruction.
 type Operand struct {
 	Kind   Kind
 	Dest   bool  // written by the instruction
-	Source bool  // read by the instruction (address registers of a destination are sources of their own)
+	Source bool  // read by the instruction; the registers of a memory address always are
 	Reg    uint8 // number of the register, predicate, uniform register or barrier; base or index register of Mem and Const
 	UReg   uint8 // uniform register of a KindMem address or descriptor, URZ where there is none
-	Width  uint8 // 32-bit registers that the operand spans: 1, 2, 4; of a KindMem or KindConst the same for the base register
+	Width  uint8 // 32-bit registers that the operand spans: 1, 2, 4; of a KindMem its base register; of a KindConst the words read
 	Neg    bool  // -x
 	Abs    bool  // |x|
 	Not    bool  // ~x of an integer, !p of a predicate
 	Reuse  bool  // .reuse: the register-file cache keeps it
-	Swz    uint8 // which half of a packed register is read: a Swizzle value
+	Swz    uint8 // which part of a register is read: SwzH1H0 …, SelB0 … or LayoutROW …, by opcode
 	Bank   uint8 // constant bank
-	Offset int32 // byte offset of KindMem and KindConst
+	Offset int32 // byte offset of KindMem and KindConst; without a register, bits 0 to 23 of a KindMem are an unsigned address
 	Imm    uint64
 }
 

@@ -10,6 +10,8 @@ type SyntaxError struct {
 	Text   string
 	Column int    // of the first character that does not fit, counted from 1
 	Want   string // what was expected there
+
+	certain bool // the row fits but for this
 }
 
 // Error names the column, what was expected and the text.
@@ -44,14 +46,26 @@ func Parse(arch Arch, pc uint64, text string, c Control) (Inst, error) {
 		if err == nil {
 			return i.assemble(text)
 		}
-		if furthest == nil || err.Column > furthest.Column {
-			furthest = err
+		if err.certain {
+			return Inst{}, err
 		}
+		furthest = furthest.or(err)
 	}
 	if furthest == nil {
 		return Inst{}, p.fail(p.pos-len(name), fmt.Sprintf("an opcode of sm_%d", arch))
 	}
 	return Inst{}, furthest
+}
+
+// or returns the error further to the right, or one that wants either.
+func (e *SyntaxError) or(other *SyntaxError) *SyntaxError {
+	switch {
+	case e == nil || other.Column > e.Column:
+		return other
+	case other.Column == e.Column && !strings.Contains(e.Want, other.Want):
+		e.Want += ", or " + other.Want
+	}
+	return e
 }
 
 // assemble encodes a parsed instruction and decodes it again, which fills in what follows from its operands and shows
@@ -158,7 +172,9 @@ func (p *parser) form(i *Inst) *SyntaxError {
 		return p.fail(p.pos, "the end of the instruction")
 	}
 	if f := i.Form; f.alias != nil && alias != "" && f.alias(i) != alias {
-		return p.fail(end, "operands that "+i.Op.String()+alias+" stands for")
+		err := p.fail(end, "operands that "+i.Op.String()+alias+" stands for")
+		err.certain = true
+		return err
 	}
 	return nil
 }

@@ -46,8 +46,11 @@ func (i *Inst) Defs(dst []Resource) []Resource {
 // appendRead appends what a source operand reads.
 func (i *Inst) appendRead(dst []Resource, k int, o *Operand) []Resource {
 	switch o.Kind {
-	case KindMem, KindConst:
+	case KindMem:
 		dst = appendRun(dst, ResReg, o.Reg, o.Width, RZ)
+		return appendRun(dst, ResUReg, o.UReg, 1, URZ)
+	case KindConst:
+		dst = appendRun(dst, ResReg, o.Reg, 1, RZ)
 		return appendRun(dst, ResUReg, o.UReg, 1, URZ)
 	case KindPredSet:
 		return appendMask(dst, ResPred, i.predMask())
