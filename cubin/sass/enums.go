@@ -28,7 +28,6 @@ var (
 	byteNames     = enum{text: []string{"", ".B1", ".B2", ".B3"}}
 	halfByte      = enum{text: []string{"", ".H1"}}
 	swizzleNames  = enum{text: []string{"", ".F32", ".H0_H0", ".H1_H1"}}
-	swizzleF16    = enum{text: []string{"", bad, ".H0_H0", ".H1_H1"}}
 	signNames     = enum{text: []string{".SIGN"}}
 	layoutNames   = enum{text: []string{".ROW", ".COL"}}
 	outNames      = enum{text: []string{"", ".F32"}}

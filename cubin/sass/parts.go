@@ -161,12 +161,6 @@ func joined(s Slot) Slot {
 	return s
 }
 
-// withWidth returns s with another width.
-func withWidth(s Slot, w widthRule) Slot {
-	s.Width = w
-	return s
-}
-
 // flag is a one-bit modifier.
 func flag(kind ModKind, bit uint8, text string) ModField {
 	return ModField{Kind: kind, Bits: Bits{bit, 1}, names: &enum{text: []string{"", text}}}
@@ -277,7 +271,7 @@ func (f Form) with(opcode uint16, operands []Slot) Form {
 	return f
 }
 
-// without returns copies of forms whose operands have no place in the register-file cache.
+// withoutReuse returns forms whose operands have no place in the register-file cache.
 func withoutReuse(forms []Form) []Form {
 	for i := range forms {
 		for j := range forms[i].Operands {

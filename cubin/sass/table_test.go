@@ -130,3 +130,21 @@ func TestEveryOp(t *testing.T) {
 		names[op.String()] = op
 	}
 }
+
+// TestEveryModKind holds that every kind of modifier occurs in a row.
+func TestEveryModKind(t *testing.T) {
+	var seen [NumModKinds]bool
+	for i := range Forms() {
+		for _, m := range Forms()[i].Mods {
+			seen[m.Kind] = true
+		}
+	}
+	for kind := ModNone + 1; kind < NumModKinds; kind++ {
+		if !seen[kind] {
+			t.Errorf("no row has modifier %d", kind)
+		}
+	}
+	if seen[ModNone] {
+		t.Error("a row has a modifier without a kind")
+	}
+}

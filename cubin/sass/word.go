@@ -83,4 +83,3 @@ func signExtend(v uint64, n uint8) int64 {
 func (w Word) and(m Word) Word    { return Word{w.Lo & m.Lo, w.Hi & m.Hi} }
 func (w Word) andNot(m Word) Word { return Word{w.Lo &^ m.Lo, w.Hi &^ m.Hi} }
 func (w Word) or(m Word) Word     { return Word{w.Lo | m.Lo, w.Hi | m.Hi} }
-func (w Word) xor(m Word) Word    { return Word{w.Lo ^ m.Lo, w.Hi ^ m.Hi} }
