@@ -1,0 +1,105 @@
+package cfg
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"gpa/cubin"
+)
+
+// TestCallees names what calls of each kind go to.
+func TestCallees(t *testing.T) {
+	for _, test := range []struct {
+		file, function string
+		want           string
+	}{
+		{"module.cubin", "calls", "twice|square ackermann"},
+		{"module.cubin", "ackermann", "ackermann ackermann ackermann ackermann ackermann"},
+		{"module.cubin", "slow", "__cuda_sm20_sqrt_rn_f32_slowpath __cuda_sm3x_div_rn_noftz_f32_slowpath twice"},
+		{"module.cubin", "ns::talk", "__assertfail malloc vprintf free"},
+		{"linked.cubin", "calls", "square|twice ackermann"},
+		{"linked.cubin", "ackermann", "ackermann ackermann ackermann ackermann ackermann"},
+		{"linked.cubin", "ns::talk", "__assertfail malloc vprintf free"},
+		{"linked.cubin", "slow", "__cuda_sm20_sqrt_rn_f32_slowpath __cuda_sm3x_div_rn_noftz_f32_slowpath twice"},
+		{"linked.cubin", "twice", ""},
+	} {
+		t.Run(test.file+" "+test.function, func(t *testing.T) {
+			file, err := cubin.Open(filepath.Join("../testdata", test.file))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := callees(t, file, test.function); got != test.want {
+				t.Errorf("callees %q, want %q", got, test.want)
+			}
+		})
+	}
+}
+
+// callees lists the calls of a function, with | between the candidates of one.
+func callees(t *testing.T, file *cubin.File, function string) string {
+	t.Helper()
+	for _, code := range file.Codes {
+		g, err := Build(file, code)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range g.Funcs {
+			if f.Function.Demangled == function {
+				return strings.Join(callList(g, f), " ")
+			}
+		}
+	}
+	t.Fatalf("no function %s", function)
+	return ""
+}
+
+func callList(g *Graph, f *Func) []string {
+	var calls []string
+	for _, c := range f.Calls {
+		var names []string
+		for _, callee := range c.Callees {
+			names = append(names, g.Funcs[callee].Function.Demangled)
+		}
+		for _, callee := range c.Remote {
+			names = append(names, callee.Demangled)
+		}
+		if c.Extern != "" {
+			names = append(names, c.Extern)
+		}
+		calls = append(calls, strings.Join(names, "|"))
+	}
+	return calls
+}
+
+// TestJumpTableWithoutAttribute finds the targets of indirect branches in constant bank 2 where the file does not list
+// them.
+func TestJumpTableWithoutAttribute(t *testing.T) {
+	file, err := cubin.Open("../testdata/flow.cubin")
+	if err != nil {
+		t.Fatal(err)
+	}
+	k, err := file.Kernel("machine")
+	if err != nil {
+		t.Fatal(err)
+	}
+	listed := k.Code.IndirectTargets
+	if len(listed) == 0 {
+		t.Fatal("the kernel has no indirect branch")
+	}
+	k.Code.IndirectTargets = nil
+	g, err := Build(file, k.Code)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for pc, targets := range listed {
+		branch, _ := k.Code.InstIndex(pc)
+		for _, target := range targets {
+			i, _ := k.Code.InstIndex(target)
+			if !slices.Contains(g.Block(branch).Succs, g.Block(i).ID) {
+				t.Errorf("branch at %#x does not go to %#x", pc, target)
+			}
+		}
+	}
+}
