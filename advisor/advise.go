@@ -55,6 +55,9 @@ func adviseOne(in *Input, o Optimizer) []Advice {
 		if a.Speedup < minSpeedup {
 			continue
 		}
+		if a.Class == StallElimination {
+			a.Match.Scope = in.narrow(a.Match)
+		}
 		if a.Class == StallElimination || a.Class == LatencyHiding {
 			a.Interval = samplingInterval(in.Total, a.Speedup)
 		}

@@ -40,6 +40,7 @@ func TestCorpusSuggestions(t *testing.T) {
 		{"stencil/hotspot/hotspot.sm_70.cubin", strengthReduction{}, []string{"hotspot.cu:3", "conversion between float and double", "2.0f"}},
 		{"math/index_div/index_div.sm_70.cubin", strengthReduction{}, []string{"index_div.cu:", "integer division or modulo by a value unknown"}},
 		{"math/divmod/divmod.sm_70.cubin", strengthReduction{}, []string{"64-bit integer division"}},
+		{"basic/saxpy/saxpy.sm_70.cubin", strengthReduction{}, []string{"saxpy.cu:5: the compiler divides by the stride"}},
 		{"math/double_chain/double_chain.sm_70.cubin", strengthReduction{}, []string{"double-precision division"}},
 		{"math/index_mul/index_mul.sm_70.cubin", strengthReduction{}, nil},
 		// Listing 2 of the paper: keys are used as soon as they are loaded.

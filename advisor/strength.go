@@ -65,6 +65,7 @@ type operation uint8
 const (
 	integerDivision operation = iota
 	longIntegerDivision
+	tripCount
 	floatConversion
 	intConversion
 	floatDivision
@@ -80,6 +81,8 @@ var strengthAdvice = [numOperations]string{
 		"Divide by a constant or a power of two (shift and mask), multiply by a reciprocal computed once, or carry the quotient along instead of dividing anew.",
 	longIntegerDivision: "%s: a 64-bit integer division or modulo, done by a function of about a hundred instructions. " +
 		"Use 32-bit operands where the values fit; otherwise divide by a constant or a power of two.",
+	tripCount: "%s: the compiler divides by the stride to know the number of iterations of this loop, so that it can unroll it. " +
+		"Make the stride a constant or a power of two, pass the count as an argument, or forbid the unrolling of a short loop (#pragma unroll 1).",
 	floatConversion: "%s: conversion between float and double. A constant such as 2.0 is double and makes the whole expression double: write 2.0f.",
 	intConversion:   "%s: conversion between integer and floating point. Keep a copy of the value in the type that is needed, or convert once outside the loop.",
 	floatDivision: "%s: a single-precision division. Multiply by the reciprocal where the divisor repeats, or use __fdividef or -use_fast_math " +
@@ -132,7 +135,7 @@ func (in *Input) operationOf(h Hotspot) operation {
 		return floatConversion
 	case sass.I2F, sass.F2I, sass.FRND:
 		if line.integerDivision() {
-			return integerDivision
+			return in.divisionOf(h.Def)
 		}
 		return intConversion
 	}
@@ -141,11 +144,26 @@ func (in *Input) operationOf(h Hotspot) operation {
 		return doubleDivision
 	case sass.MufuRCP:
 		if line.integerDivision() {
-			return integerDivision
+			return in.divisionOf(h.Def)
 		}
 		return floatDivision
 	}
 	return mathFunction
+}
+
+// divisionOf tells a division of the program from one by which the compiler finds the trip count of a loop: that stands
+// before a loop whose line it has.
+func (in *Input) divisionOf(n blamer.Node) operation {
+	at, block := in.frame(n), in.Block(n)
+	if at.Line == 0 || block == nil {
+		return integerDivision
+	}
+	for _, l := range in.codes[n.Code].graph.Loops {
+		if !l.Contains(block.ID) && l.Func == block.Func && in.loopFrame(n.Code, l) == at {
+			return tripCount
+		}
+	}
+	return integerDivision
 }
 
 // mnemonic names an instruction as people search for it, as in MUFU.EX2.
