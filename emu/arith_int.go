@@ -66,9 +66,9 @@ func lutBits(lut uint8, a, b, c uint32) uint32 {
 // minterm returns x where the table's input is 1 and its complement where it is 0.
 func minterm(x uint32, input uint) uint32 { return x ^ (uint32(input) - 1) }
 
-// permute is PRMT in index mode: byte i of the result is the byte of {b, a} that nibble i of the selector names; its
+// permuteBytes is PRMT in index mode: byte i of the result is the byte of {b, a} that nibble i of the selector names; its
 // bit 3 replicates the sign of that byte instead.
-func permute(a, sel, b uint32) uint32 {
+func permuteBytes(a, sel, b uint32) uint32 {
 	v := uint64(b)<<32 | uint64(a)
 	var r uint32
 	for i := range 4 {
