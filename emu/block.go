@@ -1,0 +1,260 @@
+package emu
+
+import (
+	"fmt"
+	"math/bits"
+	"strings"
+
+	"gpa/cubin/sass"
+)
+
+// A block is a thread block (CTA) that is running.
+type block struct {
+	run    *launchRun
+	number int    // linear index in the grid
+	index  [3]int // blockIdx
+	sm     int    // that it is on, for %smid
+	warps  []*warp
+	shared []byte
+	live   int // threads that have not exited
+
+	barriers [16]ctaBarrier
+}
+
+// A ctaBarrier counts the threads that have arrived.
+type ctaBarrier struct {
+	arrived int
+	count   int // threads that it waits for; 0 for all of the block
+	red     uint16
+	reduces bool
+	total   int // threads whose predicate was true
+}
+
+// newBlock makes a block with its warps at the kernel's entry.
+func (r *launchRun) newBlock(number int) *block {
+	grid, size := r.launch.Grid, r.launch.Block
+	b := &block{run: r, number: number, live: size[0] * size[1] * size[2], shared: make([]byte, r.sharedBytes)}
+	b.index = [3]int{number % grid[0], number / grid[0] % grid[1], number / (grid[0] * grid[1])}
+	n := (b.live + 31) / 32
+	rows := r.program.registers + 4
+	registers := make([]lanes, n*rows)
+	warps := make([]warp, n)
+	for i := range n {
+		lanesHere := min(32, b.live-32*i)
+		w := &warps[i]
+		w.block, w.id, w.exists = b, i, allLanes>>(32-lanesHere)
+		w.regs = registers[i*rows : (i+1)*rows]
+		w.preds[sass.PT] = allLanes
+		w.local.size = r.localBytes
+		w.state = r.machine.model().New(r.entry, w.exists)
+		w.group()
+		b.warps = append(b.warps, w)
+	}
+	return b
+}
+
+// sharedDetail says how much shared memory there is, for messages.
+func (b *block) sharedDetail() string {
+	return fmt.Sprintf("in shared memory, of which the block has %d bytes", len(b.shared))
+}
+
+func (w *warp) localDetail() string {
+	return fmt.Sprintf("in local memory, of which a thread has %d bytes (stack: in the launch file makes it more)", w.local.size)
+}
+
+// localBase is where the warp's local memory lies behind the caches.
+func (w *warp) localBase() uint64 {
+	b := w.block
+	return localBacking + uint64(b.number*len(b.warps)+w.id)*32*uint64(w.local.size)
+}
+
+// localBacking is where the caches see local memory.
+const localBacking = 0x7000_0000_0000
+
+// first is the lowest lane that executes, for messages; of the group where none does.
+func (w *warp) first() int {
+	if w.mask == 0 {
+		return bits.TrailingZeros32(w.active|1<<31) & 31
+	}
+	return bits.TrailingZeros32(w.mask)
+}
+
+// compileBAR resolves the number of the barrier, the threads that it is for and the predicate to reduce.
+func compileBAR(p *program, o *op) (err error) {
+	in := o.inst
+	if o.mode = in.Mod(sass.BarMode); o.mode == sass.BarSCAN {
+		return unsupported(o)
+	}
+	if o.a, err = p.source(barOperand(in, 0), intValue); err != nil {
+		return err
+	}
+	if o.b, err = p.source(barOperand(in, 1), intValue); err != nil {
+		return err
+	}
+	if at := findOperand(in, sass.KindPred); at >= 0 {
+		o.pp = predicateOf(&in.Operands[at])
+	}
+	o.run = bar
+	return nil
+}
+
+// barOperand is the barrier or the thread count; absent ones are 0.
+func barOperand(in *sass.Inst, i int) *sass.Operand {
+	if i < len(in.Operands) {
+		if k := in.Operands[i].Kind; k == sass.KindReg || k == sass.KindImm {
+			return &in.Operands[i]
+		}
+	}
+	return &sass.Operand{}
+}
+
+// bar arrives at a CTA barrier. A register holds its number in bits 0 to 3 and, in bits 16 to 27, the threads.
+func bar(w *warp, o *op) error {
+	if w.mask == 0 {
+		return nil
+	}
+	number := w.uniform(&o.a)
+	count := int(w.uniform(&o.b))
+	if o.a.value == nil {
+		if count == 0 {
+			count = int(number >> 16 & 0xfff)
+		}
+		number &= 15
+	}
+	if number > 15 {
+		return w.fault(o, w.first(), Unsupported, fmt.Sprintf("there is no barrier %d", number))
+	}
+	b := &w.block.barriers[number]
+	b.count = count
+	b.arrived += w.arriving()
+	if o.mode == sass.BarRED {
+		b.reduces, b.red = true, o.inst.Mod(sass.BarRed)
+		b.total += bits.OnesCount32(w.get(o.pp) & w.mask)
+	}
+	if o.mode != sass.BarARV {
+		w.barrier = int(number)
+		w.state.Hold(w.mask, o.index+1)
+		w.group()
+	}
+	w.block.release(int(number))
+	return nil
+}
+
+// arriving is the number of threads that an arrival counts for: with the warp's lowest thread come the lanes that never
+// existed.
+func (w *warp) arriving() int {
+	n := bits.OnesCount32(w.mask)
+	if w.mask&(w.exists&-w.exists) != 0 {
+		n += bits.OnesCount32(^w.exists)
+	}
+	return n
+}
+
+// needed is the number of threads that a barrier waits for.
+func (b *block) needed(bar *ctaBarrier) int {
+	if bar.count > 0 {
+		return bar.count
+	}
+	n := b.live
+	for _, w := range b.warps {
+		if w.state.Live() != 0 {
+			n += bits.OnesCount32(^w.exists)
+		}
+	}
+	return n
+}
+
+// release lets the warps at a barrier go on if all threads have arrived.
+func (b *block) release(number int) {
+	bar := &b.barriers[number]
+	if bar.arrived == 0 || bar.arrived < b.needed(bar) {
+		return
+	}
+	result := bar.result()
+	for _, w := range b.warps {
+		if w.barrier != number || w.state.Held() == 0 {
+			continue
+		}
+		if bar.reduces {
+			w.result = result
+		}
+		w.state.Resume()
+		w.group()
+	}
+	*bar = ctaBarrier{}
+}
+
+// result is what BAR.RED gives.
+func (c *ctaBarrier) result() uint32 {
+	holds := false
+	switch c.red {
+	case sass.BarPOPC:
+		return uint32(c.total)
+	case sass.BarAND:
+		holds = c.total >= c.arrived
+	case sass.BarOR:
+		holds = c.total > 0
+	}
+	if holds {
+		return allLanes
+	}
+	return 0
+}
+
+// exited takes note of threads that have ended; a barrier may have waited for them only.
+func (b *block) exited(_ *warp, threads int) error {
+	b.live -= threads
+	for number := range b.barriers {
+		if b.barriers[number].arrived > 0 {
+			b.release(number)
+		}
+	}
+	return nil
+}
+
+// done reports whether all threads have exited.
+func (b *block) done() bool { return b.live == 0 }
+
+// unblock is called when no warp of the block can execute. Warps whose lanes wait for each other at a BSYNC go on; else
+// the threads wait for ever, and the fault says where.
+func (b *block) unblock() error {
+	for _, w := range b.warps {
+		if w.status == warpBarrier && w.state.Unblock() {
+			w.group()
+			if w.status == warpRunning {
+				return nil
+			}
+		}
+	}
+	return b.deadlock()
+}
+
+// deadlock makes the fault of a block that waits for ever.
+func (b *block) deadlock() error {
+	var where []string
+	var at *warp
+	for _, w := range b.warps {
+		for _, g := range w.state.Waiting() {
+			at = cmpFirst(at, w)
+			o := &b.run.program.ops[g.PC-1]
+			where = append(where, fmt.Sprintf("warp %d lanes %#08x at %s pc %#x", w.id, g.Lanes, g.At, o.inst.PC))
+		}
+	}
+	const most = 4
+	if len(where) > most {
+		where = append(where[:most], fmt.Sprintf("and %d more groups", len(where)-most))
+	}
+	if at == nil {
+		return fmt.Errorf("block %v has threads that do nothing", b.index)
+	}
+	g := at.state.Waiting()[0]
+	f := at.fault(&b.run.program.ops[g.PC-1], bits.TrailingZeros32(g.Lanes), BarrierDeadlock, strings.Join(where, "; "))
+	return f
+}
+
+func cmpFirst(a, b *warp) *warp {
+	if a != nil {
+		return a
+	}
+	return b
+}

@@ -1,0 +1,341 @@
+package emu
+
+import (
+	"math/bits"
+
+	"gpa/cubin/sass"
+)
+
+// controlCompilers are the instructions that decide what is executed next. They tell the warp's re-convergence state
+// and take the group that runs then from it.
+var controlCompilers = map[sass.Op]compiler{
+	sass.BRA:       compileBRA,
+	sass.JMP:       compileBRA,
+	sass.BRX:       compileIndirect,
+	sass.JMX:       compileIndirect,
+	sass.CALL:      compileCALL,
+	sass.RET:       compileIndirect,
+	sass.EXIT:      compileCondition(exit),
+	sass.BSSY:      compileConvergence(bssy),
+	sass.BSYNC:     compileConvergence(bsync),
+	sass.BREAK:     compileConvergence(breakBarrier),
+	sass.BMOV:      compileBMOV,
+	sass.WARPSYNC:  compileWARPSYNC,
+	sass.YIELD:     compileCondition(yield),
+	sass.NANOSLEEP: compileNANOSLEEP,
+	sass.BAR:       compileBAR,
+	sass.DEPBAR:    compileNothing,
+	sass.NOP:       compileNothing,
+	sass.BPT:       compileBPT,
+	sass.LEPC:      compileLEPC,
+}
+
+// condition adds the instruction's own condition to its guard.
+func (w *warp) condition(o *op) uint32 { return w.mask & w.get(o.pp) }
+
+// compileCondition is for instructions with at most a condition.
+func compileCondition(run execFunc) compiler {
+	return func(_ *program, o *op) error {
+		o.run = run
+		if at := findOperand(o.inst, sass.KindPred); at >= 0 {
+			o.pp = predicateOf(&o.inst.Operands[at])
+		}
+		return nil
+	}
+}
+
+// index returns the program index of a code address: a section's offset, or an absolute one.
+func (p *program) index(code int32, offset uint64, absolute bool) (int32, bool) {
+	if absolute {
+		i := (offset - codeBase) / sass.InstSize
+		return int32(i), offset >= codeBase && i < uint64(len(p.ops)) && offset%sass.InstSize == 0
+	}
+	base := p.bases[code]
+	end := int32(len(p.ops))
+	if int(code)+1 < len(p.bases) {
+		end = p.bases[code+1]
+	}
+	i := offset / sass.InstSize
+	return base + int32(i), offset%sass.InstSize == 0 && i < uint64(end-base)
+}
+
+// branchTarget resolves a direct target.
+func (p *program) branchTarget(o *op) bool {
+	at := findOperand(o.inst, sass.KindTarget)
+	if at < 0 {
+		return false
+	}
+	var ok bool
+	o.target, ok = p.index(o.code, o.inst.Operands[at].Imm, o.inst.Op == sass.JMP)
+	return ok
+}
+
+func compileBRA(p *program, o *op) error {
+	o.mode = o.inst.Mod(sass.BraMode)
+	if !p.branchTarget(o) {
+		o.run = badJump
+		return nil
+	}
+	switch o.mode {
+	case sass.BraDIV, sass.BraCONV:
+		return compileCondition(braConverged)(p, o)
+	}
+	return compileCondition(bra)(p, o)
+}
+
+func badJump(w *warp, o *op) error {
+	return w.fault(o, w.first(), BadJump, "the target is no instruction of the section")
+}
+
+func bra(w *warp, o *op) error {
+	taken := w.condition(o)
+	w.block.run.counters[o.index].taken += int64(bits.OnesCount32(taken))
+	if taken == w.active && o.target > o.index { // nothing parts
+		w.pc = o.target
+		w.state.Branch(taken, o.target, o.index+1)
+		return nil
+	}
+	w.state.Branch(taken, o.target, o.index+1)
+	w.group()
+	return nil
+}
+
+// braConverged is BRA.DIV and BRA.CONV: the branch depends on whether all live lanes of the warp are together.
+func braConverged(w *warp, o *op) error {
+	together := w.condition(o) == w.state.Live()
+	taken := uint32(0)
+	if together == (o.mode == sass.BraCONV) {
+		taken = w.mask
+	}
+	w.block.run.counters[o.index].taken += int64(bits.OnesCount32(taken))
+	w.state.Branch(taken, o.target, o.index+1)
+	w.group()
+	return nil
+}
+
+// compileIndirect: the address in a register pair, plus a constant, is an offset in the section, or absolute.
+func compileIndirect(p *program, o *op) error {
+	in := o.inst
+	at := findOperand(in, sass.KindLabelReg)
+	if at < 0 {
+		at = findOperand(in, sass.KindReg)
+	}
+	if at < 0 || at+1 >= len(in.Operands) {
+		return unsupported(o)
+	}
+	o.mode = in.Mod(sass.Abs)
+	if in.Op == sass.JMX {
+		o.mode = 1
+	}
+	base := in.Operands[len(in.Operands)-1].Imm
+	if in.Op == sass.BRX && o.mode == 0 {
+		base += in.PC + sass.InstSize
+	}
+	register := in.Operands[at]
+	register.Kind, register.Width = sass.KindReg, 2
+	var err error
+	o.a, err = p.source(&register, rawValue)
+	o.run = func(w *warp, o *op) error { return indirect(w, o, base) }
+	if pp := findOperand(in, sass.KindPred); pp >= 0 {
+		o.pp = predicateOf(&in.Operands[pp])
+	}
+	return err
+}
+
+func indirect(w *warp, o *op, base uint64) error {
+	taken := w.condition(o)
+	low, high := w.raw(&o.a), w.word(&o.a, 1)
+	var targets [32]int32
+	program := w.block.run.program
+	for m := taken; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m)
+		offset := uint64(high[i])<<32 | uint64(low[i])
+		if o.mode == 0 {
+			offset += base
+		}
+		if o.mode != 0 && offset >= syscallBase {
+			return w.systemCall(o, taken, offset)
+		}
+		var ok bool
+		if targets[i], ok = program.index(o.code, offset, o.mode != 0); !ok {
+			f := w.fault(o, i, BadJump, "the target is no instruction")
+			f.HasAddress, f.Address = true, offset
+			return f
+		}
+	}
+	w.block.run.counters[o.index].taken += int64(bits.OnesCount32(taken))
+	w.state.Indirect(taken, &targets, o.index+1)
+	w.group()
+	return nil
+}
+
+// compileCALL: to a place in the section, to an absolute address, or through a register. There is no return stack: the
+// return address is in a register like any other.
+func compileCALL(p *program, o *op) error {
+	in := o.inst
+	at := findOperand(in, sass.KindLabelReg)
+	if at < 0 {
+		at = findOperand(in, sass.KindReg)
+	}
+	if at >= 0 {
+		return compileIndirect(p, o)
+	}
+	at = findOperand(in, sass.KindTarget)
+	if at < 0 {
+		return unsupported(o)
+	}
+	target, absolute := in.Operands[at].Imm, in.Mod(sass.Abs) != 0
+	if reloc, ok := p.relocated[o.index]; ok {
+		target, absolute = reloc, true
+	}
+	if absolute && target >= syscallBase {
+		o.run = func(w *warp, o *op) error { return w.systemCall(o, w.condition(o), target) }
+		return nil
+	}
+	var ok bool
+	if o.target, ok = p.index(o.code, target, absolute); !ok {
+		o.run = badJump
+		return nil
+	}
+	return compileCondition(bra)(p, o)
+}
+
+func exit(w *warp, o *op) error {
+	lanes := w.condition(o)
+	w.state.Exit(lanes, o.index+1)
+	w.group()
+	if lanes != 0 {
+		return w.block.exited(w, bits.OnesCount32(lanes))
+	}
+	return nil
+}
+
+// compileConvergence keeps the number of the barrier in n.
+func compileConvergence(run execFunc) compiler {
+	return func(p *program, o *op) error {
+		at := findOperand(o.inst, sass.KindConvBar)
+		if at < 0 {
+			return unsupported(o)
+		}
+		o.n = uint32(o.inst.Operands[at].Reg) & 15
+		return compileCondition(run)(p, o)
+	}
+}
+
+func bssy(w *warp, o *op) error {
+	w.state.Set(int(o.n), w.condition(o))
+	return nil
+}
+
+func bsync(w *warp, o *op) error {
+	w.state.Sync(int(o.n), w.condition(o), o.index+1)
+	w.group()
+	return nil
+}
+
+func breakBarrier(w *warp, o *op) error {
+	w.state.Break(int(o.n), w.condition(o))
+	return nil
+}
+
+// compileBMOV moves a convergence barrier to a register or back; n is the barrier, mode says whether it is cleared.
+func compileBMOV(p *program, o *op) error {
+	in := o.inst
+	o.mode = in.Mod(sass.Clear)
+	if in.Mod(sass.PQuad) != 0 || len(in.Operands) < 2 {
+		return unsupported(o)
+	}
+	to, from := &in.Operands[0], &in.Operands[1]
+	if to.Kind == sass.KindConvBar {
+		o.n, o.run = uint32(to.Reg)&15, bmovIn
+		var err error
+		o.b, err = p.source(from, rawValue)
+		return err
+	}
+	if from.Kind != sass.KindConvBar {
+		return unsupported(o)
+	}
+	o.n, o.run, o.dst = uint32(from.Reg)&15, bmovOut, p.dest(to)
+	return nil
+}
+
+func bmovIn(w *warp, o *op) error {
+	b := w.raw(&o.b)
+	for m := w.mask; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m)
+		w.state.SetMask(int(o.n), i, b[i])
+	}
+	return nil
+}
+
+func bmovOut(w *warp, o *op) error {
+	d := w.row(o, 0)
+	for m := w.mask; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m)
+		d[i] = w.state.Mask(int(o.n), i)
+	}
+	if o.mode != 0 {
+		w.state.Clear(int(o.n), w.mask)
+	}
+	return nil
+}
+
+func compileWARPSYNC(p *program, o *op) error {
+	in := o.inst
+	var err error
+	o.b, err = p.source(&in.Operands[len(in.Operands)-1], intValue)
+	if err != nil {
+		return err
+	}
+	return compileCondition(warpsync)(p, o)
+}
+
+func warpsync(w *warp, o *op) error {
+	masks := *w.in(&o.b, 1)
+	w.state.SyncLanes(w.condition(o), &masks, o.index+1)
+	w.group()
+	return nil
+}
+
+func yield(w *warp, o *op) error {
+	w.state.Yield(o.index + 1)
+	w.group()
+	return nil
+}
+
+// compileNANOSLEEP: the emulator has nothing to do for the time; another group may run.
+func compileNANOSLEEP(_ *program, o *op) error {
+	o.run = yield
+	return nil
+}
+
+func compileBPT(_ *program, o *op) error {
+	if o.inst.Mod(sass.BptMode) != sass.BptTRAP {
+		return unsupported(o)
+	}
+	o.run = func(w *warp, o *op) error {
+		if w.mask == 0 {
+			return nil
+		}
+		return w.fault(o, w.first(), Trap, "the kernel stopped itself (__trap)")
+	}
+	return nil
+}
+
+// compileLEPC: the address of the instruction itself.
+func compileLEPC(p *program, o *op) error {
+	o.dst = p.dest(&o.inst.Operands[0])
+	if o.dst != sinkRegister {
+		p.use(int(o.dst) + 2)
+	}
+	address := uint64(codeBase) + uint64(o.index)*sass.InstSize
+	o.run = func(w *warp, o *op) error {
+		d, e := w.out(o, 0), w.out(o, 1)
+		for i := range d {
+			d[i], e[i] = uint32(address), uint32(address>>32)
+		}
+		w.done(o, 2)
+		return nil
+	}
+	return nil
+}

@@ -1,0 +1,241 @@
+package emu
+
+import (
+	"math/bits"
+
+	"gpa/cubin/sass"
+)
+
+// warpCompilers are the instructions that exchange values between the lanes of a warp, and those that read special
+// registers.
+var warpCompilers = map[sass.Op]compiler{
+	sass.SHFL:  compileSHFL,
+	sass.VOTE:  compileVOTE,
+	sass.MATCH: compileMATCH,
+	sass.S2R:   compileS2R,
+	sass.CS2R:  compileCS2R,
+	sass.B2R:   compileB2R,
+}
+
+func compileSHFL(p *program, o *op) error {
+	o.mode, o.run = o.inst.Mod(sass.ShflMode), shfl
+	return p.resolve(o, layout{1, 0, none, 2, 3, 4, none, none}, intValue)
+}
+
+// shfl reads a from another lane (PTX ISA, shfl): b says which, c holds the clamp in bits 0 to 4 and the segment mask in
+// bits 8 to 12. A lane that is out of range keeps its own value and has a false predicate. So does one that would read
+// from a lane that does not execute, whose value is undefined.
+func shfl(w *warp, o *op) error {
+	a, b, c := *w.in(&o.a, 0), w.in(&o.b, 1), w.in(&o.c, 2)
+	d := w.out(o, 0)
+	var valid uint32
+	for m := w.mask; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m)
+		from, ok := shuffleSource(o.mode, uint32(i), b[i]&31, c[i]&31, c[i]>>8&31)
+		if ok {
+			valid |= 1 << i
+		}
+		if !ok || w.mask>>from&1 == 0 {
+			from = uint32(i)
+		}
+		d[i] = a[from]
+	}
+	w.done(o, 1)
+	w.set(o.pd, valid)
+	return nil
+}
+
+func shuffleSource(mode uint16, lane, b, clamp, segment uint32) (from uint32, ok bool) {
+	low := lane & segment
+	high := low | clamp&^segment
+	switch mode {
+	case sass.ShflUP:
+		from = lane - b
+		return from & 31, int32(from) >= int32(high)
+	case sass.ShflDOWN:
+		from = lane + b
+	case sass.ShflBFLY:
+		from = lane ^ b
+	default:
+		from = low | b&^segment
+	}
+	return from & 31, from <= high
+}
+
+func compileVOTE(p *program, o *op) error {
+	o.mode, o.run = o.inst.Mod(sass.VoteMode), vote
+	return p.resolve(o, layout{0, 1, none, none, none, none, 2, none}, intValue)
+}
+
+// vote counts over the lanes that execute.
+func vote(w *warp, o *op) error {
+	ballot := w.get(o.pp) & w.mask
+	var holds bool
+	switch o.mode {
+	case sass.VoteALL:
+		holds = ballot == w.mask
+	case sass.VoteANY:
+		holds = ballot != 0
+	default:
+		holds = ballot == 0 || ballot == w.mask
+	}
+	d := w.out(o, 0)
+	for i := range d {
+		d[i] = ballot
+	}
+	w.done(o, 1)
+	result := uint32(0)
+	if holds {
+		result = allLanes
+	}
+	w.set(o.pd, result)
+	return nil
+}
+
+func compileMATCH(p *program, o *op) error {
+	o.mode, o.n, o.run = o.inst.Mod(sass.MatchMode), uint32(o.inst.Mod(sass.MatchU64)), match
+	return p.resolve(o, layout{1, 0, none, 2, none, none, none, none}, intValue)
+}
+
+// match gives each lane the lanes that hold the same value; .ALL gives all lanes if they agree, else none.
+func match(w *warp, o *op) error {
+	low, high := *w.in(&o.a, 0), zeroLanes
+	if o.n != 0 {
+		high = *w.word(&o.a, 1)
+	}
+	d := w.out(o, 0)
+	agree := uint32(0)
+	for m := w.mask; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m)
+		var same uint32
+		for k := w.mask; k != 0; k &= k - 1 {
+			if j := bits.TrailingZeros32(k); low[j] == low[i] && high[j] == high[i] {
+				same |= 1 << j
+			}
+		}
+		d[i] = same
+		if same == w.mask {
+			agree = allLanes
+		}
+	}
+	if o.mode == sass.MatchALL {
+		for i := range d {
+			d[i] = w.mask & agree
+		}
+	}
+	w.done(o, 1)
+	w.set(o.pd, agree)
+	return nil
+}
+
+// A specialRegister reads a special register in one lane.
+type specialRegister func(w *warp, lane int) uint32
+
+// specialRegisters are those that programs read.
+var specialRegisters = map[uint64]specialRegister{
+	sass.SRLaneID: func(_ *warp, lane int) uint32 { return uint32(lane) },
+	sass.SRVirtID: func(w *warp, _ int) uint32 { return uint32(w.id) << 8 },
+	sass.SRTIDX:   func(w *warp, lane int) uint32 { return uint32(w.thread(lane)[0]) },
+	sass.SRTIDY:   func(w *warp, lane int) uint32 { return uint32(w.thread(lane)[1]) },
+	sass.SRTIDZ:   func(w *warp, lane int) uint32 { return uint32(w.thread(lane)[2]) },
+	sass.SRTID: func(w *warp, lane int) uint32 {
+		t := w.thread(lane)
+		return uint32(t[0] | t[1]<<16 | t[2]<<26)
+	},
+	sass.SRCTAIDX:      func(w *warp, _ int) uint32 { return uint32(w.block.index[0]) },
+	sass.SRCTAIDY:      func(w *warp, _ int) uint32 { return uint32(w.block.index[1]) },
+	sass.SRCTAIDZ:      func(w *warp, _ int) uint32 { return uint32(w.block.index[2]) },
+	sass.SREqMask:      func(_ *warp, lane int) uint32 { return 1 << lane },
+	sass.SRLtMask:      func(_ *warp, lane int) uint32 { return 1<<lane - 1 },
+	sass.SRLeMask:      func(_ *warp, lane int) uint32 { return 2<<lane - 1 },
+	sass.SRGtMask:      func(_ *warp, lane int) uint32 { return ^uint32(2<<lane - 1) },
+	sass.SRGeMask:      func(_ *warp, lane int) uint32 { return ^uint32(1<<lane - 1) },
+	sass.SRSMemSize:    func(w *warp, _ int) uint32 { return uint32(len(w.block.shared)) },
+	sass.SRVirtualSMID: func(w *warp, _ int) uint32 { return uint32(w.block.sm) },
+	sass.SRClockLO:     func(w *warp, _ int) uint32 { return uint32(w.block.run.clock(w)) },
+	sass.SRClockHI:     func(w *warp, _ int) uint32 { return uint32(w.block.run.clock(w) >> 32) },
+	srGlobalTimerLO:    func(w *warp, _ int) uint32 { return uint32(w.block.run.nanoseconds(w)) },
+	srGlobalTimerHI:    func(w *warp, _ int) uint32 { return uint32(w.block.run.nanoseconds(w) >> 32) },
+	srZero:             func(*warp, int) uint32 { return 0 },
+}
+
+// Special registers that package sass has no name for.
+const (
+	srGlobalTimerLO = 82
+	srGlobalTimerHI = 83
+	srZero          = 255
+)
+
+// compileS2R keeps the executor's register in a closure: one function for each.
+func compileS2R(p *program, o *op) error {
+	read := specialRegisters[o.inst.Operands[1].Imm]
+	if read == nil {
+		return unsupported(o)
+	}
+	o.dst = p.dest(&o.inst.Operands[0])
+	o.run = func(w *warp, o *op) error {
+		d := w.out(o, 0)
+		for i := range d {
+			d[i] = read(w, i)
+		}
+		w.done(o, 1)
+		return nil
+	}
+	return nil
+}
+
+// compileCS2R: the 64-bit form reads a register and the one after it.
+func compileCS2R(p *program, o *op) error {
+	index := o.inst.Operands[1].Imm
+	low, high := specialRegisters[index], specialRegisters[index+1]
+	if index == srZero {
+		high = low
+	}
+	n := 2
+	if o.inst.Mod(sass.Size) == sass.Size32 {
+		n, high = 1, low
+	}
+	if low == nil || high == nil {
+		return unsupported(o)
+	}
+	o.dst = p.dest(&o.inst.Operands[0])
+	if n == 2 {
+		p.use(int(o.inst.Operands[0].Reg) + 2)
+	}
+	o.run = func(w *warp, o *op) error {
+		d, e := w.out(o, 0), &w.res[1]
+		if n == 2 {
+			e = w.out(o, 1)
+		}
+		for i := range d {
+			d[i], e[i] = low(w, i), high(w, i)
+		}
+		w.done(o, n)
+		return nil
+	}
+	return nil
+}
+
+func compileB2R(p *program, o *op) error {
+	if o.inst.Mod(sass.B2RMode) != sass.B2RRESULT {
+		return unsupported(o)
+	}
+	o.run = b2r
+	o.dst, o.pd = p.dest(&o.inst.Operands[0]), destPredicate(&o.inst.Operands[1])
+	return nil
+}
+
+// b2r reads the result of the last BAR.RED.
+func b2r(w *warp, o *op) error {
+	d := w.out(o, 0)
+	var r uint32
+	for i := range d {
+		d[i] = w.result
+		if w.result != 0 {
+			r |= 1 << i
+		}
+	}
+	w.done(o, 1)
+	w.set(o.pd, r)
+	return nil
+}

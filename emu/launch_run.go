@@ -1,0 +1,225 @@
+package emu
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"math"
+	"math/bits"
+
+	"gpa/emu/arch"
+)
+
+// A launchRun is a launch while it runs.
+type launchRun struct {
+	machine     *Machine
+	launch      *Launch
+	program     *program
+	entry       int32
+	facts       LaunchFacts
+	sharedBytes int
+	localBytes  int
+	blocks      int
+	last        *buffer // that an access hit last
+	counters    []opCounter
+	budget      int64 // warp instructions that are left
+
+	timed  *timedRun // nil without timing
+	issued int64     // warp instructions, the clock without timing
+}
+
+// An opCounter counts executions of an op.
+type opCounter struct {
+	executions, threads, taken int64
+}
+
+// Offsets in constant bank 0 on Volta, measured by compiling reads of each special register (CUDA 12.9).
+const (
+	bankBlockDim  = 0x00
+	bankGridDim   = 0x0c
+	bankShared    = 0x18
+	bankLocal     = 0x20
+	bankStack     = 0x28
+	bankSharedDyn = 0x2c
+	bankGridID    = 0x30
+	bankSMs       = 0x10c
+	bankParams    = 0x160
+)
+
+// prepare checks a launch and makes its program.
+func (m *Machine) prepare(l *Launch) (*launchRun, error) {
+	r := &launchRun{machine: m, launch: l, last: &buffer{}}
+	k := l.Kernel
+	r.facts = LaunchFacts{Kernel: k, Module: m.module, Model: m.gpu, Grid: l.Grid, Block: l.Block}
+	if err := m.check(l, r); err != nil {
+		return nil, err
+	}
+	r.sharedBytes = k.SharedStatic + l.SharedDynamic
+	r.localBytes = (max(l.Stack, k.LocalFrame) + 15) &^ 15
+	var banks [32][]byte
+	copy(banks[:], m.banks[:])
+	banks[0], banks[2] = r.bank0(), k.ConstBank2
+	r.program = compile(m.module, banks, m.gpu, m.relocated)
+	var ok bool
+	if r.entry, ok = r.program.index(int32(k.Code.Index), k.Entry, false); !ok {
+		return nil, fmt.Errorf("its entry %#x is no instruction", k.Entry)
+	}
+	r.counters = make([]opCounter, len(r.program.ops))
+	if r.budget = m.options.MaxInstructions; r.budget <= 0 {
+		r.budget = math.MaxInt64
+	}
+	return r, nil
+}
+
+// check holds a launch to the limits of the GPU and of the kernel.
+func (m *Machine) check(l *Launch, r *launchRun) error {
+	limits, k := &m.gpu.Limits, l.Kernel
+	gridMax := [3]int{limits.GridX.Int(), limits.GridYZ.Int(), limits.GridYZ.Int()}
+	blockMax := [3]int{limits.BlockXY.Int(), limits.BlockXY.Int(), limits.BlockZ.Int()}
+	threads, blocks := 1, 1
+	for axis, name := range []string{"x", "y", "z"} {
+		if l.Grid[axis] < 1 || l.Grid[axis] > gridMax[axis] {
+			return fmt.Errorf("grid %s is %d, it can be 1 to %d", name, l.Grid[axis], gridMax[axis])
+		}
+		if l.Block[axis] < 1 || l.Block[axis] > blockMax[axis] {
+			return fmt.Errorf("block %s is %d, it can be 1 to %d", name, l.Block[axis], blockMax[axis])
+		}
+		threads *= l.Block[axis]
+		if blocks > math.MaxInt32/l.Grid[axis] {
+			return fmt.Errorf("a grid of %v has too many blocks", l.Grid)
+		}
+		blocks *= l.Grid[axis]
+	}
+	r.blocks = blocks
+	shared := k.SharedStatic + l.SharedDynamic
+	switch {
+	case threads > limits.ThreadsPerBlock.Int():
+		return fmt.Errorf("a block of %d threads, it can have %d", threads, limits.ThreadsPerBlock.Int())
+	case k.MaxThreads[0] > 0 && threads > k.MaxThreads[0]*max(1, k.MaxThreads[1])*max(1, k.MaxThreads[2]):
+		return fmt.Errorf("a block of %d threads, __launch_bounds__ allows %v", threads, k.MaxThreads)
+	case l.SharedDynamic < 0 || shared > limits.SharedBlock.Int():
+		return fmt.Errorf("%d bytes of shared memory a block, it can have %d", shared, limits.SharedBlock.Int())
+	case len(l.Params) != k.ParamSize:
+		return fmt.Errorf("%d bytes of parameters, it takes %d", len(l.Params), k.ParamSize)
+	case max(l.Stack, k.LocalFrame) > limits.LocalThreadBytes.Int():
+		return fmt.Errorf("%d bytes of local memory a thread, it can have %d", max(l.Stack, k.LocalFrame), limits.LocalThreadBytes.Int())
+	case l.WarmCaches && m.options.Timing != TimingNone:
+		return fmt.Errorf("caches: warm is not modelled yet, every launch begins with empty caches")
+	}
+	r.facts.Occupancy = arch.OccupancyOf(m.gpu, arch.Resources{Threads: threads, Registers: k.Registers,
+		SharedStatic: k.SharedStatic, SharedDynamic: l.SharedDynamic, Blocks: blocks})
+	if r.facts.Occupancy.BlocksPerSM < 1 {
+		return fmt.Errorf("a block does not fit on an SM: too many resources requested (%d threads of %d registers)", threads, k.Registers)
+	}
+	return nil
+}
+
+// bank0 fills constant bank 0: the launch's own words, then the parameters.
+func (r *launchRun) bank0() []byte {
+	l, k := r.launch, r.launch.Kernel
+	data := make([]byte, max(k.ConstBank0Size, bankParams, k.ParamBase+k.ParamSize, 0x1000))
+	word := func(at int, v uint32) { binary.LittleEndian.PutUint32(data[at:], v) }
+	for axis := range 3 {
+		word(bankBlockDim+4*axis, uint32(l.Block[axis]))
+		word(bankGridDim+4*axis, uint32(l.Grid[axis]))
+	}
+	binary.LittleEndian.PutUint64(data[bankShared:], sharedWindow)
+	binary.LittleEndian.PutUint64(data[bankLocal:], localWindow)
+	word(bankStack, uint32(r.localBytes))
+	word(bankSharedDyn, uint32(l.SharedDynamic))
+	binary.LittleEndian.PutUint64(data[bankGridID:], 1)
+	word(bankSMs, uint32(r.machine.gpu.SMs.Int()))
+	copy(data[k.ParamBase:], l.Params)
+	return data
+}
+
+// slice is the number of instructions after which another warp of the block gets its turn, without timing.
+const slice = 256
+
+// runFunctional runs the blocks one after another, the warps of a block in turns.
+func (r *launchRun) runFunctional(ctx context.Context) error {
+	sms := r.machine.gpu.SMs.Int()
+	for number := range r.blocks {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		b := r.newBlock(number)
+		b.sm = number % sms
+		if err := r.runBlock(ctx, b); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *launchRun) runBlock(ctx context.Context, b *block) error {
+	for turns := 1; !b.done(); turns++ {
+		progress := false
+		for _, w := range b.warps {
+			for n := 0; n < slice && w.status == warpRunning; n++ {
+				if err := w.step(); err != nil {
+					return err
+				}
+				progress = true
+			}
+		}
+		if !progress {
+			if err := b.unblock(); err != nil {
+				return err
+			}
+		}
+		if turns%1024 == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+	}
+	return nil
+}
+
+// exhausted is the fault of a launch that has used up its instructions.
+func (w *warp) exhausted(o *op) error {
+	return w.fault(o, w.first(), InstructionLimit,
+		fmt.Sprintf("the launch may execute %d warp instructions", w.block.run.machine.options.MaxInstructions))
+}
+
+// clock is the cycle that a program reads: the warp's own with timing, else the instructions executed so far.
+func (r *launchRun) clock(w *warp) int64 {
+	if r.timed != nil {
+		return w.now
+	}
+	return r.machine.options.MaxInstructions - r.budget
+}
+
+func (r *launchRun) nanoseconds(w *warp) int64 {
+	return int64(float64(r.clock(w)) * 1e9 / r.machine.gpu.Clock.Value)
+}
+
+// result collects what the launch did.
+func (r *launchRun) result() *Result {
+	out := &Result{Facts: r.facts, LocalBytes: r.localBytes, SharedDynamic: r.launch.SharedDynamic, Level: r.machine.options.Timing}
+	for i := range r.counters {
+		c, o := &r.counters[i], &r.program.ops[i]
+		if c.executions == 0 {
+			continue
+		}
+		n := Counter{Code: int(o.code), PC: o.inst.PC, Executions: c.executions, ThreadExecutions: c.threads, BranchTaken: c.taken}
+		if r.timed != nil {
+			n.memoryCounter = r.timed.counters[i]
+		}
+		out.Counters = append(out.Counters, n)
+		out.WarpInstructions += c.executions
+		out.ThreadInstructions += c.threads
+	}
+	if r.timed != nil {
+		out.Cycles, out.SMActiveCycles = r.timed.cycles()
+	}
+	return out
+}
+
+// count counts the execution of an op by the lanes of the mask.
+func (r *launchRun) count(o *op, mask uint32) bool {
+	c := &r.counters[o.index]
+	c.executions++
+	c.threads += int64(bits.OnesCount32(mask))
+	r.budget--
+	return r.budget >= 0
+}

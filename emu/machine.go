@@ -1,0 +1,274 @@
+// Package emu is an emulated NVIDIA GPU. It runs the machine code in a cubin as the hardware would: [Machine] is a GPU
+// with a module loaded and its memory, [Machine.Launch] runs a kernel on it, functionally or with timing, and an
+// [Observer] watches a timed launch as a hardware sampler would. A launch that cannot go on ends with a [Fault].
+//
+// Instructions take effect when they issue, in the order of each warp. Begin with warp.go, which says what a warp is to
+// those that drive it; compile.go, how instructions are made ready; then one of the exec_*.go files.
+package emu
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+
+	"gpa/cubin"
+	"gpa/cubin/sass"
+	"gpa/emu/arch"
+	"gpa/emu/reconv"
+)
+
+// TimingLevel is how much of the machine's timing is modelled.
+type TimingLevel uint8
+
+// The timing levels.
+const (
+	TimingNone TimingLevel = iota // none: instructions only take effect
+	TimingFast                    // perfect instruction cache, no register-file ports, fixed L2 latency
+	TimingFull                    // everything
+)
+
+// String is the name on the command line.
+func (l TimingLevel) String() string {
+	switch l {
+	case TimingFast:
+		return "fast"
+	case TimingFull:
+		return "full"
+	}
+	return "none"
+}
+
+// Options say how a machine behaves. The zero value runs without timing and without limits.
+type Options struct {
+	Timing          TimingLevel
+	MaxInstructions int64     // warp instructions of a launch, 0 for no limit
+	Stdout          io.Writer // of device-side printf; nil to drop it
+	Heap            int64     // bytes for device-side malloc
+	Reconvergence   reconv.Model
+}
+
+// A Machine is an emulated GPU with a module loaded. It runs one launch at a time.
+type Machine struct {
+	gpu     *arch.Model
+	module  *cubin.File
+	options Options
+	memory  globalMemory
+	heap    *heap
+	globals uint64     // address of the module's global variables
+	banks   [32][]byte // of the module: 3 and 4
+	// relocated holds the absolute code addresses that relocations put into call instructions, by program index.
+	relocated map[int32]uint64
+	bases     []int32
+}
+
+// A Launch is a kernel launch.
+type Launch struct {
+	Kernel        *cubin.Kernel
+	Grid, Block   [3]int
+	SharedDynamic int // bytes a block
+	Cooperative   bool
+	Params        []byte // laid out as the kernel's parameters
+	Stack         int    // local memory for the call stack, bytes a thread
+	WarmCaches    bool   // the caches keep what the launch before left in them
+	Observer      Observer
+}
+
+// A Result is what a launch did. Of a launch that faulted it tells what was done until then.
+type Result struct {
+	Facts              LaunchFacts
+	WarpInstructions   int64
+	ThreadInstructions int64
+	Counters           []Counter // by code and pc; only executed instructions
+	LocalBytes         int       // of a thread
+	SharedDynamic      int       // of a block
+
+	Level          TimingLevel
+	Cycles         int64 // from the first cycle of the launch to its last, 0 without timing
+	SMActiveCycles int64 // sum over SMs of the cycles in which they held a block
+}
+
+// A Counter holds what is counted for an instruction.
+type Counter struct {
+	Code             int
+	PC               uint64
+	Executions       int64 // by warps
+	ThreadExecutions int64 // by threads whose guard was true
+	BranchTaken      int64 // by threads, of branches
+	memoryCounter
+}
+
+// New loads a module.
+func New(gpu *arch.Model, module *cubin.File, o Options) (*Machine, error) {
+	if int(module.Arch) != gpu.Arch {
+		return nil, fmt.Errorf("its code is for sm_%d, and %s runs sm_%d", module.Arch, gpu.Name, gpu.Arch)
+	}
+	if o.Reconvergence == nil {
+		o.Reconvergence = reconv.Volta{}
+	}
+	if o.Stdout == nil {
+		o.Stdout = io.Discard
+	}
+	m := &Machine{gpu: gpu, module: module, options: o, relocated: make(map[int32]uint64)}
+	m.bases, _ = codeBases(module)
+	m.heap = &heap{machine: m, size: o.Heap}
+	if module.Global.Size > 0 {
+		b := m.memory.alloc("the module's variables", int64(module.Global.Size))
+		copy(b.data, module.Global.Init)
+		m.globals = b.addr
+	}
+	for _, b := range module.Banks {
+		if b.Kernel == "" && b.Number < len(m.banks) {
+			m.banks[b.Number] = append([]byte(nil), b.Data...)
+		}
+	}
+	for i := range module.Relocs {
+		if err := m.relocate(&module.Relocs[i]); err != nil {
+			return nil, err
+		}
+	}
+	return m, nil
+}
+
+// Module returns the module that is loaded.
+func (m *Machine) Module() *cubin.File { return m.module }
+
+func (m *Machine) model() reconv.Model { return m.options.Reconvergence }
+
+// address is where a relocation points to.
+func (m *Machine) address(t *cubin.Target) (uint64, error) {
+	switch {
+	case t.Extern != "":
+		for i := range systemCalls {
+			if systemCalls[i].name == t.Extern {
+				return syscallBase + uint64(i)*sass.InstSize, nil
+			}
+		}
+		return syscallBase + uint64(len(systemCalls))*sass.InstSize, nil // a fault when it is called
+	case t.Code != nil:
+		return codeBase + uint64(m.bases[t.Code.Index])*sass.InstSize + t.Offset, nil
+	case t.Global:
+		return m.globals + t.Offset, nil
+	}
+	return 0, fmt.Errorf("it points to nothing that has an address")
+}
+
+// relocate puts an address where the module needs it.
+func (m *Machine) relocate(r *cubin.Reloc) error {
+	addr, err := m.address(&r.Target)
+	if err != nil {
+		return fmt.Errorf("relocation of %s in %s: %w", r.Symbol, r.Section, err)
+	}
+	addr += uint64(r.Addend)
+	if r.Code != nil {
+		return m.relocateCode(r, addr)
+	}
+	data := m.sectionData(r.Section)
+	if data == nil {
+		return nil // of a section that is not loaded, as debug information
+	}
+	if r.Kind != cubin.Abs64 || r.Offset+8 > uint64(len(data)) {
+		return fmt.Errorf("relocation of %s in %s at %#x does not fit", r.Symbol, r.Section, r.Offset)
+	}
+	binary.LittleEndian.PutUint64(data[r.Offset:], addr)
+	return nil
+}
+
+// sectionData returns the loaded contents of a data section.
+func (m *Machine) sectionData(section string) []byte {
+	switch section {
+	case ".nv.constant3":
+		return m.banks[3]
+	case ".nv.constant4":
+		return m.banks[4]
+	case ".nv.global.init", ".nv.global":
+		if b := m.memory.find(m.globals); b != nil {
+			return b.data
+		}
+	}
+	return nil
+}
+
+// relocateCode notes an address that an instruction holds.
+func (m *Machine) relocateCode(r *cubin.Reloc, addr uint64) error {
+	index := m.bases[r.Code.Index] + int32(r.Offset/sass.InstSize)
+	switch r.Kind {
+	case cubin.Abs32Lo:
+		m.relocated[index] = addr & 0xffffffff
+	case cubin.Abs32Hi:
+		m.relocated[index] = addr >> 32
+	default:
+		m.relocated[index] = addr
+	}
+	return nil
+}
+
+// A Symbol is a module variable in the machine's memory.
+type Symbol struct {
+	Addr     uint64 // in global memory
+	Constant string // the variable's name where it lies in constant memory, which has no address
+	Size     uint64
+}
+
+// Symbol finds a __device__ or __constant__ variable of the module.
+func (m *Machine) Symbol(name string) (Symbol, error) {
+	v := m.module.Variable(name)
+	if v == nil {
+		return Symbol{}, fmt.Errorf("module %s has no variable %q", m.module.Name, name)
+	}
+	switch v.Space {
+	case cubin.GlobalSpace:
+		return Symbol{Addr: m.globals + v.Offset, Size: v.Size}, nil
+	case cubin.ConstantSpace:
+		return Symbol{Constant: name, Size: v.Size}, nil
+	}
+	return Symbol{}, fmt.Errorf("variable %s is in shared memory", name)
+}
+
+// constant returns the bytes of a __constant__ variable from an offset on.
+func (m *Machine) constant(name string, at int64, size int) ([]byte, error) {
+	v := m.module.Variable(name)
+	bank := m.banks[3]
+	if v == nil || v.Space != cubin.ConstantSpace {
+		return nil, fmt.Errorf("module %s has no constant %q", m.module.Name, name)
+	}
+	end := v.Offset + uint64(at) + uint64(size)
+	if at < 0 || uint64(at)+uint64(size) > v.Size || end > uint64(len(bank)) {
+		return nil, fmt.Errorf("%d bytes at %d do not fit into %s", size, at, name)
+	}
+	return bank[end-uint64(size) : end], nil
+}
+
+// WriteConstant copies data to a __constant__ variable from byte at on.
+func (m *Machine) WriteConstant(name string, at int64, data []byte) error {
+	to, err := m.constant(name, at, len(data))
+	copy(to, data)
+	return err
+}
+
+// ReadConstant copies a __constant__ variable from byte at on to data.
+func (m *Machine) ReadConstant(name string, at int64, data []byte) error {
+	from, err := m.constant(name, at, len(data))
+	copy(data, from)
+	return err
+}
+
+// Launch runs a kernel. The error is a *Fault where the kernel did not end well, else it says what is wrong with the
+// launch or that ctx was cancelled. The result is not nil where the kernel began.
+func (m *Machine) Launch(ctx context.Context, l *Launch) (*Result, error) {
+	r, err := m.prepare(l)
+	if err != nil {
+		return nil, fmt.Errorf("kernel %s: %w", l.Kernel.Demangled, err)
+	}
+	if m.options.Timing == TimingNone {
+		err = r.runFunctional(ctx)
+	} else {
+		err = r.runTimed(ctx)
+	}
+	var fault *Fault
+	if err != nil && !errors.As(err, &fault) && ctx.Err() == nil {
+		err = fmt.Errorf("kernel %s: %w", l.Kernel.Demangled, err)
+	}
+	return r.result(), err
+}

@@ -1,0 +1,193 @@
+package emu
+
+import (
+	"cmp"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"slices"
+)
+
+// The layout of the generic address space. Global buffers lie far apart from each other, so that running past the end
+// of one does not hit the next; nothing is mapped near address 0.
+const (
+	sharedWindow = 0x7f00_0000_0000 // generic addresses of shared memory
+	localWindow  = 0x7f01_0000_0000 // generic addresses of local memory
+	windowSize   = 1 << 24          // of both
+	globalBase   = 0x7f10_0000_0000
+	heapBase     = 0x7f80_0000_0000
+	codeBase     = 0x7fa0_0000_0000 // code addresses, 16 bytes an instruction
+	syscallBase  = 0x7fb0_0000_0000 // addresses of the functions that the device runtime provides
+	bufferAlign  = 512              // as cudaMalloc's
+	bufferGap    = 1 << 16          // unmapped bytes between buffers, at least
+)
+
+// A buffer is one allocation of global memory.
+type buffer struct {
+	name string
+	addr uint64
+	data []byte
+}
+
+func (b *buffer) end() uint64 { return b.addr + uint64(len(b.data)) }
+
+// A globalMemory is the device's memory: buffers in the order of their addresses.
+type globalMemory struct {
+	buffers []*buffer
+	next    uint64
+}
+
+// alloc adds a buffer of zeros.
+func (g *globalMemory) alloc(name string, size int64) *buffer {
+	if g.next == 0 {
+		g.next = globalBase
+	}
+	b := &buffer{name: name, addr: g.next, data: make([]byte, size)}
+	g.next += (uint64(size) + bufferGap + bufferAlign - 1) &^ (bufferAlign - 1)
+	g.insert(b)
+	return b
+}
+
+// insert adds a buffer at its place.
+func (g *globalMemory) insert(b *buffer) {
+	at, _ := slices.BinarySearchFunc(g.buffers, b.addr, func(x *buffer, addr uint64) int { return cmp.Compare(x.addr, addr) })
+	g.buffers = slices.Insert(g.buffers, at, b)
+}
+
+// find returns the buffer that holds an address, nil where none does.
+func (g *globalMemory) find(addr uint64) *buffer {
+	if b := g.before(addr); b != nil && addr < b.end() {
+		return b
+	}
+	return nil
+}
+
+// before returns the last buffer that begins at or before an address.
+func (g *globalMemory) before(addr uint64) *buffer {
+	at, found := slices.BinarySearchFunc(g.buffers, addr, func(x *buffer, addr uint64) int { return cmp.Compare(x.addr, addr) })
+	if found {
+		return g.buffers[at]
+	}
+	if at == 0 {
+		return nil
+	}
+	return g.buffers[at-1]
+}
+
+// bytes returns size bytes at an address, nil where they are not all in one buffer.
+func (g *globalMemory) bytes(addr uint64, size int) []byte {
+	b := g.find(addr)
+	if b == nil || b.end()-addr < uint64(size) {
+		return nil
+	}
+	at := addr - b.addr
+	return b.data[at : at+uint64(size)]
+}
+
+// near says where an address lies in relation to the nearest buffer.
+func (g *globalMemory) near(addr uint64) string {
+	if addr < 1<<16 {
+		return "a null pointer"
+	}
+	before := g.before(addr)
+	var after *buffer
+	for _, b := range g.buffers {
+		if b.addr > addr {
+			after = b
+			break
+		}
+	}
+	switch {
+	case before != nil && addr < before.end():
+		return fmt.Sprintf("byte %d of %s, which has %d", addr-before.addr, before.name, len(before.data))
+	case before != nil && (after == nil || addr-before.end() <= after.addr-addr):
+		return fmt.Sprintf("%d bytes past the end of %s, which has %d", addr-before.end(), before.name, len(before.data))
+	case after != nil:
+		return fmt.Sprintf("%d bytes before the start of %s", after.addr-addr, after.name)
+	}
+	return ""
+}
+
+var errNotMapped = errors.New("the device has no memory there")
+
+// Alloc adds a buffer of zeros to device memory and returns its address. The name is for messages.
+func (m *Machine) Alloc(name string, size int64) (uint64, error) {
+	if size < 0 {
+		return 0, fmt.Errorf("buffer %s: %d bytes", name, size)
+	}
+	return m.memory.alloc(name, size).addr, nil
+}
+
+// Write copies data to device memory.
+func (m *Machine) Write(addr uint64, data []byte) error {
+	to := m.memory.bytes(addr, len(data))
+	if to == nil && len(data) > 0 {
+		return fmt.Errorf("writing %d bytes at %#x: %w", len(data), addr, errNotMapped)
+	}
+	copy(to, data)
+	return nil
+}
+
+// Read copies device memory to data.
+func (m *Machine) Read(addr uint64, data []byte) error {
+	from := m.memory.bytes(addr, len(data))
+	if from == nil && len(data) > 0 {
+		return fmt.Errorf("reading %d bytes at %#x: %w", len(data), addr, errNotMapped)
+	}
+	copy(data, from)
+	return nil
+}
+
+// localPage is the unit in which a thread's local memory comes into being, bytes.
+const localPage = 1024
+
+// A localMemory is the local memory of a warp's threads. Pages exist once they have been touched.
+type localMemory struct {
+	size  int // bytes a thread
+	pages [][]byte
+}
+
+// bytes returns size bytes at an offset of a lane's local memory, nil where they are outside of it. An access does not
+// cross pages, being aligned.
+func (l *localMemory) bytes(lane int, offset uint64, size int) []byte {
+	if offset >= uint64(l.size) || uint64(l.size)-offset < uint64(size) {
+		return nil
+	}
+	if l.pages == nil {
+		l.pages = make([][]byte, (l.size+localPage-1)/localPage)
+	}
+	page := &l.pages[offset/localPage]
+	if *page == nil {
+		*page = make([]byte, 32*localPage)
+	}
+	at := lane*localPage + int(offset%localPage)
+	return (*page)[at : at+size]
+}
+
+// load reads a little-endian word of 1, 2 or 4 bytes.
+func load(b []byte) uint32 {
+	switch len(b) {
+	case 1:
+		return uint32(b[0])
+	case 2:
+		return uint32(binary.LittleEndian.Uint16(b))
+	}
+	return binary.LittleEndian.Uint32(b)
+}
+
+// store writes a little-endian word of 1, 2 or 4 bytes.
+func store(b []byte, v uint32) {
+	switch len(b) {
+	case 1:
+		b[0] = byte(v)
+	case 2:
+		binary.LittleEndian.PutUint16(b, uint16(v))
+	default:
+		binary.LittleEndian.PutUint32(b, v)
+	}
+}
+
+// remove takes a buffer away.
+func (g *globalMemory) remove(b *buffer) {
+	g.buffers = slices.DeleteFunc(g.buffers, func(x *buffer) bool { return x == b })
+}

@@ -1,0 +1,208 @@
+package emu
+
+import (
+	"math/bits"
+
+	"gpa/cubin/sass"
+	"gpa/emu/reconv"
+)
+
+// A warp is the architectural state of 32 threads. Whoever drives it, with timing or without, needs this much:
+//
+//   - status says whether it can execute: running, at a CTA barrier, or done;
+//   - next is the instruction that it executes next, for as long as it is running;
+//   - step executes that instruction, all of its effects included;
+//   - acc then tells what a memory instruction touched.
+type warp struct {
+	block  *block
+	id     int // in its block
+	status warpStatus
+	acc    access
+
+	regs  []lanes // registers, then sink rows from sinkRow on
+	preds [8]uint32
+	local localMemory
+	state reconv.State
+
+	pc     int32  // of the running group
+	active uint32 // lanes of the running group
+	mask   uint32 // of those, the lanes whose guard is true
+	exists uint32 // lanes that there were at the start
+
+	tmp [3][2]lanes // modified operands
+	res [4]lanes    // results to be stored in some lanes only
+
+	result  uint32 // of BAR.RED
+	barrier int    // CTA barrier that it waits at
+	now     int64  // cycle of the last issue, with timing
+}
+
+// warpStatus says whether a warp can execute.
+type warpStatus uint8
+
+const (
+	warpRunning warpStatus = iota
+	warpBarrier            // waits at a CTA barrier
+	warpDone
+)
+
+// allLanes is the mask of a whole warp.
+const allLanes uint32 = 0xffffffff
+
+// accessKind is what an instruction does to memory.
+type accessKind uint8
+
+const (
+	accessNone accessKind = iota
+	accessLoad
+	accessStore
+	accessAtomic
+)
+
+// space is a memory space as the machine sees it: generic addresses are resolved.
+type space uint8
+
+const (
+	spaceGlobal space = iota
+	spaceShared
+	spaceLocal
+)
+
+// An access is what the last instruction touched: size bytes at addr in each lane of mask. Shared addresses are
+// offsets in the block's memory. Local addresses are those of the interleaved words behind them, as the caches see them.
+type access struct {
+	kind  accessKind
+	space space
+	size  uint8
+	mask  uint32
+	addr  [32]uint64
+}
+
+// next returns the instruction that the running group executes next.
+func (w *warp) next() *op { return &w.block.run.program.ops[w.pc] }
+
+// step executes one instruction.
+func (w *warp) step() error {
+	o := &w.block.run.program.ops[w.pc]
+	w.acc.kind = accessNone
+	w.mask = w.active
+	if o.guard != sass.PT || o.guardNot {
+		g := w.preds[o.guard]
+		if o.guardNot {
+			g = ^g
+		}
+		w.mask &= g
+	}
+	if !w.block.run.count(o, w.mask) {
+		return w.exhausted(o)
+	}
+	w.pc++ // control instructions set it again
+	return o.run(w, o)
+}
+
+// group takes the running group over from the re-convergence state.
+func (w *warp) group() {
+	g := w.state.Running()
+	w.pc, w.active = g.PC, g.Lanes
+	switch {
+	case g.Lanes != 0:
+		w.status = warpRunning
+	case w.state.Live() == 0:
+		w.status = warpDone
+	default:
+		w.status = warpBarrier
+	}
+}
+
+// in returns the values of an operand, modified ones in the k-th scratch register.
+func (w *warp) in(s *source, k int) *lanes {
+	if s.value != nil {
+		return s.value
+	}
+	r := &w.regs[s.reg]
+	if !s.modified {
+		return r
+	}
+	t := &w.tmp[k][0]
+	for i, v := range r {
+		t[i] = s.apply(v)
+	}
+	return t
+}
+
+// raw returns the values of an operand without its modifiers.
+func (w *warp) raw(s *source) *lanes {
+	if s.value != nil {
+		return s.value
+	}
+	return &w.regs[s.reg]
+}
+
+// pair returns the two words of a 64-bit operand; modifiers apply to the high one.
+func (w *warp) pair(s *source, k int) (low, high *lanes) {
+	if s.value != nil {
+		return s.value, s.high
+	}
+	low, high = &w.regs[s.reg], &w.regs[s.reg+1]
+	if !s.modified {
+		return low, high
+	}
+	t := &w.tmp[k][1]
+	for i, v := range high {
+		t[i] = s.apply(v)
+	}
+	return low, t
+}
+
+// out returns where the k-th register of the result goes: to the register itself if all lanes execute, else to a
+// scratch register from which done takes the lanes that do.
+func (w *warp) out(o *op, k int) *lanes {
+	if w.mask == allLanes {
+		return &w.regs[int(o.dst)+k]
+	}
+	return &w.res[k]
+}
+
+// done stores the first n registers of the result.
+func (w *warp) done(o *op, n int) {
+	if w.mask == allLanes {
+		return
+	}
+	for k := range n {
+		to, from := &w.regs[int(o.dst)+k], &w.res[k]
+		for m := w.mask; m != 0; m &= m - 1 {
+			i := bits.TrailingZeros32(m) & 31
+			to[i] = from[i]
+		}
+	}
+}
+
+// set gives the lanes that execute their bits of a predicate.
+func (w *warp) set(p uint8, values uint32) {
+	if p != sass.PT {
+		w.preds[p] = w.preds[p]&^w.mask | values&w.mask
+	}
+}
+
+// get returns the lanes in which a source predicate is true.
+func (w *warp) get(p predicate) uint32 {
+	if p.not {
+		return ^w.preds[p.reg]
+	}
+	return w.preds[p.reg]
+}
+
+// uniform returns the value of an operand in the lowest lane that executes.
+func (w *warp) uniform(s *source) uint32 {
+	if w.mask == 0 {
+		return 0
+	}
+	return w.in(s, 0)[bits.TrailingZeros32(w.mask)]
+}
+
+// thread returns the thread index of a lane in its block.
+func (w *warp) thread(lane int) [3]int {
+	size := w.block.run.launch.Block
+	n := w.id*32 + lane
+	return [3]int{n % size[0], n / size[0] % size[1], n / (size[0] * size[1])}
+}
