@@ -381,9 +381,11 @@ func compileLDC(p *program, o *op) error {
 
 func ldc(w *warp, o *op) error {
 	bank, a, size := w.block.run.program.banks[o.pe&31], w.raw(&o.a), int(sizes[o.mode].bytes)
+	w.acc.mask = w.mask
 	for m := w.mask; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m)
 		addr := uint64(a[i] + o.n)
+		w.acc.addr[i] = addr
 		switch {
 		case addr&uint64(size-1) != 0:
 			return w.addressFault(o, i, Misaligned, addr, "in a constant bank")

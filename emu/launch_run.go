@@ -103,8 +103,6 @@ func (m *Machine) check(l *Launch, r *launchRun) error {
 		return fmt.Errorf("%d bytes of parameters, it takes %d", len(l.Params), k.ParamSize)
 	case max(l.Stack, k.LocalFrame) > limits.LocalThreadBytes.Int():
 		return fmt.Errorf("%d bytes of local memory a thread, it can have %d", max(l.Stack, k.LocalFrame), limits.LocalThreadBytes.Int())
-	case l.WarmCaches && m.options.Timing != TimingNone:
-		return fmt.Errorf("caches: warm is not modelled yet, every launch begins with empty caches")
 	}
 	r.facts.Occupancy = arch.OccupancyOf(m.gpu, arch.Resources{Threads: threads, Registers: k.Registers,
 		SharedStatic: k.SharedStatic, SharedDynamic: l.SharedDynamic, Blocks: blocks})

@@ -16,6 +16,7 @@ import (
 	"gpa/cubin"
 	"gpa/cubin/sass"
 	"gpa/emu/arch"
+	"gpa/emu/mem"
 	"gpa/emu/reconv"
 )
 
@@ -61,6 +62,7 @@ type Machine struct {
 	// relocated holds the absolute code addresses that relocations put into call instructions, by program index.
 	relocated map[int32]uint64
 	bases     []int32
+	device    *mem.Device // L2 and DRAM in time
 }
 
 // A Launch is a kernel launch.

@@ -1,87 +1,101 @@
 package mem
 
-// A Cache holds tags: which lines and sectors are there and when their data arrive. The index of a line is a hash of
-// its number in which contiguous lines fill all sets evenly. The oldest line of a set makes way for a new one.
-type Cache struct {
+// tags say which lines a cache holds. The index of a line is a hash of its number in which contiguous lines fill all
+// sets evenly. The line of a set that was looked up the longest time ago makes way for a new one.
+type tags struct {
 	ways  int
 	sets  uint64
 	bits  uint
-	tags  []uint64 // by set and way: line number plus one
+	tag   []uint64 // by set and way: line number plus one
 	used  []int64  // when the line was last looked up
-	lines []cacheLine
 	clock int64
 }
 
-// A cacheLine is the state of a line beside its tag.
-type cacheLine struct {
-	valid  uint8 // bit i: sector i is there or on its way
-	dirty  uint8
-	arrive [sectorsPerLine]int64 // Never while the answer is outstanding
-	fill   [sectorsPerLine]int32 // which answer that is
-}
-
-// NewCache returns an empty cache. The number of sets is rounded down to a power of two, at least 1.
-func NewCache(sets, ways int) *Cache {
-	c := &Cache{ways: max(ways, 1), sets: 1}
-	for c.sets*2 <= uint64(sets) {
-		c.sets *= 2
-		c.bits++
+// newTags returns the tags of an empty cache. The number of sets is rounded down to a power of two, at least 1.
+func newTags(sets, ways int) tags {
+	t := tags{ways: max(ways, 1), sets: 1}
+	for t.sets*2 <= uint64(sets) {
+		t.sets *= 2
+		t.bits++
 	}
-	n := int(c.sets) * c.ways
-	c.tags, c.used, c.lines = make([]uint64, n), make([]int64, n), make([]cacheLine, n)
-	return c
+	t.tag, t.used = make([]uint64, t.size()), make([]int64, t.size())
+	return t
 }
 
-// Clear empties the cache.
-func (c *Cache) Clear() { clear(c.tags) }
+func (t *tags) size() int { return int(t.sets) * t.ways }
+
+// clear empties the cache.
+func (t *tags) clear() { clear(t.tag) }
 
 // set returns the index of the set that a line belongs to.
-func (c *Cache) set(line uint64) uint64 {
-	if c.bits == 0 {
+func (t *tags) set(line uint64) uint64 {
+	if t.bits == 0 {
 		return 0
 	}
 	h := line
-	for rest := line >> c.bits; rest != 0; rest >>= c.bits {
+	for rest := line >> t.bits; rest != 0; rest >>= t.bits {
 		h ^= rest
 	}
-	return h & (c.sets - 1)
+	return h & (t.sets - 1)
 }
 
 // find returns the place of a line in a set.
-func (c *Cache) find(line, set uint64) (int, bool) {
-	first := int(set) * c.ways
-	for i, tag := range c.tags[first : first+c.ways] {
+func (t *tags) find(line, set uint64) (int, bool) {
+	first := int(set) * t.ways
+	for i, tag := range t.tag[first : first+t.ways] {
 		if tag == line+1 {
-			c.clock++
-			c.used[first+i] = c.clock
+			t.clock++
+			t.used[first+i] = t.clock
 			return first + i, true
 		}
 	}
 	return 0, false
 }
 
-// insert puts a line without sectors in the place of the set's oldest.
-func (c *Cache) insert(line, set uint64) (place int, victim cacheLine) {
-	first := int(set) * c.ways
+// insert puts a line in the place of the set's oldest and reports whether there was one.
+func (t *tags) insert(line, set uint64) (place int, replaced bool) {
+	first := int(set) * t.ways
 	place = first
-	for i := first; i < first+c.ways; i++ {
-		if c.tags[i] == 0 {
+	for i := first; i < first+t.ways; i++ {
+		if t.tag[i] == 0 {
 			place = i
 			break
 		}
-		if c.used[i] < c.used[place] {
+		if t.used[i] < t.used[place] {
 			place = i
 		}
 	}
-	if c.tags[place] != 0 {
-		victim = c.lines[place]
-	}
-	c.clock++
-	c.tags[place], c.used[place], c.lines[place] = line+1, c.clock, cacheLine{}
-	return place, victim
+	replaced = t.tag[place] != 0
+	t.clock++
+	t.tag[place], t.used[place] = line+1, t.clock
+	return place, replaced
 }
 
-// Look finds or adds a line of a cache without sectors and reports whether it was there.
+// has reports whether a line is there, without looking it up.
+func (t *tags) has(line uint64) bool {
+	first := int(t.set(line)) * t.ways
+	for _, tag := range t.tag[first : first+t.ways] {
+		if tag == line+1 {
+			return true
+		}
+	}
+	return false
+}
+
+// A Cache is a cache without sectors, of instructions or constants. It knows when each of its lines arrives.
+type Cache struct {
+	tags
+	arrive []int64
+}
+
+// NewCache returns an empty cache. The number of sets is rounded down to a power of two, at least 1.
+func NewCache(sets, ways int) *Cache {
+	c := &Cache{tags: newTags(sets, ways)}
+	c.arrive = make([]int64, c.size())
+	return c
+}
+
+// Look finds or adds a line and reports whether it was there or on its way.
 func (c *Cache) Look(line uint64) (place int, hit bool) {
 	set := c.set(line)
 	if place, hit = c.find(line, set); hit {
@@ -91,19 +105,54 @@ func (c *Cache) Look(line uint64) (place int, hit bool) {
 	return place, false
 }
 
-// Has reports whether the line is there, without touching it.
-func (c *Cache) Has(line uint64) bool {
-	first := int(c.set(line)) * c.ways
-	for _, tag := range c.tags[first : first+c.ways] {
-		if tag == line+1 {
-			return true
-		}
-	}
-	return false
-}
+// Has reports whether the line is there or on its way, without looking it up.
+func (c *Cache) Has(line uint64) bool { return c.has(line) }
 
-// Arrival returns when the line at a place arrives, Never if that is not known yet.
-func (c *Cache) Arrival(place int) int64 { return c.lines[place].arrive[0] }
+// Arrival returns when the line at a place arrives, [Never] if that is not known yet.
+func (c *Cache) Arrival(place int) int64 { return c.arrive[place] }
 
 // SetArrival sets when the line at a place arrives.
-func (c *Cache) SetArrival(place int, at int64) { c.lines[place].arrive[0] = at }
+func (c *Cache) SetArrival(place int, at int64) { c.arrive[place] = at }
+
+// A sectored cache is one of data, whose lines can be there in part.
+type sectored struct {
+	tags
+	lines []sectorState
+}
+
+// A sectorState is the state of the sectors of a line.
+type sectorState struct {
+	valid  uint8 // bit i: sector i is there or on its way
+	dirty  uint8
+	arrive [sectorsPerLine]int64 // Never while the answer is outstanding
+	fill   [sectorsPerLine]int32 // which answer that is
+}
+
+func newSectored(sets, ways int) *sectored {
+	c := &sectored{tags: newTags(sets, ways)}
+	c.lines = make([]sectorState, c.size())
+	return c
+}
+
+// add puts a line without sectors in the place of another and returns which of that one's sectors were dirty.
+func (c *sectored) add(line, set uint64) (place int, dirty uint8) {
+	place, replaced := c.insert(line, set)
+	if replaced {
+		dirty = c.lines[place].dirty
+	}
+	c.lines[place] = sectorState{}
+	return place, dirty
+}
+
+// settle notes when sectors arrive, if the line is still where it was.
+func (c *sectored) settle(place int, line uint64, sectors uint8, fill int32, at int64) {
+	if c.tag[place] != line+1 {
+		return
+	}
+	l := &c.lines[place]
+	for i := range l.arrive {
+		if sectors>>i&1 != 0 && l.arrive[i] == Never && l.fill[i] == fill {
+			l.arrive[i] = at
+		}
+	}
+}

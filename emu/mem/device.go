@@ -5,7 +5,7 @@ import "math/bits"
 // A Device is what all SMs share: the ports of the crossbar, L2 and DRAM.
 type Device struct {
 	cfg      *Config
-	l2       *Cache
+	l2       *sectored
 	slices   []port
 	channels []port
 	ports    []port // by SM
@@ -19,21 +19,19 @@ type Device struct {
 // NewDevice returns a device with empty caches.
 func NewDevice(cfg *Config) *Device {
 	return &Device{
-		cfg: cfg, l2: NewCache(cfg.l2Sets, cfg.l2Ways),
+		cfg: cfg, l2: newSectored(cfg.l2Sets, cfg.l2Ways),
 		slices: make([]port, cfg.slices), channels: make([]port, cfg.channels), ports: make([]port, cfg.SMs),
 		tlb: newTLB(cfg),
 	}
 }
 
-// Restart sets the clock back to zero for another launch. The caches keep what they hold, unless cold.
-func (d *Device) Restart(cold bool) {
+// Restart sets the clock back to zero for another launch; the caches keep what they hold.
+func (d *Device) Restart(cfg *Config) {
+	d.cfg = cfg
 	clear(d.slices)
 	clear(d.channels)
 	clear(d.ports)
 	d.whole = 0
-	if cold {
-		d.l2.Clear()
-	}
 	for i := range d.l2.lines {
 		d.l2.lines[i].arrive = [sectorsPerLine]int64{}
 	}
@@ -105,23 +103,32 @@ func (d *Device) serve(r *request) {
 	}
 	set := d.l2.set(r.line)
 	slice := &d.slices[set%uint64(len(d.slices))]
-	start := slice.take(arrive, n*cfg.slicePerSector+cfg.atomicTicks(r))
+	turns := cfg.atomicTicks(r)
+	start := slice.take(arrive, n*cfg.slicePerSector+turns) + turns/tick
 	place, hit := d.l2.find(r.line, set)
 	if !hit {
-		var victim cacheLine
-		place, victim = d.l2.insert(r.line, set)
-		start = d.evict(set, victim.dirty, start)
+		var dirty uint8
+		place, dirty = d.l2.add(r.line, set)
+		start = d.evict(set, dirty, start)
 	}
-	ready := start
-	if r.kind == Write {
-		d.l2.lines[place].write(r.sectors, start)
-	} else {
-		ready = d.fetch(place, set, r.sectors, start)
+	r.done = d.access(r, place, set, start) + n - 1 + cfg.answer(r.kind) - way
+}
+
+// access returns when the sectors of a request are at hand in L2, or taken.
+func (d *Device) access(r *request, place int, set uint64, at int64) int64 {
+	l := &d.l2.lines[place]
+	switch r.kind {
+	case Write:
+		l.write(r.sectors, at)
+		return at
+	case Loaded:
+		l.write(r.sectors, at)
+		l.dirty &^= r.sectors
+		return at
+	case Atomic, Reduce:
+		l.dirty |= r.sectors
 	}
-	if r.kind == Atomic || r.kind == Reduce {
-		d.l2.lines[place].dirty |= r.sectors
-	}
-	r.done = ready + n - 1 + cfg.answer(r.kind) - way
+	return d.fetch(l, set, r.sectors, at)
 }
 
 // answer returns the cycles from the LSU's grant to the answer of L2.
@@ -142,7 +149,7 @@ func (c *Config) atomicTicks(r *request) int64 {
 
 // write marks the sectors valid and dirty. L2 keeps track of the bytes that were written and fetches nothing
 // (write-validate).
-func (l *cacheLine) write(sectors uint8, at int64) {
+func (l *sectorState) write(sectors uint8, at int64) {
 	for i := range l.arrive {
 		if sectors&^l.valid>>i&1 != 0 {
 			l.arrive[i] = at
@@ -153,8 +160,7 @@ func (l *cacheLine) write(sectors uint8, at int64) {
 }
 
 // fetch returns when the sectors are in L2; those that are not come from DRAM.
-func (d *Device) fetch(place int, set uint64, sectors uint8, at int64) int64 {
-	l := &d.l2.lines[place]
+func (d *Device) fetch(l *sectorState, set uint64, sectors uint8, at int64) int64 {
 	ready := at
 	for i := range l.arrive {
 		if sectors>>i&1 == 0 {

@@ -5,7 +5,8 @@ type Kind uint8
 
 // The kinds of requests.
 const (
-	Read   Kind = iota // a load, an instruction or a constant
+	Read   Kind = iota // a load
+	Loaded             // code or constants: the launch has brought them to L2
 	Write              // a store; the answer is its acknowledgement
 	Atomic             // ATOM; the answer is the old value
 	Reduce             // RED; the answer is its acknowledgement

@@ -6,7 +6,7 @@ package mem
 type SM struct {
 	cfg  *Config
 	id   int32
-	l1   *Cache
+	l1   *sectored
 	lsu  int64 // free from this cycle on
 	subs []path
 
@@ -57,7 +57,7 @@ type outstanding struct {
 
 // NewSM returns the memory path of an SM with an empty L1.
 func NewSM(cfg *Config, id int) *SM {
-	s := &SM{cfg: cfg, id: int32(id), l1: NewCache(cfg.l1Sets, cfg.l1Lines/cfg.l1Sets), subs: make([]path, cfg.Schedulers)}
+	s := &SM{cfg: cfg, id: int32(id), l1: newSectored(cfg.l1Sets, cfg.l1Lines/cfg.l1Sets), subs: make([]path, cfg.Schedulers)}
 	for i := range s.subs {
 		s.subs[i] = path{lg: newQueue(cfg.queueLG), mio: newQueue(cfg.queueMIO)}
 	}
@@ -152,7 +152,7 @@ func (s *SM) load(t int32, l *Line, at int64) {
 	set := s.l1.set(l.Number)
 	place, hit := s.l1.find(l.Number, set)
 	if !hit {
-		place, _ = s.l1.insert(l.Number, set)
+		place, _ = s.l1.add(l.Number, set)
 	}
 	state := &s.l1.lines[place]
 	missing := l.Sectors &^ state.valid
@@ -184,7 +184,7 @@ func (s *SM) store(l *Line, at int64) {
 		if full == 0 {
 			return
 		}
-		place, _ = s.l1.insert(l.Number, set)
+		place, _ = s.l1.add(l.Number, set)
 	}
 	state := &s.l1.lines[place]
 	for i := range sectorsPerLine {
@@ -208,12 +208,12 @@ func (s *SM) Fetch(at int64, line uint64, user uint64) {
 	t := s.open(user, at)
 	f := s.newFill(fill{place: -1})
 	s.wait(t, f)
-	s.request(request{at: at, line: line, sectors: allSectors, kind: Read, fill: f})
+	s.request(request{at: at, line: line, sectors: allSectors, kind: Loaded, fill: f})
 	s.close(t)
 }
 
 // Invalidate empties L1, as CCTL.IVALL does.
-func (s *SM) Invalidate() { s.l1.Clear() }
+func (s *SM) Invalidate() { s.l1.clear() }
 
 // Busy reports whether requests wait for the device, and the cycle of the first.
 func (s *SM) Busy() (at int64, ok bool) {

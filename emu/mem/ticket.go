@@ -83,19 +83,6 @@ func (s *SM) settle(r *request) {
 	s.hold(r)
 }
 
-// settle notes when sectors arrive, if the line is still where it was.
-func (c *Cache) settle(place int, line uint64, sectors uint8, fill int32, at int64) {
-	if c.tags[place] != line+1 {
-		return
-	}
-	l := &c.lines[place]
-	for i := range l.arrive {
-		if sectors>>i&1 != 0 && l.arrive[i] == Never && l.fill[i] == fill {
-			l.arrive[i] = at
-		}
-	}
-}
-
 // hold accounts for the entry that L1 keeps for a request until it is answered. With all entries taken the LSU waits:
 // for the answer to the request that came so many sectors before the next one.
 func (s *SM) hold(r *request) {

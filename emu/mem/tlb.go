@@ -3,7 +3,7 @@ package mem
 // A tlb is the last level of address translation. A page that takes a place never used costs nothing: the buffers were
 // written before the launch and their pages are held as far as the level reaches.
 type tlb struct {
-	cache *Cache
+	tags
 	shift uint
 	miss  int64
 	last  uint64
@@ -12,7 +12,7 @@ type tlb struct {
 const tlbWays = 16
 
 func newTLB(cfg *Config) *tlb {
-	return &tlb{cache: NewCache(cfg.tlbEntries/tlbWays, tlbWays), shift: cfg.tlbPage - lineShift, miss: cfg.tlbMiss, last: Never}
+	return &tlb{tags: newTags(cfg.tlbEntries/tlbWays, tlbWays), shift: cfg.tlbPage - lineShift, miss: cfg.tlbMiss, last: Never}
 }
 
 // delay returns the cycles by which an access to the line is later because of its translation.
@@ -22,13 +22,11 @@ func (t *tlb) delay(line uint64) int64 {
 		return 0
 	}
 	t.last = page
-	set := t.cache.set(page)
-	if _, hit := t.cache.find(page, set); hit {
+	set := t.set(page)
+	if _, hit := t.find(page, set); hit {
 		return 0
 	}
-	place, victim := t.cache.insert(page, set)
-	t.cache.lines[place].valid = 1
-	if victim.valid == 0 {
+	if _, replaced := t.insert(page, set); !replaced {
 		return 0
 	}
 	return t.miss

@@ -1,0 +1,162 @@
+package emu
+
+import (
+	"math/bits"
+
+	"gpa/emu/arch"
+	"gpa/emu/mem"
+)
+
+// A unit is what a ready warp may still have to wait for: the input of a pipe, or a place in a queue of its sub-core.
+// The pipes come first.
+type unit uint8
+
+// The units beside the pipes.
+const (
+	unitMIO unit = unit(arch.NumPipes) + iota
+	unitLG
+	unitNone
+	numUnits
+)
+
+// unitOf returns the unit that an instruction needs.
+func unitOf(t *timing) unit {
+	switch t.path {
+	case pathPipe, pathCounted:
+		return unit(t.pipe)
+	case pathXU, pathShuffle, pathShared, pathConst, pathBarrier:
+		return unitMIO
+	case pathGlobal:
+		return unitLG
+	}
+	return unitNone
+}
+
+// A subcore is one of the parts of an SM: a warp scheduler with the warps that it holds, and their pipes. It issues at
+// most one instruction a cycle: from the warp that it issued from last if that is ready, else from the youngest that is
+// (Huerta et al., MICRO 2025, section 5.1).
+//
+// It does not tick. Each warp has a cycle from which on it is ready, fixed when its last instruction issued. Warps that
+// are not ready yet are waiting; the others are listed by the unit that they need.
+type subcore struct {
+	id    int
+	path  *mem.SM
+	warps []*resident // the youngest last; a bit of the masks below is an index in it
+
+	waiting uint64
+	wake    int64 // the first cycle in which one of the waiting is ready
+	ready   [numUnits]uint64
+	units   uint32 // which of ready are not empty
+
+	at    int64 // nothing issues before this cycle
+	held  int64 // the dispatcher holds back what issues before this cycle
+	pipes [arch.NumPipes]int64
+	ports registerPorts
+	last  *resident
+
+	// What issued last, for samples of that cycle.
+	issuedAt   int64
+	issued     *op
+	issuedUnit unit
+	freeBefore int64 // when issuedUnit was free before
+}
+
+// free returns the first cycle in which a unit takes an instruction.
+func (s *subcore) free(u unit) int64 {
+	switch {
+	case u < unit(arch.NumPipes):
+		return s.pipes[u]
+	case u == unitMIO:
+		return s.path.MIOReady(s.id)
+	case u == unitLG:
+		return s.path.LGReady(s.id)
+	}
+	return 0
+}
+
+// pick returns the warp that issues in cycle t, or nil and the first cycle in which one might.
+func (s *subcore) pick(t int64) (*resident, int64) {
+	if s.held > t {
+		return nil, s.held
+	}
+	if s.wake <= t {
+		s.rouse(t)
+	}
+	var candidates uint64
+	next := s.wake
+	for m := s.units; m != 0; m &= m - 1 {
+		u := unit(bits.TrailingZeros32(m))
+		if f := s.free(u); f <= t {
+			candidates |= s.ready[u]
+		} else {
+			next = min(next, f)
+		}
+	}
+	if candidates == 0 {
+		return nil, next
+	}
+	if s.last != nil && candidates>>s.last.place&1 != 0 {
+		return s.last, t
+	}
+	return s.warps[bits.Len64(candidates)-1], t
+}
+
+// rouse moves the waiting warps that are ready in cycle t to the lists of their units.
+func (s *subcore) rouse(t int64) {
+	s.wake = mem.Never
+	for m := s.waiting; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros64(m)
+		v := s.warps[i]
+		if v.ready > t {
+			s.wake = min(s.wake, v.ready)
+			continue
+		}
+		s.waiting &^= 1 << i
+		s.ready[v.unit] |= 1 << i
+		s.units |= 1 << v.unit
+	}
+}
+
+// unlist takes a warp that issues from the list of its unit and makes it wait.
+func (s *subcore) unlist(v *resident) {
+	if s.ready[v.unit] &^= 1 << v.place; s.ready[v.unit] == 0 {
+		s.units &^= 1 << v.unit
+	}
+	s.waiting |= 1 << v.place
+}
+
+// expect notes that a waiting warp is ready in another cycle than before.
+func (s *subcore) expect(v *resident) {
+	s.wake = min(s.wake, v.ready)
+	s.at = min(s.at, max(v.ready, s.issuedAt+1))
+}
+
+// join adds a warp, the youngest, that is ready from cycle v.ready on.
+func (s *subcore) join(v *resident) {
+	v.place = uint8(len(s.warps))
+	s.warps = append(s.warps, v)
+	s.waiting |= 1 << v.place
+	s.expect(v)
+}
+
+// leave removes a waiting warp.
+func (s *subcore) leave(v *resident) {
+	i := int(v.place)
+	s.warps = append(s.warps[:i], s.warps[i+1:]...)
+	for _, w := range s.warps[i:] {
+		w.place--
+	}
+	s.waiting = without(s.waiting, i)
+	for u := range s.ready {
+		s.ready[u] = without(s.ready[u], i)
+	}
+	if s.last == v {
+		s.last = nil
+	}
+}
+
+// without takes a bit out of a mask and closes the gap.
+func without(mask uint64, i int) uint64 {
+	low := uint64(1)<<i - 1
+	return mask&low | mask>>1&^low
+}

@@ -1,0 +1,113 @@
+package emu
+
+import (
+	"testing"
+
+	"gpa/cubin/sass"
+	"gpa/emu/arch"
+	"gpa/emu/mem"
+)
+
+// TestRegisterPorts issues two FFMA one after another. On GA102 the second one's operands in the bank that the first
+// reads three times hold it back (Huerta et al., MICRO 2025, listing 1: 5, 6 and 7 cycles); on Volta only three
+// operands in one bank do (Jia et al. 2018).
+func TestRegisterPorts(t *testing.T) {
+	ga102 := registerPorts{banks: 2, ports: 1, window: 3}
+	volta := registerPorts{banks: 2, ports: 2, window: 1}
+	tests := []struct {
+		name   string
+		ports  registerPorts
+		first  [3]uint8
+		second [3]uint8
+		reuse  uint8 // of the first
+		want   [2]int64
+	}{
+		{"GA102, one operand in the bank", ga102, [3]uint8{2, 4, 6}, [3]uint8{8, 9, 11}, 0, [2]int64{0, 0}},
+		{"GA102, two operands in the bank", ga102, [3]uint8{2, 4, 6}, [3]uint8{8, 10, 11}, 0, [2]int64{0, 1}},
+		{"GA102, three operands in the bank", ga102, [3]uint8{2, 4, 6}, [3]uint8{8, 10, 12}, 0, [2]int64{0, 2}},
+		{"GA102, three operands, one kept", ga102, [3]uint8{2, 4, 6}, [3]uint8{2, 10, 12}, 1, [2]int64{0, 1}},
+		{"GA102, kept for another slot", ga102, [3]uint8{2, 4, 6}, [3]uint8{10, 2, 12}, 1, [2]int64{0, 2}},
+		{"Volta, two operands in the bank", volta, [3]uint8{2, 4, 5}, [3]uint8{8, 10, 11}, 0, [2]int64{0, 0}},
+		{"Volta, three operands in the bank", volta, [3]uint8{2, 4, 6}, [3]uint8{8, 9, 11}, 0, [2]int64{1, 0}},
+		{"RZ is not read", volta, [3]uint8{2, 4, sass.RZ}, [3]uint8{sass.RZ, sass.RZ, sass.RZ}, 0, [2]int64{0, 0}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			p, v := tt.ports, new(resident)
+			a := timing{registers: tt.first, reuse: tt.reuse}
+			b := timing{registers: tt.second}
+			first := p.read(v, &a, 10)
+			second := p.read(v, &b, 11+first)
+			if got := [2]int64{first, second}; got != tt.want {
+				t.Errorf("held back for %v cycles, want %v", got, tt.want)
+			}
+		})
+	}
+}
+
+// TestRegisterCacheOfAnotherWarp holds that an operand that one warp keeps does not serve another.
+func TestRegisterCacheOfAnotherWarp(t *testing.T) {
+	p := registerPorts{banks: 2, ports: 1, window: 3}
+	a := timing{registers: [3]uint8{2, 4, 6}, reuse: 1}
+	b := timing{registers: [3]uint8{2, 10, 12}}
+	p.read(new(resident), &a, 10)
+	if hold := p.read(new(resident), &b, 11); hold != 2 {
+		t.Errorf("held back for %d cycles, want 2", hold)
+	}
+}
+
+// newTestCore returns a sub-core with warps that are ready in the given cycles and need the ALU.
+func newTestCore(ready ...int64) *subcore {
+	s := &subcore{at: mem.Never, wake: mem.Never, issuedAt: -1}
+	for _, r := range ready {
+		s.join(&resident{core: s, ready: r, unit: unit(arch.ALU)})
+	}
+	return s
+}
+
+// TestPick holds the policy: greedy, else the youngest.
+func TestPick(t *testing.T) {
+	s := newTestCore(5, 3, 7)
+	if s.at != 3 {
+		t.Errorf("something may issue from %d on, want 3", s.at)
+	}
+	if v, at := s.pick(0); v != nil || at != 3 {
+		t.Errorf("in cycle 0: %v, %d; want none before 3", v, at)
+	}
+	if v, _ := s.pick(3); v != s.warps[1] {
+		t.Error("in cycle 3 the one that is ready is not picked")
+	}
+	if v, _ := s.pick(8); v != s.warps[2] {
+		t.Error("in cycle 8 the youngest is not picked")
+	}
+	s.last = s.warps[0]
+	if v, _ := s.pick(8); v != s.warps[0] {
+		t.Error("the warp that issued last is not picked again")
+	}
+	s.pipes[arch.ALU] = 20
+	if v, at := s.pick(9); v != nil || at != 20 {
+		t.Errorf("with a busy pipe: %v, %d; want none before 20", v, at)
+	}
+	s.held = 30
+	if v, at := s.pick(21); v != nil || at != 30 {
+		t.Errorf("with the dispatcher holding back: %v, %d; want none before 30", v, at)
+	}
+}
+
+// TestLeave holds that the others keep their state when a warp leaves.
+func TestLeave(t *testing.T) {
+	s := newTestCore(1, 2, 3, 100)
+	s.pick(50)
+	gone, last := s.warps[1], s.warps[3]
+	s.unlist(gone)
+	s.leave(gone)
+	if len(s.warps) != 3 || last.place != 2 {
+		t.Fatalf("%d warps, the youngest at %d", len(s.warps), last.place)
+	}
+	if v, _ := s.pick(60); v != s.warps[1] {
+		t.Error("the youngest that is ready is not picked")
+	}
+	if v, _ := s.pick(100); v != last {
+		t.Error("the warp that was waiting is lost")
+	}
+}

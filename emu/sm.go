@@ -1,0 +1,271 @@
+package emu
+
+import (
+	"math/bits"
+
+	"gpa/emu/arch"
+	"gpa/emu/mem"
+	"gpa/emu/stall"
+)
+
+// A resident is a warp on an SM: the warp's timing state beside its functional one.
+type resident struct {
+	warp  *warp
+	block *residentBlock
+	core  *subcore
+	place uint8  // in core.warps
+	slot  int    // in sm.slots
+	life  uint32 // tells the warps apart that use the slot one after another
+
+	next  *op   // what issues next; EXIT where the warp has ended
+	unit  unit  // that it needs
+	born  int64 // the cycle in which its block was placed
+	ended bool
+	held  bool // the functional model holds it at a barrier
+
+	// Until these cycles the warp cannot issue; ready is the last of them. Each is mem.Never while it is not known.
+	ready    int64
+	stalled  int64 // stall count, or yield, of the previous instruction
+	branch   int64 // the target of a branch is known
+	fetched  int64 // the next instruction is in the instruction buffer
+	constant int64 // its constant operand is in the first-level cache
+	blocked  int64 // barrier, memory barrier, sleep, drain or launch; why says which
+
+	why        stall.Reason
+	yielded    bool  // stalled is a yield's doing
+	line       int64 // code line that holds the next instruction
+	constLine  int64 // constant line that it waits for
+	hidden     uint8 // counters whose last increment the next instruction does not see yet
+	hiddenDone [numCounters]int64
+
+	counters [numCounters]counter
+}
+
+// A residentBlock is a block on an SM.
+type residentBlock struct {
+	block *block
+	warps []*resident
+	live  int   // warps that have not left
+	ended int64 // the last cycle of those that have
+}
+
+// An sm is one SM in time. It advances by itself from quantum to quantum; what leaves it goes through the log of its
+// memory path, what comes back are answers.
+type sm struct {
+	id     int
+	run    *timedRun
+	cores  []*subcore
+	path   *mem.SM
+	code   hierarchy
+	consts hierarchy
+	slots  []*resident
+	lives  uint32
+	blocks int // resident
+
+	since  int64 // cycle in which it last began to hold a block
+	until  int64 // cycle in which it last ceased to
+	active int64 // cycles in which it held one, up to until
+
+	draining   []*resident // warps that have ended but for their stores
+	freed      []int64     // cycles in which blocks left, in this quantum
+	waits      waits
+	constLoads []constLoad
+
+	coalescer mem.Coalescer
+	banks     mem.Banks
+
+	sampler samplerQueue
+}
+
+func newSM(r *timedRun, id int) *sm {
+	s := &sm{id: id, run: r, sampler: samplerQueue{observer: r.observer}, path: mem.NewSM(r.memory, id), slots: make([]*resident, r.model.Limits.Warps.Int())}
+	s.code, s.consts = newCode(r.model, s.path), newConstants(r.model, s.path)
+	for i := range r.model.Limits.Schedulers.Int() {
+		s.cores = append(s.cores, &subcore{id: i, path: s.path, at: mem.Never, wake: mem.Never, issuedAt: -1, ports: newRegisterPorts(r.model)})
+	}
+	return s
+}
+
+// place gives a block to the SM in cycle t. Its warps take the lowest free slots; the slot says which sub-core.
+func (s *sm) place(b *block, t int64) {
+	if s.blocks == 0 {
+		s.since = t
+		s.sampler.begin(s, t)
+	}
+	s.blocks++
+	rb := &residentBlock{block: b, live: len(b.warps)}
+	slot := 0
+	for _, w := range b.warps {
+		for s.slots[slot] != nil {
+			slot++
+		}
+		s.lives++
+		v := &resident{warp: w, block: rb, core: s.cores[slot%len(s.cores)], slot: slot, life: s.lives,
+			born: t,
+			why:  stall.Misc, blocked: t + s.run.latency.warp, line: -1}
+		s.slots[slot] = v
+		rb.warps = append(rb.warps, v)
+		s.prepare(v, w.next(), t)
+		v.core.join(v)
+	}
+}
+
+// advance runs the SM up to cycle end.
+func (s *sm) advance(end int64) error {
+	for {
+		c := s.earliest()
+		if c.at >= end {
+			break
+		}
+		s.sampler.upTo(s, c.at)
+		v, at := c.pick(c.at)
+		if v == nil {
+			c.at = at
+			continue
+		}
+		if err := s.issue(c, v, at); err != nil {
+			return err
+		}
+	}
+	s.sampler.upTo(s, end)
+	return nil
+}
+
+// earliest returns the sub-core in which something may issue first.
+func (s *sm) earliest() *subcore {
+	first := s.cores[0]
+	for _, c := range s.cores[1:] {
+		if c.at < first.at {
+			first = c
+		}
+	}
+	return first
+}
+
+// issue executes an instruction and works out what follows from it in time.
+func (s *sm) issue(c *subcore, v *resident, t int64) error {
+	o := v.next
+	tm := &o.t
+	c.issuedAt, c.issued, c.issuedUnit, c.freeBefore = t, o, v.unit, c.free(v.unit)
+	c.at, c.last = t+1, v
+	v.warp.now = t
+	if err := v.warp.step(); err != nil {
+		return err
+	}
+	c.unlist(v)
+	v.stalled, v.yielded, v.hidden = t+tm.stall, false, 0
+	if tm.yield && tm.stall < s.run.latency.yield {
+		v.stalled, v.yielded = t+s.run.latency.yield, true
+	}
+	read, done := s.time(c, v, o, t)
+	v.count(tm.write, t, done, o)
+	v.count(tm.read, t, read, o)
+	return s.follow(v, o, t)
+}
+
+// count increments a dependence counter. The increment can be seen two cycles after the issue (Huerta et al., section 4):
+// an instruction that issues before does not wait for it.
+func (v *resident) count(n int8, now, done int64, o *op) {
+	if n < 0 {
+		return
+	}
+	if v.stalled < now+2 {
+		v.hide(int(n))
+	}
+	v.counters[n].add(now, done, o)
+}
+
+// hide keeps a counter as the next instruction sees it.
+func (v *resident) hide(n int) {
+	if v.hidden>>n&1 == 0 {
+		v.hidden |= 1 << n
+		v.hiddenDone[n] = v.counters[n].clear
+	}
+}
+
+// prepare finds the warp's next instruction, as of cycle t, and works out when it is ready.
+func (s *sm) prepare(v *resident, next *op, t int64) {
+	v.next = next
+	v.unit = unitOf(&v.next.t)
+	if s.run.full {
+		s.fetch(v, t)
+	}
+	s.operand(v, t)
+	v.settle()
+}
+
+// fetch looks the next instruction up in the instruction caches where it lies in another line than the one before. The
+// stream buffer runs ahead.
+func (s *sm) fetch(v *resident, t int64) {
+	line := int64(v.next.index) / s.run.codeLine
+	if line == v.line {
+		return
+	}
+	v.line = line
+	at := max(t, v.branch)
+	if v.branch == mem.Never {
+		at = t
+	}
+	var hit bool
+	v.fetched, hit = s.code.look(v.core.id, uint64(line), at)
+	l := &s.run.latency
+	first := int64(1)
+	if hit { // the lines between are there already
+		first = l.prefetch
+	}
+	for k := first; k <= l.prefetch && line+k < s.run.codeLines; k++ {
+		s.code.prefetch(v.core.id, uint64(line+k), at, k*l.perLine)
+	}
+}
+
+// operand looks up the constant operand of the next instruction.
+func (s *sm) operand(v *resident, t int64) {
+	tm := &v.next.t
+	v.constant = 0
+	if !tm.imm {
+		return
+	}
+	line := s.run.constant(tm.immBank, tm.immBytes)
+	v.constant, _ = s.consts.look(0, uint64(line), t)
+	v.constLine = line
+}
+
+// settle works out when the warp is ready.
+func (v *resident) settle() {
+	r := max(v.stalled, v.branch, v.fetched, v.constant, v.blocked)
+	tm := &v.next.t
+	for m := tm.wait; m != 0; m &= m - 1 {
+		r = max(r, v.clear(bits.TrailingZeros8(m)))
+	}
+	if tm.depbar >= 0 {
+		r = max(r, v.counters[tm.depbar].atMost(tm.depbarMax))
+	}
+	v.ready = r
+}
+
+// clear returns when a counter is zero, as the next instruction sees it.
+func (v *resident) clear(n int) int64 {
+	if v.hidden>>n&1 != 0 {
+		return v.hiddenDone[n]
+	}
+	return v.counters[n].clear
+}
+
+// latencies are the figures of a model that an SM uses at every issue.
+type latencies struct {
+	branch, barrier, yield, warp, entry int64
+	prefetch, perLine                   int64
+	perNanosecond                       float64
+}
+
+// nanoseconds returns a time in cycles.
+func (l *latencies) nanoseconds(n uint32) int64 { return int64(float64(n) * l.perNanosecond) }
+
+func newLatencies(m *arch.Model) latencies {
+	return latencies{
+		branch: m.Issue.Branch.Cycles(), barrier: m.Issue.Barrier.Cycles(), yield: m.Issue.Yield.Cycles(),
+		warp: m.Launching.Warp.Cycles(), entry: m.Queues.Entry.Cycles(),
+		prefetch: m.Fetch.Prefetch.Cycles(), perLine: m.Fetch.Interval.Cycles(),
+		perNanosecond: m.Clock.Value / 1e9,
+	}
+}

@@ -1,0 +1,123 @@
+package emu
+
+import (
+	"gpa/emu/mem"
+	"gpa/emu/stall"
+)
+
+// An awaited is an access whose end is not known yet: the warp and the counters that it releases.
+type awaited struct {
+	v      *resident
+	write  int8   // counter, -1 for none
+	number uint32 // of the event in it
+	stored bool   // the store counter too
+	store  uint32 // number of the event in that
+}
+
+// number returns the number of the next event of a counter.
+func (v *resident) number(counter int8) uint32 {
+	if counter < 0 {
+		return 0
+	}
+	return v.counters[counter].next()
+}
+
+// settle sets the end of an access and works out anew when the warp is ready.
+func (a *awaited) settle(done int64) {
+	v := a.v
+	if a.write >= 0 {
+		v.counters[a.write].settle(a.number, done)
+	}
+	if a.stored {
+		v.counters[storeCount].settle(a.store, done)
+		if v.blocked == mem.Never && v.why == stall.Membar {
+			v.blocked = v.counters[storeCount].clear
+		}
+	}
+	v.reconsider()
+}
+
+// reconsider works out again when a warp is ready for which that was not known.
+func (v *resident) reconsider() {
+	if v.ended || v.ready != mem.Never {
+		return
+	}
+	if v.settle(); v.ready != mem.Never {
+		v.core.expect(v)
+	}
+}
+
+// waits holds the awaited accesses by number, so that the memory path can name them.
+type waits struct {
+	all    []awaited
+	unused []uint32
+}
+
+func (w *waits) add(a awaited) uint32 {
+	if n := len(w.unused); n > 0 {
+		i := w.unused[n-1]
+		w.unused = w.unused[:n-1]
+		w.all[i] = a
+		return i
+	}
+	w.all = append(w.all, a)
+	return uint32(len(w.all) - 1)
+}
+
+func (w *waits) take(i uint32) awaited {
+	w.unused = append(w.unused, i)
+	a := w.all[i]
+	w.all[i].v = nil
+	return a
+}
+
+// A constLoad is an LDC that waits for a line of constants.
+type constLoad struct {
+	line int64
+	awaited
+}
+
+// answers takes what the device has answered.
+func (s *sm) answers() {
+	const mask = 1<<userShift - 1
+	for _, a := range s.path.Answers() {
+		switch line := a.User & mask; a.User &^ mask {
+		case userData:
+			w := s.waits.take(uint32(line))
+			w.settle(a.Done)
+		case userCode:
+			s.codeArrived(int64(line), s.code.answer(line, a.Done))
+		case userConst:
+			s.constantsArrived(int64(line), s.consts.answer(line, a.Done))
+		}
+	}
+}
+
+// codeArrived lets the warps go on that wait for a line of code.
+func (s *sm) codeArrived(line, at int64) {
+	for _, v := range s.slots {
+		if v != nil && v.fetched == mem.Never && v.line == line {
+			v.fetched = at
+			v.reconsider()
+		}
+	}
+}
+
+// constantsArrived lets the warps go on that wait for a line of constants.
+func (s *sm) constantsArrived(far, at int64) {
+	for _, v := range s.slots {
+		if v != nil && v.constant == mem.Never && v.constLine>>s.consts.shift == far {
+			v.constant = at
+			v.reconsider()
+		}
+	}
+	rest := s.constLoads[:0]
+	for _, l := range s.constLoads {
+		if l.line>>s.consts.shift == far {
+			l.settle(at)
+		} else {
+			rest = append(rest, l)
+		}
+	}
+	s.constLoads = rest
+}

@@ -1,0 +1,130 @@
+package emu
+
+import (
+	"gpa/emu/mem"
+	"gpa/emu/stall"
+)
+
+// follow works out what an instruction that has been executed in cycle t means for the warp and its block: what comes
+// next, and what the warp waits for before it.
+func (s *sm) follow(v *resident, o *op, t int64) error {
+	v.branch, v.blocked = 0, 0
+	switch o.t.path {
+	case pathMembar:
+		v.why, v.blocked = stall.Membar, v.counters[storeCount].clear
+	case pathBarrier:
+		v.why, v.blocked = stall.Barrier, t+s.run.latency.barrier
+	case pathSleep:
+		v.why, v.blocked = stall.Sleeping, t+s.run.latency.nanoseconds(o.t.sleep)
+	}
+	switch v.warp.status {
+	case warpDone:
+		s.end(v, t)
+	case warpBarrier:
+		s.hold(v, o, t)
+	default:
+		s.proceed(v, o, t)
+	}
+	if o.t.path == pathBarrier || v.warp.status != warpRunning {
+		return s.release(v.block, t)
+	}
+	return nil
+}
+
+// proceed makes the warp's next instruction ready in time.
+func (s *sm) proceed(v *resident, o *op, t int64) {
+	next := v.warp.next()
+	if next.index != o.index+1 {
+		v.branch = t + s.run.latency.branch
+	}
+	s.prepare(v, next, t)
+	v.core.expect(v)
+}
+
+// hold makes a warp wait that the functional model holds at a barrier. In samples it is at the instruction behind.
+func (s *sm) hold(v *resident, o *op, t int64) {
+	v.why, v.blocked, v.held = stall.Barrier, mem.Never, true
+	s.prepare(v, &s.run.launch.program.ops[o.index+1], t)
+}
+
+// release lets the warps of a block go on that the functional model no longer holds at a barrier. If none can go on, the
+// functional model sees whether they wait for each other in a way that it can undo.
+func (s *sm) release(b *residentBlock, t int64) error {
+	if b.stuck() {
+		if err := b.block.unblock(); err != nil {
+			return err
+		}
+	}
+	for _, v := range b.warps {
+		if !v.held || v.warp.status == warpBarrier {
+			continue
+		}
+		v.held, v.blocked = false, t+s.run.latency.barrier
+		s.prepare(v, v.warp.next(), t)
+		v.core.expect(v)
+	}
+	return nil
+}
+
+// stuck reports whether no warp of the block can go on although some have not ended.
+func (b *residentBlock) stuck() bool {
+	held := false
+	for _, v := range b.warps {
+		if v.warp.status == warpRunning {
+			return false
+		}
+		held = held || v.held
+	}
+	return held
+}
+
+// end keeps a warp that has ended until its stores have been answered.
+func (s *sm) end(v *resident, t int64) {
+	v.ended, v.ready = true, mem.Never
+	v.why, v.blocked = stall.Drain, max(t+1, v.counters[storeCount].clear)
+	s.draining = append(s.draining, v)
+}
+
+// retire removes the warps whose stores have been answered before cycle end, and their blocks with the last of them.
+func (s *sm) retire(end int64) {
+	rest := s.draining[:0]
+	for _, v := range s.draining {
+		if v.blocked == mem.Never {
+			v.blocked = v.counters[storeCount].clear
+		}
+		if v.blocked > end {
+			rest = append(rest, v)
+			continue
+		}
+		s.remove(v)
+	}
+	s.draining = rest
+}
+
+// remove takes a warp off the SM.
+func (s *sm) remove(v *resident) {
+	v.core.leave(v)
+	s.slots[v.slot] = nil
+	b := v.block
+	b.ended = max(b.ended, v.blocked)
+	if b.live--; b.live > 0 {
+		return
+	}
+	s.freed = append(s.freed, b.ended)
+	s.until = max(s.until, b.ended)
+	if s.blocks--; s.blocks == 0 {
+		s.active += s.until - s.since
+	}
+}
+
+// upcoming returns the first cycle in which something happens on the SM by itself, mem.Never where nothing does.
+func (s *sm) upcoming() int64 {
+	first := s.earliest().at
+	if at, ok := s.path.Busy(); ok {
+		first = min(first, at)
+	}
+	for _, v := range s.draining {
+		first = min(first, v.blocked)
+	}
+	return first
+}

@@ -1,0 +1,121 @@
+package emu
+
+import (
+	"math/bits"
+
+	"gpa/emu/arch"
+	"gpa/emu/mem"
+)
+
+// time sends an instruction that has been executed on its way in cycle t. It returns when its operands have been read
+// and when its result is there, mem.Never where that is not known yet.
+func (s *sm) time(c *subcore, v *resident, o *op, t int64) (read, done int64) {
+	tm := &o.t
+	switch tm.path {
+	case pathPipe, pathCounted:
+		hold := int64(0)
+		if s.run.full {
+			hold = c.ports.read(v, tm, t)
+			c.held = t + 1 + hold
+		}
+		c.pipes[tm.pipe] = t + hold + tm.interval
+		return t + 1, t + tm.latency
+	case pathXU:
+		start := max(t, c.pipes[arch.XU])
+		c.pipes[arch.XU] = start + tm.interval
+		s.path.EnterMIO(c.id, start)
+		return start + 1, start + tm.latency
+	case pathShuffle, pathBarrier:
+		return s.path.Shuffle(c.id, t, tm.latency)
+	case pathConst:
+		return s.loadConstant(c, v, o, t)
+	case pathShared:
+		return s.shared(c, v, o, t)
+	case pathGlobal:
+		return s.global(c, v, o, t)
+	}
+	return t + 1, t + tm.latency
+}
+
+// shared times an access to shared memory and counts its passes.
+func (s *sm) shared(c *subcore, v *resident, o *op, t int64) (read, done int64) {
+	a := &v.warp.acc
+	if a.kind == accessNone { // no thread takes part
+		return s.path.Shuffle(c.id, t, s.run.latency.entry)
+	}
+	passes, ideal := s.banks.Passes(&a.addr, a.mask, int(a.size), a.kind == accessAtomic)
+	n := &s.run.counters[o.index]
+	n.SharedWavefronts += int64(passes)
+	n.SharedWavefrontsIdeal += int64(ideal)
+	return s.path.Shared(c.id, t, passes, o.t.words, a.kind == accessAtomic)
+}
+
+// global times an access to global or local memory and counts its sectors. What of a generic access lies in shared
+// memory is served there.
+func (s *sm) global(c *subcore, v *resident, o *op, t int64) (read, done int64) {
+	a := &v.warp.acc
+	if a.kind == accessNone { // no thread takes part
+		return t + s.run.latency.entry, t + s.run.latency.entry
+	}
+	if a.space == spaceShared {
+		return s.shared(c, v, o, t)
+	}
+	s.coalescer.Add(&a.addr, a.mask, int(a.size))
+	n := &s.run.counters[o.index]
+	n.GlobalSectors += int64(s.coalescer.Sectors)
+	n.GlobalSectorsIdeal += int64(s.coalescer.Ideal)
+	g := mem.Global{Kind: requestKind(a), Words: o.t.words, Bypass: o.t.bypass}
+	if a.kind == accessAtomic {
+		g.Turns = mem.Multiplicity(&a.addr, a.mask)
+	}
+	w := awaited{v: v, write: o.t.write, number: v.number(o.t.write)}
+	if g.Kind != mem.Read {
+		w.stored, w.store = true, v.number(storeCount)
+	}
+	user := s.waits.add(w)
+	g.User = userData | uint64(user)
+	read, done = s.path.Global(c.id, t, s.coalescer.Lines(), g)
+	if done != mem.Never {
+		s.waits.take(user)
+	}
+	if w.stored {
+		v.counters[storeCount].add(t, done, o)
+	}
+	return read, done
+}
+
+// requestKind returns what an access wants of L2.
+func requestKind(a *access) mem.Kind {
+	switch {
+	case a.kind == accessLoad:
+		return mem.Read
+	case a.kind == accessStore:
+		return mem.Write
+	}
+	return mem.Atomic
+}
+
+// loadConstant times a load from a constant bank: lanes that read different lines take turns.
+func (s *sm) loadConstant(c *subcore, v *resident, o *op, t int64) (read, done int64) {
+	a := &v.warp.acc
+	read, done = s.path.Shuffle(c.id, t, o.t.latency)
+	missing, last := int64(-1), int64(-1)
+	done--
+	for m := a.mask; m != 0; m &= m - 1 {
+		line := s.run.constant(o.t.immBank, uint32(a.addr[bits.TrailingZeros32(m)]))
+		if line == last {
+			continue
+		}
+		last = line
+		arrival, _ := s.consts.look(0, uint64(line), read)
+		if arrival == mem.Never {
+			missing = line
+		}
+		done = max(done+1, arrival)
+	}
+	if missing >= 0 {
+		s.constLoads = append(s.constLoads, constLoad{line: missing, awaited: awaited{v: v, write: o.t.write, number: v.number(o.t.write)}})
+		return read, mem.Never
+	}
+	return read, done
+}

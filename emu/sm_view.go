@@ -1,0 +1,253 @@
+package emu
+
+import (
+	"math/bits"
+
+	"gpa/emu/mem"
+	"gpa/emu/stall"
+)
+
+// A symptom is a reason why a warp does not issue, with the test whether it holds in a cycle.
+type symptom struct {
+	reason stall.Reason
+	holds  func(v *resident, t int64) bool
+}
+
+// symptoms lists the reasons in the order in which they are looked for: a sampled warp has one reason, the first that
+// holds. NVIDIA has not published the order. That a running stall count goes before everything that the instruction
+// waits for is measured: wait samples of an instruction are those of the stall count before it whether or not it waits
+// for a dependence counter too. The rest follows the way of an instruction: fetched, decoded with its constant,
+// dependences, queue or pipe, dispatch.
+var symptoms = [...]symptom{
+	{stall.Drain, blockedBy(stall.Drain)},
+	{stall.Sleeping, blockedBy(stall.Sleeping)},
+	{stall.Barrier, blockedBy(stall.Barrier)},
+	{stall.Membar, blockedBy(stall.Membar)},
+	{stall.Misc, blockedBy(stall.Misc)},
+	{stall.BranchResolving, func(v *resident, t int64) bool { return t < v.branch }},
+	{stall.Wait, func(v *resident, t int64) bool { return t < v.stalled && !v.yielded }},
+	{stall.NoInstructions, func(v *resident, t int64) bool { return t < v.fetched }},
+	{stall.ImcMiss, func(v *resident, t int64) bool { return t < v.constant }},
+	{stall.LongScoreboard, func(v *resident, t int64) bool { return v.outstanding(t, true) }},
+	{stall.ShortScoreboard, func(v *resident, t int64) bool { return v.outstanding(t, false) }},
+	{stall.LgThrottle, func(v *resident, t int64) bool { return v.unit == unitLG && t < v.core.freeAt(v.unit, t) }},
+	{stall.MioThrottle, func(v *resident, t int64) bool { return v.unit == unitMIO && t < v.core.freeAt(v.unit, t) }},
+	{stall.MathPipeThrottle, func(v *resident, t int64) bool { return t < v.core.freeAt(v.unit, t) }},
+	{stall.NotSelected, func(v *resident, t int64) bool { return v.core.issuedAt == t }},
+	{stall.DispatchStall, func(*resident, int64) bool { return true }}, // the register file, or a yield with nobody to yield to
+}
+
+func blockedBy(reason stall.Reason) func(*resident, int64) bool {
+	return func(v *resident, t int64) bool { return t < v.blocked && v.why == reason }
+}
+
+// freeAt returns when a unit is free, as it was before an instruction that issued in cycle t.
+func (c *subcore) freeAt(u unit, t int64) int64 {
+	if c.issuedAt == t && c.issuedUnit == u {
+		return c.freeBefore
+	}
+	return c.free(u)
+}
+
+// outstanding reports whether the next instruction waits, in cycle t, for a result of L1TEX, or for any.
+func (v *resident) outstanding(t int64, l1tex bool) bool {
+	return v.awaits(t, func(e event) bool { return !l1tex || e.op.t.l1tex })
+}
+
+// awaits reports whether one of the events that the next instruction waits for in cycle t satisfies the test.
+func (v *resident) awaits(t int64, test func(event) bool) bool {
+	tm := &v.next.t
+	for m := tm.wait; m != 0; m &= m - 1 {
+		n := bits.TrailingZeros8(m)
+		for _, e := range v.visible(n) {
+			if e.done > t && test(e) {
+				return true
+			}
+		}
+	}
+	if tm.depbar >= 0 {
+		events := v.counters[tm.depbar].events
+		for _, e := range events[:max(len(events)-tm.depbarMax, 0)] {
+			if e.done > t && test(e) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// visible returns the events of a counter that the next instruction waits for.
+func (v *resident) visible(n int) []event {
+	events := v.counters[n].events
+	if v.hidden>>n&1 != 0 {
+		events = events[:len(events)-1]
+	}
+	return events
+}
+
+// producer returns the one of the events that the next instruction waits for in cycle t that completes last; open says
+// that this is not known yet.
+func (v *resident) producer(t int64) (o *op, open bool) {
+	var last event
+	var n, unknown int
+	v.awaits(t, func(e event) bool {
+		n++
+		if e.done == mem.Never {
+			unknown++
+		}
+		if last.op == nil || e.done >= last.done {
+			last = e
+		}
+		return false
+	})
+	return last.op, unknown > 0 && n > 1
+}
+
+// state returns what a sample of the warp in cycle t records. With open, the producer is not known yet.
+func (v *resident) state(t int64) (w WarpState, open bool) {
+	c := v.core
+	if c.issuedAt == t && c.last == v {
+		return c.issued.state(stall.Selected), false
+	}
+	for i := range symptoms {
+		if !symptoms[i].holds(v, t) {
+			continue
+		}
+		w = v.next.state(symptoms[i].reason)
+		if r := w.Reason; r == stall.LongScoreboard || r == stall.ShortScoreboard {
+			var o *op
+			o, open = v.producer(t)
+			w.produced(o)
+		}
+		return w, open
+	}
+	return w, false
+}
+
+// state returns a warp's state at the instruction.
+func (o *op) state(r stall.Reason) WarpState {
+	return WarpState{Code: int(o.code), PC: o.inst.PC, Reason: r}
+}
+
+func (w *WarpState) produced(o *op) {
+	w.HasProducer, w.ProducerCode, w.ProducerPC = true, int(o.code), o.inst.PC
+}
+
+// A snapshot is the view of an SM in one cycle. It is taken when the cycle has passed and shown to the observer when
+// the producers of all stalls in it are known.
+type snapshot struct {
+	sm     int
+	cycle  int64
+	issued []bool
+	warps  [][]sampled
+}
+
+// A sampled is the state of a warp in a snapshot.
+type sampled struct {
+	state WarpState
+	open  *resident // the warp, where its producer is not known yet
+}
+
+func (p *snapshot) SM() int                   { return p.sm }
+func (p *snapshot) Schedulers() int           { return len(p.warps) }
+func (p *snapshot) Warps(scheduler int) int   { return len(p.warps[scheduler]) }
+func (p *snapshot) Issued(scheduler int) bool { return p.issued[scheduler] }
+func (p *snapshot) Warp(scheduler, i int) WarpState {
+	return p.warps[scheduler][i].state
+}
+
+// take fills the snapshot with the state of the SM in cycle t and reports whether the SM held a warp then.
+func (p *snapshot) take(s *sm, t int64) bool {
+	p.sm, p.cycle = s.id, t
+	var held int
+	for i, c := range s.cores {
+		p.issued[i] = c.issuedAt == t
+		p.warps[i] = p.warps[i][:0]
+		for _, v := range c.warps {
+			if t < v.born || v.ended && t >= v.blocked {
+				continue
+			}
+			w, open := v.state(t)
+			shown := sampled{state: w}
+			if open {
+				shown.open = v
+			}
+			p.warps[i] = append(p.warps[i], shown)
+			held++
+		}
+	}
+	return held > 0
+}
+
+// complete fills in the producers that are known by now and reports whether all are.
+func (p *snapshot) complete() bool {
+	done := true
+	for _, warps := range p.warps {
+		for i := range warps {
+			w := &warps[i]
+			if w.open == nil {
+				continue
+			}
+			o, open := w.open.producer(p.cycle)
+			if open {
+				done = false
+				continue
+			}
+			w.state.produced(o)
+			w.open = nil
+		}
+	}
+	return done
+}
+
+// A samplerQueue takes the samples of an SM and holds them back until they are complete.
+type samplerQueue struct {
+	observer Observer
+	next     int64 // the next cycle to sample
+	taken    []*snapshot
+	unused   []*snapshot
+}
+
+// begin asks for the first sample at or after cycle t, when the SM has got a block while it held none.
+func (q *samplerQueue) begin(s *sm, t int64) {
+	if q.observer == nil {
+		q.next = mem.Never
+		return
+	}
+	if t > q.next || q.next == 0 {
+		q.next = q.observer.NextSample(s.id, t)
+	}
+}
+
+// upTo takes the samples of the cycles before t.
+func (q *samplerQueue) upTo(s *sm, t int64) {
+	for q.next < t {
+		p := q.blank(len(s.cores))
+		if p.take(s, q.next) {
+			q.taken = append(q.taken, p)
+		} else {
+			q.unused = append(q.unused, p)
+		}
+		q.next = q.observer.NextSample(s.id, q.next+1)
+	}
+}
+
+func (q *samplerQueue) blank(cores int) *snapshot {
+	if n := len(q.unused); n > 0 {
+		p := q.unused[n-1]
+		q.unused = q.unused[:n-1]
+		return p
+	}
+	return &snapshot{issued: make([]bool, cores), warps: make([][]sampled, cores)}
+}
+
+// deliver shows the observer the samples that are complete, in order.
+func (q *samplerQueue) deliver() {
+	var n int
+	for n < len(q.taken) && q.taken[n].complete() {
+		q.observer.Sample(q.taken[n], q.taken[n].cycle)
+		n++
+	}
+	q.unused = append(q.unused, q.taken[:n]...)
+	q.taken = q.taken[:copy(q.taken, q.taken[n:])]
+}
