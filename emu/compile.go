@@ -146,7 +146,8 @@ var (
 )
 
 // compilers is the table of all instructions that can be executed.
-var compilers = merge(warpCompilers, memoryCompilers, controlCompilers)
+var compilers = merge(intCompilers, floatCompilers, doubleCompilers, halfCompilers, conversionCompilers, warpCompilers,
+	memoryCompilers, controlCompilers)
 
 // merge makes one table of the parts that the files of the executors declare.
 func merge(parts ...map[sass.Op]compiler) (table [sass.NumOps]compiler) {
