@@ -25,6 +25,9 @@ func (Volta) New(entry int32, lanes uint32) State {
 // holder of a lock could wait for ever behind lanes that spin on it.
 const backEdges = 64
 
+// patience is the number of YIELDs after which lanes that loop count as arrived at the barriers that others wait at.
+const patience = 256
+
 // A slot is a barrier register as one lane sees it. The epoch tells barriers apart that used the register one after
 // another; 0 is none.
 type slot struct{ mask, epoch uint32 }
@@ -62,6 +65,7 @@ type voltaWarp struct {
 	waiting uint32 // lanes with a wait
 	epochs  uint32 // the last one given out
 	backs   int    // backward branches since the running group began
+	yields  int    // YIELDs of the running group in a row while lanes wait and no other group can run
 
 	// saved remembers the epochs of masks that BMOV has moved to ordinary registers, which hold no epoch.
 	saved map[savedKey]uint32
@@ -77,7 +81,7 @@ func (v *voltaWarp) run() {
 	}
 	last := len(v.ready) - 1
 	v.running, v.ready = v.ready[last], v.ready[:last]
-	v.backs = 0
+	v.backs, v.yields = 0, 0
 }
 
 func (v *voltaWarp) Branch(lanes uint32, target, next int32) {
@@ -221,9 +225,15 @@ func (v *voltaWarp) release(b int, epoch uint32) bool {
 	return true
 }
 
-// free lets lanes go on from a barrier.
+// free lets lanes go on from a barrier. Those that are still to come do not wait for them.
 func (v *voltaWarp) free(b int, lanes uint32) {
 	v.waiting &^= lanes
+	epoch := v.slots[b][bits.TrailingZeros32(lanes)].epoch
+	for l := range v.slots[b] {
+		if v.slots[b][l].epoch == epoch {
+			v.slots[b][l].mask &^= lanes
+		}
+	}
 	v.pushByPC(lanes, func(lane int) int32 { return v.waits[lane].pc })
 	for m := lanes; m != 0; m &= m - 1 {
 		lane := bits.TrailingZeros32(m)
@@ -327,8 +337,17 @@ func (v *voltaWarp) releaseLanes(lane int) {
 
 // Yield also brings groups together that stand at the instruction after the YIELD: compiled loops count on it to gather
 // lanes again (VOTE, YIELD, VOTE, go on while more have come).
+//
+// Lanes that spin on a lock do so for ever if its holder waits for them at a BSYNC. As in the patent, lanes that yield
+// then count as arrived; not at once, as most loops that yield end by themselves.
 func (v *voltaWarp) Yield(next int32) {
 	v.running.PC = next
+	if len(v.ready) == 0 && v.waiting != 0 {
+		if v.yields++; v.yields >= patience {
+			v.yields = 0
+			v.releaseYoungest()
+		}
+	}
 	v.rotate()
 	kept := v.ready[:0]
 	for _, g := range v.ready {
@@ -374,6 +393,13 @@ func (v *voltaWarp) Resume() {
 // Unblock releases the youngest barrier at which lanes wait, counting the missing ones as yielded, as the patent does. A
 // BSYNC only helps performance, so that this never changes results.
 func (v *voltaWarp) Unblock() bool {
+	released := v.releaseYoungest()
+	v.run()
+	return released
+}
+
+// releaseYoungest releases the lanes at the youngest barrier.
+func (v *voltaWarp) releaseYoungest() bool {
 	youngest := -1
 	for m := v.waiting; m != 0; m &= m - 1 {
 		lane := bits.TrailingZeros32(m)
@@ -387,7 +413,6 @@ func (v *voltaWarp) Unblock() bool {
 	w := v.waits[youngest]
 	there, _ := v.at(int(w.barrier), w.epoch)
 	v.free(int(w.barrier), there)
-	v.run()
 	return true
 }
 
