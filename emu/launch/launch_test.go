@@ -218,12 +218,16 @@ func TestNpy(t *testing.T) {
 	if err != nil || !slices.Equal(b.Shape, a.Shape) || b.Descr != a.Descr || !slices.Equal(b.Data, a.Data) {
 		t.Errorf("%+v, %v", b, err)
 	}
+	columns := &Array{Descr: "u1", Shape: []int{2, 3}, Data: []byte{1, 4, 2, 5, 3, 6}}
+	fortran := strings.Replace(string(WriteNpy(columns)), "'fortran_order': False", "'fortran_order': True ", 1)
+	if c, err := ReadNpy([]byte(fortran)); err != nil || !slices.Equal(c.Data, []byte{1, 2, 3, 4, 5, 6}) {
+		t.Errorf("Fortran order: %+v, %v", c, err)
+	}
 	for name, bad := range map[string][]byte{
 		"empty":    nil,
 		"text":     []byte("hello, world, this is no array"),
 		"cut off":  file[:40],
 		"one less": file[:len(file)-1],
-		"fortran":  []byte(strings.Replace(string(file), "'fortran_order': False", "'fortran_order': True ", 1)),
 		"object":   []byte(strings.Replace(string(file), "'<f4'", "'|O8'", 1)),
 		"overflow": WriteNpy(&Array{Descr: "f4", Shape: []int{1 << 32, 1 << 32}}),
 	} {

@@ -26,7 +26,8 @@ var (
 	npyShape   = regexp.MustCompile(`'shape'\s*:\s*\(([0-9, ]*)\)`)
 )
 
-// ReadNpy decodes an .npy file (NumPy Enhancement Proposal 1, versions 1 to 3) of fixed-size numbers in C order.
+// ReadNpy decodes an .npy file (NumPy Enhancement Proposal 1, versions 1 to 3) of fixed-size numbers. Fortran
+// order becomes C order.
 func ReadNpy(data []byte) (*Array, error) {
 	header, body, err := splitNpy(data)
 	if err != nil {
@@ -38,8 +39,6 @@ func ReadNpy(data []byte) (*Array, error) {
 		return nil, fmt.Errorf("the .npy header %.80q is not understood", header)
 	case descr[1] == ">":
 		return nil, errors.New("the array is big endian")
-	case fortran[1] == "True":
-		return nil, errors.New("the array is in Fortran order; save it with numpy.ascontiguousarray")
 	}
 	a := &Array{Descr: descr[2], Data: body}
 	size, err := strconv.Atoi(a.Descr[1:])
@@ -62,7 +61,36 @@ func ReadNpy(data []byte) (*Array, error) {
 	if size != len(body) {
 		return nil, fmt.Errorf("shape (%s) of %s does not fit the file's %d bytes of data", shape[1], a.Descr, len(body))
 	}
+	if fortran[1] == "True" {
+		a.Data = rowMajor(a.Data, a.Shape)
+	}
 	return a, nil
+}
+
+// rowMajor brings elements in Fortran order, the first index fastest, into C order.
+func rowMajor(data []byte, shape []int) []byte {
+	count := product(shape)
+	if count == 0 {
+		return data
+	}
+	size := len(data) / count
+	out := make([]byte, 0, len(data))
+	index := make([]int, len(shape))
+	for range count {
+		from, stride := 0, 1
+		for axis, i := range index {
+			from += i * stride
+			stride *= shape[axis]
+		}
+		out = append(out, data[from*size:(from+1)*size]...)
+		for axis := len(index) - 1; axis >= 0; axis-- {
+			if index[axis]++; index[axis] < shape[axis] {
+				break
+			}
+			index[axis] = 0
+		}
+	}
+	return out
 }
 
 // splitNpy returns the header dictionary and the data.

@@ -1,0 +1,364 @@
+package launch
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"gpa/cubin"
+	"gpa/emu"
+)
+
+// LoadModule reads the cubin that the file names.
+func (f *File) LoadModule() (*cubin.File, error) {
+	data, err := f.dir.ReadFile(f.Module)
+	if err != nil {
+		return nil, f.errorAt(position{key: "module"}, err)
+	}
+	return cubin.NewFile(f.Module, data)
+}
+
+// Dir is where the files beside the launch file are read from.
+func (f *File) Dir() Dir { return f.dir }
+
+// A Session is a launch file on an emulated GPU: its buffers are allocated and filled.
+type Session struct {
+	File    *File
+	Module  *cubin.File
+	Machine *emu.Machine
+
+	buffers map[string]placed
+}
+
+// placed is a buffer or a symbol in device memory.
+type placed struct {
+	addr     uint64
+	constant string // the symbol's name, for constant memory, which has no address in global memory
+	elem     Elem
+	shape    []int
+	bytes    int64
+}
+
+// NewSession allocates and fills the buffers of the file and writes its symbols.
+func NewSession(f *File, machine *emu.Machine) (*Session, error) {
+	s := &Session{File: f, Module: machine.Module(), Machine: machine, buffers: make(map[string]placed)}
+	for i := range f.Buffers {
+		if err := s.place(&f.Buffers[i]); err != nil {
+			return nil, f.errorAt(f.Buffers[i].at, err)
+		}
+	}
+	for i := range f.Symbols {
+		if err := s.placeSymbol(&f.Symbols[i]); err != nil {
+			return nil, f.errorAt(f.Symbols[i].at, err)
+		}
+	}
+	for _, list := range [][]Buffer{f.Buffers, f.Symbols} {
+		for i := range list {
+			if err := s.storePointers(&list[i]); err != nil {
+				return nil, f.errorAt(list[i].at, err)
+			}
+		}
+	}
+	return s, nil
+}
+
+// content makes the initial bytes of a buffer. limit is the size of a symbol, which needs no shape; 0 for buffers.
+func (s *Session) content(b *Buffer, limit int64) (placed, []byte, error) {
+	if b.Init.Kind == InitFile {
+		return s.fileContent(b)
+	}
+	p := placed{elem: b.Type, shape: b.Shape, bytes: limit}
+	if b.Shape != nil {
+		p.bytes = int64(b.Type.Size())
+		for _, n := range b.Shape {
+			p.bytes *= int64(n)
+		}
+	}
+	if p.bytes > maxBufferBytes {
+		return p, nil, fmt.Errorf("the buffer is larger than %d GiB", maxBufferBytes>>30)
+	}
+	if b.Shape == nil {
+		p.shape = []int{int(limit) / b.Type.Size()}
+	}
+	data := make([]byte, p.bytes)
+	return p, data, b.Init.generate(b.Type, data)
+}
+
+// fileContent reads a buffer's content from its .npy file, which must agree with the type and the shape where given.
+func (s *Session) fileContent(b *Buffer) (placed, []byte, error) {
+	a, err := s.File.readArray(b.Init.File)
+	if err != nil {
+		return placed{}, nil, err
+	}
+	p := placed{elem: b.Type, shape: a.Shape, bytes: int64(len(a.Data))}
+	if !b.HasType {
+		if p.elem, err = elemOf(a.Descr); err != nil {
+			return p, nil, fmt.Errorf("%s: %w", b.Init.File, err)
+		}
+	}
+	if elems[p.elem].descr != a.Descr {
+		return p, nil, fmt.Errorf("%s holds %s, the buffer is of type %s", b.Init.File, a.Descr, p.elem)
+	}
+	if b.Shape != nil && product(b.Shape) != product(a.Shape) {
+		return p, nil, fmt.Errorf("%s has shape %v, the buffer %v", b.Init.File, a.Shape, b.Shape)
+	}
+	return p, a.Data, nil
+}
+
+func (f *File) readArray(name string) (*Array, error) {
+	data, err := f.dir.ReadFile(name)
+	if err != nil {
+		return nil, err
+	}
+	a, err := ReadNpy(data)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return a, nil
+}
+
+// elemOf is the element type of an .npy file.
+func elemOf(descr string) (Elem, error) {
+	for e := range numElems {
+		if elems[e].descr == descr && e != BF16 {
+			return e, nil
+		}
+	}
+	return 0, fmt.Errorf("arrays of %s are not supported", descr)
+}
+
+func product(shape []int) int {
+	n := 1
+	for _, d := range shape {
+		n *= d
+	}
+	return n
+}
+
+func (s *Session) place(b *Buffer) error {
+	p, data, err := s.content(b, 0)
+	if err != nil {
+		return err
+	}
+	if p.addr, err = s.Machine.Alloc(b.Name, p.bytes); err != nil {
+		return err
+	}
+	s.buffers[b.Name] = p
+	return s.Machine.Write(p.addr, data)
+}
+
+// placeSymbol writes the initial content of a module variable.
+func (s *Session) placeSymbol(b *Buffer) error {
+	v, err := s.Machine.Symbol(b.Name)
+	if err != nil {
+		return err
+	}
+	p, data, err := s.content(b, int64(v.Size))
+	if err != nil {
+		return err
+	}
+	if p.bytes > int64(v.Size) {
+		return fmt.Errorf("%d bytes do not fit into the symbol's %d", p.bytes, v.Size)
+	}
+	p.addr, p.constant = v.Addr, v.Constant
+	s.buffers[b.Name] = p
+	return s.write(p, 0, data)
+}
+
+func (s *Session) storePointers(b *Buffer) error {
+	list := b.Pointers
+	if b.PointerFile != "" {
+		var err error
+		if list, err = s.File.readPointers(b.PointerFile); err != nil {
+			return err
+		}
+	}
+	at := s.buffers[b.Name]
+	for _, p := range list {
+		to, ok := s.buffers[p.Buffer]
+		if !ok {
+			return fmt.Errorf("pointers: there is no buffer %q", p.Buffer)
+		}
+		if p.At > at.bytes-8 {
+			return fmt.Errorf("pointers: byte %d is beyond the buffer's %d bytes", p.At, at.bytes)
+		}
+		var address [8]byte
+		binary.LittleEndian.PutUint64(address[:], to.addr+uint64(p.Offset))
+		if err := s.write(at, p.At, address[:]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// readPointers reads a .tsv of byte, buffer and offset.
+func (f *File) readPointers(name string) ([]Pointer, error) {
+	data, err := f.dir.ReadFile(name)
+	if err != nil {
+		return nil, err
+	}
+	var list []Pointer
+	for i, line := range strings.Split(strings.TrimRight(string(data), "\n"), "\n") {
+		columns := strings.Split(strings.TrimRight(line, "\r"), "\t")
+		if len(columns) != 3 {
+			return nil, fmt.Errorf("%s:%d: three columns are expected: byte, buffer, offset", name, i+1)
+		}
+		at, err1 := strconv.ParseInt(columns[0], 0, 64)
+		offset, err2 := strconv.ParseInt(columns[2], 0, 64)
+		if err := errors.Join(err1, err2); err != nil || at < 0 {
+			if i == 0 && err != nil {
+				continue // a header line
+			}
+			return nil, fmt.Errorf("%s:%d: %q and %q should be byte offsets", name, i+1, columns[0], columns[2])
+		}
+		list = append(list, Pointer{At: at, Buffer: columns[1], Offset: offset})
+	}
+	return list, nil
+}
+
+func (s *Session) write(p placed, at int64, data []byte) error {
+	if p.constant != "" {
+		return s.Machine.WriteConstant(p.constant, at, data)
+	}
+	return s.Machine.Write(p.addr+uint64(at), data)
+}
+
+func (s *Session) read(p placed) ([]byte, error) {
+	data := make([]byte, p.bytes)
+	if p.constant != "" {
+		return data, s.Machine.ReadConstant(p.constant, 0, data)
+	}
+	return data, s.Machine.Read(p.addr, data)
+}
+
+// Launch returns the i-th launch of the file, bound to the session's buffers.
+func (s *Session) Launch(i int) (*emu.Launch, error) {
+	l := &s.File.Launches[i]
+	k, err := s.Module.Kernel(l.Kernel)
+	if err != nil {
+		return nil, s.File.errorAt(l.at, err)
+	}
+	params, err := s.params(k, l)
+	if err != nil {
+		return nil, err
+	}
+	if l.Cluster != ([3]int{}) {
+		return nil, s.File.errorAt(l.at, fmt.Errorf("cluster: sm_%d has no thread-block clusters", s.Module.Arch))
+	}
+	return &emu.Launch{
+		Kernel: k, Grid: l.Grid, Block: l.Block, SharedDynamic: l.Shared, Cooperative: l.Cooperative, Params: params,
+		Stack: s.File.Stack, WarmCaches: s.File.Caches == Warm,
+	}, nil
+}
+
+// params lays the arguments out as the kernel's parameters.
+func (s *Session) params(k *cubin.Kernel, l *Launch) ([]byte, error) {
+	if len(l.Args) != len(k.Params) {
+		return nil, s.File.errorAt(l.at, fmt.Errorf("kernel %s takes %d arguments, not %d", k.Demangled, len(k.Params), len(l.Args)))
+	}
+	params := make([]byte, k.ParamSize)
+	for i := range l.Args {
+		a := &l.Args[i]
+		data, what := s.argument(a)
+		p := k.Params[i]
+		if len(data) != p.Size {
+			err := fmt.Errorf("argument %d of kernel %s takes %d bytes, %s has %d", i, k.Demangled, p.Size, what, len(data))
+			return nil, s.File.errorAt(a.at, err)
+		}
+		if p.Offset < 0 || p.Offset+p.Size > len(params) {
+			return nil, fmt.Errorf("%s: parameter %d of kernel %s lies outside its parameters", s.Module.Name, i, k.Demangled)
+		}
+		copy(params[p.Offset:], data)
+	}
+	return params, nil
+}
+
+// argument returns the bytes of an argument and what it is called in messages.
+func (s *Session) argument(a *Arg) (data []byte, what string) {
+	switch {
+	case a.Buffer != "":
+		data = binary.LittleEndian.AppendUint64(nil, s.buffers[a.Buffer].addr+uint64(a.Offset))
+		return data, "the address of a buffer"
+	case a.Bytes != nil:
+		return a.Bytes, "bytes"
+	}
+	var scalar [8]byte
+	if err := a.Type.put(scalar[:], a.Value); err != nil { // cannot happen: the decoder has tried it
+		return nil, err.Error()
+	}
+	return scalar[:a.Type.Size()], a.Type.String()
+}
+
+// Run launches the i-th launch of the file once, observed by o where that is not nil.
+func (s *Session) Run(ctx context.Context, i int, o emu.Observer) (*emu.Result, error) {
+	l, err := s.Launch(i)
+	if err != nil {
+		return nil, err
+	}
+	l.Observer = o
+	return s.Machine.Launch(ctx, l)
+}
+
+// Check compares the buffers and symbols that the file expects something of.
+func (s *Session) Check() ([]Check, error) {
+	var checks []Check
+	for i := range s.File.Expect {
+		x := &s.File.Expect[i]
+		c, err := s.check(x)
+		if err != nil {
+			return nil, s.File.errorAt(x.at, err)
+		}
+		checks = append(checks, c)
+	}
+	return checks, nil
+}
+
+func (s *Session) check(x *Expectation) (Check, error) {
+	a, err := s.File.readArray(x.File)
+	if err != nil {
+		return Check{}, err
+	}
+	p, ok := s.buffers[x.Name]
+	if !ok {
+		if p, err = s.expectedSymbol(x.Name, a); err != nil {
+			return Check{}, err
+		}
+	}
+	if elems[p.elem].descr != a.Descr || p.bytes != int64(len(a.Data)) {
+		return Check{}, fmt.Errorf("%s holds %v of %s, the buffer %v of %s", x.File, a.Shape, a.Descr, p.shape, p.elem)
+	}
+	got, err := s.read(p)
+	if err != nil {
+		return Check{}, err
+	}
+	return x.compare(p.elem, got, a.Data), nil
+}
+
+// expectedSymbol finds a symbol that the file expects something of without having initialised it.
+func (s *Session) expectedSymbol(name string, a *Array) (placed, error) {
+	v, err := s.Machine.Symbol(name)
+	if err != nil {
+		return placed{}, fmt.Errorf("there is neither a buffer nor a symbol %q", name)
+	}
+	e, err := elemOf(a.Descr)
+	if err != nil {
+		return placed{}, err
+	}
+	return placed{addr: v.Addr, constant: v.Constant, elem: e, shape: a.Shape, bytes: int64(v.Size)}, nil
+}
+
+// Save returns the contents of a buffer as an .npy file.
+func (s *Session) Save(name string) ([]byte, error) {
+	p, ok := s.buffers[name]
+	if !ok {
+		return nil, fmt.Errorf("there is no buffer %q", name)
+	}
+	data, err := s.read(p)
+	if err != nil {
+		return nil, err
+	}
+	return WriteNpy(&Array{Descr: elems[p.elem].descr, Shape: p.shape, Data: data}), nil
+}
