@@ -199,3 +199,13 @@ func (f *File) Variable(name string) *Variable {
 	}
 	return nil
 }
+
+var functionKinds = [...]string{KernelFunction: "kernel", DeviceFunction: "device function", InternalFunction: "compiler helper"}
+
+// String says it in the words of reports.
+func (k FunctionKind) String() string {
+	if int(k) < len(functionKinds) {
+		return functionKinds[k]
+	}
+	return "function"
+}

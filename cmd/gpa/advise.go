@@ -1,0 +1,128 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/pflag"
+
+	"gpa/advisor"
+	"gpa/blamer"
+	"gpa/emu/launch"
+	"gpa/profiler"
+	"gpa/reports"
+)
+
+// adviceFlags are the flags of the commands that blame and advise.
+type adviceFlags struct {
+	json  bool
+	out   string
+	top   int
+	exact bool
+}
+
+func (f *adviceFlags) register(flags *pflag.FlagSet) {
+	flags.BoolVar(&f.json, "json", false, "print JSON")
+	flags.StringVar(&f.out, "out", "", "write all files of the result to `DIR`")
+	flags.IntVar(&f.top, "top", 3, "`NUMBER` of pieces of advice told in full for each kernel")
+	flags.BoolVar(&f.exact, "exact", false, "blame the true producers of the stalls, which only an emulated GPU knows")
+}
+
+func adviseCommand() command {
+	return command{
+		name: "advise", args: "SAMPLES", short: "blame and advise again from a saved profile",
+		long: `SAMPLES is a samples.gpa that gpa profile --out wrote, or the folder that holds one. Source lines are shown where
+the source files lie beside it.`,
+		setup: func(flags *pflag.FlagSet) action {
+			var f adviceFlags
+			f.register(flags)
+			return f.advise
+		},
+	}
+}
+
+func (f *adviceFlags) advise(_ context.Context, e *env, args []string) error {
+	name, err := oneArgument(args, "the saved profile")
+	if err != nil {
+		return err
+	}
+	if info, err := os.Stat(name); err == nil && info.IsDir() {
+		name = filepath.Join(name, "samples.gpa")
+	}
+	p, err := loadProfile(name)
+	if err != nil {
+		return err
+	}
+	return f.report(e, &reports.Result{Profile: p}, sourceFinder{launch.OSDir(filepath.Dir(name))})
+}
+
+func loadProfile(name string) (*profiler.Profile, error) {
+	file, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return nil, err
+	}
+	return profiler.Load(name, file, info.Size())
+}
+
+// report blames, advises, writes the files and prints the result.
+func (f *adviceFlags) report(e *env, r *reports.Result, source sourceFinder) error {
+	if f.top < 1 {
+		return usagef("--top: %d is not positive", f.top)
+	}
+	if err := f.analyze(r); err != nil {
+		return err
+	}
+	var text bytes.Buffer
+	if err := reports.Text(&text, r, reports.TextOptions{Top: f.top, Source: source.read}); err != nil {
+		return err
+	}
+	if err := f.write(r, text.Bytes()); err != nil {
+		return err
+	}
+	if f.json {
+		return reports.WriteJSON(e.stdout, r.Report())
+	}
+	_, err := e.stdout.Write(text.Bytes())
+	return err
+}
+
+// analyze adds blame and advice to the launches of a result.
+func (f *adviceFlags) analyze(r *reports.Result) error {
+	if r.Launches == nil {
+		r.Launches = make([]reports.LaunchResult, len(r.Profile.Launches))
+	}
+	for i, l := range r.Profile.Launches {
+		blame, err := blamer.Analyze(l, r.Profile.Modules[l.Module], blamer.Options{Exact: f.exact})
+		if err != nil {
+			return err
+		}
+		r.Launches[i].Blame = blame
+		if r.Launches[i].Advice, err = advisor.Advise(blame, advisor.Options{}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// write puts all files of a result into the output folder.
+func (f *adviceFlags) write(r *reports.Result, text []byte) error {
+	if f.out == "" {
+		return nil
+	}
+	files, err := profileFiles(r.Profile)
+	if err != nil {
+		return err
+	}
+	var object bytes.Buffer
+	if err := reports.WriteJSON(&object, r.WithoutHostTimes().Report()); err != nil {
+		return err
+	}
+	return writeFiles(f.out, append(files, outputFile{"advice.txt", text}, outputFile{"advice.json", object.Bytes()}))
+}

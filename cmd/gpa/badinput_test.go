@@ -1,0 +1,192 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"gpa/kernels"
+)
+
+// gpa runs a command line and returns what it printed and its exit status.
+func gpa(t *testing.T, args ...string) (stdout, stderr string, status int) {
+	t.Helper()
+	var out, err bytes.Buffer
+	status = run(context.Background(), &env{stdout: &out, stderr: &err}, args)
+	return out.String(), err.String(), status
+}
+
+// copyKernel puts the files of a built-in kernel into a new folder, for a test to spoil them.
+func copyKernel(t *testing.T, name string) string {
+	t.Helper()
+	folder, err := kernels.Open(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	if err := os.CopyFS(dir, folder); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// edit replaces text in the file, which must contain it.
+func edit(t *testing.T, file, old, new string) {
+	t.Helper()
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Contains(data, []byte(old)) {
+		t.Fatalf("%s does not contain %q", file, old)
+	}
+	data = bytes.Replace(data, []byte(old), []byte(new), 1)
+	if err := os.WriteFile(file, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// spoilCubin changes the bytes of vecadd's cubin.
+func spoilCubin(change func([]byte) []byte) func(t *testing.T, dir string) {
+	return func(t *testing.T, dir string) {
+		name := filepath.Join(dir, "vecadd.sm_70.cubin")
+		data, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, change(data), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func spoilLaunch(old, new string) func(t *testing.T, dir string) {
+	return func(t *testing.T, dir string) { edit(t, filepath.Join(dir, "launch.yaml"), old, new) }
+}
+
+// Bad input gives one clear line on standard error that names the file and what is wrong, exit status 2, and no output,
+// whole or half.
+func TestBadInput(t *testing.T) {
+	const yaml = "launch.yaml"
+	tests := []struct {
+		name  string
+		spoil func(t *testing.T, dir string)
+		want  []string // in the message
+	}{
+		{"empty cubin", spoilCubin(func([]byte) []byte { return nil }), []string{"vecadd.sm_70.cubin", "empty"}},
+		{"truncated cubin", spoilCubin(func(b []byte) []byte { return b[:len(b)/2] }), []string{"vecadd.sm_70.cubin"}},
+		{"header only", spoilCubin(func(b []byte) []byte { return b[:64] }), []string{"vecadd.sm_70.cubin"}},
+		{"text for a cubin", spoilCubin(func([]byte) []byte { return []byte("hello\n") }), []string{"vecadd.sm_70.cubin", "ELF"}},
+		{"another machine's ELF", spoilCubin(func(b []byte) []byte { b[18] = 62; return b }), []string{"vecadd.sm_70.cubin", "CUDA"}},
+		{"architecture unknown", spoilCubin(func(b []byte) []byte { b[48] = 35; return b }), []string{"vecadd.sm_70.cubin", "sm_35"}},
+		{"cubin missing", spoilLaunch("vecadd.sm_70.cubin", "gone.cubin"), []string{yaml, "gone.cubin"}},
+		{"kernel unknown", spoilLaunch("kernel: vecadd", "kernel: vecsub"), []string{yaml, "vecsub"}},
+		{"argument missing", spoilLaunch("- {buffer: a}\n", "\n"), []string{yaml, "arguments"}},
+		{"argument type", spoilLaunch("{i32: ", "{i64: "), []string{yaml, "i64"}},
+		{"grid 0", spoilLaunch("grid: [", "grid: [0, "), []string{yaml, "grid"}},
+		{"block too large", spoilLaunch("block: [256]", "block: [1025]"), []string{"vecadd", "1024"}},
+		{"block too large in all", spoilLaunch("block: [256]", "block: [64, 64]"), []string{"vecadd", "4096"}},
+		{"too much shared memory", spoilLaunch("block: [256]", "block: [256]\n    shared: 1000000"), []string{"vecadd", "shared"}},
+		{"syntax", spoilLaunch("launches:", "launches"), []string{yaml}},
+		{"unknown key", spoilLaunch("block:", "blocks:"), []string{yaml, "blocks"}},
+		{"npy missing", func(t *testing.T, dir string) {
+			if err := os.Remove(filepath.Join(dir, expectedFile(t, dir))); err != nil {
+				t.Fatal(err)
+			}
+		}, []string{yaml, ".npy"}},
+		{"npy cut off", func(t *testing.T, dir string) {
+			if err := os.Truncate(filepath.Join(dir, expectedFile(t, dir)), 1000); err != nil {
+				t.Fatal(err)
+			}
+		}, []string{yaml, ".npy", "shape"}},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			dir := copyKernel(t, "vecadd")
+			test.spoil(t, dir)
+			for _, verb := range []string{"run", "profile"} {
+				result := filepath.Join(t.TempDir(), "out")
+				stdout, stderr, status := gpa(t, verb, filepath.Join(dir, yaml), "--out", result)
+				checkRefused(t, verb, stdout, stderr, status)
+				for _, want := range test.want {
+					if !strings.Contains(stderr, want) {
+						t.Errorf("%s: %q does not say %q", verb, stderr, want)
+					}
+				}
+				if _, err := os.Stat(result); err == nil {
+					t.Errorf("%s: there is output", verb)
+				}
+			}
+		})
+	}
+}
+
+// expectedFile is the name of the .npy that vecadd's output is compared with.
+func expectedFile(t *testing.T, dir string) string {
+	t.Helper()
+	names, err := filepath.Glob(filepath.Join(dir, "*expected*.npy"))
+	if err != nil || len(names) != 1 {
+		t.Fatalf("expected files: %v, %v", names, err)
+	}
+	return filepath.Base(names[0])
+}
+
+func checkRefused(t *testing.T, verb, stdout, stderr string, status int) {
+	t.Helper()
+	if status != exitUsage {
+		t.Errorf("%s: exit status %d, stderr %q", verb, status, stderr)
+	}
+	if stdout != "" {
+		t.Errorf("%s: standard output %q", verb, stdout)
+	}
+	if n := strings.Count(strings.TrimSuffix(stderr, "\n"), "\n"); n > 0 && !strings.HasSuffix(stderr, "--help shows the arguments and flags\n") {
+		t.Errorf("%s: more than one line: %q", verb, stderr)
+	}
+}
+
+func TestBadCommandLine(t *testing.T) {
+	tests := []struct {
+		args []string
+		want string
+	}{
+		{[]string{"prfile"}, `there is no command "prfile"`},
+		{[]string{"run"}, "the kernel is missing"},
+		{[]string{"run", "no-such-kernel"}, "neither a built-in kernel nor a file"},
+		{[]string{"run", "vecadd", "saxpy"}, "one argument, not 2"},
+		{[]string{"run", "vecadd", "--no-such-flag"}, "unknown flag"},
+		{[]string{"run", "vecadd", "--grid", "4"}, "go with a cubin"},
+		{[]string{"run", "vecadd", "--grid", "0"}, "not a positive number"},
+		{[]string{"run", "vecadd", "--arch", "k80"}, "k80"},
+		{[]string{"profile", "vecadd", "--period", "100"}, "--period"},
+		{[]string{"profile", "vecadd", "--timing", "slow"}, "slow"},
+		{[]string{"advise", "no-such-file"}, "no-such-file"},
+		{[]string{"disasm"}, "the cubin is missing"},
+		{[]string{"disasm", "command.go"}, "command.go"},
+	}
+	for _, test := range tests {
+		stdout, stderr, status := gpa(t, test.args...)
+		checkRefused(t, strings.Join(test.args, " "), stdout, stderr, status)
+		if !strings.Contains(stderr, test.want) {
+			t.Errorf("%v: %q does not say %q", test.args, stderr, test.want)
+		}
+	}
+}
+
+func TestHelp(t *testing.T) {
+	stdout, _, status := gpa(t, "--help")
+	if status != exitDone {
+		t.Errorf("exit status %d", status)
+	}
+	for _, c := range commands() {
+		if !strings.Contains(stdout, "\n  "+c.name) {
+			t.Errorf("gpa --help lacks %s", c.name)
+		}
+		out, stderr, status := gpa(t, c.name, "--help")
+		if status != exitDone || stderr != "" || !strings.Contains(out, "Usage: gpa "+c.name) {
+			t.Errorf("gpa %s --help: status %d, %q, %q", c.name, status, out, stderr)
+		}
+	}
+}

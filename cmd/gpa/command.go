@@ -1,0 +1,152 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/pflag"
+)
+
+// Exit statuses, the same for every command.
+const (
+	exitDone   = 0
+	exitFailed = 1 // the kernel or a check failed
+	exitUsage  = 2 // the command line or an input is wrong
+)
+
+// env is what a command touches of its surroundings. The result goes to stdout, everything else to stderr.
+type env struct {
+	stdout, stderr io.Writer
+}
+
+// A command is one verb. setup declares its flags and returns the function that runs it after they are parsed.
+type command struct {
+	name  string
+	args  string // for the usage line
+	short string // one line for the list of commands
+	long  string // what --help says besides
+	setup func(*pflag.FlagSet) action
+}
+
+// An action runs a command with its positional arguments.
+type action func(ctx context.Context, e *env, args []string) error
+
+// commands lists the commands in the order in which a user meets them.
+func commands() []command {
+	return []command{
+		profileCommand(),
+		runCommand(),
+		adviseCommand(),
+		disasmCommand(),
+		versionCommand(),
+	}
+}
+
+// A usageError is a mistake in the command line; its message is followed by a hint at --help.
+type usageError struct{ error }
+
+func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
+
+// A failure is a kernel or a check that failed, after the result was printed.
+type failure struct{ error }
+
+// run executes a command line and returns the exit status. It is apart from main so that tests can call it.
+func run(ctx context.Context, e *env, args []string) int {
+	if len(args) == 0 || args[0] == "--help" || args[0] == "-h" || args[0] == "help" && len(args) == 1 {
+		printHelp(e.stdout)
+		return exitDone
+	}
+	if args[0] == "help" {
+		args = []string{args[1], "--help"}
+	}
+	for _, c := range commands() {
+		if c.name == args[0] {
+			return c.run(ctx, e, args[1:])
+		}
+	}
+	fmt.Fprintf(e.stderr, "gpa: there is no command %q; gpa --help lists them\n", args[0])
+	return exitUsage
+}
+
+func (c *command) run(ctx context.Context, e *env, args []string) int {
+	flags := pflag.NewFlagSet(c.name, pflag.ContinueOnError)
+	flags.SortFlags = false
+	flags.Usage = func() {}
+	act := c.setup(flags)
+	err := flags.Parse(args)
+	if errors.Is(err, pflag.ErrHelp) {
+		c.printHelp(e.stdout, flags)
+		return exitDone
+	}
+	if err == nil {
+		err = act(ctx, e, flags.Args())
+	} else {
+		err = usageError{err}
+	}
+	return c.report(e, err)
+}
+
+// report prints an error as one line and chooses the exit status.
+func (c *command) report(e *env, err error) int {
+	if err == nil {
+		return exitDone
+	}
+	fmt.Fprintf(e.stderr, "gpa %s: %s\n", c.name, oneLine(err.Error()))
+	var failed failure
+	if errors.As(err, &failed) {
+		return exitFailed
+	}
+	var usage usageError
+	if errors.As(err, &usage) {
+		fmt.Fprintf(e.stderr, "gpa %s --help shows the arguments and flags\n", c.name)
+	}
+	return exitUsage
+}
+
+// oneLine keeps an error from breaking out of its line.
+func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+func printHelp(w io.Writer) {
+	fmt.Fprint(w, `gpa finds out why a CUDA kernel is slow and says what to change, without a GPU.
+
+It loads a real NVIDIA cubin, runs its machine code on an emulated GPU, samples program counters as the
+hardware does, blames every stall on the instruction that caused it, and ranks the changes worth making
+by the speedup each should bring.
+
+Usage: gpa COMMAND [ARGUMENT ...] [FLAG ...]
+
+Commands:
+`)
+	for _, c := range commands() {
+		fmt.Fprintf(w, "  %-10s %s\n", c.name, c.short)
+	}
+	fmt.Fprint(w, `
+gpa COMMAND --help describes a command. Try: gpa profile vecadd
+
+Exit status: 0 done, 1 the kernel or a check failed, 2 the command line or an input is wrong.
+`)
+}
+
+func (c *command) printHelp(w io.Writer, flags *pflag.FlagSet) {
+	fmt.Fprintf(w, "gpa %s: %s\n\nUsage: gpa %s %s\n", c.name, c.short, c.name, strings.TrimSpace(c.args+" [FLAG ...]"))
+	if c.long != "" {
+		fmt.Fprintf(w, "\n%s\n", strings.TrimSpace(c.long))
+	}
+	if flags.HasFlags() {
+		fmt.Fprintf(w, "\nFlags:\n%s", flags.FlagUsagesWrapped(100))
+	}
+}
+
+// oneArgument is the positional argument of a command that takes exactly one.
+func oneArgument(args []string, what string) (string, error) {
+	switch len(args) {
+	case 0:
+		return "", usagef("%s is missing", what)
+	case 1:
+		return args[0], nil
+	}
+	return "", usagef("%s is one argument, not %d", what, len(args))
+}

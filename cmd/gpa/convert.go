@@ -1,0 +1,33 @@
+package main
+
+import (
+	"gpa/emu"
+	"gpa/profiler"
+	"gpa/profiler/sampler"
+)
+
+// profiledRun turns what the emulator knows of a launch into what profiles hold. fault is nil where there was none.
+func profiledRun(r *emu.Result, fault *emu.Fault) *sampler.Run {
+	run := &sampler.Run{
+		Facts:         &r.Facts,
+		SharedDynamic: r.SharedDynamic, LocalBytes: r.LocalBytes,
+		Cycles: r.Cycles, SMActiveCycles: r.SMActiveCycles,
+		WarpInstructions: r.WarpInstructions, ThreadInstructions: r.ThreadInstructions,
+		TimingLevel: r.Level.String(),
+	}
+	for i := range r.Counters {
+		c := &r.Counters[i]
+		run.PCs = append(run.PCs, profiler.Counter{
+			Code: c.Code, PC: c.PC, Executions: c.Executions, ThreadExecutions: c.ThreadExecutions, BranchTaken: c.BranchTaken,
+			GlobalSectors: c.GlobalSectors, GlobalSectorsIdeal: c.GlobalSectorsIdeal,
+			SharedWavefronts: c.SharedWavefronts, SharedWavefrontsIdeal: c.SharedWavefrontsIdeal,
+		})
+	}
+	if fault != nil {
+		run.Fault = &profiler.Fault{
+			Kind: string(fault.Kind), Code: fault.Code, PC: fault.PC, Block: fault.Block, Thread: fault.Thread,
+			HasAddress: fault.HasAddress, Address: fault.Address, Buffer: fault.Buffer, Message: fault.Error(),
+		}
+	}
+	return run
+}

@@ -1,0 +1,235 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"gpa/cubin"
+	"gpa/cubin/sass"
+	"gpa/kernels"
+	"gpa/reports"
+)
+
+// disasmFlags are the choices of gpa disasm.
+type disasmFlags struct {
+	json    bool
+	hex     bool
+	control bool
+	lines   bool
+	kernel  string
+}
+
+func disasmCommand() command {
+	return command{
+		name: "disasm", args: "CUBIN|KERNEL", short: "print the machine code of a cubin, as nvdisasm does",
+		long: `The argument is a cubin or a built-in kernel. Control codes are printed as [B012345:Rr:Ww:Y:Sss]: the dependence
+counters that the instruction waits for, its read and write barriers, yield, and the stall count.
+
+--json prints {"file", "arch", "sections": [{"name", "functions": [{"name", "kind", "offset", "size"}],
+"instructions": [{"pc", "word", "control", "sass", "frames": [{"function", "file", "line"}, …]}]}]},
+frames innermost first.`,
+		setup: func(flags *pflag.FlagSet) action {
+			var f disasmFlags
+			flags.BoolVar(&f.json, "json", false, "print JSON")
+			flags.BoolVar(&f.hex, "hex", false, "print the instruction words")
+			flags.BoolVar(&f.control, "control", false, "print the control codes")
+			flags.BoolVar(&f.lines, "lines", false, "print source lines with their inline stacks")
+			flags.StringVar(&f.kernel, "kernel", "", "only the section of this kernel, `NAME`")
+			return func(_ context.Context, e *env, args []string) error {
+				name, err := oneArgument(args, "the cubin")
+				if err != nil {
+					return err
+				}
+				return f.run(e, name)
+			}
+		},
+	}
+}
+
+func (f *disasmFlags) run(e *env, name string) error {
+	module, err := openModule(name)
+	if err != nil {
+		return err
+	}
+	codes := module.Codes
+	if f.kernel != "" {
+		k, err := module.Kernel(f.kernel)
+		if err != nil {
+			return err
+		}
+		codes = []*cubin.Code{k.Code}
+	}
+	if f.json {
+		return reports.WriteJSON(e.stdout, f.object(module, codes))
+	}
+	w := bufio.NewWriter(e.stdout)
+	fmt.Fprintf(w, "// %s: sm_%d\n", module.Name, module.Arch)
+	for _, code := range codes {
+		f.section(w, code)
+	}
+	return w.Flush()
+}
+
+// openModule reads the cubin that an argument names: a file, or the one of a launch file or built-in kernel.
+func openModule(name string) (*cubin.File, error) {
+	isLaunch := slices.Contains(kernels.Names(), name) || strings.HasSuffix(name, ".yaml") || strings.HasSuffix(name, ".yml")
+	if info, err := os.Stat(name); err == nil && info.IsDir() {
+		isLaunch = true
+	}
+	if !isLaunch {
+		return cubin.Open(name)
+	}
+	file, err := new(target).launchFile(name)
+	if err != nil {
+		return nil, err
+	}
+	return file.LoadModule()
+}
+
+// section prints one .text section.
+func (f *disasmFlags) section(w io.Writer, code *cubin.Code) {
+	labels := branchLabels(code)
+	last := ""
+	for i := range code.Insts {
+		in := &code.Insts[i]
+		for _, fn := range code.Functions {
+			if fn.Offset == in.PC {
+				fmt.Fprintf(w, "\n%s:  // %s, %d instructions\n", fn.Name, fn.Kind, fn.Size/sass.InstSize)
+			}
+		}
+		if label, ok := labels[in.PC]; ok && strings.HasPrefix(label, localLabel) {
+			fmt.Fprintf(w, "%s:\n", label)
+		}
+		if f.lines {
+			if where := framesText(code.Frames(in.PC)); where != last && where != "" {
+				fmt.Fprintf(w, "        //## %s\n", where)
+				last = where
+			}
+		}
+		f.instruction(w, in, labels)
+	}
+}
+
+func (f *disasmFlags) instruction(w io.Writer, in *sass.Inst, labels map[uint64]string) {
+	fmt.Fprintf(w, "        /*%04x*/ ", in.PC)
+	if f.control {
+		fmt.Fprintf(w, "%s ", in.Control)
+	}
+	text := in.TextWith(func(pc uint64) string {
+		if label, ok := labels[pc]; ok {
+			return "`(" + label + ")"
+		}
+		return ""
+	})
+	if f.hex {
+		fmt.Fprintf(w, "%-60s /* 0x%016x 0x%016x */\n", text+" ;", in.Word.Hi, in.Word.Lo)
+		return
+	}
+	fmt.Fprintln(w, text+" ;")
+}
+
+// localLabel begins the names of branch targets inside functions.
+const localLabel = ".L_"
+
+// branchLabels names the targets of the branches and calls in a section, by address: a function by its symbol, any
+// other place by a number.
+func branchLabels(code *cubin.Code) map[uint64]string {
+	labels := make(map[uint64]string)
+	for i := range code.Insts {
+		for _, o := range code.Insts[i].Operands {
+			if o.Kind == sass.KindTarget {
+				labels[o.Imm] = ""
+			}
+		}
+	}
+	for _, fn := range code.Functions {
+		if _, ok := labels[fn.Offset]; ok {
+			labels[fn.Offset] = fn.Name
+		}
+	}
+	n := 0
+	for i := range code.Insts {
+		pc := code.Insts[i].PC
+		if name, ok := labels[pc]; ok && name == "" {
+			labels[pc] = fmt.Sprint(localLabel, n)
+			n++
+		}
+	}
+	for pc, name := range labels {
+		if name == "" { // a target outside the section
+			delete(labels, pc)
+		}
+	}
+	return labels
+}
+
+// framesText is an inline stack in one line, innermost first.
+func framesText(frames []cubin.Frame) string {
+	parts := make([]string, len(frames))
+	for i, f := range frames {
+		parts[i] = fmt.Sprintf("%s:%d", f.File, f.Line)
+		if i < len(frames)-1 {
+			parts[i] += " (" + f.Function + ")"
+		}
+	}
+	return strings.Join(parts, " inlined at ")
+}
+
+// The JSON of gpa disasm.
+type (
+	disasmObject struct {
+		File     string          `json:"file"`
+		Arch     string          `json:"arch"`
+		Sections []disasmSection `json:"sections"`
+	}
+	disasmSection struct {
+		Name         string           `json:"name"`
+		Functions    []disasmFunction `json:"functions"`
+		Instructions []disasmInst     `json:"instructions"`
+	}
+	disasmFunction struct {
+		Name   string `json:"name"`
+		Kind   string `json:"kind"`
+		Offset uint64 `json:"offset"`
+		Size   uint64 `json:"size"`
+	}
+	disasmInst struct {
+		PC      uint64        `json:"pc"`
+		Word    string        `json:"word"`
+		Control string        `json:"control"`
+		SASS    string        `json:"sass"`
+		Frames  []disasmFrame `json:"frames,omitempty"`
+	}
+	disasmFrame struct {
+		Function string `json:"function"`
+		File     string `json:"file"`
+		Line     int    `json:"line"`
+	}
+)
+
+func (f *disasmFlags) object(module *cubin.File, codes []*cubin.Code) disasmObject {
+	object := disasmObject{File: module.Name, Arch: fmt.Sprintf("sm_%d", module.Arch)}
+	for _, code := range codes {
+		s := disasmSection{Name: code.Name}
+		for _, fn := range code.Functions {
+			s.Functions = append(s.Functions, disasmFunction{fn.Demangled, fn.Kind.String(), fn.Offset, fn.Size})
+		}
+		for i := range code.Insts {
+			in := &code.Insts[i]
+			d := disasmInst{PC: in.PC, Word: fmt.Sprintf("%016x%016x", in.Word.Hi, in.Word.Lo), Control: in.Control.String(), SASS: in.Text()}
+			for _, frame := range code.Frames(in.PC) {
+				d.Frames = append(d.Frames, disasmFrame{frame.Function, frame.File, frame.Line})
+			}
+			s.Instructions = append(s.Instructions, d)
+		}
+		object.Sections = append(object.Sections, s)
+	}
+	return object
+}

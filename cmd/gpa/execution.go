@@ -1,0 +1,107 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"gpa/cubin"
+	"gpa/emu"
+	"gpa/emu/launch"
+	"gpa/profiler"
+	"gpa/profiler/sampler"
+	"gpa/reports"
+)
+
+// An execution is a launch file run from its first launch to its last, or to the first that faulted.
+type execution struct {
+	resolved *resolved
+	profile  *profiler.Profile
+	took     []time.Duration // host time of each launch
+	checks   []launch.Check
+}
+
+func newExecution(r *resolved) *execution {
+	return &execution{resolved: r, profile: &profiler.Profile{Modules: []*cubin.File{r.module}}}
+}
+
+// all runs every launch of the file and checks the outputs, unless a launch faulted. Without a sampler the launches
+// have no samples.
+func (x *execution) all(ctx context.Context, s *launch.Session, o *sampler.Sampler) error {
+	for i := range x.resolved.file.Launches {
+		for range x.resolved.file.Launches[i].Repeat {
+			faulted, err := x.one(ctx, s, i, o)
+			if err != nil || faulted {
+				return err
+			}
+		}
+	}
+	var err error
+	x.checks, err = s.Check()
+	return err
+}
+
+// one runs the i-th launch of the file once. A fault is part of the result, not an error.
+func (x *execution) one(ctx context.Context, s *launch.Session, i int, o *sampler.Sampler) (faulted bool, err error) {
+	var observer emu.Observer
+	if o != nil {
+		observer = o
+	}
+	start := time.Now()
+	result, err := s.Run(ctx, i, observer)
+	x.took = append(x.took, time.Since(start))
+	var fault *emu.Fault
+	if err != nil && !errors.As(err, &fault) {
+		return false, err
+	}
+	run := profiledRun(result, fault)
+	if o != nil {
+		x.profile.Launches = append(x.profile.Launches, o.Launch(run))
+	} else {
+		x.profile.Launches = append(x.profile.Launches, sampler.Unsampled(run))
+	}
+	return fault != nil, nil
+}
+
+// failed is the error of an execution that ended with a fault or with outputs other than expected.
+func (x *execution) failed() error {
+	for _, l := range x.profile.Launches {
+		if l.Fault != nil {
+			return failure{fmt.Errorf("kernel %s: %s", l.Kernel, l.Fault.Kind)}
+		}
+	}
+	wrong := 0
+	for i := range x.checks {
+		if !x.checks[i].OK() {
+			wrong++
+		}
+	}
+	if wrong > 0 {
+		return failure{fmt.Errorf("%d of %d outputs are not as expected", wrong, len(x.checks))}
+	}
+	return nil
+}
+
+// result is what reports print. Host times make one run's bytes differ from the next, so files go without them.
+func (x *execution) result(hostTimes bool) *reports.Result {
+	r := &reports.Result{Profile: x.profile, Launches: make([]reports.LaunchResult, len(x.profile.Launches))}
+	if hostTimes {
+		for i, took := range x.took {
+			r.Launches[i].Seconds = took.Seconds()
+		}
+	}
+	for i := range x.checks {
+		r.Checks = append(r.Checks, reportedCheck(&x.checks[i]))
+	}
+	return r
+}
+
+func reportedCheck(c *launch.Check) reports.Check {
+	out := reports.Check{Buffer: c.Buffer, OK: c.OK(), Mismatches: c.Mismatches}
+	if c.First != nil {
+		first := reports.Mismatch(*c.First)
+		out.First = &first
+	}
+	return out
+}

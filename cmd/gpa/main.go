@@ -1,0 +1,16 @@
+// Command gpa finds out why a CUDA kernel is slow and says what to change, on a machine with no GPU. Run gpa --help for
+// its commands.
+package main
+
+import (
+	"context"
+	"os"
+	"os/signal"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	status := run(ctx, &env{stdout: os.Stdout, stderr: os.Stderr}, os.Args[1:])
+	stop()
+	os.Exit(status)
+}

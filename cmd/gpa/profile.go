@@ -1,0 +1,123 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/spf13/pflag"
+
+	"gpa/emu"
+	"gpa/kernels"
+	"gpa/profiler"
+	"gpa/profiler/sampler"
+	"gpa/reports"
+)
+
+// profileFlags are the flags of gpa profile.
+type profileFlags struct {
+	target  target
+	machine machineFlags
+	advice  adviceFlags
+	period  int
+	seed    uint64
+	timing  string
+}
+
+func profileCommand() command {
+	return command{
+		name: "profile", args: "KERNEL", short: "run a kernel on the emulated GPU, sample it, and say what to change",
+		long: kernelHelp + ` Without a KERNEL the built-in
+ones are listed.
+
+Every SM takes a sample of one of its warp schedulers each period: the instruction that a warp was about to issue and
+why it did not. Stalls are blamed on the instructions that cause them, and the changes worth making are ranked by the
+speedup that each should bring.
+
+--out DIR writes profile.pb.gz (for go tool pprof), samples.gpa (for gpa advise, with the cubin inside), advice.txt and
+advice.json. The same launch gives the same bytes. Device-side printf goes to standard error.`,
+		setup: func(flags *pflag.FlagSet) action {
+			var f profileFlags
+			f.advice.register(flags)
+			flags.IntVar(&f.period, "period", 0, "`CYCLES` between two samples of an SM, a power of two from 32 (default: chosen so that\na launch gives a few thousand samples)")
+			flags.Uint64Var(&f.seed, "seed", 0, "`NUMBER` that selects the sequence of warps sampled")
+			flags.StringVar(&f.timing, "timing", "full", "`LEVEL` of the timing model: full, or fast (perfect instruction cache, fixed L2 latency)")
+			f.machine.register(flags)
+			f.target.register(flags)
+			return f.run
+		},
+	}
+}
+
+func (f *profileFlags) run(ctx context.Context, e *env, args []string) error {
+	if len(args) == 0 {
+		return listKernels(e.stdout)
+	}
+	name, err := oneArgument(args, "the kernel")
+	if err != nil {
+		return err
+	}
+	level, err := f.level()
+	if err != nil {
+		return err
+	}
+	o, err := sampler.New(sampler.Options{Period: f.period, Seed: f.seed})
+	if err != nil {
+		return usagef("--period: %w", err)
+	}
+	r, err := f.target.resolve(name)
+	if err != nil {
+		return err
+	}
+	s, err := f.machine.session(r, level, e.stderr)
+	if err != nil {
+		return err
+	}
+	ran := newExecution(r)
+	if err := ran.all(ctx, s, o); err != nil {
+		return err
+	}
+	if err := f.advice.report(e, ran.result(true), r.source); err != nil {
+		return err
+	}
+	return ran.failed()
+}
+
+// level reads --timing. Without any timing there would be nothing to sample.
+func (f *profileFlags) level() (emu.TimingLevel, error) {
+	for _, level := range []emu.TimingLevel{emu.TimingFull, emu.TimingFast} {
+		if f.timing == level.String() {
+			return level, nil
+		}
+	}
+	return 0, usagef("--timing: %q is neither full nor fast", f.timing)
+}
+
+// listKernels is what gpa profile prints without a kernel.
+func listKernels(w io.Writer) error {
+	fmt.Fprintln(w, "Built-in kernels, as in gpa profile vecadd:")
+	for _, name := range kernels.Names() {
+		if _, err := fmt.Fprintf(w, "  %-16s %s\n", name, kernels.Describe(name)); err != nil {
+			return err
+		}
+	}
+	_, err := fmt.Fprintln(w, "A launch file or a cubin of your own goes in the same place; gpa profile --help says how.")
+	return err
+}
+
+// profileFiles are the files of a result that hold the samples.
+func profileFiles(p *profiler.Profile) ([]outputFile, error) {
+	var saved, pb bytes.Buffer
+	if err := profiler.Save(&saved, p); err != nil {
+		return nil, err
+	}
+	converted, err := reports.Pprof(p, version)
+	if err != nil {
+		return nil, err
+	}
+	if err := converted.Write(&pb); err != nil {
+		return nil, err
+	}
+	return []outputFile{{"profile.pb.gz", pb.Bytes()}, {"samples.gpa", saved.Bytes()}}, nil
+}

@@ -1,0 +1,114 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"gpa/emu"
+	"gpa/emu/launch"
+	"gpa/reports"
+)
+
+// runFlags are the flags of gpa run.
+type runFlags struct {
+	target  target
+	machine machineFlags
+	json    bool
+	out     string
+	save    []string
+}
+
+func runCommand() command {
+	return command{
+		name: "run", args: "KERNEL", short: "run a kernel on the emulated GPU and check its outputs",
+		long: kernelHelp + `
+
+The kernel runs without timing. What its buffers hold at the end is compared with the launch file's expectations;
+the exit status is 1 where they differ or where the kernel faults. Device-side printf goes to standard error.`,
+		setup: func(flags *pflag.FlagSet) action {
+			var f runFlags
+			flags.BoolVar(&f.json, "json", false, "print JSON")
+			flags.StringVar(&f.out, "out", "", "write the buffers named by --save, and run.json, to `DIR`")
+			flags.StringArrayVar(&f.save, "save", nil, "save the buffer `NAME` as NAME.npy in --out (may be repeated)")
+			f.machine.register(flags)
+			f.target.register(flags)
+			return f.run
+		},
+	}
+}
+
+func (f *runFlags) run(ctx context.Context, e *env, args []string) error {
+	name, err := oneArgument(args, "the kernel")
+	if err != nil {
+		return err
+	}
+	if len(f.save) > 0 && f.out == "" {
+		return usagef("--save needs --out")
+	}
+	r, err := f.target.resolve(name)
+	if err != nil {
+		return err
+	}
+	s, err := f.machine.session(r, emu.TimingNone, e.stderr)
+	if err != nil {
+		return err
+	}
+	ran := newExecution(r)
+	if err := ran.all(ctx, s, nil); err != nil {
+		return err
+	}
+	if err := f.write(ran, s); err != nil {
+		return err
+	}
+	if err := f.print(e, ran); err != nil {
+		return err
+	}
+	return ran.failed()
+}
+
+// write puts the report and the saved buffers into the output folder.
+func (f *runFlags) write(ran *execution, s *launch.Session) error {
+	if f.out == "" {
+		return nil
+	}
+	var report bytes.Buffer
+	if err := reports.WriteJSON(&report, ran.result(false).Run()); err != nil {
+		return err
+	}
+	files := []outputFile{{"run.json", report.Bytes()}}
+	slices.Sort(f.save)
+	for _, name := range slices.Compact(f.save) {
+		data, err := s.Save(name)
+		if err != nil {
+			return usagef("--save %s: %w", name, err)
+		}
+		files = append(files, outputFile{name + ".npy", data})
+	}
+	return writeFiles(f.out, files)
+}
+
+func (f *runFlags) print(e *env, ran *execution) error {
+	if f.json {
+		return reports.WriteJSON(e.stdout, ran.result(true).Run())
+	}
+	var instructions int64
+	var took time.Duration
+	for i, l := range ran.profile.Launches {
+		instructions += l.Facts.WarpInstructions
+		took += ran.took[i]
+		if l.Fault != nil {
+			fmt.Fprintln(e.stdout, l.Fault.Message)
+		}
+	}
+	for i := range ran.checks {
+		fmt.Fprintln(e.stdout, ran.checks[i].String())
+	}
+	_, err := fmt.Fprintf(e.stdout, "%s: %d launches, %d warp instructions in %.2f s\n",
+		ran.resolved.file.Name, len(ran.profile.Launches), instructions, took.Seconds())
+	return err
+}

@@ -1,0 +1,161 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"gpa/cubin"
+	"gpa/emu/arch"
+	"gpa/emu/launch"
+	"gpa/kernels"
+)
+
+// kernelHelp explains the KERNEL argument in the help of the commands that take one.
+const kernelHelp = `KERNEL is a launch file (YAML), a folder with a launch.yaml, the name of a built-in kernel, or a cubin
+together with --grid, --block and one --arg for each parameter, in order.`
+
+// A target is what the KERNEL argument and the flags around it name.
+type target struct {
+	gpu         string
+	kernel      string
+	grid, block dims
+	shared      int
+	args        []string
+}
+
+func (t *target) register(flags *pflag.FlagSet) {
+	flags.StringVar(&t.gpu, "arch", "", "`GPU` to run on: a model as in v100, or sm_NN for the default one (default: by the cubin)")
+	flags.StringVar(&t.kernel, "kernel", "", "`NAME` of the kernel in a cubin (default: the only one)")
+	flags.Var(&t.grid, "grid", "blocks of the grid, as in `X[,Y[,Z]]`, for a cubin")
+	flags.Var(&t.block, "block", "threads of a block, as in `X[,Y[,Z]]`, for a cubin")
+	flags.IntVar(&t.shared, "shared", 0, "dynamic shared memory of a block in `BYTES`, for a cubin")
+	flags.StringArrayVar(&t.args, "arg", nil, "one kernel argument, for a cubin: `TYPE:VALUE` as in i32:5, or a buffer\nas in 'f32[1024]:uniform(0,1)'")
+}
+
+// resolved is a target that was found: the launch file, its module and the GPU to run it on.
+type resolved struct {
+	file   *launch.File
+	module *cubin.File
+	model  *arch.Model
+	source sourceFinder
+}
+
+// resolve finds the launch file, reads its module and chooses the GPU.
+func (t *target) resolve(name string) (*resolved, error) {
+	file, err := t.launchFile(name)
+	if err != nil {
+		return nil, err
+	}
+	module, err := file.LoadModule()
+	if err != nil {
+		return nil, err
+	}
+	gpu := t.gpu
+	if gpu == "" {
+		gpu = "sm_" + strconv.Itoa(int(module.Arch))
+	}
+	model, err := arch.ByName(gpu)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", module.Name, err)
+	}
+	return &resolved{file: file, module: module, model: model, source: sourceFinder{file.Dir()}}, nil
+}
+
+// launchFile finds what KERNEL names. A built-in name wins over a file of the same name, which ./name reaches.
+func (t *target) launchFile(name string) (*launch.File, error) {
+	if slices.Contains(kernels.Names(), name) {
+		folder, err := kernels.Open(name)
+		if err != nil {
+			return nil, err
+		}
+		return t.parse(name+"/"+launchFileName, launchFileName, launch.FSDir{FS: folder})
+	}
+	info, err := os.Stat(name)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("%s is neither a built-in kernel nor a file; gpa profile lists the built-in ones", name)
+	case info.IsDir():
+		return t.parse(filepath.Join(name, launchFileName), launchFileName, launch.OSDir(name))
+	}
+	dir, base := launch.OSDir(filepath.Dir(name)), filepath.Base(name)
+	switch filepath.Ext(base) {
+	case ".yaml", ".yml":
+		return t.parse(name, base, dir)
+	}
+	return t.fromFlags(base, dir)
+}
+
+const launchFileName = kernels.LaunchFile
+
+// parse reads a launch file; the flags that describe a launch have no place beside one.
+func (t *target) parse(shown, name string, dir launch.Dir) (*launch.File, error) {
+	if t.kernel != "" || t.grid.set() || t.block.set() || t.shared != 0 || len(t.args) > 0 {
+		return nil, usagef("--kernel, --grid, --block, --shared and --arg go with a cubin, not with a launch file")
+	}
+	data, err := dir.ReadFile(name)
+	if err != nil {
+		return nil, err
+	}
+	return launch.Parse(shown, data, dir)
+}
+
+func (t *target) fromFlags(module string, dir launch.Dir) (*launch.File, error) {
+	if !t.grid.set() || !t.block.set() {
+		return nil, usagef("a cubin needs --grid and --block (and an --arg for each parameter)")
+	}
+	c := launch.Command{Module: module, Kernel: t.kernel, Grid: t.grid, Block: t.block, Shared: t.shared, Args: t.args}
+	return c.File(dir)
+}
+
+// dims is a grid or block size as a flag value: 128 or 16,16.
+type dims [3]int
+
+func (d *dims) set() bool { return d[0] != 0 }
+
+// String is the size as the flag takes it.
+func (d *dims) String() string {
+	if !d.set() {
+		return ""
+	}
+	return fmt.Sprintf("%d,%d,%d", d[0], d[1], d[2])
+}
+
+// Set parses one to three positive numbers.
+func (d *dims) Set(text string) error {
+	parts := strings.Split(text, ",")
+	if len(parts) > 3 {
+		return fmt.Errorf("%q has more than three dimensions", text)
+	}
+	size := dims{1, 1, 1}
+	for i, part := range parts {
+		n, err := strconv.Atoi(strings.TrimSpace(part))
+		if err != nil || n < 1 || n > 1<<31-1 {
+			return fmt.Errorf("%q is not a positive number", part)
+		}
+		size[i] = n
+	}
+	*d = size
+	return nil
+}
+
+// Type names the value in usage messages.
+func (d *dims) Type() string { return "dims" }
+
+// A sourceFinder reads the source files that a line table names, from the folder of the launch file.
+type sourceFinder struct{ dir launch.Dir }
+
+// read returns a source file, nil where it cannot be found.
+func (s sourceFinder) read(name string) []byte {
+	data, err := s.dir.ReadFile(path.Clean(name))
+	if err != nil {
+		return nil
+	}
+	return data
+}
