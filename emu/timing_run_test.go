@@ -1,0 +1,261 @@
+package emu
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+
+	"gpa/emu/arch"
+)
+
+// stream is a program in which each of the launch's threads, 4 bytes apart, loads a word of the first buffer, adds a
+// product of it and stores the result in the second.
+const stream = `
+	[B------:R-:W0:-:S02] S2R R0, SR_CTAID.X
+	[B------:R-:W1:-:S02] S2R R1, SR_TID.X
+	[B01----:R-:W-:-:S04] IMAD R0, R0, c[0x0][0x0], R1
+	[B------:R-:W-:-:S04] MOV R2, c[0x0][0x160]
+	[B------:R-:W-:-:S04] MOV R3, c[0x0][0x164]
+	[B------:R-:W-:-:S08] IMAD.WIDE R2, R0, 0x4, R2
+	[B------:R-:W0:-:S02] LDG.E.SYS R4, [R2]
+	[B------:R-:W-:-:S04] MOV R6, c[0x0][0x168]
+	[B------:R-:W-:-:S04] MOV R7, c[0x0][0x16c]
+	[B------:R-:W-:-:S08] IMAD.WIDE R6, R0, 0x4, R6
+	[B0-----:R-:W-:-:S08] IMAD R4, R4, R4, 0x7
+	[B------:R-:W-:-:S02] STG.E.SYS [R6], R4
+	[B------:R-:W-:Y:S05] EXIT`
+
+func words(n int) []uint32 {
+	w := make([]uint32, n)
+	for i := range w {
+		w[i] = uint32(i)
+	}
+	return w
+}
+
+func streaming(blocks int) timedProgram {
+	n := blocks * 256
+	return timedProgram{text: stream, blocks: blocks, threads: 256, buffers: [][]uint32{words(n), make([]uint32, n)}}
+}
+
+// TestRoofline holds that reading a stream from DRAM does not exceed the bandwidth, and comes near it.
+func TestRoofline(t *testing.T) {
+	p := streaming(8000)
+	p.text = strings.Replace(p.text, "STG.E.SYS [R6], R4", "NOP", 1)
+	r, _, _ := p.run(t, nil)
+	m := testModel(t)
+	rate := float64(len(p.buffers[0])*4) / (float64(r.Cycles) - m.Launching.Fixed.Value)
+	if peak := m.DRAM.Peak.Value / m.Clock.Value; rate > peak || rate < 0.8*peak {
+		t.Errorf("%.0f bytes a cycle, DRAM has %.0f", rate, peak)
+	}
+}
+
+// TestIssueRate holds that arithmetic reaches the throughput of its pipe and no more.
+func TestIssueRate(t *testing.T) {
+	for _, tt := range []struct {
+		op   string
+		pipe arch.PipeName
+	}{
+		{"FFMA R%d, R5, R6, R7", arch.FMA},
+		{"IADD3 R%d, R5, R6, R7", arch.ALU},
+		{"HFMA2 R%d, R5, R6, R7", arch.FP16},
+	} {
+		body := ""
+		for i := range 64 {
+			body += fmt.Sprintf("[B------:R-:W-:-:S01] "+tt.op+"\n", 8+i%8)
+		}
+		p := timedProgram{blocks: 80 * 4, threads: 256, text: twice(body)}
+		r, _, _ := p.run(t, nil)
+		m := testModel(t)
+		issued := float64(r.WarpInstructions) * 128 / 132
+		limit := float64(r.SMActiveCycles) * m.Limits.Schedulers.Value / m.Pipes[tt.pipe].Interval.Value
+		if issued > limit || issued < 0.75*limit {
+			t.Errorf("%s: %.0f were issued, the pipes can take %.0f in that time", tt.op, issued, limit)
+		}
+	}
+}
+
+// TestTimingKeepsResults compares what a program leaves in memory at all timing levels.
+func TestTimingKeepsResults(t *testing.T) {
+	p := streaming(20)
+	var want []byte
+	for _, level := range []TimingLevel{TimingFull, TimingFast} {
+		p.level = level
+		_, m, addrs := p.run(t, nil)
+		got := make([]byte, 4*len(p.buffers[1]))
+		if err := m.Read(addrs[1], got); err != nil {
+			t.Fatal(err)
+		}
+		if want == nil {
+			want = got
+		}
+		if !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: other results", level)
+		}
+	}
+	for i := range p.buffers[1] {
+		if v := uint32(i*i + 7); load(want[4*i:4*i+4]) != v {
+			t.Fatalf("word %d is %d, want %d", i, load(want[4*i:4*i+4]), v)
+		}
+	}
+}
+
+// TestDeterminism holds that the same launch has the same result, counters and samples.
+func TestDeterminism(t *testing.T) {
+	p := streaming(700)
+	var traces [2]*trace
+	var results [2]*Result
+	for i := range traces {
+		traces[i], results[i] = p.traced(t)
+		results[i].Facts = LaunchFacts{}
+	}
+	if !reflect.DeepEqual(traces[0], traces[1]) {
+		t.Error("other samples in the second run")
+	}
+	if !reflect.DeepEqual(results[0], results[1]) {
+		t.Errorf("the second run gave %+v after %+v", results[1], results[0])
+	}
+}
+
+// TestObserverChangesNothing holds that a launch takes the same time whether or not it is observed.
+func TestObserverChangesNothing(t *testing.T) {
+	p := streaming(300)
+	_, observed := p.traced(t)
+	alone, _, _ := p.run(t, nil)
+	if observed.Cycles != alone.Cycles || observed.SMActiveCycles != alone.SMActiveCycles {
+		t.Errorf("%d cycles observed, %d not", observed.Cycles, alone.Cycles)
+	}
+}
+
+// TestSlowerIsNotFaster makes one figure of the model worse at a time. With many warps their order may change, which may
+// gain a few cycles.
+func TestSlowerIsNotFaster(t *testing.T) {
+	worse := map[string]func(*arch.Model){
+		"L1":             func(m *arch.Model) { m.Latencies.L1.Value += 20 },
+		"L2":             func(m *arch.Model) { m.Latencies.L2.Value += 100; m.Latencies.DRAM.Value += 100 },
+		"DRAM":           func(m *arch.Model) { m.Latencies.DRAM.Value += 300 },
+		"DRAM bandwidth": func(m *arch.Model) { m.DRAM.Achieved.Value /= 4 },
+		"S2R":            func(m *arch.Model) { m.Latencies.Special.Value += 50 },
+		"FMA interval":   func(m *arch.Model) { m.Pipes[arch.FMA].Interval.Value *= 8 },
+		"LSU":            func(m *arch.Model) { m.Queues.LSU.Value *= 8 },
+		"fetch":          func(m *arch.Model) { m.Fetch.Miss.Value += 100 },
+		"constants":      func(m *arch.Model) { m.Constant.Miss.Value += 100 },
+		"blocks":         func(m *arch.Model) { m.Launching.Block.Value += 10 },
+	}
+	for _, blocks := range []int{1, 2000} {
+		p := streaming(blocks)
+		base, _, _ := p.run(t, nil)
+		for name, change := range worse {
+			p.model = testModel(t)
+			change(p.model)
+			slack := base.Cycles / 200
+			if blocks == 1 {
+				slack = 0
+			}
+			if r, _, _ := p.run(t, nil); r.Cycles < base.Cycles-slack {
+				t.Errorf("%d blocks, worse %s: %d cycles instead of %d", blocks, name, r.Cycles, base.Cycles)
+			}
+		}
+	}
+}
+
+// TestFast holds that the fast level leaves out the front end and the register-file ports, and keeps near the full one.
+func TestFast(t *testing.T) {
+	p := streaming(1000)
+	full, _, _ := p.run(t, nil)
+	p.level = TimingFast
+	tr, fast := p.traced(t)
+	for pc, reasons := range tr.reasons {
+		for r, n := range reasons {
+			if r.String() == "no_instructions" && n > 0 {
+				t.Errorf("pc %#x: %d samples without instructions", pc, n)
+			}
+		}
+	}
+	if fast.Cycles > full.Cycles || fast.Cycles < full.Cycles/3 {
+		t.Errorf("fast %d cycles, full %d", fast.Cycles, full.Cycles)
+	}
+}
+
+// TestCounters holds the memory counters of a coalesced access and of a strided one.
+func TestCounters(t *testing.T) {
+	p := streaming(4)
+	r, _, _ := p.run(t, nil)
+	for _, c := range r.Counters {
+		want := int64(0)
+		if c.PC == 0x60 || c.PC == 0xb0 {
+			want = 4 * 8 * 4 // blocks, warps, sectors
+		}
+		if c.GlobalSectors != want || c.GlobalSectorsIdeal != want {
+			t.Errorf("pc %#x: %d sectors, %d ideal, want %d", c.PC, c.GlobalSectors, c.GlobalSectorsIdeal, want)
+		}
+	}
+}
+
+// TestWarmCaches runs a launch again with what it left in L2.
+func TestWarmCaches(t *testing.T) {
+	p := streaming(200)
+	cold, m, _ := p.run(t, nil)
+	f := m.Module()
+	params := p.params
+	for _, warm := range []bool{false, true} {
+		l := p.launch(f, params)
+		l.WarmCaches = warm
+		r, err := m.Launch(t.Context(), l)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if warm && r.Cycles >= cold.Cycles || !warm && r.Cycles != cold.Cycles {
+			t.Errorf("warm %v: %d cycles after %d cold ones", warm, r.Cycles, cold.Cycles)
+		}
+	}
+}
+
+// BenchmarkTimed reports warp instructions a second with timing, with and without samples.
+func BenchmarkTimed(b *testing.B) {
+	compute := timedProgram{blocks: 320, threads: 256, text: `
+		[B------:R-:W-:-:S04] MOV R31, 0x40
+		loop:
+		[B------:R-:W-:-:S04] FFMA R4, R5, R6, R4
+		[B------:R-:W-:-:S02] FFMA R8, R5, R6, R8
+		[B------:R-:W-:-:S02] IADD3 R9, R9, R10, RZ
+		[B------:R-:W-:-:S04] IADD3 R31, R31, -0x1, RZ
+		[B------:R-:W-:Y:S12] ISETP.NE.AND P6, PT, R31, RZ, PT
+		[B------:R-:W-:Y:S05] @P6 BRA loop
+		[B------:R-:W-:Y:S05] EXIT`}
+	for _, bb := range []struct {
+		name    string
+		p       timedProgram
+		sampled bool
+	}{{"compute", compute, false}, {"compute, sampled", compute, true}, {"stream", streaming(4000), false}, {"stream, sampled", streaming(4000), true}} {
+		b.Run(bb.name, func(b *testing.B) {
+			var n int64
+			for b.Loop() {
+				var o Observer
+				if bb.sampled {
+					o = &every{period: 512}
+				}
+				r, _, _ := bb.p.run(b, o)
+				n += r.WarpInstructions
+			}
+			b.ReportMetric(float64(n)/b.Elapsed().Seconds()/1e6, "Mwinst/s")
+		})
+	}
+}
+
+// every looks at each warp of each SM once a period.
+type every struct{ period, seen int64 }
+
+func (e *every) Begin(*LaunchFacts) {}
+func (e *every) NextSample(_ int, cycle int64) int64 {
+	return (cycle + e.period - 1) / e.period * e.period
+}
+
+func (e *every) Sample(v SMView, _ int64) {
+	for s := range v.Schedulers() {
+		for i := range v.Warps(s) {
+			e.seen += int64(v.Warp(s, i).Reason)
+		}
+	}
+}
