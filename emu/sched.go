@@ -153,6 +153,9 @@ func (s *subcore) leave(v *resident) {
 	if s.last == v {
 		s.last = nil
 	}
+	if len(s.warps) == 0 { // nothing to look at until another joins
+		s.at, s.wake = mem.Never, mem.Never
+	}
 }
 
 // without takes a bit out of a mask and closes the gap.

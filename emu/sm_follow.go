@@ -119,10 +119,7 @@ func (s *sm) remove(v *resident) {
 
 // upcoming returns the first cycle in which something happens on the SM by itself, mem.Never where nothing does.
 func (s *sm) upcoming() int64 {
-	first := int64(mem.Never)
-	if s.blocks > 0 { // a sub-core that its warps have left does not look again
-		first = s.earliest().at
-	}
+	first := s.earliest().at
 	if at, ok := s.path.Busy(); ok {
 		first = min(first, at)
 	}
