@@ -94,21 +94,3 @@ func TestCorpus(t *testing.T) {
 		}
 	}
 }
-
-// BenchmarkCorpus runs every kernel of the project once and reports warp instructions per second on one core.
-func BenchmarkCorpus(b *testing.B) {
-	for _, level := range []emu.TimingLevel{emu.TimingNone, emu.TimingFull} {
-		b.Run(level.String(), func(b *testing.B) {
-			var instructions int64
-			for range b.N {
-				for _, name := range corpus(b) {
-					b.StopTimer()
-					s := open(b, name, emu.Options{Timing: level})
-					b.StartTimer()
-					instructions += runAll(b, s)
-				}
-			}
-			b.ReportMetric(float64(instructions)/b.Elapsed().Seconds(), "winst/s")
-		})
-	}
-}

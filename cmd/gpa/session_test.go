@@ -1,0 +1,151 @@
+package main
+
+import (
+	"bytes"
+	"flag"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"gpa/emu"
+	"gpa/kernels"
+	"gpa/profiler/sampler"
+)
+
+var update = flag.Bool("update", false, "write the README's session anew")
+
+const readme = "../../README.md"
+
+// TestReadme runs the session that the README shows and compares the output.
+func TestReadme(t *testing.T) {
+	data, err := os.ReadFile(readme)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const begin, end = "```\n$ gpa ", "```\n"
+	before, rest, ok := strings.Cut(string(data), begin)
+	session, after, found := strings.Cut(rest, end)
+	if !ok || !found {
+		t.Fatal("the README shows no session")
+	}
+	line, shown, _ := strings.Cut(session, "\n")
+	got, stderr, status := gpa(t, strings.Fields(line)...)
+	if status != exitDone {
+		t.Fatalf("gpa %s: status %d, %s", line, status, stderr)
+	}
+	if *update {
+		text := before + begin + line + "\n" + got + end + after
+		if err := os.WriteFile(readme, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if got != shown {
+		t.Errorf("gpa %s prints\n%s\nthe README shows\n%s\n(go test ./cmd/gpa -run Readme -update writes it anew)", line, got, shown)
+	}
+}
+
+// TestSameBytes profiles every built-in kernel twice: the files must be identical.
+func TestSameBytes(t *testing.T) {
+	for _, name := range kernels.Names() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			first, second := t.TempDir(), t.TempDir()
+			for _, dir := range []string{first, second} {
+				if _, stderr, status := gpa(t, "profile", name, "--out", dir); status != exitDone {
+					t.Fatalf("status %d: %s", status, stderr)
+				}
+			}
+			files := 0
+			err := filepath.WalkDir(first, func(path string, entry fs.DirEntry, err error) error {
+				if err != nil || entry.IsDir() {
+					return err
+				}
+				files++
+				a, err := os.ReadFile(path)
+				if err != nil {
+					return err
+				}
+				b, err := os.ReadFile(filepath.Join(second, entry.Name()))
+				if err == nil && !bytes.Equal(a, b) {
+					t.Errorf("%s differs", entry.Name())
+				}
+				return err
+			})
+			if err != nil || files != 4 {
+				t.Errorf("%d files, %v", files, err)
+			}
+		})
+	}
+}
+
+// TestAdviseAgain advises from a saved profile: the same advice.
+func TestAdviseAgain(t *testing.T) {
+	dir := t.TempDir()
+	first, stderr, status := gpa(t, "profile", "sgemm_tiled", "--out", dir)
+	if status != exitDone {
+		t.Fatalf("status %d: %s", status, stderr)
+	}
+	again, stderr, status := gpa(t, "advise", dir)
+	if status != exitDone {
+		t.Fatalf("status %d: %s", status, stderr)
+	}
+	for _, line := range strings.Split(first, "\n") {
+		if strings.Contains(line, "estimated speedup") && !strings.Contains(again, line) {
+			t.Errorf("advice again lacks %q", line)
+		}
+	}
+}
+
+// BenchmarkCorpus profiles every kernel of the corpus and reports warp instructions per second, sampling included; the
+// functional half runs them without timing.
+func BenchmarkCorpus(b *testing.B) {
+	for _, verb := range []string{"run", "profile"} {
+		b.Run(verb, func(b *testing.B) {
+			var instructions int64
+			for range b.N {
+				instructions += benchmarkAll(b, verb)
+			}
+			b.ReportMetric(float64(instructions)/b.Elapsed().Seconds(), "winst/s")
+		})
+	}
+}
+
+// benchmarkAll does one verb to every kernel, timing only the launches, and returns the warp instructions executed.
+func benchmarkAll(b *testing.B, verb string) (instructions int64) {
+	files, err := filepath.Glob("../../kernels/*/*/launch.yaml")
+	if err != nil || len(files) == 0 {
+		b.Fatalf("no kernels: %v", err)
+	}
+	for _, name := range files {
+		b.StopTimer()
+		r, err := new(target).resolve(name)
+		if err != nil {
+			b.Fatal(err)
+		}
+		level := emu.TimingNone
+		var o *sampler.Sampler
+		if verb == "profile" {
+			level = emu.TimingFull
+			if o, err = sampler.New(sampler.Options{}); err != nil {
+				b.Fatal(err)
+			}
+		}
+		s, err := new(machineFlags).session(r, level, io.Discard)
+		if err != nil {
+			b.Fatal(err)
+		}
+		ran := newExecution(r)
+		b.StartTimer()
+		if err := ran.all(b.Context(), s, o); err != nil {
+			b.Fatal(err)
+		}
+		for _, l := range ran.profile.Launches {
+			instructions += l.Facts.WarpInstructions
+		}
+	}
+	return instructions
+}
