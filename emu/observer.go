@@ -14,7 +14,9 @@ type Observer interface {
 	// NextSample returns the first cycle at or after cycle in which the observer wants to look at the SM; a cycle that
 	// passes while the SM holds no warp is not reported.
 	NextSample(sm int, cycle int64) int64
-	// Sample is called in a cycle that NextSample named. The view is valid during the call only.
+	// Sample is called for a cycle that NextSample named. The samples of an SM come in the order of their cycles, but each
+	// only when the producers of all stalls in it are known, which may be after later calls of NextSample. The view is
+	// valid during the call only.
 	Sample(view SMView, cycle int64)
 }
 

@@ -62,6 +62,9 @@ type sm struct {
 	lives  uint32
 	blocks int // resident
 
+	now     int64 // cycle of the last issue
+	stopped error // why the SM cannot go on
+
 	since  int64 // cycle in which it last began to hold a block
 	until  int64 // cycle in which it last ceased to
 	active int64 // cycles in which it held one, up to until
@@ -148,7 +151,7 @@ func (s *sm) issue(c *subcore, v *resident, t int64) error {
 	tm := &o.t
 	c.issuedAt, c.issued, c.issuedUnit, c.freeBefore = t, o, v.unit, c.free(v.unit)
 	c.at, c.last = t+1, v
-	v.warp.now = t
+	v.warp.now, s.now = t, t
 	if err := v.warp.step(); err != nil {
 		return err
 	}

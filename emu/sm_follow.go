@@ -9,6 +9,9 @@ import (
 // next, and what the warp waits for before it.
 func (s *sm) follow(v *resident, o *op, t int64) error {
 	v.branch, v.blocked = 0, 0
+	if o.t.invalidates {
+		s.path.Invalidate()
+	}
 	switch o.t.path {
 	case pathMembar:
 		v.why, v.blocked = stall.Membar, v.counters[storeCount].clear

@@ -41,13 +41,14 @@ type timing struct {
 	depbar    int8 // of DEPBAR: its counter, -1 otherwise
 	depbarMax int  // of DEPBAR: how many may be outstanding
 
-	words    int    // of 32 bits that a thread loads
-	sleep    uint32 // nanoseconds
-	bypass   bool   // L1 must not answer
-	imm      bool   // has an operand in a constant bank at a fixed address
-	immBank  uint8  // of that operand, or of the bank that LDC reads
-	immBytes uint32 // its offset
-	last     bool   // EXIT: ends threads
+	words  int    // of 32 bits that a thread loads
+	sleep  uint32 // nanoseconds
+	bypass bool   // L1 must not answer
+	// invalidates says that L1 forgets everything.
+	invalidates bool
+	imm         bool   // has an operand in a constant bank at a fixed address
+	immBank     uint8  // of that operand, or of the bank that LDC reads
+	immBytes    uint32 // its offset
 
 	registers [3]uint8 // source registers A, B, C that are read through the register file's ports, RZ for none
 	reuse     uint8
@@ -59,7 +60,7 @@ func timingOf(in *sass.Inst, m *arch.Model) timing {
 	t := timing{
 		stall: max(int64(c.Stall), 1), yield: c.Yield,
 		write: c.WriteBarrier, read: c.ReadBarrier, wait: c.WaitMask,
-		reuse: c.Reuse, depbar: -1, last: in.Op == sass.EXIT,
+		reuse: c.Reuse, depbar: -1,
 	}
 	if c.Stall == 0 && c.Yield {
 		t.stall = m.Issue.StallZeroYield.Cycles()
@@ -123,11 +124,18 @@ func (t *timing) route(in *sass.Inst) {
 	case pathGlobal:
 		t.l1tex = true
 		t.bypass = in.Mod(sass.Order) >= sass.OrderStrong && in.Mod(sass.Scope) >= sass.ScopeGPU
+	case pathMembar:
+		if s := in.Mod(sass.Scope); s == sass.ScopeCTA || s == sass.ScopeSM {
+			t.path = pathControl // L1 is as far as the block's threads look
+		}
 	case pathSleep:
 		t.sleep = sleepTime(in)
 	case pathControl:
-		if in.Op == sass.DEPBAR {
+		switch in.Op {
+		case sass.DEPBAR:
 			t.threshold(in)
+		case sass.CCTL:
+			t.invalidates = in.Mod(sass.CctlOp) == sass.CctlIVALL
 		}
 	}
 }

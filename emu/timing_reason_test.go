@@ -144,12 +144,15 @@ func TestSampleLaws(t *testing.T) {
 	if counting.selected != r.WarpInstructions {
 		t.Errorf("%d selected samples, %d warp instructions", counting.selected, r.WarpInstructions)
 	}
+	if counting.dispatch > 0 {
+		t.Errorf("%d dispatch_stall samples without a register conflict or a yield", counting.dispatch)
+	}
 }
 
 // A cycleCounter counts what all SMs do in every cycle.
 type cycleCounter struct {
 	*trace
-	cycles, selected int64
+	cycles, selected, dispatch int64
 }
 
 func (c *cycleCounter) NextSample(_ int, cycle int64) int64 { return cycle }
@@ -158,8 +161,11 @@ func (c *cycleCounter) Sample(v SMView, _ int64) {
 	c.cycles++
 	for s := range v.Schedulers() {
 		for i := range v.Warps(s) {
-			if v.Warp(s, i).Reason == stall.Selected {
+			switch v.Warp(s, i).Reason {
+			case stall.Selected:
 				c.selected++
+			case stall.DispatchStall:
+				c.dispatch++
 			}
 		}
 	}

@@ -3,6 +3,7 @@ package emu
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
 
 	"gpa/cubin/sass"
@@ -87,7 +88,7 @@ func (r *timedRun) run(ctx context.Context) error {
 		}
 		begin := r.upcoming()
 		if begin == mem.Never {
-			return nil
+			return r.finished()
 		}
 		if err := r.quantum(begin, begin+r.length()); err != nil {
 			return err
@@ -110,11 +111,8 @@ func (r *timedRun) length() int64 {
 func (r *timedRun) quantum(begin, end int64) error {
 	r.reached = end
 	for _, s := range r.sms {
-		if s.blocks == 0 {
-			continue
-		}
-		if err := s.advance(end); err != nil {
-			return err
+		if s.blocks > 0 && s.stopped == nil {
+			s.stopped = s.advance(end)
 		}
 	}
 	r.device.Serve(r.paths, begin, end)
@@ -123,7 +121,36 @@ func (r *timedRun) quantum(begin, end int64) error {
 		s.sampler.deliver()
 		s.retire(end)
 	}
+	if err := r.stopped(); err != nil {
+		return err
+	}
 	r.moveUp(end)
+	return nil
+}
+
+// stopped returns why the launch cannot go on, if it cannot: of several faults in a quantum the first in time.
+func (r *timedRun) stopped() error {
+	var first *sm
+	for _, s := range r.sms {
+		if s.stopped != nil && (first == nil || s.now < first.now) {
+			first = s
+		}
+	}
+	if first == nil {
+		return nil
+	}
+	return first.stopped
+}
+
+// finished returns an error if blocks are left although nothing will happen any more.
+func (r *timedRun) finished() error {
+	for _, s := range r.sms {
+		for _, v := range s.slots {
+			if v != nil {
+				return fmt.Errorf("block %v waits for something that does not come, at pc %#x", v.block.block.index, v.next.inst.PC)
+			}
+		}
+	}
 	return nil
 }
 

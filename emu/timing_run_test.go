@@ -41,7 +41,7 @@ func streaming(blocks int) timedProgram {
 
 // TestRoofline holds that reading a stream from DRAM does not exceed the bandwidth, and comes near it.
 func TestRoofline(t *testing.T) {
-	p := streaming(8000)
+	p := streaming(5000)
 	p.text = strings.Replace(p.text, "STG.E.SYS [R6], R4", "NOP", 1)
 	r, _, _ := p.run(t, nil)
 	m := testModel(t)
@@ -143,7 +143,7 @@ func TestSlowerIsNotFaster(t *testing.T) {
 		"constants":      func(m *arch.Model) { m.Constant.Miss.Value += 100 },
 		"blocks":         func(m *arch.Model) { m.Launching.Block.Value += 10 },
 	}
-	for _, blocks := range []int{1, 2000} {
+	for _, blocks := range []int{1, 800} {
 		p := streaming(blocks)
 		base, _, _ := p.run(t, nil)
 		for name, change := range worse {

@@ -125,7 +125,7 @@ func (d *Device) access(r *request, place int, set uint64, at int64) int64 {
 		l.write(r.sectors, at)
 		l.dirty &^= r.sectors
 		return at
-	case Atomic, Reduce:
+	case Atomic:
 		l.dirty |= r.sectors
 	}
 	return d.fetch(l, set, r.sectors, at)
@@ -133,7 +133,7 @@ func (d *Device) access(r *request, place int, set uint64, at int64) int64 {
 
 // answer returns the cycles from the LSU's grant to the answer of L2.
 func (c *Config) answer(k Kind) int64 {
-	if k == Atomic || k == Reduce {
+	if k == Atomic {
 		return c.atomic
 	}
 	return c.l2Hit
@@ -141,7 +141,7 @@ func (c *Config) answer(k Kind) int64 {
 
 // atomicTicks returns the time that a slice works on an atomic: lanes at one address take turns.
 func (c *Config) atomicTicks(r *request) int64 {
-	if r.kind != Atomic && r.kind != Reduce {
+	if r.kind != Atomic {
 		return 0
 	}
 	return int64(max(r.turns, 1)-1) * c.atomicUnit

@@ -8,8 +8,7 @@ const (
 	Read   Kind = iota // a load
 	Loaded             // code or constants: the launch has brought them to L2
 	Write              // a store; the answer is its acknowledgement
-	Atomic             // ATOM; the answer is the old value
-	Reduce             // RED; the answer is its acknowledgement
+	Atomic             // ATOM or RED; the answer is the old value, or that it has been done
 )
 
 // A request asks L2 for sectors of one line.
