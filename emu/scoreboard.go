@@ -80,17 +80,3 @@ func (c *counter) atMost(n int) int64 {
 	}
 	return t
 }
-
-// last returns the event of the first n (all where n is negative) that completes last and is outstanding in cycle t.
-func (c *counter) last(n int, t int64) (last event, ok bool) {
-	events := c.events
-	if n >= 0 {
-		events = events[:min(n, len(events))]
-	}
-	for _, e := range events {
-		if e.done > t && (!ok || e.done >= last.done) {
-			last, ok = e, true
-		}
-	}
-	return last, ok
-}

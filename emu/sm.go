@@ -13,9 +13,8 @@ type resident struct {
 	warp  *warp
 	block *residentBlock
 	core  *subcore
-	place uint8  // in core.warps
-	slot  int    // in sm.slots
-	life  uint32 // tells the warps apart that use the slot one after another
+	place uint8 // in core.warps
+	slot  int   // in sm.slots
 
 	next  *op   // what issues next; EXIT where the warp has ended
 	unit  unit  // that it needs
@@ -59,7 +58,6 @@ type sm struct {
 	code   hierarchy
 	consts hierarchy
 	slots  []*resident
-	lives  uint32
 	blocks int // resident
 
 	now     int64 // cycle of the last issue
@@ -102,10 +100,8 @@ func (s *sm) place(b *block, t int64) {
 		for s.slots[slot] != nil {
 			slot++
 		}
-		s.lives++
-		v := &resident{warp: w, block: rb, core: s.cores[slot%len(s.cores)], slot: slot, life: s.lives,
-			born: t,
-			why:  stall.Misc, blocked: t + s.run.latency.warp, line: -1}
+		v := &resident{warp: w, block: rb, core: s.cores[slot%len(s.cores)], slot: slot, born: t,
+			why: stall.Misc, blocked: t + s.run.latency.warp, line: -1}
 		s.slots[slot] = v
 		rb.warps = append(rb.warps, v)
 		s.prepare(v, w.next(), t)

@@ -178,6 +178,18 @@ func TestFast(t *testing.T) {
 	}
 }
 
+// TestPrefetch runs straight code: the stream buffer hides most of the way to the next lines.
+func TestPrefetch(t *testing.T) {
+	p := timedProgram{text: strings.Repeat("[B------:R-:W-:-:S02] FADD R4, R5, R6\n", 2000) + "[B------:R-:W-:Y:S05] EXIT"}
+	_, with := p.traced(t)
+	p.model = testModel(t)
+	p.model.Fetch.Prefetch.Value = 0
+	_, without := p.traced(t)
+	if 2*with.SMActiveCycles > without.SMActiveCycles {
+		t.Errorf("%d cycles with, %d without", with.SMActiveCycles, without.SMActiveCycles)
+	}
+}
+
 // TestCounters holds the memory counters of a coalesced access and of a strided one.
 func TestCounters(t *testing.T) {
 	p := streaming(4)
