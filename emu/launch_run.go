@@ -24,8 +24,7 @@ type launchRun struct {
 	counters    []opCounter
 	budget      int64 // warp instructions that are left
 
-	timed  *timedRun // nil without timing
-	issued int64     // warp instructions, the clock without timing
+	timed *timedRun // nil without timing
 }
 
 // An opCounter counts executions of an op.
@@ -213,11 +212,14 @@ func (r *launchRun) result() *Result {
 	return out
 }
 
-// count counts the execution of an op by the lanes of the mask.
+// count counts the execution of an op by the lanes of the mask; false where the launch may execute no more.
 func (r *launchRun) count(o *op, mask uint32) bool {
+	if r.budget == 0 {
+		return false
+	}
+	r.budget--
 	c := &r.counters[o.index]
 	c.executions++
 	c.threads += int64(bits.OnesCount32(mask))
-	r.budget--
-	return r.budget >= 0
+	return true
 }

@@ -47,7 +47,7 @@ type ProfiledLaunch struct {
 	Occupancy      *Occupancy     `json:"occupancy,omitempty"`
 	Samples        *SampleReport  `json:"samples,omitempty"`
 	Blame          *BlameReport   `json:"blame,omitempty"`
-	Advice         []AdviceReport `json:"advice,omitempty"` // the best first
+	Advice         []AdviceReport `json:"advice,omitzero"` // the best first; absent where nobody looked for any
 }
 
 // Timing says how the cycles were found.

@@ -113,7 +113,10 @@ func reportChains(b *blamer.Result) []ChainReport {
 }
 
 func reportAdvice(module *cubin.File, l *profiler.Launch, found *LaunchResult) []AdviceReport {
-	var out []AdviceReport
+	if found.Blame == nil {
+		return nil
+	}
+	out := []AdviceReport{}
 	for i := range found.Advice {
 		a := &found.Advice[i]
 		report := AdviceReport{

@@ -190,3 +190,40 @@ func TestHelp(t *testing.T) {
 		}
 	}
 }
+
+// A cubin runs without a launch file; its only kernel needs no name.
+func TestCubinOnTheCommandLine(t *testing.T) {
+	module := filepath.Join(copyKernel(t, "saxpy"), "saxpy.sm_70.cubin")
+	args := []string{"run", module, "--grid", "16", "--block", "256", "--arg", "i32:4096", "--arg", "f32:2"}
+	stdout, stderr, status := gpa(t, append(args, "--arg", "f32[4096]:uniform(0,1)", "--arg", "f32[4096]")...)
+	if status != exitDone || !strings.Contains(stdout, "1 launch,") {
+		t.Errorf("status %d, %q, %q", status, stdout, stderr)
+	}
+	_, stderr, status = gpa(t, append(args, "--arg", "f32[4096]")...)
+	if status != exitUsage || !strings.Contains(stderr, "takes 4 arguments, not 3") {
+		t.Errorf("one argument less: status %d, %q", status, stderr)
+	}
+}
+
+// A kernel that faults is told of on standard output and gives exit status 1.
+func TestFaultStatus(t *testing.T) {
+	dir := copyKernel(t, "vecadd")
+	edit(t, filepath.Join(dir, "launch.yaml"), "- {i32: 32700}", "- {i32: 40000}")
+	edit(t, filepath.Join(dir, "launch.yaml"), "grid: [128]", "grid: [150]")
+	for _, verb := range []string{"run", "profile"} {
+		stdout, stderr, status := gpa(t, verb, dir)
+		if status != exitFailed || !strings.Contains(stdout, "out of bounds") || !strings.Contains(stdout, "vecadd.cu:6") {
+			t.Errorf("%s: status %d\n%s\n%s", verb, status, stdout, stderr)
+		}
+	}
+}
+
+// Outputs other than expected give exit status 1 and name the first difference.
+func TestWrongOutput(t *testing.T) {
+	dir := copyKernel(t, "vecadd")
+	edit(t, filepath.Join(dir, "launch.yaml"), "seed: 2", "seed: 3")
+	stdout, stderr, status := gpa(t, "run", dir)
+	if status != exitFailed || !strings.Contains(stdout, "the first at index 0") || !strings.Contains(stderr, "1 of 1 outputs") {
+		t.Errorf("status %d, %q, %q", status, stdout, stderr)
+	}
+}

@@ -108,7 +108,11 @@ func (f *runFlags) print(e *env, ran *execution) error {
 	for i := range ran.checks {
 		fmt.Fprintln(e.stdout, ran.checks[i].String())
 	}
-	_, err := fmt.Fprintf(e.stdout, "%s: %d launches, %d warp instructions in %.2f s\n",
-		ran.resolved.file.Name, len(ran.profile.Launches), instructions, took.Seconds())
+	launches := "1 launch"
+	if n := len(ran.profile.Launches); n != 1 {
+		launches = fmt.Sprintf("%d launches", n)
+	}
+	_, err := fmt.Fprintf(e.stdout, "%s: %s, %d warp instructions in %.2f s\n",
+		ran.resolved.file.Name, launches, instructions, took.Seconds())
 	return err
 }

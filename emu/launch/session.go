@@ -237,7 +237,7 @@ func (s *Session) read(p placed) ([]byte, error) {
 // Launch returns the i-th launch of the file, bound to the session's buffers.
 func (s *Session) Launch(i int) (*emu.Launch, error) {
 	l := &s.File.Launches[i]
-	k, err := s.Module.Kernel(l.Kernel)
+	k, err := s.kernel(l.Kernel)
 	if err != nil {
 		return nil, s.File.errorAt(l.at, err)
 	}
@@ -252,6 +252,14 @@ func (s *Session) Launch(i int) (*emu.Launch, error) {
 		Kernel: k, Grid: l.Grid, Block: l.Block, SharedDynamic: l.Shared, Cooperative: l.Cooperative, Params: params,
 		Stack: s.File.Stack, WarmCaches: s.File.Caches == Warm,
 	}, nil
+}
+
+// kernel finds a kernel of the module; without a name, its only one.
+func (s *Session) kernel(name string) (*cubin.Kernel, error) {
+	if name == "" && len(s.Module.Kernels) == 1 {
+		return s.Module.Kernels[0], nil
+	}
+	return s.Module.Kernel(name)
 }
 
 // params lays the arguments out as the kernel's parameters.
