@@ -38,6 +38,12 @@ func (h *hierarchy) pass(a, t int64) int64 {
 	return max(a, t) + h.miss
 }
 
+// hold puts a line into the far level before the launch.
+func (h *hierarchy) hold(line uint64) {
+	place, _ := h.far.Look(line)
+	h.far.SetArrival(place, 0)
+}
+
 // fetch returns when the far level has a line.
 func (h *hierarchy) fetch(line uint64, t int64) int64 {
 	place, hit := h.far.Look(line)

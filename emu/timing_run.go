@@ -54,6 +54,7 @@ func newTimedRun(l *launchRun) *timedRun {
 	r.device = l.machine.caches(r.memory, l.launch.WarmCaches)
 	for i := range m.SMs.Int() {
 		s := newSM(r, i)
+		s.begin(l.entry)
 		r.sms = append(r.sms, s)
 		r.paths = append(r.paths, s.path)
 	}
