@@ -22,7 +22,8 @@ type launchRun struct {
 	blocks      int
 	last        *buffer // that an access hit last
 	counters    []opCounter
-	budget      int64 // warp instructions that are left
+	limit       int64 // warp instructions that it may execute
+	budget      int64 // those that are left
 
 	timed *timedRun // nil without timing
 }
@@ -64,9 +65,10 @@ func (m *Machine) prepare(l *Launch) (*launchRun, error) {
 		return nil, fmt.Errorf("its entry %#x is no instruction", k.Entry)
 	}
 	r.counters = make([]opCounter, len(r.program.ops))
-	if r.budget = m.options.MaxInstructions; r.budget <= 0 {
-		r.budget = math.MaxInt64
+	if r.limit = m.options.MaxInstructions; r.limit <= 0 {
+		r.limit = math.MaxInt64
 	}
+	r.budget = r.limit
 	return r, nil
 }
 
@@ -183,7 +185,7 @@ func (r *launchRun) clock(w *warp) int64 {
 	if r.timed != nil {
 		return w.now
 	}
-	return r.machine.options.MaxInstructions - r.budget
+	return r.limit - r.budget
 }
 
 func (r *launchRun) nanoseconds(w *warp) int64 {

@@ -25,6 +25,8 @@ var (
 
 const (
 	goldenFile = "testdata/sm_70.txt"
+	// corpusFile has every distinct word of the project's own kernels.
+	corpusFile = "testdata/corpus_sm_70.txt"
 	// corpusPattern matches the cubins of the project's own kernels.
 	corpusPattern = "../../kernels/*/*/*sm_70*.cubin"
 )
@@ -45,9 +47,11 @@ func parseWord(t testing.TB, s string) sass.Word {
 	return sass.Word{Lo: lo, Hi: hi}
 }
 
-func readGoldens(t testing.TB) []golden {
+func readGoldens(t testing.TB) []golden { return readGoldenFile(t, goldenFile) }
+
+func readGoldenFile(t testing.TB, name string) []golden {
 	t.Helper()
-	data, err := os.ReadFile(goldenFile)
+	data, err := os.ReadFile(name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,7 +59,7 @@ func readGoldens(t testing.TB) []golden {
 	for line := range strings.Lines(string(data)) {
 		hex, text, ok := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
 		if !ok {
-			t.Fatalf("%s: line %q: want a word, a tab and its text", goldenFile, line)
+			t.Fatalf("%s: line %q: want a word, a tab and its text", name, line)
 		}
 		all = append(all, golden{parseWord(t, hex), text})
 	}
@@ -102,18 +106,28 @@ func checkParse(t *testing.T, inst *sass.Inst) {
 	}
 }
 
-// TestCorpus holds that every instruction of the project's own kernels decodes, encodes to itself, and is assembled from
-// its text to the very same word. NaNs may lose their payload.
+// TestCorpus holds that every instruction of the project's own kernels has nvdisasm's text, encodes to itself, and is
+// assembled from its text to the very same word. NaNs may lose their payload.
 func TestCorpus(t *testing.T) {
 	words := corpusWords(t, corpusPattern)
 	if len(words) == 0 {
 		t.Fatalf("no cubins match %s", corpusPattern)
+	}
+	if *update {
+		writeGoldens(t, corpusFile, words)
+	}
+	texts := make(map[sass.Word]string)
+	for _, g := range readGoldenFile(t, corpusFile) {
+		texts[g.word] = g.text
 	}
 	for _, w := range words {
 		inst, err := sass.Decode(sass.SM70, 0, w)
 		if err != nil {
 			t.Error(err)
 			continue
+		}
+		if want, ok := texts[w]; !ok || inst.Text() != want {
+			t.Errorf("%016x%016x\n got %q\nwant %q (go test -update writes the file anew)", w.Hi, w.Lo, inst.Text(), want)
 		}
 		if back, err := sass.Encode(&inst); err != nil || back != w {
 			t.Errorf("%s: encode: %v, got %x, want %x", &inst, err, back, w)
@@ -127,6 +141,7 @@ func TestCorpus(t *testing.T) {
 			t.Errorf("parse %q: %v, got %x, want %x", &inst, err, back.Word, w)
 		}
 	}
+	t.Logf("%d distinct words of the corpus have nvdisasm's text and encode to themselves", len(words))
 }
 
 // corpusWords returns the distinct words of the cubins that match, in order of appearance.
@@ -216,14 +231,20 @@ func updateGoldens(t *testing.T) {
 	for i, k := range keys {
 		words[i] = shapes[k]
 	}
+	writeGoldens(t, goldenFile, words)
+}
+
+// writeGoldens writes words with nvdisasm's text.
+func writeGoldens(t *testing.T, name string, words []sass.Word) {
+	t.Helper()
 	var out bytes.Buffer
 	for i, text := range textAtZero(t, words) {
 		fmt.Fprintf(&out, "%016x%016x\t%s\n", words[i].Hi, words[i].Lo, text)
 	}
-	if err := os.WriteFile(goldenFile, out.Bytes(), 0o666); err != nil {
+	if err := os.WriteFile(name, out.Bytes(), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	t.Logf("%d goldens", len(words))
+	t.Logf("%s: %d goldens", name, len(words))
 }
 
 // legal returns the words that nvdisasm gives a text without illegal values.

@@ -124,8 +124,9 @@ func TestNvdisasmCorpus(t *testing.T) {
 		t.Skip("NVDISASM is not set")
 	}
 	words := corpusWords(t, corpusPattern)
-	if both, here, there := compare(t, words); both != len(words) {
-		t.Errorf("%d of %d words agree; %d are accepted here only, %d there only", both, len(words), here, there)
+	both, here, there := compare(t, words)
+	if t.Logf("%d of %d words agree", both, len(words)); both != len(words) {
+		t.Errorf("%d are accepted here only, %d there only", here, there)
 	}
 }
 
