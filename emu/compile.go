@@ -123,16 +123,6 @@ func simple(l layout, kind valueKind, run execFunc) compiler {
 	}
 }
 
-// chosen is simple with an executor that depends on the modifiers.
-func chosen(l layout, kind valueKind, choose func(o *op) (execFunc, error)) compiler {
-	return func(p *program, o *op) (err error) {
-		if err = p.resolve(o, l, kind); err == nil {
-			o.run, err = choose(o)
-		}
-		return err
-	}
-}
-
 // unsupported is the error of a modifier that no executor knows.
 func unsupported(o *op) error { return fmt.Errorf("%s is not supported", o.inst.Mnemonic()) }
 

@@ -175,18 +175,6 @@ func load(b []byte) uint32 {
 	return binary.LittleEndian.Uint32(b)
 }
 
-// store writes a little-endian word of 1, 2 or 4 bytes.
-func store(b []byte, v uint32) {
-	switch len(b) {
-	case 1:
-		b[0] = byte(v)
-	case 2:
-		binary.LittleEndian.PutUint16(b, uint16(v))
-	default:
-		binary.LittleEndian.PutUint32(b, v)
-	}
-}
-
 // remove takes a buffer away.
 func (g *globalMemory) remove(b *buffer) {
 	g.buffers = slices.DeleteFunc(g.buffers, func(x *buffer) bool { return x == b })
