@@ -107,8 +107,23 @@ func (m *Machine) check(l *Launch, r *launchRun) error {
 	}
 	r.facts.Occupancy = arch.OccupancyOf(m.gpu, arch.Resources{Threads: threads, Registers: k.Registers,
 		SharedStatic: k.SharedStatic, SharedDynamic: l.SharedDynamic, Blocks: blocks})
+	if l.Cooperative {
+		return m.checkCooperative(r.facts.Occupancy.BlocksPerSM*m.gpu.SMs.Int(), blocks)
+	}
 	if r.facts.Occupancy.BlocksPerSM < 1 {
 		return fmt.Errorf("a block does not fit on an SM: too many resources requested (%d threads of %d registers)", threads, k.Registers)
+	}
+	return nil
+}
+
+// checkCooperative makes sure that all blocks of a cooperative launch are resident together, as they wait for each
+// other. Without timing blocks run one after another.
+func (m *Machine) checkCooperative(resident, blocks int) error {
+	switch {
+	case blocks > resident:
+		return fmt.Errorf("a cooperative launch of %d blocks, of which %d are resident together", blocks, resident)
+	case m.options.Timing == TimingNone:
+		return fmt.Errorf("a cooperative launch needs timing: gpa profile runs it")
 	}
 	return nil
 }

@@ -87,9 +87,9 @@ func TestBadInput(t *testing.T) {
 		{"argument missing", spoilLaunch("- {buffer: a}\n", "\n"), []string{yaml, "arguments"}},
 		{"argument type", spoilLaunch("{i32: ", "{i64: "), []string{yaml, "i64"}},
 		{"grid 0", spoilLaunch("grid: [", "grid: [0, "), []string{yaml, "grid"}},
-		{"block too large", spoilLaunch("block: [256]", "block: [1025]"), []string{"vecadd", "1024"}},
-		{"block too large in all", spoilLaunch("block: [256]", "block: [64, 64]"), []string{"vecadd", "4096"}},
-		{"too much shared memory", spoilLaunch("block: [256]", "block: [256]\n    shared: 1000000"), []string{"vecadd", "shared"}},
+		{"block too large", spoilLaunch("block: [256]", "block: [1025]"), []string{yaml + ":", "launches[0]", "1024"}},
+		{"block too large in all", spoilLaunch("block: [256]", "block: [64, 64]"), []string{yaml + ":", "4096"}},
+		{"too much shared memory", spoilLaunch("block: [256]", "block: [256]\n    shared: 1000000"), []string{yaml + ":", "shared"}},
 		{"syntax", spoilLaunch("launches:", "launches"), []string{yaml}},
 		{"unknown key", spoilLaunch("block:", "blocks:"), []string{yaml, "blocks"}},
 		{"npy missing", func(t *testing.T, dir string) {

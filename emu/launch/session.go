@@ -307,7 +307,11 @@ func (s *Session) Run(ctx context.Context, i int, o emu.Observer) (*emu.Result, 
 		return nil, err
 	}
 	l.Observer = o
-	return s.Machine.Launch(ctx, l)
+	result, err := s.Machine.Launch(ctx, l)
+	if err != nil && result == nil { // the launch itself is wrong
+		return nil, s.File.errorAt(s.File.Launches[i].at, err)
+	}
+	return result, err
 }
 
 // Check compares the buffers and symbols that the file expects something of.
