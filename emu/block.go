@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"gpa/cubin/sass"
+	"gpa/emu/reconv"
 )
 
 // A block is a thread block (CTA) that is running.
@@ -23,8 +24,9 @@ type block struct {
 
 // A ctaBarrier counts the threads that have arrived.
 type ctaBarrier struct {
-	arrived int
-	count   int // threads that it waits for; 0 for all of the block
+	threads int // that have arrived
+	padded  int // the same, where the lanes that a partial last warp lacks count too
+	count   int // threads that it waits for, in whole warps; 0 for all of the block
 	red     uint16
 	reduces bool
 	total   int // threads whose predicate was true
@@ -126,60 +128,56 @@ func bar(w *warp, o *op) error {
 	}
 	b := &w.block.barriers[number]
 	b.count = count
-	b.arrived += w.arriving()
+	b.threads += bits.OnesCount32(w.mask)
+	b.padded += w.arriving()
 	if o.mode == sass.BarRED {
 		b.reduces, b.red = true, o.inst.Mod(sass.BarRed)
 		b.total += bits.OnesCount32(w.get(o.pp) & w.mask)
 	}
 	if o.mode != sass.BarARV {
-		w.barrier = int(number)
-		w.state.Hold(w.mask, o.index+1)
+		w.state.Hold(int(number), w.mask, o.index+1)
 		w.group()
 	}
 	w.block.release(int(number))
 	return nil
 }
 
-// arriving is the number of threads that an arrival counts for: with the warp's lowest thread come the lanes that never
-// existed.
+// arriving is the number of threads that an arrival counts for where whole warps are counted: with the warp's lowest
+// live thread come the lanes that never existed.
 func (w *warp) arriving() int {
 	n := bits.OnesCount32(w.mask)
-	if w.mask&(w.exists&-w.exists) != 0 {
+	if live := w.state.Live(); w.mask&live&-live != 0 {
 		n += bits.OnesCount32(^w.exists)
 	}
 	return n
 }
 
-// needed is the number of threads that a barrier waits for.
-func (b *block) needed(bar *ctaBarrier) int {
-	if bar.count > 0 {
-		return bar.count
+// complete reports whether all threads have arrived that the barrier waits for. Threads that have exited are not waited
+// for where it is for all of the block.
+func (c *ctaBarrier) complete(live int) bool {
+	if c.count > 0 {
+		return c.padded >= c.count
 	}
-	n := b.live
-	for _, w := range b.warps {
-		if w.state.Live() != 0 {
-			n += bits.OnesCount32(^w.exists)
-		}
-	}
-	return n
+	return c.threads > 0 && c.threads >= live
 }
 
 // release lets the warps at a barrier go on if all threads have arrived.
 func (b *block) release(number int) {
 	bar := &b.barriers[number]
-	if bar.arrived == 0 || bar.arrived < b.needed(bar) {
+	if !bar.complete(b.live) {
 		return
 	}
 	result := bar.result()
 	for _, w := range b.warps {
-		if w.barrier != number || w.state.Held() == 0 {
+		if !w.state.Resume(number) {
 			continue
 		}
 		if bar.reduces {
 			w.result = result
 		}
-		w.state.Resume()
-		w.group()
+		if w.status != warpRunning { // a group that runs keeps its pc
+			w.group()
+		}
 	}
 	*bar = ctaBarrier{}
 }
@@ -191,7 +189,7 @@ func (c *ctaBarrier) result() uint32 {
 	case sass.BarPOPC:
 		return uint32(c.total)
 	case sass.BarAND:
-		holds = c.total >= c.arrived
+		holds = c.total >= c.threads
 	case sass.BarOR:
 		holds = c.total > 0
 	}
@@ -202,14 +200,13 @@ func (c *ctaBarrier) result() uint32 {
 }
 
 // exited takes note of threads that have ended; a barrier may have waited for them only.
-func (b *block) exited(_ *warp, threads int) error {
+func (b *block) exited(threads int) {
 	b.live -= threads
 	for number := range b.barriers {
-		if b.barriers[number].arrived > 0 {
+		if b.barriers[number].threads > 0 {
 			b.release(number)
 		}
 	}
-	return nil
 }
 
 // done reports whether all threads have exited.
@@ -232,29 +229,32 @@ func (b *block) unblock() error {
 // deadlock makes the fault of a block that waits for ever.
 func (b *block) deadlock() error {
 	var where []string
-	var at *warp
+	var fault *Fault
 	for _, w := range b.warps {
 		for _, g := range w.state.Waiting() {
-			at = cmpFirst(at, w)
 			o := &b.run.program.ops[g.PC-1]
-			where = append(where, fmt.Sprintf("warp %d lanes %#08x at %s pc %#x", w.id, g.Lanes, g.At, o.inst.PC))
+			where = append(where, describeWaiting(w, o, &g))
+			if fault == nil {
+				fault = w.fault(o, bits.TrailingZeros32(g.Lanes), BarrierDeadlock, "")
+			}
 		}
+	}
+	if fault == nil {
+		return fmt.Errorf("block %v has threads that neither run nor wait", b.index)
 	}
 	const most = 4
 	if len(where) > most {
 		where = append(where[:most], fmt.Sprintf("and %d more groups", len(where)-most))
 	}
-	if at == nil {
-		return fmt.Errorf("block %v has threads that do nothing", b.index)
-	}
-	g := at.state.Waiting()[0]
-	f := at.fault(&b.run.program.ops[g.PC-1], bits.TrailingZeros32(g.Lanes), BarrierDeadlock, strings.Join(where, "; "))
-	return f
+	fault.Detail = "no thread of the block can go on: " + strings.Join(where, "; ")
+	return fault
 }
 
-func cmpFirst(a, b *warp) *warp {
-	if a != nil {
-		return a
+// describeWaiting says where a group waits and for whom.
+func describeWaiting(w *warp, o *op, g *reconv.Waiting) string {
+	s := fmt.Sprintf("warp %d lanes %#08x wait at %s, pc %#x", w.id, g.Lanes, g.At, o.inst.PC)
+	if missing := g.Mask &^ g.Lanes; missing != 0 {
+		s += fmt.Sprintf(", for lanes %#08x", missing)
 	}
-	return b
+	return s
 }

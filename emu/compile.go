@@ -66,7 +66,12 @@ func (p *program) compileOne(o *op, c *cubin.Code, in *sass.Inst, index int32) {
 		err = compile(p, o)
 	}
 	if err != nil {
-		o.run = func(w *warp, o *op) error { return w.fault(o, w.first(), Unsupported, err.Error()) }
+		o.run = func(w *warp, o *op) error {
+			if w.mask == 0 {
+				return nil
+			}
+			return w.fault(o, w.first(), Unsupported, err.Error())
+		}
 	}
 }
 

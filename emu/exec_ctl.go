@@ -73,8 +73,7 @@ func (p *program) branchTarget(o *op) bool {
 func compileBRA(p *program, o *op) error {
 	o.mode = o.inst.Mod(sass.BraMode)
 	if !p.branchTarget(o) {
-		o.run = badJump
-		return nil
+		return compileCondition(badJump)(p, o)
 	}
 	switch o.mode {
 	case sass.BraDIV, sass.BraCONV:
@@ -84,17 +83,18 @@ func compileBRA(p *program, o *op) error {
 }
 
 func badJump(w *warp, o *op) error {
+	if w.condition(o) == 0 {
+		return nil
+	}
 	return w.fault(o, w.first(), BadJump, "the target is no instruction of the section")
 }
 
 func bra(w *warp, o *op) error {
 	taken := w.condition(o)
-	w.block.run.counters[o.index].taken += int64(bits.OnesCount32(taken))
-	if taken == w.active && o.target > o.index { // nothing parts
-		w.pc = o.target
-		w.state.Branch(taken, o.target, o.index+1)
+	if taken == 0 {
 		return nil
 	}
+	w.block.run.counters[o.index].taken += int64(bits.OnesCount32(taken))
 	w.state.Branch(taken, o.target, o.index+1)
 	w.group()
 	return nil
@@ -194,19 +194,19 @@ func compileCALL(p *program, o *op) error {
 	}
 	var ok bool
 	if o.target, ok = p.index(o.code, target, absolute); !ok {
-		o.run = badJump
-		return nil
+		return compileCondition(badJump)(p, o)
 	}
 	return compileCondition(bra)(p, o)
 }
 
 func exit(w *warp, o *op) error {
 	lanes := w.condition(o)
+	if lanes == 0 {
+		return nil
+	}
 	w.state.Exit(lanes, o.index+1)
 	w.group()
-	if lanes != 0 {
-		return w.block.exited(w, bits.OnesCount32(lanes))
-	}
+	w.block.exited(bits.OnesCount32(lanes))
 	return nil
 }
 
@@ -247,7 +247,7 @@ func compileBMOV(p *program, o *op) error {
 	}
 	to, from := &in.Operands[0], &in.Operands[1]
 	if to.Kind == sass.KindConvBar {
-		o.n, o.run = uint32(to.Reg)&15, bmovIn
+		o.n, o.run = uint32(to.Reg)&15, bmovRestore
 		var err error
 		o.b, err = p.source(from, rawValue)
 		return err
@@ -255,27 +255,27 @@ func compileBMOV(p *program, o *op) error {
 	if from.Kind != sass.KindConvBar {
 		return unsupported(o)
 	}
-	o.n, o.run, o.dst = uint32(from.Reg)&15, bmovOut, p.dest(to)
-	return nil
-}
-
-func bmovIn(w *warp, o *op) error {
-	b := w.raw(&o.b)
-	for m := w.mask; m != 0; m &= m - 1 {
-		i := bits.TrailingZeros32(m)
-		w.state.SetMask(int(o.n), i, b[i])
+	o.n, o.run, o.dst = uint32(from.Reg)&15, bmovSave, p.dest(to)
+	if o.dst == sinkRegister {
+		o.run = bmovClear
 	}
 	return nil
 }
 
-func bmovOut(w *warp, o *op) error {
-	d := w.row(o, 0)
-	for m := w.mask; m != 0; m &= m - 1 {
-		i := bits.TrailingZeros32(m)
-		d[i] = w.state.Mask(int(o.n), i)
-	}
+func bmovRestore(w *warp, o *op) error {
+	w.state.Restore(int(o.n), w.mask, w.raw(&o.b))
+	return nil
+}
+
+func bmovSave(w *warp, o *op) error {
+	w.state.Save(int(o.n), w.mask, w.row(o, 0), o.mode != 0)
+	return nil
+}
+
+// bmovClear is BMOV.CLEAR RZ, B: what was in the register is lost, so that nobody may wait for these lanes there.
+func bmovClear(w *warp, o *op) error {
 	if o.mode != 0 {
-		w.state.Clear(int(o.n), w.mask)
+		w.state.Break(int(o.n), w.mask)
 	}
 	return nil
 }
@@ -298,16 +298,15 @@ func warpsync(w *warp, o *op) error {
 }
 
 func yield(w *warp, o *op) error {
-	w.state.Yield(o.index + 1)
-	w.group()
+	if w.condition(o) != 0 {
+		w.state.Yield(o.index + 1)
+		w.group()
+	}
 	return nil
 }
 
 // compileNANOSLEEP: the emulator has nothing to do for the time; another group may run.
-func compileNANOSLEEP(_ *program, o *op) error {
-	o.run = yield
-	return nil
-}
+func compileNANOSLEEP(p *program, o *op) error { return compileCondition(yield)(p, o) }
 
 func compileBPT(_ *program, o *op) error {
 	if o.inst.Mod(sass.BptMode) != sass.BptTRAP {

@@ -32,9 +32,8 @@ type warp struct {
 	tmp [3][2]lanes // modified operands
 	res [4]lanes    // results to be stored in some lanes only
 
-	result  uint32 // of BAR.RED
-	barrier int    // CTA barrier that it waits at
-	now     int64  // cycle of the last issue, with timing
+	result uint32 // of BAR.RED
+	now    int64  // cycle of the last issue, with timing
 }
 
 // warpStatus says whether a warp can execute.

@@ -36,37 +36,40 @@ type State interface {
 	// Exit ends lanes.
 	Exit(lanes uint32, next int32)
 
-	// Set is BSSY: lanes take part in barrier b.
+	// Set is BSSY: lanes take part in a new barrier, which they have in register b.
 	Set(b int, lanes uint32)
-	// Sync is BSYNC: lanes wait at barrier b for all that take part in it.
+	// Sync is BSYNC: lanes wait for all that take part in the barrier in register b. Lanes that do not go on.
 	Sync(b int, lanes uint32, next int32)
-	// Break is BREAK: lanes take part in barrier b no more.
+	// Break is BREAK: lanes no longer take part in the barrier in register b.
 	Break(b int, lanes uint32)
-	// Mask and SetMask are BMOV: the lanes that take part in barrier b, as one lane sees it.
-	Mask(b, lane int) uint32
-	SetMask(b, lane int, mask uint32)
-	// Clear is BMOV.CLEAR's second half: nobody takes part in barrier b, as lanes see it.
-	Clear(b int, lanes uint32)
+	// Save is BMOV of register b to an ordinary register: the lanes that take part, in each of lanes. Where clear is
+	// set, register b names no barrier afterwards; the lanes still take part in it.
+	Save(b int, lanes uint32, to *[32]uint32, clear bool)
+	// Restore is BMOV of an ordinary register to register b.
+	Restore(b int, lanes uint32, from *[32]uint32)
 	// SyncLanes is WARPSYNC: lanes wait for all that their masks name.
 	SyncLanes(lanes uint32, masks *[32]uint32, next int32)
 
 	// Yield lets another group run first.
 	Yield(next int32)
-	// Hold makes lanes wait for something outside the warp (a CTA barrier) and Resume lets all that wait go on.
-	Hold(lanes uint32, next int32)
-	Resume()
-	Held() uint32
+	// Hold makes lanes wait for something outside the warp, the CTA barrier with the given number. Resume lets all that
+	// wait for it go on, and reports whether there were any.
+	Hold(barrier int, lanes uint32, next int32)
+	Resume(barrier int) bool
 
 	// Unblock is called where nothing can run. It releases lanes that wait for a re-convergence that will not come,
 	// where the model allows it, and reports whether it did.
 	Unblock() bool
-	// Waiting lists the groups that wait, for messages; the reason is the instruction that they wait at.
+	// Waiting lists the groups that wait, for messages.
 	Waiting() []Waiting
+	// Snapshot appends all that decides how the warp goes on, the running group's pc apart: two states of a model with
+	// equal snapshots act alike.
+	Snapshot(to []byte) []byte
 }
 
 // A Waiting is a group that waits and what for.
 type Waiting struct {
 	Group
-	At   string // BSYNC B0, WARPSYNC, BAR
-	Mask uint32 // the lanes that it waits for
+	At   string // BSYNC B0, WARPSYNC, BAR 0
+	Mask uint32 // the lanes that have to be there before it goes on, 0 where other warps have to
 }

@@ -6,11 +6,13 @@ import (
 	"slices"
 )
 
-// Volta is the model of Volta and later GPUs: convergence barriers in registers, and independent progress of groups. The
-// rules follow NVIDIA's patent on convergence barriers (US 10067768 B2) and how compiled code uses them.
+// Volta is the model of Volta and later GPUs: convergence barriers in registers, and groups that progress independently.
+// The rules follow NVIDIA's patents on convergence barriers (US 10067768 B2) and on yielding (US 9459876), and how
+// compiled code uses them.
 //
-// Each lane has barrier registers of its own. Under any order of groups that is right, also where two groups are in
-// different functions that save the same register; one copy for the warp would need last-in first-out order.
+// Each lane has barrier registers of its own, which name barriers. Under any order of groups that is right, also where
+// two groups are in different functions that save the same register; one copy for the warp would need last-in first-out
+// order.
 type Volta struct{}
 
 // Name is volta.
@@ -21,16 +23,23 @@ func (Volta) New(entry int32, lanes uint32) State {
 	return &voltaWarp{live: lanes, running: Group{entry, lanes}}
 }
 
-// backEdges is the number of backward branches after which the running group lets another one run. Without it the
+// maxBackEdges is the number of backward branches after which the running group lets another one run. Without it the
 // holder of a lock could wait for ever behind lanes that spin on it.
-const backEdges = 64
+const maxBackEdges = 64
 
-// patience is the number of YIELDs after which lanes that loop count as arrived at the barriers that others wait at.
-const patience = 256
+// maxBarriers bounds the barriers that a warp remembers; a program with deeper nesting loses the outermost ones, at
+// which nobody waits then.
+const maxBarriers = 1 << 12
 
-// A slot is a barrier register as one lane sees it. The epoch tells barriers apart that used the register one after
-// another; 0 is none.
-type slot struct{ mask, epoch uint32 }
+// A barrierID names a barrier; 0 names none.
+type barrierID uint32
+
+// A barrier is what one execution of BSSY begins: lanes that are to come together again.
+type barrier struct {
+	id      barrierID
+	mask    uint32 // lanes that take part
+	arrived uint32 // of those, the ones that wait at BSYNC
+}
 
 // waitKind is what a lane waits for.
 type waitKind uint8
@@ -39,36 +48,43 @@ const (
 	notWaiting waitKind = iota
 	waitSync            // BSYNC
 	waitLanes           // WARPSYNC
-	waitHeld            // outside the warp
+	waitHeld            // a CTA barrier
 )
 
 // A wait is what one lane waits for and where it goes on.
 type wait struct {
-	kind    waitKind
-	barrier uint8
-	epoch   uint32 // of the barrier
-	mask    uint32 // of WARPSYNC
-	pc      int32
+	kind   waitKind
+	number uint8     // of the barrier register or the CTA barrier
+	id     barrierID // of waitSync
+	mask   uint32    // of waitLanes
+	pc     int32
 }
 
-type savedKey struct {
-	lane int
+// A savedBarrier is a barrier whose mask BMOV has moved to an ordinary register, which holds no name.
+type savedBarrier struct {
 	mask uint32
+	id   barrierID
+}
+
+// A readyGroup is a group that can run; yielded says that it let another one run first.
+type readyGroup struct {
+	Group
+	yielded bool
 }
 
 type voltaWarp struct {
 	live    uint32
 	running Group
-	ready   []Group // the last one runs next
-	slots   [Barriers][32]slot
+	ready   []readyGroup // the last one runs next
+
+	barriers  []barrier // those that lanes take part in, oldest first
+	lastID    barrierID
+	registers [Barriers][32]barrierID
+	saved     [32][]savedBarrier // by lane, oldest first
+
 	waits   [32]wait
 	waiting uint32 // lanes with a wait
-	epochs  uint32 // the last one given out
 	backs   int    // backward branches since the running group began
-	yields  int    // YIELDs of the running group in a row while lanes wait and no other group can run
-
-	// saved remembers the epochs of masks that BMOV has moved to ordinary registers, which hold no epoch.
-	saved map[savedKey]uint32
 }
 
 func (v *voltaWarp) Running() Group { return v.running }
@@ -80,347 +96,369 @@ func (v *voltaWarp) run() {
 		return
 	}
 	last := len(v.ready) - 1
-	v.running, v.ready = v.ready[last], v.ready[:last]
-	v.backs, v.yields = 0, 0
+	v.running, v.ready = v.ready[last].Group, v.ready[:last]
+	v.backs = 0
 }
+
+// push makes a group ready that is to run before the others.
+func (v *voltaWarp) push(g Group) { v.ready = append(v.ready, readyGroup{Group: g}) }
 
 func (v *voltaWarp) Branch(lanes uint32, target, next int32) {
 	rest := v.running.Lanes &^ lanes
-	back := lanes != 0 && target < next
-	switch {
-	case lanes == 0:
+	if lanes == 0 {
 		v.running.PC = next
-	case rest == 0:
-		v.running.PC = target
-	default:
-		v.ready = append(v.ready, Group{next, rest})
-		v.running = Group{target, lanes}
+		return
 	}
-	if back && len(v.ready) > 0 {
-		if v.backs++; v.backs >= backEdges {
-			v.rotate()
-		}
+	if rest != 0 {
+		v.push(Group{next, rest})
+	}
+	v.running = Group{target, lanes}
+	v.moved(target, next)
+}
+
+// moved counts backward branches while other groups could run.
+func (v *voltaWarp) moved(target, next int32) {
+	if target >= next || len(v.ready) == 0 {
+		return
+	}
+	if v.backs++; v.backs >= maxBackEdges {
+		v.rotate(false)
 	}
 }
 
 // rotate puts the running group behind all others.
-func (v *voltaWarp) rotate() {
+func (v *voltaWarp) rotate(yielded bool) {
 	v.backs = 0
-	if len(v.ready) == 0 {
-		return
+	if len(v.ready) > 0 {
+		v.ready = slices.Insert(v.ready, 0, readyGroup{v.running, yielded})
+		v.running = Group{}
+		v.run()
 	}
-	v.ready = slices.Insert(v.ready, 0, v.running)
-	v.running = Group{}
-	v.run()
 }
 
 func (v *voltaWarp) Indirect(lanes uint32, targets *[32]int32, next int32) {
+	if lanes == 0 {
+		v.running.PC = next
+		return
+	}
 	if rest := v.running.Lanes &^ lanes; rest != 0 {
-		v.ready = append(v.ready, Group{next, rest})
+		v.push(Group{next, rest})
 	}
 	v.running = Group{}
-	v.pushByPC(lanes, func(lane int) int32 { return targets[lane] })
+	v.pushByPC(lanes, targets)
 	v.run()
+	v.moved(v.running.PC, next)
 }
 
 // pushByPC makes lanes ready, those with the same pc as one group; the lowest lane's group comes to run first.
-func (v *voltaWarp) pushByPC(lanes uint32, pc func(lane int) int32) {
+func (v *voltaWarp) pushByPC(lanes uint32, pcs *[32]int32) {
 	at := len(v.ready)
 	for lanes != 0 {
-		lane := bits.TrailingZeros32(lanes)
-		g := Group{pc(lane), 0}
+		g := Group{PC: pcs[bits.TrailingZeros32(lanes)]}
 		for m := lanes; m != 0; m &= m - 1 {
-			if l := bits.TrailingZeros32(m); pc(l) == g.PC {
+			if l := bits.TrailingZeros32(m); pcs[l] == g.PC {
 				g.Lanes |= 1 << l
 			}
 		}
 		lanes &^= g.Lanes
-		v.ready = slices.Insert(v.ready, at, g)
+		v.ready = slices.Insert(v.ready, at, readyGroup{Group: g})
 	}
+}
+
+// free ends the wait of lanes and makes them ready.
+func (v *voltaWarp) free(lanes uint32) {
+	if lanes == 0 {
+		return
+	}
+	var pcs [32]int32
+	for m := lanes; m != 0; m &= m - 1 {
+		l := bits.TrailingZeros32(m)
+		pcs[l] = v.waits[l].pc
+		v.waits[l] = wait{}
+	}
+	v.waiting &^= lanes
+	v.pushByPC(lanes, &pcs)
+}
+
+// leave takes lanes out of the running group, whose rest goes on at next.
+func (v *voltaWarp) leave(lanes uint32, next int32) {
+	v.running.Lanes &^= lanes
+	v.running.PC = next
+}
+
+// block makes lanes of the running group wait.
+func (v *voltaWarp) block(lanes uint32, w wait) {
+	for m := lanes; m != 0; m &= m - 1 {
+		v.waits[bits.TrailingZeros32(m)] = w
+	}
+	v.waiting |= lanes
+	v.leave(lanes, w.pc)
 }
 
 func (v *voltaWarp) Exit(lanes uint32, next int32) {
 	v.live &^= lanes
-	v.running.Lanes &^= lanes
-	v.running.PC = next
-	v.releaseAll()
+	v.leave(lanes, next)
+	for i := len(v.barriers) - 1; i >= 0; i-- {
+		v.barriers[i].mask &^= lanes
+		v.complete(i)
+	}
+	for m := v.waiting; m != 0; m &= m - 1 {
+		if l := bits.TrailingZeros32(m); v.waits[l].kind == waitLanes {
+			v.completeLanes(v.waits[l].mask)
+		}
+	}
 	v.run()
 }
 
-// releaseAll releases what waits for nobody any more, after lanes have gone.
-func (v *voltaWarp) releaseAll() {
-	for m := v.waiting; m != 0; m &= m - 1 {
-		lane := bits.TrailingZeros32(m)
-		if v.waiting>>lane&1 == 0 {
-			continue // released meanwhile
-		}
-		switch w := &v.waits[lane]; w.kind {
-		case waitSync:
-			v.release(int(w.barrier), w.epoch)
-		case waitLanes:
-			v.releaseLanes(lane)
+// Barriers in registers.
+
+// find returns the position of a barrier in v.barriers, -1 where nobody takes part in it any more.
+func (v *voltaWarp) find(id barrierID) int {
+	for i := len(v.barriers) - 1; i >= 0; i-- {
+		if v.barriers[i].id == id {
+			return i
 		}
 	}
+	return -1
+}
+
+// named returns those of the lanes that have the same barrier in register b as the lowest of them, and that barrier.
+func (v *voltaWarp) named(b int, lanes uint32) (same uint32, id barrierID) {
+	r := &v.registers[b]
+	id = r[bits.TrailingZeros32(lanes)&31]
+	for m := lanes; m != 0; m &= m - 1 {
+		if l := bits.TrailingZeros32(m) & 31; r[l] == id {
+			same |= 1 << l
+		}
+	}
+	return same, id
 }
 
 func (v *voltaWarp) Set(b int, lanes uint32) {
-	v.epochs++
+	if lanes == 0 {
+		return
+	}
+	if len(v.barriers) >= maxBarriers {
+		v.forget()
+	}
+	v.lastID++
+	v.barriers = append(v.barriers, barrier{id: v.lastID, mask: lanes})
+	r := &v.registers[b]
 	for m := lanes; m != 0; m &= m - 1 {
-		v.slots[b][bits.TrailingZeros32(m)] = slot{lanes, v.epochs}
+		r[bits.TrailingZeros32(m)&31] = v.lastID
 	}
 }
 
-func (v *voltaWarp) Sync(b int, lanes uint32, next int32) {
-	var arrived uint32 // of the lanes, those that take part
-	for m := lanes; m != 0; m &= m - 1 {
-		lane := bits.TrailingZeros32(m)
-		if s := v.slots[b][lane]; s.mask>>lane&1 != 0 {
-			arrived |= 1 << lane
-			v.waits[lane] = wait{kind: waitSync, barrier: uint8(b), epoch: s.epoch, pc: next}
+// forget drops the older half of the barriers, except those at which lanes wait.
+func (v *voltaWarp) forget() {
+	kept := v.barriers[:0]
+	for i, b := range v.barriers {
+		if b.arrived != 0 || i >= maxBarriers/2 {
+			kept = append(kept, b)
 		}
 	}
+	v.barriers = kept
+}
+
+func (v *voltaWarp) Sync(b int, lanes uint32, next int32) {
 	v.running.PC = next
-	v.running.Lanes &^= arrived
-	v.waiting |= arrived
-	for m := arrived; m != 0; m &= m - 1 {
-		if lane := bits.TrailingZeros32(m); v.waiting>>lane&1 != 0 {
-			if !v.release(b, v.waits[lane].epoch) && v.sameEpoch(b, arrived) {
+	for lanes != 0 {
+		same, id := v.named(b, lanes)
+		lanes &^= same
+		if i := v.find(id); i >= 0 {
+			there := same & v.barriers[i].mask
+			v.barriers[i].arrived |= there
+			v.block(there, wait{kind: waitSync, number: uint8(b), id: id, pc: next})
+			v.complete(i)
+		}
+	}
+	v.run()
+}
+
+// complete ends the barrier at position i if nobody is missing.
+func (v *voltaWarp) complete(i int) {
+	if b := &v.barriers[i]; b.mask&^b.arrived == 0 {
+		v.end(i)
+	}
+}
+
+// end lets all lanes at a barrier go on. Lanes that come later find that it is gone and go on at once.
+func (v *voltaWarp) end(i int) {
+	arrived := v.barriers[i].arrived
+	v.barriers = slices.Delete(v.barriers, i, i+1)
+	v.free(arrived)
+}
+
+func (v *voltaWarp) Break(b int, lanes uint32) {
+	for lanes != 0 {
+		same, id := v.named(b, lanes)
+		lanes &^= same
+		if i := v.find(id); i >= 0 {
+			v.barriers[i].mask &^= same
+			v.complete(i)
+		}
+	}
+}
+
+func (v *voltaWarp) Save(b int, lanes uint32, to *[32]uint32, clear bool) {
+	r := &v.registers[b]
+	for m := lanes; m != 0; m &= m - 1 {
+		l := bits.TrailingZeros32(m)
+		to[l] = 0
+		if i := v.find(r[l]); i >= 0 {
+			to[l] = v.barriers[i].mask
+			v.remember(l, savedBarrier{to[l], r[l]})
+		}
+		if clear {
+			r[l] = 0
+		}
+	}
+}
+
+// remember notes a saved barrier, and forgets those that have ended.
+func (v *voltaWarp) remember(lane int, s savedBarrier) {
+	kept := v.saved[lane][:0]
+	for _, old := range v.saved[lane] {
+		if old.id != s.id && v.find(old.id) >= 0 {
+			kept = append(kept, old)
+		}
+	}
+	v.saved[lane] = append(kept, s)
+}
+
+// Restore finds the barrier by its mask: of those that the lane has saved and that have not ended, the last. Functions
+// save and restore in pairs, one inside the other. A mask that was not saved names no barrier.
+func (v *voltaWarp) Restore(b int, lanes uint32, from *[32]uint32) {
+	for m := lanes; m != 0; m &= m - 1 {
+		l := bits.TrailingZeros32(m)
+		v.registers[b][l] = 0
+		for i := len(v.saved[l]) - 1; i >= 0; i-- {
+			if s := v.saved[l][i]; s.mask == from[l] && v.find(s.id) >= 0 {
+				v.registers[b][l] = s.id
+				v.saved[l] = v.saved[l][:i+1]
 				break
 			}
 		}
 	}
-	v.run()
 }
 
-// sameEpoch reports whether all lanes stand at the same barrier.
-func (v *voltaWarp) sameEpoch(b int, lanes uint32) bool {
-	first := v.slots[b][bits.TrailingZeros32(lanes)].epoch
-	for m := lanes; m != 0; m &= m - 1 {
-		if v.slots[b][bits.TrailingZeros32(m)].epoch != first {
-			return false
-		}
-	}
-	return true
-}
-
-// at returns the lanes that wait at a barrier and those that it waits for.
-func (v *voltaWarp) at(b int, epoch uint32) (there, expected uint32) {
-	for m := v.waiting; m != 0; m &= m - 1 {
-		lane := bits.TrailingZeros32(m)
-		if w := &v.waits[lane]; w.kind == waitSync && int(w.barrier) == b && w.epoch == epoch {
-			there |= 1 << lane
-			expected |= v.slots[b][lane].mask
-		}
-	}
-	return there, expected & v.live
-}
-
-// release lets the lanes at a barrier go on together if all that take part are there.
-func (v *voltaWarp) release(b int, epoch uint32) bool {
-	there, expected := v.at(b, epoch)
-	if there == 0 || expected&^there != 0 {
-		return false
-	}
-	v.free(b, there)
-	return true
-}
-
-// free lets lanes go on from a barrier. Those that are still to come do not wait for them.
-func (v *voltaWarp) free(b int, lanes uint32) {
-	v.waiting &^= lanes
-	epoch := v.slots[b][bits.TrailingZeros32(lanes)].epoch
-	for l := range v.slots[b] {
-		if v.slots[b][l].epoch == epoch {
-			v.slots[b][l].mask &^= lanes
-		}
-	}
-	v.pushByPC(lanes, func(lane int) int32 { return v.waits[lane].pc })
-	for m := lanes; m != 0; m &= m - 1 {
-		lane := bits.TrailingZeros32(m)
-		v.waits[lane].kind = notWaiting
-		v.slots[b][lane] = slot{}
-	}
-}
-
-func (v *voltaWarp) Break(b int, lanes uint32) {
-	for rest := lanes; rest != 0; {
-		lane := bits.TrailingZeros32(rest)
-		epoch := v.slots[b][lane].epoch
-		if epoch == 0 {
-			rest &^= 1 << lane
-			continue
-		}
-		for l := range v.slots[b] {
-			if v.slots[b][l].epoch == epoch {
-				v.slots[b][l].mask &^= lanes
-				if lanes>>l&1 != 0 {
-					rest &^= 1 << l
-				}
-			}
-		}
-		v.release(b, epoch)
-	}
-}
-
-func (v *voltaWarp) Mask(b, lane int) uint32 {
-	s := v.slots[b][lane]
-	if s.epoch != 0 {
-		if v.saved == nil {
-			v.saved = make(map[savedKey]uint32)
-		}
-		v.saved[savedKey{lane, s.mask}] = s.epoch
-	}
-	return s.mask
-}
-
-func (v *voltaWarp) SetMask(b, lane int, mask uint32) {
-	if mask == 0 {
-		v.slots[b][lane] = slot{}
-		return
-	}
-	epoch, ok := v.saved[savedKey{lane, mask}]
-	if !ok {
-		for l := range v.slots[b] {
-			if s := v.slots[b][l]; s.mask == mask && s.epoch != 0 {
-				epoch, ok = s.epoch, true
-			}
-		}
-	}
-	if !ok {
-		v.epochs++
-		epoch = v.epochs
-	}
-	v.slots[b][lane] = slot{mask, epoch}
-}
-
-func (v *voltaWarp) Clear(b int, lanes uint32) {
-	for m := lanes; m != 0; m &= m - 1 {
-		v.slots[b][bits.TrailingZeros32(m)] = slot{}
-	}
-}
+// WARPSYNC, yielding and CTA barriers.
 
 func (v *voltaWarp) SyncLanes(lanes uint32, masks *[32]uint32, next int32) {
 	v.running.PC = next
-	v.running.Lanes &^= lanes
-	v.waiting |= lanes
-	for m := lanes; m != 0; m &= m - 1 {
-		lane := bits.TrailingZeros32(m)
-		v.waits[lane] = wait{kind: waitLanes, mask: masks[lane], pc: next}
-	}
-	for m := lanes; m != 0; m &= m - 1 {
-		if lane := bits.TrailingZeros32(m); v.waiting>>lane&1 != 0 {
-			v.releaseLanes(lane)
+	for lanes != 0 {
+		mask := masks[bits.TrailingZeros32(lanes)]
+		var same uint32
+		for m := lanes; m != 0; m &= m - 1 {
+			if l := bits.TrailingZeros32(m); masks[l] == mask {
+				same |= 1 << l
+			}
 		}
+		lanes &^= same
+		v.block(same, wait{kind: waitLanes, mask: mask, pc: next})
+		v.completeLanes(mask)
 	}
 	v.run()
 }
 
-// releaseLanes lets the lanes that wait with the same mask as one of them go on if all that it names are there.
-func (v *voltaWarp) releaseLanes(lane int) {
-	like := v.waits[lane]
+// completeLanes lets the lanes go on that wait with a mask if all that it names are there. As bar.warp.sync of the PTX
+// ISA, they need not wait at the same instruction.
+func (v *voltaWarp) completeLanes(mask uint32) {
 	var there uint32
 	for m := v.waiting; m != 0; m &= m - 1 {
 		l := bits.TrailingZeros32(m)
-		if w := &v.waits[l]; w.kind == waitLanes && w.mask == like.mask && w.pc == like.pc {
+		if w := &v.waits[l]; w.kind == waitLanes && w.mask == mask {
 			there |= 1 << l
 		}
 	}
-	if like.mask&v.live&^there != 0 {
-		return
+	if mask&v.live&^there == 0 {
+		v.free(there)
 	}
-	v.waiting &^= there
-	for m := there; m != 0; m &= m - 1 {
-		v.waits[bits.TrailingZeros32(m)].kind = notWaiting
-	}
-	v.ready = append(v.ready, Group{like.pc, there})
 }
 
-// Yield also brings groups together that stand at the instruction after the YIELD: compiled loops count on it to gather
-// lanes again (VOTE, YIELD, VOTE, go on while more have come).
+// Yield also brings groups together that stand behind the same YIELD: compiled loops count on it to gather lanes again
+// (VOTE, YIELD, VOTE, go on while more have come).
 //
-// Lanes that spin on a lock do so for ever if its holder waits for them at a BSYNC. As in the patent, lanes that yield
-// then count as arrived; not at once, as most loops that yield end by themselves.
+// When every group that could run has yielded, lanes that yield count as arrived at the barriers where others wait, as
+// in the patent: the holder of a lock may be among those.
 func (v *voltaWarp) Yield(next int32) {
 	v.running.PC = next
-	if len(v.ready) == 0 && v.waiting != 0 {
-		if v.yields++; v.yields >= patience {
-			v.yields = 0
-			v.releaseYoungest()
-		}
+	if v.allYielded() {
+		v.endYielded(v.running.Lanes)
 	}
-	v.rotate()
-	kept := v.ready[:0]
-	for _, g := range v.ready {
-		if g.PC == v.running.PC && g.PC == next {
-			v.running.Lanes |= g.Lanes
-			continue
-		}
-		kept = append(kept, g)
+	if len(v.ready) == 0 {
+		return
 	}
-	v.ready = kept
+	v.ready = slices.DeleteFunc(v.ready, func(g readyGroup) bool {
+		if !g.yielded || g.PC != next {
+			return false
+		}
+		v.running.Lanes |= g.Lanes
+		return true
+	})
+	v.rotate(true)
 }
 
-func (v *voltaWarp) Hold(lanes uint32, next int32) {
-	v.running.PC = next
-	v.running.Lanes &^= lanes
-	v.waiting |= lanes
-	for m := lanes; m != 0; m &= m - 1 {
-		v.waits[bits.TrailingZeros32(m)] = wait{kind: waitHeld, pc: next}
+// allYielded reports whether all ready groups have yielded.
+func (v *voltaWarp) allYielded() bool {
+	return !slices.ContainsFunc(v.ready, func(g readyGroup) bool { return !g.yielded })
+}
+
+// endYielded ends the youngest barrier at which lanes wait for lanes that have yielded only.
+func (v *voltaWarp) endYielded(yielded uint32) {
+	for _, g := range v.ready {
+		yielded |= g.Lanes
 	}
+	for i := len(v.barriers) - 1; i >= 0; i-- {
+		if b := &v.barriers[i]; b.arrived != 0 && b.mask&^(b.arrived|yielded) == 0 {
+			v.end(i)
+			return
+		}
+	}
+}
+
+func (v *voltaWarp) Hold(barrier int, lanes uint32, next int32) {
+	v.block(lanes, wait{kind: waitHeld, number: uint8(barrier), pc: next})
 	v.run()
 }
 
-func (v *voltaWarp) Held() uint32 {
+func (v *voltaWarp) Resume(barrier int) bool {
 	var held uint32
 	for m := v.waiting; m != 0; m &= m - 1 {
-		if lane := bits.TrailingZeros32(m); v.waits[lane].kind == waitHeld {
-			held |= 1 << lane
+		l := bits.TrailingZeros32(m)
+		if w := &v.waits[l]; w.kind == waitHeld && int(w.number) == barrier {
+			held |= 1 << l
 		}
 	}
-	return held
-}
-
-func (v *voltaWarp) Resume() {
-	held := v.Held()
-	v.waiting &^= held
-	for m := held; m != 0; m &= m - 1 {
-		v.waits[bits.TrailingZeros32(m)].kind = notWaiting
-	}
-	v.pushByPC(held, func(lane int) int32 { return v.waits[lane].pc })
+	v.free(held)
 	v.run()
+	return held != 0
 }
 
-// Unblock releases the youngest barrier at which lanes wait, counting the missing ones as yielded, as the patent does. A
-// BSYNC only helps performance, so that this never changes results.
+// Unblock ends the youngest barrier whose missing lanes all wait at other barriers: they would wait for each other for
+// ever, and a BSYNC only helps performance. Lanes that wait for a WARPSYNC or a CTA barrier are left to wait, as they
+// would on the hardware.
 func (v *voltaWarp) Unblock() bool {
-	released := v.releaseYoungest()
-	v.run()
-	return released
-}
-
-// releaseYoungest releases the lanes at the youngest barrier.
-func (v *voltaWarp) releaseYoungest() bool {
-	youngest := -1
+	var syncing uint32
 	for m := v.waiting; m != 0; m &= m - 1 {
-		lane := bits.TrailingZeros32(m)
-		if v.waits[lane].kind == waitSync && (youngest < 0 || v.waits[lane].epoch > v.waits[youngest].epoch) {
-			youngest = lane
+		if l := bits.TrailingZeros32(m); v.waits[l].kind == waitSync {
+			syncing |= 1 << l
 		}
 	}
-	if youngest < 0 {
-		return false
+	for i := len(v.barriers) - 1; i >= 0; i-- {
+		if b := &v.barriers[i]; b.arrived != 0 && b.mask&^syncing == 0 {
+			v.end(i)
+			v.run()
+			return true
+		}
 	}
-	w := v.waits[youngest]
-	there, _ := v.at(int(w.barrier), w.epoch)
-	v.free(int(w.barrier), there)
-	return true
+	return false
 }
 
 func (v *voltaWarp) Waiting() []Waiting {
 	var list []Waiting
 	for rest := v.waiting; rest != 0; {
-		lane := bits.TrailingZeros32(rest)
-		w := v.waits[lane]
+		w := v.waits[bits.TrailingZeros32(rest)]
 		group := Waiting{Group: Group{PC: w.pc}}
 		for m := rest; m != 0; m &= m - 1 {
 			if l := bits.TrailingZeros32(m); v.waits[l] == w {
@@ -430,12 +468,11 @@ func (v *voltaWarp) Waiting() []Waiting {
 		rest &^= group.Lanes
 		switch w.kind {
 		case waitSync:
-			group.At = fmt.Sprintf("BSYNC B%d", w.barrier)
-			_, group.Mask = v.at(int(w.barrier), w.epoch)
+			group.At, group.Mask = fmt.Sprintf("BSYNC B%d", w.number), v.barriers[v.find(w.id)].mask
 		case waitLanes:
-			group.At, group.Mask = "WARPSYNC", w.mask
+			group.At, group.Mask = "WARPSYNC", w.mask&v.live
 		default:
-			group.At = "BAR"
+			group.At = fmt.Sprintf("BAR %d", w.number)
 		}
 		list = append(list, group)
 	}

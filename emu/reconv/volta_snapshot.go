@@ -1,0 +1,40 @@
+package reconv
+
+import "encoding/binary"
+
+// Snapshot names barriers by their order, as the names themselves never come again.
+func (v *voltaWarp) Snapshot(to []byte) []byte {
+	word := func(x uint32) { to = binary.LittleEndian.AppendUint32(to, x) }
+	name := func(id barrierID) { word(uint32(v.find(id) + 1)) }
+	word(v.live)
+	word(v.running.Lanes)
+	word(uint32(v.backs))
+	word(uint32(len(v.ready)))
+	for _, g := range v.ready {
+		word(uint32(g.PC))
+		word(g.Lanes)
+		if g.yielded {
+			word(1)
+		}
+	}
+	word(uint32(len(v.barriers)))
+	for _, b := range v.barriers {
+		word(b.mask)
+		word(b.arrived)
+	}
+	for lane := range v.waits {
+		w := &v.waits[lane]
+		word(uint32(w.kind)<<8 | uint32(w.number))
+		name(w.id)
+		word(w.mask)
+		word(uint32(w.pc))
+		for b := range v.registers {
+			name(v.registers[b][lane])
+		}
+		for _, s := range v.saved[lane] {
+			word(s.mask)
+			name(s.id)
+		}
+	}
+	return to
+}
