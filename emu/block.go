@@ -167,6 +167,7 @@ func (b *block) release(number int) {
 	if !bar.complete(b.live) {
 		return
 	}
+	b.run.changes++
 	result := bar.result()
 	for _, w := range b.warps {
 		if !w.state.Resume(number) {
@@ -202,6 +203,7 @@ func (c *ctaBarrier) result() uint32 {
 // exited takes note of threads that have ended; a barrier may have waited for them only.
 func (b *block) exited(threads int) {
 	b.live -= threads
+	b.run.changes++
 	for number := range b.barriers {
 		if b.barriers[number].threads > 0 {
 			b.release(number)

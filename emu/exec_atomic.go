@@ -154,10 +154,15 @@ func (x *atomicExec) run(w *warp, o *op) error {
 		}
 		old := getWord(place)
 		v := x.operand(w, &o.b, i)
+		stored := old
 		if x.apply != nil {
-			putWord(place, x.apply(old, v))
+			stored = x.apply(old, v)
 		} else if old == v {
-			putWord(place, x.operand(w, &o.c, i))
+			stored = x.operand(w, &o.c, i)
+		}
+		if stored != old {
+			putWord(place, stored)
+			w.block.run.changes++
 		}
 		if x.succeeds {
 			success := uint64(0)

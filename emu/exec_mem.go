@@ -113,8 +113,11 @@ func compileStore(s space, run execFunc) compiler {
 func (w *warp) access(o *op, s space, kind accessKind) {
 	acc := &w.acc
 	acc.kind, acc.space, acc.size, acc.mask = kind, s, sizes[o.mode].bytes, w.mask
-	if w.mask == 0 {
+	switch {
+	case w.mask == 0:
 		acc.kind = accessNone
+	case kind == accessStore:
+		w.block.run.changes++
 	}
 	low := w.raw(&o.a)
 	if !o.a.not || s != spaceGlobal {

@@ -18,6 +18,7 @@ const (
 	Unsupported      FaultKind = "unsupported instruction"
 	BadJump          FaultKind = "jump to no instruction"
 	BarrierDeadlock  FaultKind = "barrier deadlock"
+	Livelock         FaultKind = "livelock"
 	InstructionLimit FaultKind = "instruction limit"
 	AssertionFailed  FaultKind = "assertion failed"
 	Trap             FaultKind = "trap"

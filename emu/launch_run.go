@@ -1,7 +1,6 @@
 package emu
 
 import (
-	"context"
 	"encoding/binary"
 	"fmt"
 	"math"
@@ -24,6 +23,8 @@ type launchRun struct {
 	counters    []opCounter
 	limit       int64 // warp instructions that it may execute
 	budget      int64 // those that are left
+
+	changes int64 // what threads did that others can see: stores, atomics that changed something, exits, …
 
 	timed *timedRun // nil without timing
 }
@@ -108,7 +109,7 @@ func (m *Machine) check(l *Launch, r *launchRun) error {
 	r.facts.Occupancy = arch.OccupancyOf(m.gpu, arch.Resources{Threads: threads, Registers: k.Registers,
 		SharedStatic: k.SharedStatic, SharedDynamic: l.SharedDynamic, Blocks: blocks})
 	if l.Cooperative {
-		return m.checkCooperative(r.facts.Occupancy.BlocksPerSM*m.gpu.SMs.Int(), blocks)
+		return checkCooperative(r.facts.Occupancy.BlocksPerSM*m.gpu.SMs.Int(), blocks)
 	}
 	if r.facts.Occupancy.BlocksPerSM < 1 {
 		return fmt.Errorf("a block does not fit on an SM: too many resources requested (%d threads of %d registers)", threads, k.Registers)
@@ -117,13 +118,10 @@ func (m *Machine) check(l *Launch, r *launchRun) error {
 }
 
 // checkCooperative makes sure that all blocks of a cooperative launch are resident together, as they wait for each
-// other. Without timing blocks run one after another.
-func (m *Machine) checkCooperative(resident, blocks int) error {
-	switch {
-	case blocks > resident:
+// other.
+func checkCooperative(resident, blocks int) error {
+	if blocks > resident {
 		return fmt.Errorf("a cooperative launch of %d blocks, of which %d are resident together", blocks, resident)
-	case m.options.Timing == TimingNone:
-		return fmt.Errorf("a cooperative launch needs timing: gpa profile runs it")
 	}
 	return nil
 }
@@ -145,48 +143,6 @@ func (r *launchRun) bank0() []byte {
 	word(bankSMs, uint32(r.machine.gpu.SMs.Int()))
 	copy(data[k.ParamBase:], l.Params)
 	return data
-}
-
-// slice is the number of instructions after which another warp of the block gets its turn, without timing.
-const slice = 256
-
-// runFunctional runs the blocks one after another, the warps of a block in turns.
-func (r *launchRun) runFunctional(ctx context.Context) error {
-	sms := r.machine.gpu.SMs.Int()
-	for number := range r.blocks {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		b := r.newBlock(number)
-		b.sm = number % sms
-		if err := r.runBlock(ctx, b); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (r *launchRun) runBlock(ctx context.Context, b *block) error {
-	for turns := 1; !b.done(); turns++ {
-		progress := false
-		for _, w := range b.warps {
-			for n := 0; n < slice && w.status == warpRunning; n++ {
-				if err := w.step(); err != nil {
-					return err
-				}
-				progress = true
-			}
-		}
-		if !progress {
-			if err := b.unblock(); err != nil {
-				return err
-			}
-		}
-		if turns%1024 == 0 && ctx.Err() != nil {
-			return ctx.Err()
-		}
-	}
-	return nil
 }
 
 // exhausted is the fault of a launch that has used up its instructions.

@@ -43,6 +43,7 @@ func (w *warp) systemCall(o *op, lanes uint32, address uint64) error {
 	if len(w.regs) <= abiReturn+1 {
 		return w.fault(o, bits.TrailingZeros32(lanes), BadSystemCall, "the caller does not follow the calling convention")
 	}
+	w.block.run.changes++
 	var targets [32]int32
 	for m := lanes; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m)

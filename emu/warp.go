@@ -34,6 +34,7 @@ type warp struct {
 
 	result uint32 // of BAR.RED
 	now    int64  // cycle of the last issue, with timing
+	loop   loop   // without timing: whether the warp repeats itself
 }
 
 // warpStatus says whether a warp can execute.

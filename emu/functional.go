@@ -1,0 +1,185 @@
+package emu
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"math/bits"
+)
+
+// Without timing, blocks run one after another, and the warps of a block in turns. A block that makes no headway may
+// wait for a later one: then that begins too, as far as the GPU has places for it.
+
+const (
+	turn     = 256     // instructions that a warp executes before another one gets its turn
+	quiet    = 64      // rounds without a change after which the blocks may wait for another one
+	patience = 1 << 12 // rounds after which they may wait for another one although they change memory
+)
+
+// A functionalRun is a launch that runs without timing.
+type functionalRun struct {
+	*launchRun
+	running  []*block // that have begun and not ended, in their order
+	next     int      // number of the next block
+	resident int      // blocks that the GPU holds at a time
+	began    int64    // round in which the last block began or ended
+	changed  int64    // round in which memory last changed
+}
+
+// runFunctional runs the launch without timing.
+func (r *launchRun) runFunctional(ctx context.Context) error {
+	f := &functionalRun{launchRun: r, resident: r.facts.Occupancy.BlocksPerSM * r.machine.gpu.SMs.Int()}
+	for round := int64(0); ; round++ {
+		if f.wantsBlock(round) {
+			f.begin(round)
+		}
+		if len(f.running) == 0 {
+			return nil
+		}
+		if round%64 == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err := f.round(round); err != nil {
+			return err
+		}
+	}
+}
+
+// wantsBlock says whether the next block is to begin.
+func (f *functionalRun) wantsBlock(round int64) bool {
+	if f.next == f.blocks || len(f.running) >= f.resident {
+		return false
+	}
+	return len(f.running) == 0 || round-max(f.began, f.changed) > quiet || round-f.began > patience
+}
+
+func (f *functionalRun) begin(round int64) {
+	b := f.newBlock(f.next)
+	b.sm = f.next % f.machine.gpu.SMs.Int()
+	f.running = append(f.running, b)
+	f.next++
+	f.began = round
+}
+
+// round gives each warp of each block its turn.
+func (f *functionalRun) round(round int64) error {
+	before := f.changes
+	kept := f.running[:0]
+	for _, b := range f.running {
+		if err := b.round(); err != nil {
+			return err
+		}
+		if b.done() {
+			f.began = round
+		} else {
+			kept = append(kept, b)
+		}
+	}
+	f.running = kept
+	if f.changes != before {
+		f.changed = round
+	} else if round-f.changed > quiet {
+		return f.checkLivelock()
+	}
+	return nil
+}
+
+// round gives each warp of the block its turn.
+func (b *block) round() error {
+	progress := false
+	for _, w := range b.warps {
+		for n := 0; n < turn && w.status == warpRunning; n++ {
+			if err := w.step(); err != nil {
+				return err
+			}
+			progress = true
+		}
+	}
+	if progress || b.done() {
+		return nil
+	}
+	return b.unblock()
+}
+
+// A loop finds out whether a warp repeats itself, by Brent's algorithm: it remembers the warp's state, each time for
+// twice as many turns, and sees whether it comes back.
+type loop struct {
+	changes int64  // of the launch, when the search began
+	mark    uint64 // digest of the remembered state
+	turns   int    // since then
+	limit   int
+	found   bool
+}
+
+// watch looks at the warp after a turn.
+func (l *loop) watch(w *warp) {
+	digest := w.digest()
+	if l.limit == 0 || l.changes != w.block.run.changes {
+		*l = loop{changes: w.block.run.changes, mark: digest, limit: 1}
+		return
+	}
+	l.found = l.found || digest == l.mark
+	if l.turns++; l.turns == l.limit {
+		l.mark, l.turns, l.limit = digest, 0, 2*l.limit
+	}
+}
+
+// digest is a hash of all that decides what the warp does next, memory apart.
+func (w *warp) digest() uint64 {
+	const prime = 0x9e3779b97f4a7c15
+	h := uint64(uint32(w.pc))<<32 | uint64(w.active)
+	mix := func(v uint64) { h = bits.RotateLeft64((h^v)*prime, 29) }
+	for r := range w.regs[:w.block.run.program.registers] {
+		row := &w.regs[r]
+		for i := 0; i < len(row); i += 2 {
+			mix(uint64(row[i])<<32 | uint64(row[i+1]))
+		}
+	}
+	for _, p := range w.preds {
+		mix(uint64(p))
+	}
+	state := w.state.Snapshot(nil)
+	for len(state) >= 4 {
+		mix(uint64(binary.LittleEndian.Uint32(state)))
+		state = state[4:]
+	}
+	return h
+}
+
+// checkLivelock ends a launch in which nothing can change any more. While memory stays the same, each warp is on its own;
+// if all that run have come back to a state that they were in before, they will for ever.
+func (f *functionalRun) checkLivelock() error {
+	if f.next < f.blocks && len(f.running) < f.resident {
+		return nil
+	}
+	var spinning *warp
+	all := true
+	for _, b := range f.running {
+		for _, w := range b.warps {
+			if w.status != warpRunning {
+				continue
+			}
+			w.loop.watch(w)
+			all = all && w.loop.found
+			if spinning == nil {
+				spinning = w
+			}
+		}
+	}
+	if spinning == nil || !all {
+		return nil
+	}
+	return f.livelock(spinning)
+}
+
+// livelock makes the fault.
+func (f *functionalRun) livelock(w *warp) error {
+	detail := fmt.Sprintf("no thread changes memory any more and all repeat themselves: warp %d lanes %#08x run here", w.id, w.active)
+	for _, g := range w.state.Waiting() {
+		detail += "; " + describeWaiting(w, &f.program.ops[g.PC-1], &g)
+	}
+	if waiting := f.blocks - f.next; waiting > 0 {
+		detail += fmt.Sprintf("; %d blocks have no place on the GPU before others end", waiting)
+	}
+	return w.fault(w.next(), bits.TrailingZeros32(w.active), Livelock, detail)
+}
