@@ -181,3 +181,11 @@ func divideUnsafe(a, b uint32) bool {
 	ea, eb := int(a>>23&0xff), int(b>>23&0xff)
 	return eb == 0 || eb >= 253 || ea == 255 || ea <= 24 || ea-eb >= 126 || ea-eb <= -125
 }
+
+// bitsF32 returns the bits of a result, NaN in its canonical form.
+func bitsF32(f float32) uint32 {
+	if f != f {
+		return nanF32
+	}
+	return math.Float32bits(f)
+}

@@ -11,13 +11,6 @@ func addCarry(a, b, c uint32, carry uint64) (sum uint32, carries uint32) {
 	return uint32(s), uint32(s >> 32)
 }
 
-// mulAdd64 returns a*b+c+carry as 64 bits and whether the unsigned sum passes 2^64. Both product forms are taken
-// modulo 2^64.
-func mulAdd64(product, c, carry uint64) (sum uint64, out bool) {
-	sum, o := bits.Add64(product, c, carry)
-	return sum, o != 0
-}
-
 // A shift is how SHF shifts the 64-bit value {hi, lo}.
 type shift struct {
 	right  bool

@@ -16,35 +16,34 @@ var floatCompilers = map[sass.Op]compiler{
 	sass.FSETP: compileFSETP,
 	sass.FSET:  compileFSET,
 	sass.FCHK:  simple(layout{none, 0, none, 1, 2, none, none, none}, floatValue, fchk),
-	sass.MUFU:  compileMUFU,
 }
 
 // f32ModeOf reads the modifiers that f32 instructions share.
 func f32ModeOf(in *sass.Inst) f32Mode {
-	return f32Mode{round: rounding(in.Mod(sass.Round)), ftz: in.Mod(sass.FTZ) != sass.FTZNone, sat: in.Mod(sass.Sat) != 0}
+	return f32Mode{round: rounding(in.Mod(sass.Round)), ftz: flushes(in), sat: in.Mod(sass.Sat) != 0}
 }
 
-// plain reports whether the mode is that of Go's arithmetic.
-func (m f32Mode) plain() bool { return m == f32Mode{} }
+func flushes(in *sass.Inst) bool { return in.Mod(sass.FTZ) != sass.FTZNone }
+
+// choose picks the executor for a mode: one for Go's own arithmetic, one that flushes denormals beside that, or the one
+// that looks at the mode.
+func (m f32Mode) choose(plain, flush, general execFunc) execFunc {
+	switch m {
+	case f32Mode{}:
+		return plain
+	case f32Mode{ftz: true}:
+		return flush
+	}
+	return general
+}
 
 func compileFADD(p *program, o *op) error {
-	o.f32, o.run = f32ModeOf(o.inst), fadd
-	if o.f32.plain() {
-		o.run = faddPlain
-	}
+	o.f32 = f32ModeOf(o.inst)
+	o.run = o.f32.choose(fadd, faddFlush, faddMode)
 	return p.resolve(o, layoutAB, floatValue)
 }
 
 func fadd(w *warp, o *op) error {
-	a, b, d := w.in(&o.a, 0), w.in(&o.b, 1), w.out(o, 0)
-	for i := range d {
-		d[i] = o.f32.add(a[i], b[i])
-	}
-	w.done(o, 1)
-	return nil
-}
-
-func faddPlain(w *warp, o *op) error {
 	a, b, d := w.in(&o.a, 0), w.in(&o.b, 1), w.out(o, 0)
 	for i := range d {
 		d[i] = bitsF32(math.Float32frombits(a[i]) + math.Float32frombits(b[i]))
@@ -53,35 +52,37 @@ func faddPlain(w *warp, o *op) error {
 	return nil
 }
 
-// bitsF32 returns the bits of a result, NaN in its canonical form.
-func bitsF32(f float32) uint32 {
-	if f != f {
-		return nanF32
-	}
-	return math.Float32bits(f)
-}
-
-func compileFMUL(p *program, o *op) error {
-	o.f32, o.run = f32ModeOf(o.inst), fmul
-	switch {
-	case o.inst.Mod(sass.Scale) != sass.ScaleNone || o.inst.Mod(sass.FTZ) == sass.FTZFMZ:
-		return unsupported(o)
-	case o.f32.plain():
-		o.run = fmulPlain
-	}
-	return p.resolve(o, layoutAB, floatValue)
-}
-
-func fmul(w *warp, o *op) error {
+// faddFlush: a sum below the smallest normal number is exact, so that it is flushed before or after rounding alike.
+func faddFlush(w *warp, o *op) error {
 	a, b, d := w.in(&o.a, 0), w.in(&o.b, 1), w.out(o, 0)
 	for i := range d {
-		d[i] = o.f32.mul(a[i], b[i])
+		x, y := math.Float32frombits(flushF32(a[i])), math.Float32frombits(flushF32(b[i]))
+		d[i] = flushF32(bitsF32(x + y))
 	}
 	w.done(o, 1)
 	return nil
 }
 
-func fmulPlain(w *warp, o *op) error {
+func faddMode(w *warp, o *op) error {
+	a, b, d := w.in(&o.a, 0), w.in(&o.b, 1), w.out(o, 0)
+	for i := range d {
+		d[i] = o.f32.add(a[i], b[i])
+	}
+	w.done(o, 1)
+	return nil
+}
+
+// compileFMUL: neither the scale nor .FMZ, which makes 0*x = 0, occurs in compute code.
+func compileFMUL(p *program, o *op) error {
+	if o.inst.Mod(sass.Scale) != sass.ScaleNone || o.inst.Mod(sass.FTZ) == sass.FTZFMZ {
+		return unsupported(o)
+	}
+	o.f32 = f32ModeOf(o.inst)
+	o.run = o.f32.choose(fmul, fmulFlush, fmulMode)
+	return p.resolve(o, layoutAB, floatValue)
+}
+
+func fmul(w *warp, o *op) error {
 	a, b, d := w.in(&o.a, 0), w.in(&o.b, 1), w.out(o, 0)
 	for i := range d {
 		d[i] = bitsF32(math.Float32frombits(a[i]) * math.Float32frombits(b[i]))
@@ -90,27 +91,44 @@ func fmulPlain(w *warp, o *op) error {
 	return nil
 }
 
-func compileFFMA(p *program, o *op) error {
-	o.f32, o.run = f32ModeOf(o.inst), ffma
-	switch {
-	case o.inst.Mod(sass.FTZ) == sass.FTZFMZ:
-		return unsupported(o)
-	case o.f32.plain():
-		o.run = ffmaPlain
-	}
-	return p.resolve(o, layoutABC, floatValue)
-}
-
-func ffma(w *warp, o *op) error {
-	a, b, c, d := w.in(&o.a, 0), w.in(&o.b, 1), w.in(&o.c, 2), w.out(o, 0)
+func fmulFlush(w *warp, o *op) error {
+	a, b, d := w.in(&o.a, 0), w.in(&o.b, 1), w.out(o, 0)
 	for i := range d {
-		d[i] = o.f32.fma(a[i], b[i], c[i])
+		x, y := math.Float32frombits(flushF32(a[i])), math.Float32frombits(flushF32(b[i]))
+		d[i] = roundFlush(float64(x) * float64(y))
 	}
 	w.done(o, 1)
 	return nil
 }
 
-func ffmaPlain(w *warp, o *op) error {
+// roundFlush rounds to nearest; what is below the smallest normal number beforehand becomes a zero of its sign.
+func roundFlush(x float64) uint32 {
+	r := bitsF32(float32(x))
+	if math.Abs(x) < tinyF32 {
+		r &= signF32
+	}
+	return r
+}
+
+func fmulMode(w *warp, o *op) error {
+	a, b, d := w.in(&o.a, 0), w.in(&o.b, 1), w.out(o, 0)
+	for i := range d {
+		d[i] = o.f32.mul(a[i], b[i])
+	}
+	w.done(o, 1)
+	return nil
+}
+
+func compileFFMA(p *program, o *op) error {
+	if o.inst.Mod(sass.FTZ) == sass.FTZFMZ {
+		return unsupported(o)
+	}
+	o.f32 = f32ModeOf(o.inst)
+	o.run = o.f32.choose(ffma, ffmaFlush, ffmaMode)
+	return p.resolve(o, layoutABC, floatValue)
+}
+
+func ffma(w *warp, o *op) error {
 	a, b, c, d := w.in(&o.a, 0), w.in(&o.b, 1), w.in(&o.c, 2), w.out(o, 0)
 	for i := range d {
 		x, y, z := math.Float32frombits(a[i]), math.Float32frombits(b[i]), math.Float32frombits(c[i])
@@ -125,6 +143,31 @@ func ffmaPlain(w *warp, o *op) error {
 	return nil
 }
 
+func ffmaFlush(w *warp, o *op) error {
+	a, b, c, d := w.in(&o.a, 0), w.in(&o.b, 1), w.in(&o.c, 2), w.out(o, 0)
+	for i := range d {
+		u, v, t := flushF32(a[i]), flushF32(b[i]), flushF32(c[i])
+		x, y, z := math.Float32frombits(u), math.Float32frombits(v), math.Float32frombits(t)
+		s := float64(float64(x)*float64(y)) + float64(z)
+		if singleRounding(s) {
+			d[i] = math.Float32bits(float32(s))
+		} else {
+			d[i] = o.f32.fma(u, v, t)
+		}
+	}
+	w.done(o, 1)
+	return nil
+}
+
+func ffmaMode(w *warp, o *op) error {
+	a, b, c, d := w.in(&o.a, 0), w.in(&o.b, 1), w.in(&o.c, 2), w.out(o, 0)
+	for i := range d {
+		d[i] = o.f32.fma(a[i], b[i], c[i])
+	}
+	w.done(o, 1)
+	return nil
+}
+
 func compileFMNMX(p *program, o *op) error {
 	o.f32, o.run = f32ModeOf(o.inst), fmnmx
 	return p.resolve(o, layoutABP, floatValue)
@@ -132,27 +175,35 @@ func compileFMNMX(p *program, o *op) error {
 
 // fmnmx is the smaller operand where the predicate is true, else the larger one.
 func fmnmx(w *warp, o *op) error {
-	a, b, d := w.in(&o.a, 0), w.in(&o.b, 1), w.out(o, 0)
+	a, b, d := w.flushed(o, w.in(&o.a, 0), 0), w.flushed(o, w.in(&o.b, 1), 1), w.out(o, 0)
 	smaller := w.get(o.pp)
 	for i := range d {
-		x, y := a[i], b[i]
-		if o.f32.ftz {
-			x, y = flushF32(x), flushF32(y)
-		}
 		if smaller>>i&1 != 0 {
-			d[i] = minF32(x, y)
+			d[i] = minF32(a[i], b[i])
 		} else {
-			d[i] = maxF32(x, y)
+			d[i] = maxF32(a[i], b[i])
 		}
 	}
 	w.done(o, 1)
 	return nil
 }
 
+// flushed returns the values with their denormals flushed, in the k-th scratch register, if the mode says so.
+func (w *warp) flushed(o *op, v *lanes, k int) *lanes {
+	if !o.f32.ftz {
+		return v
+	}
+	t := &w.tmp[k][0]
+	for i := range v {
+		t[i] = flushF32(v[i])
+	}
+	return t
+}
+
 // compileFSEL: a selection is bit-exact but for .FTZ.
 func compileFSEL(p *program, o *op) error {
 	o.run = sel
-	if o.inst.Mod(sass.FTZ) != sass.FTZNone {
+	if flushes(o.inst) {
 		o.run = fselFlush
 	}
 	return p.resolve(o, layoutABP, floatValue)
@@ -172,65 +223,100 @@ func fselFlush(w *warp, o *op) error {
 	return nil
 }
 
-// compareFloats returns the lanes in which a comparison holds, from those that are less, equal and unordered.
-func compareFloats(mode uint16, less, equal, unordered uint32) uint32 {
-	switch {
-	case mode == sass.CompareT:
-		return allLanes
-	case mode == sass.CompareNUM:
-		return ^unordered
-	case mode == sass.CompareNAN:
-		return unordered
-	case mode > sass.CompareNAN:
-		return ordered(mode-sass.CompareNAN, less, equal)&^unordered | unordered
-	}
-	return ordered(mode, less, equal) &^ unordered
+// An orderer compares the values of a floating-point format, lane by lane: which of a are less than b, which less or
+// equal, which equal. None is true of a NaN.
+type orderer[T any] struct {
+	less, lessEqual, equal func(a, b T) uint32
 }
 
-func compareF32(o *op, a, b *lanes) uint32 {
-	var less, equal, unordered uint32
+// compare returns the lanes in which a comparison holds. Those with a U, and T, are the complements of those without,
+// and F, of the opposite relation.
+func (f *orderer[T]) compare(compare uint16, a, b T) uint32 {
+	if compare >= sass.CompareNAN {
+		return ^f.compare(sass.CompareT-compare, a, b)
+	}
+	switch compare {
+	case sass.CompareLT:
+		return f.less(a, b)
+	case sass.CompareEQ:
+		return f.equal(a, b)
+	case sass.CompareLE:
+		return f.lessEqual(a, b)
+	case sass.CompareGT:
+		return f.less(b, a)
+	case sass.CompareNE:
+		return f.less(a, b) | f.less(b, a)
+	case sass.CompareGE:
+		return f.lessEqual(b, a)
+	case sass.CompareNUM:
+		return f.equal(a, a) & f.equal(b, b)
+	}
+	return 0
+}
+
+var orderF32s = orderer[*lanes]{lessF32s, lessEqualF32s, equalF32s}
+
+func lessF32s(a, b *lanes) (r uint32) {
 	for i := range a {
-		x, y := a[i], b[i]
-		if o.f32.ftz {
-			x, y = flushF32(x), flushF32(y)
-		}
-		f, g := math.Float32frombits(x), math.Float32frombits(y)
-		switch {
-		case f < g:
-			less |= 1 << i
-		case f == g:
-			equal |= 1 << i
-		case f != f || g != g:
-			unordered |= 1 << i
+		if math.Float32frombits(a[i]) < math.Float32frombits(b[i]) {
+			r |= 1 << i
 		}
 	}
-	return compareFloats(o.mode, less, equal, unordered)
+	return r
 }
 
+func lessEqualF32s(a, b *lanes) (r uint32) {
+	for i := range a {
+		if math.Float32frombits(a[i]) <= math.Float32frombits(b[i]) {
+			r |= 1 << i
+		}
+	}
+	return r
+}
+
+func equalF32s(a, b *lanes) (r uint32) {
+	for i := range a {
+		if math.Float32frombits(a[i]) == math.Float32frombits(b[i]) {
+			r |= 1 << i
+		}
+	}
+	return r
+}
+
+// compileFSETP keeps how the comparison joins the source predicate in mode and the comparison in n.
 func compileFSETP(p *program, o *op) error {
-	o.run, o.mode, o.f32 = fsetp, o.inst.Mod(sass.Compare), f32ModeOf(o.inst)
+	o.run, o.f32 = fsetp, f32ModeOf(o.inst)
+	o.mode, o.n = o.inst.Mod(sass.BoolOp), uint32(o.inst.Mod(sass.Compare))
 	return p.resolve(o, layoutSetp, floatValue)
 }
 
 func fsetp(w *warp, o *op) error {
-	w.setCompared(o, compareF32(o, w.in(&o.a, 0), w.in(&o.b, 1)))
+	w.setCompared(o, w.compareF32s(o))
 	return nil
 }
 
+func (w *warp) compareF32s(o *op) uint32 {
+	a, b := w.flushed(o, w.in(&o.a, 0), 0), w.flushed(o, w.in(&o.b, 1), 1)
+	return orderF32s.compare(uint16(o.n), a, b)
+}
+
+// compileFSET is compileFSETP with a value for true.
 func compileFSET(p *program, o *op) error {
-	o.run, o.mode, o.f32, o.n = fset, o.inst.Mod(sass.Compare), f32ModeOf(o.inst), allLanes
+	o.f32 = f32ModeOf(o.inst)
+	o.mode, o.n = o.inst.Mod(sass.BoolOp), uint32(o.inst.Mod(sass.Compare))
+	yes := allLanes
 	if o.inst.Mod(sass.BF) != 0 {
-		o.n = oneF32
+		yes = oneF32
 	}
+	o.run = func(w *warp, o *op) error { return fset(w, o, yes) }
 	return p.resolve(o, layoutABP, floatValue)
 }
 
-// fset is n where the comparison holds, else 0.
-func fset(w *warp, o *op) error {
-	r := combine(o.inst.Mod(sass.BoolOp), compareF32(o, w.in(&o.a, 0), w.in(&o.b, 1)), w.get(o.pp))
+func fset(w *warp, o *op, yes uint32) error {
+	r := combine(o.mode, w.compareF32s(o), w.get(o.pp))
 	d := w.out(o, 0)
 	for i := range d {
-		d[i] = o.n & -(r >> i & 1)
+		d[i] = yes & -(r >> i & 1)
 	}
 	w.done(o, 1)
 	return nil

@@ -29,8 +29,9 @@ type warp struct {
 	mask   uint32 // of those, the lanes whose guard is true
 	exists uint32 // lanes that there were at the start
 
-	tmp [3][2]lanes // modified operands
-	res [4]lanes    // results to be stored in some lanes only
+	tmp  [3][2]lanes // modified operands
+	wide [6]doubles  // operands as f64, the halves of a packed operand three apart
+	res  [4]lanes    // results to be stored in some lanes only
 
 	result uint32 // of BAR.RED
 	now    int64  // cycle of the last issue, with timing
