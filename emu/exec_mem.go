@@ -285,28 +285,28 @@ func storeShared(w *warp, o *op) error {
 	return nil
 }
 
-// localBytes returns size bytes of a thread's local memory and makes the address the one that the caches see: words of
-// the 32 threads lie next to each other.
-func (w *warp) localBytes(o *op, lane int, addr uint64, size int) ([]byte, error) {
+// localBytes returns size bytes of a thread's local memory, and the address that the caches see: words of the 32 threads
+// lie next to each other.
+func (w *warp) localBytes(o *op, lane int, addr uint64, size int) (data []byte, behind uint64, err error) {
 	if addr&uint64(size-1) != 0 {
-		return nil, w.addressFault(o, lane, Misaligned, addr, "in local memory")
+		return nil, 0, w.addressFault(o, lane, Misaligned, addr, "in local memory")
 	}
 	b := w.local.bytes(lane, addr, size)
 	if b == nil {
-		return nil, w.addressFault(o, lane, OutOfBounds, addr, w.localDetail())
+		return nil, 0, w.addressFault(o, lane, OutOfBounds, addr, w.localDetail())
 	}
-	w.acc.addr[lane] = w.localBase() + addr/uint64(size)*32*uint64(size) + uint64(lane*size)
-	return b, nil
+	return b, w.localBase() + addr/uint64(size)*32*uint64(size) + uint64(lane*size), nil
 }
 
 func loadLocal(w *warp, o *op) error {
 	size := int(w.acc.size)
 	for m := w.mask; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m)
-		from, err := w.localBytes(o, i, w.acc.addr[i], size)
+		from, behind, err := w.localBytes(o, i, w.acc.addr[i], size)
 		if err != nil {
 			return err
 		}
+		w.acc.addr[i] = behind
 		w.take(o, i, from)
 	}
 	return nil
@@ -316,28 +316,36 @@ func storeLocal(w *warp, o *op) error {
 	size := int(w.acc.size)
 	for m := w.mask; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m)
-		to, err := w.localBytes(o, i, w.acc.addr[i], size)
+		to, behind, err := w.localBytes(o, i, w.acc.addr[i], size)
 		if err != nil {
 			return err
 		}
+		w.acc.addr[i] = behind
 		w.give(o, i, to)
 	}
 	return nil
 }
 
-// generic resolves a generic address by the window that it lies in. The access takes the space of the last lane: lanes
-// of one instruction in different spaces are rare.
-func (w *warp) generic(o *op, lane int, size int) ([]byte, error) {
-	addr := w.acc.addr[lane]
+// memoryAt returns size bytes at a generic address, which the window that it lies in resolves, with the space and the
+// address in it as the caches see it.
+func (w *warp) memoryAt(o *op, lane int, addr uint64, size int) (data []byte, s space, at uint64, err error) {
 	switch {
 	case addr-sharedWindow < windowSize:
-		w.acc.space, w.acc.addr[lane] = spaceShared, addr-sharedWindow
-		return w.shared(o, lane, addr-sharedWindow, size)
+		data, err = w.shared(o, lane, addr-sharedWindow, size)
+		return data, spaceShared, addr - sharedWindow, err
 	case addr-localWindow < windowSize:
-		w.acc.space = spaceLocal
-		return w.localBytes(o, lane, addr-localWindow, size)
+		data, at, err = w.localBytes(o, lane, addr-localWindow, size)
+		return data, spaceLocal, at, err
 	}
-	return w.global(o, lane, addr, size)
+	data, err = w.global(o, lane, addr, size)
+	return data, spaceGlobal, addr, err
+}
+
+// generic is memoryAt for an access, which takes the space of its last lane: lanes of one instruction in different spaces
+// are rare.
+func (w *warp) generic(o *op, lane int, size int) (data []byte, err error) {
+	data, w.acc.space, w.acc.addr[lane], err = w.memoryAt(o, lane, w.acc.addr[lane], size)
+	return data, err
 }
 
 func loadGeneric(w *warp, o *op) error {

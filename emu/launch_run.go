@@ -21,8 +21,9 @@ type launchRun struct {
 	blocks      int
 	last        *buffer // that an access hit last
 	counters    []opCounter
-	limit       int64 // warp instructions that it may execute
-	budget      int64 // those that are left
+	threads     []threadIndex // by warp of a block
+	limit       int64         // warp instructions that it may execute
+	budget      int64         // those that are left
 
 	changes int64 // what threads did that others can see: stores, atomics that changed something, exits, …
 
@@ -66,6 +67,7 @@ func (m *Machine) prepare(l *Launch) (*launchRun, error) {
 		return nil, fmt.Errorf("its entry %#x is no instruction", k.Entry)
 	}
 	r.counters = make([]opCounter, len(r.program.ops))
+	r.threads = threadIndices(l.Block)
 	if r.limit = m.options.MaxInstructions; r.limit <= 0 {
 		r.limit = math.MaxInt64
 	}

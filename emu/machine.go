@@ -50,18 +50,23 @@ type Options struct {
 	Reconvergence   reconv.Model
 }
 
+// constantBank is the bank of __constant__ variables.
+const constantBank = 3
+
 // A Machine is an emulated GPU with a module loaded. It runs one launch at a time.
 type Machine struct {
-	gpu     *arch.Model
-	module  *cubin.File
-	options Options
-	memory  globalMemory
-	heap    *heap
-	globals uint64     // address of the module's global variables
-	banks   [32][]byte // of the module: 3 and 4
+	gpu       *arch.Model
+	module    *cubin.File
+	options   Options
+	memory    globalMemory
+	heap      *heap
+	globals   uint64     // address of the module's global variables
+	constants uint64     // address of constant bank 3
+	banks     [32][]byte // of the module: 3 and 4
 	// relocated holds the absolute code addresses that relocations put into call instructions, by program index.
 	relocated map[int32]uint64
 	bases     []int32
+	externs   []string    // functions that the module refers to and the device runtime does not provide
 	device    *mem.Device // L2 and DRAM in time
 }
 
@@ -120,17 +125,29 @@ func New(gpu *arch.Model, module *cubin.File, o Options) (*Machine, error) {
 		copy(b.data, module.Global.Init)
 		m.globals = b.addr
 	}
-	for _, b := range module.Banks {
-		if b.Kernel == "" && b.Number < len(m.banks) {
-			m.banks[b.Number] = append([]byte(nil), b.Data...)
-		}
-	}
+	m.loadBanks()
 	for i := range module.Relocs {
 		if err := m.relocate(&module.Relocs[i]); err != nil {
 			return nil, err
 		}
 	}
 	return m, nil
+}
+
+// loadBanks copies the module's constant banks. Bank 3, the __constant__ variables, lies in device memory like anything
+// else: pointers to it are ordinary addresses.
+func (m *Machine) loadBanks() {
+	for _, b := range m.module.Banks {
+		switch {
+		case b.Kernel != "" || b.Number >= len(m.banks):
+		case b.Number == constantBank:
+			buffer := m.memory.alloc("constant memory", int64(len(b.Data)))
+			copy(buffer.data, b.Data)
+			m.constants, m.banks[constantBank] = buffer.addr, buffer.data
+		default:
+			m.banks[b.Number] = append([]byte(nil), b.Data...)
+		}
+	}
 }
 
 // Module returns the module that is loaded.
@@ -142,16 +159,13 @@ func (m *Machine) model() reconv.Model { return m.options.Reconvergence }
 func (m *Machine) address(t *cubin.Target) (uint64, error) {
 	switch {
 	case t.Extern != "":
-		for i := range systemCalls {
-			if systemCalls[i].name == t.Extern {
-				return syscallBase + uint64(i)*sass.InstSize, nil
-			}
-		}
-		return syscallBase + uint64(len(systemCalls))*sass.InstSize, nil // a fault when it is called
+		return m.systemAddress(t.Extern), nil
 	case t.Code != nil:
 		return codeBase + uint64(m.bases[t.Code.Index])*sass.InstSize + t.Offset, nil
 	case t.Global:
 		return m.globals + t.Offset, nil
+	case t.Constant:
+		return m.constants + t.Offset, nil
 	}
 	return 0, fmt.Errorf("it points to nothing that has an address")
 }
@@ -181,7 +195,7 @@ func (m *Machine) relocate(r *cubin.Reloc) error {
 func (m *Machine) sectionData(section string) []byte {
 	switch section {
 	case ".nv.constant3":
-		return m.banks[3]
+		return m.banks[constantBank]
 	case ".nv.constant4":
 		return m.banks[4]
 	case ".nv.global.init", ".nv.global":
@@ -231,7 +245,7 @@ func (m *Machine) Symbol(name string) (Symbol, error) {
 // constant returns the bytes of a __constant__ variable from an offset on.
 func (m *Machine) constant(name string, at int64, size int) ([]byte, error) {
 	v := m.module.Variable(name)
-	bank := m.banks[3]
+	bank := m.banks[constantBank]
 	if v == nil || v.Space != cubin.ConstantSpace {
 		return nil, fmt.Errorf("module %s has no constant %q", m.module.Name, name)
 	}

@@ -50,8 +50,13 @@ func (g *globalMemory) alloc(name string, size int64) *buffer {
 
 // insert adds a buffer at its place.
 func (g *globalMemory) insert(b *buffer) {
-	at, _ := slices.BinarySearchFunc(g.buffers, b.addr, func(x *buffer, addr uint64) int { return cmp.Compare(x.addr, addr) })
+	at, _ := g.search(b.addr)
 	g.buffers = slices.Insert(g.buffers, at, b)
+}
+
+// search returns the place of the buffer that begins at an address, and whether there is one.
+func (g *globalMemory) search(addr uint64) (at int, found bool) {
+	return slices.BinarySearchFunc(g.buffers, addr, func(x *buffer, addr uint64) int { return cmp.Compare(x.addr, addr) })
 }
 
 // find returns the buffer that holds an address, nil where none does.
@@ -64,7 +69,7 @@ func (g *globalMemory) find(addr uint64) *buffer {
 
 // before returns the last buffer that begins at or before an address.
 func (g *globalMemory) before(addr uint64) *buffer {
-	at, found := slices.BinarySearchFunc(g.buffers, addr, func(x *buffer, addr uint64) int { return cmp.Compare(x.addr, addr) })
+	at, found := g.search(addr)
 	if found {
 		return g.buffers[at]
 	}
@@ -177,5 +182,7 @@ func load(b []byte) uint32 {
 
 // remove takes a buffer away.
 func (g *globalMemory) remove(b *buffer) {
-	g.buffers = slices.DeleteFunc(g.buffers, func(x *buffer) bool { return x == b })
+	if at, found := g.search(b.addr); found {
+		g.buffers = slices.Delete(g.buffers, at, at+1)
+	}
 }

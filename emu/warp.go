@@ -201,9 +201,8 @@ func (w *warp) uniform(s *source) uint32 {
 	return w.in(s, 0)[bits.TrailingZeros32(w.mask)]
 }
 
-// thread returns the thread index of a lane in its block.
+// thread returns threadIdx of a lane.
 func (w *warp) thread(lane int) [3]int {
-	size := w.block.run.launch.Block
-	n := w.id*32 + lane
-	return [3]int{n % size[0], n / size[0] % size[1], n / (size[0] * size[1])}
+	t := w.threadIndex()
+	return [3]int{int(t.x[lane]), int(t.y[lane]), int(t.z[lane])}
 }
