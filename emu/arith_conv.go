@@ -74,32 +74,6 @@ func (t intType) toFloat(v uint64, to *floatFormat, mode rounding) uint64 {
 	return to.pack(numberOf(t.magnitude(t.extend(v))), mode)
 }
 
-// f64Of returns the value of bits in a format no wider than f64.
-func (f *floatFormat) f64Of(b uint64) float64 {
-	switch f {
-	case &formatF64:
-		return math.Float64frombits(b)
-	case &formatF32:
-		return float64(math.Float32frombits(uint32(b)))
-	case &formatF16:
-		return float64(f16ToF32(uint16(b)))
-	}
-	return math.Float64frombits(formatF64.convert(f, b, roundRN))
-}
-
-// fromF64 rounds x to a format, NaN to the format's own.
-func (f *floatFormat) fromF64(x float64, mode rounding) uint64 {
-	switch f {
-	case &formatF64:
-		return bitsF64(x)
-	case &formatF32:
-		return uint64(roundF32(x, mode))
-	case &formatF16:
-		return uint64(f16FromF64(x, mode))
-	}
-	return f.convert(&formatF64, math.Float64bits(x), mode)
-}
-
 // flush turns a denormal into a zero of the same sign.
 func (f *floatFormat) flush(b uint64) uint64 {
 	if b&f.infinity() == 0 {

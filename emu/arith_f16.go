@@ -13,18 +13,14 @@ const (
 	oneF16  uint16 = 0x3c00
 )
 
-// f16ToF32 converts exactly; a NaN becomes the canonical f32 NaN.
-func f16ToF32(h uint16) float32 {
-	sign := uint32(h&signF16) << 16
-	switch exp := h & infF16; {
-	case exp == infF16 && h&0x3ff != 0:
-		return math.Float32frombits(nanF32)
-	case exp == infF16:
-		return math.Float32frombits(sign | infF32)
-	case exp == 0: // zero or denormal: scale the integer
-		return math.Float32frombits(sign | math.Float32bits(float32(h&0x3ff)*0x1p-24))
+// f16ToF64 converts exactly. The bits of an f16, moved to where f64 has them, are those of a value 2^1008 times
+// smaller; denormals come out right too.
+func f16ToF64(h uint16) float64 {
+	b := uint64(h&signF16)<<48 | uint64(h&^signF16)<<42
+	if h&infF16 == infF16 {
+		b |= 0x7ff << 52
 	}
-	return math.Float32frombits(sign | (uint32(h&^signF16)<<13 + (127-15)<<23))
+	return math.Float64frombits(b) * 0x1p1008
 }
 
 // f16FromF64 rounds to f16.
@@ -33,22 +29,30 @@ func f16FromF64(x float64, mode rounding) uint16 {
 		return uint16(formatF16.convert(&formatF64, math.Float64bits(x), mode))
 	}
 	b := math.Float64bits(x)
+	if normalF16(b) {
+		return roundNormalF16(b)
+	}
 	sign := uint16(b>>48) & signF16
 	b &^= 1 << 63
-	exp := int(b >> 52)
-	switch {
+	switch exp := int(b >> 52); {
 	case exp == 0x7ff && b<<12 != 0:
 		return nanF16
 	case exp >= 1023+16:
 		return sign | infF16
-	case exp >= 1023-14: // normal: the carry of the rounding may run into the exponent, up to infinity
-		b -= (1023 - 15) << 52
-		b += 1<<41 - 1 + b>>42&1
-		return sign | uint16(b>>42)
 	case exp >= 1023-25: // denormal: add a constant whose last bit weighs 2^-24
 		return sign | uint16(math.Float64bits(math.Float64frombits(b)+0x1p28)&0x7ff)
 	}
 	return sign
+}
+
+// normalF16 reports whether f64 bits have an exponent that normal f16 values have.
+func normalF16(b uint64) bool { return b<<1-(1023-14)<<53 < 30<<53 }
+
+// roundNormalF16 rounds such bits to nearest. The carry may run into the exponent, up to infinity.
+func roundNormalF16(b uint64) uint16 {
+	sign := uint16(b>>48) & signF16
+	b += 1<<41 - 1 + b>>42&1 - (1023-15)<<52
+	return sign | uint16(b>>42)&^signF16
 }
 
 // An f16Mode says what an f16 instruction does to denormals and to the result.
@@ -61,7 +65,7 @@ func (m f16Mode) input(h uint16) float64 {
 	if m.ftz {
 		h = flushF16(h)
 	}
-	return float64(f16ToF32(h))
+	return f16ToF64(h)
 }
 
 func (m f16Mode) result(x float64) uint16 {

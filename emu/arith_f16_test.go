@@ -6,21 +6,21 @@ import (
 	"testing"
 )
 
-// Every f16 survives the way to f32 and f64 and back in every mode, and agrees with the integer conversion.
+// Every f16 survives the way to f64 and back in every mode, and agrees with the integer conversion.
 func TestF16AllValues(t *testing.T) {
 	for h := range 1 << 16 {
 		h := uint16(h)
-		x := f16ToF32(h)
-		if want := uint32(formatF32.convert(&formatF16, uint64(h), roundRN)); math.Float32bits(x) != want {
-			t.Fatalf("f32(%04x) = %08x, want %08x", h, math.Float32bits(x), want)
+		x := f16ToF64(h)
+		if want := formatF64.convert(&formatF16, uint64(h), roundRN); bitsF64(x) != want {
+			t.Fatalf("f64(%04x) = %016x, want %016x", h, bitsF64(x), want)
 		}
 		want := h
 		if h&^signF16 > infF16 {
 			want = nanF16
 		}
 		for _, mode := range allModes {
-			if got := f16FromF64(float64(x), mode); got != want {
-				t.Fatalf("f16(f32(%04x)) mode %d = %04x", h, mode, got)
+			if got := f16FromF64(x, mode); got != want {
+				t.Fatalf("f16(f64(%04x)) mode %d = %04x", h, mode, got)
 			}
 		}
 	}
@@ -29,7 +29,7 @@ func TestF16AllValues(t *testing.T) {
 // Between every two neighbours: the middle, and a little to either side of it.
 func TestF16Rounding(t *testing.T) {
 	for h := range uint16(infF16) {
-		lo, hi := float64(f16ToF32(h)), float64(f16ToF32(h+1))
+		lo, hi := f16ToF64(h), f16ToF64(h+1)
 		if h+1 == infF16 {
 			hi = 65536
 		}

@@ -118,6 +118,22 @@ func saturateF32(b uint32) uint32 {
 	return b
 }
 
+// bitsF32 returns the bits of a result, NaN in its canonical form.
+func bitsF32(f float32) uint32 {
+	if f != f {
+		return nanF32
+	}
+	return math.Float32bits(f)
+}
+
+// roundFlush rounds to nearest; what is below the smallest normal number beforehand becomes a zero of its sign.
+func roundFlush(x float64) uint32 {
+	if math.Abs(x) < tinyF32 {
+		return uint32(math.Float64bits(x)>>32) & signF32
+	}
+	return bitsF32(float32(x))
+}
+
 func isNaNF32(b uint32) bool { return b&^signF32 > infF32 }
 
 // canonicalF32 replaces a NaN by the one that instructions return.
@@ -128,13 +144,10 @@ func canonicalF32(b uint32) uint32 {
 	return b
 }
 
-// fmaF32 returns a×b+c rounded once to nearest.
-func fmaF32(a, b, c float32) uint32 {
-	s := float64(float64(a)*float64(b)) + float64(c)
-	if !singleRounding(s) {
-		return fmaF32Slow(a, b, c)
-	}
-	return math.Float32bits(float32(s))
+// productSum returns a×b+c rounded to f64.
+func productSum(a, b, c uint32) float64 {
+	x, y, z := math.Float32frombits(a), math.Float32frombits(b), math.Float32frombits(c)
+	return float64(float64(x)*float64(y)) + float64(z)
 }
 
 // singleRounding reports whether rounding the f64 sum s of f32 values, or their products, to f32 is as good as
@@ -142,11 +155,6 @@ func fmaF32(a, b, c float32) uint32 {
 func singleRounding(s float64) bool {
 	b := math.Float64bits(s)
 	return b&fracOdd != fracHalf && b<<1-896<<53-1<<53 < 254<<53
-}
-
-// fmaF32Slow is fmaF32 for the rare cases: halfway, denormal, zero, infinite and NaN sums.
-func fmaF32Slow(a, b, c float32) uint32 {
-	return roundF32(addOdd(float64(float64(a)*float64(b)), float64(c), roundRN), roundRN)
 }
 
 // minF32 and maxF32 return the other operand for a NaN and order -0 before +0.
@@ -180,12 +188,4 @@ func orderF32(b uint32) int32 { return int32(b ^ uint32(int32(b)>>31)>>1) }
 func divideUnsafe(a, b uint32) bool {
 	ea, eb := int(a>>23&0xff), int(b>>23&0xff)
 	return eb == 0 || eb >= 253 || ea == 255 || ea <= 24 || ea-eb >= 126 || ea-eb <= -125
-}
-
-// bitsF32 returns the bits of a result, NaN in its canonical form.
-func bitsF32(f float32) uint32 {
-	if f != f {
-		return nanF32
-	}
-	return math.Float32bits(f)
 }

@@ -20,27 +20,18 @@ type shift struct {
 	width  uint32
 }
 
-// distance returns by how much sh shifts: at most 64.
-func (s shift) distance(sh uint32) uint32 {
+// distances returns how a distance is brought into range: first the mask, then the limit.
+func (s shift) distances() (mask, limit uint32) {
 	if s.wrap {
-		return sh & (s.width - 1)
+		return s.width - 1, s.width
 	}
-	return min(sh, s.width)
+	return ^uint32(0), s.width
 }
 
-func (s shift) apply(lo, sh, hi uint32) uint32 {
-	v := uint64(hi)<<32 | uint64(lo)
-	n := s.distance(sh)
-	switch {
-	case !s.right:
-		v <<= n
-	case s.signed:
-		v = uint64(int64(v) >> n)
-	default:
-		v >>= n
-	}
+// word returns the word of the shifted value that is the result.
+func (s shift) word(v uint64) uint32 {
 	if s.high {
-		return uint32(v >> 32)
+		v >>= 32
 	}
 	return uint32(v)
 }

@@ -189,14 +189,10 @@ func checkF32(t *testing.T, a, b, c uint32) {
 			t.Errorf("fma(%x, %x, %x) mode %d = %x, want %x", a, b, c, mode, g, w)
 		}
 	}
-	x, y, z := math.Float32frombits(a), math.Float32frombits(b), math.Float32frombits(c)
-	if g, w := fmaF32(x, y, z), uint32(formatF32.fma(A, B, C, roundRN)); g != w {
-		t.Errorf("fmaF32(%x, %x, %x) = %x, want %x", a, b, c, g, w)
-	}
 }
 
 // Halfway sums that one rounding to f64 hides: the product's tail decides.
-func TestFMADoubleRounding(t *testing.T) {
+func TestFFMADoubleRounding(t *testing.T) {
 	for _, c := range []struct{ a, b, c, want uint32 }{
 		{0x3f800001, 0x33800000, 0x3f800000, 0x3f800001}, // 1 + 2^-24(1+2^-23): just above halfway
 		{0x3f7fffff, 0x33800000, 0x3f800000, 0x3f800000}, // just below
@@ -204,8 +200,10 @@ func TestFMADoubleRounding(t *testing.T) {
 		{0x1a000001, 0x1a000000, 0x00000002, 0x00000003}, // denormal: 2.5 steps and a little, and less
 		{0x19ffffff, 0x1a000000, 0x00000002, 0x00000002},
 	} {
-		got := fmaF32(math.Float32frombits(c.a), math.Float32frombits(c.b), math.Float32frombits(c.c))
-		if got != c.want {
+		w := newTestWarp(t, "FFMA R0, R1, R2, R3")
+		w.regs[1][0], w.regs[2][0], w.regs[3][0] = c.a, c.b, c.c
+		w.runAll(t)
+		if got := w.regs[0][0]; got != c.want {
 			t.Errorf("fma(%x, %x, %x) = %x, want %x", c.a, c.b, c.c, got, c.want)
 		}
 	}

@@ -42,8 +42,20 @@ func compileSHF(p *program, o *op) error {
 
 func shf(w *warp, o *op, s shift) error {
 	low, sh, high, d := w.in(&o.a, 0), w.in(&o.b, 1), w.in(&o.c, 2), w.out(o, 0)
-	for i := range d {
-		d[i] = s.apply(low[i], sh[i], high[i])
+	mask, limit := s.distances()
+	switch {
+	case !s.right:
+		for i := range d {
+			d[i] = s.word((uint64(high[i])<<32 | uint64(low[i])) << min(sh[i]&mask, limit))
+		}
+	case s.signed:
+		for i := range d {
+			d[i] = s.word(uint64(int64(uint64(high[i])<<32|uint64(low[i])) >> min(sh[i]&mask, limit)))
+		}
+	default:
+		for i := range d {
+			d[i] = s.word((uint64(high[i])<<32 | uint64(low[i])) >> min(sh[i]&mask, limit))
+		}
 	}
 	w.done(o, 1)
 	return nil

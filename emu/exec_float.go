@@ -101,15 +101,6 @@ func fmulFlush(w *warp, o *op) error {
 	return nil
 }
 
-// roundFlush rounds to nearest; what is below the smallest normal number beforehand becomes a zero of its sign.
-func roundFlush(x float64) uint32 {
-	r := bitsF32(float32(x))
-	if math.Abs(x) < tinyF32 {
-		r &= signF32
-	}
-	return r
-}
-
 func fmulMode(w *warp, o *op) error {
 	a, b, d := w.in(&o.a, 0), w.in(&o.b, 1), w.out(o, 0)
 	for i := range d {
@@ -131,12 +122,10 @@ func compileFFMA(p *program, o *op) error {
 func ffma(w *warp, o *op) error {
 	a, b, c, d := w.in(&o.a, 0), w.in(&o.b, 1), w.in(&o.c, 2), w.out(o, 0)
 	for i := range d {
-		x, y, z := math.Float32frombits(a[i]), math.Float32frombits(b[i]), math.Float32frombits(c[i])
-		s := float64(float64(x)*float64(y)) + float64(z)
-		if singleRounding(s) {
+		if s := productSum(a[i], b[i], c[i]); singleRounding(s) {
 			d[i] = math.Float32bits(float32(s))
 		} else {
-			d[i] = fmaF32Slow(x, y, z)
+			d[i] = o.f32.fma(a[i], b[i], c[i])
 		}
 	}
 	w.done(o, 1)
@@ -146,13 +135,11 @@ func ffma(w *warp, o *op) error {
 func ffmaFlush(w *warp, o *op) error {
 	a, b, c, d := w.in(&o.a, 0), w.in(&o.b, 1), w.in(&o.c, 2), w.out(o, 0)
 	for i := range d {
-		u, v, t := flushF32(a[i]), flushF32(b[i]), flushF32(c[i])
-		x, y, z := math.Float32frombits(u), math.Float32frombits(v), math.Float32frombits(t)
-		s := float64(float64(x)*float64(y)) + float64(z)
-		if singleRounding(s) {
+		x, y, z := flushF32(a[i]), flushF32(b[i]), flushF32(c[i])
+		if s := productSum(x, y, z); singleRounding(s) {
 			d[i] = math.Float32bits(float32(s))
 		} else {
-			d[i] = o.f32.fma(u, v, t)
+			d[i] = o.f32.fma(x, y, z)
 		}
 	}
 	w.done(o, 1)

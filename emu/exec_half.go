@@ -18,57 +18,61 @@ var halfCompilers = map[sass.Op]compiler{
 // f16ModeOf reads the modifiers that f16 instructions share.
 func f16ModeOf(in *sass.Inst) f16Mode { return f16Mode{ftz: flushes(in), sat: in.Mod(sass.Sat) != 0} }
 
-// halves returns the values of an operand's low and high halves, in the k-th scratch rows. A single-precision register
-// is converted toward zero, for both.
-func (w *warp) halves(o *op, s *source, k int) (low, high *doubles) {
-	v := w.in(s, k)
-	low, high = &w.wide[k], &w.wide[k+3]
-	if s.swz == sass.SwzF32 {
-		for i := range v {
-			x := o.f16.input(f16FromF64(float64(math.Float32frombits(v[i])), roundRZ))
-			low[i], high[i] = x, x
-		}
-		return low, high
-	}
-	if s.swz != sass.SwzH1H1 {
-		w.widen(o, low, v, 0)
-	}
-	if s.swz != sass.SwzH0H0 {
-		w.widen(o, high, v, 16)
-	}
+// Which half of the operands and of the result: the bit where it begins.
+const (
+	lowHalf  = 0
+	highHalf = 16
+)
+
+// half returns what an operand gives to one half of the result, in the k-th scratch row. A single-precision register is
+// converted toward zero, for both halves.
+func (w *warp) half(o *op, s *source, k int, at uint) *doubles {
+	v, x := w.in(s, k), &w.wide[k]
 	switch s.swz {
-	case sass.SwzH0H0:
-		high = low
-	case sass.SwzH1H1:
-		low = high
-	}
-	return low, high
-}
-
-// widen converts the halves that begin at a bit.
-func (w *warp) widen(o *op, to *doubles, v *lanes, at uint) {
-	for i := range v {
-		h := uint16(v[i] >> (at & 31))
-		if o.f16.ftz {
-			h = flushF16(h)
+	case sass.SwzF32:
+		for i := range v {
+			x[i] = o.f16.input(f16FromF64(float64(math.Float32frombits(v[i])), roundRZ))
 		}
-		to[i] = float64(f16ToF32(h))
+		return x
+	case sass.SwzH0H0:
+		at = lowHalf
+	case sass.SwzH1H1:
+		at = highHalf
 	}
+	if o.f16.ftz {
+		for i := range v {
+			x[i] = f16ToF64(flushF16(uint16(v[i] >> (at & 31))))
+		}
+	} else {
+		loadF16s(v, x, at)
+	}
+	return x
 }
 
-// packHalves rounds two results a lane to f16 and stores them.
-func (w *warp) packHalves(o *op, low, high *doubles) {
-	d := w.out(o, 0)
+// halves computes both halves of the result by f, which leaves a half in its row of f64.
+func (w *warp) halves(o *op, f func(w *warp, o *op, at uint, x *doubles)) error {
+	low, high, d := &w.wide[3], &w.wide[4], w.out(o, 0)
+	f(w, o, lowHalf, low)
+	f(w, o, highHalf, high)
 	if o.f16 == (f16Mode{}) {
 		for i := range d {
-			d[i] = packHalves(f16FromF64(low[i], roundRN), f16FromF64(high[i], roundRN))
+			d[i] = uint32(nearestF16(high[i]))<<16 | uint32(nearestF16(low[i]))
 		}
 	} else {
 		for i := range d {
-			d[i] = packHalves(o.f16.result(low[i]), o.f16.result(high[i]))
+			d[i] = uint32(o.f16.result(high[i]))<<16 | uint32(o.f16.result(low[i]))
 		}
 	}
 	w.done(o, 1)
+	return nil
+}
+
+// nearestF16 rounds to nearest, the most usual values first.
+func nearestF16(x float64) uint16 {
+	if b := math.Float64bits(x); normalF16(b) {
+		return roundNormalF16(b)
+	}
+	return f16FromF64(x, roundRN)
 }
 
 // compileHADD2: with .F32 the result is the sum of the low halves in single precision, which is how f16 is converted to
@@ -81,23 +85,20 @@ func compileHADD2(p *program, o *op) error {
 	return p.resolve(o, layoutAB, halfValue)
 }
 
-func hadd2(w *warp, o *op) error {
-	al, ah := w.halves(o, &o.a, 0)
-	bl, bh := w.halves(o, &o.b, 1)
-	low, high := &w.wide[2], &w.wide[5]
-	for i := range low {
-		low[i], high[i] = al[i]+bl[i], ah[i]+bh[i]
+func hadd2(w *warp, o *op) error { return w.halves(o, addHalf) }
+
+func addHalf(w *warp, o *op, at uint, x *doubles) {
+	a, b := w.half(o, &o.a, 0, at), w.half(o, &o.b, 1, at)
+	for i := range x {
+		x[i] = a[i] + b[i]
 	}
-	w.packHalves(o, low, high)
-	return nil
 }
 
 func hadd2F32(w *warp, o *op) error {
-	a, _ := w.halves(o, &o.a, 0)
-	b, _ := w.halves(o, &o.b, 1)
-	d := w.out(o, 0)
+	x, d := &w.wide[3], w.out(o, 0)
+	addHalf(w, o, lowHalf, x)
 	for i := range d {
-		d[i] = o.f32.result(a[i] + b[i])
+		d[i] = o.f32.result(x[i])
 	}
 	w.done(o, 1)
 	return nil
@@ -119,18 +120,15 @@ func compileHMUL2(p *program, o *op) error {
 	return p.resolve(o, layoutAB, halfValue)
 }
 
-func hmul2(w *warp, o *op) error {
-	al, ah := w.halves(o, &o.a, 0)
-	bl, bh := w.halves(o, &o.b, 1)
-	low, high := &w.wide[2], &w.wide[5]
-	for i := range low {
-		low[i], high[i] = al[i]*bl[i], ah[i]*bh[i]
+func hmul2(w *warp, o *op) error { return w.halves(o, mulHalf) }
+
+func mulHalf(w *warp, o *op, at uint, x *doubles) {
+	a, b := w.half(o, &o.a, 0, at), w.half(o, &o.b, 1, at)
+	for i := range x {
+		x[i] = a[i] * b[i]
 	}
-	w.packHalves(o, low, high)
-	return nil
 }
 
-// compileHFMA2: the constants that compiled code loads by -0 * 0 + immediate are moves.
 func compileHFMA2(p *program, o *op) error {
 	o.f16, o.run = f16ModeOf(o.inst), hfma2
 	if err := exactHalf(o); err != nil {
@@ -139,18 +137,14 @@ func compileHFMA2(p *program, o *op) error {
 	return p.resolve(o, layoutABC, halfValue)
 }
 
-func hfma2(w *warp, o *op) error {
-	al, ah := w.halves(o, &o.a, 0)
-	bl, bh := w.halves(o, &o.b, 1)
-	cl, ch := w.halves(o, &o.c, 2)
-	low, high := &w.wide[2], &w.wide[5]
-	for i := range low {
-		// The addend may lie in the rows of the result, as both halves of one register.
-		x, y := float64(al[i]*bl[i])+cl[i], float64(ah[i]*bh[i])+ch[i]
-		low[i], high[i] = x, y
+func hfma2(w *warp, o *op) error { return w.halves(o, fmaHalf) }
+
+// fmaHalf: the product of two f16 is exact in f64.
+func fmaHalf(w *warp, o *op, at uint, x *doubles) {
+	a, b, c := w.half(o, &o.a, 0, at), w.half(o, &o.b, 1, at), w.half(o, &o.c, 2, at)
+	for i := range x {
+		x[i] = float64(a[i]*b[i]) + c[i]
 	}
-	w.packHalves(o, low, high)
-	return nil
 }
 
 // compileHSETP2 keeps how the comparison joins the source predicate in mode and the comparison in n.
@@ -165,9 +159,10 @@ func compileHSETP2(p *program, o *op) error {
 
 // compareHalves returns the lanes in which the comparison holds for the low and for the high halves.
 func (w *warp) compareHalves(o *op) (low, high uint32) {
-	al, ah := w.halves(o, &o.a, 0)
-	bl, bh := w.halves(o, &o.b, 1)
-	return orderF64s.compare(uint16(o.n), al, bl), orderF64s.compare(uint16(o.n), ah, bh)
+	compare := uint16(o.n)
+	low = orderF64s.compare(compare, w.half(o, &o.a, 0, lowHalf), w.half(o, &o.b, 1, lowHalf))
+	high = orderF64s.compare(compare, w.half(o, &o.a, 0, highHalf), w.half(o, &o.b, 1, highHalf))
+	return low, high
 }
 
 // hsetp2 sets the first predicate from the low halves and the second from the high ones.

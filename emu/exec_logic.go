@@ -64,32 +64,25 @@ func lopXor(w *warp, o *op) error {
 	return nil
 }
 
-// lutTerms is a truth table spread to words, for fast look-up by whole words of inputs: term k is for the first two
-// inputs k>>1 and k&1; its value for the third input z is at0 ^ z & change.
-type lutTerms [4]struct{ at0, change uint32 }
-
-func lutTermsOf(lut uint32) (t lutTerms) {
+// lop3Lanes looks the bits of a, b and c up in a truth table. Its entries are spread to words: term k is for the inputs
+// k>>1 of a and k&1 of b, and has the value t ^ z & u for the inputs z of c.
+func lop3Lanes(lut uint32, a, b, c, d *lanes) {
+	var t, u [4]uint32
 	for k := range t {
-		t[k].at0 = -(lut >> (2 * k) & 1)
-		t[k].change = t[k].at0 ^ -(lut >> (2*k + 1) & 1)
+		t[k] = -(lut >> (2 * k) & 1)
+		u[k] = t[k] ^ -(lut >> (2*k + 1) & 1)
 	}
-	return t
-}
-
-// look returns the table's values for the inputs.
-func (t *lutTerms) look(x, y, z uint32) uint32 {
-	t00, t01 := t[0].at0^z&t[0].change, t[1].at0^z&t[1].change
-	t10, t11 := t[2].at0^z&t[2].change, t[3].at0^z&t[3].change
-	t0, t1 := t00^y&(t00^t01), t10^y&(t10^t11)
-	return t0 ^ x&(t0^t1)
+	t0, t1, t2, t3, u0, u1, u2, u3 := t[0], t[1], t[2], t[3], u[0], u[1], u[2], u[3]
+	for i := range d {
+		y, z := b[i], c[i]
+		r0, r1, r2, r3 := t0^z&u0, t1^z&u1, t2^z&u2, t3^z&u3
+		low, high := r0^y&(r0^r1), r2^y&(r2^r3)
+		d[i] = low ^ a[i]&(low^high)
+	}
 }
 
 func lop3(w *warp, o *op) error {
-	a, b, c, d := w.in(&o.a, 0), w.in(&o.b, 1), w.in(&o.c, 2), w.out(o, 0)
-	t := lutTermsOf(o.n)
-	for i := range d {
-		d[i] = t.look(a[i], b[i], c[i])
-	}
+	lop3Lanes(o.n, w.in(&o.a, 0), w.in(&o.b, 1), w.in(&o.c, 2), w.out(o, 0))
 	w.done(o, 1)
 	return nil
 }
@@ -109,16 +102,10 @@ func lop3Pand(w *warp, o *op) error {
 }
 
 // lop3Ones stores the result and returns the lanes where it is not zero.
-func (w *warp) lop3Ones(o *op) (ones uint32) {
-	a, b, c, d := w.in(&o.a, 0), w.in(&o.b, 1), w.in(&o.c, 2), w.out(o, 0)
-	t := lutTermsOf(o.n)
-	for i := range d {
-		v := t.look(a[i], b[i], c[i])
-		d[i] = v
-		if v != 0 {
-			ones |= 1 << i
-		}
-	}
+func (w *warp) lop3Ones(o *op) uint32 {
+	d := w.out(o, 0)
+	lop3Lanes(o.n, w.in(&o.a, 0), w.in(&o.b, 1), w.in(&o.c, 2), d)
+	ones := ^equalInt(d, &zeroLanes)
 	w.done(o, 1)
 	return ones
 }

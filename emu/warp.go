@@ -30,7 +30,7 @@ type warp struct {
 	exists uint32 // lanes that there were at the start
 
 	tmp  [3][2]lanes // modified operands
-	wide [6]doubles  // operands as f64, the halves of a packed operand three apart
+	wide [5]doubles  // operands and results as f64
 	res  [4]lanes    // results to be stored in some lanes only
 
 	result uint32 // of BAR.RED
