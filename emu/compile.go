@@ -141,7 +141,7 @@ var (
 )
 
 // compilers is the table of all instructions that can be executed.
-var compilers = merge(intCompilers, bitCompilers, logicCompilers, mufuCompilers, floatCompilers, doubleCompilers, halfCompilers, conversionCompilers, warpCompilers,
+var compilers = merge(intCompilers, bitCompilers, logicCompilers, mufuCompilers, floatCompilers, doubleCompilers, halfCompilers, tensorCompilers, conversionCompilers, warpCompilers,
 	memoryCompilers, controlCompilers)
 
 // merge makes one table of the parts that the files of the executors declare.
