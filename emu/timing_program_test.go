@@ -88,8 +88,20 @@ func (p *timedProgram) run(tb testing.TB, o Observer) (*Result, *Machine, []uint
 	if level == TimingNone {
 		level = TimingFull
 	}
+	m, l, addrs := p.start(tb, model, Options{Timing: level, MaxInstructions: 1 << 30})
+	l.Observer = o
+	r, err := m.Launch(context.Background(), l)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return r, m, addrs
+}
+
+// start loads the program and fills its buffers.
+func (p *timedProgram) start(tb testing.TB, model *arch.Model, o Options) (*Machine, *Launch, []uint64) {
+	tb.Helper()
 	f := p.assemble(tb)
-	m, err := New(model, f, Options{Timing: level, MaxInstructions: 1 << 30})
+	m, err := New(model, f, o)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -110,13 +122,7 @@ func (p *timedProgram) run(tb testing.TB, o Observer) (*Result, *Machine, []uint
 		p.params = binary.LittleEndian.AppendUint64(p.params, addr)
 		addrs = append(addrs, addr)
 	}
-	l := p.launch(f, p.params)
-	l.Observer = o
-	r, err := m.Launch(context.Background(), l)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return r, m, addrs
+	return m, p.launch(f, p.params), addrs
 }
 
 // launch describes the launch of the program.

@@ -1,0 +1,135 @@
+package emu
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+
+	"gpa/cubin"
+	"gpa/cubin/sass"
+)
+
+// goldenWords reads the instruction words that package sass is tested with: each "32 hexadecimal digits, tab, text".
+func goldenWords(tb testing.TB) []sass.Word {
+	tb.Helper()
+	var list []sass.Word
+	for _, name := range []string{"sm_70.txt", "corpus_sm_70.txt"} {
+		data, err := os.ReadFile("../cubin/sass/testdata/" + name)
+		if err != nil {
+			tb.Fatal(err)
+		}
+		for line := range strings.Lines(string(data)) {
+			digits, _, _ := strings.Cut(line, "\t")
+			if len(digits) != 32 {
+				continue
+			}
+			hi, err1 := strconv.ParseUint(digits[:16], 16, 64)
+			lo, err2 := strconv.ParseUint(digits[16:], 16, 64)
+			if err1 != nil || err2 != nil {
+				tb.Fatalf("%s: %q", name, line)
+			}
+			list = append(list, sass.Word{Lo: lo, Hi: hi})
+		}
+	}
+	return list
+}
+
+// runWords runs words, whatever they are, after registers have got arbitrary contents. Only the machine's own kinds of
+// errors may come out.
+func runWords(tb testing.TB, list []sass.Word, random *rand.Rand) {
+	code := &cubin.Code{Name: "words"}
+	for _, w := range list {
+		in, err := sass.Decode(sass.SM70, uint64(len(code.Insts)*sass.InstSize), w)
+		if err != nil {
+			in = sass.Inst{PC: uint64(len(code.Insts) * sass.InstSize), Word: w, Guard: sass.Guard{Reg: sass.PT}}
+		}
+		code.Insts = append(code.Insts, in)
+	}
+	k := &cubin.Kernel{Name: "words", Demangled: "words", Code: code, ParamBase: 0x160, Registers: 255}
+	m, err := New(testModel(tb), &cubin.File{Name: "words", Arch: sass.SM70, Codes: []*cubin.Code{code}, Kernels: []*cubin.Kernel{k}},
+		Options{MaxInstructions: 1 << 12})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	addr, err := m.Alloc("a", 1<<16)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	r, err := m.prepare(&Launch{Kernel: k, Grid: [3]int{1, 1, 1}, Block: [3]int{40, 1, 1}, SharedDynamic: 1 << 12, Stack: 1 << 10})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	interesting := []uint32{0, 1, 0xffffffff, 0x80000000, 0x7fffffff, 0x40, uint32(addr), uint32(addr >> 32), 0x3f800000, 0x7fc00000}
+	b := r.newBlock(0)
+	for _, w := range b.warps {
+		for i := range w.regs[:r.program.registers] {
+			for l := range w.regs[i] {
+				if w.regs[i][l] = random.Uint32(); random.IntN(2) == 0 {
+					w.regs[i][l] = interesting[random.IntN(len(interesting))]
+				}
+			}
+		}
+		for p := range sass.PT {
+			w.preds[p] = random.Uint32()
+		}
+	}
+	f := functionalRun{launchRun: r, running: []*block{b}, next: r.blocks, resident: 1}
+	for round := int64(0); len(f.running) > 0; round++ {
+		if err := f.round(round); err != nil {
+			var fault *Fault
+			if !errors.As(err, &fault) {
+				tb.Errorf("%v", err)
+			}
+			_ = fault.Error()
+			return
+		}
+	}
+}
+
+// Every instruction word runs or faults, alone and among others.
+func TestEveryWord(t *testing.T) {
+	list := goldenWords(t)
+	random := rand.New(rand.NewPCG(1, 2))
+	for i := range list {
+		runWords(t, list[i:i+1], random)
+	}
+	for range 200 {
+		var some []sass.Word
+		for range 30 {
+			some = append(some, list[random.IntN(len(list))])
+		}
+		runWords(t, some, random)
+	}
+}
+
+// FuzzWords runs arbitrary words.
+func FuzzWords(f *testing.F) {
+	for i, w := range goldenWords(f) {
+		if i%37 == 0 {
+			f.Add(w.Lo, w.Hi, uint64(i))
+		}
+	}
+	f.Fuzz(func(t *testing.T, lo, hi, seed uint64) {
+		runWords(t, []sass.Word{{Lo: lo, Hi: hi}, {Lo: hi, Hi: lo}}, rand.New(rand.NewPCG(seed, 1)))
+	})
+}
+
+// A launch that is cancelled ends with the context's error.
+func TestCancel(t *testing.T) {
+	p := &timedProgram{text: `
+		loop:
+		ATOMS.ADD RZ, [RZ], R1
+		BRA loop`, shared: 4}
+	for _, level := range []TimingLevel{TimingNone, TimingFull} {
+		m, l, _ := p.start(t, testModel(t), Options{Timing: level})
+		ctx, cancel := context.WithCancel(context.Background())
+		cancel()
+		if _, err := m.Launch(ctx, l); !errors.Is(err, context.Canceled) {
+			t.Errorf("timing %s: %v", level, err)
+		}
+	}
+}
