@@ -101,6 +101,8 @@ func (m *Machine) check(l *Launch, r *launchRun) error {
 		return fmt.Errorf("a block of %d threads, it can have %d", threads, limits.ThreadsPerBlock.Int())
 	case k.MaxThreads[0] > 0 && threads > k.MaxThreads[0]*max(1, k.MaxThreads[1])*max(1, k.MaxThreads[2]):
 		return fmt.Errorf("a block of %d threads, __launch_bounds__ allows %v", threads, k.MaxThreads)
+	case k.ReqThreads[0] > 0 && l.Block != k.ReqThreads:
+		return fmt.Errorf("a block of %v threads, the kernel is compiled for %v (__block_size__)", l.Block, k.ReqThreads)
 	case l.SharedDynamic < 0 || shared > limits.SharedBlock.Int():
 		return fmt.Errorf("%d bytes of shared memory a block, it can have %d", shared, limits.SharedBlock.Int())
 	case len(l.Params) != k.ParamSize:

@@ -35,6 +35,7 @@ func (b *buffer) end() uint64 { return b.addr + uint64(len(b.data)) }
 type globalMemory struct {
 	buffers []*buffer
 	next    uint64
+	used    int64 // bytes of the buffers that alloc made
 }
 
 // alloc adds a buffer of zeros.
@@ -44,6 +45,7 @@ func (g *globalMemory) alloc(name string, size int64) *buffer {
 	}
 	b := &buffer{name: name, addr: g.next, data: make([]byte, size)}
 	g.next += (uint64(size) + bufferGap + bufferAlign - 1) &^ (bufferAlign - 1)
+	g.used += size
 	g.insert(b)
 	return b
 }
@@ -52,6 +54,13 @@ func (g *globalMemory) alloc(name string, size int64) *buffer {
 func (g *globalMemory) insert(b *buffer) {
 	at, _ := g.search(b.addr)
 	g.buffers = slices.Insert(g.buffers, at, b)
+}
+
+// remove takes a buffer away.
+func (g *globalMemory) remove(b *buffer) {
+	if at, found := g.search(b.addr); found {
+		g.buffers = slices.Delete(g.buffers, at, at+1)
+	}
 }
 
 // search returns the place of the buffer that begins at an address, and whether there is one.
@@ -117,8 +126,8 @@ var errNotMapped = errors.New("the device has no memory there")
 
 // Alloc adds a buffer of zeros to device memory and returns its address. The name is for messages.
 func (m *Machine) Alloc(name string, size int64) (uint64, error) {
-	if size < 0 {
-		return 0, fmt.Errorf("buffer %s: %d bytes", name, size)
+	if free := int64(m.gpu.DRAM.Size.Value) - m.memory.used; size < 0 || size > free {
+		return 0, fmt.Errorf("buffer %s: %d bytes, of which the GPU's memory has %d free", name, size, free)
 	}
 	return m.memory.alloc(name, size).addr, nil
 }
@@ -178,11 +187,4 @@ func load(b []byte) uint32 {
 		return uint32(binary.LittleEndian.Uint16(b))
 	}
 	return binary.LittleEndian.Uint32(b)
-}
-
-// remove takes a buffer away.
-func (g *globalMemory) remove(b *buffer) {
-	if at, found := g.search(b.addr); found {
-		g.buffers = slices.Delete(g.buffers, at, at+1)
-	}
 }

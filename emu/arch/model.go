@@ -165,6 +165,7 @@ type L2 struct {
 
 // DRAM is the memory of the GPU.
 type DRAM struct {
+	Size     Figure // bytes
 	Peak     Figure // bytes a second, by the data sheet
 	Achieved Figure // bytes a second at best
 	Channels Figure

@@ -53,6 +53,7 @@ func v100() *Model {
 			AtomicUnit: Figure{1, "cycles", "fitted: one sector operation a slice and cycle"},
 		},
 		DRAM: DRAM{
+			Size:     Figure{16 << 30, "bytes", "NVIDIA V100 data sheet: 16 GB of HBM2"},
 			Peak:     Figure{898e9, "bytes a second", "NVIDIA V100 data sheet: HBM2, 4096 bits at 877 MHz"},
 			Achieved: Figure{867e9, "bytes a second", rrze + ": read stream at full occupancy"},
 			Channels: Figure{32, "channels", accelSim},
