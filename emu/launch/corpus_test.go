@@ -2,7 +2,6 @@ package launch
 
 import (
 	"context"
-	"io"
 	"path/filepath"
 	"testing"
 
@@ -40,7 +39,7 @@ func open(tb testing.TB, name string, options emu.Options) *Session {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	options.Stdout, options.Heap = io.Discard, f.Heap
+	options.Heap = f.Heap
 	machine, err := emu.New(model, module, options)
 	if err != nil {
 		tb.Fatal(err)

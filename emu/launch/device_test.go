@@ -1,0 +1,47 @@
+package launch
+
+import (
+	"context"
+	"errors"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"gpa/emu"
+)
+
+// TestDevicePrintf compares the lines that a kernel prints with those of the reference, which has them thread by thread:
+// the order among the threads of a warp is open.
+func TestDevicePrintf(t *testing.T) {
+	want, err := os.ReadFile("../../kernels/control/printf/expected.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, level := range []emu.TimingLevel{emu.TimingNone, emu.TimingFull} {
+		var got strings.Builder
+		runAll(t, open(t, "../../kernels/control/printf/launch.yaml", emu.Options{Timing: level, Stdout: &got}))
+		if diff := cmp.Diff(sortedLines(string(want)), sortedLines(got.String())); diff != "" {
+			t.Errorf("timing %s: expected lines (-), printed ones (+):\n%s", level, diff)
+		}
+	}
+}
+
+func sortedLines(text string) []string { return slices.Sorted(strings.Lines(text)) }
+
+// TestDeviceAssert lets an assertion of a kernel fail in one thread.
+func TestDeviceAssert(t *testing.T) {
+	for _, level := range []emu.TimingLevel{emu.TimingNone, emu.TimingFull} {
+		s := open(t, "../../kernels/control/assert/launch.fail.yaml", emu.Options{Timing: level})
+		_, err := s.Run(context.Background(), 0, nil)
+		var f *emu.Fault
+		if !errors.As(err, &f) {
+			t.Fatalf("timing %s: %v, want a fault", level, err)
+		}
+		if f.Kind != emu.AssertionFailed || !strings.HasSuffix(f.Detail, "in[i] >= 0 && in[i] < limit") || len(f.Frames) == 0 || f.Frames[0].Line != 6 {
+			t.Errorf("timing %s: %v", level, f)
+		}
+	}
+}
