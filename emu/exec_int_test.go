@@ -45,7 +45,9 @@ func runRandom(t *testing.T, text string, check func(w *warp, lane int) error) {
 }
 
 // pair returns a 64-bit register.
-func pair(w *warp, n, lane int) uint64 { return uint64(w.regs[n+1][lane])<<32 | uint64(w.regs[n][lane]) }
+func pair(w *warp, n, lane int) uint64 {
+	return uint64(w.regs[n+1][lane])<<32 | uint64(w.regs[n][lane])
+}
 
 func differ[T comparable](what string, got, want T) error {
 	if got != want {
