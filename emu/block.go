@@ -19,6 +19,8 @@ type block struct {
 	shared []byte
 	live   int // threads that have not exited
 
+	registers []lanes // of all warps
+
 	barriers [16]ctaBarrier
 }
 
@@ -32,27 +34,54 @@ type ctaBarrier struct {
 	total   int // threads whose predicate was true
 }
 
-// newBlock makes a block with its warps at the kernel's entry.
+// newBlock returns a block with its warps at the kernel's entry. Its storage is that of a block that has ended, if there
+// is one: see recycle.
 func (r *launchRun) newBlock(number int) *block {
 	grid, size := r.launch.Grid, r.launch.Block
-	b := &block{run: r, number: number, live: size[0] * size[1] * size[2], shared: make([]byte, r.sharedBytes)}
+	var b *block
+	if last := len(r.ended) - 1; last >= 0 {
+		b, r.ended = r.ended[last], r.ended[:last]
+	} else {
+		b = r.allocate()
+	}
+	b.number, b.live = number, size[0]*size[1]*size[2]
 	b.index = [3]int{number % grid[0], number / grid[0] % grid[1], number / (grid[0] * grid[1])}
-	n := (b.live + 31) / 32
-	rows := r.program.registers + 4
-	registers := make([]lanes, n*rows)
-	warps := make([]warp, n)
-	for i := range n {
-		lanesHere := min(32, b.live-32*i)
-		w := &warps[i]
-		w.block, w.id, w.exists = b, i, allLanes>>(32-lanesHere)
-		w.regs = registers[i*rows : (i+1)*rows]
-		w.preds[sass.PT] = allLanes
-		w.local.size = r.localBytes
-		w.state = r.machine.model().New(r.entry, w.exists)
-		w.group()
-		b.warps = append(b.warps, w)
+	b.barriers = [16]ctaBarrier{}
+	clear(b.shared)
+	clear(b.registers)
+	for _, w := range b.warps {
+		w.restart()
 	}
 	return b
+}
+
+// recycle gives the storage of a block that has ended to one that is to begin.
+func (r *launchRun) recycle(b *block) { r.ended = append(r.ended, b) }
+
+// allocate makes a block's storage.
+func (r *launchRun) allocate() *block {
+	threads := r.launch.Block[0] * r.launch.Block[1] * r.launch.Block[2]
+	rows, n := r.program.registers+4, len(r.threads)
+	b := &block{run: r, shared: make([]byte, r.sharedBytes), registers: make([]lanes, n*rows), warps: make([]*warp, n)}
+	warps := make([]warp, n)
+	for i := range warps {
+		w := &warps[i]
+		w.block, w.id, w.exists = b, i, allLanes>>(32-min(32, threads-32*i))
+		w.regs = b.registers[i*rows : (i+1)*rows]
+		w.local.size = r.localBytes
+		w.state = r.machine.options.Reconvergence.New(r.entry, w.exists)
+		b.warps[i] = w
+	}
+	return b
+}
+
+// restart puts a warp at the kernel's entry; its registers are zero already.
+func (w *warp) restart() {
+	w.preds = [8]uint32{sass.PT: allLanes}
+	w.result, w.loop = 0, loop{}
+	w.local.clear()
+	w.state.Reset(w.block.run.entry, w.exists)
+	w.group()
 }
 
 // sharedDetail says how much shared memory there is, for messages.

@@ -81,7 +81,6 @@ var atomicWidths = map[uint16]int{
 
 // An atomicExec is an atomic instruction made ready.
 type atomicExec struct {
-	space    space
 	generic  bool
 	size     int
 	apply    atomicOp // nil for compare-and-swap
@@ -99,7 +98,7 @@ func compileAtomic(p *program, o *op) error {
 	typ, kind := in.Mod(sass.AtomType), in.Mod(sass.AtomOp)
 	x := &atomicExec{generic: in.Op == sass.ATOM, size: atomicWidths[typ]}
 	if in.Op == sass.ATOMS {
-		x.space = spaceShared
+		o.space = spaceShared
 	}
 	switch kind {
 	case sass.AtomCAS:
@@ -145,7 +144,7 @@ func (p *program) atomicOperands(o *op, at int) (err error) {
 
 // run works lane by lane, the lowest first.
 func (x *atomicExec) run(w *warp, o *op) error {
-	w.access(o, x.space, accessAtomic)
+	w.access(o, accessAtomic)
 	for m := w.mask; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m)
 		place, err := x.place(w, o, i)
@@ -185,7 +184,7 @@ func (x *atomicExec) place(w *warp, o *op, lane int) ([]byte, error) {
 	switch {
 	case x.generic:
 		return w.generic(o, lane, x.size)
-	case x.space == spaceShared:
+	case o.space == spaceShared:
 		return w.shared(o, lane, w.acc.addr[lane], x.size)
 	}
 	return w.global(o, lane, w.acc.addr[lane], x.size)

@@ -80,39 +80,31 @@ func compileLoad(s space, run execFunc) compiler {
 			return unsupported(o)
 		}
 		o.dst = p.dest(&in.Operands[at-1])
-		o.run = func(w *warp, o *op) error {
-			w.access(o, s, accessLoad)
-			return run(w, o)
-		}
+		o.space, o.run = s, run
 		return p.memoryOperand(o, at)
 	}
 }
 
 func compileStore(s space, run execFunc) compiler {
-	return func(p *program, o *op) error {
+	return func(p *program, o *op) (err error) {
 		in := o.inst
 		o.mode = in.Mod(sass.Size)
 		at := findOperand(in, sass.KindMem)
 		if at < 0 || int(o.mode) >= len(sizes) {
 			return unsupported(o)
 		}
-		if err := p.memoryOperand(o, at); err != nil {
-			return err
+		o.space, o.run = s, run
+		if err = p.memoryOperand(o, at); err == nil {
+			o.b, err = p.source(&in.Operands[at+1], rawValue)
 		}
-		o.run = func(w *warp, o *op) error {
-			w.access(o, s, accessStore)
-			return run(w, o)
-		}
-		var err error
-		o.b, err = p.source(&in.Operands[at+1], rawValue)
 		return err
 	}
 }
 
 // access works out the addresses of an instruction.
-func (w *warp) access(o *op, s space, kind accessKind) {
+func (w *warp) access(o *op, kind accessKind) {
 	acc := &w.acc
-	acc.kind, acc.space, acc.size, acc.mask = kind, s, sizes[o.mode].bytes, w.mask
+	acc.kind, acc.space, acc.size, acc.mask = kind, o.space, sizes[o.mode].bytes, w.mask
 	switch {
 	case w.mask == 0:
 		acc.kind = accessNone
@@ -120,17 +112,14 @@ func (w *warp) access(o *op, s space, kind accessKind) {
 		w.block.run.changes++
 	}
 	low := w.raw(&o.a)
-	if !o.a.not || s != spaceGlobal {
+	if !o.a.not || o.space != spaceGlobal {
 		offset := o.n
 		for i := range low {
 			acc.addr[i] = uint64(low[i] + offset)
 		}
 		return
 	}
-	high := &zeroLanes
-	if o.a.value == nil {
-		high = &w.regs[o.a.reg+1]
-	}
+	high := w.word(&o.a, 1)
 	offset := uint64(int64(int32(o.n)))
 	for i := range low {
 		acc.addr[i] = uint64(high[i])<<32 + uint64(low[i]) + offset
@@ -197,52 +186,95 @@ func (w *warp) word(s *source, k int) *lanes {
 	return &w.regs[int(s.reg)+k]
 }
 
-func loadGlobal(w *warp, o *op) error {
-	size := int(w.acc.size)
-	if size == 4 {
-		return loadGlobalWord(w, o)
+// rows returns the registers of a load's result.
+func (w *warp) rows(o *op) (rows [4]*lanes) {
+	for k := range rows {
+		rows[k] = &w.regs[int(o.dst)+k]
 	}
-	for m := w.mask; m != 0; m &= m - 1 {
-		i := bits.TrailingZeros32(m)
-		from, err := w.global(o, i, w.acc.addr[i], size)
-		if err != nil {
-			return err
-		}
-		w.take(o, i, from)
+	return rows
+}
+
+// words returns the registers of a store's data.
+func (w *warp) words(s *source, size int) (words [4]*lanes) {
+	for k := range size / 4 {
+		words[k] = w.word(s, k)
+	}
+	return words
+}
+
+// loadWords puts what a lane has loaded, 4, 8 or 16 bytes, into its registers.
+func loadWords(rows *[4]*lanes, lane int, from []byte) {
+	rows[0][lane] = binary.LittleEndian.Uint32(from)
+	if len(from) >= 8 {
+		rows[1][lane] = binary.LittleEndian.Uint32(from[4:])
+	}
+	if len(from) >= 16 {
+		rows[2][lane] = binary.LittleEndian.Uint32(from[8:])
+		rows[3][lane] = binary.LittleEndian.Uint32(from[12:])
+	}
+}
+
+// storeWords writes what a lane stores, 4, 8 or 16 bytes.
+func storeWords(words *[4]*lanes, lane int, to []byte) {
+	binary.LittleEndian.PutUint32(to, words[0][lane])
+	if len(to) >= 8 {
+		binary.LittleEndian.PutUint32(to[4:], words[1][lane])
+	}
+	if len(to) >= 16 {
+		binary.LittleEndian.PutUint32(to[8:], words[2][lane])
+		binary.LittleEndian.PutUint32(to[12:], words[3][lane])
+	}
+}
+
+// within returns size bytes at an address of memory that begins at base; nil where they are not all there or not aligned.
+func within(data []byte, base, addr, size uint64) []byte {
+	off := addr - base
+	if end := off + size; addr&(size-1) == 0 && end <= uint64(len(data)) && off < end {
+		return data[off:end]
 	}
 	return nil
 }
 
-// loadGlobalWord is the load that most code has most of.
-func loadGlobalWord(w *warp, o *op) error {
-	d, b := w.row(o, 0), w.block.run.last
+func loadGlobal(w *warp, o *op) error {
+	w.access(o, accessLoad)
+	size, rows, last := uint64(w.acc.size), w.rows(o), w.block.run.last
 	for m := w.mask; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
-		addr := w.acc.addr[i]
-		off := addr - b.addr
-		if addr&3 == 0 && off+4 <= uint64(len(b.data)) && off < off+4 {
-			d[i] = binary.LittleEndian.Uint32(b.data[off:])
-			continue
+		from := within(last.data, last.addr, w.acc.addr[i], size)
+		if from == nil {
+			var err error
+			if from, err = w.global(o, i, w.acc.addr[i], int(size)); err != nil {
+				return err
+			}
+			last = w.block.run.last
 		}
-		from, err := w.global(o, i, addr, 4)
-		if err != nil {
-			return err
+		if size < 4 {
+			w.take(o, i, from)
+		} else {
+			loadWords(&rows, i, from)
 		}
-		d[i] = binary.LittleEndian.Uint32(from)
-		b = w.block.run.last
 	}
 	return nil
 }
 
 func storeGlobal(w *warp, o *op) error {
-	size := int(w.acc.size)
+	w.access(o, accessStore)
+	size, words, last := uint64(w.acc.size), w.words(&o.b, int(w.acc.size)), w.block.run.last
 	for m := w.mask; m != 0; m &= m - 1 {
-		i := bits.TrailingZeros32(m)
-		to, err := w.global(o, i, w.acc.addr[i], size)
-		if err != nil {
-			return err
+		i := bits.TrailingZeros32(m) & 31
+		to := within(last.data, last.addr, w.acc.addr[i], size)
+		if to == nil {
+			var err error
+			if to, err = w.global(o, i, w.acc.addr[i], int(size)); err != nil {
+				return err
+			}
+			last = w.block.run.last
 		}
-		w.give(o, i, to)
+		if size < 4 {
+			w.give(o, i, to)
+		} else {
+			storeWords(&words, i, to)
+		}
 	}
 	return nil
 }
@@ -260,27 +292,39 @@ func (w *warp) shared(o *op, lane int, addr uint64, size int) ([]byte, error) {
 }
 
 func loadShared(w *warp, o *op) error {
-	size := int(w.acc.size)
+	w.access(o, accessLoad)
+	size, rows, data := uint64(w.acc.size), w.rows(o), w.block.shared
 	for m := w.mask; m != 0; m &= m - 1 {
-		i := bits.TrailingZeros32(m)
-		from, err := w.shared(o, i, w.acc.addr[i], size)
-		if err != nil {
+		i := bits.TrailingZeros32(m) & 31
+		from := within(data, 0, w.acc.addr[i], size)
+		switch {
+		case from == nil:
+			_, err := w.shared(o, i, w.acc.addr[i], int(size))
 			return err
+		case size < 4:
+			w.take(o, i, from)
+		default:
+			loadWords(&rows, i, from)
 		}
-		w.take(o, i, from)
 	}
 	return nil
 }
 
 func storeShared(w *warp, o *op) error {
-	size := int(w.acc.size)
+	w.access(o, accessStore)
+	size, words, data := uint64(w.acc.size), w.words(&o.b, int(w.acc.size)), w.block.shared
 	for m := w.mask; m != 0; m &= m - 1 {
-		i := bits.TrailingZeros32(m)
-		to, err := w.shared(o, i, w.acc.addr[i], size)
-		if err != nil {
+		i := bits.TrailingZeros32(m) & 31
+		to := within(data, 0, w.acc.addr[i], size)
+		switch {
+		case to == nil:
+			_, err := w.shared(o, i, w.acc.addr[i], int(size))
 			return err
+		case size < 4:
+			w.give(o, i, to)
+		default:
+			storeWords(&words, i, to)
 		}
-		w.give(o, i, to)
 	}
 	return nil
 }
@@ -299,6 +343,7 @@ func (w *warp) localBytes(o *op, lane int, addr uint64, size int) (data []byte, 
 }
 
 func loadLocal(w *warp, o *op) error {
+	w.access(o, accessLoad)
 	size := int(w.acc.size)
 	for m := w.mask; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m)
@@ -313,6 +358,7 @@ func loadLocal(w *warp, o *op) error {
 }
 
 func storeLocal(w *warp, o *op) error {
+	w.access(o, accessStore)
 	size := int(w.acc.size)
 	for m := w.mask; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m)
@@ -349,6 +395,7 @@ func (w *warp) generic(o *op, lane int, size int) (data []byte, err error) {
 }
 
 func loadGeneric(w *warp, o *op) error {
+	w.access(o, accessLoad)
 	size := int(w.acc.size)
 	for m := w.mask; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m)
@@ -362,6 +409,7 @@ func loadGeneric(w *warp, o *op) error {
 }
 
 func storeGeneric(w *warp, o *op) error {
+	w.access(o, accessStore)
 	size := int(w.acc.size)
 	for m := w.mask; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m)
@@ -416,7 +464,7 @@ func compileQSPC(p *program, o *op) error {
 }
 
 func qspc(w *warp, o *op) error {
-	w.access(o, spaceGlobal, accessNone)
+	w.access(o, accessNone)
 	var r uint32
 	for i, addr := range w.acc.addr {
 		in := sass.SpaceG

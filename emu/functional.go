@@ -71,6 +71,7 @@ func (f *functionalRun) round(round int64) error {
 		}
 		if b.done() {
 			f.began = round
+			f.recycle(b)
 		} else {
 			kept = append(kept, b)
 		}

@@ -22,6 +22,7 @@ type launchRun struct {
 	last        *buffer // that an access hit last
 	counters    []opCounter
 	threads     []threadIndex // by warp of a block
+	ended       []*block      // whose storage is free
 	limit       int64         // warp instructions that it may execute
 	budget      int64         // those that are left
 

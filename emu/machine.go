@@ -153,8 +153,6 @@ func (m *Machine) loadBanks() {
 // Module returns the module that is loaded.
 func (m *Machine) Module() *cubin.File { return m.module }
 
-func (m *Machine) model() reconv.Model { return m.options.Reconvergence }
-
 // address is where a relocation points to.
 func (m *Machine) address(t *cubin.Target) (uint64, error) {
 	switch {

@@ -178,6 +178,13 @@ func (l *localMemory) bytes(lane int, offset uint64, size int) []byte {
 	return (*page)[at : at+size]
 }
 
+// clear makes all of it zero.
+func (l *localMemory) clear() {
+	for _, page := range l.pages {
+		clear(page)
+	}
+}
+
 // load reads a little-endian word of 1, 2 or 4 bytes.
 func load(b []byte) uint32 {
 	switch len(b) {

@@ -30,6 +30,7 @@ type op struct {
 
 	target int32  // of a branch: index in the program
 	n      uint32 // what the executor's comment says
+	space  space  // of memory instructions
 	mode   uint16 // a modifier that the executor's comment names
 	f32    f32Mode
 	f16    f16Mode

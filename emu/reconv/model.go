@@ -24,6 +24,8 @@ type Group struct {
 // A State is the control state of one warp. Its methods are about the running group; lanes is the part of it that the
 // instruction applies to (guard and condition true), next the instruction after the present one.
 type State interface {
+	// Reset makes the state like a new one.
+	Reset(entry int32, lanes uint32)
 	// Running returns the group that executes; no lanes where none can.
 	Running() Group
 	// Live returns the lanes that have not exited.

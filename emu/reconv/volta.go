@@ -87,6 +87,11 @@ type voltaWarp struct {
 	backs   int    // backward branches since the running group began
 }
 
+// Reset keeps what has been allocated.
+func (v *voltaWarp) Reset(entry int32, lanes uint32) {
+	*v = voltaWarp{live: lanes, running: Group{entry, lanes}, ready: v.ready[:0], barriers: v.barriers[:0]}
+}
+
 func (v *voltaWarp) Running() Group { return v.running }
 func (v *voltaWarp) Live() uint32   { return v.live }
 
