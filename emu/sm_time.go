@@ -3,7 +3,6 @@ package emu
 import (
 	"math/bits"
 
-	"gpa/emu/arch"
 	"gpa/emu/mem"
 )
 
@@ -21,8 +20,8 @@ func (s *sm) time(c *subcore, v *resident, o *op, t int64) (read, done int64) {
 		c.pipes[tm.pipe] = t + hold + tm.interval
 		return t + 1, t + tm.latency
 	case pathXU:
-		start := max(t, c.pipes[arch.XU])
-		c.pipes[arch.XU] = start + tm.interval
+		start := max(t, c.pipes[tm.pipe])
+		c.pipes[tm.pipe] = start + tm.interval
 		s.path.EnterMIO(c.id, start)
 		return start + 1, start + tm.latency
 	case pathShuffle, pathBarrier:

@@ -13,7 +13,7 @@ type path uint8
 const (
 	pathPipe    path = iota // a pipe of the sub-core; results after a fixed latency that the stall counts hold
 	pathCounted             // a pipe of the sub-core; a dependence counter tells when the result is there (FP64, HMMA)
-	pathXU                  // the MIO queue, then the XU pipe
+	pathXU                  // the MIO queue, then the XU pipe, or the FP64 pipe where the sub-cores share one
 	pathShuffle             // the MIO queue, then the LSU, no memory (SHFL, S2R, …)
 	pathShared              // the MIO queue, then the LSU and shared memory
 	pathConst               // the MIO queue, then the constant caches (LDC)
@@ -66,6 +66,7 @@ func timingOf(in *sass.Inst, m *arch.Model) timing {
 		t.stall = m.Issue.StallZeroYield.Cycles()
 	}
 	t.route(in)
+	t.onModel(in, m)
 	t.latency = latencyOf(in, t.path, m)
 	t.interval = m.Pipes[t.pipe].Interval.Cycles()
 	t.operands(in)
@@ -140,6 +141,16 @@ func (t *timing) route(in *sass.Inst) {
 	}
 }
 
+// onModel corrects the route for what is special of a GPU.
+func (t *timing) onModel(in *sass.Inst, m *arch.Model) {
+	switch {
+	case t.pipe == arch.FMA && (in.Op == sass.IMAD || in.Op == sass.IDP) && m.Pipes[arch.FMAHeavy].Interval.Value > 0:
+		t.pipe = arch.FMAHeavy
+	case m.Pipes[t.pipe].Shared && (t.path == pathPipe || t.path == pathCounted):
+		t.path = pathXU
+	}
+}
+
 // sleepTime returns the nanoseconds that NANOSLEEP names, 0 where a register holds them: any time up to twice that is
 // allowed, and none at all (PTX ISA, nanosleep).
 func sleepTime(in *sass.Inst) uint32 {
@@ -176,6 +187,9 @@ func latencyOf(in *sass.Inst, p path, m *arch.Model) int64 {
 		}
 		return l.FP64.Cycles()
 	case pathXU:
+		if in.Form != nil && in.Form.Pipe == sass.PipeFP64 {
+			return l.FP64.Cycles()
+		}
 		return latencyXU(in.Op, l)
 	case pathShuffle:
 		if in.Op == sass.SHFL {

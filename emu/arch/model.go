@@ -1,7 +1,7 @@
 // Package arch holds GPU models as data: limits, latencies, throughputs, caches and memory, each figure with the source
 // it was read from or the word "fitted". Nothing about a particular GPU stands anywhere else.
 //
-// A [Model] is found by name with [ByName]; every GPU has one file, as v100.go. [Occupancy] and [Model.Latency] derive
+// A [Model] is found by name with [ByName]; every architecture has one file, as volta.go, with the boards that carry it. [OccupancyOf] and [Model.Latency] derive
 // from it what other packages need.
 package arch
 
@@ -78,6 +78,7 @@ type PipeName uint8
 const (
 	ALU PipeName = iota
 	FMA
+	FMAHeavy // of IMAD, where only one half of the FMA pipe has an integer multiplier; interval 0 where it is FMA itself
 	FP16
 	FP64
 	Tensor
@@ -92,6 +93,9 @@ type Pipe struct {
 	// Interval is the number of cycles between two warp instructions on the unit: 32 lanes divided by the results a
 	// cycle and sub-core.
 	Interval Figure
+	// Shared says that the sub-cores share one unit, which they reach through the MIO queue. The interval is that of a
+	// sub-core with all of them at it.
+	Shared bool
 }
 
 // Issue is how a warp scheduler issues.
@@ -135,6 +139,8 @@ type Queues struct {
 	Entry   Figure // cycles from issue to the earliest grant
 	Address Figure // cycles between two instructions through a sub-core's address unit
 	LSU     Figure // cycles between two passes through the shared LSU
+	// Instruction is the cycles between two instructions through the shared LSU, however few their passes.
+	Instruction Figure
 }
 
 // SharedMemory is how an SM serves shared memory.
@@ -147,15 +153,21 @@ type SharedMemory struct {
 // L1 is the data cache of an SM. Its lines are divided into sectors.
 type L1 struct {
 	Unified Figure // bytes, of L1 and shared memory together
-	Line    Figure // bytes
-	Sector  Figure // bytes
-	Sets    Figure // the number of ways follows the carve-out
-	Pending Figure // sectors that may be outstanding
+	// Reserved is how many bytes of the unified memory hold neither data of L1 nor shared memory of blocks.
+	Reserved Figure
+	Line     Figure // bytes
+	Sector   Figure // bytes
+	Sets     Figure // the number of ways follows the carve-out
+	Pending  Figure // sectors that may be outstanding
 }
 
 // L2 is the cache of the whole GPU.
 type L2 struct {
-	Size       Figure // bytes
+	Size Figure // bytes
+	// Partitions is the number of parts that each SM is near to one of. Data whose home is in another part are copied to
+	// the near one; they come Far cycles later.
+	Partitions Figure
+	Far        Figure // cycles
 	Slices     Figure
 	Ways       Figure
 	SliceWidth Figure // bytes a cycle
@@ -206,9 +218,19 @@ type Launching struct {
 }
 
 // The models are made anew on every call, so that nobody can change another's.
-func models() []*Model { return []*Model{v100()} }
+// The first of an architecture is its default GPU.
+func models() []*Model {
+	return []*Model{
+		v100(), titanV(),
+		t4(), gtx1660s(), rtx2080ti(),
+		a100(),
+		rtx3090(), a40(), rtxA6000(),
+		rtx4090(), l40(), rtx4070(),
+		h100(), h100pcie(), h200(), gh200(),
+	}
+}
 
-// Names returns the names of all models, sorted.
+// Names returns the names of all models, by architecture, the default GPU of each first.
 func Names() []string {
 	var names []string
 	for _, m := range models() {
@@ -217,7 +239,7 @@ func Names() []string {
 	return names
 }
 
-// ByName finds a model by its name or, as sm_70, by its architecture. The error names the known ones.
+// ByName finds a model by its name or, as sm_70, the default one of an architecture. The error names the known ones.
 func ByName(name string) (*Model, error) {
 	for _, m := range models() {
 		if strings.EqualFold(name, m.Name) || name == fmt.Sprintf("sm_%d", m.Arch) {

@@ -7,10 +7,13 @@ import (
 )
 
 func TestByName(t *testing.T) {
-	for _, name := range []string{"v100", "V100", "sm_70"} {
+	for name, want := range map[string]string{
+		"v100": "v100", "V100": "v100", "sm_70": "v100", "sm_75": "t4", "sm_80": "a100", "sm_86": "rtx3090", "sm_89": "rtx4090",
+		"sm_90": "h100", "gh200": "gh200", "GTX1660S": "gtx1660s",
+	} {
 		m, err := ByName(name)
-		if err != nil || m.Name != "v100" {
-			t.Errorf("ByName(%q) = %v, %v", name, m, err)
+		if err != nil || m.Name != want {
+			t.Errorf("ByName(%q) = %v, %v, want %s", name, m, err, want)
 		}
 	}
 	_, err := ByName("sm_99")

@@ -39,6 +39,7 @@ type Config struct {
 
 	queueLG, queueMIO   int
 	entry, address, lsu int64
+	instruction         int64 // cycles between two instructions through the LSU
 	operands, wider     int64
 
 	l1Lines, l1Sets, l1Pending int
@@ -71,9 +72,9 @@ func NewConfig(m *arch.Model, carveout int, fast bool) *Config {
 	return &Config{
 		SMs: m.SMs.Int(), Schedulers: m.Limits.Schedulers.Int(), Fast: fast,
 		queueLG: q.LG.Int(), queueMIO: q.MIO.Int(),
-		entry: entry, address: q.Address.Cycles(), lsu: q.LSU.Cycles(),
+		entry: entry, address: q.Address.Cycles(), lsu: q.LSU.Cycles(), instruction: q.Instruction.Cycles(),
 		operands: l.Operands.Cycles(), wider: l.Wider.Cycles(),
-		l1Lines: max(m.L1.Unified.Int()-carveout, line*m.L1.Sets.Int()) / line, l1Sets: m.L1.Sets.Int(), l1Pending: m.L1.Pending.Int(),
+		l1Lines: max(m.L1.Unified.Int()-m.L1.Reserved.Int()-carveout, line*m.L1.Sets.Int()) / line, l1Sets: m.L1.Sets.Int(), l1Pending: m.L1.Pending.Int(),
 		l1Hit: l.L1.Cycles() - entry, l2Hit: l.L2.Cycles() - entry, atomic: l.Global.Cycles() - entry,
 		dram:  l.DRAM.Cycles() - l.L2.Cycles(),
 		banks: m.Shared.Banks.Int(), shared: l.Shared.Cycles() - entry, atomicShared: l.Atomic.Cycles() - entry,

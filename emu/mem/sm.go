@@ -81,7 +81,7 @@ func (s *SM) grant(p *path, at int64, passes int) int64 {
 		ready = max(ready, p.last+s.cfg.address)
 	}
 	g := max(ready, s.lsu)
-	s.lsu = g + s.cfg.lsu*int64(max(passes, 1))
+	s.lsu = g + max(s.cfg.lsu*int64(passes), s.cfg.instruction)
 	p.last, p.busy = g, true
 	return g
 }

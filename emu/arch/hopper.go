@@ -1,0 +1,90 @@
+package arch
+
+// hopper is the architecture of sm_90.
+func hopper() *Model {
+	f := family{9, 0}
+	m := ampere()
+	m.Arch = f.arch()
+	m.Limits = f.limits()
+	m.Limits.residents(f, 64, 32)
+	m.Limits.shared(f, 128, 1024, 227<<10, 0, 8, 16, 32, 64, 100, 132, 164, 196, 228)
+	m.Pipes = ga102Pipes(f)
+	m.Pipes[FP16] = f.rate(128)
+	m.Pipes[FP64] = f.rate(64)
+	m.Pipes[Tensor] = Pipe{Interval: Figure{8, "cycles", "fitted: half of the rate of WGMMA, " + hopperPaper + "; HMMA.16816"}}
+	m.Shared.Banks.Source, m.Shared.BankSize.Source = f.guide(), f.guide()
+	m.L1.Unified = Figure{256 << 10, "bytes", hopperPaper}
+	m.L1.Reserved = Figure{42 << 10, "bytes", "fitted: capacity near 214 kB, " + rrzeGH200}
+	m.L1.Sets = Figure{256, "sets", "fitted: the latency rises from 213 to 316 kB, " + rrzeGH200 + hashed}
+	m.L2.Partitions.Source = "latency of two plateaus, " + rrzeGH200
+	m.L2.Far = Figure{40, "cycles", "fitted: mean of 488 to 520 cycles between 38 and 56 MB, half of it from DRAM, " + rrzeGH200}
+	m.L2.PortWidth = Figure{64, "bytes a cycle", hopperPaper}
+	l := &m.Latencies
+	l.FP64 = Figure{8, "cycles", ptxasAt + " sm_90: DFMA is of fixed latency"}
+	l.Half = Figure{32, "cycles", "fitted: HMMA.16816; 16 to 24 for smaller shapes"}
+	l.L1 = Figure{32, "cycles", rrzeGH200}
+	l.Shared = Figure{29, "cycles", "mt4g, H100: 29.9; 28.6 elsewhere"}
+	l.L2 = Figure{280.4, "cycles", rrzeGH200 + ": in the near partition"}
+	l.DRAM = Figure{655, "cycles", rrzeGH200 + ": 611 to 689"}
+	l.Global = Figure{312, "cycles", "fitted: as much more than L2 as on the V100"}
+	m.Bounds = laterBounds(l, takenA100)
+	return m
+}
+
+// sliceOfHopper is the width of an L2 slice of the boards that no bandwidth was measured of.
+var sliceOfHopper = Figure{49.9, "bytes a cycle", "fitted: 7000 GB/s, " + rrzeH100}
+
+// h100 is the H100 SXM5.
+func h100() *Model {
+	m := board{
+		name: "h100", product: "NVIDIA H100 SXM5 80GB", paper: hopperPaper, sms: 132, clock: 1980, memory: 80, peak: 3352,
+		l2: 50 << 10, slices: 80, channels: 80, sliceWidth: sliceOfHopper,
+	}.set(hopper())
+	return h100Cache(m)
+}
+
+// h100pcie is the H100 PCIe.
+func h100pcie() *Model {
+	m := board{
+		name: "h100pcie", product: "NVIDIA H100 PCIe 80GB", paper: hopperPaper, sms: 114, clock: 1755, memory: 80, peak: 2039,
+		achieved: Figure{1988e9, "bytes a second", rrzeH100},
+		l2:       50 << 10, slices: 80, channels: 80, sliceWidth: sliceOfHopper,
+	}.set(hopper())
+	return h100Cache(m)
+}
+
+func h100Cache(m *Model) *Model {
+	m.L2.Slices.Source = hopperPaper
+	m.L2.Ways = Figure{25, "ways", "fitted: a power of two of sets"}
+	m.DRAM.Channels.Source = hopperPaper + ": 5 stacks of 16 channels"
+	return m
+}
+
+// h200 is the H200 SXM5.
+func h200() *Model {
+	return board{
+		name: "h200", product: "NVIDIA H200 SXM5 141GB", paper: "NVIDIA H200 data sheet", sms: 132, clock: 1980, memory: 141, peak: 4800,
+		achieved: Figure{4350e9, "bytes a second", "fitted: 3890 GB/s with the occupancy of the cache benchmark, " + rrzeH200},
+		l2:       60 << 10, slices: 96, channels: 96,
+		sliceWidth: Figure{51.6, "bytes a cycle", "fitted: 9800 GB/s, " + rrzeH200},
+	}.setSix(hopper())
+}
+
+// gh200 is the GH200 Grace Hopper Superchip of 96 GB.
+func gh200() *Model {
+	return board{
+		name: "gh200", product: "NVIDIA GH200 96GB", paper: "NVIDIA GH200 data sheet", sms: 132, clock: 1980, memory: 96, peak: 4023,
+		achieved: Figure{3940e9, "bytes a second", rrzeGH200 + ": write stream"},
+		l2:       60 << 10, slices: 96, channels: 96,
+		sliceWidth: Figure{51.6, "bytes a cycle", "fitted: taken over from the H200"},
+	}.setSix(hopper())
+}
+
+// setSix fills a model of Hopper with six stacks of memory and all of L2.
+func (b board) setSix(m *Model) *Model {
+	b.set(m)
+	m.L2.Size.Source = "fitted: end of the first plateau near 30 MB, half of the cache, " + rrzeGH200
+	m.L2.Ways = Figure{30, "ways", "fitted: a power of two of sets"}
+	m.DRAM.Channels.Source = "six stacks of 16 channels, " + b.paper
+	return m
+}

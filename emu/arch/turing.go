@@ -1,0 +1,90 @@
+package arch
+
+// turing is the architecture of sm_75. What has not been measured on it is taken over from the V100.
+func turing() *Model {
+	f := family{7, 5}
+	m := volta()
+	m.Arch = f.arch()
+	m.Limits = f.limits()
+	m.Limits.residents(f, 32, 16)
+	m.Limits.shared(f, 256, 0, 64<<10, 32, 64)
+	m.Issue.BankPorts = Figure{1, "registers a cycle", huerta + ", section 5.3: one read port of 1024 bits a bank"}
+	m.Issue.Window = Figure{3, "cycles", huerta + ", section 5.3: window of three cycles"}
+	m.Pipes = turingPipes(f)
+	m.Shared.Banks.Source, m.Shared.BankSize.Source = f.guide(), f.guide()
+	m.Queues.LSU = Figure{2, "cycles", jiaTuring + ": 64 bytes a cycle from L1 and shared memory"}
+	m.Queues.Instruction = Figure{2, "cycles", huerta + ", table 1"}
+	m.L1.Unified = Figure{96 << 10, "bytes", turingPaper}
+	m.L1.Reserved = Figure{0, "bytes", takenV100}
+	m.L1.Sets = Figure{64, "sets", "fitted: capacity 62 kB with 32 KiB of shared memory, " + rrzeTur + hashed}
+	m.L1.Pending = Figure{256, "sectors", accelSimT + ": 256 miss status holding registers"}
+	m.L2.Partitions.Source = takenV100
+	m.L2.Ways = Figure{16, "ways", accelSimT}
+	m.Fetch.L0 = Figure{16 << 10, "bytes", jiaTuring}
+	m.Fetch.L0Ways = Figure{4, "ways", fullCode}
+	m.Fetch.L1 = Figure{46 << 10, "bytes", jiaTuring}
+	m.Fetch.L1Ways = Figure{23, "ways", fullCode}
+	l := &m.Latencies
+	l.FP64 = Figure{48, "cycles", "fitted: one unit for four sub-cores, behind the MIO queue"}
+	l.Half = Figure{14, "cycles", "fitted: HMMA.1688 with a rate of 8 cycles"}
+	l.L1 = Figure{32, "cycles", rrzeTur}
+	l.Shared = Figure{23, "cycles", rrzeTur}
+	l.L2 = Figure{236, "cycles", rrzeTur}
+	l.DRAM = Figure{490, "cycles", "mt4g, RTX 2080 Ti and T1000: 484 to 496"}
+	l.Global = Figure{268, "cycles", "fitted: as much more than L2 as on the V100"}
+	m.Bounds = laterBounds(l, takenV100)
+	return m
+}
+
+func turingPipes(f family) [NumPipes]Pipe {
+	p := voltaPipes(f)
+	p[FP64] = f.rate(2)
+	p[FP64].Shared = true
+	p[Tensor] = Pipe{Interval: Figure{8, "cycles", turingPaper + ": 512 multiply-adds a clock and SM; HMMA.1688"}}
+	return p
+}
+
+// laterBounds are the bounds of the V100 with the longest latencies of another architecture.
+func laterBounds(l *Latencies, source string) [NumLatencyClasses]Bound {
+	b := voltaBounds()
+	for i := range b {
+		b[i].Source = source + ", " + b[i].Source
+	}
+	fp64 := l.FP64.Int()
+	b[ClassIMAD] = Bound{4, 5, ptxasAt + " IMAD"}
+	b[ClassFP64] = Bound{fp64, fp64, l.FP64.Source}
+	b[ClassShared].Min = l.Shared.Int()
+	b[ClassMemory].Min = l.L1.Int()
+	return b
+}
+
+// t4 is the Tesla T4.
+func t4() *Model {
+	return board{
+		name: "t4", product: "NVIDIA Tesla T4", paper: turingPaper, sms: 40, clock: 1590, memory: 16, peak: 320,
+		l2: 4 << 10, slices: 32, channels: 16, sliceWidth: sliceOf32,
+	}.set(turing())
+}
+
+// gtx1660s is the GeForce GTX 1660 SUPER, which has no tensor cores.
+func gtx1660s() *Model {
+	m := board{
+		name: "gtx1660s", product: "NVIDIA GeForce GTX 1660 SUPER", paper: "NVIDIA GeForce GTX 1660 SUPER product page",
+		sms: 22, clock: 1785, memory: 6, peak: 336, l2: 1536, slices: 24, channels: 12, sliceWidth: sliceOf32,
+	}.set(turing())
+	m.L2.Ways = Figure{12, "ways", "fitted: a power of two of sets"}
+	return m
+}
+
+// rtx2080ti is the GeForce RTX 2080 Ti.
+func rtx2080ti() *Model {
+	m := board{
+		name: "rtx2080ti", product: "NVIDIA GeForce RTX 2080 Ti", paper: turingPaper, sms: 68, clock: 1545, memory: 11, peak: 616,
+		l2: 5632, slices: 44, channels: 22, sliceWidth: sliceOf32,
+	}.set(turing())
+	m.L2.Ways = Figure{22, "ways", "fitted: a power of two of sets"}
+	return m
+}
+
+// sliceOf32 is the width that an L2 slice of 32 bytes a cycle reaches.
+var sliceOf32 = Figure{27.6, "bytes a cycle", "fitted: 86 % of 32 bytes, as the V100 reaches (" + rrze + ")"}

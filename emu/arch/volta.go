@@ -1,0 +1,184 @@
+package arch
+
+// volta is the architecture of sm_70, with the figures of the V100 where they are not of the board.
+func volta() *Model {
+	f := family{7, 0}
+	l := f.limits()
+	l.residents(f, 64, 32)
+	l.shared(f, 256, 0, 96<<10, 0, 8, 16, 32, 64, 96)
+	return &Model{
+		Arch:      f.arch(),
+		Limits:    l,
+		Issue:     voltaIssue(),
+		Pipes:     voltaPipes(f),
+		Latencies: voltaLatencies(),
+		Queues:    voltaQueues(),
+		Shared: SharedMemory{
+			Banks:    Figure{32, "banks", f.guide()},
+			BankSize: Figure{4, "bytes", f.guide()},
+			Conflict: Figure{2, "cycles", "fitted: 19 cycles without conflict, 80 with 32 ways, " + gpaTable},
+		},
+		L1: L1{
+			Unified:  Figure{128 << 10, "bytes", voltaPaper},
+			Reserved: Figure{0, "bytes", "fitted: capacity near 125 kB, " + rrze},
+			Line:     Figure{128, "bytes", jia},
+			Sector:   Figure{32, "bytes", jia},
+			Sets:     Figure{64, "sets", "fitted: capacity near 125 kB for contiguous data, " + rrze + hashed},
+			Pending:  Figure{512, "sectors", accelSim + ": 512 miss status holding registers"},
+		},
+		L2: L2{
+			Partitions: Figure{1, "partitions", "one latency up to the capacity, " + rrze},
+			Far:        Figure{0, "cycles", "one partition"},
+			Ways:       Figure{24, "ways", accelSim},
+			SliceWidth: Figure{32, "bytes a cycle", accelSim},
+			PortWidth:  Figure{64, "bytes a cycle", jia},
+			AtomicUnit: Figure{1, "cycles", "fitted: one sector operation a slice and cycle"},
+		},
+		TLB: TLB{
+			Page:    Figure{2 << 20, "bytes", jia},
+			Entries: Figure{4096, "pages", jia + ": coverage of about 8 GiB"},
+			Miss:    Figure{654, "cycles", jia + ": 1029 cycles with, 375 without a miss"},
+		},
+		Constant: voltaConstant(),
+		Fetch: Fetch{
+			Line:     Figure{128, "bytes", jia + ": 12 KiB hold about 768 instructions"},
+			L0:       Figure{12 << 10, "bytes", jia},
+			L1:       Figure{128 << 10, "bytes", jia},
+			L0Ways:   Figure{3, "ways", fullCode},
+			L1Ways:   Figure{16, "ways", fullCode},
+			Miss:     Figure{20, "cycles", accelSim + ": latency of the first-level caches"},
+			Prefetch: Figure{8, "lines", huerta + ", table 5: least error with a stream buffer of 8"},
+			Interval: Figure{2, "cycles", "fitted: one line in two cycles, 64 bytes a cycle"},
+		},
+		Launching: launching(),
+		Bounds:    voltaBounds(),
+	}
+}
+
+// v100 is the Tesla V100 of 16 GB, the GPU of the GPA paper.
+func v100() *Model {
+	m := board{
+		name: "v100", product: "NVIDIA Tesla V100", paper: voltaPaper, sms: 80, clock: 1380, memory: 16, peak: 898,
+		achieved: Figure{867e9, "bytes a second", rrze + ": read stream at full occupancy"},
+		l2:       6 << 10, slices: 64, channels: 32,
+	}.set(volta())
+	m.Clock.Source = "NVIDIA V100 data sheet: maximal clock of the PCIe board; the GPA paper's figure"
+	m.L2.Slices.Source = accelSim + ": 32 channels of two"
+	m.DRAM.Channels.Source = accelSim
+	m.DRAM.Peak.Source = "NVIDIA V100 data sheet: HBM2, 4096 bits at 877 MHz"
+	return m
+}
+
+// titanV is the TITAN V, on which Accel-Sim's micro-benchmarks were run.
+func titanV() *Model {
+	m := board{
+		name: "titanv", product: "NVIDIA TITAN V", paper: "NVIDIA TITAN V product page", sms: 80, clock: 1455, memory: 12, peak: 652.8,
+		l2: 4.5 * 1024, slices: 48, channels: 24,
+	}.set(volta())
+	m.DRAM.Channels.Source = "NVIDIA TITAN V product page: HBM2, 3072 bits"
+	m.L2.Slices.Source = ubench + ": at most 1536 bytes a cycle"
+	m.L2.Ways = Figure{18, "ways", "fitted: a power of two of sets"}
+	m.Latencies.L1 = Figure{33.7, "cycles", ubench + ": l1_lat"}
+	m.Latencies.L2 = Figure{211, "cycles", ubench + ": l2_lat"}
+	m.Latencies.DRAM = Figure{313, "cycles", ubench + ": mem_lat"}
+	return m
+}
+
+func voltaQueues() Queues {
+	return Queues{
+		LG:          Figure{5, "instructions", huerta + ", section 5.4: 4 entries and a latch"},
+		MIO:         Figure{5, "instructions", huerta + ", section 5.4: 4 entries and a latch"},
+		Entry:       Figure{11, "cycles", huerta + ", table 2: WAR latency of LDG"},
+		Address:     Figure{4, "cycles", huerta + ", table 1"},
+		LSU:         Figure{1, "cycles", "fitted: shared memory bandwidth 126 to 128 bytes a cycle, " + ubench},
+		Instruction: Figure{1, "cycles", "fitted: L1 bandwidth 126 bytes a cycle with 32 bits a thread, " + rrzeA100},
+	}
+}
+
+func voltaIssue() Issue {
+	return Issue{
+		Banks:          Figure{2, "banks", jia},
+		BankPorts:      Figure{2, "registers a cycle", jia + ": 64-bit banks, only three operands in one bank conflict"},
+		Window:         Figure{1, "cycles", "fitted: three operands in one bank cost one cycle, " + jia},
+		StallZeroYield: Figure{45, "cycles", huerta + ", section 4"},
+		Branch:         Figure{8, "cycles", "fitted: lowest branch resolution seen, 7 to 12 cycles"},
+		Barrier:        Figure{16, "cycles", "fitted: 16 threads a clock pass BAR.SYNC, " + family{7, 0}.guide()},
+		Yield:          Figure{2, "cycles", huerta + ", section 4: one bubble if no other warp is ready"},
+	}
+}
+
+func voltaPipes(f family) [NumPipes]Pipe {
+	return [NumPipes]Pipe{
+		ALU:      f.rate(64),
+		FMA:      f.rate(64),
+		FMAHeavy: noFMAHeavy(),
+		FP16:     f.rate(64),
+		FP64:     f.rate(32),
+		Tensor:   {Interval: Figure{2, "cycles", ubench + ": 2.2 cycles a step of HMMA"}},
+		XU:       f.rate(16),
+		LSU:      {Interval: Figure{1, "cycles", huerta + ", table 1: one issue a cycle until the queue is full"}},
+		Control:  {Interval: Figure{1, "cycles", "fitted: branches are limited by their latency"}},
+	}
+}
+
+// noFMAHeavy is the entry of architectures on which IMAD takes the FMA pipe.
+func noFMAHeavy() Pipe {
+	return Pipe{Interval: Figure{0, "cycles", "no pipe of its own: IMAD shares the FMA pipe"}}
+}
+
+func voltaLatencies() Latencies {
+	return Latencies{
+		FP64:     Figure{8, "cycles", ubench + ": lat_double 8.08"},
+		Half:     Figure{12, "cycles", "fitted: wmma latency of 33 to 35 cycles over its HMMA steps, " + ubench},
+		MUFU:     Figure{17, "cycles", "fitted: fast square root chain of 21.1 with one multiplication of 4, " + ubench},
+		Convert:  Figure{15, "cycles", tapioca + ": F2I and I2F together 30.0"},
+		BitCount: Figure{10, "cycles", gpaTable},
+		Shuffle:  Figure{23, "cycles", "fitted: between the shared-memory latency and GPA's bound of 25"},
+		Special:  Figure{20, "cycles", "fitted: between the shared-memory latency and GPA's bound of 25"},
+		Check:    Figure{15, "cycles", "fitted: as a conversion"},
+		Constant: Figure{27, "cycles", huerta + ": LDC 26 to 29"},
+		Shared:   Figure{19, "cycles", jia + "; with 8 cycles for the address the 27.0 of " + ubench},
+		Atomic:   Figure{26, "cycles", "fitted: load, operation and store of shared memory"},
+		L1:       Figure{28, "cycles", jia + "; 27.9 in " + rrze},
+		L2:       Figure{212, "cycles", rrze + ": 212.1, and the tuner of Accel-Sim"},
+		Global:   Figure{244, "cycles", ubench + ": atomic_add_lat 243.6"},
+		DRAM:     Figure{425, "cycles", rrze + ": 425 to 434"},
+		Wider:    Figure{2, "cycles", huerta + ", table 2: 512 bits a cycle return"},
+		Operands: Figure{2, "cycles", "fitted: stores read data after the grant, " + huerta + ", table 2"},
+	}
+}
+
+func voltaConstant() Constant {
+	return Constant{
+		Size: Figure{2 << 10, "bytes", jia}, Line: Figure{64, "bytes", jia}, Ways: Figure{4, "ways", jia},
+		Size2: Figure{64 << 10, "bytes", jia}, Line2: Figure{256, "bytes", jia}, Ways2: Figure{16, "ways", fullConst},
+		Miss: Figure{79, "cycles", huerta + ", section 5.4: miss of the first level"},
+	}
+}
+
+// launching is how blocks come to SMs; nothing is known of a difference between architectures.
+func launching() Launching {
+	return Launching{
+		Fixed: Figure{1500, "cycles", "Accel-Sim, configuration of H100: kernel launch latency; other configurations have 5000"},
+		Block: Figure{1.086, "cycles", "empty-kernel series on H100: cycles a block up to 672 threads"},
+		Warp:  Figure{10, "cycles", "fitted: registers and special registers of a block are set up before its first issue"},
+	}
+}
+
+func voltaBounds() [NumLatencyClasses]Bound {
+	const tlb = gpaTable + "; the maximum is that of a TLB miss"
+	return [NumLatencyClasses]Bound{
+		ClassInteger:   {4, 4, gpaTable},
+		ClassIMAD:      {5, 5, gpaTable},
+		ClassPopc:      {10, 10, gpaTable},
+		ClassPredicate: {5, 5, gpaTable},
+		ClassConvert:   {14, 14, gpaTable},
+		ClassMUFU:      {14, 14, gpaTable},
+		ClassFP16:      {6, 6, gpaTable},
+		ClassFP32:      {4, 4, gpaTable},
+		ClassFP64:      {8, 8, gpaTable},
+		ClassShared:    {19, 80, gpaTable},
+		ClassMemory:    {28, 1024, tlb},
+		ClassOther:     {4, 25, gpaTable},
+	}
+}
