@@ -155,6 +155,7 @@ func bar(w *warp, o *op) error {
 	if number > 15 {
 		return w.fault(o, w.first(), Unsupported, fmt.Sprintf("there is no barrier %d", number))
 	}
+	w.arrive(o, int(number))
 	b := &w.block.barriers[number]
 	b.count = count
 	b.threads += bits.OnesCount32(w.mask)
@@ -197,6 +198,9 @@ func (b *block) release(number int) {
 		return
 	}
 	b.run.changes++
+	if t := b.run.launch.Tracer; t != nil {
+		t.Release(b.number, number)
+	}
 	result := bar.result()
 	for _, w := range b.warps {
 		if !w.state.Resume(number) {

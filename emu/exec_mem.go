@@ -132,7 +132,7 @@ func (w *warp) row(o *op, k int) *lanes { return &w.regs[int(o.dst)+k] }
 // global returns size bytes of a lane's address, or a fault.
 func (w *warp) global(o *op, lane int, addr uint64, size int) ([]byte, error) {
 	if addr&uint64(size-1) != 0 {
-		return nil, w.addressFault(o, lane, Misaligned, addr, "")
+		return w.missing(size, w.addressFault(o, lane, Misaligned, addr, ""))
 	}
 	run := w.block.run
 	b := run.last
@@ -140,7 +140,7 @@ func (w *warp) global(o *op, lane int, addr uint64, size int) ([]byte, error) {
 		return b.data[off : off+uint64(size)], nil
 	}
 	if b = run.machine.memory.find(addr); b == nil || b.end()-addr < uint64(size) {
-		return nil, w.addressFault(o, lane, OutOfBounds, addr, "")
+		return w.missing(size, w.addressFault(o, lane, OutOfBounds, addr, ""))
 	}
 	run.last = b
 	return b.data[addr-b.addr : addr-b.addr+uint64(size)], nil
@@ -283,10 +283,10 @@ func storeGlobal(w *warp, o *op) error {
 func (w *warp) shared(o *op, lane int, addr uint64, size int) ([]byte, error) {
 	data := w.block.shared
 	if addr&uint64(size-1) != 0 {
-		return nil, w.addressFault(o, lane, Misaligned, addr, "in shared memory")
+		return w.missing(size, w.addressFault(o, lane, Misaligned, addr, "in shared memory"))
 	}
 	if addr >= uint64(len(data)) || uint64(len(data))-addr < uint64(size) {
-		return nil, w.addressFault(o, lane, OutOfBounds, addr, w.block.sharedDetail())
+		return w.missing(size, w.addressFault(o, lane, OutOfBounds, addr, w.block.sharedDetail()))
 	}
 	return data[addr : addr+uint64(size)], nil
 }
@@ -297,13 +297,15 @@ func loadShared(w *warp, o *op) error {
 	for m := w.mask; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
 		from := within(data, 0, w.acc.addr[i], size)
-		switch {
-		case from == nil:
-			_, err := w.shared(o, i, w.acc.addr[i], int(size))
-			return err
-		case size < 4:
+		if from == nil {
+			var err error
+			if from, err = w.shared(o, i, w.acc.addr[i], int(size)); err != nil {
+				return err
+			}
+		}
+		if size < 4 {
 			w.take(o, i, from)
-		default:
+		} else {
 			loadWords(&rows, i, from)
 		}
 	}
@@ -316,13 +318,15 @@ func storeShared(w *warp, o *op) error {
 	for m := w.mask; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
 		to := within(data, 0, w.acc.addr[i], size)
-		switch {
-		case to == nil:
-			_, err := w.shared(o, i, w.acc.addr[i], int(size))
-			return err
-		case size < 4:
+		if to == nil {
+			var err error
+			if to, err = w.shared(o, i, w.acc.addr[i], int(size)); err != nil {
+				return err
+			}
+		}
+		if size < 4 {
 			w.give(o, i, to)
-		default:
+		} else {
 			storeWords(&words, i, to)
 		}
 	}
@@ -332,14 +336,13 @@ func storeShared(w *warp, o *op) error {
 // localBytes returns size bytes of a thread's local memory, and the address that the caches see: words of the 32 threads
 // lie next to each other.
 func (w *warp) localBytes(o *op, lane int, addr uint64, size int) (data []byte, behind uint64, err error) {
+	behind = w.localBase() + addr/uint64(size)*32*uint64(size) + uint64(lane*size)
 	if addr&uint64(size-1) != 0 {
-		return nil, 0, w.addressFault(o, lane, Misaligned, addr, "in local memory")
+		data, err = w.missing(size, w.addressFault(o, lane, Misaligned, addr, "in local memory"))
+	} else if data = w.local.bytes(lane, addr, size); data == nil {
+		data, err = w.missing(size, w.addressFault(o, lane, OutOfBounds, addr, w.localDetail()))
 	}
-	b := w.local.bytes(lane, addr, size)
-	if b == nil {
-		return nil, 0, w.addressFault(o, lane, OutOfBounds, addr, w.localDetail())
-	}
-	return b, w.localBase() + addr/uint64(size)*32*uint64(size) + uint64(lane*size), nil
+	return data, behind, err
 }
 
 func loadLocal(w *warp, o *op) error {

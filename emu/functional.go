@@ -29,6 +29,9 @@ type functionalRun struct {
 // runFunctional runs the launch without timing.
 func (r *launchRun) runFunctional(ctx context.Context) error {
 	f := &functionalRun{launchRun: r, resident: r.facts.Occupancy.BlocksPerSM * r.machine.gpu.SMs.Int()}
+	if r.launch.Tracer != nil {
+		r.launch.Tracer.Begin(&r.facts)
+	}
 	for round := int64(0); ; round++ {
 		if f.wantsBlock(round) {
 			f.begin(round)
@@ -57,6 +60,9 @@ func (f *functionalRun) begin(round int64) {
 	b := f.newBlock(f.next)
 	b.sm = f.next % f.machine.gpu.SMs.Int()
 	f.running = append(f.running, b)
+	if f.launch.Tracer != nil {
+		f.launch.Tracer.BeginBlock(b.number, len(b.shared))
+	}
 	f.next++
 	f.began = round
 }
@@ -71,6 +77,9 @@ func (f *functionalRun) round(round int64) error {
 		}
 		if b.done() {
 			f.began = round
+			if f.launch.Tracer != nil {
+				f.launch.Tracer.EndBlock(b.number)
+			}
 			f.recycle(b)
 		} else {
 			kept = append(kept, b)
@@ -87,10 +96,13 @@ func (f *functionalRun) round(round int64) error {
 
 // round gives each warp of the block its turn.
 func (b *block) round() error {
-	progress := false
+	progress, step := false, (*warp).step
+	if b.run.launch.Tracer != nil {
+		step = (*warp).trace
+	}
 	for _, w := range b.warps {
 		for n := 0; n < turn && w.status == warpRunning; n++ {
-			if err := w.step(); err != nil {
+			if err := step(w); err != nil {
 				return err
 			}
 			progress = true

@@ -29,6 +29,9 @@ type launchRun struct {
 	changes int64 // what threads did that others can see: stores, atomics that changed something, exits, …
 
 	timed *timedRun // nil without timing
+
+	step    Step     // for the tracer
+	nowhere [16]byte // what accesses touch that fault and are let go on
 }
 
 // An opCounter counts executions of an op.

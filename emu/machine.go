@@ -80,6 +80,7 @@ type Launch struct {
 	Stack         int    // local memory for the call stack, bytes a thread
 	WarmCaches    bool   // the caches keep what the launch before left in them
 	Observer      Observer
+	Tracer        Tracer // of a launch without timing
 }
 
 // A Result is what a launch did. Of a launch that faulted it tells what was done until then.

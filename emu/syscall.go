@@ -110,7 +110,11 @@ func (w *warp) stringAt(o *op, lane int, addr uint64) (string, error) {
 
 // callMalloc is malloc(size); it returns null where the heap is full.
 func callMalloc(w *warp, _ *op, lane int) error {
-	addr := w.block.run.machine.heap.alloc(w.argument64(abiArgument, lane))
+	size := w.argument64(abiArgument, lane)
+	addr := w.block.run.machine.heap.alloc(size)
+	if t := w.block.run.launch.Tracer; t != nil && addr != 0 {
+		t.Alloc(addr, size)
+	}
 	w.regs[abiResult][lane], w.regs[abiResult+1][lane] = uint32(addr), uint32(addr>>32)
 	return nil
 }

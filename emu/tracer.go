@@ -1,0 +1,139 @@
+package emu
+
+import (
+	"gpa/cubin/sass"
+)
+
+// A Tracer watches a launch without timing instruction by instruction. It changes nothing but what happens to a lane
+// whose access faults. All calls come from one goroutine.
+type Tracer interface {
+	// Begin is called once, before the first instruction.
+	Begin(*LaunchFacts)
+	// BeginBlock and EndBlock enclose what a block does; blocks that wait for each other overlap.
+	BeginBlock(block int, sharedBytes int)
+	EndBlock(block int)
+	// Step is called when an instruction has taken effect. The step is valid during the call only.
+	Step(*Step)
+	// Arrive is called when lanes of a warp arrive at a CTA barrier, before its Step and before the barrier completes;
+	// waits is false for BAR.ARV. Release is called when all for whom the barrier waits have arrived.
+	Arrive(a *Arrival)
+	Release(block, barrier int)
+	// Fault is called for a lane's access that cannot be. Where it returns true the launch goes on: a load gives 0 and a
+	// store is lost. Where it returns false, and for all other faults, the launch ends with the fault.
+	Fault(*Fault) bool
+	// Alloc tells of memory that the kernel took from the heap.
+	Alloc(addr, size uint64)
+}
+
+// A Step is an instruction that a warp has executed.
+type Step struct {
+	Block, Warp int
+	Code        int // index in the module's Codes
+	Inst        *sass.Inst
+	Active      uint32 // lanes that were at the instruction
+	Live        uint32 // lanes that had not exited before it
+	Mask        uint32 // of the active ones, those whose guard was true
+	warp        *warp
+	op          *op
+}
+
+// An Arrival is lanes that arrive at a CTA barrier.
+type Arrival struct {
+	Block, Warp, Barrier int
+	Code                 int
+	PC                   uint64
+	Lanes, Live          uint32 // that arrive, and that have not exited
+	Waits                bool
+}
+
+// Space is a memory space.
+type Space uint8
+
+// The spaces of an access.
+const (
+	Global Space = iota
+	Shared
+	Local
+)
+
+// String names the space as a message does.
+func (s Space) String() string { return [...]string{"global", "shared", "local"}[s] }
+
+// AccessKind is what an instruction does to memory.
+type AccessKind uint8
+
+// The kinds of accesses.
+const (
+	NoAccess AccessKind = iota
+	Load
+	Store
+	Atomic
+)
+
+// Access returns what the instruction did to memory, and the bytes of each lane's access.
+func (s *Step) Access() (kind AccessKind, size int) {
+	return AccessKind(s.warp.acc.kind), int(s.warp.acc.size)
+}
+
+// Lane returns the space and the address of a lane's access: an address in global memory, an offset in the block's shared
+// memory or in the thread's local memory.
+func (s *Step) Lane(lane int) (Space, uint64) {
+	acc := &s.warp.acc
+	addr, where := acc.addr[lane], acc.space
+	if op := s.Inst.Op; op == sass.LD || op == sass.ST || op == sass.ATOM { // each lane resolves its own generic address
+		switch {
+		case addr < windowSize:
+			where = spaceShared
+		case addr >= localBacking && addr < sharedWindow:
+			where = spaceLocal
+		default:
+			where = spaceGlobal
+		}
+	}
+	if where == spaceLocal { // undo the interleaving of localBytes
+		addr = (addr - s.warp.localBase()) / (32 * uint64(acc.size)) * uint64(acc.size)
+	}
+	return Space(where), addr
+}
+
+// Stored returns the first 32 bits of what a lane stored.
+func (s *Step) Stored(lane int) uint32 { return s.warp.raw(&s.op.b)[lane] }
+
+// Thread returns blockIdx and threadIdx of a lane of a warp.
+func (f *LaunchFacts) Thread(block, warp, lane int) (blockIdx, threadIdx [3]int) {
+	unfold := func(n int, size [3]int) [3]int {
+		return [3]int{n % size[0], n / size[0] % size[1], n / (size[0] * size[1])}
+	}
+	return unfold(block, f.Grid), unfold(32*warp+lane, f.Block)
+}
+
+// trace executes one instruction and tells the tracer.
+func (w *warp) trace() error {
+	o, run := w.next(), w.block.run
+	s := &run.step
+	*s = Step{Block: w.block.number, Warp: w.id, Code: int(o.code), Inst: o.inst, Active: w.active, Live: w.state.Live(), warp: w, op: o}
+	if err := w.step(); err != nil {
+		return err
+	}
+	s.Mask = w.mask
+	run.launch.Tracer.Step(s)
+	return nil
+}
+
+// arrive tells the tracer that the warp's executing lanes arrive at a barrier.
+func (w *warp) arrive(o *op, barrier int) {
+	if t := w.block.run.launch.Tracer; t != nil {
+		t.Arrive(&Arrival{Block: w.block.number, Warp: w.id, Barrier: barrier, Code: int(o.code), PC: o.inst.PC,
+			Lanes: w.mask, Live: w.state.Live(), Waits: o.mode != sass.BarARV})
+	}
+}
+
+// missing is an access that cannot be: a fault, or 16 bytes of nothing where the tracer lets the launch go on.
+func (w *warp) missing(size int, f *Fault) ([]byte, error) {
+	run := w.block.run
+	if t := run.launch.Tracer; t == nil || !t.Fault(f) {
+		return nil, f
+	}
+	run.nowhere = [16]byte{}
+	return run.nowhere[:size], nil
+}
