@@ -41,6 +41,7 @@ func commands() []command {
 		runCommand(),
 		adviseCommand(),
 		disasmCommand(),
+		archCommand(),
 		versionCommand(),
 	}
 }

@@ -1,7 +1,6 @@
 package arch
 
 import (
-	"reflect"
 	"strings"
 	"testing"
 )
@@ -22,40 +21,30 @@ func TestByName(t *testing.T) {
 	}
 }
 
-// TestSources holds that no figure of any model lacks its unit or source.
+// TestSources holds that no figure of any model lacks its unit or source, and that every
+// latency bound is a range.
 func TestSources(t *testing.T) {
 	for _, m := range models() {
-		if n := checkFigures(t, m.Name, reflect.ValueOf(*m)); n < 80 {
-			t.Errorf("%s: only %d figures found", m.Name, n)
+		figures := m.Figures()
+		if len(figures) < 100 {
+			t.Errorf("%s: only %d figures found", m.Name, len(figures))
+		}
+		seen := map[string]bool{}
+		for _, f := range figures {
+			if f.Unit == "" || f.Source == "" {
+				t.Errorf("%s: %s: unit %q, source %q", m.Name, f.Name, f.Unit, f.Source)
+			}
+			if seen[f.Name] {
+				t.Errorf("%s: %s twice", m.Name, f.Name)
+			}
+			seen[f.Name] = true
+		}
+		for c := range NumLatencyClasses {
+			if b := m.Latency(c); b.Min <= 0 || b.Max < b.Min {
+				t.Errorf("%s: bound %v: %+v", m.Name, c, b)
+			}
 		}
 	}
-}
-
-func checkFigures(t *testing.T, path string, v reflect.Value) int {
-	switch f := v.Interface().(type) {
-	case Figure:
-		if f.Unit == "" || f.Source == "" {
-			t.Errorf("%s: unit %q, source %q", path, f.Unit, f.Source)
-		}
-		return 1
-	case Bound:
-		if f.Source == "" || f.Min <= 0 || f.Max < f.Min {
-			t.Errorf("%s: %+v", path, f)
-		}
-		return 1
-	}
-	var n int
-	switch v.Kind() {
-	case reflect.Struct:
-		for i := range v.NumField() {
-			n += checkFigures(t, path+"."+v.Type().Field(i).Name, v.Field(i))
-		}
-	case reflect.Slice, reflect.Array:
-		for i := range v.Len() {
-			n += checkFigures(t, path, v.Index(i))
-		}
-	}
-	return n
 }
 
 func TestLatencyOfUnknownClass(t *testing.T) {
