@@ -155,7 +155,7 @@ func bar(w *warp, o *op) error {
 	if number > 15 {
 		return w.fault(o, w.first(), Unsupported, fmt.Sprintf("there is no barrier %d", number))
 	}
-	w.arrive(o, int(number))
+	w.arrive(o, int(number), count)
 	b := &w.block.barriers[number]
 	b.count = count
 	b.threads += bits.OnesCount32(w.mask)

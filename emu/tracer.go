@@ -44,6 +44,7 @@ type Arrival struct {
 	PC                   uint64
 	Lanes, Live          uint32 // that arrive, and that have not exited
 	Waits                bool
+	Count                int // threads that the barrier waits for, 0 for all of the block
 }
 
 // Space is a memory space.
@@ -70,10 +71,17 @@ const (
 	Atomic
 )
 
-// Access returns what the instruction did to memory, and the bytes of each lane's access.
-func (s *Step) Access() (kind AccessKind, size int) {
-	return AccessKind(s.warp.acc.kind), int(s.warp.acc.size)
+// Access returns what the instruction did to memory, the bytes of each lane's access and the lanes that took part.
+func (s *Step) Access() (kind AccessKind, size int, lanes uint32) {
+	acc := &s.warp.acc
+	return AccessKind(acc.kind), int(acc.size), acc.mask
 }
+
+// Exited returns the lanes that the instruction ended.
+func (s *Step) Exited() uint32 { return s.Live &^ s.warp.state.Live() }
+
+// SyncMask returns the lanes that a WARPSYNC waits for, as a lane of it says.
+func (s *Step) SyncMask(lane int) uint32 { return s.warp.in(&s.op.b, 1)[lane] }
 
 // Lane returns the space and the address of a lane's access: an address in global memory, an offset in the block's shared
 // memory or in the thread's local memory.
@@ -96,8 +104,14 @@ func (s *Step) Lane(lane int) (Space, uint64) {
 	return Space(where), addr
 }
 
-// Stored returns the first 32 bits of what a lane stored.
-func (s *Step) Stored(lane int) uint32 { return s.warp.raw(&s.op.b)[lane] }
+// Stored returns the first 32 bits of what a lane stored; ok is false where the value did not come from a register.
+func (s *Step) Stored(lane int) (value uint32, ok bool) {
+	switch s.Inst.Op {
+	case sass.ST, sass.STG, sass.STS, sass.STL:
+		return s.warp.raw(&s.op.b)[lane], true
+	}
+	return 0, false
+}
 
 // Thread returns blockIdx and threadIdx of a lane of a warp.
 func (f *LaunchFacts) Thread(block, warp, lane int) (blockIdx, threadIdx [3]int) {
@@ -121,10 +135,10 @@ func (w *warp) trace() error {
 }
 
 // arrive tells the tracer that the warp's executing lanes arrive at a barrier.
-func (w *warp) arrive(o *op, barrier int) {
+func (w *warp) arrive(o *op, barrier, count int) {
 	if t := w.block.run.launch.Tracer; t != nil {
 		t.Arrive(&Arrival{Block: w.block.number, Warp: w.id, Barrier: barrier, Code: int(o.code), PC: o.inst.PC,
-			Lanes: w.mask, Live: w.state.Live(), Waits: o.mode != sass.BarARV})
+			Lanes: w.mask, Live: w.state.Live(), Waits: o.mode != sass.BarARV, Count: count})
 	}
 }
 

@@ -40,6 +40,7 @@ func commands() []command {
 		profileCommand(),
 		runCommand(),
 		adviseCommand(),
+		checkCommand(),
 		disasmCommand(),
 		archCommand(),
 		versionCommand(),

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -15,36 +16,41 @@ import (
 	"gpa/profiler/sampler"
 )
 
-var update = flag.Bool("update", false, "write the README's session anew")
+var update = flag.Bool("update", false, "write the README's sessions anew")
 
-const readme = "../../README.md"
+const readme = "README.md"
 
-// TestReadme runs the session that the README shows and compares the output.
+// sessions finds the sessions that the README shows: the command after the prompt and its standard output.
+var sessions = regexp.MustCompile("(?m)^```\n\\$ gpa (.*)\n((?s).*?)```$")
+
+// TestReadme runs the sessions that the README shows, in the repository's root, and compares the output.
 func TestReadme(t *testing.T) {
+	t.Chdir("../..")
 	data, err := os.ReadFile(readme)
 	if err != nil {
 		t.Fatal(err)
 	}
-	const begin, end = "```\n$ gpa ", "```\n"
-	before, rest, ok := strings.Cut(string(data), begin)
-	session, after, found := strings.Cut(rest, end)
-	if !ok || !found {
+	n := 0
+	text := sessions.ReplaceAllStringFunc(string(data), func(session string) string {
+		n++
+		m := sessions.FindStringSubmatch(session)
+		line, shown := m[1], m[2]
+		got, stderr, status := gpa(t, strings.Fields(strings.ReplaceAll(line, "'", ""))...)
+		if status == exitUsage {
+			t.Errorf("gpa %s: %s", line, stderr)
+		}
+		if got != shown && !*update {
+			t.Errorf("gpa %s prints\n%s\nthe README shows\n%s\n(go test ./cmd/gpa -run Readme -update writes it anew)", line, got, shown)
+		}
+		return "```\n$ gpa " + line + "\n" + got + "```"
+	})
+	if n == 0 {
 		t.Fatal("the README shows no session")
 	}
-	line, shown, _ := strings.Cut(session, "\n")
-	got, stderr, status := gpa(t, strings.Fields(line)...)
-	if status != exitDone {
-		t.Fatalf("gpa %s: status %d, %s", line, status, stderr)
-	}
 	if *update {
-		text := before + begin + line + "\n" + got + end + after
 		if err := os.WriteFile(readme, []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		return
-	}
-	if got != shown {
-		t.Errorf("gpa %s prints\n%s\nthe README shows\n%s\n(go test ./cmd/gpa -run Readme -update writes it anew)", line, got, shown)
 	}
 }
 

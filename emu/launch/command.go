@@ -119,7 +119,7 @@ func parseGenerator(text string) (Init, error) {
 		return Init{}, fmt.Errorf("%q is not a generator, as in uniform(0,1)", text)
 	}
 	if m[1] == "file" {
-		return Init{Kind: InitFile, File: m[2]}, nil
+		return Init{Given: true, Kind: InitFile, File: m[2]}, nil
 	}
 	g, ok := generators[m[1]]
 	if !ok {
@@ -135,7 +135,7 @@ func parseGenerator(text string) (Init, error) {
 			numbers = append(numbers, v)
 		}
 	}
-	in := Init{Kind: g.kind}
+	in := Init{Given: true, Kind: g.kind}
 	if g.seed && len(numbers) == g.numbers+1 {
 		in.Seed = uint64(numbers[g.numbers].i)
 		numbers = numbers[:g.numbers]

@@ -110,7 +110,7 @@ func (d *decoder) shape(n node) []int {
 
 // decodeInit reads the initial content: one generator's key, and seed.
 func (d *decoder) decodeInit(n node) Init {
-	init := Init{at: n.at()}
+	init := Init{Given: true, at: n.at()}
 	generators := 0
 	generator := func(kind InitKind, read func(node)) func(node) {
 		return func(v node) {

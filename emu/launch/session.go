@@ -302,11 +302,20 @@ func (s *Session) argument(a *Arg) (data []byte, what string) {
 
 // Run launches the i-th launch of the file once, observed by o where that is not nil.
 func (s *Session) Run(ctx context.Context, i int, o emu.Observer) (*emu.Result, error) {
+	return s.launch(ctx, i, o, nil)
+}
+
+// Trace launches the i-th launch of the file once, watched by a tracer. The machine has to be one without timing.
+func (s *Session) Trace(ctx context.Context, i int, t emu.Tracer) (*emu.Result, error) {
+	return s.launch(ctx, i, nil, t)
+}
+
+func (s *Session) launch(ctx context.Context, i int, o emu.Observer, t emu.Tracer) (*emu.Result, error) {
 	l, err := s.Launch(i)
 	if err != nil {
 		return nil, err
 	}
-	l.Observer = o
+	l.Observer, l.Tracer = o, t
 	result, err := s.Machine.Launch(ctx, l)
 	if err != nil && result == nil { // the launch itself is wrong
 		return nil, s.File.errorAt(s.File.Launches[i].at, err)
@@ -373,4 +382,24 @@ func (s *Session) Save(name string) ([]byte, error) {
 		return nil, err
 	}
 	return WriteNpy(&Array{Descr: elems[p.elem].descr, Shape: p.shape, Data: data}), nil
+}
+
+// An Extent is a part of global memory.
+type Extent struct {
+	Name string // of the buffer
+	Addr uint64
+	Size int64
+}
+
+// Unwritten returns the buffers for which the file gives no initial content. They are zero here; memory that cudaMalloc
+// returns is not.
+func (s *Session) Unwritten() []Extent {
+	var list []Extent
+	for i := range s.File.Buffers {
+		b := &s.File.Buffers[i]
+		if p := s.buffers[b.Name]; !b.Init.Given && b.Pointers == nil && b.PointerFile == "" {
+			list = append(list, Extent{b.Name, p.addr, p.bytes})
+		}
+	}
+	return list
 }

@@ -1,0 +1,158 @@
+package check
+
+import (
+	"fmt"
+	"math/bits"
+	"slices"
+
+	"gpa/cubin"
+	"gpa/emu"
+)
+
+// A barrier is a CTA barrier between two completions.
+type barrier struct {
+	known clock // by those who have arrived
+	sites []firstArrival
+}
+
+// A firstArrival is the first arrival at a barrier from an instruction.
+type firstArrival struct {
+	site       siteID
+	warp, lane int
+}
+
+// An arrival is the lanes of a warp that wait at a barrier, or for each other at a WARPSYNC.
+type arrival struct {
+	lanes   uint32
+	missing uint32 // lanes that were elsewhere when the first ones arrived
+	site    siteID
+}
+
+// Arrive takes what the warp knows to the barrier, and looks for lanes that are left behind. BAR and __syncthreads are for
+// all threads of a warp at once (PTX ISA, bar.sync: barrier{.cta} with .aligned).
+func (c *Checker) Arrive(a *emu.Arrival) {
+	b := c.blocks[a.Block]
+	w, bar := &b.warps[a.Warp], &b.barriers[a.Barrier]
+	at := c.siteAt(a.Code, a.PC)
+	if at == 0 {
+		return
+	}
+	if bar.known == nil {
+		bar.known = make(clock, len(b.warps))
+	}
+	w.tick(a.Warp)
+	bar.known.join(w.now)
+	first := firstArrival{at, a.Warp, bits.TrailingZeros32(a.Lanes)}
+	if a.Waits && a.Count == 0 && !slices.ContainsFunc(bar.sites, func(f firstArrival) bool { return f.site == at }) {
+		bar.sites = append(bar.sites, first)
+	}
+	if !a.Waits {
+		return
+	}
+	wait := &w.waiting[a.Barrier]
+	if wait.lanes == 0 {
+		*wait = arrival{missing: a.Live &^ a.Lanes, site: at}
+	} else if late := wait.missing & a.Lanes; late != 0 {
+		c.divergent(b, a.Warp, wait, at, late, "arrive apart from the others")
+	}
+	wait.lanes |= a.Lanes
+}
+
+// divergent reports lanes that were elsewhere when others of their warp arrived at a barrier.
+func (c *Checker) divergent(b *block, warp int, wait *arrival, went siteID, lanes uint32, what string) {
+	f := c.report(DivergentBarrier, wait.site, went, b.number, warp, bits.TrailingZeros32(wait.lanes))
+	if f.Other == nil {
+		other := c.place(went, b.number, warp, bits.TrailingZeros32(lanes))
+		f.Other = &other
+		f.Detail = fmt.Sprintf("lanes %#08x of warp %d arrive, lanes %#08x %s", wait.lanes, warp, lanes, what)
+	}
+}
+
+// exited looks for lanes that end while others of their warp wait at a barrier.
+func (c *Checker) exited(b *block, s *emu.Step) {
+	ended := s.Exited()
+	if ended == 0 {
+		return
+	}
+	w := &b.warps[s.Warp]
+	if wait := &w.syncing; wait.lanes != 0 && wait.missing&ended != 0 {
+		c.divergent(b, s.Warp, wait, c.site(s.Code, s.Inst), wait.missing&ended, "exit meanwhile")
+	}
+	for n := range w.waiting {
+		if wait := &w.waiting[n]; wait.lanes != 0 && wait.missing&ended != 0 {
+			c.divergent(b, s.Warp, wait, c.site(s.Code, s.Inst), wait.missing&ended, "exit meanwhile")
+		}
+	}
+}
+
+// Release lets the warps at a barrier know what all of them know.
+func (c *Checker) Release(blockNumber, number int) {
+	b := c.blocks[blockNumber]
+	bar := &b.barriers[number]
+	c.checkSites(b, bar)
+	for i := range b.warps {
+		w := &b.warps[i]
+		if w.waiting[number].lanes == 0 {
+			continue
+		}
+		if bar.known != nil {
+			w.now.join(bar.known)
+		}
+		w.execute(w.waiting[number].lanes)
+		w.waiting[number] = arrival{}
+	}
+	*bar = barrier{}
+}
+
+// checkSites reports threads that wait for each other at different places of the source. The compiler may have copied one
+// barrier; then the places have the same line. Barriers for a number of threads are used from several places on purpose.
+func (c *Checker) checkSites(b *block, bar *barrier) {
+	if len(bar.sites) < 2 {
+		return
+	}
+	first := bar.sites[0]
+	for _, next := range bar.sites[1:] {
+		if c.sameLine(first.site, next.site) {
+			continue
+		}
+		f := c.report(MixedBarriers, first.site, next.site, b.number, first.warp, first.lane)
+		if f.Other == nil {
+			other := c.place(next.site, b.number, next.warp, next.lane)
+			f.Other = &other
+			f.Detail = "threads of one block wait for each other at different barriers"
+		}
+	}
+}
+
+func (c *Checker) sameLine(a, b siteID) bool {
+	x, y := c.frames(a), c.frames(b)
+	return len(x) > 0 && slices.EqualFunc(x, y, func(p, q cubin.Frame) bool { return p.File == q.File && p.Line == q.Line })
+}
+
+// sync notes who waits at a WARPSYNC, which the compiler puts before a barrier that lanes may reach apart, and for whom.
+func (c *Checker) sync(w *warp, s *emu.Step) {
+	c.checkSyncMask(s)
+	if s.Mask == 0 {
+		return
+	}
+	missing := s.SyncMask(bits.TrailingZeros32(s.Mask)) & s.Live &^ s.Mask
+	if w.syncing.lanes == 0 {
+		w.syncing = arrival{site: c.site(s.Code, s.Inst), missing: missing}
+	}
+	w.syncing.lanes |= s.Mask
+	w.syncing.missing &= missing
+}
+
+// checkSyncMask looks for lanes that wait for others but are not in the mask themselves (CUDA programming guide, __syncwarp: the
+// executing thread must have its bit set).
+func (c *Checker) checkSyncMask(s *emu.Step) {
+	for m := s.Mask; m != 0; m &= m - 1 {
+		lane := bits.TrailingZeros32(m)
+		if mask := s.SyncMask(lane); mask>>lane&1 == 0 {
+			f := c.report(BadSyncMask, c.site(s.Code, s.Inst), 0, s.Block, s.Warp, lane)
+			if f.Count == 1 {
+				f.Detail = fmt.Sprintf("lane %d waits for lanes %#08x", lane, mask)
+			}
+		}
+	}
+}

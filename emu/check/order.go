@@ -1,0 +1,115 @@
+package check
+
+import (
+	"gpa/emu"
+)
+
+// A clock is a vector clock over the warps of a block: how many synchronisations of each warp are known to have happened.
+type clock []uint32
+
+// join takes over what another clock knows.
+func (c clock) join(o clock) {
+	for i, v := range o {
+		c[i] = max(c[i], v)
+	}
+}
+
+// A stretch is a run of steps of a warp that the same lanes executed.
+type stretch struct {
+	lanes uint32
+	from  int64 // its first step
+}
+
+// logLength is the number of stretches that a warp remembers. Older accesses count as ordered.
+const logLength = 4096
+
+// A warp is what orders the accesses of a warp: between warps a vector clock, within the warp the lanes that executed
+// together.
+type warp struct {
+	now clock // now[i]: accesses of warp i with this stamp or an earlier one have happened
+	// released is now at the last fence: what an atomic after it tells others. gained is what atomics have told, which
+	// holds from the next fence on (PTX ISA, memory consistency model: fence-fence synchronisation).
+	released, gained clock
+
+	step    int64
+	log     []stretch
+	local   localShadow
+	waiting [16]arrival // at CTA barriers
+	syncing arrival     // at a WARPSYNC
+}
+
+// stamp is the time of an access: the synchronisations of its warp so far.
+func (w *warp) stamp(id int) uint32 { return w.now[id] + 1 }
+
+// tick ends the period in which accesses have the present stamp.
+func (w *warp) tick(id int) { w.now[id]++ }
+
+// execute notes which lanes execute the next step.
+func (w *warp) execute(active uint32) {
+	w.step++
+	if n := len(w.log); n == 0 || w.log[n-1].lanes != active {
+		if n == logLength {
+			w.log = w.log[:copy(w.log, w.log[n/2:])]
+		}
+		w.log = append(w.log, stretch{active, w.step})
+	}
+}
+
+// ordered reports whether what a lane did in an earlier step has happened before another lane's present one: whether a chain
+// of instructions that lanes execute together leads from the one to the other.
+func (w *warp) ordered(earlier int64, from, to uint8) bool {
+	if from == to {
+		return true
+	}
+	first := len(w.log) - 1
+	for first > 0 && w.log[first].from > earlier {
+		first--
+	}
+	if w.log[first].from > earlier {
+		return true // forgotten
+	}
+	after := uint32(1) << from
+	for _, s := range w.log[first:] {
+		if s.lanes&after != 0 {
+			after |= s.lanes
+		}
+	}
+	return after>>to&1 != 0
+}
+
+// fence is a MEMBAR.
+func (w *warp) fence(id int) {
+	if w.gained != nil {
+		w.now.join(w.gained)
+		w.gained = nil
+	}
+	if w.released == nil {
+		w.released = make(clock, len(w.now))
+	}
+	w.tick(id)
+	copy(w.released, w.now)
+}
+
+// A word is a place that atomics work on.
+type word struct {
+	space emu.Space
+	addr  uint64
+}
+
+// atomic passes on, through the word that it works on, what was known at the last fence.
+func (b *block) atomic(id int, space emu.Space, addr uint64) {
+	w, at := &b.warps[id], word{space, addr}
+	if told := b.told[at]; told != nil {
+		if w.gained == nil {
+			w.gained = make(clock, len(w.now))
+		}
+		w.gained.join(told)
+	}
+	if w.released == nil {
+		return
+	}
+	if b.told[at] == nil {
+		b.told[at] = make(clock, len(w.now))
+	}
+	b.told[at].join(w.released)
+}

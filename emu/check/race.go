@@ -1,0 +1,177 @@
+package check
+
+import (
+	"gpa/emu"
+)
+
+// slots is the number of accesses remembered for a word of shared memory, as ThreadSanitizer does (Serebryany and Iskhodzhanov,
+// WBIA 2009). More would find more races, fewer would miss some; none makes a false one.
+const slots = 4
+
+// A slot is one access to a word of shared memory.
+type slot struct {
+	site       siteID // 0 for none
+	kind       emu.AccessKind
+	warp, lane uint8
+	bytes      uint8 // of the word, a bit each
+	stamp      uint32
+	step       int64
+	value      uint32 // that was stored
+	valued     bool
+}
+
+// A cell is what is remembered of a word.
+type cell struct {
+	begun int64 // the block that it is of
+	slots [slots]slot
+}
+
+// A block is the shadow of a block's shared memory and warps.
+type block struct {
+	number   int
+	begun    int64 // blocks begun with this storage, to tell old cells
+	warps    []warp
+	cells    []cell
+	written  []bool // by byte of shared memory
+	told     map[word]clock
+	barriers [16]barrier
+}
+
+func newBlock(warps, sharedBytes int) *block {
+	return &block{warps: make([]warp, warps), cells: make([]cell, (sharedBytes+3)/4), written: make([]bool, sharedBytes)}
+}
+
+// begin makes the storage that of a new block.
+func (b *block) begin(number int) {
+	b.number, b.told = number, make(map[word]clock)
+	b.begun++
+	clear(b.written)
+	b.barriers = [16]barrier{}
+	for i := range b.warps {
+		w := &b.warps[i]
+		*w = warp{now: make(clock, len(b.warps)), log: w.log[:0], local: w.local[:0]}
+	}
+}
+
+// accessShared notes a write, and reports whether what a read reads has been written. An access that faulted is well.
+func (b *block) accessShared(kind emu.AccessKind, addr uint64, size int) bool {
+	end := addr + uint64(size)
+	if end > uint64(len(b.written)) {
+		return true
+	}
+	return touch(kind, b.written[addr:end])
+}
+
+// race looks for accesses that the present one is not ordered with.
+func (c *Checker) race(b *block, s *emu.Step, at siteID, kind emu.AccessKind, lane int, addr uint64, size int) {
+	if addr+uint64(size) > uint64(len(b.written)) {
+		return
+	}
+	w := &b.warps[s.Warp]
+	now := slot{site: at, kind: kind, warp: uint8(s.Warp), lane: uint8(lane), stamp: w.stamp(s.Warp), step: w.step}
+	if kind == emu.Store {
+		now.value, now.valued = s.Stored(lane)
+	}
+	for from := addr &^ 3; from < addr+uint64(size); from += 4 {
+		cl := &b.cells[from/4]
+		if cl.begun != b.begun {
+			*cl = cell{begun: b.begun}
+		}
+		now.bytes = bytesOf(from, addr, size)
+		if from > addr {
+			now.valued = false // Stored gives the first word only
+		}
+		for i := range cl.slots {
+			if old := &cl.slots[i]; old.conflicts(&now) && !b.happened(old, w, lane) {
+				c.reportRace(b, s, at, old, lane, addr, size)
+			}
+		}
+		cl.remember(&now, func(old *slot) bool { return b.happened(old, w, lane) })
+	}
+}
+
+// bytesOf is the part of the word at from that an access covers, a bit a byte.
+func bytesOf(from, addr uint64, size int) uint8 {
+	low, high := max(from, addr)-from, min(from+4, addr+uint64(size))-from
+	return uint8(1<<high - 1<<low)
+}
+
+// conflicts reports whether it matters which of two accesses is the first. Two stores of the same value do not, and atomics
+// do not among themselves.
+func (old *slot) conflicts(now *slot) bool {
+	switch {
+	case old.site == 0 || old.bytes&now.bytes == 0:
+		return false
+	case old.kind == emu.Load && now.kind == emu.Load, old.kind == emu.Atomic && now.kind == emu.Atomic:
+		return false
+	case old.kind == emu.Store && now.kind == emu.Store && old.valued && now.valued && old.value == now.value:
+		return false
+	}
+	return true
+}
+
+// happened reports whether an access has happened before the present one of a warp's lane.
+func (b *block) happened(old *slot, w *warp, lane int) bool {
+	if &b.warps[old.warp] != w {
+		return w.now[old.warp] >= old.stamp
+	}
+	if old.step == w.step { // of the same instruction
+		return int(old.lane) == lane
+	}
+	return w.ordered(old.step, old.lane, uint8(lane))
+}
+
+// remember keeps an access. It takes the place of one that it makes superfluous, else a free one, else that of one that has
+// happened before it, else one chosen by its number.
+func (cl *cell) remember(now *slot, happened func(*slot) bool) {
+	best, rank := 0, 0
+	for i := range cl.slots {
+		old, r := &cl.slots[i], 1
+		switch {
+		case old.site == 0:
+			r = 3
+		case old.bytes&^now.bytes == 0 && (old.kind == now.kind || old.kind == emu.Load) && happened(old):
+			r = 4
+		case happened(old):
+			r = 2
+		case i == int(now.step)%slots:
+			r = 1
+		default:
+			r = 0
+		}
+		if r > rank || i == 0 {
+			best, rank = i, r
+		}
+	}
+	cl.slots[best] = *now
+}
+
+// reportRace makes a finding of two accesses.
+func (c *Checker) reportRace(b *block, s *emu.Step, at siteID, old *slot, lane int, addr uint64, size int) {
+	kind := RaceRAW
+	now, _, _ := s.Access()
+	switch {
+	case old.kind == emu.Load:
+		kind = RaceWAR
+	case now != emu.Load:
+		kind = RaceWAW
+	}
+	f := c.report(kind, at, old.site, s.Block, s.Warp, lane)
+	f.address(emu.Shared, addr, size)
+	if f.Other == nil {
+		other := c.place(old.site, s.Block, int(old.warp), int(old.lane))
+		f.Other = &other
+		f.Detail = raceDetail(old, s.Warp, b.warps[s.Warp].step)
+	}
+}
+
+// raceDetail says what is missing between the accesses.
+func raceDetail(old *slot, warp int, step int64) string {
+	switch {
+	case int(old.warp) != warp:
+		return "no barrier between them"
+	case old.step == step:
+		return "two lanes of one instruction store different values"
+	}
+	return "lanes of one warp that have parted, no __syncwarp between them"
+}
