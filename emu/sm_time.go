@@ -17,7 +17,7 @@ func (s *sm) time(c *subcore, v *resident, o *op, t int64) (read, done int64) {
 			hold = c.ports.read(v, tm, t)
 			c.held = t + 1 + hold
 		}
-		c.pipes[tm.pipe] = t + hold + tm.interval
+		c.pipes[tm.pipe] = t + max(tm.interval, hold+min(tm.interval, 2)) // slower pipes read their operands meanwhile
 		return t + 1, t + tm.latency
 	case pathXU:
 		start := max(t, c.pipes[tm.pipe])
@@ -46,7 +46,9 @@ func (s *sm) shared(c *subcore, v *resident, o *op, t int64) (read, done int64) 
 	n := &s.run.counters[o.index]
 	n.SharedWavefronts += int64(passes)
 	n.SharedWavefrontsIdeal += int64(ideal)
-	return s.path.Shared(c.id, t, passes, o.t.words, a.kind == accessAtomic)
+	return s.path.Shared(c.id, t, mem.Shared{
+		Passes: passes, Ideal: ideal, Words: a.words(), Store: a.kind == accessStore, Atomic: a.kind == accessAtomic,
+	})
 }
 
 // global times an access to global or local memory and counts its sectors. What of a generic access lies in shared
@@ -63,7 +65,8 @@ func (s *sm) global(c *subcore, v *resident, o *op, t int64) (read, done int64) 
 	n := &s.run.counters[o.index]
 	n.GlobalSectors += int64(s.coalescer.Sectors)
 	n.GlobalSectorsIdeal += int64(s.coalescer.Ideal)
-	g := mem.Global{Kind: requestKind(a), Words: o.t.words, Bypass: o.t.bypass}
+	g := mem.Global{Kind: requestKind(a), Words: a.words(), Bypass: o.t.bypass}
+	g.Passes, _ = s.banks.Passes(&a.addr, a.mask, int(a.size), false)
 	if a.kind == accessAtomic {
 		g.Turns = mem.Multiplicity(&a.addr, a.mask)
 	}
@@ -82,6 +85,9 @@ func (s *sm) global(c *subcore, v *resident, o *op, t int64) (read, done int64) 
 	}
 	return read, done
 }
+
+// words returns the words of 32 bits that a thread accesses.
+func (a *access) words() int { return max(int(a.size)/4, 1) }
 
 // requestKind returns what an access wants of L2.
 func requestKind(a *access) mem.Kind {

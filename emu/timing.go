@@ -41,7 +41,6 @@ type timing struct {
 	depbar    int8 // of DEPBAR: its counter, -1 otherwise
 	depbarMax int  // of DEPBAR: how many may be outstanding
 
-	words  int    // of 32 bits that a thread loads
 	sleep  uint32 // nanoseconds
 	bypass bool   // L1 must not answer
 	// invalidates says that L1 forgets everything.
@@ -222,8 +221,6 @@ func (t *timing) operands(in *sass.Inst) {
 		switch {
 		case o.Kind == sass.KindConst && o.Source:
 			t.imm, t.immBank, t.immBytes = t.path != pathConst, o.Bank, uint32(o.Offset)
-		case o.Kind == sass.KindReg && o.Dest && t.words == 0:
-			t.words = int(max(o.Width, 1))
 		case o.Kind == sass.KindReg && o.Source && in.Form.Operands[i].Reuse > 0:
 			t.registers[in.Form.Operands[i].Reuse-1] = o.Reg
 		}

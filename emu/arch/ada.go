@@ -13,12 +13,12 @@ func ada() *Model {
 	m.Shared.Banks.Source, m.Shared.BankSize.Source = f.guide(), f.guide()
 	m.L1.Unified.Source = adaPaper
 	m.L1.Reserved = Figure{40 << 10, "bytes", "fitted: capacity near 88 kB, " + rrzeL40}
-	m.L1.Sets = Figure{256, "sets", "fitted: the latency rises from 87 to 146 kB, " + rrzeL40 + hashed}
+	m.L1.Ways = Figure{2, "ways", "fitted: the latency rises from 87 to 146 kB, " + rrzeL40}
 	m.L1.Pending.Source = takenGA + ", " + m.L1.Pending.Source
 	m.L2.Partitions.Source = "one latency up to the capacity, " + rrzeL40
 	m.L2.Ways = Figure{24, "ways", "fitted: a power of two of sets"}
 	l := &m.Latencies
-	l.L1 = Figure{34, "cycles", rrzeL40}
+	l.L1 = Figure{32, "cycles", rrzeL40 + ": 34.0 with 64 bits"}
 	l.L2 = Figure{273.6, "cycles", rrzeL40}
 	l.DRAM = Figure{622, "cycles", rrzeL40}
 	l.Global = Figure{306, "cycles", "fitted: as much more than L2 as on the V100"}

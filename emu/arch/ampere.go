@@ -15,7 +15,7 @@ func ampere() *Model {
 	m.Queues = voltaQueues()
 	m.L1.Unified = Figure{192 << 10, "bytes", a100Paper}
 	m.L1.Reserved = Figure{36 << 10, "bytes", "fitted: capacity near 156 kB, " + rrzeA100}
-	m.L1.Sets = Figure{256, "sets", "fitted: the latency rises from 153 to 223 kB, " + rrzeA100 + hashed}
+	m.L1.Ways = Figure{3, "ways", "fitted: the latency rises from 153 to 223 kB, " + rrzeA100}
 	m.L1.Pending = Figure{512, "sectors", takenV100}
 	m.L2 = L2{
 		Partitions: Figure{2, "partitions", a100Paper + ": each caches for the GPCs that are connected to it"},
@@ -30,7 +30,7 @@ func ampere() *Model {
 	l := &m.Latencies
 	l.FP64 = Figure{8, "cycles", takenV100}
 	l.Half = Figure{24, "cycles", "fitted: HMMA.16816, three times its rate of 8 cycles"}
-	l.L1 = Figure{33, "cycles", rrzeA100}
+	l.L1 = Figure{31, "cycles", rrzeA100 + ": 33.0 with 64 bits"}
 	l.Shared = Figure{23, "cycles", "Abdelkhalik et al., Demystifying the Nvidia Ampere Architecture (2022)"}
 	l.L2 = Figure{205.5, "cycles", rrzeA100 + ": in the near partition"}
 	l.DRAM = Figure{552, "cycles", rrzeA100}
@@ -44,6 +44,7 @@ func a100() *Model {
 	m := board{
 		name: "a100", product: "NVIDIA A100 80GB", paper: a100Paper, sms: 108, clock: 1410, memory: 80, peak: 2039,
 		achieved: Figure{1900e9, "bytes a second", rrzeA100 + ": write stream"},
+		turn:     Figure{1.5, "cycles", "fitted: scale 1711 and triad 1781 GB/s, " + rrzeA100},
 		l2:       40 << 10, slices: 80, channels: 40,
 		sliceWidth: Figure{48.1, "bytes a cycle", "fitted: 5430 GB/s, " + rrzeA100},
 	}.set(ampere())
@@ -67,7 +68,7 @@ func ga102() *Model {
 	m.Queues.LSU = Figure{1, "cycles", ga102Paper + ": 128 bytes a cycle from shared memory"}
 	m.L1.Unified = Figure{128 << 10, "bytes", ga102Paper}
 	m.L1.Reserved = Figure{24 << 10, "bytes", "fitted: capacity near 104 kB, " + rrzeA40}
-	m.L1.Sets = Figure{256, "sets", "fitted: the latency rises from 104 to 158 kB, " + rrzeA40 + hashed}
+	m.L1.Ways = Figure{2, "ways", "fitted: the latency rises from 104 to 158 kB, " + rrzeA40}
 	m.L1.Pending = Figure{384, "sectors", accelSimA + ": 384 miss status holding registers"}
 	m.L2.Partitions.Source = "one latency up to the capacity, " + rrzeA40
 	m.L2.Ways = Figure{24, "ways", takenV100}
@@ -75,7 +76,7 @@ func ga102() *Model {
 	m.Fetch.L1Ways = Figure{16, "ways", fullCode}
 	l := &m.Latencies
 	l.Half = Figure{33, "cycles", "fitted: HMMA.16816, twice its rate of 16 cycles"}
-	l.L1 = Figure{33, "cycles", rrzeA40 + "; 32 in " + huerta + ", table 2"}
+	l.L1 = Figure{31, "cycles", rrzeA40 + ": 33.0 with 64 bits; 32 with 32 bits in " + huerta + ", table 2"}
 	l.Shared = Figure{24, "cycles", huerta + ", table 2"}
 	l.L2 = Figure{250, "cycles", rrzeA40}
 	l.DRAM = Figure{551, "cycles", rrzeA40 + ": 547 to 557"}
@@ -97,6 +98,7 @@ func a40() *Model {
 	return board{
 		name: "a40", product: "NVIDIA A40", paper: "NVIDIA A40 data sheet", sms: 84, clock: 1740, memory: 48, peak: 696,
 		achieved: Figure{680e9, "bytes a second", rrzeA40 + ": read and write streams"},
+		turn:     Figure{0.55, "cycles", "fitted: scale 655 and triad 670 GB/s, " + rrzeA40},
 		l2:       6 << 10, slices: 48, channels: 24,
 		sliceWidth: Figure{29.7, "bytes a cycle", "fitted: 2484 GB/s, " + rrzeA40},
 	}.set(ga102())

@@ -15,14 +15,14 @@ func hopper() *Model {
 	m.Shared.Banks.Source, m.Shared.BankSize.Source = f.guide(), f.guide()
 	m.L1.Unified = Figure{256 << 10, "bytes", hopperPaper}
 	m.L1.Reserved = Figure{42 << 10, "bytes", "fitted: capacity near 214 kB, " + rrzeGH200}
-	m.L1.Sets = Figure{256, "sets", "fitted: the latency rises from 213 to 316 kB, " + rrzeGH200 + hashed}
+	m.L1.Ways = Figure{3, "ways", "fitted: the latency rises from 213 to 316 kB, " + rrzeGH200}
 	m.L2.Partitions.Source = "latency of two plateaus, " + rrzeGH200
 	m.L2.Far = Figure{40, "cycles", "fitted: mean of 488 to 520 cycles between 38 and 56 MB, half of it from DRAM, " + rrzeGH200}
 	m.L2.PortWidth = Figure{64, "bytes a cycle", hopperPaper}
 	l := &m.Latencies
 	l.FP64 = Figure{8, "cycles", ptxasAt + " sm_90: DFMA is of fixed latency"}
 	l.Half = Figure{32, "cycles", "fitted: HMMA.16816; 16 to 24 for smaller shapes"}
-	l.L1 = Figure{32, "cycles", rrzeGH200}
+	l.L1 = Figure{30, "cycles", rrzeGH200 + ": 32.0 with 64 bits"}
 	l.Shared = Figure{29, "cycles", "mt4g, H100: 29.9; 28.6 elsewhere"}
 	l.L2 = Figure{280.4, "cycles", rrzeGH200 + ": in the near partition"}
 	l.DRAM = Figure{655, "cycles", rrzeGH200 + ": 611 to 689"}
@@ -75,6 +75,7 @@ func gh200() *Model {
 	return board{
 		name: "gh200", product: "NVIDIA GH200 96GB", paper: "NVIDIA GH200 data sheet", sms: 132, clock: 1980, memory: 96, peak: 4023,
 		achieved: Figure{3940e9, "bytes a second", rrzeGH200 + ": write stream"},
+		turn:     Figure{1, "cycles", "fitted: triad 3783 GB/s, " + rrzeGH200},
 		l2:       60 << 10, slices: 96, channels: 96,
 		sliceWidth: Figure{51.6, "bytes a cycle", "fitted: taken over from the H200"},
 	}.setSix(hopper())

@@ -128,17 +128,23 @@ type Latencies struct {
 	L2       Figure // LDG that hits L2
 	Global   Figure // ATOM and ATOMG, in L2
 	DRAM     Figure // LDG that misses L2
-	Wider    Figure // more for each further 32 bits a thread that are loaded
-	Operands Figure // from the grant of the LSU to the release of a read barrier
+	Wider    Figure // more for each further 32 bits a thread that LDG loads
+	// SharedWider is more for each 32 bits a thread beyond 64 that LDS loads.
+	SharedWider Figure
+	// StoreData is from the grant of the LSU to the release of the read barrier of a store, StoreWider more for each
+	// further 32 bits a thread. Loads release theirs with the grant.
+	StoreData  Figure
+	StoreWider Figure
 }
 
 // Queues are the ways of instructions from a sub-core to the units that the SM's sub-cores share.
 type Queues struct {
-	LG      Figure // local and global memory instructions that a sub-core holds
-	MIO     Figure // other memory input/output instructions that a sub-core holds
-	Entry   Figure // cycles from issue to the earliest grant
-	Address Figure // cycles between two instructions through a sub-core's address unit
-	LSU     Figure // cycles between two passes through the shared LSU
+	LG       Figure // local and global memory instructions that a sub-core holds
+	MIO      Figure // other memory input/output instructions that a sub-core holds
+	Entry    Figure // cycles from issue to the earliest grant, of local and global memory
+	EntryMIO Figure // of other memory input/output
+	Address  Figure // cycles between two instructions through a sub-core's address unit
+	LSU      Figure // cycles between two passes through the shared LSU
 	// Instruction is the cycles between two instructions through the shared LSU, however few their passes.
 	Instruction Figure
 }
@@ -153,12 +159,15 @@ type SharedMemory struct {
 // L1 is the data cache of an SM. Its lines are divided into sectors.
 type L1 struct {
 	Unified Figure // bytes, of L1 and shared memory together
-	// Reserved is how many bytes of the unified memory hold neither data of L1 nor shared memory of blocks.
+	// Reserved is how many bytes of the unified memory never hold data of L1. A carve-out lies in them first.
 	Reserved Figure
 	Line     Figure // bytes
 	Sector   Figure // bytes
-	Sets     Figure // the number of ways follows the carve-out
-	Pending  Figure // sectors that may be outstanding
+	Ways     Figure // the number of sets follows the carve-out
+	// TagHash are masks of bits of the line number; the parity under each gives one bit of the number of the tag bank.
+	// Lines in different banks are looked up in one cycle.
+	TagHash [2]Figure
+	Pending Figure // sectors that may be outstanding
 }
 
 // L2 is the cache of the whole GPU.
@@ -180,6 +189,7 @@ type DRAM struct {
 	Size     Figure // bytes
 	Peak     Figure // bytes a second, by the data sheet
 	Achieved Figure // bytes a second at best
+	Turn     Figure // cycles that a channel loses by a line that is written back among reads
 	Channels Figure
 }
 

@@ -29,7 +29,6 @@ const (
 	takenA100 = "fitted: taken over from the A100"
 	fullCode  = "fitted: contiguous code fills the cache"
 	fullConst = "fitted: contiguous data fill the level"
-	hashed    = "; indices are hashed"
 )
 
 // Data sheets and whitepapers of NVIDIA.
@@ -96,6 +95,12 @@ func (l *Limits) shared(f family, unit, reserved, block float64, carveouts ...fl
 	}
 }
 
+// tagBanks fills in how lines are looked up.
+func (l *L1) tagBanks() {
+	const source = "fitted: cycles of loads with strides of 1 to 64 elements, " + rrzeA100
+	l.TagHash = [2]Figure{{117, "bit mask", source}, {74, "bit mask", source}}
+}
+
 // A board is what the products of one architecture differ in.
 type board struct {
 	name, product string
@@ -105,6 +110,7 @@ type board struct {
 	memory        float64 // GiB
 	peak          float64 // GB/s
 	achieved      Figure  // B/s
+	turn          Figure
 	l2            float64 // KiB
 	slices        float64
 	sliceWidth    Figure
@@ -121,6 +127,10 @@ func (b board) set(m *Model) *Model {
 	m.DRAM.Achieved = b.achieved
 	if b.achieved.Source == "" {
 		m.DRAM.Achieved = Figure{b.peak * 0.96e9, "bytes a second", "fitted: 96 % of the peak, as the V100 reaches (" + rrze + ")"}
+	}
+	m.DRAM.Turn = b.turn
+	if b.turn.Source == "" {
+		m.DRAM.Turn = Figure{1, "cycles", "fitted: between the A40 and the V100"}
 	}
 	m.DRAM.Channels = Figure{b.channels, "channels", b.paper + ": 32-bit channels of the memory bus, 64-bit ones of HBM in pairs"}
 	m.L2.Size = Figure{b.l2 * 1024, "bytes", b.paper}

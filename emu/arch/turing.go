@@ -15,8 +15,8 @@ func turing() *Model {
 	m.Queues.LSU = Figure{2, "cycles", jiaTuring + ": 64 bytes a cycle from L1 and shared memory"}
 	m.Queues.Instruction = Figure{2, "cycles", huerta + ", table 1"}
 	m.L1.Unified = Figure{96 << 10, "bytes", turingPaper}
-	m.L1.Reserved = Figure{0, "bytes", takenV100}
-	m.L1.Sets = Figure{64, "sets", "fitted: capacity 62 kB with 32 KiB of shared memory, " + rrzeTur + hashed}
+	m.L1.Reserved = Figure{2 << 10, "bytes", "fitted: capacity of 62 KiB with 32 KiB of shared memory, " + rrzeTur}
+	m.L1.Ways = Figure{4, "ways", "fitted: taken over from the V100, " + rrze}
 	m.L1.Pending = Figure{256, "sectors", accelSimT + ": 256 miss status holding registers"}
 	m.L2.Partitions.Source = takenV100
 	m.L2.Ways = Figure{16, "ways", accelSimT}
@@ -25,9 +25,10 @@ func turing() *Model {
 	m.Fetch.L1 = Figure{46 << 10, "bytes", jiaTuring}
 	m.Fetch.L1Ways = Figure{23, "ways", fullCode}
 	l := &m.Latencies
+	l.Wider = Figure{2, "cycles", huerta + ", table 2: 512 bits a cycle return"}
 	l.FP64 = Figure{48, "cycles", "fitted: one unit for four sub-cores, behind the MIO queue"}
 	l.Half = Figure{14, "cycles", "fitted: HMMA.1688 with a rate of 8 cycles"}
-	l.L1 = Figure{32, "cycles", rrzeTur}
+	l.L1 = Figure{30, "cycles", rrzeTur + ": 32 with 64 bits"}
 	l.Shared = Figure{23, "cycles", rrzeTur}
 	l.L2 = Figure{236, "cycles", rrzeTur}
 	l.DRAM = Figure{490, "cycles", "mt4g, RTX 2080 Ti and T1000: 484 to 496"}

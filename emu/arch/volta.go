@@ -6,7 +6,7 @@ func volta() *Model {
 	l := f.limits()
 	l.residents(f, 64, 32)
 	l.shared(f, 256, 0, 96<<10, 0, 8, 16, 32, 64, 96)
-	return &Model{
+	m := &Model{
 		Arch:      f.arch(),
 		Limits:    l,
 		Issue:     voltaIssue(),
@@ -20,10 +20,10 @@ func volta() *Model {
 		},
 		L1: L1{
 			Unified:  Figure{128 << 10, "bytes", voltaPaper},
-			Reserved: Figure{0, "bytes", "fitted: capacity near 125 kB, " + rrze},
+			Reserved: Figure{7 << 10, "bytes", "fitted: capacity of 121 KiB, " + rrze},
 			Line:     Figure{128, "bytes", jia},
 			Sector:   Figure{32, "bytes", jia},
-			Sets:     Figure{64, "sets", "fitted: capacity near 125 kB for contiguous data, " + rrze + hashed},
+			Ways:     Figure{4, "ways", "fitted: the latency rises from 121 to 161 KiB, " + rrze},
 			Pending:  Figure{512, "sectors", accelSim + ": 512 miss status holding registers"},
 		},
 		L2: L2{
@@ -53,6 +53,8 @@ func volta() *Model {
 		Launching: launching(),
 		Bounds:    voltaBounds(),
 	}
+	m.L1.tagBanks()
+	return m
 }
 
 // v100 is the Tesla V100 of 16 GB, the GPU of the GPA paper.
@@ -60,7 +62,9 @@ func v100() *Model {
 	m := board{
 		name: "v100", product: "NVIDIA Tesla V100", paper: voltaPaper, sms: 80, clock: 1380, memory: 16, peak: 898,
 		achieved: Figure{867e9, "bytes a second", rrze + ": read stream at full occupancy"},
+		turn:     Figure{1.7, "cycles", "fitted: scale 809 and triad 788 GB/s, " + rrze},
 		l2:       6 << 10, slices: 64, channels: 32,
+		sliceWidth: Figure{27.6, "bytes a cycle", "fitted: 2440 GB/s, " + rrze},
 	}.set(volta())
 	m.Clock.Source = "NVIDIA V100 data sheet: maximal clock of the PCIe board; the GPA paper's figure"
 	m.L2.Slices.Source = accelSim + ": 32 channels of two"
@@ -89,6 +93,7 @@ func voltaQueues() Queues {
 		LG:          Figure{5, "instructions", huerta + ", section 5.4: 4 entries and a latch"},
 		MIO:         Figure{5, "instructions", huerta + ", section 5.4: 4 entries and a latch"},
 		Entry:       Figure{11, "cycles", huerta + ", table 2: WAR latency of LDG"},
+		EntryMIO:    Figure{9, "cycles", huerta + ", table 2: WAR latency of LDS"},
 		Address:     Figure{4, "cycles", huerta + ", table 1"},
 		LSU:         Figure{1, "cycles", "fitted: shared memory bandwidth 126 to 128 bytes a cycle, " + ubench},
 		Instruction: Figure{1, "cycles", "fitted: L1 bandwidth 126 bytes a cycle with 32 bits a thread, " + rrzeA100},
@@ -128,23 +133,25 @@ func noFMAHeavy() Pipe {
 
 func voltaLatencies() Latencies {
 	return Latencies{
-		FP64:     Figure{8, "cycles", ubench + ": lat_double 8.08"},
-		Half:     Figure{12, "cycles", "fitted: wmma latency of 33 to 35 cycles over its HMMA steps, " + ubench},
-		MUFU:     Figure{17, "cycles", "fitted: fast square root chain of 21.1 with one multiplication of 4, " + ubench},
-		Convert:  Figure{15, "cycles", tapioca + ": F2I and I2F together 30.0"},
-		BitCount: Figure{10, "cycles", gpaTable},
-		Shuffle:  Figure{23, "cycles", "fitted: between the shared-memory latency and GPA's bound of 25"},
-		Special:  Figure{20, "cycles", "fitted: between the shared-memory latency and GPA's bound of 25"},
-		Check:    Figure{15, "cycles", "fitted: as a conversion"},
-		Constant: Figure{27, "cycles", huerta + ": LDC 26 to 29"},
-		Shared:   Figure{19, "cycles", jia + "; with 8 cycles for the address the 27.0 of " + ubench},
-		Atomic:   Figure{26, "cycles", "fitted: load, operation and store of shared memory"},
-		L1:       Figure{28, "cycles", jia + "; 27.9 in " + rrze},
-		L2:       Figure{212, "cycles", rrze + ": 212.1, and the tuner of Accel-Sim"},
-		Global:   Figure{244, "cycles", ubench + ": atomic_add_lat 243.6"},
-		DRAM:     Figure{425, "cycles", rrze + ": 425 to 434"},
-		Wider:    Figure{2, "cycles", huerta + ", table 2: 512 bits a cycle return"},
-		Operands: Figure{2, "cycles", "fitted: stores read data after the grant, " + huerta + ", table 2"},
+		FP64:        Figure{8, "cycles", ubench + ": lat_double 8.08"},
+		Half:        Figure{12, "cycles", "fitted: wmma latency of 33 to 35 cycles over its HMMA steps, " + ubench},
+		MUFU:        Figure{17, "cycles", "fitted: fast square root chain of 21.1 with one multiplication of 4, " + ubench},
+		Convert:     Figure{15, "cycles", tapioca + ": F2I and I2F together 30.0"},
+		BitCount:    Figure{10, "cycles", gpaTable},
+		Shuffle:     Figure{23, "cycles", "fitted: between the shared-memory latency and GPA's bound of 25"},
+		Special:     Figure{20, "cycles", "fitted: between the shared-memory latency and GPA's bound of 25"},
+		Check:       Figure{15, "cycles", "fitted: as a conversion"},
+		Constant:    Figure{27, "cycles", huerta + ": LDC 26 to 29"},
+		Shared:      Figure{19, "cycles", jia + "; with 8 cycles for the address the 27.0 of " + ubench},
+		Atomic:      Figure{26, "cycles", "fitted: load, operation and store of shared memory"},
+		L1:          Figure{28, "cycles", jia + "; 27.9 in " + rrze},
+		L2:          Figure{212, "cycles", rrze + ": 212.1, and the tuner of Accel-Sim"},
+		Global:      Figure{244, "cycles", ubench + ": atomic_add_lat 243.6"},
+		DRAM:        Figure{425, "cycles", rrze + ": 425 to 434"},
+		Wider:       Figure{0, "cycles", "28 cycles with 32 bits, " + jia + ", and with 64 bits, " + rrze},
+		SharedWider: Figure{1, "cycles", huerta + ", table 2: LDS of 128 bits takes 2 more"},
+		StoreData:   Figure{3, "cycles", huerta + ", table 2: WAR latency of STG and STS"},
+		StoreWider:  Figure{2, "cycles", huerta + ", table 2: WAR latency of STG and STS of 64 and 128 bits"},
 	}
 }
 

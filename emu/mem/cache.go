@@ -1,22 +1,23 @@
 package mem
 
+import "math/bits"
+
 // tags say which lines a cache holds. The index of a line is a hash of its number in which contiguous lines fill all
-// sets evenly. The line of a set that was looked up the longest time ago makes way for a new one.
+// sets evenly: the exclusive or of its parts where the number of sets is a power of two, else the remainder. The line of a set that was looked up the longest time ago makes way for a new one.
 type tags struct {
 	ways  int
 	sets  uint64
-	bits  uint
+	bits  uint     // log2 of sets where they are a power of two
 	tag   []uint64 // by set and way: line number plus one
 	used  []int64  // when the line was last looked up
 	clock int64
 }
 
-// newTags returns the tags of an empty cache. The number of sets is rounded down to a power of two, at least 1.
+// newTags returns the tags of an empty cache of one set at least.
 func newTags(sets, ways int) tags {
-	t := tags{ways: max(ways, 1), sets: 1}
-	for t.sets*2 <= uint64(sets) {
-		t.sets *= 2
-		t.bits++
+	t := tags{ways: max(ways, 1), sets: uint64(max(sets, 1))}
+	if t.sets&(t.sets-1) == 0 {
+		t.bits = uint(bits.TrailingZeros64(t.sets))
 	}
 	t.tag, t.used = make([]uint64, t.size()), make([]int64, t.size())
 	return t
@@ -29,14 +30,17 @@ func (t *tags) clear() { clear(t.tag) }
 
 // set returns the index of the set that a line belongs to.
 func (t *tags) set(line uint64) uint64 {
-	if t.bits == 0 {
+	switch {
+	case t.bits > 0:
+		h := line
+		for rest := line >> t.bits; rest != 0; rest >>= t.bits {
+			h ^= rest
+		}
+		return h & (t.sets - 1)
+	case t.sets == 1:
 		return 0
 	}
-	h := line
-	for rest := line >> t.bits; rest != 0; rest >>= t.bits {
-		h ^= rest
-	}
-	return h & (t.sets - 1)
+	return line % t.sets
 }
 
 // find returns the place of a line in a set.
@@ -88,7 +92,7 @@ type Cache struct {
 	arrive []int64
 }
 
-// NewCache returns an empty cache. The number of sets is rounded down to a power of two, at least 1.
+// NewCache returns an empty cache of one set at least.
 func NewCache(sets, ways int) *Cache {
 	c := &Cache{tags: newTags(sets, ways)}
 	c.arrive = make([]int64, c.size())

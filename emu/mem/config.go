@@ -39,23 +39,30 @@ type Config struct {
 
 	queueLG, queueMIO   int
 	entry, address, lsu int64
+	entryMIO            int64
 	instruction         int64 // cycles between two instructions through the LSU
-	operands, wider     int64
+	wider, sharedWider  int64
+	storeData           int64 // from the grant
+	storeWider          int64
 
-	l1Lines, l1Sets, l1Pending int
-	l1Hit, l2Hit               int64 // from the LSU's grant
-	atomic                     int64 // from the LSU's grant
-	dram                       int64 // more than l2Hit
+	l1Sets, l1Ways, l1Pending int
+	tagHash                   [2]uint64
+	l1Hit, l2Hit              int64 // from the LSU's grant
+	atomic                    int64 // from the LSU's grant
+	dram                      int64 // more than l2Hit
 
 	banks                  int
 	shared, atomicShared   int64 // from the LSU's grant
 	conflict               int64
-	slices, l2Sets, l2Ways int
+	slices, l2Sets, l2Ways int // of one partition
+	partitions             int
+	far                    int64 // more than l2Hit in another partition than the SM's
 	channels               int
 	slicePerSector         int64 // ticks that a slice is busy with a sector
 	portPerSector          int64 // ticks that an SM's port is busy with a sector
 	l2PerSector            int64 // ticks of all of L2
 	channelPerSector       int64 // ticks that a DRAM channel is busy with a sector
+	turn                   int64 // ticks that it is more busy with a line written back after a read
 	atomicUnit             int64 // ticks
 	tlbPage                uint
 	tlbEntries             int
@@ -68,25 +75,37 @@ func NewConfig(m *arch.Model, carveout int, fast bool) *Config {
 	entry := q.Entry.Cycles()
 	line := m.L1.Line.Int()
 	perCycle := func(bytesPerCycle float64) int64 { return int64(math.Ceil(sectorBytes * tick / bytesPerCycle)) }
-	slices := m.L2.Slices.Int()
+	parts := m.L2.Partitions.Int()
 	return &Config{
 		SMs: m.SMs.Int(), Schedulers: m.Limits.Schedulers.Int(), Fast: fast,
 		queueLG: q.LG.Int(), queueMIO: q.MIO.Int(),
 		entry: entry, address: q.Address.Cycles(), lsu: q.LSU.Cycles(), instruction: q.Instruction.Cycles(),
-		operands: l.Operands.Cycles(), wider: l.Wider.Cycles(),
-		l1Lines: max(m.L1.Unified.Int()-m.L1.Reserved.Int()-carveout, line*m.L1.Sets.Int()) / line, l1Sets: m.L1.Sets.Int(), l1Pending: m.L1.Pending.Int(),
-		l1Hit: l.L1.Cycles() - entry, l2Hit: l.L2.Cycles() - entry, atomic: l.Global.Cycles() - entry,
+		wider: l.Wider.Cycles(), sharedWider: l.SharedWider.Cycles(),
+		storeData: l.StoreData.Cycles(), storeWider: l.StoreWider.Cycles(), entryMIO: q.EntryMIO.Cycles(),
+		l1Sets: l1Sets(m, carveout), l1Ways: m.L1.Ways.Int(),
+		l1Pending: m.L1.Pending.Int(),
+		tagHash:   [2]uint64{uint64(m.L1.TagHash[0].Value), uint64(m.L1.TagHash[1].Value)},
+		l1Hit:     l.L1.Cycles() - entry, l2Hit: l.L2.Cycles() - entry, atomic: l.Global.Cycles() - entry,
 		dram:  l.DRAM.Cycles() - l.L2.Cycles(),
-		banks: m.Shared.Banks.Int(), shared: l.Shared.Cycles() - entry, atomicShared: l.Atomic.Cycles() - entry,
+		banks: m.Shared.Banks.Int(), shared: l.Shared.Cycles() - q.EntryMIO.Cycles(), atomicShared: l.Atomic.Cycles() - q.EntryMIO.Cycles(),
 		conflict: m.Shared.Conflict.Cycles(),
-		slices:   slices, l2Ways: m.L2.Ways.Int(), l2Sets: m.L2.Size.Int() / line / m.L2.Ways.Int(),
+		slices:   m.L2.Slices.Int() / parts, l2Ways: m.L2.Ways.Int(), l2Sets: m.L2.Size.Int() / line / m.L2.Ways.Int() / parts,
+		partitions: parts, far: m.L2.Far.Cycles(),
 		channels:       m.DRAM.Channels.Int(),
 		slicePerSector: perCycle(m.L2.SliceWidth.Value), portPerSector: perCycle(m.L2.PortWidth.Value),
 		l2PerSector:      perCycle(m.L2.SliceWidth.Value * m.L2.Slices.Value),
 		channelPerSector: perCycle(m.DRAM.Achieved.Value / m.Clock.Value / m.DRAM.Channels.Value),
-		atomicUnit:       m.L2.AtomicUnit.Cycles() * tick,
+		turn:             int64(m.DRAM.Turn.Value * tick),
+		atomicUnit:       int64(m.L2.AtomicUnit.Value * tick),
 		tlbPage:          uint(math.Log2(m.TLB.Page.Value)), tlbEntries: m.TLB.Entries.Int(), tlbMiss: m.TLB.Miss.Cycles(),
 	}
+}
+
+// l1Sets returns the number of sets of L1 beside a carve-out: an odd one, so that lines a power of two apart spread over
+// all of them.
+func l1Sets(m *arch.Model, carveout int) int {
+	bytes := m.L1.Unified.Int() - max(carveout, m.L1.Reserved.Int())
+	return (bytes/m.L1.Line.Int()/m.L1.Ways.Int() - 1) | 1
 }
 
 // Quantum returns the number of cycles that SMs may be advanced without an answer of the shared part: a power of two no

@@ -3,11 +3,13 @@ package mem
 import "math/bits"
 
 // A Device is what all SMs share: the ports of the crossbar, L2 and DRAM.
+//
+// L2 may consist of partitions. Every line has a home in one of them, before its part of DRAM. An SM reads through the
+// partition near to it, which keeps copies of lines whose home is in another.
 type Device struct {
 	cfg      *Config
-	l2       *sectored
-	slices   []port
-	channels []port
+	parts    []partition
+	channels []channel
 	ports    []port // by SM
 	whole    port   // all of L2, where the timing is fast
 	tlb      *tlb
@@ -16,24 +18,41 @@ type Device struct {
 	buckets []int32
 }
 
+// A partition is a part of L2.
+type partition struct {
+	*sectored
+	slices []port
+}
+
+// A channel is one of DRAM.
+type channel struct {
+	port
+	read bool // the last access was
+}
+
 // NewDevice returns a device with empty caches.
 func NewDevice(cfg *Config) *Device {
-	return &Device{
-		cfg: cfg, l2: newSectored(cfg.l2Sets, cfg.l2Ways),
-		slices: make([]port, cfg.slices), channels: make([]port, cfg.channels), ports: make([]port, cfg.SMs),
+	d := &Device{
+		cfg: cfg, parts: make([]partition, cfg.partitions), channels: make([]channel, cfg.channels), ports: make([]port, cfg.SMs),
 		tlb: newTLB(cfg),
 	}
+	for i := range d.parts {
+		d.parts[i] = partition{newSectored(cfg.l2Sets, cfg.l2Ways), make([]port, cfg.slices)}
+	}
+	return d
 }
 
 // Restart sets the clock back to zero for another launch; the caches keep what they hold.
 func (d *Device) Restart(cfg *Config) {
 	d.cfg = cfg
-	clear(d.slices)
 	clear(d.channels)
 	clear(d.ports)
 	d.whole = 0
-	for i := range d.l2.lines {
-		d.l2.lines[i].arrive = [sectorsPerLine]int64{}
+	for _, p := range d.parts {
+		clear(p.slices)
+		for i := range p.lines {
+			p.lines[i].arrive = [sectorsPerLine]int64{}
+		}
 	}
 }
 
@@ -101,22 +120,45 @@ func (d *Device) serve(r *request) {
 		r.done = d.whole.take(arrive, n*cfg.l2PerSector) + cfg.answer(r.kind) - way
 		return
 	}
-	set := d.l2.set(r.line)
-	slice := &d.slices[set%uint64(len(d.slices))]
-	turns := cfg.atomicTicks(r)
-	start := slice.take(arrive, n*cfg.slicePerSector+turns) + turns/tick
-	place, hit := d.l2.find(r.line, set)
-	if !hit {
-		var dirty uint8
-		place, dirty = d.l2.add(r.line, set)
-		start = d.evict(set, dirty, start)
+	near, home := d.near(r.sm), d.home(r.line)
+	var done int64
+	switch {
+	case near == home || r.kind == Loaded:
+		done = d.access(r, near, arrive)
+	case r.kind == Read:
+		done = d.copied(r, near, home, arrive)
+	default:
+		d.parts[near].forget(r.line)
+		done = d.access(r, home, arrive+cfg.far/2) + cfg.far - cfg.far/2
 	}
-	r.done = d.access(r, place, set, start) + n - 1 + cfg.answer(r.kind) - way
+	r.done = done + n - 1 + cfg.answer(r.kind) - way
 }
 
-// access returns when the sectors of a request are at hand in L2, or taken.
-func (d *Device) access(r *request, place int, set uint64, at int64) int64 {
-	l := &d.l2.lines[place]
+// near returns the partition that an SM reads through.
+func (d *Device) near(sm int32) int { return int(sm) * len(d.parts) / d.cfg.SMs }
+
+// home returns the partition that a line belongs to.
+func (d *Device) home(line uint64) int {
+	if len(d.parts) == 1 {
+		return 0
+	}
+	return int(line*0x9E3779B97F4A7C15>>32) % len(d.parts)
+}
+
+// access sends a request to a partition and returns when its sectors are at hand there, or taken.
+func (d *Device) access(r *request, part int, arrive int64) int64 {
+	p := &d.parts[part]
+	set := p.set(r.line)
+	turns := d.cfg.atomicTicks(r)
+	n := int64(bits.OnesCount8(r.sectors))
+	at := p.slice(set).take(arrive, n*d.cfg.slicePerSector+turns) + turns/tick
+	place, hit := p.find(r.line, set)
+	if !hit {
+		var dirty uint8
+		place, dirty = p.add(r.line, set)
+		at = d.evict(part, set, dirty, at)
+	}
+	l := &p.lines[place]
 	switch r.kind {
 	case Write:
 		l.write(r.sectors, at)
@@ -128,7 +170,28 @@ func (d *Device) access(r *request, place int, set uint64, at int64) int64 {
 	case Atomic:
 		l.dirty |= r.sectors
 	}
-	return d.fetch(l, set, r.sectors, at)
+	return d.fetch(l, part, set, r.sectors, at)
+}
+
+// copied reads a line through the near partition, which asks the line's home for the sectors that it has no copy of.
+func (d *Device) copied(r *request, near, home int, arrive int64) int64 {
+	p := &d.parts[near]
+	set := p.set(r.line)
+	at := p.slice(set).take(arrive, int64(bits.OnesCount8(r.sectors))*d.cfg.slicePerSector)
+	place, hit := p.find(r.line, set)
+	if !hit {
+		var dirty uint8
+		place, dirty = p.add(r.line, set)
+		at = d.evict(near, set, dirty, at)
+	}
+	l := &p.lines[place]
+	ready := at
+	if missing := r.sectors &^ l.valid; missing != 0 {
+		ask := request{line: r.line, sectors: missing, kind: Read}
+		ready = d.access(&ask, home, at+d.cfg.far/2) + d.cfg.far - d.cfg.far/2
+		l.arrived(missing, ready)
+	}
+	return l.last(r.sectors, ready)
 }
 
 // answer returns the cycles from the LSU's grant to the answer of L2.
@@ -159,33 +222,67 @@ func (l *sectorState) write(sectors uint8, at int64) {
 	l.dirty |= sectors
 }
 
-// fetch returns when the sectors are in L2; those that are not come from DRAM.
-func (d *Device) fetch(l *sectorState, set uint64, sectors uint8, at int64) int64 {
-	ready := at
+// arrived notes when sectors are there.
+func (l *sectorState) arrived(sectors uint8, at int64) {
 	for i := range l.arrive {
-		if sectors>>i&1 == 0 {
-			continue
+		if sectors>>i&1 != 0 {
+			l.arrive[i] = at
 		}
-		if l.valid>>i&1 == 0 {
-			l.arrive[i] = d.channel(set).take(at, d.cfg.channelPerSector) + d.cfg.dram
-		}
-		ready = max(ready, l.arrive[i])
 	}
 	l.valid |= sectors
-	return ready
 }
 
-// evict writes the dirty sectors of a line back and returns when the channel has taken them: what comes in their place
-// has to wait so long.
-func (d *Device) evict(set uint64, dirty uint8, at int64) int64 {
-	if n := bits.OnesCount8(dirty); n > 0 {
-		return d.channel(set).take(at, int64(n)*d.cfg.channelPerSector)
+// last returns when the last of some sectors is there, not before a cycle.
+func (l *sectorState) last(sectors uint8, at int64) int64 {
+	for i := range l.arrive {
+		if sectors>>i&1 != 0 {
+			at = max(at, l.arrive[i])
+		}
 	}
 	return at
 }
 
+// fetch returns when the sectors are in L2; those that are not come from DRAM.
+func (d *Device) fetch(l *sectorState, part int, set uint64, sectors uint8, at int64) int64 {
+	for i := range l.arrive {
+		if sectors&^l.valid>>i&1 != 0 {
+			c := d.channel(part, set)
+			c.read = true
+			l.arrive[i] = c.take(at, d.cfg.channelPerSector) + d.cfg.dram
+		}
+	}
+	l.valid |= sectors
+	return l.last(sectors, at)
+}
+
+// evict writes the dirty sectors of a line back and returns when the channel has taken them: what comes in their place
+// has to wait so long.
+func (d *Device) evict(part int, set uint64, dirty uint8, at int64) int64 {
+	if dirty == 0 {
+		return at
+	}
+	c := d.channel(part, set)
+	cost := int64(bits.OnesCount8(dirty)) * d.cfg.channelPerSector
+	if c.read {
+		cost += d.cfg.turn
+	}
+	c.read = false
+	return c.take(at, cost)
+}
+
+// slice returns the slice of a set.
+func (p *partition) slice(set uint64) *port { return &p.slices[set%uint64(len(p.slices))] }
+
+// forget drops a copy of a line.
+func (p *partition) forget(line uint64) {
+	if place, hit := p.find(line, p.set(line)); hit {
+		p.lines[place].valid = 0
+	}
+}
+
 // channel returns the DRAM channel behind the slice of a set.
-func (d *Device) channel(set uint64) *port {
-	slice := set % uint64(len(d.slices))
-	return &d.channels[slice*uint64(len(d.channels))/uint64(len(d.slices))]
+func (d *Device) channel(part int, set uint64) *channel {
+	slices := uint64(d.cfg.slices)
+	slice := uint64(part)*slices + set%slices
+	return &d.channels[slice*uint64(len(d.channels))/(slices*uint64(len(d.parts)))]
 }

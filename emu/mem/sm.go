@@ -1,5 +1,7 @@
 package mem
 
+import "math/bits"
+
 // A SM is the way to memory of one SM: the queues of its sub-cores, the LSU that they share, L1, and the log of what
 // goes on to the [Device]. Times that depend on an answer of the device are [Never] at first; the answer comes as an
 // [Answer] when the quantum has been served.
@@ -7,7 +9,8 @@ type SM struct {
 	cfg  *Config
 	id   int32
 	l1   *sectored
-	lsu  int64 // free from this cycle on
+	lsu  calendar
+	full int64 // the LSU takes no access to L1 before this cycle
 	subs []path
 
 	log     []request
@@ -57,7 +60,7 @@ type outstanding struct {
 
 // NewSM returns the memory path of an SM with an empty L1.
 func NewSM(cfg *Config, id int) *SM {
-	s := &SM{cfg: cfg, id: int32(id), l1: newSectored(cfg.l1Sets, cfg.l1Lines/cfg.l1Sets), subs: make([]path, cfg.Schedulers)}
+	s := &SM{cfg: cfg, id: int32(id), l1: newSectored(cfg.l1Sets, cfg.l1Ways), subs: make([]path, cfg.Schedulers)}
 	for i := range s.subs {
 		s.subs[i] = path{lg: newQueue(cfg.queueLG), mio: newQueue(cfg.queueMIO)}
 	}
@@ -73,23 +76,22 @@ func (s *SM) MIOReady(sub int) int64 { return s.subs[sub].mio.ready() }
 // EnterMIO takes a place in that queue until the cycle, for a unit that is not the LSU.
 func (s *SM) EnterMIO(sub int, until int64) { s.subs[sub].mio.enter(until) }
 
-// grant sends an instruction through the sub-core's address unit and the shared LSU, which it occupies for some passes,
-// and returns when the LSU takes it.
-func (s *SM) grant(p *path, at int64, passes int) int64 {
-	ready := at + s.cfg.entry
+// grant sends an instruction that reaches the sub-core's address unit in a cycle through it and through the shared LSU,
+// which it occupies for some passes, and returns when the LSU takes it.
+func (s *SM) grant(p *path, ready int64, passes int) int64 {
 	if p.busy {
 		ready = max(ready, p.last+s.cfg.address)
 	}
-	g := max(ready, s.lsu)
-	s.lsu = g + max(s.cfg.lsu*int64(passes), s.cfg.instruction)
+	g := s.lsu.take(ready, int(max(s.cfg.lsu*int64(passes), s.cfg.instruction)))
 	p.last, p.busy = g, true
 	return g
 }
 
 // exchange sends an instruction that does not touch L1 through the sub-core's MIO queue and the LSU.
 func (s *SM) exchange(sub int, at int64, passes int) int64 {
+	s.lsu.forget(at)
 	p := &s.subs[sub]
-	g := s.grant(p, at, passes)
+	g := s.grant(p, at+s.cfg.entryMIO, passes)
 	p.mio.enter(g)
 	return g
 }
@@ -98,28 +100,44 @@ func (s *SM) exchange(sub int, at int64, passes int) int64 {
 // been read and when a result of the unloaded latency, counted from the issue, is there.
 func (s *SM) Shuffle(sub int, at, latency int64) (read, done int64) {
 	g := s.exchange(sub, at, 1)
-	return g, g + max(latency-s.cfg.entry, 1)
+	return g, g + max(latency-s.cfg.entryMIO, 1)
 }
 
-// Shared times an access to shared memory that takes passes and loads words of 32 bits a thread (0 of a store).
-func (s *SM) Shared(sub int, at int64, passes, words int, atomic bool) (read, done int64) {
+// A Shared describes an access to shared memory.
+type Shared struct {
+	Passes int  // through the banks
+	Ideal  int  // passes without conflicts
+	Words  int  // of 32 bits a thread
+	Store  bool // not a load
+	Atomic bool
+}
+
+// Shared times an access to shared memory.
+func (s *SM) Shared(sub int, at int64, a Shared) (read, done int64) {
 	cfg := s.cfg
-	g := s.exchange(sub, at, passes)
+	g := s.exchange(sub, at, a.Passes)
 	latency := cfg.shared
-	if atomic {
+	if a.Atomic {
 		latency = cfg.atomicShared
 	}
-	if wider := words - 1; wider > 0 {
-		latency += cfg.wider * int64(wider)
-		passes -= wider
+	latency += cfg.sharedWider * int64(max(a.Words-2, 0))
+	read = g
+	if a.Store || a.Atomic {
+		read = cfg.stored(g, a.Words)
 	}
-	return g + cfg.operands, g + latency + cfg.conflict*int64(max(passes-1, 0))
+	return read, g + latency + cfg.conflict*int64(max(a.Passes-a.Ideal, 0))
+}
+
+// stored returns when a store that the LSU took in a cycle has read its data.
+func (c *Config) stored(grant int64, words int) int64 {
+	return grant + c.storeData + c.storeWider*int64(max(words-1, 0))
 }
 
 // A Global describes an access to global or local memory beside its lines.
 type Global struct {
 	Kind   Kind
-	Words  int    // of 32 bits a thread that are loaded
+	Words  int    // of 32 bits a thread
+	Passes int    // through the data banks of L1
 	Bypass bool   // L1 must not answer: volatile and strong accesses
 	Turns  int    // of atomics: most lanes at one address
 	User   uint64 // comes back in the Answer
@@ -128,10 +146,15 @@ type Global struct {
 // Global times an access to global or local memory. done is Never where it depends on an answer of the device.
 func (s *SM) Global(sub int, at int64, lines []Line, a Global) (read, done int64) {
 	p := &s.subs[sub]
-	g := s.grant(p, at, max(len(lines), a.Words))
+	passes := max(s.lookups(lines), a.Passes, 1)
+	s.lsu.forget(at)
+	g := s.grant(p, max(at+s.cfg.entry, s.full), passes)
 	p.lg.enter(g)
-	read = g + s.cfg.operands
-	hit := g + s.cfg.l1Hit + s.cfg.wider*int64(max(a.Words-1, 0))
+	read = g
+	if a.Kind != Read {
+		read = s.cfg.stored(g, a.Words)
+	}
+	hit := g + s.cfg.l1Hit + max(s.cfg.wider*int64(max(a.Words-1, 0)), s.cfg.lsu*int64(passes-1))
 	t := s.open(a.User, hit)
 	for i := range lines {
 		switch {
@@ -145,6 +168,22 @@ func (s *SM) Global(sub int, at int64, lines []Line, a Global) (read, done int64
 		}
 	}
 	return read, s.close(t)
+}
+
+// lookups returns the cycles in which the tags of the lines are looked up: lines of one bank take turns.
+func (s *SM) lookups(lines []Line) int {
+	if len(lines) < 2 {
+		return len(lines)
+	}
+	var banks [4]uint8
+	most := uint8(0)
+	for i := range lines {
+		n := lines[i].Number
+		b := bits.OnesCount64(n&s.cfg.tagHash[0])&1 | bits.OnesCount64(n&s.cfg.tagHash[1])&1<<1
+		banks[b]++
+		most = max(most, banks[b])
+	}
+	return int(most)
 }
 
 // load looks a line up in L1 and asks L2 for the sectors that are missing.

@@ -114,7 +114,7 @@ func TestL1(t *testing.T) {
 	if _, done := s.Global(0, 1000, lines, Global{Words: 1}); done != 1000+m.Latencies.L1.Cycles() {
 		t.Errorf("L1 hit done in %d", done-1000)
 	}
-	if _, done := s.Global(0, 2000, lines, Global{Words: 4}); done != 2000+m.Latencies.L1.Cycles()+6 {
+	if _, done := s.Global(0, 2000, lines, Global{Words: 4}); done != 2000+m.Latencies.L1.Cycles()+3*m.Latencies.Wider.Cycles() {
 		t.Errorf("L1 hit of 128 bits done in %d", done-2000)
 	}
 	if _, done := s.Global(0, 3000, []Line{{Number: 77, Sectors: 4}}, Global{Words: 1}); done != Never {
@@ -150,11 +150,14 @@ func TestL1Capacity(t *testing.T) {
 	m := v100(t)
 	for _, carveout := range []int{0, 64 << 10, 96 << 10} {
 		cfg := NewConfig(m, carveout, false)
-		size := m.L1.Unified.Int() - carveout
+		lines := cfg.l1Sets * cfg.l1Ways
+		if bytes := m.L1.Unified.Int() - max(carveout, m.L1.Reserved.Int()); lines > bytes/128 || lines < bytes/128*95/100 {
+			t.Errorf("carve-out %d: %d lines in %d bytes", carveout, lines, bytes)
+		}
 		for _, tt := range []struct {
 			lines int
 			hits  bool
-		}{{size / 128, true}, {size / 128 * 2, false}} {
+		}{{lines, true}, {lines * 2, false}} {
 			d, s := NewDevice(cfg), NewSM(cfg, 0)
 			at := int64(0)
 			for pass := range 2 {
@@ -174,21 +177,22 @@ func TestL1Capacity(t *testing.T) {
 }
 
 func TestShared(t *testing.T) {
-	m := v100(t)
-	cfg := NewConfig(m, 0, false)
+	cfg := NewConfig(v100(t), 0, false)
 	for _, tt := range []struct {
-		name          string
-		passes, words int
-		want          int64
+		name       string
+		access     Shared
+		read, done int64
 	}{
-		{"without conflict", 1, 1, 19},
-		{"32 ways", 32, 1, 19 + 31*2},
-		{"64 bits", 2, 2, 21},
-		{"128 bits", 4, 4, 25},
+		{"without conflict", Shared{Passes: 1, Ideal: 1, Words: 1}, 9, 19},
+		{"32 ways", Shared{Passes: 32, Ideal: 1, Words: 1}, 9, 19 + 31*2},
+		{"64 bits", Shared{Passes: 2, Ideal: 2, Words: 2}, 9, 19},
+		{"128 bits", Shared{Passes: 4, Ideal: 4, Words: 4}, 9, 21},
+		{"store", Shared{Passes: 1, Ideal: 1, Words: 1, Store: true}, 12, 19},
+		{"store of 128 bits", Shared{Passes: 4, Ideal: 4, Words: 4, Store: true}, 18, 21},
 	} {
 		s := NewSM(cfg, 0)
-		if _, done := s.Shared(0, 50, tt.passes, tt.words, false); done-50 != tt.want {
-			t.Errorf("%s: %d cycles, want %d", tt.name, done-50, tt.want)
+		if read, done := s.Shared(0, 50, tt.access); read-50 != tt.read || done-50 != tt.done {
+			t.Errorf("%s: operands read after %d, done after %d cycles, want %d and %d", tt.name, read-50, done-50, tt.read, tt.done)
 		}
 	}
 }
@@ -229,7 +233,7 @@ func TestBandwidth(t *testing.T) {
 			total := tt.lines*tt.repeat + warm
 			for q := cfg.Quantum(); n < total || last > begin; begin += q {
 				for _, s := range sms {
-					for k := 0; n < total && s.lsu < begin+q && k < 1000; k++ {
+					for k := 0; n < total && s.full < begin+q && k < 1000; k++ {
 						if n == warm {
 							start = begin
 						}

@@ -91,7 +91,7 @@ func (s *SM) hold(r *request) {
 	s.sectors += n
 	for s.sectors > s.cfg.l1Pending {
 		oldest := s.credit[s.oldest]
-		s.lsu = max(s.lsu, oldest.done)
+		s.full = max(s.full, oldest.done)
 		s.sectors -= oldest.sectors
 		s.oldest++
 	}

@@ -1,0 +1,176 @@
+// Micro-benchmarks of a GPU's pipes, latencies and bandwidths. Clocks are read in the kernel where one warp or one block is
+// measured; where the whole GPU is, the launch's cycles count. Results are stored, so that nothing is optimised away.
+
+#define KERNEL extern "C" __global__ void
+
+struct link {
+    link* next;
+};
+
+// One block reads a word of each of n lines of 128 bytes, so that L2 holds them.
+KERNEL touch(const unsigned* data, int n, unsigned* out) {
+    unsigned sum = 0;
+    for (int i = threadIdx.x; i < n; i += blockDim.x) sum += data[(long long)i * 32];
+    if (sum == 1) out[0] = sum;
+}
+
+// One thread follows a chain of pointers: first warm steps, then steps of 16 each that are timed.
+KERNEL chase(link* p, int warm, int steps, long long* out) {
+#pragma unroll 1
+    for (int i = 0; i < warm; i++) p = p->next;
+    long long begin = clock64();
+#pragma unroll 1
+    for (int i = 0; i < steps; i++) {
+#pragma unroll
+        for (int k = 0; k < 16; k++) p = p->next;
+    }
+    out[0] = clock64() - begin;
+    out[1] = (long long)p;
+}
+
+// The same in shared memory: a chain of offsets.
+KERNEL chase_shared(int steps, long long* out) {
+    __shared__ unsigned offset[64];
+    for (unsigned i = threadIdx.x; i < 64; i += blockDim.x) offset[i] = (i * 5 + 1) % 64;
+    __syncthreads();
+    unsigned at = threadIdx.x;
+    long long begin = clock64();
+#pragma unroll 1
+    for (int i = 0; i < steps; i++) {
+#pragma unroll
+        for (int k = 0; k < 16; k++) at = offset[at];
+    }
+    out[0] = clock64() - begin;
+    out[1] = at;
+}
+
+// One thread adds to one word again and again, each time as much as it found there.
+KERNEL chase_atomic(unsigned* word, int steps, long long* out) {
+    unsigned v = 1;
+    long long begin = clock64();
+#pragma unroll 1
+    for (int i = 0; i < steps; i++) {
+#pragma unroll
+        for (int k = 0; k < 4; k++) v = atomicAdd(word, v);
+    }
+    out[0] = clock64() - begin;
+    out[1] = v;
+}
+
+// Streams, one element a thread. Occupancy is limited by dynamic shared memory.
+#define STREAM(name, ...) \
+    KERNEL name(double* a, const double* b, const double* c, const double* d, int n) { \
+        int i = blockIdx.x * blockDim.x + threadIdx.x; \
+        if (i >= n) return; \
+        __VA_ARGS__ \
+    }
+
+STREAM(stream_init, a[i] = 1.5;)
+STREAM(stream_read, if (b[i] == 0.25) a[i] = 1.5;)
+STREAM(stream_scale, a[i] = b[i] * 1.5;)
+STREAM(stream_triad, a[i] = b[i] + c[i] * d[i];)
+STREAM(stream_3pt, if (i > 0 && i < n - 1) a[i] = b[i - 1] * 0.25 + b[i] * 0.5 + b[i + 1] * 0.25;)
+STREAM(stream_5pt,
+    if (i > 1 && i < n - 2) a[i] = (b[i - 2] + b[i + 2]) * 0.125 + (b[i - 1] + b[i + 1]) * 0.25 + b[i] * 0.5;)
+
+// Every block, of 1024 threads, reads the same n elements again and again; n is a multiple of 4096.
+#define CACHE(name, type) \
+    KERNEL name(const type* data, int n, int rounds, type* out) { \
+        type sum[4] = {}; \
+        for (int r = 0; r < rounds; r++) { \
+            const type* p = data + threadIdx.x; \
+            _Pragma("unroll 2") for (int i = 0; i < n; i += 4096) { \
+                _Pragma("unroll") for (int k = 0; k < 4; k++) sum[k] += p[i + k * 1024]; \
+            } \
+        } \
+        if (sum[0] + sum[1] + sum[2] + sum[3] == (type)1.5) out[0] = sum[0]; \
+    }
+
+CACHE(cache_f64, double)
+CACHE(cache_f32, float)
+
+// Chains of one operation, ilp independent ones side by side, length operations of each a round.
+#define CHAINS(name, ilp, length, type, operation) \
+    KERNEL name(int rounds, long long* cycles, type* out) { \
+        type v[ilp], c = out[0]; \
+        (void)c; \
+        _Pragma("unroll") for (int k = 0; k < ilp; k++) v[k] = out[threadIdx.x + k]; \
+        __syncthreads(); \
+        long long begin = clock64(); \
+        _Pragma("unroll 1") for (int r = 0; r < rounds; r++) { \
+            _Pragma("unroll") for (int i = 0; i < length; i++) { \
+                _Pragma("unroll") for (int k = 0; k < ilp; k++) { operation; } \
+            } \
+        } \
+        __syncthreads(); \
+        if (threadIdx.x == 0) cycles[blockIdx.x] = clock64() - begin; \
+        _Pragma("unroll") for (int k = 0; k < ilp; k++) out[(blockIdx.x * blockDim.x + threadIdx.x) * ilp + k] = v[k]; \
+    }
+
+CHAINS(ffma_1, 1, 64, float, v[k] = v[k] * c + c)
+CHAINS(ffma_2, 2, 32, float, v[k] = v[k] * c + c)
+CHAINS(ffma_4, 4, 32, float, v[k] = v[k] * c + c)
+CHAINS(ffma_8, 8, 64, float, v[k] = v[k] * c + c)
+CHAINS(dfma_1, 1, 64, double, v[k] = v[k] * c + c)
+CHAINS(dfma_4, 4, 32, double, v[k] = v[k] * c + c)
+CHAINS(imad_1, 1, 64, unsigned, v[k] = v[k] * c + c)
+CHAINS(imad_4, 4, 32, unsigned, v[k] = v[k] * c + c)
+CHAINS(shf_1, 1, 64, unsigned, asm volatile("shf.l.wrap.b32 %0, %0, %1, 7;" : "+r"(v[k]) : "r"(c)))
+CHAINS(shf_4, 4, 32, unsigned, asm volatile("shf.l.wrap.b32 %0, %0, %1, 7;" : "+r"(v[k]) : "r"(c)))
+CHAINS(hfma2_1, 1, 64, unsigned, asm volatile("fma.rn.f16x2 %0, %0, %1, %1;" : "+r"(v[k]) : "r"(c)))
+CHAINS(hfma2_4, 4, 32, unsigned, asm volatile("fma.rn.f16x2 %0, %0, %1, %1;" : "+r"(v[k]) : "r"(c)))
+CHAINS(mufu_1, 1, 64, float, asm volatile("ex2.approx.ftz.f32 %0, %0;" : "+f"(v[k])))
+CHAINS(mufu_4, 4, 32, float, asm volatile("ex2.approx.ftz.f32 %0, %0;" : "+f"(v[k])))
+CHAINS(convert_1, 1, 64, float, v[k] = (float)(int)v[k])
+CHAINS(convert_4, 4, 32, float, v[k] = (float)(int)v[k])
+CHAINS(popc_1, 1, 64, unsigned, v[k] = __popc(v[k]))
+CHAINS(popc_4, 4, 32, unsigned, v[k] = __popc(v[k]))
+CHAINS(shfl_1, 1, 64, unsigned, v[k] = __shfl_xor_sync(~0u, v[k], 1))
+CHAINS(shfl_4, 4, 32, unsigned, v[k] = __shfl_xor_sync(~0u, v[k], 1))
+
+// Independent loads from shared memory, lanes a stride of words apart.
+KERNEL shared_stride(int stride, int rounds, long long* cycles, float* out) {
+    __shared__ float data[4096];
+    for (int i = threadIdx.x; i < 4096; i += blockDim.x) data[i] = i;
+    __syncthreads();
+    volatile float* p = data + threadIdx.x % 32 * stride % 4096;
+    float sum[8] = {};
+    long long begin = clock64();
+#pragma unroll 1
+    for (int r = 0; r < rounds; r++) {
+#pragma unroll
+        for (int k = 0; k < 32; k++) sum[k % 8] += p[k % 2];
+    }
+    __syncthreads();
+    if (threadIdx.x == 0) cycles[blockIdx.x] = clock64() - begin;
+#pragma unroll
+    for (int k = 0; k < 8; k++) out[threadIdx.x * 8 + k] = sum[k];
+}
+
+// Independent loads that hit L1, threads of a warp a stride of elements apart; step is 0.
+#define STRIDE(name, type) \
+    KERNEL name(const type* data, int stride, int step, int rounds, long long* cycles, type* out) { \
+        const type* p = data + threadIdx.x % 32 * stride; \
+        type sum[8]; \
+        _Pragma("unroll") for (int k = 0; k < 8; k++) sum[k] = p[k * 32]; \
+        __syncthreads(); \
+        long long begin = clock64(); \
+        _Pragma("unroll 1") for (int r = 0; r < rounds; r++) { \
+            _Pragma("unroll") for (int k = 0; k < 8; k++) sum[k] += p[k * 32]; \
+            p += step; \
+        } \
+        __syncthreads(); \
+        if (threadIdx.x == 0) cycles[blockIdx.x] = clock64() - begin; \
+        _Pragma("unroll") for (int k = 0; k < 8; k++) out[threadIdx.x * 8 + k] = sum[k]; \
+    }
+
+STRIDE(stride_f32, float)
+STRIDE(stride_f64, double)
+
+// Atomic additions without use of the old value: to one word, to a word a warp, to a word a thread.
+KERNEL atomic_add(unsigned* words, int per_warp, int per_thread, int rounds) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    unsigned* p = words + i / 32 * per_warp + i % 32 * per_thread;
+#pragma unroll 1
+    for (int r = 0; r < rounds; r++) asm volatile("red.global.add.u32 [%0], %1;" ::"l"(p), "r"(r) : "memory");
+}
