@@ -26,6 +26,7 @@ var allowed = map[string][]string{
 	"emu":              {"cubin/sass", "cubin", "cubin/cfg", "emu/arch", "emu/stall", "emu/mem", "emu/reconv"},
 	"emu/launch":       {"emu", "cubin"},
 	"emu/check":        {"emu"},
+	"emu/micro":        {"emu", "cubin"},
 	"profiler":         {"cubin/sass", "cubin", "emu/arch", "emu/stall"},
 	"profiler/sampler": {"profiler", "emu"},
 	"blamer":           {"profiler", "cubin/sass", "cubin", "cubin/cfg", "emu/arch", "emu/stall"},
