@@ -11,6 +11,8 @@ import ctypes
 import glob
 import importlib.util
 import os
+import re
+import struct
 import sys
 
 sys.dont_write_bytecode = True
@@ -19,7 +21,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
 import corpus  # noqa: E402
 
-ARCHITECTURE = "sm_70"
+ARCHITECTURES = (70, 75, 80, 86, 89, 90)
 VERSION = (12, 9)
 
 
@@ -31,8 +33,16 @@ def main(names):
     for directory in directories:
         print(os.path.relpath(directory, HERE))
         if compiler:
-            compiler.compile(directory)
+            for architecture in architectures(directory):
+                compiler.compile(directory, architecture)
         refer(directory)
+
+
+def architectures(directory):
+    """The architectures that a kernel is built for: that of the cubin in its launch file, and those after it."""
+    with open(os.path.join(directory, "launch.yaml"), encoding="utf-8") as f:
+        first = int(re.search(r"^module: \S+\.sm_(\d+)\.cubin", f.read(), re.M)[1])
+    return [a for a in ARCHITECTURES if a >= first]
 
 
 def refer(directory):
@@ -60,8 +70,8 @@ class Compiler:
         if status:
             raise RuntimeError(f"{function}: {self.lib.nvrtcGetErrorString(status).decode()}")
 
-    def compile(self, directory):
-        """Compiles NAME.cu to NAME.sm_70.cubin.
+    def compile(self, directory, architecture):
+        """Compiles NAME.cu to NAME.sm_NN.cubin.
 
         NVRTC writes the current directory into the line table, and the paths of headers. Compiling in the root with
         headers from memory keeps this machine's paths out, whatever their lengths.
@@ -74,13 +84,13 @@ class Compiler:
         strings = ctypes.c_char_p * len(self.headers)
         self.call("nvrtcCreateProgram", ctypes.byref(program), source, f"./{name}.cu".encode(), len(self.headers),
                   strings(*self.headers.values()), strings(*self.headers))
-        options = [f"--gpu-architecture={ARCHITECTURE}".encode(), b"-lineinfo"]
+        options = [f"--gpu-architecture=sm_{architecture}".encode(), b"-lineinfo"]
         try:
             self.call("nvrtcCompileProgram", program, len(options), (ctypes.c_char_p * len(options))(*options))
         except RuntimeError:
             raise SystemExit(self.text(program, "ProgramLog").decode())
-        cubin = relative(self.text(program, "CUBIN"))
-        with open(os.path.join(directory, f"{name}.{ARCHITECTURE}.cubin"), "wb") as f:
+        cubin = strip(relative(self.text(program, "CUBIN")))
+        with open(os.path.join(directory, f"{name}.sm_{architecture}.cubin"), "wb") as f:
             f.write(cubin)
 
     def text(self, program, what):
@@ -107,6 +117,46 @@ def relative(cubin):
     if cubin.count(b"/.\0") != 1:
         raise SystemExit("the line table does not name the source's directory once")
     return cubin.replace(b"/.\0", b"./\0")
+
+
+# What debuggers and PTX-level tools read, about half of a small cubin. The line table is .debug_line.
+STRIPPED = {".debug_frame", ".rel.debug_frame", ".nv_debug_ptx_txt", ".nv_debug_line_sass", ".rel.nv_debug_line_sass"}
+NOBITS, ALLOC, ALIGNMENT = 8, 2, 128
+
+
+def strip(cubin):
+    """Empties the sections that gpa and nvdisasm do without, and moves the others together.
+
+    The section numbers stay, as symbols and relocations refer to them.
+    """
+    header = list(struct.unpack_from("<16sHHIQQQIHHHHHH", cubin))
+    phoff, shoff, phentsize, phnum, shentsize, shnum, shstrndx = header[5], header[6], *header[9:]
+    sections = [list(struct.unpack_from("<IIQQQQIIQQ", cubin, shoff + i * shentsize)) for i in range(shnum)]
+    names = sections[shstrndx][4]
+    out, moved = bytearray(cubin[:64]), {}
+    for s in sorted(sections, key=lambda s: s[4]):
+        name = cubin[names + s[0]:cubin.index(b"\0", names + s[0])].decode()
+        if name in STRIPPED:
+            s[5] = 0
+        if s[2] & ALLOC:  # the distances inside a segment stay
+            out += bytes((s[4] - len(out)) % ALIGNMENT)
+        out += bytes(-len(out) % max(s[8], 1))
+        old, s[4] = s[4], len(out) if s[1] else 0
+        if s[1] and s[1] != NOBITS:
+            out += cubin[old:old + s[5]]
+            moved.setdefault(old, s[4])
+    out += bytes(-len(out) % 8)
+    header[6] = len(out)
+    for s in sections:
+        out += struct.pack("<IIQQQQIIQQ", *s)
+    header[5] = len(out) if phnum else 0
+    moved[phoff] = header[5]
+    for i in range(phnum):
+        p = list(struct.unpack_from("<IIQQQQQQ", cubin, phoff + i * phentsize))
+        p[2] = moved.get(p[2], p[2])
+        out += struct.pack("<IIQQQQQQ", *p)
+    struct.pack_into("<16sHHIQQQIHHHHHH", out, 0, *header)
+    return bytes(out)
 
 
 if __name__ == "__main__":

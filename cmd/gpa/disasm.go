@@ -90,7 +90,7 @@ func openModule(name string) (*cubin.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	return file.LoadModule()
+	return file.LoadModule(0)
 }
 
 // section prints one .text section.

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"gpa/cubin"
+	"gpa/cubin/sass"
 	"gpa/emu/arch"
 	"gpa/emu/launch"
 	"gpa/kernels"
@@ -19,7 +20,8 @@ import (
 
 // kernelHelp explains the KERNEL argument in the help of the commands that take one.
 const kernelHelp = `KERNEL is a launch file (YAML), a folder with a launch.yaml, the name of a built-in kernel, or a cubin
-together with --grid, --block and one --arg for each parameter, in order.`
+together with --grid, --block and one --arg for each parameter, in order. With --arch, NAME.sm_NN.cubin stands for the cubin of
+that name for the GPU's architecture.`
 
 // A target is what the KERNEL argument and the flags around it name.
 type target struct {
@@ -53,19 +55,19 @@ func (t *target) resolve(name string) (*resolved, error) {
 	if err != nil {
 		return nil, err
 	}
-	module, err := file.LoadModule()
-	if err != nil {
+	r := &resolved{file: file, source: sourceFinder{file.Dir()}}
+	if t.gpu == "" {
+		r.module, err = file.LoadModule(0)
+		if err == nil {
+			r.model, err = arch.ByName("sm_" + strconv.Itoa(int(r.module.Arch)))
+		}
+		return r, err
+	}
+	if r.model, err = arch.ByName(t.gpu); err != nil {
 		return nil, err
 	}
-	gpu := t.gpu
-	if gpu == "" {
-		gpu = "sm_" + strconv.Itoa(int(module.Arch))
-	}
-	model, err := arch.ByName(gpu)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", module.Name, err)
-	}
-	return &resolved{file: file, module: module, model: model, source: sourceFinder{file.Dir()}}, nil
+	r.module, err = file.LoadModule(sass.Arch(r.model.Arch))
+	return r, err
 }
 
 // launchFile finds what KERNEL names. A built-in name wins over a file of the same name, which ./name reaches.

@@ -30,7 +30,7 @@ func bugs(t *testing.T, kernel string, grid, block int, args ...string) []*check
 // checked runs the launches of a file under a checker.
 func checked(t *testing.T, file *launch.File) []*check.Finding {
 	t.Helper()
-	module, err := file.LoadModule()
+	module, err := file.LoadModule(0)
 	if err != nil {
 		t.Fatal(err)
 	}

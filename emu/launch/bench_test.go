@@ -3,6 +3,7 @@ package launch
 import (
 	"testing"
 
+	"gpa/cubin/sass"
 	"gpa/emu"
 )
 
@@ -15,7 +16,7 @@ func BenchmarkCorpus(b *testing.B) {
 			for range b.N {
 				for _, name := range corpus(b) {
 					b.StopTimer()
-					s := open(b, name, emu.Options{Timing: level})
+					s := open(b, name, sass.SM70, emu.Options{Timing: level})
 					b.StartTimer()
 					instructions += runAll(b, s)
 				}

@@ -2,9 +2,13 @@ package launch
 
 import (
 	"context"
+	"fmt"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"testing"
 
+	"gpa/cubin/sass"
 	"gpa/emu"
 	"gpa/emu/arch"
 )
@@ -19,8 +23,11 @@ func corpus(tb testing.TB) []string {
 	return files
 }
 
-// open prepares a launch file on a V100.
-func open(tb testing.TB, name string, options emu.Options) *Session {
+// architectures are those that the corpus is run on, each on its default GPU.
+var architectures = []sass.Arch{sass.SM70}
+
+// parse reads a launch file.
+func parse(tb testing.TB, name string) *File {
 	tb.Helper()
 	dir := OSDir(filepath.Dir(name))
 	data, err := dir.ReadFile(filepath.Base(name))
@@ -31,11 +38,18 @@ func open(tb testing.TB, name string, options emu.Options) *Session {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	module, err := f.LoadModule()
+	return f
+}
+
+// open prepares a launch file on the default GPU of an architecture.
+func open(tb testing.TB, name string, architecture sass.Arch, options emu.Options) *Session {
+	tb.Helper()
+	f := parse(tb, name)
+	module, err := f.LoadModule(architecture)
 	if err != nil {
 		tb.Fatal(err)
 	}
-	model, err := arch.ByName("v100")
+	model, err := arch.ByName(fmt.Sprintf("sm_%d", architecture))
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -67,29 +81,52 @@ func runAll(tb testing.TB, s *Session) int64 {
 	return total
 }
 
-// TestCorpus runs every kernel of the project and compares what it leaves in memory with the independent references.
-// go test ./emu/launch -run TestCorpus -v lists them.
-func TestCorpus(t *testing.T) {
-	for _, level := range []emu.TimingLevel{emu.TimingNone, emu.TimingFull} {
-		for _, name := range corpus(t) {
-			t.Run(level.String()+"/"+filepath.Base(filepath.Dir(name)), func(t *testing.T) {
-				t.Parallel()
-				s := open(t, name, emu.Options{Timing: level})
-				if len(s.File.Expect) == 0 {
-					t.Error("nothing is expected of it")
-				}
-				instructions := runAll(t, s)
-				checks, err := s.Check()
-				if err != nil {
-					t.Fatal(err)
-				}
-				for _, c := range checks {
-					if t.Log(c.String()); !c.OK() {
-						t.Fail()
-					}
-				}
-				t.Logf("%d warp instructions", instructions)
-			})
+// builtFor reports whether a kernel is built for an architecture: that of the cubin that its launch file names, or a
+// later one.
+func builtFor(f *File, architecture sass.Arch) bool {
+	var first sass.Arch
+	for _, part := range strings.Split(f.Module, ".") {
+		if n, ok := strings.CutPrefix(part, "sm_"); ok {
+			v, _ := strconv.Atoi(n)
+			first = sass.Arch(v)
 		}
 	}
+	return first <= architecture
+}
+
+// TestCorpus runs every kernel of the project on every architecture and compares what it leaves in memory with the
+// independent references. go test ./emu/launch -run TestCorpus -v lists them.
+func TestCorpus(t *testing.T) {
+	for _, architecture := range architectures {
+		for _, level := range []emu.TimingLevel{emu.TimingNone, emu.TimingFull} {
+			for _, name := range corpus(t) {
+				kernel := filepath.Base(filepath.Dir(name))
+				t.Run(fmt.Sprintf("sm_%d/%s/%s", architecture, level, kernel), func(t *testing.T) {
+					t.Parallel()
+					if !builtFor(parse(t, name), architecture) {
+						t.Skip("needs a later architecture")
+					}
+					checkKernel(t, open(t, name, architecture, emu.Options{Timing: level}))
+				})
+			}
+		}
+	}
+}
+
+// checkKernel runs everything in a launch file and compares what is expected.
+func checkKernel(t *testing.T, s *Session) {
+	if len(s.File.Expect) == 0 {
+		t.Error("nothing is expected of it")
+	}
+	instructions := runAll(t, s)
+	checks, err := s.Check()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range checks {
+		if t.Log(c.String()); !c.OK() {
+			t.Fail()
+		}
+	}
+	t.Logf("%d warp instructions", instructions)
 }

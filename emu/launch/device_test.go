@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"gpa/cubin/sass"
 	"gpa/emu"
 )
 
@@ -22,7 +23,7 @@ func TestDevicePrintf(t *testing.T) {
 	}
 	for _, level := range []emu.TimingLevel{emu.TimingNone, emu.TimingFull} {
 		var got strings.Builder
-		runAll(t, open(t, "../../kernels/control/printf/launch.yaml", emu.Options{Timing: level, Stdout: &got}))
+		runAll(t, open(t, "../../kernels/control/printf/launch.yaml", sass.SM70, emu.Options{Timing: level, Stdout: &got}))
 		if diff := cmp.Diff(sortedLines(string(want)), sortedLines(got.String())); diff != "" {
 			t.Errorf("timing %s: expected lines (-), printed ones (+):\n%s", level, diff)
 		}
@@ -34,7 +35,7 @@ func sortedLines(text string) []string { return slices.Sorted(strings.Lines(text
 // TestDeviceAssert lets an assertion of a kernel fail in one thread.
 func TestDeviceAssert(t *testing.T) {
 	for _, level := range []emu.TimingLevel{emu.TimingNone, emu.TimingFull} {
-		s := open(t, "../../kernels/control/assert/launch.fail.yaml", emu.Options{Timing: level})
+		s := open(t, "../../kernels/control/assert/launch.fail.yaml", sass.SM70, emu.Options{Timing: level})
 		_, err := s.Run(context.Background(), 0, nil)
 		var f *emu.Fault
 		if !errors.As(err, &f) {

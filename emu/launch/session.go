@@ -5,20 +5,36 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 
 	"gpa/cubin"
+	"gpa/cubin/sass"
 	"gpa/emu"
 )
 
-// LoadModule reads the cubin that the file names.
-func (f *File) LoadModule() (*cubin.File, error) {
-	data, err := f.dir.ReadFile(f.Module)
+// LoadModule reads the cubin that the file names or, for another architecture than that cubin's, the one beside it: see
+// [File.ModuleFor]. Architecture 0 takes any.
+func (f *File) LoadModule(architecture sass.Arch) (*cubin.File, error) {
+	name := f.ModuleFor(architecture)
+	data, err := f.dir.ReadFile(name)
 	if err != nil {
 		return nil, f.errorAt(position{key: "module"}, err)
 	}
-	return cubin.NewFile(f.Module, data)
+	return cubin.NewFile(name, data)
+}
+
+// moduleArchitecture is the part of a cubin's name that says what it is built for, as in saxpy.sm_70.cubin.
+var moduleArchitecture = regexp.MustCompile(`\bsm_\d+\b`)
+
+// ModuleFor returns the name of the module for an architecture: where the name in the file holds an architecture, as
+// saxpy.sm_70.cubin does, that is replaced.
+func (f *File) ModuleFor(architecture sass.Arch) string {
+	if architecture == 0 {
+		return f.Module
+	}
+	return moduleArchitecture.ReplaceAllString(f.Module, "sm_"+strconv.Itoa(int(architecture)))
 }
 
 // Dir is where the files beside the launch file are read from.
