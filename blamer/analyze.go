@@ -70,9 +70,13 @@ type analysis struct {
 	paths   *pathFinder
 	counted bool      // the profile has source counters
 	issues  []float64 // by instruction: warps that executed it, from the source counters
+	warps   []float64 // by instruction: warps that reached it, whatever its guard
+	sectors []float64 // by instruction: sectors of a request to global or local memory
 	issued  []float64 // by instruction: samples in which it issued
 
-	deps      []dependency // of the instruction at hand, unpruned
+	deps      []dependency    // of the instruction at hand, unpruned
+	plainDeps []dependency    // the same by the paper's rules
+	shares    map[int]float64 // by source: cycles that orderRule expects it to cost, nil where it had no say
 	coverage  *coverage
 	agreement *agreement
 }
@@ -90,6 +94,8 @@ func newAnalysis(r *Result, code int, opt Options) *analysis {
 		paths:    newPathFinder(s),
 		issued:   make([]float64, len(s.code.Insts)),
 		issues:   make([]float64, len(s.code.Insts)),
+		warps:    make([]float64, len(s.code.Insts)),
+		sectors:  make([]float64, len(s.code.Insts)),
 		coverage: &coverage{node: make([]bool, len(s.code.Insts))},
 	}
 	for i := range r.Launch.Samples {
@@ -112,6 +118,10 @@ func (a *analysis) count(l *profiler.Launch) {
 			continue
 		}
 		a.counted = true
+		a.warps[i] += float64(c.Executions)
+		if c.Executions > 0 {
+			a.sectors[i] = float64(c.GlobalSectors) / float64(c.Executions)
+		}
 		if threads {
 			a.issues[i] += float64(c.ThreadExecutions) / lanes
 		} else {
@@ -194,6 +204,9 @@ func (a *analysis) instruction(groups []group) int {
 	for n < len(groups) && groups[n].inst == use {
 		n++
 	}
+	a.slicer.plain = true
+	a.plainDeps = a.slicer.dependencies(use, a.plainDeps[:0])
+	a.slicer.plain = a.opt.Plain
 	a.deps = a.slicer.dependencies(use, a.deps[:0])
 	single := true
 	for i := range groups[:n] {

@@ -21,10 +21,15 @@ func (a *analysis) edges(g *group) []edge {
 	if g.reason == stall.Wait && !a.plain {
 		return a.waitSources(g.inst)
 	}
-	kept := a.prune(a.deps, g.reason)
+	deps := a.deps
+	if a.plain {
+		deps = a.plainDeps
+	}
+	a.shares = nil
+	kept := a.prune(deps, g.reason)
 	if len(kept) == 0 && !(a.plain && g.reason.Class() == stall.ExecutionDependency) {
 		// The rules drop what should not stall. The stall was seen all the same, so one of these caused it.
-		kept = a.filter(a.deps, func(d dependency) bool { return a.opcodeRule(d, g.reason) && a.waitRule(d, g.reason) })
+		kept = a.filter(deps, func(d dependency) bool { return a.opcodeRule(d, g.reason) && a.waitRule(d, g.reason) })
 	}
 	if len(kept) == 0 {
 		return a.unexplained(g)
@@ -55,7 +60,7 @@ func (a *analysis) join(deps []dependency) []edge {
 		for n < len(deps) && deps[n].res == deps[0].res {
 			n++
 		}
-		q := pathQuery{use: deps[0].use, res: deps[0].res}
+		q := a.query(deps[0].use, deps[0].res)
 		for i, length := range a.paths.longestPaths(q, defsOf(deps[:n])) {
 			d := deps[i]
 			at := slices.IndexFunc(list, func(j joined) bool { return j.def == d.def })
@@ -110,11 +115,17 @@ func classify(def *sass.Inst, war bool) DetailedReason {
 // Path lengths are numbers of instructions strictly between source and use, which is the count under which the paths of
 // Figure 4 are 2:1. An instruction right before the use counts as half an instruction away, so that its share stays
 // finite and above that of the one before it.
+//
+// Where the order rule has estimated what each source costs, its shares are used instead: a long path then says that the
+// result is nearly there, not that it matters less.
 func (a *analysis) apportion(edges []edge) {
 	total := 0.0
 	for i := range edges {
 		between := max(0.5, float64(edges[i].distance-1))
 		edges[i].share = a.issueWeight(edges[i].def) / between
+		if a.shares != nil {
+			edges[i].share = a.shares[edges[i].def]
+		}
 		total += edges[i].share
 	}
 	for i := range edges {

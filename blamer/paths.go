@@ -1,6 +1,10 @@
 package blamer
 
-import "gpa/cubin/sass"
+import (
+	"math"
+
+	"gpa/cubin/sass"
+)
 
 // A measure says how long a stretch of code is: element i is the length of everything before instruction i.
 type measure interface{ before(i int) int64 }
@@ -50,7 +54,18 @@ type pathQuery struct {
 	res      sass.Resource
 	barriers []int32 // paths through these instructions do not count; ascending
 	limit    int64   // longer paths need not be found
+	counts   bool    // the resource counts its definitions: they do not overwrite it and end no path
 	whole    bool    // settle all blocks within the limit, not just those up to the definitions
+}
+
+// query looks for paths on which what a definition of r did is still outstanding when the use issues. Waiting for a dependence
+// counter settles all that it counts.
+func (a *analysis) query(use int, r sass.Resource) pathQuery {
+	q := pathQuery{use: use, res: r, limit: math.MaxInt64}
+	if isCounter(r) && !a.plain {
+		q.counts, q.barriers = true, a.firmUses(r)
+	}
+	return q
 }
 
 // shortest returns the length of the shortest path from each of the definitions to the use, -1 where there is none
@@ -122,7 +137,7 @@ func (p *pathFinder) cross(m measure, q pathQuery, defs []int, lengths []int64, 
 // a barrier. It can still be where a path begins. It returns -1 where there is none.
 func (p *pathFinder) stop(q pathQuery, first, end int) int {
 	stop := lastBefore(q.barriers, first, end)
-	if q.res < sass.NumRes && p.blockDefs[p.block[first]].has(q.res) {
+	if q.res < sass.NumRes && !q.counts && p.blockDefs[p.block[first]].has(q.res) {
 		stop = max(stop, p.lastUnpredicated(p.defs[q.res], first, end))
 	}
 	return stop

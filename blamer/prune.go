@@ -1,8 +1,6 @@
 package blamer
 
 import (
-	"math"
-
 	"gpa/cubin/sass"
 	"gpa/emu/stall"
 )
@@ -101,7 +99,8 @@ func (a *analysis) executionRule(d dependency) bool {
 // that one instruction lies on every path; several that together cut all paths serve as well.)
 func (a *analysis) dominatorRule(use int, r sass.Resource, defs []int) []bool {
 	keep := make([]bool, len(defs))
-	q := pathQuery{use: use, res: r, barriers: a.firmUses(r), limit: math.MaxInt64}
+	q := a.query(use, r)
+	q.barriers = a.firmUses(r)
 	for i, length := range a.paths.shortest(instructions{}, q, defs) {
 		keep[i] = length >= 0
 	}
@@ -122,7 +121,8 @@ func (a *analysis) firmUses(r sass.Resource) []int32 {
 // lower bound of the time that passes.
 func (a *analysis) latencyRule(use int, r sass.Resource, defs []int) []bool {
 	bounds := make([]int64, len(defs))
-	q := pathQuery{use: use, res: r}
+	q := a.query(use, r)
+	q.limit = 0
 	for i, d := range defs {
 		bounds[i] = latencyBound(&a.code.Insts[d], a.model)
 		if a.plain {

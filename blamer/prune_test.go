@@ -175,11 +175,6 @@ func TestDominatorRule(t *testing.T) {
 			other: FADD R6, R0, R7 ;
 			use: FADD R8, R0, R1 ;
 			EXIT ;`, false, false},
-		{"a predicated wait for the same counter", `
-			def: [B------:R-:W0:-:S01] LDG.E.SYS R0, [R2] ;
-			k: [B0-----:R-:W-:-:S01] @P0 FADD R6, R7, R5 ;
-			use: [B0-----:R-:W-:-:S01] FADD R8, R9, R1 ;
-			EXIT ;`, false, true},
 		{"a wait for part of the counter's loads", `
 			def: [B------:R-:W0:-:S01] LDG.E.SYS R0, [R2] ;
 			k: DEPBAR.LE SB0, 0x1 ;

@@ -27,6 +27,7 @@ type slicer struct {
 	found   []uint32               // by instruction: the search that found it as a definition
 	search  uint32                 // number of the current search
 	uses    []sass.Resource
+	plain   bool // the rules of the paper: see searchBlock
 }
 
 // A searchKey is what two paths that reach the end of a block must share to have the same future.
@@ -100,12 +101,25 @@ func (s *slicer) slice(use int, r sass.Resource, deps []dependency) []dependency
 }
 
 // searchBlock follows a path back to the start of its block. It returns the state there and whether the path goes on.
+//
+// A dependence counter is not overwritten by who uses it next: it counts all that is outstanding, and who waits for it waits
+// for all of that. So its search goes on to the last instruction that waited for the counter. Where a threshold lets some
+// be outstanding, results come in order and the last one that has to be there is the source. The paper takes the counter for
+// a register, whose last writer is the only source.
 func (s *slicer) searchBlock(use int, r sass.Resource, cond condSet, st searchState, deps []dependency) (searchState, []dependency, bool) {
+	threshold := countThreshold(&s.code.Insts[use], r) > 0
 	first := s.graph.Blocks[st.block].First
 	for {
-		def := -1
+		def, waited := -1, -1
 		if s.blockDefs[st.block].has(r) {
 			def = lastBefore(s.defs[r], first, st.pos)
+		}
+		counts := isCounter(r) && !s.plain && !threshold
+		if counts {
+			waited = lastBefore(s.waits[r-sass.ResSB], first, st.pos)
+		}
+		if waited > def {
+			return st, deps, false
 		}
 		if def < 0 {
 			st.cover = s.forget(st.cover, cond, first, st)
@@ -123,6 +137,12 @@ func (s *slicer) searchBlock(use int, r sass.Resource, cond condSet, st searchSt
 		if s.found[def] != s.search {
 			s.found[def] = s.search
 			deps = append(deps, dependency{def, use, r})
+		}
+		if counts {
+			if waited == def {
+				return st, deps, false
+			}
+			continue
 		}
 		st.cover |= condOf(guard)
 		st.depth++
