@@ -49,7 +49,7 @@ func (f *adviceFlags) advise(_ context.Context, e *env, args []string) error {
 		return err
 	}
 	if info, err := os.Stat(name); err == nil && info.IsDir() {
-		name = filepath.Join(name, "samples.gpa")
+		name = filepath.Join(name, samplesFile)
 	}
 	p, err := loadProfile(name)
 	if err != nil {
@@ -120,9 +120,13 @@ func (f *adviceFlags) write(r *reports.Result, text []byte) error {
 	if err != nil {
 		return err
 	}
+	blame, err := blameFile(r)
+	if err != nil {
+		return err
+	}
 	var object bytes.Buffer
 	if err := reports.WriteJSON(&object, r.WithoutHostTimes().Report()); err != nil {
 		return err
 	}
-	return writeFiles(f.out, append(files, outputFile{"advice.txt", text}, outputFile{"advice.json", object.Bytes()}))
+	return writeFiles(f.out, append(files, blame, outputFile{"advice.txt", text}, outputFile{"advice.json", object.Bytes()}))
 }

@@ -29,6 +29,7 @@ type command struct {
 	short string // one line for the list of commands
 	long  string // what --help says besides
 	setup func(*pflag.FlagSet) action
+	raw   action // instead of setup: takes the arguments as they are
 }
 
 // An action runs a command with its positional arguments.
@@ -41,6 +42,7 @@ func commands() []command {
 		runCommand(),
 		adviseCommand(),
 		checkCommand(),
+		pprofCommand(),
 		disasmCommand(),
 		archCommand(),
 		versionCommand(),
@@ -74,6 +76,9 @@ func run(ctx context.Context, e *env, args []string) int {
 }
 
 func (c *command) run(ctx context.Context, e *env, args []string) int {
+	if c.raw != nil {
+		return c.runRaw(ctx, e, args)
+	}
 	flags := pflag.NewFlagSet(c.name, pflag.ContinueOnError)
 	flags.SortFlags = false
 	flags.Usage = func() {}
@@ -89,6 +94,15 @@ func (c *command) run(ctx context.Context, e *env, args []string) int {
 		err = usageError{err}
 	}
 	return c.report(e, err)
+}
+
+// runRaw runs a command that parses its arguments itself.
+func (c *command) runRaw(ctx context.Context, e *env, args []string) int {
+	if len(args) == 1 && (args[0] == "--help" || args[0] == "-h") {
+		c.printHelp(e.stdout, pflag.NewFlagSet(c.name, pflag.ContinueOnError))
+		return exitDone
+	}
+	return c.report(e, c.raw(ctx, e, args))
 }
 
 // report prints an error as one line and chooses the exit status.
@@ -132,8 +146,16 @@ Exit status: 0 done, 1 the kernel or a check failed, 2 the command line or an in
 `)
 }
 
+// usage is what follows the command's name.
+func (c *command) usage() string {
+	if c.raw != nil {
+		return c.args
+	}
+	return strings.TrimSpace(c.args + " [FLAG ...]")
+}
+
 func (c *command) printHelp(w io.Writer, flags *pflag.FlagSet) {
-	fmt.Fprintf(w, "gpa %s: %s\n\nUsage: gpa %s %s\n", c.name, c.short, c.name, strings.TrimSpace(c.args+" [FLAG ...]"))
+	fmt.Fprintf(w, "gpa %s: %s\n\nUsage: gpa %s %s\n", c.name, c.short, c.name, c.usage())
 	if c.long != "" {
 		fmt.Fprintf(w, "\n%s\n", strings.TrimSpace(c.long))
 	}

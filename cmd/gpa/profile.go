@@ -35,7 +35,7 @@ Every SM takes a sample of one of its warp schedulers each period: the instructi
 why it did not. Stalls are blamed on the instructions that cause them, and the changes worth making are ranked by the
 speedup that each should bring.
 
---out DIR writes profile.pb.gz (for go tool pprof), samples.gpa (for gpa advise, with the cubin inside), advice.txt and
+--out DIR writes profile.pb.gz and blame.pb.gz (for go tool pprof and gpa pprof), samples.gpa (for gpa advise, with the cubin inside), advice.txt and
 advice.json. The same launch gives the same bytes. Device-side printf goes to standard error.`,
 		setup: func(flags *pflag.FlagSet) action {
 			var f profileFlags
@@ -106,6 +106,22 @@ func listKernels(w io.Writer) error {
 	return err
 }
 
+// blameFile is the blame for pprof.
+func blameFile(r *reports.Result) (outputFile, error) {
+	converted, err := reports.PprofBlame(r, version)
+	if err != nil {
+		return outputFile{}, err
+	}
+	var pb bytes.Buffer
+	if err := converted.Write(&pb); err != nil {
+		return outputFile{}, err
+	}
+	return outputFile{"blame.pb.gz", pb.Bytes()}, nil
+}
+
+// samplesFile is the name of the saved profile in a result.
+const samplesFile = "samples.gpa"
+
 // profileFiles are the files of a result that hold the samples.
 func profileFiles(p *profiler.Profile) ([]outputFile, error) {
 	var saved, pb bytes.Buffer
@@ -119,5 +135,5 @@ func profileFiles(p *profiler.Profile) ([]outputFile, error) {
 	if err := converted.Write(&pb); err != nil {
 		return nil, err
 	}
-	return []outputFile{{"profile.pb.gz", pb.Bytes()}, {"samples.gpa", saved.Bytes()}}, nil
+	return []outputFile{{"profile.pb.gz", pb.Bytes()}, {samplesFile, saved.Bytes()}}, nil
 }

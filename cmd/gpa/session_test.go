@@ -81,7 +81,7 @@ func TestSameBytes(t *testing.T) {
 				}
 				return err
 			})
-			if err != nil || files != 4 {
+			if err != nil || files != 5 {
 				t.Errorf("%d files, %v", files, err)
 			}
 		})

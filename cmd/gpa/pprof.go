@@ -1,0 +1,264 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/google/pprof/driver"
+	"github.com/google/pprof/profile"
+
+	"gpa/cubin"
+	"gpa/emu"
+	"gpa/emu/launch"
+	"gpa/kernels"
+	"gpa/profiler"
+	"gpa/profiler/sampler"
+	"gpa/reports"
+)
+
+func pprofCommand() command {
+	return command{
+		name: "pprof", args: "[PPROF FLAG ...] SOURCE ...", short: "look at profiles with pprof, machine code included",
+		long: `pprof as Go has it (github.com/google/pprof), but it knows cubins: -disasm=REGEXP, -weblist=REGEXP and the source and
+disassembly views of -http=HOST:PORT show SASS. All of pprof's flags are understood, with one dash: -top, -list=REGEXP,
+-peek=REGEXP, -tags, -traces, -diff_base=SOURCE, -sample_index=latency, -tagfocus=stall=barrier; gpa pprof -help lists them.
+
+SOURCE is a kernel to profile (a launch file, a folder with a launch.yaml, a built-in kernel's name), a samples.gpa, or
+a profile.pb.gz beside which a samples.gpa lies; the cubins come from there. Several are merged.
+
+  gpa pprof -top hotspot
+  gpa pprof -disasm=hotspot hotspot
+  gpa pprof -http=localhost:8080 OUT/profile.pb.gz
+  gpa pprof -peek=. -addresses OUT/blame.pb.gz      who waits for whom: an instruction's callers are those that wait for it`,
+		raw: runPprof,
+	}
+}
+
+func runPprof(ctx context.Context, e *env, args []string) error {
+	s := &pprofSources{ctx: ctx, stderr: e.stderr, profiles: make(map[string]*profile.Profile)}
+	defer s.close()
+	flags := newPprofFlags(args, s)
+	err := driver.PProf(&driver.Options{Fetch: s, Obj: &s.objects, Flagset: flags})
+	return errors.Join(flags.err, s.err, err)
+}
+
+// pprofFlags gives pprof the flags of the standard library, which take one dash.
+type pprofFlags struct {
+	*flag.FlagSet
+	args    []string
+	sources *pprofSources
+	extra   []string
+	err     error
+}
+
+func newPprofFlags(args []string, s *pprofSources) *pprofFlags {
+	f := &pprofFlags{FlagSet: flag.NewFlagSet("gpa pprof", flag.ContinueOnError), args: args, sources: s}
+	f.SetOutput(s.stderr)
+	return f
+}
+
+// StringList defines a flag that may be repeated.
+func (f *pprofFlags) StringList(name, def, usage string) *[]*string {
+	list := new([]*string)
+	f.Func(name, usage, func(v string) error {
+		*list = append(*list, &v)
+		return nil
+	})
+	if def != "" {
+		*list = []*string{&def}
+	}
+	return list
+}
+
+// ExtraUsage is printed after the usage of pprof's own flags.
+func (f *pprofFlags) ExtraUsage() string { return strings.Join(f.extra, "\n") }
+
+// AddExtraUsage adds to that.
+func (f *pprofFlags) AddExtraUsage(text string) { f.extra = append(f.extra, text) }
+
+// Parse parses the command line, and makes ready what the sources are: pprof asks for source files where they are.
+func (f *pprofFlags) Parse(usage func()) []string {
+	f.Usage = usage
+	if err := f.FlagSet.Parse(f.args); err != nil {
+		f.err = usageError{err}
+		return nil
+	}
+	if f.NArg() == 0 {
+		f.err = usagef("a kernel or a profile is missing")
+		return nil
+	}
+	for _, name := range f.Args() {
+		f.sources.prepare(name)
+	}
+	if path := f.Lookup("source_path"); path != nil && path.Value.String() == "" && len(f.sources.folders) > 0 {
+		f.err = path.Value.Set(strings.Join(f.sources.folders, string(filepath.ListSeparator)))
+	}
+	return f.Args()
+}
+
+// pprofSources are the profiles that a command line names, the cubins that they refer to and the folders with their source
+// files.
+type pprofSources struct {
+	ctx      context.Context
+	stderr   io.Writer
+	profiles map[string]*profile.Profile // by source; those that pprof reads itself are missing
+	objects  pprofObjects
+	folders  []string
+	unpacked []string // temporary folders
+	err      error
+}
+
+// Fetch returns the profile of a source; none where pprof is to read it itself.
+func (s *pprofSources) Fetch(name string, _, _ time.Duration) (*profile.Profile, string, error) {
+	if s.err != nil {
+		return nil, "", s.err
+	}
+	p, ok := s.profiles[name]
+	if !ok {
+		s.prepare(name) // the profile of -base or -diff_base
+		p = s.profiles[name]
+	}
+	return p, "", s.err // with a name it would be taken for one from elsewhere and a copy kept in the home folder
+}
+
+// prepare makes a source ready.
+func (s *pprofSources) prepare(name string) {
+	if s.err != nil {
+		return
+	}
+	if err := s.open(name); err != nil {
+		s.err = fmt.Errorf("%s: %w", name, err)
+	}
+}
+
+func (s *pprofSources) open(name string) error {
+	info, err := os.Stat(name)
+	isFile := err == nil && !info.IsDir()
+	switch {
+	case strings.Contains(name, "://"):
+		return nil
+	case isFile && filepath.Ext(name) == ".gpa":
+		return s.load(name, name)
+	case isFile && !slices.Contains([]string{".yaml", ".yml"}, filepath.Ext(name)):
+		beside := filepath.Join(filepath.Dir(name), samplesFile)
+		if _, err := os.Stat(beside); err != nil {
+			return nil // pprof reads it; the machine code is not at hand
+		}
+		p, err := loadProfile(beside)
+		if err == nil {
+			s.add(p.Modules, filepath.Dir(name))
+		}
+		return err
+	case err == nil && info.IsDir():
+		if saved := filepath.Join(name, samplesFile); isRegular(saved) {
+			return s.load(name, saved)
+		}
+	}
+	return s.run(name)
+}
+
+func isRegular(name string) bool {
+	info, err := os.Stat(name)
+	return err == nil && info.Mode().IsRegular()
+}
+
+// load reads a saved profile.
+func (s *pprofSources) load(name, file string) error {
+	p, err := loadProfile(file)
+	if err != nil {
+		return err
+	}
+	return s.keep(name, p, filepath.Dir(file))
+}
+
+// keep converts a profile for pprof.
+func (s *pprofSources) keep(name string, p *profiler.Profile, folder string) (err error) {
+	s.add(p.Modules, folder)
+	s.profiles[name], err = reports.Pprof(p, version)
+	return err
+}
+
+func (s *pprofSources) add(modules []*cubin.File, folder string) {
+	for _, m := range modules {
+		s.objects.add(m)
+	}
+	if folder != "" && !slices.Contains(s.folders, folder) {
+		s.folders = append(s.folders, folder)
+	}
+}
+
+// run profiles a kernel.
+func (s *pprofSources) run(name string) error {
+	var t target
+	r, err := t.resolve(name)
+	if err != nil {
+		return err
+	}
+	var m machineFlags
+	session, err := m.session(r, emu.TimingFull, s.stderr)
+	if err != nil {
+		return err
+	}
+	o, err := sampler.New(sampler.Options{})
+	if err != nil {
+		return err
+	}
+	ran := newExecution(r)
+	if err := ran.all(s.ctx, session, o); err != nil {
+		return err
+	}
+	folder, err := s.sourceFolder(name)
+	if err != nil {
+		return err
+	}
+	return s.keep(name, ran.profile, folder)
+}
+
+// sourceFolder is where the source files of a kernel are. Those of a built-in kernel are unpacked.
+func (s *pprofSources) sourceFolder(name string) (string, error) {
+	if !slices.Contains(kernels.Names(), name) {
+		if info, err := os.Stat(name); err == nil && info.IsDir() {
+			return name, nil
+		}
+		return filepath.Dir(name), nil
+	}
+	folder, err := kernels.Open(name)
+	if err != nil {
+		return "", err
+	}
+	to, err := os.MkdirTemp("", "gpa-"+name+"-")
+	if err != nil {
+		return "", err
+	}
+	s.unpacked = append(s.unpacked, to)
+	return to, fs.WalkDir(folder, ".", func(file string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() || filepath.Ext(file) != ".cu" {
+			return err
+		}
+		return unpack(launch.FSDir{FS: folder}, file, to)
+	})
+}
+
+func unpack(from launch.Dir, file, to string) error {
+	data, err := from.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(to, filepath.Base(file)), data, 0o644)
+}
+
+// close removes what was unpacked.
+func (s *pprofSources) close() {
+	for _, dir := range s.unpacked {
+		os.RemoveAll(dir)
+	}
+}

@@ -1,0 +1,169 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// The test binary is gpa itself where this variable is set: pprof writes to the process's own standard output.
+const asCommand = "GPA_TEST_AS_COMMAND"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(asCommand) != "" {
+		main()
+	}
+	os.Exit(m.Run())
+}
+
+// gpaProcess runs gpa as a process of its own, in a home of its own.
+func gpaProcess(t *testing.T, args ...string) *exec.Cmd {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), os.Args[0], args...)
+	cmd.Env = append(os.Environ(), asCommand+"=1", "HOME="+t.TempDir())
+	return cmd
+}
+
+// savedResult writes the result of a built-in kernel.
+func savedResult(t *testing.T, kernel string) string {
+	t.Helper()
+	dir := t.TempDir()
+	if _, stderr, status := gpa(t, "profile", kernel, "--out", dir); status != exitDone {
+		t.Fatalf("status %d: %s", status, stderr)
+	}
+	return dir
+}
+
+// TestPprof drives gpa pprof through its views: on kernels, saved profiles and pprof files, with the machine code in them.
+func TestPprof(t *testing.T) {
+	t.Parallel()
+	hotspot, vecadd := savedResult(t, "hotspot"), savedResult(t, "vecadd")
+	pb, blame := filepath.Join(hotspot, "profile.pb.gz"), filepath.Join(hotspot, "blame.pb.gz")
+	for _, c := range []struct {
+		name string
+		args []string
+		want []string
+	}{
+		{"top of a kernel", []string{"-top", "vecadd"}, []string{"kernel vecadd, sm_70, v100", "Type: cycles"}},
+		{"top of a folder", []string{"-top", "-sample_index=stalls", hotspot}, []string{"hotspot"}},
+		{"lines of a source", []string{"-list=hotspot", "hotspot"}, []string{"ROUTINE", "temperature[ty][tx] = before[row * columns + col];"}},
+		{"disasm of a pprof file", []string{"-disasm=hotspot", pb}, []string{"LDG.E.SYS R6, [R6]", "hotspot.cu:19", "[B0-----:R-:W-:-:S02]"}},
+		{"disasm of two cubins", []string{"-disasm=.", hotspot, vecadd}, []string{"ROUTINE ======================== hotspot", "ROUTINE ======================== vecadd", "F2F.F64.F32", "FADD"}},
+		{"weblist", []string{"-weblist=hotspot", "-output=" + filepath.Join(hotspot, "weblist.html"), "hotspot"}, nil},
+		{"peek", []string{"-peek=hotspot", pb}, []string{"hotspot"}},
+		{"tags", []string{"-tags", pb}, []string{"long_scoreboard", "BAR"}},
+		{"difference", []string{"-top", "-diff_base=" + hotspot, pb}, []string{"hotspot"}},
+		{"blame", []string{"-peek=.", "-addresses", blame}, []string{"hotspot.cu:19", "Type: cycles"}},
+		{"blame by detail", []string{"-tags", blame}, []string{"global_memory", "constant_memory", "synchronization"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			out, err := gpaProcess(t, append([]string{"pprof"}, c.args...)...).CombinedOutput()
+			if err != nil {
+				t.Fatalf("gpa pprof %v: %v\n%s", c.args, err, out)
+			}
+			for _, want := range c.want {
+				if !strings.Contains(string(out), want) {
+					t.Errorf("gpa pprof %v lacks %q:\n%s", c.args, want, out)
+				}
+			}
+			if c.name == "weblist" {
+				checkWeblist(t, filepath.Join(hotspot, "weblist.html"))
+			}
+		})
+	}
+}
+
+func checkWeblist(t *testing.T, name string) {
+	t.Helper()
+	page, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"LDG.E.SYS R6, [R6]", "temperature[ty][tx]"} {
+		if !strings.Contains(string(page), want) {
+			t.Errorf("the page lacks %q", want)
+		}
+	}
+}
+
+// freeAddress is an address that nobody listens at.
+func freeAddress(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "localhost:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
+}
+
+// get fetches a page. The server says that it serves before it listens, so the first requests may be too early.
+func get(t *testing.T, ctx context.Context, url string) string {
+	t.Helper()
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	response, err := http.DefaultClient.Do(request)
+	for range 100 {
+		if err == nil {
+			break
+		}
+		time.Sleep(50 * time.Millisecond)
+		response, err = http.DefaultClient.Do(request)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	page, err := io.ReadAll(response.Body)
+	if err != nil || response.StatusCode != http.StatusOK {
+		t.Fatalf("%s: %s, %v", url, response.Status, err)
+	}
+	return string(page)
+}
+
+// TestPprofServer asks the web interface for its views.
+func TestPprofServer(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	address := freeAddress(t)
+	cmd := gpaProcess(t, "pprof", "-no_browser", "-http="+address, "hotspot")
+	stderr, err := cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer cmd.Wait()
+	defer cmd.Process.Kill()
+	serving := false
+	for lines := bufio.NewScanner(stderr); !serving && lines.Scan(); {
+		serving = strings.Contains(lines.Text(), "Serving web UI on ")
+	}
+	if !serving {
+		t.Fatal("the server did not start")
+	}
+	for path, want := range map[string]string{
+		"/top":              "hotspot",
+		"/flamegraph":       "hotspot",
+		"/peek?f=hotspot":   "hotspot",
+		"/source?f=hotspot": "LDG.E.SYS",
+		"/disasm?f=hotspot": "LDG.E.SYS",
+	} {
+		if page := get(t, ctx, "http://"+address+"/ui"+path); !strings.Contains(page, want) {
+			t.Errorf("%s: %d bytes without %q", path, len(page), want)
+		}
+	}
+}
