@@ -69,7 +69,8 @@ func (r *launchRun) allocate() *block {
 		w.block, w.id, w.exists = b, i, allLanes>>(32-min(32, threads-32*i))
 		w.regs = b.registers[i*rows : (i+1)*rows]
 		w.local.size = r.localBytes
-		w.state = r.machine.options.Reconvergence.New(r.entry, w.exists)
+		w.state = r.plan.New(r.entry, w.exists)
+		r.states = append(r.states, w.state)
 		b.warps[i] = w
 	}
 	return b
@@ -78,7 +79,7 @@ func (r *launchRun) allocate() *block {
 // restart puts a warp at the kernel's entry; its registers are zero already.
 func (w *warp) restart() {
 	w.preds = [8]uint32{sass.PT: allLanes}
-	w.result, w.loop = 0, loop{}
+	w.result, w.cost, w.loop = 0, 0, loop{}
 	w.local.clear()
 	w.state.Reset(w.block.run.entry, w.exists)
 	w.group()
@@ -267,9 +268,9 @@ func (b *block) deadlock() error {
 	var fault *Fault
 	for _, w := range b.warps {
 		for _, g := range w.state.Waiting() {
-			o := &b.run.program.ops[g.PC-1]
-			where = append(where, describeWaiting(w, o, &g))
+			where = append(where, w.describeWaiting(&g))
 			if fault == nil {
+				o := w.waitsAt(&g)
 				fault = w.fault(o, bits.TrailingZeros32(g.Lanes), BarrierDeadlock, "")
 			}
 		}
@@ -281,13 +282,31 @@ func (b *block) deadlock() error {
 	if len(where) > most {
 		where = append(where[:most], fmt.Sprintf("and %d more groups", len(where)-most))
 	}
-	fault.Detail = "no thread of the block can go on: " + strings.Join(where, "; ")
+	fault.Detail = fmt.Sprintf("under %s no thread of the block can go on: %s", b.run.machine.options.Reconvergence.Name(), strings.Join(where, "; "))
 	return fault
 }
 
+// waitsAt is the instruction at which a group waits.
+func (w *warp) waitsAt(g *reconv.Waiting) *op {
+	if g.Queued {
+		return &w.block.run.program.ops[g.PC]
+	}
+	return &w.block.run.program.ops[g.PC-1]
+}
+
 // describeWaiting says where a group waits and for whom.
-func describeWaiting(w *warp, o *op, g *reconv.Waiting) string {
-	s := fmt.Sprintf("warp %d lanes %#08x wait at %s, pc %#x", w.id, g.Lanes, g.At, o.inst.PC)
+func (w *warp) describeWaiting(g *reconv.Waiting) string {
+	o := w.waitsAt(g)
+	s := fmt.Sprintf("warp %d lanes %#08x", w.id, g.Lanes)
+	if g.Queued {
+		s += " cannot run before them"
+	} else {
+		s += " wait at " + g.At
+	}
+	s += fmt.Sprintf(", pc %#x", o.inst.PC)
+	if frames := w.block.run.machine.module.Codes[o.code].Frames(o.inst.PC); len(frames) > 0 && frames[0].Line > 0 {
+		s += fmt.Sprintf(" (%s:%d)", frames[0].File, frames[0].Line)
+	}
 	if missing := g.Mask &^ g.Lanes; missing != 0 {
 		s += fmt.Sprintf(", for lanes %#08x", missing)
 	}

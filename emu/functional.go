@@ -187,9 +187,10 @@ func (f *functionalRun) checkLivelock() error {
 
 // livelock makes the fault.
 func (f *functionalRun) livelock(w *warp) error {
-	detail := fmt.Sprintf("no thread changes memory any more and all repeat themselves: warp %d lanes %#08x run here", w.id, w.active)
+	detail := fmt.Sprintf("under %s no thread changes memory any more and all repeat themselves: warp %d lanes %#08x run here",
+		f.machine.options.Reconvergence.Name(), w.id, w.active)
 	for _, g := range w.state.Waiting() {
-		detail += "; " + describeWaiting(w, &f.program.ops[g.PC-1], &g)
+		detail += "; " + w.describeWaiting(&g)
 	}
 	if waiting := f.blocks - f.next; waiting > 0 {
 		detail += fmt.Sprintf("; %d blocks have no place on the GPU before others end", waiting)

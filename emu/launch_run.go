@@ -7,6 +7,7 @@ import (
 	"math/bits"
 
 	"gpa/emu/arch"
+	"gpa/emu/reconv"
 )
 
 // A launchRun is a launch while it runs.
@@ -14,6 +15,8 @@ type launchRun struct {
 	machine     *Machine
 	launch      *Launch
 	program     *program
+	plan        reconv.Plan
+	states      []reconv.State // of all warps that there have been
 	entry       int32
 	facts       LaunchFacts
 	sharedBytes int
@@ -67,9 +70,14 @@ func (m *Machine) prepare(l *Launch) (*launchRun, error) {
 	banks[0], banks[2] = r.bank0(), k.ConstBank2
 	r.program = compile(m.module, banks, m.gpu, m.relocated)
 	var ok bool
+	var err error
 	if r.entry, ok = r.program.index(int32(k.Code.Index), k.Entry, false); !ok {
 		return nil, fmt.Errorf("its entry %#x is no instruction", k.Entry)
 	}
+	if r.plan, err = m.reconvergence(r.program, r.entry); err != nil {
+		return nil, err
+	}
+	r.program.arriveAt(r.plan.Checks())
 	r.counters = make([]opCounter, len(r.program.ops))
 	r.threads = threadIndices(l.Block)
 	if r.limit = m.options.MaxInstructions; r.limit <= 0 {
@@ -186,6 +194,9 @@ func (r *launchRun) result() *Result {
 		out.Counters = append(out.Counters, n)
 		out.WarpInstructions += c.executions
 		out.ThreadInstructions += c.threads
+	}
+	for _, s := range r.states {
+		out.Reconvergence.Add(s.Stats())
 	}
 	if r.timed != nil {
 		out.Cycles, out.SMActiveCycles = r.timed.cycles()

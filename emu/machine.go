@@ -44,10 +44,10 @@ func (l TimingLevel) String() string {
 // Options say how a machine behaves. The zero value runs without timing and without limits.
 type Options struct {
 	Timing          TimingLevel
-	MaxInstructions int64     // warp instructions of a launch, 0 for no limit
-	Stdout          io.Writer // of device-side printf; nil to drop it
-	Heap            int64     // bytes for device-side malloc
-	Reconvergence   reconv.Model
+	MaxInstructions int64        // warp instructions of a launch, 0 for no limit
+	Stdout          io.Writer    // of device-side printf; nil to drop it
+	Heap            int64        // bytes for device-side malloc
+	Reconvergence   reconv.Model // nil for the hardware's own, [reconv.Volta]
 }
 
 // constantBank is the bank of __constant__ variables.
@@ -66,8 +66,9 @@ type Machine struct {
 	// relocated holds the absolute code addresses that relocations put into call instructions, by program index.
 	relocated map[int32]uint64
 	bases     []int32
-	externs   []string    // functions that the module refers to and the device runtime does not provide
-	device    *mem.Device // L2 and DRAM in time
+	externs   []string              // functions that the module refers to and the device runtime does not provide
+	device    *mem.Device           // L2 and DRAM in time
+	plans     map[int32]reconv.Plan // by entry
 }
 
 // A Launch is a kernel launch.
@@ -91,6 +92,8 @@ type Result struct {
 	Counters           []Counter // by code and pc; only executed instructions
 	LocalBytes         int       // of a thread
 	SharedDynamic      int       // of a block
+
+	Reconvergence reconv.Stats // over all warps
 
 	Level          TimingLevel
 	Cycles         int64 // from the first cycle of the launch to its last, 0 without timing
@@ -118,7 +121,7 @@ func New(gpu *arch.Model, module *cubin.File, o Options) (*Machine, error) {
 	if o.Stdout == nil {
 		o.Stdout = io.Discard
 	}
-	m := &Machine{gpu: gpu, module: module, options: o, relocated: make(map[int32]uint64)}
+	m := &Machine{gpu: gpu, module: module, options: o, relocated: make(map[int32]uint64), plans: make(map[int32]reconv.Plan)}
 	m.bases, _ = codeBases(module)
 	m.heap = &heap{machine: m, size: o.Heap}
 	if module.Global.Size > 0 {

@@ -162,7 +162,8 @@ func (s *sm) issue(c *subcore, v *resident, t int64) error {
 		return err
 	}
 	c.unlist(v)
-	v.stalled, v.yielded, v.hidden = t+tm.stall, false, 0
+	v.stalled, v.yielded, v.hidden = t+tm.stall+v.warp.cost, false, 0
+	v.warp.cost = 0
 	if tm.yield && tm.stall < s.run.latency.yield {
 		v.stalled, v.yielded = t+s.run.latency.yield, true
 	}

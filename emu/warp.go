@@ -29,6 +29,9 @@ type warp struct {
 	mask   uint32 // of those, the lanes whose guard is true
 	exists uint32 // lanes that there were at the start
 
+	regrouped bool  // the instruction has told the re-convergence state where control goes
+	cost      int64 // cycles that re-convergence has cost since the warp last issued
+
 	tmp  [3][2]lanes // modified operands
 	wide [5]doubles  // operands and results as f64
 	res  [4]lanes    // results to be stored in some lanes only
@@ -104,6 +107,8 @@ func (w *warp) step() error {
 // group takes the running group over from the re-convergence state.
 func (w *warp) group() {
 	g := w.state.Running()
+	w.regrouped = true
+	w.cost += w.state.Cost()
 	w.pc, w.active = g.PC, g.Lanes
 	switch {
 	case g.Lanes != 0:

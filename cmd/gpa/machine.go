@@ -4,20 +4,28 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"strings"
 
 	"github.com/spf13/pflag"
 
 	"gpa/emu"
 	"gpa/emu/launch"
+	"gpa/emu/reconv"
 )
 
 // machineFlags are the flags that shape the emulated GPU.
 type machineFlags struct {
 	maxInstructions int64
+	reconvergence   string
 }
 
 func (m *machineFlags) register(flags *pflag.FlagSet) {
 	flags.Int64Var(&m.maxInstructions, "max-instructions", 0, "stop a launch after `N` warp instructions (default: no limit)")
+	var names []string
+	for _, model := range reconv.Models() {
+		names = append(names, model.Name())
+	}
+	flags.StringVar(&m.reconvergence, "reconvergence", names[0], "how threads of a warp come together again: `MODEL` is "+strings.Join(names, ", "))
 }
 
 // session prepares the emulated GPU of a resolved target. Device-side printf goes to prints.
@@ -29,8 +37,12 @@ func (m *machineFlags) session(r *resolved, level emu.TimingLevel, prints io.Wri
 	if limit == 0 {
 		limit = math.MaxInt64
 	}
+	model, err := reconv.ByName(m.reconvergence)
+	if err != nil {
+		return nil, usagef("--reconvergence: %w", err)
+	}
 	machine, err := emu.New(r.model, r.module, emu.Options{
-		Timing: level, MaxInstructions: limit, Stdout: prints, Heap: r.file.Heap,
+		Timing: level, MaxInstructions: limit, Stdout: prints, Heap: r.file.Heap, Reconvergence: model,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", r.module.Name, err)

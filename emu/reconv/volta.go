@@ -18,6 +18,12 @@ type Volta struct{}
 // Name is volta.
 func (Volta) Name() string { return "volta" }
 
+// Prepare returns the model itself: it needs to know nothing of the program.
+func (Volta) Prepare(*Program) (Plan, error) { return Volta{}, nil }
+
+// Checks is nil.
+func (Volta) Checks() []bool { return nil }
+
 // New returns the state of a warp at its entry.
 func (Volta) New(entry int32, lanes uint32) State {
 	return &voltaWarp{live: lanes, running: Group{entry, lanes}}
@@ -85,15 +91,19 @@ type voltaWarp struct {
 	waits   [32]wait
 	waiting uint32 // lanes with a wait
 	backs   int    // backward branches since the running group began
+	stats   Stats
 }
 
 // Reset keeps what has been allocated.
 func (v *voltaWarp) Reset(entry int32, lanes uint32) {
-	*v = voltaWarp{live: lanes, running: Group{entry, lanes}, ready: v.ready[:0], barriers: v.barriers[:0]}
+	*v = voltaWarp{live: lanes, running: Group{entry, lanes}, ready: v.ready[:0], barriers: v.barriers[:0], stats: v.stats}
 }
 
-func (v *voltaWarp) Running() Group { return v.running }
-func (v *voltaWarp) Live() uint32   { return v.live }
+func (v *voltaWarp) Running() Group  { return v.running }
+func (v *voltaWarp) Live() uint32    { return v.live }
+func (v *voltaWarp) Arrive(pc int32) { v.running.PC = pc }
+func (v *voltaWarp) Cost() int64     { return 0 }
+func (v *voltaWarp) Stats() Stats    { return v.stats }
 
 // run makes the next ready group the running one if the present one has no lanes left.
 func (v *voltaWarp) run() {
@@ -106,7 +116,10 @@ func (v *voltaWarp) run() {
 }
 
 // push makes a group ready that is to run before the others.
-func (v *voltaWarp) push(g Group) { v.ready = append(v.ready, readyGroup{Group: g}) }
+func (v *voltaWarp) push(g Group) {
+	v.ready = append(v.ready, readyGroup{Group: g})
+	v.stats.Entries = max(v.stats.Entries, len(v.ready)+1)
+}
 
 func (v *voltaWarp) Branch(lanes uint32, target, next int32) {
 	rest := v.running.Lanes &^ lanes
@@ -416,6 +429,7 @@ func (v *voltaWarp) endYielded(yielded uint32) {
 	}
 	for i := len(v.barriers) - 1; i >= 0; i-- {
 		if b := &v.barriers[i]; b.arrived != 0 && b.mask&^(b.arrived|yielded) == 0 {
+			v.stats.Forced++
 			v.end(i)
 			return
 		}
@@ -452,6 +466,7 @@ func (v *voltaWarp) Unblock() bool {
 	}
 	for i := len(v.barriers) - 1; i >= 0; i-- {
 		if b := &v.barriers[i]; b.arrived != 0 && b.mask&^syncing == 0 {
+			v.stats.Forced++
 			v.end(i)
 			v.run()
 			return true

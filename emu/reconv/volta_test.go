@@ -259,8 +259,8 @@ func TestVoltaUnblock(t *testing.T) {
 		}
 		list := w.Waiting()
 		want := []Waiting{
-			{Group{11, 0xffff}, "BSYNC B0", all},
-			{Group{2, 0xffff0000}, "WARPSYNC", all},
+			{Group: Group{11, 0xffff}, At: "BSYNC B0", Mask: all},
+			{Group: Group{2, 0xffff0000}, At: "WARPSYNC", Mask: all},
 		}
 		if len(list) != 2 || list[0] != want[0] || list[1] != want[1] {
 			t.Errorf("waiting: %+v, want %+v", list, want)
