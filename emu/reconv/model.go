@@ -33,11 +33,11 @@ type Plan interface {
 // PDOM on a program that has been restructured.
 func Models() []Model { return []Model{Volta{}, PDOM{}, TFStack{}, TFSandy{}, MIMD{}} }
 
-// ByName finds a model by its name on the command line.
+// ByName finds a model by its name on the command line; no name stands for the hardware's own model.
 func ByName(name string) (Model, error) {
 	var names []string
 	for _, m := range Models() {
-		if m.Name() == name {
+		if m.Name() == name || name == "" {
 			return m, nil
 		}
 		names = append(names, m.Name())

@@ -9,15 +9,14 @@ import (
 // A unified is what the models have in common that know of one program counter for each warp and no convergence barriers:
 // a group that waits stops the whole warp.
 type unified struct {
-	live     uint32
-	waits    string // what the warp waits for, empty while it runs
-	barrier  int    // CTA barrier that it waits for, -1 for a WARPSYNC
-	need     uint32 // lanes that a WARPSYNC waits for
-	waiting  uint32 // lanes that wait; the rest of their group waits with them
-	behind   int32  // the instruction behind the wait
-	cost     int64
-	stats    Stats
-	barriers noBarriers
+	live    uint32
+	waits   string // what the warp waits for, empty while it runs
+	barrier int    // CTA barrier that it waits for, -1 for a WARPSYNC
+	need    uint32 // lanes that a WARPSYNC waits for
+	waiting uint32 // lanes that wait; the rest of their group waits with them
+	behind  int32  // the instruction behind the wait
+	cost    int64
+	stats   Stats
 }
 
 // noBarriers are convergence barrier registers that mean nothing: programs save and restore them.
