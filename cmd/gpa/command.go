@@ -41,6 +41,7 @@ func commands() []command {
 		profileCommand(),
 		runCommand(),
 		adviseCommand(),
+		compareCommand(),
 		checkCommand(),
 		pprofCommand(),
 		disasmCommand(),

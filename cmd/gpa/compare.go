@@ -1,0 +1,223 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"gpa/emu"
+	"gpa/emu/launch"
+	"gpa/profiler/sampler"
+	"gpa/reports"
+)
+
+// compareFlags are the flags of gpa compare.
+type compareFlags struct {
+	gpu        string
+	json       bool
+	markdown   bool
+	junit      string
+	optimizer  string
+	minSpeedup float64
+	rtol, atol float64
+	machine    machineFlags
+
+	tolerance *launch.Tolerance // nil for the launch files'
+}
+
+func compareCommand() command {
+	return command{
+		name: "compare", args: "BEFORE AFTER", short: "tell what a change has brought, and fail where it made things worse",
+		long: `BEFORE and AFTER are kernels (launch files, folders with a launch.yaml, built-in names), which are profiled, or results that
+gpa profile --out saved: a folder or its samples.gpa. A saved result is a baseline for CI.
+
+Kernels of one name belong together; those that are left, in their order. Told are cycles, the speedup, what the advice had
+promised, whether the outputs are equal (of kernels that run here; within the launch files' tolerances or --rtol and
+--atol), and which stalls and source lines have grown or shrunk. Lines are matched across edits.
+
+The exit status is 1 where outputs differ, a kernel faults, or a speedup is below --min-speedup.
+--json prints {"pairs": [{"before": {"kernel", "launches", "cycles", "warp_instructions"}, "after", "speedup",
+"outputs_equal", "optimizer", "predicted_speedup", "error", "stalls": [{"reason", "before", "after"}],
+"lines": [{"before": location, "after": location, "delta"}]}]}.`,
+		setup: func(flags *pflag.FlagSet) action {
+			var f compareFlags
+			flags.StringVar(&f.gpu, "arch", "", "`GPU` to run kernels on: a model as in v100, or sm_NN (default: by the cubin)")
+			flags.BoolVar(&f.json, "json", false, "print JSON")
+			flags.BoolVar(&f.markdown, "markdown", false, "print a table for a pull request")
+			flags.StringVar(&f.junit, "junit", "", "write JUnit's XML to `FILE`")
+			flags.StringVar(&f.optimizer, "optimizer", "", "`NAME` of the advice that was followed (default: the one whose stalls have shrunk most)")
+			flags.Float64Var(&f.minSpeedup, "min-speedup", 0, "fail where a kernel's speedup is below `X`, as in 0.98")
+			flags.Float64Var(&f.rtol, "rtol", 0, "relative tolerance `R` of the outputs")
+			flags.Float64Var(&f.atol, "atol", 0, "absolute tolerance `A` of the outputs")
+			f.machine.register(flags)
+			return func(ctx context.Context, e *env, args []string) error {
+				if flags.Changed("rtol") || flags.Changed("atol") {
+					f.tolerance = &launch.Tolerance{Rtol: f.rtol, Atol: f.atol}
+				}
+				return f.run(ctx, e, args)
+			}
+		},
+	}
+}
+
+// A comparedSide is a result to compare, with its buffers where it ran here.
+type comparedSide struct {
+	result  *reports.Result
+	source  sourceFinder
+	session *launch.Session
+}
+
+func (f *compareFlags) run(ctx context.Context, e *env, args []string) error {
+	if len(args) != 2 {
+		return usagef("two results are compared, not %d", len(args))
+	}
+	if f.json && f.markdown {
+		return usagef("--json and --markdown exclude each other")
+	}
+	before, err := f.side(ctx, e, args[0])
+	if err != nil {
+		return err
+	}
+	after, err := f.side(ctx, e, args[1])
+	if err != nil {
+		return err
+	}
+	o := reports.CompareOptions{Optimizer: f.optimizer, BeforeSource: before.source.read, AfterSource: after.source.read}
+	c, err := reports.Compare(before.result, after.result, o)
+	if err != nil {
+		return err
+	}
+	different, err := f.outputs(c, before, after)
+	if err != nil {
+		return err
+	}
+	if err := f.print(e, c, o); err != nil {
+		return err
+	}
+	return f.judge(c, after, different)
+}
+
+// side profiles a kernel or loads a saved result, and advises on it.
+func (f *compareFlags) side(ctx context.Context, e *env, name string) (*comparedSide, error) {
+	side, err := f.open(ctx, e, name)
+	if err != nil {
+		return nil, err
+	}
+	var advice adviceFlags
+	if err := advice.analyze(side.result); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return side, nil
+}
+
+func (f *compareFlags) open(ctx context.Context, e *env, name string) (*comparedSide, error) {
+	saved := name
+	if info, err := os.Stat(name); err == nil && info.IsDir() {
+		saved = filepath.Join(name, samplesFile)
+	}
+	if filepath.Ext(saved) == ".gpa" && isRegular(saved) {
+		p, err := loadProfile(saved)
+		if err != nil {
+			return nil, err
+		}
+		return &comparedSide{result: &reports.Result{Profile: p}, source: sourceFinder{launch.OSDir(filepath.Dir(saved))}}, nil
+	}
+	t := target{gpu: f.gpu}
+	r, err := t.resolve(name)
+	if err != nil {
+		return nil, err
+	}
+	s, err := f.machine.session(r, emu.TimingFull, e.stderr)
+	if err != nil {
+		return nil, err
+	}
+	o, err := sampler.New(sampler.Options{})
+	if err != nil {
+		return nil, err
+	}
+	ran := newExecution(r)
+	if err := ran.all(ctx, s, o); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return &comparedSide{ran.result(true), r.source, s}, nil
+}
+
+// outputs enters whether outputs are equal, and returns the names of those that are not.
+func (f *compareFlags) outputs(c *reports.Comparison, before, after *comparedSide) ([]string, error) {
+	if before.session == nil || after.session == nil {
+		return nil, nil
+	}
+	checks, err := after.session.Against(before.session, f.tolerance)
+	if err != nil {
+		return nil, err
+	}
+	var different []string
+	for i := range checks {
+		if !checks[i].OK() {
+			different = append(different, checks[i].Buffer)
+		}
+	}
+	for i := range c.Pairs {
+		if len(checks) == 0 {
+			break // nothing in common
+		}
+		equal := len(different) == 0
+		c.Pairs[i].OutputsEqual = &equal
+	}
+	return different, nil
+}
+
+func (f *compareFlags) print(e *env, c *reports.Comparison, o reports.CompareOptions) error {
+	if f.junit != "" {
+		var xml bytes.Buffer
+		if err := reports.CompareJUnit(&xml, c, f.tooSlow); err != nil {
+			return err
+		}
+		if err := writeFiles(filepath.Dir(f.junit), []outputFile{{filepath.Base(f.junit), xml.Bytes()}}); err != nil {
+			return err
+		}
+	}
+	switch {
+	case f.json:
+		return reports.WriteJSON(e.stdout, c)
+	case f.markdown:
+		return reports.CompareMarkdown(e.stdout, c)
+	}
+	return reports.CompareText(e.stdout, c, o)
+}
+
+// tooSlow says what is wrong with a pair, "" for nothing.
+func (f *compareFlags) tooSlow(p *reports.Pair) string {
+	switch {
+	case p.OutputsEqual != nil && !*p.OutputsEqual:
+		return "outputs differ"
+	case p.Speedup < f.minSpeedup:
+		return fmt.Sprintf("speedup %.3f is below %g", p.Speedup, f.minSpeedup)
+	}
+	return ""
+}
+
+// judge is the outcome for CI.
+func (f *compareFlags) judge(c *reports.Comparison, after *comparedSide, different []string) error {
+	for _, l := range after.result.Profile.Launches {
+		if l.Fault != nil {
+			return failure{fmt.Errorf("kernel %s: %s", l.Kernel, l.Fault.Kind)}
+		}
+	}
+	if len(different) > 0 {
+		slices.Sort(different)
+		return failure{fmt.Errorf("outputs differ: %s", strings.Join(different, ", "))}
+	}
+	for i := range c.Pairs {
+		if message := f.tooSlow(&c.Pairs[i]); message != "" {
+			return failure{fmt.Errorf("kernel %s: %s", c.Pairs[i].After.Kernel, message)}
+		}
+	}
+	return nil
+}

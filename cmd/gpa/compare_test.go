@@ -1,0 +1,106 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"gpa/reports"
+)
+
+const slow, fast = "../../kernels/basic/transpose_naive", "../../kernels/basic/transpose_tiled"
+
+func compare(t *testing.T, args ...string) reports.Pair {
+	t.Helper()
+	out, stderr, status := gpa(t, append([]string{"compare", "--json"}, args...)...)
+	if status != exitDone {
+		t.Fatalf("status %d: %s", status, stderr)
+	}
+	var c reports.Comparison
+	if err := json.Unmarshal([]byte(out), &c); err != nil {
+		t.Fatal(err)
+	}
+	if len(c.Pairs) != 1 {
+		t.Fatalf("%d pairs", len(c.Pairs))
+	}
+	return c.Pairs[0]
+}
+
+// TestCompare compares a pair of kernels: cycles are those that they are profiled with, the change of all lines is that of all
+// stalls, and a saved result stands for the kernel.
+func TestCompare(t *testing.T) {
+	p := compare(t, slow, fast)
+	if p.Speedup <= 1 || p.Speedup != float64(p.Before.Cycles)/float64(p.After.Cycles) || p.OutputsEqual == nil || !*p.OutputsEqual {
+		t.Errorf("speedup %v of %+v and %+v, outputs equal %v", p.Speedup, p.Before, p.After, p.OutputsEqual)
+	}
+	var stalls, lines float64
+	for _, r := range p.Reasons {
+		stalls += r.After - r.Before
+	}
+	for _, d := range p.Lines {
+		lines += d.Delta
+	}
+	if diff := stalls - lines; diff > 1 || diff < -1 {
+		t.Errorf("stalls change by %v, lines by %v", stalls, lines)
+	}
+	dir := t.TempDir()
+	if _, stderr, status := gpa(t, "profile", slow, "--out", dir); status != exitDone {
+		t.Fatal(stderr)
+	}
+	saved := compare(t, dir, fast)
+	if saved.Speedup != p.Speedup || saved.OutputsEqual != nil || len(saved.Reasons) != len(p.Reasons) {
+		t.Errorf("from a saved result %+v", saved)
+	}
+}
+
+// A kernel does not differ from itself.
+func TestCompareWithItself(t *testing.T) {
+	p := compare(t, "vecadd", "vecadd")
+	if p.Speedup != 1 || !*p.OutputsEqual || len(p.Lines) != 0 {
+		t.Errorf("%+v", p)
+	}
+}
+
+// TestCompareFails holds the exit status to the threshold and to the outputs, and JUnit to the exit status.
+func TestCompareFails(t *testing.T) {
+	junit := filepath.Join(t.TempDir(), "junit.xml")
+	_, stderr, status := gpa(t, "compare", fast, slow, "--min-speedup", "0.98", "--junit", junit)
+	if status != exitFailed || !strings.Contains(stderr, "below 0.98") {
+		t.Errorf("status %d: %s", status, stderr)
+	}
+	if xml, err := os.ReadFile(junit); err != nil || !strings.Contains(string(xml), `failures="1"`) || !strings.Contains(string(xml), "below 0.98") {
+		t.Errorf("%v: %s", err, xml)
+	}
+	markdown, _, status := gpa(t, "compare", slow, fast, "--min-speedup", "0.98", "--markdown")
+	if status != exitDone || strings.Count(markdown, "\n| `") != 1 {
+		t.Errorf("status %d:\n%s", status, markdown)
+	}
+}
+
+// TestCompareOutputs compares a kernel with itself on other inputs.
+func TestCompareOutputs(t *testing.T) {
+	const folder = "../../kernels/basic/vecadd"
+	other := t.TempDir()
+	if err := os.CopyFS(other, os.DirFS(folder)); err != nil {
+		t.Fatal(err)
+	}
+	name := filepath.Join(other, "launch.yaml")
+	text, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	changed := regexp.MustCompile(`seed: \d+`).ReplaceAll(text, []byte("seed: 12345"))
+	if err := os.WriteFile(name, changed, 0o644); err != nil || string(changed) == string(text) {
+		t.Fatal("no seed to change", err)
+	}
+	out, stderr, status := gpa(t, "compare", folder, other)
+	if status != exitFailed || !strings.Contains(stderr, "outputs differ") || !strings.Contains(out, "outputs DIFFER") {
+		t.Errorf("status %d: %s\n%s", status, stderr, out)
+	}
+	if _, stderr, status = gpa(t, "compare", folder, other, "--atol", "1000"); status != exitDone {
+		t.Errorf("with a tolerance: status %d: %s", status, stderr)
+	}
+}

@@ -1,0 +1,164 @@
+package reports
+
+import (
+	"encoding/xml"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// comparedLines and comparedReasons are the numbers of changes that a text tells.
+const (
+	comparedLines   = 6
+	comparedReasons = 4
+)
+
+// CompareText writes a comparison for people.
+func CompareText(w io.Writer, c *Comparison, o CompareOptions) error {
+	t := &textReport{}
+	before, after := sources{open: o.BeforeSource}, sources{open: o.AfterSource}
+	for i := range c.Pairs {
+		if i > 0 {
+			t.line("")
+		}
+		t.pair(&c.Pairs[i], &before, &after)
+	}
+	_, err := io.WriteString(w, t.out.String())
+	return err
+}
+
+func (t *textReport) pair(p *Pair, before, after *sources) {
+	name := p.Before.Kernel
+	if p.After.Kernel != name {
+		name += " -> " + p.After.Kernel
+	}
+	t.line("%s: %s", name, p.verdict())
+	t.line("  cycles             %15s -> %15s", thousands(p.Before.Cycles), thousands(p.After.Cycles))
+	t.line("  warp instructions  %15s -> %15s", thousands(p.Before.WarpInstructions), thousands(p.After.WarpInstructions))
+	if p.OutputsEqual != nil {
+		t.line("  outputs %s", map[bool]string{true: "equal", false: "DIFFER"}[*p.OutputsEqual])
+	}
+	if p.Optimizer != "" {
+		t.line("  %s had promised %.2fx%s", p.Optimizer, p.Predicted, p.errorText())
+	}
+	if len(p.Reasons) > 0 {
+		t.line("  stalls, in samples of the period before:")
+	}
+	for i, r := range p.Reasons {
+		if i < comparedReasons {
+			t.line("    %-22s %10.0f -> %10.0f  %+.0f", r.Reason, r.Before, r.After, r.After-r.Before)
+		}
+	}
+	if len(p.Lines) > 0 {
+		t.line("  lines:")
+	}
+	for i := range p.Lines {
+		if i < comparedLines {
+			t.lineDelta(&p.Lines[i], before, after)
+		}
+	}
+}
+
+// verdict is the speedup in words.
+func (p *Pair) verdict() string {
+	if p.Speedup == 0 {
+		return "no cycles to compare"
+	}
+	return fmt.Sprintf("%.3fx", p.Speedup)
+}
+
+func (p *Pair) errorText() string {
+	if p.Error == nil {
+		return ""
+	}
+	return fmt.Sprintf(", an error of %.1f%%", 100**p.Error)
+}
+
+func (t *textReport) lineDelta(d *LineDelta, before, after *sources) {
+	shown, text := d.After, after
+	if shown == nil {
+		shown, text = d.Before, before
+	}
+	t.line("    %+8.0f  %-26s %s", d.Delta, d.places(), text.line(shown.File, shown.Line))
+}
+
+// places names the line on both sides, once where it is the same.
+func (d *LineDelta) places() string {
+	switch {
+	case d.Before == nil:
+		return d.After.place() + " (new)"
+	case d.After == nil:
+		return d.Before.place() + " (gone)"
+	case d.Before.place() == d.After.place():
+		return d.After.place()
+	}
+	return d.Before.place() + " -> " + d.After.place()
+}
+
+// CompareMarkdown writes a comparison as a table for a pull request.
+func CompareMarkdown(w io.Writer, c *Comparison) error {
+	var b strings.Builder
+	b.WriteString("| kernel | cycles before | after | speedup | outputs | most changed stall | most changed line |\n|---|--:|--:|--:|---|---|---|\n")
+	for i := range c.Pairs {
+		p := &c.Pairs[i]
+		outputs := ""
+		if p.OutputsEqual != nil {
+			outputs = map[bool]string{true: "equal", false: "**differ**"}[*p.OutputsEqual]
+		}
+		reason, line := "", ""
+		if len(p.Reasons) > 0 {
+			r := &p.Reasons[0]
+			reason = fmt.Sprintf("%s %+.0f", r.Reason, r.After-r.Before)
+		}
+		if len(p.Lines) > 0 {
+			line = fmt.Sprintf("%s %+.0f", p.Lines[0].places(), p.Lines[0].Delta)
+		}
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s | %s | %s |\n", plain(p.After.Kernel), thousands(p.Before.Cycles), thousands(p.After.Cycles),
+			p.verdict(), outputs, reason, plain(line))
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// A junitSuite is a comparison in the form of JUnit: a test case for each kernel.
+type junitSuite struct {
+	XMLName  xml.Name    `xml:"testsuite"`
+	Name     string      `xml:"name,attr"`
+	Tests    int         `xml:"tests,attr"`
+	Failures int         `xml:"failures,attr"`
+	Cases    []junitCase `xml:"testcase"`
+}
+
+type junitCase struct {
+	Name    string        `xml:"name,attr"`
+	Failure *junitFailure `xml:"failure"`
+	Output  string        `xml:"system-out"`
+}
+
+type junitFailure struct {
+	Message string `xml:"message,attr"`
+}
+
+// CompareJUnit writes a comparison as JUnit's XML. failed says what is wrong with a pair, "" for nothing.
+func CompareJUnit(w io.Writer, c *Comparison, failed func(*Pair) string) error {
+	suite := junitSuite{Name: "gpa compare", Tests: len(c.Pairs)}
+	for i := range c.Pairs {
+		p := &c.Pairs[i]
+		test := junitCase{Name: p.After.Kernel, Output: fmt.Sprintf("%d -> %d cycles, %s", p.Before.Cycles, p.After.Cycles, p.verdict())}
+		if message := failed(p); message != "" {
+			test.Failure = &junitFailure{message}
+			suite.Failures++
+		}
+		suite.Cases = append(suite.Cases, test)
+	}
+	if _, err := io.WriteString(w, xml.Header); err != nil {
+		return err
+	}
+	e := xml.NewEncoder(w)
+	e.Indent("", "  ")
+	if err := e.Encode(suite); err != nil {
+		return err
+	}
+	_, err := io.WriteString(w, "\n")
+	return err
+}
