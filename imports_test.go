@@ -25,6 +25,7 @@ var allowed = map[string][]string{
 	"emu/reconv":       {"cubin/sass", "cubin/cfg"},
 	"emu":              {"cubin/sass", "cubin", "cubin/cfg", "emu/arch", "emu/stall", "emu/mem", "emu/reconv"},
 	"emu/launch":       {"emu", "cubin"},
+	"emu/activity":     {"emu", "cubin/sass"},
 	"emu/check":        {"emu"},
 	"emu/micro":        {"emu", "cubin"},
 	"profiler":         {"cubin/sass", "cubin", "emu/arch", "emu/stall"},

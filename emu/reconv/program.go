@@ -102,12 +102,18 @@ func newPriorityOrder(p *Program) (*priorityOrder, error) {
 	if err != nil {
 		return nil, fmt.Errorf("thread frontiers: %w", err)
 	}
-	o := &priorityOrder{layout: l, keys: make([]int32, p.Size)}
+	return l.lay(l.super.Shape.Order()), nil
+}
+
+// lay lays the nodes out in an order.
+func (l *layout) lay(order []int) *priorityOrder {
+	size := int32(len(l.node))
+	o := &priorityOrder{layout: l, keys: make([]int32, size)}
 	for i := range o.keys {
-		o.keys[i] = math.MaxInt32 - p.Size + int32(i) // where no control comes to
+		o.keys[i] = math.MaxInt32 - size + int32(i) // where no control comes to
 	}
 	key := int32(0)
-	for _, node := range l.super.Shape.Order() {
+	for _, node := range order {
 		if node == l.super.Shape.Exit {
 			continue
 		}
@@ -117,7 +123,7 @@ func newPriorityOrder(p *Program) (*priorityOrder, error) {
 			key++
 		}
 	}
-	return o, nil
+	return o
 }
 
 // managesBarriers reports whether an instruction does nothing but manage convergence barriers, as a machine without them

@@ -24,6 +24,10 @@ func (TFSandy) Prepare(p *Program) (Plan, error) {
 	if err != nil {
 		return nil, err
 	}
+	return newSandyPlan(o)
+}
+
+func newSandyPlan(o *priorityOrder) (*sandyPlan, error) {
 	shape := o.super.Shape
 	frontiers, err := shape.Frontiers(append(slices.Clone(o.order), shape.Exit))
 	if err != nil {
