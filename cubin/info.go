@@ -16,6 +16,9 @@ const (
 	attrMinStackSize    = 0x12 // EIATTR_MIN_STACK_SIZE: u32 symbol, u32 bytes
 	attrParam           = 0x17 // EIATTR_KPARAM_INFO: see readParam
 	attrCBankParamSize  = 0x19 // EIATTR_CBANK_PARAM_SIZE: u16 in the record
+	attrExitOffsets     = 0x1c // EIATTR_EXIT_INSTR_OFFSETS: u32 pcs
+	attrCoopOffsets     = 0x28 // EIATTR_COOP_GROUP_INSTR_OFFSETS: u32 pcs
+	attrCoopMasks       = 0x29 // EIATTR_COOP_GROUP_MASK_REGIDS: u32 registers
 	attrRegCount        = 0x2f // EIATTR_REGCOUNT: u32 symbol, u32 registers
 	attrIndirectTargets = 0x34 // EIATTR_INDIRECT_BRANCH_TARGETS: u32 pc, u32 0, u32 n, n × u32
 	attrSyscallOffsets  = 0x46 // EIATTR_SYSCALL_OFFSETS: u32 pcs
@@ -23,9 +26,10 @@ const (
 
 // An attribute is one record of a .nv.info section.
 type attribute struct {
-	code  byte
-	short uint16 // the value of a record without payload
-	value []byte
+	format byte
+	code   byte
+	short  uint16 // the value of a record without payload
+	value  []byte
 }
 
 // parseInfo splits a .nv.info section into its records: u8 format, u8 attribute, then by the format nothing (1), a
@@ -36,8 +40,8 @@ func parseInfo(data []byte) ([]attribute, error) {
 		if len(data)-at < 4 {
 			return nil, fmt.Errorf("attribute at 0x%x is cut off", at)
 		}
-		a := attribute{code: data[at+1], short: binary.LittleEndian.Uint16(data[at+2:])}
-		switch format := data[at]; format {
+		a := attribute{format: data[at], code: data[at+1], short: binary.LittleEndian.Uint16(data[at+2:])}
+		switch a.format {
 		case 1, 2, 3:
 			at += 4
 		case 4:
@@ -48,7 +52,7 @@ func parseInfo(data []byte) ([]attribute, error) {
 			a.value = data[at+4 : at+4+size]
 			at += 4 + size
 		default:
-			return nil, fmt.Errorf("attribute 0x%02x at 0x%x has format %d", a.code, at, format)
+			return nil, fmt.Errorf("attribute 0x%02x at 0x%x has format %d", a.code, at, a.format)
 		}
 		list = append(list, a)
 	}

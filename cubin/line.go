@@ -20,6 +20,9 @@ type lineSequence struct {
 	start, end uint64 // offsets in the section
 	rows       []lineRow
 	files      []string // shared by the sequences of one unit
+
+	unit            lineUnit
+	from, place, to int // of the program in its section, and of the address in it
 }
 
 // A lineRow says where the code from its address on comes from. Several rows may share an address, of which the last is

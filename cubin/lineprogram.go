@@ -40,27 +40,35 @@ type lineBuilder struct {
 	addresses map[uint64]lineAddress
 	paths     int // bytes of file names so far: a long directory may not be multiplied without bound
 
-	unitEnd    int
-	minInst    uint64
-	lineBase   int
-	lineRange  int
-	opcodeBase int
-	lengths    []byte // number of operands of the standard opcodes, from 1 on
-	dirs       []string
-	files      []string
+	unitEnd int
+	lineUnit
+	lengths []byte // number of operands of the standard opcodes, from 1 on
+	dirs    []string
+	files   []string
 
 	code  *Code // of the sequence, nil where no relocation tells
 	start uint64
+	from  int // where the sequence begins in data
+	place int // where its address stands
 	state lineRow
 	line  int64
 	rows  []lineRow
 	codes []*Code // with lines, in the order of their first sequence
 }
 
+// A lineUnit is what the header of a unit says of its opcodes.
+type lineUnit struct {
+	at         int // of the unit in the section
+	minInst    uint64
+	lineBase   int
+	lineRange  int
+	opcodeBase int
+}
+
 // unit runs the line program of one unit. A unit of another DWARF version than 2 to 4 is passed over: its code has no
 // lines.
 func (b *lineBuilder) unit() {
-	b.unitEnd = len(b.data)
+	b.unitEnd, b.lineUnit.at = len(b.data), b.at
 	length := uint64(b.u32())
 	if length > uint64(len(b.data)-b.at) {
 		b.fail(errLineEnd)
@@ -128,7 +136,7 @@ func (b *lineBuilder) file(name string) {
 
 // reset begins a sequence.
 func (b *lineBuilder) reset() {
-	b.code, b.start, b.rows = nil, 0, nil
+	b.code, b.start, b.rows, b.from = nil, 0, nil, b.at
 	b.state, b.line = lineRow{file: 1}, 1
 }
 
@@ -180,7 +188,7 @@ func (b *lineBuilder) extended() {
 	end := b.at + int(length)
 	switch op := b.u8(); op {
 	case lneEndSequence:
-		b.endSequence()
+		b.endSequence(end)
 	case lneSetAddress:
 		b.setAddress(end)
 	case lneDefineFile:
@@ -200,6 +208,7 @@ func (b *lineBuilder) extended() {
 
 // setAddress begins the sequence of a function.
 func (b *lineBuilder) setAddress(end int) {
+	b.place = b.at
 	place := b.addresses[uint64(b.at)]
 	raw := b.bytes(end - b.at)
 	if len(raw) != 8 {
@@ -243,15 +252,17 @@ func (b *lineBuilder) row() {
 }
 
 // endSequence hands the rows to their section.
-func (b *lineBuilder) endSequence() {
+func (b *lineBuilder) endSequence(end int) {
 	if b.code != nil && len(b.rows) > 0 && b.err == nil {
 		if len(b.code.lines.sequences) == 0 {
 			b.codes = append(b.codes, b.code)
 		}
 		b.code.lines.sequences = append(b.code.lines.sequences, lineSequence{
 			start: b.start, end: b.state.address, rows: b.rows, files: b.files,
+			unit: b.lineUnit, from: b.from, place: b.place, to: end,
 		})
 	}
+	b.at = end
 	b.reset()
 }
 
