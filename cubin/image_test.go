@@ -44,7 +44,8 @@ func TestImageRoundTrip(t *testing.T) {
 			continue
 		}
 		for i := range im.Segments {
-			if im.Segments[i].Fixed {
+			// One without contents may name any offset.
+			if s := &im.Segments[i]; s.Fixed && s.Raw.Filesz > 0 {
 				t.Errorf("%s: program header %d covers no run of sections", name, i)
 			}
 		}

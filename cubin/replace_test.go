@@ -21,12 +21,7 @@ func same(code *Code) Replacement {
 }
 
 // spread returns code with a NOP before every instruction, and the branches where they went. Control comes to the NOP.
-func spread(t *testing.T, arch sass.Arch, code *Code) Replacement {
-	t.Helper()
-	nop, err := sass.Parse(arch, 0, "NOP", sass.Control{Stall: 1, WriteBarrier: -1, ReadBarrier: -1})
-	if err != nil {
-		t.Fatal(err)
-	}
+func spread(nop sass.Inst, code *Code) Replacement {
 	r := Replacement{Code: code, Entries: make(map[int]int)}
 	for i := range code.Insts {
 		in := NewInst{Inst: code.Insts[i], Old: i}
@@ -93,14 +88,25 @@ func compareFrames(t *testing.T, name string, a, b *Code, place func(int) int) {
 
 // TestReplaceSpread puts a NOP before every instruction and looks at what the result says of the instructions.
 func TestReplaceSpread(t *testing.T) {
+	done := 0
+	defer func() {
+		if done < 50 {
+			t.Errorf("only %d cubins", done)
+		}
+	}()
 	for _, name := range corpus(t) {
 		f, err := Open(name)
 		if err != nil {
 			t.Fatal(err)
 		}
+		nop, err := sass.Parse(f.Arch, 0, "NOP", sass.Control{Stall: 1, WriteBarrier: -1, ReadBarrier: -1})
+		if err != nil {
+			continue // the architecture has no table yet
+		}
+		done++
 		var list []Replacement
 		for _, code := range f.Codes {
-			list = append(list, spread(t, f.Arch, code))
+			list = append(list, spread(nop, code))
 		}
 		data, err := f.Replace(list...)
 		if err != nil {
