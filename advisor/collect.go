@@ -37,6 +37,14 @@ func (c *collector) add(s Scope, b *blamer.Blame) {
 	})
 }
 
+// addShare enters a share of a blame under a scope.
+func (c *collector) addShare(s Scope, b *blamer.Blame, share float64) {
+	part := *b
+	part.Count *= share
+	part.Latency *= share
+	c.add(s, &part)
+}
+
 // finish returns the matches in the order in which their scopes came up, with what is derived from the samples: the
 // active samples of the scope, the place in the source and the ranked hotspots.
 func (c *collector) finish() []*Match {

@@ -31,6 +31,30 @@ type codeSamples struct {
 	active     []float64 // by instruction
 	total      []float64 // by instruction
 	executions []float64 // by instruction: warps, from the source counters; nil without them
+	counters   []counts  // by instruction; nil without source counters
+}
+
+// counts are the source counters of an instruction.
+type counts struct {
+	executions, threads         float64
+	sectors, sectorsIdeal       float64
+	wavefronts, wavefrontsIdeal float64
+}
+
+// excess is the share of what was used that an ideal access pattern would not need.
+func excess(used, ideal float64) float64 {
+	if used <= 0 || ideal >= used {
+		return 0
+	}
+	return (used - ideal) / used
+}
+
+// counts returns the source counters of an instruction, zero where there are none.
+func (in *Input) counts(n blamer.Node) counts {
+	if c := in.codes[n.Code]; c != nil && c.counters != nil {
+		return c.counters[n.Inst]
+	}
+	return counts{}
 }
 
 // NewInput sums up a blamed launch.
@@ -78,10 +102,20 @@ func (in *Input) count(k profiler.Counter) {
 	c := in.codes[k.Code]
 	if c.executions == nil {
 		c.executions = make([]float64, len(c.active))
+		c.counters = make([]counts, len(c.active))
 	}
-	if i := k.PC / sass.InstSize; i < uint64(len(c.executions)) {
-		c.executions[i] += float64(k.Executions)
+	i := k.PC / sass.InstSize
+	if i >= uint64(len(c.executions)) {
+		return
 	}
+	c.executions[i] += float64(k.Executions)
+	n := &c.counters[i]
+	n.executions += float64(k.Executions)
+	n.threads += float64(k.ThreadExecutions)
+	n.sectors += float64(k.GlobalSectors)
+	n.sectorsIdeal += float64(k.GlobalSectorsIdeal)
+	n.wavefronts += float64(k.SharedWavefronts)
+	n.wavefrontsIdeal += float64(k.SharedWavefrontsIdeal)
 }
 
 // Inst returns the instruction of a node.

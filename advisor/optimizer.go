@@ -10,7 +10,7 @@ import (
 	"gpa/cubin/cfg"
 )
 
-// Optimizers returns the optimizers that there are, in the order of Table 2 of the paper.
+// Optimizers returns the optimizers that there are: those of Table 2 of the paper in its order, then others.
 func Optimizers() []Optimizer {
 	return []Optimizer{
 		registerReuse{},
@@ -24,6 +24,15 @@ func Optimizers() []Optimizer {
 		functionInlining{},
 		blockIncrease{},
 		threadIncrease{},
+		memoryCoalescing{},
+		bankConflicts{},
+		divergenceReduction{},
+		vectorAccess{},
+		constantMemory{},
+		restrictPointers{},
+		asyncCopy{},
+		atomicContention{},
+		smBalance{},
 	}
 }
 

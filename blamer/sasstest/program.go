@@ -7,7 +7,7 @@
 // The label and the brackets are optional. The brackets hold the control codes, see [sass.ParseControl]. Branch targets
 // are labels. The comment holds what a profile says of the
 // instruction: samples and, after the slash, the latency samples among them; after @ the label of their true producer;
-// executed and threads are source counters. A .function line begins another function: device or internal.
+// executed and threads are source counters, and so are sectors and wavefronts, with the ideal number after the slash. A .function line begins another function: device or internal.
 package sasstest
 
 import (
@@ -150,6 +150,10 @@ func (p *Program) annotate(t testing.TB, inst int, comment string) {
 			counter.Executions = number(t, value)
 		case "threads":
 			counter.ThreadExecutions = number(t, value)
+		case "sectors":
+			counter.GlobalSectors, counter.GlobalSectorsIdeal = usedAndIdeal(t, value)
+		case "wavefronts":
+			counter.SharedWavefronts, counter.SharedWavefrontsIdeal = usedAndIdeal(t, value)
 		default:
 			p.sample(t, inst, name, value)
 		}
@@ -157,6 +161,13 @@ func (p *Program) annotate(t testing.TB, inst int, comment string) {
 	if counter.Executions != 0 || counter.ThreadExecutions != 0 {
 		p.Launch.PCs = append(p.Launch.PCs, counter)
 	}
+}
+
+// usedAndIdeal reads a counter and, after the slash, what an ideal access would need.
+func usedAndIdeal(t testing.TB, value string) (used, ideal int64) {
+	t.Helper()
+	first, second, _ := strings.Cut(value, "/")
+	return number(t, first), number(t, second)
 }
 
 func (p *Program) sample(t testing.TB, inst int, name, value string) {

@@ -1,0 +1,65 @@
+package advisor
+
+import (
+	"fmt"
+
+	"gpa/blamer"
+	"gpa/cubin/sass"
+)
+
+// asyncCopy matches, on GPUs that can copy from global to shared memory without registers, stores to shared memory that wait for the
+// load of what they store. A copy that runs beside the computation hides the latency.
+type asyncCopy struct{}
+
+func (asyncCopy) Name() string { return "async-copy" }
+func (asyncCopy) Class() Class { return LatencyHiding }
+
+func (asyncCopy) Match(in *Input) []*Match {
+	if in.Model.Arch < int(sass.SM80) {
+		return nil
+	}
+	c := newCollector(in)
+	for i := range in.Blame.Blames {
+		b := &in.Blame.Blames[i]
+		if b.Detail == blamer.GlobalMemory && in.Inst(b.Def).Op == sass.LDG && in.Inst(b.Use).Op == sass.STS && in.stores(b.Use, b.Def) {
+			if l := in.CommonLoop(b.Def, b.Use); l != nil {
+				c.add(in.loopScope(b.Def.Code, l), b)
+			}
+		}
+	}
+	matches := c.finish()
+	for _, m := range matches {
+		m.Suggestions = []string{
+			fmt.Sprintf("The loop copies from global to shared memory by way of registers at %s and waits for it. Use cuda::memcpy_async or __pipeline_memcpy_async, and begin the copy for the next round before working on this one (two buffers).",
+				in.places(m.uses(), 3)),
+			"The second buffer takes shared memory; check that as many blocks still fit on an SM.",
+		}
+	}
+	return matches
+}
+
+// stores reports whether a store stores what a load has loaded, unchanged.
+func (in *Input) stores(store, load blamer.Node) bool {
+	if store.Code != load.Code {
+		return false
+	}
+	s, l := in.Inst(store), in.Inst(load)
+	for i := range s.Operands {
+		o := &s.Operands[i]
+		if o.Kind == sass.KindReg && o.Source && len(l.Operands) > 0 {
+			to := destination(l)
+			return to != nil && to.Reg == o.Reg
+		}
+	}
+	return false
+}
+
+// destination returns the register that an instruction writes, nil for none.
+func destination(in *sass.Inst) *sass.Operand {
+	for i := range in.Operands {
+		if o := &in.Operands[i]; o.Kind == sass.KindReg && o.Dest {
+			return o
+		}
+	}
+	return nil
+}

@@ -1,0 +1,39 @@
+package advisor
+
+import (
+	"fmt"
+
+	"gpa/blamer"
+)
+
+// bankConflicts matches the stalls of accesses to shared memory that take more passes than the data needs, because threads of a
+// warp want different words of one bank.
+type bankConflicts struct{}
+
+func (bankConflicts) Name() string { return "shared-bank-conflicts" }
+func (bankConflicts) Class() Class { return StallElimination }
+
+func (bankConflicts) Match(in *Input) []*Match {
+	c := newCollector(in)
+	for i := range in.Blame.Blames {
+		b := &in.Blame.Blames[i]
+		if b.Detail != blamer.SharedMemory && b.Detail != blamer.PipeBusy {
+			continue
+		}
+		n := in.counts(b.Def)
+		if share := excess(n.wavefronts, n.wavefrontsIdeal); share >= minExcess {
+			c.addShare(in.kernelScope(), b, share)
+		}
+	}
+	matches := c.finish()
+	for _, m := range matches {
+		n := in.counts(m.Hotspots[0].Def)
+		m.Suggestions = []string{
+			fmt.Sprintf("Threads of a warp hit the same bank of shared memory at %s: %.1f passes an access, where %.1f would do. Pad the rows of the array by one element "+
+				"(float tile[32][33]), or swap bits of the index (column ^ row).",
+				in.places(m.defs(), 3), n.wavefronts/max(1, n.executions), n.wavefrontsIdeal/max(1, n.executions)),
+			"Padding costs shared memory; where that limits the blocks on an SM, swapping bits is free.",
+		}
+	}
+	return matches
+}

@@ -1,0 +1,77 @@
+package advisor
+
+import (
+	"fmt"
+
+	"gpa/blamer"
+	"gpa/cubin/sass"
+)
+
+// minExcess is the share of excess sectors or wavefronts from which on an access counts as wasteful. The paper's tool takes an
+// efficiency of less than a half.
+const minExcess = 0.4
+
+// memoryCoalescing matches the stalls of accesses to global memory that ask for more sectors than the bytes that they use would
+// fill: waiting for their results and the queue that they clog.
+type memoryCoalescing struct{}
+
+func (memoryCoalescing) Name() string { return "memory-coalescing" }
+func (memoryCoalescing) Class() Class { return StallElimination }
+
+// storeExcess returns the share of excess sectors in all that stores write, and the store with the most of them.
+func (in *Input) storeExcess() (share float64, worst blamer.Node) {
+	used, ideal, most := 0.0, 0.0, 0.0
+	for code, s := range in.codes {
+		if s == nil {
+			continue
+		}
+		for inst := range s.counters {
+			n := blamer.Node{Code: code, Inst: inst}
+			if op := in.Inst(n).Op; op != sass.STG && op != sass.ST {
+				continue
+			}
+			k := in.counts(n)
+			used += k.sectors
+			ideal += k.sectorsIdeal
+			if k.sectors-k.sectorsIdeal > most {
+				most, worst = k.sectors-k.sectorsIdeal, n
+			}
+		}
+	}
+	return excess(used, ideal), worst
+}
+
+func (memoryCoalescing) Match(in *Input) []*Match {
+	c := newCollector(in)
+	stores, worst := in.storeExcess()
+	for i := range in.Blame.Blames {
+		b := &in.Blame.Blames[i]
+		if b.Detail != blamer.GlobalMemory && b.Detail != blamer.MemoryThrottle {
+			continue
+		}
+		if in.Inst(b.Def).Op == sass.EXIT { // a warp that has ended waits for its stores
+			if stores >= minExcess {
+				drained := *b
+				drained.Def = worst
+				c.addShare(in.kernelScope(), &drained, stores)
+			}
+			continue
+		}
+		n := in.counts(b.Def)
+		if share := excess(n.sectors, n.sectorsIdeal); share >= minExcess {
+			c.addShare(in.kernelScope(), b, share)
+		}
+	}
+	matches := c.finish()
+	for _, m := range matches {
+		first := m.Hotspots[0].Def
+		n := in.counts(first)
+		m.Suggestions = []string{
+			fmt.Sprintf("A warp's access at %s takes %.1f sectors of 32 bytes, where the bytes that it uses would fill %.1f. Let neighbouring threads access neighbouring elements: "+
+				"give threadIdx.x the fastest index, make arrays of structures into structures of arrays.",
+				in.places(m.defs(), 3), n.sectors/max(1, n.executions), n.sectorsIdeal/max(1, n.executions)),
+			"Where the layout is fixed, as in a transposition, read tiles in rows into shared memory, and take the columns from there. Scattered accesses that follow the data (indices, pointers) stay as they are; sort the indices if they are used often.",
+		}
+	}
+	return matches
+}

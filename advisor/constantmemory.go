@@ -1,0 +1,52 @@
+package advisor
+
+import (
+	"fmt"
+
+	"gpa/blamer"
+	"gpa/cubin/sass"
+)
+
+// constantMemory matches the stalls of loads from global memory in loops by which all threads of a warp read the same word: the
+// constant cache gives such a word to all of them at once, as an operand of the instruction that needs it.
+type constantMemory struct{}
+
+func (constantMemory) Name() string { return "constant-memory" }
+func (constantMemory) Class() Class { return StallElimination }
+
+func (constantMemory) Match(in *Input) []*Match {
+	c := newCollector(in)
+	for i := range in.Blame.Blames {
+		b := &in.Blame.Blames[i]
+		if b.Detail == blamer.GlobalMemory && in.isBroadcast(b.Def) && in.Loop(b.Def) != nil {
+			c.add(in.loopScope(b.Def.Code, in.Loop(b.Def)), b)
+		}
+	}
+	matches := c.finish()
+	for _, m := range matches {
+		m.Suggestions = []string{
+			fmt.Sprintf("All threads of a warp read the same word at %s. Put the values into __constant__ memory if they fit (64 KB) and all threads walk through them together.",
+				in.places(m.defs(), 3)),
+			"Where they do not fit, load a tile of them into shared memory first, one element a thread, or let a lane load 32 and pass them on by __shfl_sync.",
+		}
+	}
+	return matches
+}
+
+// wholeWord reports whether an access is of 32 bits or more: 32 threads that read a byte each fill one sector too.
+func wholeWord(in *sass.Inst) bool {
+	switch in.Mod(sass.Size) {
+	case sass.Size32, sass.Size64, sass.Size128, sass.SizeU128:
+		return true
+	}
+	return false
+}
+
+// isBroadcast reports whether the threads of a full warp read one word: a request of theirs takes one sector, which has no room
+// for a word of each.
+func (in *Input) isBroadcast(n blamer.Node) bool {
+	k := in.counts(n)
+	const nearly = 1.05
+	return in.Inst(n).Op == sass.LDG && wholeWord(in.Inst(n)) && k.executions > 0 && k.sectors > 0 && k.sectors <= nearly*k.executions &&
+		k.threads >= lowActivity*warpSize*k.executions
+}

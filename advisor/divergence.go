@@ -1,0 +1,78 @@
+package advisor
+
+import (
+	"fmt"
+
+	"gpa/blamer"
+	"gpa/cubin/sass"
+	"gpa/emu/stall"
+)
+
+// lowActivity is the share of active lanes below which a loop or function counts as divergent.
+const lowActivity = 0.7
+
+// divergenceReduction matches code that warps execute with few of their lanes: the issue slots of the idle lanes are lost. Its
+// estimate takes the issued samples and the waiting for a turn, which full warps would need fewer of.
+type divergenceReduction struct{}
+
+func (divergenceReduction) Name() string { return "divergence-reduction" }
+func (divergenceReduction) Class() Class { return StallElimination }
+
+func (divergenceReduction) Match(in *Input) []*Match {
+	c := newCollector(in)
+	for code, s := range in.codes {
+		if s == nil || s.counters == nil {
+			continue
+		}
+		for inst := range s.counters {
+			if share := in.idleLanes(code, inst); share > 0 {
+				in.addIssues(c, blamer.Node{Code: code, Inst: inst}, share)
+			}
+		}
+	}
+	matches := c.finish()
+	for _, m := range matches {
+		m.Suggestions = []string{
+			fmt.Sprintf("At %s warps run with few of their 32 lanes. Give the threads of a warp the same path: sort or bucket the work by kind, move the rare case into a pass of its own, "+
+				"make loops of a warp's threads equally long.", in.places(m.uses(), 3)),
+			"Where lanes finish early, let them take the next piece of work (a queue, a grid-stride loop over items) instead of waiting for the slowest.",
+		}
+	}
+	return matches
+}
+
+// idleLanes is the share of lanes that an instruction leaves idle where it is in divergent code: guards alone, as of the threads at
+// the end of an array, do not count, nor single instructions.
+func (in *Input) idleLanes(code, inst int) float64 {
+	b := in.Block(blamer.Node{Code: code, Inst: inst})
+	if b == nil {
+		return 0
+	}
+	n := in.codes[code].counters[b.First]
+	if n.executions == 0 || n.threads == 0 || !in.Module.Codes[code].Insts[b.First].Guard.Always() {
+		return 0
+	}
+	activity := n.threads / (warpSize * n.executions)
+	if activity >= lowActivity {
+		return 0
+	}
+	return 1 - activity
+}
+
+// addIssues enters a share of the samples in which an instruction issued or was ready to.
+func (in *Input) addIssues(c *collector, n blamer.Node, share float64) {
+	pc := in.Module.Codes[n.Code].Insts[n.Inst].PC
+	for _, s := range in.Launch.At(n.Code, pc) {
+		if (s.Reason == stall.Selected || s.Reason == stall.NotSelected) && in.Inst(n).Op != sass.EXIT {
+			c.addShare(in.divergentScope(n), &blamer.Blame{Def: n, Use: n, Detail: blamer.NotSelected, Count: float64(s.Count), Latency: float64(s.Latency)}, share)
+		}
+	}
+}
+
+// divergentScope is the innermost loop, or the function.
+func (in *Input) divergentScope(n blamer.Node) Scope {
+	if l := in.Loop(n); l != nil {
+		return in.loopScope(n.Code, l)
+	}
+	return in.functionScope(n)
+}

@@ -1,0 +1,194 @@
+package advisor
+
+import (
+	"strings"
+	"testing"
+
+	"gpa/blamer/sasstest"
+)
+
+// Tests of the optimizers beyond Table 2 of the paper: for each a kernel that draws its advice and near misses that do not.
+
+func TestMemoryCoalescing(t *testing.T) {
+	checkOptimizer(t, memoryCoalescing{}, []optimizerCase{
+		{name: "a sector for each thread", source: `
+			def: [B------:R-:W0:-:S01] LDG.E.SYS R4, [R2] ; // selected=5 executed=10 threads=320 sectors=320/40
+			use: [B0-----:R-:W-:-:S01] FADD R6, R4, R8 ; // long_scoreboard=40/35 executed=10` + rest + `55
+			EXIT ;`, speedup: 100. / (100 - 40*.875), says: []string{"32.0 sectors", "would fill 4.0", "structures of arrays"}},
+		{name: "stores that are drained", source: `
+			STG.E.SYS [R2], R4 ; // selected=5 executed=10 threads=320 sectors=320/40
+			tail: FADD R20, R20, R21 ; // selected=75
+			EXIT ; // drain=20/20 executed=10`, speedup: 100. / (100 - 20*.875), says: []string{"transposition"}},
+		{name: "near miss: neighbours", source: `
+			def: [B------:R-:W0:-:S01] LDG.E.SYS R4, [R2] ; // selected=5 executed=10 threads=320 sectors=40/40
+			use: [B0-----:R-:W-:-:S01] FADD R6, R4, R8 ; // long_scoreboard=40/35 executed=10` + rest + `55
+			EXIT ;`},
+		{name: "near miss: no counters", source: `
+			def: [B------:R-:W0:-:S01] LDG.E.SYS R4, [R2] ; // selected=5
+			use: [B0-----:R-:W-:-:S01] FADD R6, R4, R8 ; // long_scoreboard=40/35` + rest + `55
+			EXIT ;`},
+	})
+}
+
+func TestBankConflicts(t *testing.T) {
+	checkOptimizer(t, bankConflicts{}, []optimizerCase{
+		{name: "eight ways", source: `
+			def: [B------:R-:W0:-:S01] LDS.U R4, [R2] ; // selected=5 executed=10 wavefronts=80/10
+			use: [B0-----:R-:W-:-:S01] FADD R6, R4, R8 ; // short_scoreboard=40/35 executed=10` + rest + `55
+			EXIT ;`, speedup: 100. / (100 - 40*.875), says: []string{"8.0 passes", "tile[32][33]"}},
+		{name: "near miss: none", source: `
+			def: [B------:R-:W0:-:S01] LDS.U R4, [R2] ; // selected=5 executed=10 wavefronts=10/10
+			use: [B0-----:R-:W-:-:S01] FADD R6, R4, R8 ; // short_scoreboard=40/35 executed=10` + rest + `55
+			EXIT ;`},
+		{name: "near miss: a conversion is awaited", source: `
+			STS [R2], R8 ; // executed=10 wavefronts=80/10
+			def: [B------:R-:W0:-:S01] F2I R4, R2 ; // selected=5 executed=10
+			use: [B0-----:R-:W-:-:S01] FADD R6, R4, R8 ; // short_scoreboard=40/35 executed=10` + rest + `55
+			EXIT ;`},
+	})
+}
+
+func TestDivergenceReduction(t *testing.T) {
+	checkOptimizer(t, divergenceReduction{}, []optimizerCase{
+		{name: "a quarter of the lanes", source: `
+			FADD R2, R2, R3 ; // selected=20 executed=100 threads=3200
+			@P0 BRA ` + "`(end)" + ` ; // executed=100 threads=3200
+			FADD R4, R4, R5 ; // selected=30 not_selected=10 executed=100 threads=800
+			FADD R6, R4, R5 ; // selected=40 executed=100 threads=800
+			end: EXIT ; // executed=100 threads=3200`, speedup: 100. / (100 - 80*.75), says: []string{"few of their 32 lanes"}},
+		{name: "near miss: guards", source: `
+			@P0 FADD R2, R2, R3 ; // selected=50 executed=100 threads=800
+			@P0 FADD R4, R4, R5 ; // selected=50 executed=100 threads=800
+			EXIT ; // executed=100 threads=3200`},
+		{name: "near miss: full warps", source: `
+			FADD R2, R2, R3 ; // selected=50 executed=100 threads=3200
+			FADD R4, R4, R5 ; // selected=50 executed=100 threads=3000
+			EXIT ; // executed=100 threads=3200`},
+	})
+}
+
+func TestVectorAccess(t *testing.T) {
+	checkOptimizer(t, vectorAccess{}, []optimizerCase{
+		{name: "four words", source: `
+			LDG.E.SYS R4, [R2] ; // lg_throttle=10/10
+			LDG.E.SYS R5, [R2+0x4] ; // lg_throttle=10/10
+			LDG.E.SYS R6, [R2+0x8] ; // lg_throttle=10/10
+			LDG.E.SYS R7, [R2+0xc] ; // lg_throttle=10/10` + rest + `60
+			EXIT ;`, speedup: 100. / (100 - 30), says: []string{"float4"}},
+		{name: "near miss: the address changes", source: `
+			LDG.E.SYS R4, [R2] ; // lg_throttle=20/20
+			IADD3 R2, R2, R9, RZ ;
+			LDG.E.SYS R5, [R2+0x4] ; // lg_throttle=20/20` + rest + `60
+			EXIT ;`},
+		{name: "near miss: far apart", source: `
+			LDG.E.SYS R4, [R2] ; // lg_throttle=20/20
+			LDG.E.SYS R5, [R2+0x80] ; // lg_throttle=20/20` + rest + `60
+			EXIT ;`},
+		{name: "near miss: a store between", source: `
+			LDG.E.SYS R4, [R2] ; // lg_throttle=20/20
+			STG.E.SYS [R10], R4 ;
+			LDG.E.SYS R5, [R2+0x4] ; // lg_throttle=20/20` + rest + `60
+			EXIT ;`},
+		{name: "near miss: vectors already", source: `
+			LDG.E.128.SYS R4, [R2] ; // lg_throttle=20/20
+			LDG.E.128.SYS R8, [R2+0x10] ; // lg_throttle=20/20` + rest + `60
+			EXIT ;`},
+	})
+}
+
+func TestConstantMemory(t *testing.T) {
+	loop := func(load string) string {
+		return `
+			loop: ` + load + `
+			use: [B0-----:R-:W-:-:S01] FADD R6, R4, R6 ; // long_scoreboard=50/45 executed=100 threads=3200
+			@P0 BRA ` + "`(loop)" + ` ; // executed=100 threads=3200` + rest + `50
+			EXIT ;`
+	}
+	checkOptimizer(t, constantMemory{}, []optimizerCase{
+		{name: "one word for all", source: loop(`[B------:R-:W0:-:S01] LDG.E.SYS R4, [R2] ; // executed=100 threads=3200 sectors=100/100`),
+			speedup: 2, says: []string{"__constant__"}},
+		{name: "near miss: a byte each", source: loop(`[B------:R-:W0:-:S01] LDG.E.U8.SYS R4, [R2] ; // executed=100 threads=3200 sectors=100/100`)},
+		{name: "near miss: a word each", source: loop(`[B------:R-:W0:-:S01] LDG.E.SYS R4, [R2] ; // executed=100 threads=3200 sectors=400/400`)},
+		{name: "near miss: one thread", source: loop(`[B------:R-:W0:-:S01] LDG.E.SYS R4, [R2] ; // executed=100 threads=100 sectors=100/100`)},
+	})
+}
+
+func TestRestrictPointers(t *testing.T) {
+	checkOptimizer(t, restrictPointers{}, []optimizerCase{
+		{name: "loaded again after a store", source: `
+			LDG.E.SYS R4, [R2] ;
+			STG.E.SYS [R10], R12 ;
+			def: [B------:R-:W0:-:S01] LDG.E.SYS R5, [R2] ;
+			use: [B0-----:R-:W-:-:S01] FADD R6, R5, R6 ; // long_scoreboard=50/45` + rest + `50
+			EXIT ;`, speedup: 2, says: []string{"__restrict__"}},
+		{name: "near miss: another word", source: `
+			LDG.E.SYS R4, [R2] ;
+			STG.E.SYS [R10], R12 ;
+			def: [B------:R-:W0:-:S01] LDG.E.SYS R5, [R2+0x4] ;
+			use: [B0-----:R-:W-:-:S01] FADD R6, R5, R6 ; // long_scoreboard=50/45` + rest + `50
+			EXIT ;`},
+		{name: "near miss: a barrier between", source: `
+			LDG.E.SYS R4, [R2] ;
+			STG.E.SYS [R10], R12 ;
+			BAR.SYNC 0x0 ;
+			def: [B------:R-:W0:-:S01] LDG.E.SYS R5, [R2] ;
+			use: [B0-----:R-:W-:-:S01] FADD R6, R5, R6 ; // long_scoreboard=50/45` + rest + `50
+			EXIT ;`},
+		{name: "near miss: the pointer moves", source: `
+			LDG.E.SYS R4, [R2] ;
+			STG.E.SYS [R10], R12 ;
+			IADD3 R2, R2, R9, RZ ;
+			def: [B------:R-:W0:-:S01] LDG.E.SYS R5, [R2] ;
+			use: [B0-----:R-:W-:-:S01] FADD R6, R5, R6 ; // long_scoreboard=50/45` + rest + `50
+			EXIT ;`},
+	})
+}
+
+func TestAtomicContention(t *testing.T) {
+	checkOptimizer(t, atomicContention{}, []optimizerCase{
+		{name: "a value that is awaited", source: `
+			def: [B------:R-:W0:-:S01] ATOMG.E.ADD.STRONG.GPU PT, R4, [R2], R5 ;
+			use: [B0-----:R-:W-:-:S01] FADD R6, R4, R6 ; // long_scoreboard=30/30` + rest + `50
+			RED.E.ADD.STRONG.GPU [R2], R5 ; // lg_throttle=20/20
+			EXIT ;`, speedup: 2, says: []string{"__shfl_xor_sync"}},
+		{name: "near miss: cheap atomics", source: `
+			RED.E.ADD.STRONG.GPU [R2], R5 ; // selected=20` + rest + `80
+			EXIT ;`},
+	})
+}
+
+func TestSMBalance(t *testing.T) {
+	launch := func(blocks int, busy float64) func(*sasstest.Program) {
+		return func(p *sasstest.Program) {
+			f := &p.Launch.Facts
+			f.SMs, f.BlocksPerSM, f.Cycles = 80, 2, 1000
+			f.SMActiveCycles = int64(busy * 80 * 1000)
+			p.Launch.Grid = [3]int{blocks, 1, 1}
+		}
+	}
+	const program = `
+		FADD R2, R2, R3 ; // selected=100
+		EXIT ;`
+	checkOptimizer(t, smBalance{}, []optimizerCase{
+		{name: "a short last wave", source: program, change: launch(170, .625), speedup: 1.6,
+			says: []string{"170 blocks are 2 waves of 160, and the last has only 10", "busy for 62% of the time"}},
+		{name: "near miss: busy SMs", source: program, change: launch(1600, .95)},
+		{name: "near miss: one wave", source: program, change: launch(100, .6)},
+	})
+}
+
+func TestAsyncCopy(t *testing.T) {
+	const loop = `
+		loop: [B------:R-:W0:-:S01] LDG.E.SYS R4, [R2] ; // selected=30
+		[B0-----:R-:W-:-:S01] STS [R8], R4 ; // long_scoreboard=20/20 selected=25
+		BAR.SYNC 0x0 ; // selected=25
+		@P0 BRA ` + "`(loop)" + ` ;
+		EXIT ;`
+	checkOptimizer(t, asyncCopy{}, []optimizerCase{
+		{name: "a loop that stages through registers", source: loop, change: func(p *sasstest.Program) { p.Launch.GPU = "a100" },
+			speedup: 1.25, says: []string{"memcpy_async", "two buffers"}},
+		{name: "near miss: Volta has no such copies", source: loop},
+		{name: "near miss: another value is stored", source: strings.Replace(loop, "STS [R8], R4", "STS [R8], R9", 1),
+			change: func(p *sasstest.Program) { p.Launch.GPU = "a100" }},
+	})
+}

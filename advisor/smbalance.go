@@ -1,0 +1,43 @@
+package advisor
+
+import (
+	"fmt"
+)
+
+// minBalance is the share of the launch's cycles in which the SMs are busy on average, above which they count as balanced.
+const minBalance = 0.9
+
+// smBalance matches launches at whose end SMs stand idle: a last wave of blocks that does not fill the GPU, or blocks that take much
+// longer than others. Grids whose blocks are all resident at once are left alone. With the same work spread evenly the launch takes as long as the SMs are busy on average.
+type smBalance struct{}
+
+func (smBalance) Name() string { return "sm-balance" }
+func (smBalance) Class() Class { return Parallel }
+
+func (smBalance) Match(in *Input) []*Match {
+	f := &in.Launch.Facts
+	blocks := volume(in.Launch.Grid)
+	if f.Cycles <= 0 || f.SMs <= 0 || f.SMActiveCycles <= 0 || blocks <= f.SMs*max(1, f.BlocksPerSM) {
+		return nil // a single wave has no tail; block-increase is for grids that are too small
+	}
+	busy := float64(f.SMActiveCycles) / (float64(f.SMs) * float64(f.Cycles))
+	if busy >= minBalance {
+		return nil
+	}
+	m := in.launchMatch(1 / busy)
+	m.Suggestions = []string{in.tail(blocks, busy),
+		"Smaller blocks make the last wave shorter. Where blocks differ in work, begin with the long ones, or let a grid of as many blocks as fit at a time take work from a counter."}
+	return []*Match{m}
+}
+
+// tail says how the grid fits the GPU.
+func (in *Input) tail(blocks int, busy float64) string {
+	f := &in.Launch.Facts
+	at := max(1, f.SMs*f.BlocksPerSM)
+	waves := ceilDiv(blocks, at)
+	if last := blocks % at; waves > 1 && last > 0 {
+		return fmt.Sprintf("The SMs are busy for %.0f%% of the time: %d blocks are %d waves of %d, and the last has only %d. Choose a grid of a multiple of %d blocks.",
+			100*busy, blocks, waves, at, last, at)
+	}
+	return fmt.Sprintf("The SMs are busy for %.0f%% of the time: some blocks take longer than others.", 100*busy)
+}

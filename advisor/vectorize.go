@@ -1,0 +1,148 @@
+package advisor
+
+import (
+	"fmt"
+
+	"gpa/blamer"
+	"gpa/cubin/sass"
+)
+
+// vectorAccess matches groups of loads or stores of neighbouring words of global memory by one thread, which one instruction of
+// 64 or 128 bits could do: it saves the queue's places and the issue slots of all but one.
+type vectorAccess struct{}
+
+func (vectorAccess) Name() string { return "vectorized-access" }
+func (vectorAccess) Class() Class { return StallElimination }
+
+func (vectorAccess) Match(in *Input) []*Match {
+	saved := in.vectorGroups()
+	c := newCollector(in)
+	for i := range in.Blame.Blames {
+		b := &in.Blame.Blames[i]
+		if share := saved[b.Def]; share > 0 && b.Def == b.Use && (b.Detail == blamer.MemoryThrottle || b.Detail == blamer.NotSelected) {
+			c.addShare(in.kernelScope(), b, share)
+		}
+	}
+	matches := c.finish()
+	for _, m := range matches {
+		m.Suggestions = []string{
+			fmt.Sprintf("Each thread accesses neighbouring words one by one at %s. Use float4, int2 or the like (reinterpret_cast<const float4 *>), so that one instruction moves 8 or 16 bytes.",
+				in.places(m.uses(), 3)),
+			"The address has to be a multiple of the vector's size: not where a thread's part may begin anywhere.",
+		}
+	}
+	return matches
+}
+
+// vectorGroups returns, for each access that belongs to a group, the share of the group's accesses that a vector would save.
+func (in *Input) vectorGroups() map[blamer.Node]float64 {
+	saved := make(map[blamer.Node]float64)
+	for code, s := range in.codes {
+		if s == nil {
+			continue
+		}
+		for _, b := range s.graph.Blocks {
+			for _, group := range vectorRuns(in.Module.Codes[code].Insts[b.First : b.Last+1]) {
+				for _, i := range group {
+					saved[blamer.Node{Code: code, Inst: b.First + i}] = 1 - 1/float64(len(group))
+				}
+			}
+		}
+	}
+	return saved
+}
+
+// A wordAccess is an access of one word of global memory.
+type wordAccess struct {
+	op     sass.Op
+	base   uint8
+	offset int32
+	size   int32
+}
+
+// vectorRuns finds, in a block, accesses of the same kind and size from the same base whose words make up an aligned vector. The
+// base must not change between them, and no access of another kind lie between: the order could matter.
+func vectorRuns(insts []sass.Inst) [][]int {
+	var runs [][]int
+	open := make(map[wordAccess]int) // with the offset of the vector → run
+	for i := range insts {
+		in := &insts[i]
+		a, ok := wordOf(in)
+		if !ok {
+			forget(open, in)
+			continue
+		}
+		const vector = 16
+		key := a
+		key.offset = a.offset &^ (vector - 1)
+		if at, found := open[key]; found && !contains(insts, runs[at], a.offset) {
+			runs[at] = append(runs[at], i)
+		} else {
+			open[key] = len(runs)
+			runs = append(runs, []int{i})
+		}
+		forget(open, in)
+	}
+	var groups [][]int
+	for _, r := range runs {
+		if len(r) > 1 {
+			groups = append(groups, r)
+		}
+	}
+	return groups
+}
+
+// forget drops the runs that an instruction ends: those whose base it writes, and all where it orders memory.
+func forget(open map[wordAccess]int, in *sass.Inst) {
+	a, isWord := wordOf(in)
+	for key := range open {
+		if isWord && key.op != a.op || !isWord && touchesGlobal(in.Op) || writesRegister(in, key.base) {
+			delete(open, key)
+		}
+	}
+}
+
+func touchesGlobal(op sass.Op) bool {
+	switch op {
+	case sass.LDG, sass.STG, sass.LD, sass.ST, sass.MEMBAR, sass.BAR, sass.CALL:
+		return true
+	}
+	return isAtomic(op)
+}
+
+func contains(insts []sass.Inst, run []int, offset int32) bool {
+	for _, i := range run {
+		if a, _ := wordOf(&insts[i]); a.offset == offset {
+			return true
+		}
+	}
+	return false
+}
+
+// wordOf describes an unguarded access of 32 or 64 bits to global memory.
+func wordOf(in *sass.Inst) (wordAccess, bool) {
+	if in.Op != sass.LDG && in.Op != sass.STG || !in.Guard.Always() {
+		return wordAccess{}, false
+	}
+	sizes := map[uint16]int32{sass.Size32: 4, sass.Size64: 8}
+	size, ok := sizes[in.Mod(sass.Size)]
+	if !ok {
+		return wordAccess{}, false
+	}
+	for i := range in.Operands {
+		if o := &in.Operands[i]; o.Kind == sass.KindMem {
+			return wordAccess{in.Op, o.Reg, o.Offset, size}, o.Reg != sass.RZ
+		}
+	}
+	return wordAccess{}, false
+}
+
+// writesRegister reports whether an instruction writes a register or the one after it.
+func writesRegister(in *sass.Inst, reg uint8) bool {
+	for _, r := range in.Defs(nil) {
+		if r == sass.ResReg+sass.Resource(reg) || r == sass.ResReg+sass.Resource(reg)+1 {
+			return true
+		}
+	}
+	return false
+}
