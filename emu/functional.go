@@ -1,11 +1,6 @@
 package emu
 
-import (
-	"context"
-	"encoding/binary"
-	"fmt"
-	"math/bits"
-)
+import "context"
 
 // Without timing, blocks run one after another, and the warps of a block in turns. A block that makes no headway may
 // wait for a later one: then that begins too, as far as the GPU has places for it.
@@ -114,86 +109,18 @@ func (b *block) round() error {
 	return b.unblock()
 }
 
-// A loop finds out whether a warp repeats itself, by Brent's algorithm: it remembers the warp's state, each time for
-// twice as many turns, and sees whether it comes back.
-type loop struct {
-	changes int64  // of the launch, when the search began
-	mark    uint64 // digest of the remembered state
-	turns   int    // since then
-	limit   int
-	found   bool
-}
-
-// watch looks at the warp after a turn.
-func (l *loop) watch(w *warp) {
-	digest := w.digest()
-	if l.limit == 0 || l.changes != w.block.run.changes {
-		*l = loop{changes: w.block.run.changes, mark: digest, limit: 1}
-		return
-	}
-	l.found = l.found || digest == l.mark
-	if l.turns++; l.turns == l.limit {
-		l.mark, l.turns, l.limit = digest, 0, 2*l.limit
-	}
-}
-
-// digest is a hash of all that decides what the warp does next, memory apart.
-func (w *warp) digest() uint64 {
-	const prime = 0x9e3779b97f4a7c15
-	h := uint64(uint32(w.pc))<<32 | uint64(w.active)
-	mix := func(v uint64) { h = bits.RotateLeft64((h^v)*prime, 29) }
-	for r := range w.regs[:w.block.run.program.registers] {
-		row := &w.regs[r]
-		for i := 0; i < len(row); i += 2 {
-			mix(uint64(row[i])<<32 | uint64(row[i+1]))
-		}
-	}
-	for _, p := range w.preds {
-		mix(uint64(p))
-	}
-	state := w.state.Snapshot(nil)
-	for len(state) >= 4 {
-		mix(uint64(binary.LittleEndian.Uint32(state)))
-		state = state[4:]
-	}
-	return h
-}
-
-// checkLivelock ends a launch in which nothing can change any more. While memory stays the same, each warp is on its own;
-// if all that run have come back to a state that they were in before, they will for ever.
+// checkLivelock ends a launch in which nothing can change any more.
 func (f *functionalRun) checkLivelock() error {
 	if f.next < f.blocks && len(f.running) < f.resident {
 		return nil
 	}
-	var spinning *warp
-	all := true
+	var s spinners
 	for _, b := range f.running {
 		for _, w := range b.warps {
-			if w.status != warpRunning {
-				continue
-			}
-			w.loop.watch(w)
-			all = all && w.loop.found
-			if spinning == nil {
-				spinning = w
+			if w.status == warpRunning {
+				s.watch(w)
 			}
 		}
 	}
-	if spinning == nil || !all {
-		return nil
-	}
-	return f.livelock(spinning)
-}
-
-// livelock makes the fault.
-func (f *functionalRun) livelock(w *warp) error {
-	detail := fmt.Sprintf("under %s no thread changes memory any more and all repeat themselves: warp %d lanes %#08x run here",
-		f.machine.options.Reconvergence.Name(), w.id, w.active)
-	for _, g := range w.state.Waiting() {
-		detail += "; " + w.describeWaiting(&g)
-	}
-	if waiting := f.blocks - f.next; waiting > 0 {
-		detail += fmt.Sprintf("; %d blocks have no place on the GPU before others end", waiting)
-	}
-	return w.fault(w.next(), bits.TrailingZeros32(w.active), Livelock, detail)
+	return s.livelock(f.blocks - f.next)
 }

@@ -31,6 +31,8 @@ type timedRun struct {
 	next    int   // the first block that has no place yet
 	ended   int64 // the last cycle in which a block left
 	reached int64 // the SMs have been advanced up to this cycle
+	changes int64 // of the launch, and the cycle in which they were seen to grow last
+	changed int64
 }
 
 // A memoryCounter holds what the executions of an instruction asked of the memories.
@@ -91,7 +93,11 @@ func (r *timedRun) run(ctx context.Context) error {
 		if begin == mem.Never {
 			return r.finished()
 		}
-		if err := r.quantum(begin, begin+r.length()); err != nil {
+		end := begin + r.length()
+		if err := r.quantum(begin, end); err != nil {
+			return err
+		}
+		if err := r.checkLivelock(end); err != nil {
 			return err
 		}
 	}

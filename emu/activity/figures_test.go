@@ -24,6 +24,11 @@ type figure struct {
 
 func newFigure(t *testing.T, model reconv.Model, file, kernel string) *figure {
 	t.Helper()
+	return newFigureAt(t, emu.TimingNone, model, file, kernel)
+}
+
+func newFigureAt(t *testing.T, level emu.TimingLevel, model reconv.Model, file, kernel string) *figure {
+	t.Helper()
 	module, err := cubin.Open("testdata/" + file + ".sm_70.cubin")
 	if err != nil {
 		t.Fatal(err)
@@ -32,7 +37,7 @@ func newFigure(t *testing.T, model reconv.Model, file, kernel string) *figure {
 	if err != nil {
 		t.Fatal(err)
 	}
-	machine, err := emu.New(gpu, module, emu.Options{Reconvergence: model, MaxInstructions: 1 << 20})
+	machine, err := emu.New(gpu, module, emu.Options{Timing: level, Reconvergence: model, MaxInstructions: 1 << 22})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -237,5 +242,34 @@ func TestSpinLocks(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// With timing too a launch ends that cannot go on.
+func TestStuckInTime(t *testing.T) {
+	for _, test := range []struct {
+		kernel string
+		input  []int32
+		model  reconv.Model
+		want   emu.FaultKind
+	}{
+		{"spin_while", []int32{0}, reconv.PDOM{}, emu.Livelock},
+		{"spin_while", []int32{0}, reconv.TFStack{}, emu.Livelock},
+		{"spin_while", []int32{0}, reconv.Volta{}, ""},
+		{"figure2a", []int32{6, -1}, reconv.PDOM{}, emu.BarrierDeadlock},
+		{"figure2a", []int32{6, -1}, reconv.TFStack{}, ""},
+	} {
+		t.Run(test.kernel+"/"+test.model.Name(), func(t *testing.T) {
+			f := newFigureAt(t, emu.TimingFull, test.model, "figures", test.kernel)
+			f.buffer(test.input...)
+			f.buffer(0)
+			_, err := f.machine.Launch(context.Background(), &emu.Launch{
+				Kernel: f.kernel, Grid: [3]int{1, 1, 1}, Block: [3]int{2, 1, 1}, Params: f.params,
+			})
+			var fault *emu.Fault
+			if errors.As(err, &fault); test.want == "" && err != nil || test.want != "" && (fault == nil || fault.Kind != test.want) {
+				t.Errorf("%v, want %q", err, test.want)
+			}
+		})
 	}
 }
