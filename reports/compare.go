@@ -54,7 +54,7 @@ type LineDelta struct {
 
 // CompareOptions say how two results are compared. The zero value is the default.
 type CompareOptions struct {
-	Optimizer string // the advice that was followed; "" for the one whose stalls have shrunk most
+	Optimizer string // the advice that was followed; "" for the best of which most stalls have gone
 	// BeforeSource and AfterSource return the text of source files, as in TextOptions.
 	BeforeSource, AfterSource func(file string) []byte
 }
@@ -163,8 +163,8 @@ func inSamples(cycles float64, period int) float64 {
 	return math.Round(10*cycles/float64(max(1, period))) / 10
 }
 
-// followed returns the advice that a change is taken to follow: the named one, else the one whose matched samples have shrunk
-// most. It is nil where nothing was advised.
+// followed returns the advice that a change is taken to follow: the named one, else the best of which more than half of the
+// matched samples have gone. It is nil where there is none.
 func followed(before, after *Result, b, a *kernelSummary, name string) *advisor.Advice {
 	_, was, _ := before.launch(b.shown)
 	_, is, _ := after.launch(a.shown)
@@ -178,15 +178,14 @@ func followed(before, after *Result, b, a *kernelSummary, name string) *advisor.
 		return sum
 	}
 	var best *advisor.Advice
-	most := math.Inf(-1)
 	for i := range was.Advice {
 		advice := &was.Advice[i]
-		if name != "" && advice.Optimizer != name {
-			continue
-		}
-		shrunk := advice.Match.Samples*float64(before.Profile.Launches[b.shown].Period) - left(advice.Optimizer)
-		if name == "" && shrunk > most || best == nil {
-			best, most = advice, shrunk
+		samples := advice.Match.Samples * float64(before.Profile.Launches[b.shown].Period)
+		switch {
+		case name != "" && advice.Optimizer == name:
+			return advice
+		case name == "" && best == nil && left(advice.Optimizer) < samples/2: // the best come first
+			best = advice
 		}
 	}
 	return best

@@ -51,7 +51,7 @@ The exit status is 1 where outputs differ, a kernel faults, or a speedup is belo
 			flags.BoolVar(&f.json, "json", false, "print JSON")
 			flags.BoolVar(&f.markdown, "markdown", false, "print a table for a pull request")
 			flags.StringVar(&f.junit, "junit", "", "write JUnit's XML to `FILE`")
-			flags.StringVar(&f.optimizer, "optimizer", "", "`NAME` of the advice that was followed (default: the one whose stalls have shrunk most)")
+			flags.StringVar(&f.optimizer, "optimizer", "", "`NAME` of the advice that was followed (default: the best of which most stalls have gone)")
 			flags.Float64Var(&f.minSpeedup, "min-speedup", 0, "fail where a kernel's speedup is below `X`, as in 0.98")
 			flags.Float64Var(&f.rtol, "rtol", 0, "relative tolerance `R` of the outputs")
 			flags.Float64Var(&f.atol, "atol", 0, "absolute tolerance `A` of the outputs")
