@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/google/pprof/driver"
@@ -108,6 +109,7 @@ func (f *pprofFlags) Parse(usage func()) []string {
 // pprofSources are the profiles that a command line names, the cubins that they refer to and the folders with their source
 // files.
 type pprofSources struct {
+	mu       sync.Mutex // pprof fetches several at a time
 	ctx      context.Context
 	stderr   io.Writer
 	profiles map[string]*profile.Profile // by source; those that pprof reads itself are missing
@@ -119,6 +121,8 @@ type pprofSources struct {
 
 // Fetch returns the profile of a source; none where pprof is to read it itself.
 func (s *pprofSources) Fetch(name string, _, _ time.Duration) (*profile.Profile, string, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	if s.err != nil {
 		return nil, "", s.err
 	}

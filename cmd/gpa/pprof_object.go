@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/google/pprof/driver"
 
@@ -19,12 +20,16 @@ import (
 
 // pprofObjects lets pprof look into cubins. An address of a cubin is a file offset, as in the profiles that [reports.Pprof]
 // makes once a mapping's start is taken off.
+// pprof asks for several profiles' cubins at a time.
 type pprofObjects struct {
+	mu   sync.Mutex
 	byID map[string]*cubin.File // by build id
 	used map[string]*cubin.File // by the name that pprof opened it under
 }
 
 func (o *pprofObjects) add(m *cubin.File) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
 	if o.byID == nil {
 		o.byID = make(map[string]*cubin.File)
 		o.used = make(map[string]*cubin.File)
@@ -41,6 +46,8 @@ var errNoCubin = errors.New("no such cubin")
 
 // Open opens a cubin: one that came with a profile, which pprof looks for in a folder named after its build id, or a file.
 func (o *pprofObjects) Open(name string, start, _, _ uint64, _ string) (driver.ObjFile, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
 	m, err := o.find(name)
 	if err != nil {
 		return nil, err
@@ -79,7 +86,9 @@ func (o *pprofObjects) find(name string) (*cubin.File, error) {
 
 // Disasm lists the instructions between two file offsets.
 func (o *pprofObjects) Disasm(name string, start, end uint64, _ bool) ([]driver.Inst, error) {
+	o.mu.Lock()
 	m := o.used[name]
+	o.mu.Unlock()
 	if m == nil {
 		return nil, fmt.Errorf("%s: %w", name, errNoCubin)
 	}
