@@ -57,3 +57,34 @@ func TestSupergraphOfCorpus(t *testing.T) {
 		t.Error("no calls")
 	}
 }
+
+// The code that a BSSY names is the one behind the BSYNC of its register: the re-convergence models need not follow it.
+func TestConvergenceBarriersPair(t *testing.T) {
+	files, err := filepath.Glob("../../kernels/*/*/*.sm_70.cubin")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no cubins: %v", err)
+	}
+	pairs := 0
+	for _, name := range files {
+		file, err := cubin.Open(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, code := range file.Codes {
+			for i := range code.Insts {
+				in := &code.Insts[i]
+				if in.Op != sass.BSSY {
+					continue
+				}
+				at, ok := code.InstIndex(target(in).Imm)
+				if !ok || at == 0 || code.Insts[at-1].Op != sass.BSYNC || code.Insts[at-1].Operands[0].Reg != in.Operands[0].Reg {
+					t.Errorf("%s: %#x %s: no BSYNC before the target", name, in.PC, in.Text())
+				}
+				pairs++
+			}
+		}
+	}
+	if pairs == 0 {
+		t.Error("no BSSY")
+	}
+}
