@@ -45,6 +45,7 @@ func commands() []command {
 		checkCommand(),
 		pprofCommand(),
 		disasmCommand(),
+		rewriteCommand(),
 		archCommand(),
 		versionCommand(),
 	}

@@ -1,0 +1,185 @@
+package rewrite
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"gpa/cubin"
+	"gpa/cubin/sass"
+)
+
+// assemble makes a file of one kernel from lines of control code and instruction.
+func assemble(t *testing.T, lines ...string) *cubin.File {
+	t.Helper()
+	code := &cubin.Code{Name: "k"}
+	for i, line := range lines {
+		control, text, _ := strings.Cut(line, " ")
+		c, err := sass.ParseControl(control)
+		if err != nil {
+			t.Fatal(err)
+		}
+		in, err := sass.Parse(sass.SM70, uint64(i)*sass.InstSize, text, c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		code.Insts = append(code.Insts, in)
+	}
+	code.Functions = []cubin.Function{{Name: "k", Size: code.Size()}}
+	return &cubin.File{Name: "test", Arch: sass.SM70, Codes: []*cubin.Code{code}}
+}
+
+// corpus returns the cubins of the repository's kernels whose instructions are all known.
+func corpus(t testing.TB) map[string]*cubin.File {
+	t.Helper()
+	names, err := filepath.Glob("../../kernels/*/*/*.cubin")
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := make(map[string]*cubin.File)
+	for _, name := range names {
+		file, err := cubin.Open(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = latencies(file.Arch)
+		if err == nil && !slices.ContainsFunc(file.Codes, func(c *cubin.Code) bool { return c.Err != nil }) {
+			files[filepath.Base(name)] = file
+		}
+	}
+	if len(files) == 0 {
+		t.Fatal("no cubins")
+	}
+	return files
+}
+
+func TestCheck(t *testing.T) {
+	const exit = "[B------:R-:W-:-:S05] EXIT"
+	tests := []struct {
+		name  string
+		lines []string
+		want  []string // hazard and resource of the findings
+	}{
+		{"arithmetic covered", []string{
+			"[B------:R-:W-:-:S04] IADD3 R0, R1, R2, RZ", "[B------:R-:W-:-:S01] IADD3 R3, R0, R2, RZ", exit}, nil},
+		{"arithmetic too early", []string{
+			"[B------:R-:W-:-:S03] IADD3 R0, R1, R2, RZ", "[B------:R-:W-:-:S01] IADD3 R3, R0, R2, RZ", exit}, []string{"RAW R0"}},
+		{"from ALU to FMA", []string{
+			"[B------:R-:W-:-:S04] IADD3 R0, R1, R2, RZ", "[B------:R-:W-:-:S01] FMUL R3, R0, R2", exit}, []string{"RAW R0"}},
+		{"two cycles between", []string{
+			"[B------:R-:W-:-:S02] IADD3 R0, R1, R2, RZ", "[B------:R-:W-:-:S02] IADD3 R4, R1, R2, RZ",
+			"[B------:R-:W-:-:S01] IADD3 R3, R0, R2, RZ", exit}, nil},
+		{"guard too early", []string{
+			"[B------:R-:W-:-:S11] ISETP.NE.AND P0, PT, R0, RZ, PT", "[B------:R-:W-:-:S01] @P0 IADD3 R3, R0, R2, RZ", exit},
+			[]string{"RAW P0"}},
+		{"load waited for", []string{
+			"[B------:R-:W2:-:S02] LDG.E.SYS R0, [R2]", "[B--2---:R-:W-:-:S01] IADD3 R3, R0, R2, RZ", exit}, nil},
+		{"load with a counter that nobody waits for", []string{
+			"[B------:R-:W2:-:S02] LDG.E.SYS R0, [R2]", "[B-1----:R-:W-:-:S01] IADD3 R5, R0, R2, RZ", exit}, []string{"RAW R0"}},
+		{"waits before the counter counts", []string{
+			"[B------:R-:W2:-:S01] LDG.E.SYS R0, [R2]", "[B--2---:R-:W-:-:S01] IADD3 R3, R0, R2, RZ", exit}, []string{"wait SB2"}},
+		{"load overwritten", []string{
+			"[B------:R-:W2:-:S02] LDG.E.SYS R0, [R2]", "[B------:R-:W-:-:S01] IADD3 R0, R5, R4, RZ", exit}, []string{"WAW R0"}},
+		{"address overwritten", []string{
+			"[B------:R-:W2:-:S02] LDG.E.SYS R0, [R2]", "[B------:R-:W-:-:S01] IADD3 R3, R5, R4, RZ", exit}, []string{"WAR R3"}},
+		{"address read before", []string{
+			"[B------:R1:W2:-:S02] LDG.E.SYS R0, [R2]", "[B-1----:R-:W-:-:S01] IADD3 R3, R5, R4, RZ", exit}, nil},
+		{"shared loads finish in order", []string{
+			"[B------:R-:W-:-:S01] LDS.U R0, [R2]", "[B------:R-:W0:-:S02] LDS.U R1, [R2]",
+			"[B0-----:R-:W-:-:S01] IADD3 R3, R0, R2, RZ", exit}, nil},
+		{"global loads do not", []string{
+			"[B------:R-:W-:-:S01] LDG.E.SYS R0, [R2]", "[B------:R-:W0:-:S02] LDG.E.SYS R1, [R2]",
+			"[B0-----:R-:W-:-:S01] IADD3 R4, R0, R2, RZ", exit}, []string{"RAW R0"}},
+		{"one of two paths", []string{
+			"[B------:R-:W0:-:S02] LDG.E.SYS R0, [R2]", "[B------:R-:W-:-:S05] @P0 BRA 0x30", "[B0-----:R-:W-:-:S01] NOP",
+			"[B------:R-:W-:-:S01] IADD3 R4, R0, R2, RZ", exit}, []string{"RAW R0"}},
+		{"around a loop", []string{
+			"[B------:R-:W-:-:S01] IADD3 R4, R0, R2, RZ", "[B------:R-:W0:-:S02] LDG.E.SYS R0, [R2]",
+			"[B------:R-:W-:-:S05] @P0 BRA 0x0", exit}, []string{"RAW R0"}},
+		{"opposite guards", []string{
+			"[B------:R-:W0:-:S02] @P0 MUFU.RCP R0, R2", "[B------:R-:W-:-:S01] @!P0 MOV R0, R5", exit}, nil},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			found, err := Check(assemble(t, test.lines...))
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			for _, f := range found {
+				got = append(got, f.Hazard.String()+" "+resourceName(f.Resource))
+			}
+			if !slices.Equal(got, test.want) {
+				t.Errorf("found %q, want %q", got, test.want)
+			}
+		})
+	}
+}
+
+// TestCheckCompiler holds the checker's idea of the machine against what NVIDIA's compiler relies on.
+func TestCheckCompiler(t *testing.T) {
+	for name, file := range corpus(t) {
+		found, err := Check(file)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		for _, f := range found {
+			t.Errorf("%s: %s", name, f)
+		}
+	}
+}
+
+// TestCheckSeesLostWaits takes away what covers dependences, one wait or stall at a time. Compilers wait a little more
+// than they must, so that not every loss is a fault; more than half are.
+func TestCheckSeesLostWaits(t *testing.T) {
+	file, err := cubin.Open("../../kernels/linear/sgemm_tiled/sgemm_tiled.sm_70.cubin")
+	if err != nil {
+		t.Fatal(err)
+	}
+	code := file.Codes[0]
+	tried, seen := 0, 0
+	try := func(i int, change func(*sass.Control)) {
+		in := &code.Insts[i]
+		old := in.Control
+		change(&in.Control)
+		found, err := Check(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		in.Control = old
+		if tried++; len(found) > 0 {
+			seen++
+		}
+	}
+	for i := range code.Insts {
+		c := code.Insts[i].Control
+		if c.WaitMask != 0 {
+			try(i, func(c *sass.Control) { c.WaitMask = 0 })
+		}
+		if c.Stall >= 4 {
+			try(i, func(c *sass.Control) { c.Stall = 1 })
+		}
+	}
+	if tried < 20 || seen*2 < tried {
+		t.Errorf("of %d changed control codes, %d were found", tried, seen)
+	}
+	t.Logf("%d of %d", seen, tried)
+}
+
+func BenchmarkCheck(b *testing.B) {
+	files := corpus(b)
+	n := 0
+	for b.Loop() {
+		n = 0
+		for _, file := range files {
+			if _, err := Check(file); err != nil {
+				b.Fatal(err)
+			}
+			for _, code := range file.Codes {
+				n += len(code.Insts)
+			}
+		}
+	}
+	b.ReportMetric(float64(n)*float64(b.N)/b.Elapsed().Seconds(), "instructions/s")
+}
