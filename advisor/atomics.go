@@ -16,10 +16,16 @@ func (atomicContention) Class() Class { return StallElimination }
 
 func (atomicContention) Match(in *Input) []*Match {
 	c := newCollector(in)
+	share, most := in.atomicShare()
 	for i := range in.Blame.Blames {
 		b := &in.Blame.Blames[i]
-		if isAtomic(in.Inst(b.Def).Op) && isStall(b) && b.Detail != blamer.InstructionFetch {
+		switch op := in.Inst(b.Def).Op; {
+		case isAtomic(op) && isStall(b) && b.Detail != blamer.InstructionFetch:
 			c.add(in.kernelScope(), b)
+		case op == sass.EXIT && b.Detail == blamer.MemoryThrottle && share > 0: // a warp that has ended waits for its atomics
+			drained := *b
+			drained.Def = most
+			c.addShare(in.kernelScope(), &drained, share)
 		}
 	}
 	matches := c.finish()
@@ -31,6 +37,34 @@ func (atomicContention) Match(in *Input) []*Match {
 		}
 	}
 	return matches
+}
+
+// atomicShare returns the share of atomics in all writes to global memory, by threads, and the one with the most of them.
+func (in *Input) atomicShare() (share float64, most blamer.Node) {
+	atomics, all, hottest := 0.0, 0.0, 0.0
+	for code, s := range in.codes {
+		if s == nil {
+			continue
+		}
+		for inst := range s.counters {
+			n := blamer.Node{Code: code, Inst: inst}
+			op, threads := in.Inst(n).Op, s.counters[inst].threads
+			switch {
+			case op == sass.STG || op == sass.ST:
+				all += threads
+			case isAtomic(op) && op != sass.ATOMS:
+				all += threads
+				atomics += threads
+				if threads > hottest {
+					hottest, most = threads, n
+				}
+			}
+		}
+	}
+	if all == 0 {
+		return 0, most
+	}
+	return atomics / all, most
 }
 
 func isAtomic(op sass.Op) bool {

@@ -44,6 +44,7 @@ func commands() []command {
 		compareCommand(),
 		checkCommand(),
 		pprofCommand(),
+		evaluateCommand(),
 		disasmCommand(),
 		rewriteCommand(),
 		archCommand(),

@@ -1,0 +1,173 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/pflag"
+
+	"gpa/reports"
+)
+
+// pairFile is the name of the file that describes a pair.
+const pairFile = "pair.json"
+
+// A pairSpec is a pair.json: a kernel before and after a change that an optimizer should advise, or a kernel at which an
+// optimizer must stay silent.
+type pairSpec struct {
+	Before    string `json:"before"` // folders or launch files, relative to the file
+	After     string `json:"after"`
+	Optimizer string `json:"optimizer"`
+	Changed   []int  `json:"changed"` // lines of the source before that the change is about
+	Silent    string `json:"silent"`  // instead of Optimizer and After
+}
+
+func evaluateCommand() command {
+	return command{
+		name: "evaluate", args: "DIR", short: "hold the advice against pairs of kernels before and after the change",
+		long: `Every folder under DIR with a pair.json is a pair:
+
+  {"before": "../../stencil/hotspot", "after": "../../stencil/hotspot_float",
+   "optimizer": "strength-reduction", "changed": [33, 34, 35, 36]}
+
+before and after are launch files or their folders; changed are the lines of the source before that the change is about.
+{"before": "…", "silent": "loop-unrolling"} is a kernel at which an optimizer must stay silent.
+
+The table is that of the GPA paper's Table 3: the rank of the pair's optimizer in the advice on the kernel before, the
+speedup that it estimates, the one achieved, and the error |estimated - achieved| / achieved. line says whether a changed
+line is among its five hottest; left is the share of its stalls that the kernel after still has.
+The exit status is 1 where outputs differ or an optimizer is not silent that must be.
+
+--json prints {"pairs": [{"pair", "optimizer", "rank", "estimated", "achieved", "error", "line", "left",
+"outputs_equal", "silent"}], "summary": {"pairs", "first", "top3", "lines", "mean_error", "median_error", "max_error"}}.`,
+		setup: func(flags *pflag.FlagSet) action {
+			var f evaluateFlags
+			flags.BoolVar(&f.json, "json", false, "print JSON")
+			flags.StringVar(&f.compare.gpu, "arch", "", "`GPU` to run on: a model as in v100, or sm_NN (default: by the cubin)")
+			f.compare.machine.register(flags)
+			return f.run
+		},
+	}
+}
+
+// evaluateFlags are the flags of gpa evaluate.
+type evaluateFlags struct {
+	json    bool
+	compare compareFlags
+}
+
+func (f *evaluateFlags) run(ctx context.Context, e *env, args []string) error {
+	root, err := oneArgument(args, "the folder")
+	if err != nil {
+		return err
+	}
+	files, err := pairFiles(root)
+	if err != nil {
+		return err
+	}
+	evaluation := &reports.Evaluation{}
+	for _, file := range files {
+		p, err := f.pair(ctx, e, root, file)
+		if err != nil {
+			return fmt.Errorf("%s: %w", file, err)
+		}
+		evaluation.Pairs = append(evaluation.Pairs, *p)
+	}
+	evaluation.Sum()
+	if f.json {
+		err = reports.WriteJSON(e.stdout, evaluation)
+	} else {
+		err = reports.EvaluationText(e.stdout, evaluation)
+	}
+	if err != nil {
+		return err
+	}
+	return judgeEvaluation(evaluation)
+}
+
+// pairFiles lists the pair.json files under a folder.
+func pairFiles(root string) ([]string, error) {
+	var files []string
+	err := filepath.WalkDir(root, func(name string, entry fs.DirEntry, err error) error {
+		if err == nil && entry.Name() == pairFile {
+			files = append(files, name)
+		}
+		return err
+	})
+	if err == nil && len(files) == 0 {
+		err = fmt.Errorf("there is no %s under %s", pairFile, root)
+	}
+	return files, err
+}
+
+// pair evaluates one pair.
+func (f *evaluateFlags) pair(ctx context.Context, e *env, root, file string) (*reports.EvaluatedPair, error) {
+	spec, err := readPair(file)
+	if err != nil {
+		return nil, err
+	}
+	folder := filepath.Dir(file)
+	name, err := filepath.Rel(root, folder)
+	if err != nil {
+		return nil, err
+	}
+	before, err := f.compare.side(ctx, e, filepath.Join(folder, spec.Before))
+	if err != nil {
+		return nil, err
+	}
+	if spec.Silent != "" {
+		return reports.EvaluateSilence(filepath.ToSlash(name), spec.Silent, before.result), nil
+	}
+	after, err := f.compare.side(ctx, e, filepath.Join(folder, spec.After))
+	if err != nil {
+		return nil, err
+	}
+	p := reports.EvaluatePair(filepath.ToSlash(name), spec.Optimizer, spec.Changed, before.result, after.result)
+	checks, err := after.session.Against(before.session, nil)
+	if err != nil {
+		return nil, err
+	}
+	p.OutputsEqual = true
+	for i := range checks {
+		p.OutputsEqual = p.OutputsEqual && checks[i].OK()
+	}
+	return p, nil
+}
+
+func readPair(file string) (*pairSpec, error) {
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	spec := new(pairSpec)
+	if err := json.Unmarshal(data, spec); err != nil {
+		return nil, err
+	}
+	switch {
+	case spec.Before == "":
+		return nil, errors.New(`"before" is missing`)
+	case (spec.Optimizer == "") == (spec.Silent == ""):
+		return nil, errors.New(`one of "optimizer" and "silent" is needed`)
+	case spec.Optimizer != "" && spec.After == "":
+		return nil, errors.New(`"after" is missing`)
+	}
+	return spec, nil
+}
+
+// judgeEvaluation is the exit status.
+func judgeEvaluation(x *reports.Evaluation) error {
+	for _, p := range x.Pairs {
+		switch {
+		case p.Silent != nil && !*p.Silent:
+			return failure{fmt.Errorf("%s: %s is not silent", p.Pair, p.Optimizer)}
+		case p.Silent == nil && !p.OutputsEqual:
+			return failure{fmt.Errorf("%s: outputs differ", p.Pair)}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,194 @@
+package reports
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strings"
+
+	"gpa/advisor"
+)
+
+// An Evaluation holds advice against what changes have brought, as Table 3 of the GPA paper does.
+type Evaluation struct {
+	Pairs   []EvaluatedPair   `json:"pairs"`
+	Summary EvaluationSummary `json:"summary"`
+}
+
+// An EvaluatedPair is a kernel before and after the change that an optimizer should advise.
+type EvaluatedPair struct {
+	Pair      string `json:"pair"`
+	Optimizer string `json:"optimizer"`
+	// Rank is the place of the optimizer in the advice on the kernel before, 1 for the first, 0 where it is not advised.
+	// Further scopes of an optimizer do not count.
+	Rank         int      `json:"rank"`
+	Estimated    float64  `json:"estimated,omitempty"`
+	Achieved     float64  `json:"achieved,omitempty"`
+	Error        *float64 `json:"error,omitempty"`
+	Line         bool     `json:"line"` // a changed line is among the five hottest of the advice
+	Left         float64  `json:"left"` // share of the advice's stalls, in cycles, that the kernel after still has
+	OutputsEqual bool     `json:"outputs_equal"`
+	Silent       *bool    `json:"silent,omitempty"` // of kernels at which the optimizer must be silent: whether it is
+}
+
+// An EvaluationSummary adds pairs up. Shares and errors go from 0 on.
+type EvaluationSummary struct {
+	Pairs       int     `json:"pairs"` // silent ones aside
+	First       float64 `json:"first"` // share whose optimizer is the first
+	Top3        float64 `json:"top3"`
+	Lines       float64 `json:"lines"`
+	MeanError   float64 `json:"mean_error"` // of the pairs whose optimizer is advised
+	MedianError float64 `json:"median_error"`
+	MaxError    float64 `json:"max_error"`
+}
+
+// EvaluatePair holds the advice on the result before against the result after. Both have one kernel, or the longest counts.
+func EvaluatePair(name, optimizer string, changed []int, before, after *Result) *EvaluatedPair {
+	p := &EvaluatedPair{Pair: name, Optimizer: optimizer}
+	b, a := longest(before), longest(after)
+	if a.cycles > 0 {
+		p.Achieved = float64(b.cycles) / float64(a.cycles)
+	}
+	_, was, module := before.launch(b.shown)
+	var advice *advisor.Advice
+	if p.Rank, advice = rankOf(was.Advice, optimizer); advice == nil {
+		return p
+	}
+	p.Estimated = advice.Speedup
+	if p.Achieved > 0 {
+		e := math.Abs(p.Estimated-p.Achieved) / p.Achieved
+		p.Error = &e
+	}
+	for _, h := range advice.Match.Hotspots {
+		for _, at := range []Location{locateNode(module, h.Def), locateNode(module, h.Use)} {
+			p.Line = p.Line || slices.Contains(changed, at.Line)
+			for _, f := range at.InlinedAt {
+				p.Line = p.Line || slices.Contains(changed, f.Line)
+			}
+		}
+	}
+	if matched := before.matchedCycles(b, optimizer); matched > 0 {
+		p.Left = after.matchedCycles(a, optimizer) / matched
+	}
+	return p
+}
+
+// EvaluateSilence says whether an optimizer gives no advice on any launch of a result.
+func EvaluateSilence(name, optimizer string, r *Result) *EvaluatedPair {
+	silent := true
+	for i := range r.Profile.Launches {
+		_, found, _ := r.launch(i)
+		rank, _ := rankOf(found.Advice, optimizer)
+		silent = silent && rank == 0
+	}
+	return &EvaluatedPair{Pair: name, Optimizer: optimizer, Silent: &silent, OutputsEqual: true}
+}
+
+// longest returns the kernel that takes most cycles.
+func longest(r *Result) *kernelSummary {
+	list := r.kernels()
+	return slices.MaxFunc(list, func(x, y *kernelSummary) int { return int(min(1, max(-1, x.cycles-y.cycles))) })
+}
+
+// rankOf returns the rank of an optimizer among the optimizers advised and its best advice.
+func rankOf(list []advisor.Advice, optimizer string) (int, *advisor.Advice) {
+	var met []string
+	for i := range list {
+		if !slices.Contains(met, list[i].Optimizer) {
+			met = append(met, list[i].Optimizer)
+		}
+		if list[i].Optimizer == optimizer {
+			return len(met), &list[i]
+		}
+	}
+	return 0, nil
+}
+
+// matchedCycles adds up what an optimizer matches in the launch that stands for a kernel.
+func (r *Result) matchedCycles(k *kernelSummary, optimizer string) float64 {
+	l, found, _ := r.launch(k.shown)
+	sum := 0.0
+	for i := range found.Advice {
+		if found.Advice[i].Optimizer == optimizer {
+			sum += found.Advice[i].Match.Samples * float64(l.Period)
+		}
+	}
+	return sum
+}
+
+// Sum adds the pairs up.
+func (x *Evaluation) Sum() {
+	s := EvaluationSummary{}
+	var errs []float64
+	for _, p := range x.Pairs {
+		if p.Silent != nil {
+			continue
+		}
+		s.Pairs++
+		s.First += indicator(p.Rank == 1)
+		s.Top3 += indicator(p.Rank >= 1 && p.Rank <= 3)
+		s.Lines += indicator(p.Line)
+		if p.Error != nil {
+			errs = append(errs, *p.Error)
+			s.MeanError += *p.Error
+			s.MaxError = max(s.MaxError, *p.Error)
+		}
+	}
+	if n := float64(s.Pairs); n > 0 {
+		s.First, s.Top3, s.Lines = s.First/n, s.Top3/n, s.Lines/n
+	}
+	if len(errs) > 0 {
+		slices.Sort(errs)
+		s.MeanError /= float64(len(errs))
+		s.MedianError = (errs[(len(errs)-1)/2] + errs[len(errs)/2]) / 2
+	}
+	x.Summary = s
+}
+
+func indicator(b bool) float64 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// EvaluationText writes an evaluation as a table.
+func EvaluationText(w io.Writer, x *Evaluation) error {
+	table := Table{Columns: []Column{
+		{Title: "pair", Width: 30}, {Title: "optimizer", Width: 28}, {Title: "rank", Right: true}, {Title: "estimated", Right: true},
+		{Title: "achieved", Right: true}, {Title: "error", Right: true}, {Title: "line"}, {Title: "left", Right: true}, {Title: "outputs"},
+	}}
+	for _, p := range x.Pairs {
+		table.Add(p.row()...)
+	}
+	var out strings.Builder
+	if err := table.Render(&out); err != nil {
+		return err
+	}
+	s := &x.Summary
+	if s.Pairs > 0 {
+		fmt.Fprintf(&out, "\n%d pairs: the optimizer is first in %s and among the first three in %s, a changed line is hot in %s;\nerror of the estimate: mean %s, median %s, at most %s\n",
+			s.Pairs, percent(s.First), percent(s.Top3), percent(s.Lines), percent(s.MeanError), percent(s.MedianError), percent(s.MaxError))
+	}
+	_, err := io.WriteString(w, out.String())
+	return err
+}
+
+// row is the pair as a line of the table.
+func (p *EvaluatedPair) row() []string {
+	if p.Silent != nil {
+		return []string{p.Pair, p.Optimizer, map[bool]string{true: "silent", false: "NOT SILENT"}[*p.Silent]}
+	}
+	row := []string{p.Pair, p.Optimizer, "-", "-", times(p.Achieved), "-", "", "", map[bool]string{true: "equal", false: "DIFFER"}[p.OutputsEqual]}
+	if p.Rank > 0 {
+		row[2], row[3] = fmt.Sprint(p.Rank), times(p.Estimated)
+		row[6], row[7] = map[bool]string{true: "yes", false: "no"}[p.Line], percent(p.Left)
+	}
+	if p.Error != nil {
+		row[5] = percent(*p.Error)
+	}
+	return row
+}
+
+func times(x float64) string { return fmt.Sprintf("%.2fx", x) }
