@@ -18,7 +18,7 @@ type Image struct {
 	// Symbols are the entries of .symtab by index, the null symbol first. The section's Data is written from them.
 	Symbols []ImageSymbol
 
-	headers, segments extent // of the section headers and the program headers
+	HeadersAt, SegmentsAt Extent // of the section headers and the program headers
 }
 
 // An ImageSection is a section of an image. Its offset in the file follows from its place in the list.
@@ -34,15 +34,15 @@ type ImageSection struct {
 	Data  []byte // nil for a section without contents in the file
 	Size  uint64 // of a section without contents; for the others the length of Data counts
 
-	nameAt uint32 // offset of Name in the section of names, where it stood when read
-	at     extent
+	At     Extent
+	NameAt uint32 // offset of Name in the section of names; where another name is, it is looked for or added
 }
 
-// An extent is the place of a part in the file. Gap is what stands before it, where that is not the fewest zero bytes
+// An Extent is the place of a part in the file. Gap is what stands before it, where that is not the fewest zero bytes
 // that align it.
-type extent struct {
+type Extent struct {
+	Gap    []byte
 	offset uint64
-	gap    []byte
 }
 
 // An ImageSymbol is an entry of the symbol table.
@@ -54,7 +54,7 @@ type ImageSymbol struct {
 	Value   uint64
 	Size    uint64
 
-	nameAt uint32
+	NameAt uint32 // as that of a section
 }
 
 // An ImageSegment is a program header. First and Last are the sections that it covers; with First 0 and Type PT_LOAD or
@@ -102,7 +102,7 @@ func ReadImage(name string, data []byte) (*Image, error) {
 	im := &Image{Header: r.header}
 	im.takeSections(&r)
 	im.takeSymbols(&r)
-	im.headers.offset, im.segments.offset = r.header.Shoff, r.header.Phoff
+	im.HeadersAt.offset, im.SegmentsAt.offset = r.header.Shoff, r.header.Phoff
 	if err := im.takeGaps(data); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
@@ -116,7 +116,7 @@ func (im *Image) takeSections(r *reader) {
 		s, raw := &r.file.Sections[i], r.file.Raw[r.header.Shoff+uint64(i)*sectionSize:]
 		out := &ImageSection{
 			Name: s.Name, Type: uint32(s.Type), Flags: uint64(s.Flags), Addr: s.Addr, Link: s.Link, Info: s.Info,
-			Align: s.Addralign, Entry: s.Entsize, nameAt: le.Uint32(raw), at: extent{offset: le.Uint64(raw[0x18:])},
+			Align: s.Addralign, Entry: s.Entsize, NameAt: le.Uint32(raw), At: Extent{offset: le.Uint64(raw[0x18:])},
 		}
 		if out.HasData() {
 			out.Data = bytes.Clone(r.file.SectionData(i))
@@ -134,7 +134,7 @@ func (im *Image) takeSymbols(r *reader) {
 		e := table[i*symbolSize:]
 		im.Symbols = append(im.Symbols, ImageSymbol{
 			Name: r.symbols[i].name, Info: e[4], Other: e[5], Section: le.Uint16(e[6:]), Value: le.Uint64(e[8:]),
-			Size: le.Uint64(e[16:]), nameAt: le.Uint32(e),
+			Size: le.Uint64(e[16:]), NameAt: le.Uint32(e),
 		})
 	}
 }

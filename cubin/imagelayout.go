@@ -11,7 +11,7 @@ import (
 // A part is one of the runs of bytes that a file is made of, behind the ELF header.
 type part struct {
 	what  string
-	at    *extent
+	at    *Extent
 	size  uint64 // in the file
 	align uint64
 }
@@ -21,12 +21,12 @@ func (im *Image) parts() []part {
 	var list []part
 	for i, s := range im.Sections {
 		if i > 0 {
-			list = append(list, part{fmt.Sprintf("section %d", i), &s.at, uint64(len(s.Data)), s.Align})
+			list = append(list, part{fmt.Sprintf("section %d", i), &s.At, uint64(len(s.Data)), s.Align})
 		}
 	}
-	list = append(list, part{"section headers", &im.headers, uint64(len(im.Sections)) * sectionSize, 8})
+	list = append(list, part{"section headers", &im.HeadersAt, uint64(len(im.Sections)) * sectionSize, 8})
 	if len(im.Segments) > 0 {
-		list = append(list, part{"program headers", &im.segments, uint64(len(im.Segments)) * segmentSize, 8})
+		list = append(list, part{"program headers", &im.SegmentsAt, uint64(len(im.Segments)) * segmentSize, 8})
 	}
 	return list
 }
@@ -48,7 +48,7 @@ func (im *Image) takeGaps(data []byte) error {
 		}
 		gap := data[end:p.at.offset]
 		if p.at.offset != alignUp(end, p.align) || len(bytes.Trim(gap, "\x00")) > 0 {
-			p.at.gap = bytes.Clone(gap)
+			p.at.Gap = bytes.Clone(gap)
 		}
 		end = p.at.offset + p.size
 	}
@@ -63,8 +63,8 @@ func (im *Image) place() uint64 {
 	end := uint64(headerSize)
 	for _, p := range im.parts() {
 		p.at.offset = alignUp(end, p.align)
-		if p.at.gap != nil {
-			p.at.offset = alignUp(end+uint64(len(p.at.gap)), p.align)
+		if p.at.Gap != nil {
+			p.at.offset = alignUp(end+uint64(len(p.at.Gap)), p.align)
 		}
 		end = p.at.offset + p.size
 	}
@@ -101,11 +101,11 @@ func (im *Image) takeSegment(raw *elf.Prog64) ImageSegment {
 	}
 	tries := 0
 	for i := 1; i < len(im.Sections) && tries < maxSegmentTries; i++ {
-		if im.Sections[i].at.offset != raw.Off || im.Sections[i].Flags&uint64(elf.SHF_ALLOC) == 0 {
+		if im.Sections[i].At.offset != raw.Off || im.Sections[i].Flags&uint64(elf.SHF_ALLOC) == 0 {
 			continue
 		}
 		s.First = i
-		for s.Last = i; s.Last < len(im.Sections) && im.Sections[s.Last].at.offset <= raw.Off+raw.Filesz; s.Last++ {
+		for s.Last = i; s.Last < len(im.Sections) && im.Sections[s.Last].At.offset <= raw.Off+raw.Filesz; s.Last++ {
 			if tries++; im.segment(&s) == *raw {
 				return s
 			}
@@ -122,16 +122,16 @@ func (im *Image) segment(s *ImageSegment) elf.Prog64 {
 	}
 	p := elf.Prog64{Type: uint32(s.Type), Flags: uint32(s.Flags), Align: s.Align}
 	if s.First == 0 {
-		p.Off, p.Filesz = im.segments.offset, uint64(len(im.Segments))*segmentSize
+		p.Off, p.Filesz = im.SegmentsAt.offset, uint64(len(im.Segments))*segmentSize
 		p.Memsz = p.Filesz
 		return p
 	}
 	first := im.Sections[s.First]
-	p.Off = first.at.offset
+	p.Off = first.At.offset
 	end, memory := p.Off, p.Off
 	for _, in := range im.Sections[s.First : s.Last+1] {
-		end = max(end, in.at.offset+uint64(len(in.Data)))
-		memory = alignUp(max(memory, in.at.offset), in.Align) + in.size()
+		end = max(end, in.At.offset+uint64(len(in.Data)))
+		memory = alignUp(max(memory, in.At.offset), in.Align) + in.size()
 	}
 	p.Filesz, p.Memsz = end-p.Off, memory-p.Off
 	return p
@@ -150,10 +150,10 @@ func (im *Image) Bytes() ([]byte, error) {
 	}
 	size := im.place()
 	h := &im.Header
-	h.Shoff, h.Shnum, h.Shentsize = im.headers.offset, uint16(len(im.Sections)), sectionSize
+	h.Shoff, h.Shnum, h.Shentsize = im.HeadersAt.offset, uint16(len(im.Sections)), sectionSize
 	h.Phnum = uint16(len(im.Segments))
 	if h.Phnum > 0 {
-		h.Phoff, h.Phentsize = im.segments.offset, segmentSize
+		h.Phoff, h.Phentsize = im.SegmentsAt.offset, segmentSize
 	}
 	out := make([]byte, size)
 	im.write(out)
@@ -163,19 +163,19 @@ func (im *Image) Bytes() ([]byte, error) {
 // write puts all parts at their places.
 func (im *Image) write(out []byte) {
 	for _, p := range im.parts() {
-		copy(out[p.at.offset-uint64(len(p.at.gap)):], p.at.gap)
+		copy(out[p.at.offset-uint64(len(p.at.Gap)):], p.at.Gap)
 	}
 	encodeAt(out, 0, &im.Header)
 	for i, s := range im.Sections {
-		copy(out[s.at.offset:], s.Data)
-		encodeAt(out, im.headers.offset+uint64(i)*sectionSize, &elf.Section64{
-			Name: s.nameAt, Type: s.Type, Flags: s.Flags, Addr: s.Addr, Off: s.at.offset, Size: s.size(), Link: s.Link,
+		copy(out[s.At.offset:], s.Data)
+		encodeAt(out, im.HeadersAt.offset+uint64(i)*sectionSize, &elf.Section64{
+			Name: s.NameAt, Type: s.Type, Flags: s.Flags, Addr: s.Addr, Off: s.At.offset, Size: s.size(), Link: s.Link,
 			Info: s.Info, Addralign: s.Align, Entsize: s.Entry,
 		})
 	}
 	for i := range im.Segments {
 		p := im.segment(&im.Segments[i])
-		encodeAt(out, im.segments.offset+uint64(i)*segmentSize, &p)
+		encodeAt(out, im.SegmentsAt.offset+uint64(i)*segmentSize, &p)
 	}
 }
 
@@ -198,9 +198,9 @@ func (im *Image) writeSymbols() error {
 	table.Data = make([]byte, len(im.Symbols)*symbolSize)
 	for i := range im.Symbols {
 		s := &im.Symbols[i]
-		s.nameAt = names.intern(s.Name, s.nameAt)
+		s.NameAt = names.intern(s.Name, s.NameAt)
 		encodeAt(table.Data, uint64(i)*symbolSize, &elf.Sym64{
-			Name: s.nameAt, Info: s.Info, Other: s.Other, Shndx: s.Section, Value: s.Value, Size: s.Size,
+			Name: s.NameAt, Info: s.Info, Other: s.Other, Shndx: s.Section, Value: s.Value, Size: s.Size,
 		})
 	}
 	return nil
@@ -213,7 +213,7 @@ func (im *Image) nameSections() error {
 	}
 	names := im.Sections[im.Header.Shstrndx]
 	for _, s := range im.Sections {
-		s.nameAt = names.intern(s.Name, s.nameAt)
+		s.NameAt = names.intern(s.Name, s.NameAt)
 	}
 	return nil
 }
