@@ -46,6 +46,7 @@ func commands() []command {
 		pprofCommand(),
 		evaluateCommand(),
 		disasmCommand(),
+		asmCommand(),
 		rewriteCommand(),
 		archCommand(),
 		versionCommand(),

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"gpa/cubin"
+	"gpa/cubin/asm"
 	"gpa/cubin/sass"
 	"gpa/kernels"
 	"gpa/reports"
@@ -23,6 +24,7 @@ type disasmFlags struct {
 	hex     bool
 	control bool
 	lines   bool
+	asm     bool
 	kernel  string
 }
 
@@ -41,6 +43,7 @@ frames innermost first.`,
 			flags.BoolVar(&f.hex, "hex", false, "print the instruction words")
 			flags.BoolVar(&f.control, "control", false, "print the control codes")
 			flags.BoolVar(&f.lines, "lines", false, "print source lines with their inline stacks")
+			flags.BoolVar(&f.asm, "asm", false, "print the whole file as text that gpa asm makes the same file of")
 			flags.StringVar(&f.kernel, "kernel", "", "only the section of this kernel, `NAME`")
 			return func(_ context.Context, e *env, args []string) error {
 				name, err := oneArgument(args, "the cubin")
@@ -57,6 +60,12 @@ func (f *disasmFlags) run(e *env, name string) error {
 	module, err := openModule(name)
 	if err != nil {
 		return err
+	}
+	if f.asm {
+		if f.json || f.kernel != "" {
+			return usagef("--asm prints the whole file, without --json and --kernel")
+		}
+		return asm.Print(e.stdout, module)
 	}
 	codes := module.Codes
 	if f.kernel != "" {
@@ -95,7 +104,7 @@ func openModule(name string) (*cubin.File, error) {
 
 // section prints one .text section.
 func (f *disasmFlags) section(w io.Writer, code *cubin.Code) {
-	labels := branchLabels(code)
+	labels := asm.Labels(code)
 	last := ""
 	for i := range code.Insts {
 		in := &code.Insts[i]
@@ -137,38 +146,6 @@ func (f *disasmFlags) instruction(w io.Writer, in *sass.Inst, labels map[uint64]
 
 // localLabel begins the names of branch targets inside functions.
 const localLabel = ".L_"
-
-// branchLabels names the targets of the branches and calls in a section, by address: a function by its symbol, any
-// other place by a number.
-func branchLabels(code *cubin.Code) map[uint64]string {
-	labels := make(map[uint64]string)
-	for i := range code.Insts {
-		for _, o := range code.Insts[i].Operands {
-			if o.Kind == sass.KindTarget {
-				labels[o.Imm] = ""
-			}
-		}
-	}
-	for _, fn := range code.Functions {
-		if _, ok := labels[fn.Offset]; ok {
-			labels[fn.Offset] = fn.Name
-		}
-	}
-	n := 0
-	for i := range code.Insts {
-		pc := code.Insts[i].PC
-		if name, ok := labels[pc]; ok && name == "" {
-			labels[pc] = fmt.Sprint(localLabel, n)
-			n++
-		}
-	}
-	for pc, name := range labels {
-		if name == "" { // a target outside the section
-			delete(labels, pc)
-		}
-	}
-	return labels
-}
 
 // framesText is an inline stack in one line, innermost first.
 func framesText(frames []cubin.Frame) string {
