@@ -47,6 +47,7 @@ func commands() []command {
 		evaluateCommand(),
 		disasmCommand(),
 		asmCommand(),
+		cfgCommand(),
 		rewriteCommand(),
 		archCommand(),
 		versionCommand(),

@@ -5,8 +5,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os"
-	"slices"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -14,7 +12,6 @@ import (
 	"gpa/cubin"
 	"gpa/cubin/asm"
 	"gpa/cubin/sass"
-	"gpa/kernels"
 	"gpa/reports"
 )
 
@@ -84,22 +81,6 @@ func (f *disasmFlags) run(e *env, name string) error {
 		f.section(w, code)
 	}
 	return w.Flush()
-}
-
-// openModule reads the cubin that an argument names: a file, or the one of a launch file or built-in kernel.
-func openModule(name string) (*cubin.File, error) {
-	isLaunch := slices.Contains(kernels.Names(), name) || strings.HasSuffix(name, ".yaml") || strings.HasSuffix(name, ".yml")
-	if info, err := os.Stat(name); err == nil && info.IsDir() {
-		isLaunch = true
-	}
-	if !isLaunch {
-		return cubin.Open(name)
-	}
-	file, err := new(target).launchFile(name)
-	if err != nil {
-		return nil, err
-	}
-	return file.LoadModule(0)
 }
 
 // section prints one .text section.
