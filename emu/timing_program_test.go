@@ -25,6 +25,8 @@ type timedProgram struct {
 	model   *arch.Model // v100 where nil
 	level   TimingLevel
 	params  []byte // set by run
+	// functions are the labels at which functions begin, behind the kernel; none for one function of all the code.
+	functions []string
 }
 
 func testModel(tb testing.TB) *arch.Model {
@@ -56,8 +58,31 @@ func (p *timedProgram) assemble(tb testing.TB) *cubin.File {
 		code.Insts = append(code.Insts, in)
 	}
 	code.Functions = []cubin.Function{{Name: "program", Demangled: "program", Size: uint64(len(code.Insts) * sass.InstSize)}}
+	for _, name := range p.functions {
+		last := &code.Functions[len(code.Functions)-1]
+		at := p.label(tb, name)
+		end := last.Offset + last.Size
+		last.Size = at - last.Offset
+		code.Functions = append(code.Functions, cubin.Function{Name: name, Demangled: name, Kind: cubin.DeviceFunction, Offset: at, Size: end - at})
+	}
 	k := &cubin.Kernel{Name: "program", Demangled: "program", Code: code, ParamBase: 0x160, ParamSize: 8 * len(p.buffers), Registers: 32}
 	return &cubin.File{Name: "program", Arch: sass.SM70, Codes: []*cubin.Code{code}, Kernels: []*cubin.Kernel{k}}
+}
+
+// label returns the address of a label.
+func (p *timedProgram) label(tb testing.TB, name string) uint64 {
+	tb.Helper()
+	n := 0
+	for line := range strings.Lines(p.text) {
+		switch line = strings.TrimSpace(line); {
+		case line == name+":":
+			return uint64(n * sass.InstSize)
+		case line != "" && !strings.HasSuffix(line, ":"):
+			n++
+		}
+	}
+	tb.Fatalf("no label %s", name)
+	return 0
 }
 
 // lines returns the instructions of the text with labels ("loop:" on a line of its own) replaced by addresses.
