@@ -53,6 +53,7 @@ type subcore struct {
 	pipes [arch.NumPipes]int64
 	ports registerPorts
 	last  *resident
+	ack   int64 // cycles from the arrival of a store in L2 to its acknowledgement
 
 	// What issued last, for samples of that cycle.
 	issuedAt   int64

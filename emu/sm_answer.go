@@ -31,7 +31,7 @@ func (a *awaited) settle(done int64) {
 	if a.stored {
 		v.counters[storeCount].settle(a.store, done)
 		if v.blocked == mem.Never && v.why == stall.Membar {
-			v.blocked = v.counters[storeCount].clear
+			v.blocked = v.acknowledged(0)
 		}
 	}
 	v.reconsider()

@@ -14,7 +14,7 @@ func (s *sm) follow(v *resident, o *op, t int64) error {
 	}
 	switch o.t.path {
 	case pathMembar:
-		v.why, v.blocked = stall.Membar, v.counters[storeCount].clear
+		v.why, v.blocked = stall.Membar, v.acknowledged(t)
 	case pathBarrier:
 		v.why, v.blocked = stall.Barrier, t+s.run.latency.barrier
 	case pathSleep:
@@ -32,6 +32,15 @@ func (s *sm) follow(v *resident, o *op, t int64) error {
 		return s.release(v.block, t)
 	}
 	return nil
+}
+
+// acknowledged returns when all of a warp's stores have been, as of cycle t.
+func (v *resident) acknowledged(t int64) int64 {
+	clear := v.counters[storeCount].clear
+	if clear == mem.Never || clear <= t {
+		return clear
+	}
+	return clear + v.core.ack
 }
 
 // proceed makes the warp's next instruction ready in time.

@@ -87,11 +87,19 @@ const loadPointer = `
 	[B------:R-:W-:-:S04] MOV R2, c[0x0][0x160]
 	[B------:R-:W-:-:S08] MOV R3, c[0x0][0x164]`
 
+// evenDRAM is the V100 with the same latency for every line of DRAM.
+func evenDRAM(t *testing.T) *arch.Model {
+	m := testModel(t)
+	m.DRAM.Spread.Value = 0
+	return m
+}
+
 // TestGlobalLatency chases pointers: the first access of a line goes to DRAM, then it is in L1; an access that bypasses
 // L1 finds it in L2.
 func TestGlobalLatency(t *testing.T) {
-	l := &testModel(t).Latencies
-	p := timedProgram{buffers: [][]uint32{make([]uint32, 64)}, text: loadPointer + `
+	m := evenDRAM(t)
+	l := &m.Latencies
+	p := timedProgram{model: m, buffers: [][]uint32{make([]uint32, 64)}, text: loadPointer + `
 		[B------:R-:W0:-:S02] LDG.E.SYS R4, [R2]
 		[B0-----:R-:W0:-:S02] LDG.E.SYS R4, [R2]
 		[B0-----:R-:W0:-:S02] LDG.E.STRONG.GPU R4, [R2]
@@ -150,7 +158,8 @@ func TestCounterVisibility(t *testing.T) {
 
 // TestDepbar holds that DEPBAR lets the newest loads be outstanding.
 func TestDepbar(t *testing.T) {
-	p := timedProgram{buffers: [][]uint32{make([]uint32, 64)}, text: loadPointer + `
+	m := evenDRAM(t)
+	p := timedProgram{model: m, buffers: [][]uint32{make([]uint32, 64)}, text: loadPointer + `
 		[B------:R-:W0:-:S02] LDG.E.SYS R4, [R2]
 		[B0-----:R-:W-:-:S02] IADD3 R10, R4, R5, RZ
 		[B------:R-:W1:-:S02] LDG.E.SYS R5, [R2]
@@ -164,7 +173,7 @@ func TestDepbar(t *testing.T) {
 		t.Errorf("DEPBAR with one load outstanding issues %d cycles after the first, want 28", got)
 	}
 	// The address unit takes an instruction every 4 cycles; the loads are 2 apart.
-	if got := tr.at(t, 8) - tr.at(t, 5); got != 425+2 {
-		t.Errorf("the second load is waited for %d cycles, want 427", got)
+	if got := tr.at(t, 8) - tr.at(t, 5); got != m.Latencies.DRAM.Cycles()+2 {
+		t.Errorf("the second load is waited for %d cycles, want 2 more than %g", got, m.Latencies.DRAM.Value)
 	}
 }

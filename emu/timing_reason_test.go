@@ -25,7 +25,7 @@ func TestReasons(t *testing.T) {
 			[B------:R-:W0:-:S02] LDG.E.SYS R4, [R2]
 			[B0-----:R-:W-:-:S04] FADD R4, R4, R4
 			[B------:R-:W-:Y:S05] EXIT`}, 3, stall.LongScoreboard, 2},
-		{"the later of two loads", timedProgram{buffers: buffer, text: loadPointer + `
+		{"the later of two loads", timedProgram{model: evenDRAM(t), buffers: buffer, text: loadPointer + `
 			[B------:R-:W0:-:S02] LDG.E.SYS R4, [R2]
 			[B------:R-:W1:-:S02] LDG.E.SYS R5, [R2+0x100]
 			[B01----:R-:W-:-:S04] FADD R4, R4, R4

@@ -198,7 +198,7 @@ type vacancy struct {
 	sm *sm
 }
 
-// moveUp gives blocks that wait the places that became free in the quantum, in the order in which they did.
+// moveUp gives blocks that wait, as of cycle t, the places that became free in the quantum, in the order in which they did.
 func (r *timedRun) moveUp(t int64) {
 	var free []vacancy
 	for _, s := range r.sms {
@@ -211,7 +211,7 @@ func (r *timedRun) moveUp(t int64) {
 	slices.SortStableFunc(free, func(a, b vacancy) int { return cmp.Compare(a.at, b.at) })
 	for _, v := range free {
 		if r.next < r.launch.blocks {
-			r.place(v.sm, t)
+			r.place(v.sm, max(t, v.at+r.model.Launching.Replace.Cycles()))
 		}
 	}
 }

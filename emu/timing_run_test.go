@@ -41,7 +41,7 @@ func streaming(blocks int) timedProgram {
 
 // TestRoofline holds that reading a stream from DRAM does not exceed the bandwidth, and comes near it.
 func TestRoofline(t *testing.T) {
-	p := streaming(5000)
+	p := streaming(8000)
 	p.text = strings.Replace(p.text, "STG.E.SYS [R6], R4", "NOP", 1)
 	r, _, _ := p.run(t, nil)
 	m := testModel(t)

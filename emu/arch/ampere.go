@@ -19,9 +19,10 @@ func ampere() *Model {
 	m.L1.Pending = Figure{512, "sectors", takenV100}
 	m.L2 = L2{
 		Partitions: Figure{2, "partitions", a100Paper + ": each caches for the GPCs that are connected to it"},
-		Far:        Figure{40, "cycles", "fitted: mean of 398 cycles between 26 and 38 MB, half of it from DRAM, " + rrzeA100},
+		Far:        Figure{45, "cycles", "fitted: mean of 398 cycles between 26 and 38 MB, half of it from DRAM, " + rrzeA100},
 		Ways:       Figure{20, "ways", "fitted: a power of two of sets"},
 		PortWidth:  Figure{64, "bytes a cycle", a100Paper},
+		ReplyWidth: Figure{36, "bytes a cycle", "fitted: 5430 GB/s of all SMs, " + rrzeA100},
 		AtomicUnit: Figure{1, "cycles", takenV100},
 	}
 	m.Fetch.L0 = Figure{16 << 10, "bytes", "fitted: taken over from Turing"}
@@ -33,7 +34,7 @@ func ampere() *Model {
 	l.L1 = Figure{31, "cycles", rrzeA100 + ": 33.0 with 64 bits"}
 	l.Shared = Figure{23, "cycles", "Abdelkhalik et al., Demystifying the Nvidia Ampere Architecture (2022)"}
 	l.L2 = Figure{205.5, "cycles", rrzeA100 + ": in the near partition"}
-	l.DRAM = Figure{552, "cycles", rrzeA100}
+	l.DRAM = Figure{532, "cycles", rrzeA100 + ": 552 of both partitions"}
 	l.Global = Figure{238, "cycles", "fitted: as much more than L2 as on the V100"}
 	m.Bounds = laterBounds(l, takenV100)
 	return m
@@ -72,6 +73,7 @@ func ga102() *Model {
 	m.L1.Pending = Figure{384, "sectors", accelSimA + ": 384 miss status holding registers"}
 	m.L2.Partitions.Source = "one latency up to the capacity, " + rrzeA40
 	m.L2.Ways = Figure{24, "ways", takenV100}
+	m.L2.ReplyWidth = Figure{17.2, "bytes a cycle", "fitted: 2484 GB/s of all SMs, " + rrzeA40}
 	m.Fetch.L1 = Figure{128 << 10, "bytes", huerta + ", section 6: 128 KiB"}
 	m.Fetch.L1Ways = Figure{16, "ways", fullCode}
 	l := &m.Latencies

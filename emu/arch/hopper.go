@@ -19,6 +19,7 @@ func hopper() *Model {
 	m.L2.Partitions.Source = "latency of two plateaus, " + rrzeGH200
 	m.L2.Far = Figure{40, "cycles", "fitted: mean of 488 to 520 cycles between 38 and 56 MB, half of it from DRAM, " + rrzeGH200}
 	m.L2.PortWidth = Figure{64, "bytes a cycle", hopperPaper}
+	m.L2.ReplyWidth = Figure{38, "bytes a cycle", "fitted: 9800 GB/s of all SMs, " + rrzeH200}
 	l := &m.Latencies
 	l.FP64 = Figure{8, "cycles", ptxasAt + " sm_90: DFMA is of fixed latency"}
 	l.Half = Figure{32, "cycles", "fitted: HMMA.16816; 16 to 24 for smaller shapes"}

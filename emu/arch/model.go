@@ -180,7 +180,8 @@ type L2 struct {
 	Slices     Figure
 	Ways       Figure
 	SliceWidth Figure // bytes a cycle
-	PortWidth  Figure // bytes a cycle to or from one SM
+	PortWidth  Figure // bytes a cycle from one SM, of stores
+	ReplyWidth Figure // bytes a cycle to one SM, of loads
 	AtomicUnit Figure // cycles that a slice takes for the atomics of one warp instruction to one sector
 }
 
@@ -190,6 +191,13 @@ type DRAM struct {
 	Peak     Figure // bytes a second, by the data sheet
 	Achieved Figure // bytes a second at best
 	Turn     Figure // cycles that a channel loses by a line that is written back among reads
+	// Buffered is for how many cycles a write may wait for its bank without delaying what comes after it.
+	Buffered Figure
+	// Banks is the number of banks of a channel that work side by side. A line takes one of them.
+	Banks Figure
+	// Spread is by how many cycles the latency of a line may be less or more than the mean: some find their row open, others
+	// wait for another to be closed or refreshed.
+	Spread   Figure
 	Channels Figure
 }
 
@@ -225,6 +233,8 @@ type Launching struct {
 	Fixed Figure // cycles before the first block
 	Block Figure // cycles between two blocks of a grid
 	Warp  Figure // cycles from a block's placement to the first issue
+	// Replace is the cycles from the end of a block to the placement of another in its stead.
+	Replace Figure
 }
 
 // The models are made anew on every call, so that nobody can change another's.

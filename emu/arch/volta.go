@@ -32,12 +32,13 @@ func volta() *Model {
 			Ways:       Figure{24, "ways", accelSim},
 			SliceWidth: Figure{32, "bytes a cycle", accelSim},
 			PortWidth:  Figure{64, "bytes a cycle", jia},
+			ReplyWidth: Figure{22.5, "bytes a cycle", "fitted: 2440 GB/s of all SMs, " + rrze + "; streams at low occupancy agree"},
 			AtomicUnit: Figure{1, "cycles", "fitted: one sector operation a slice and cycle"},
 		},
 		TLB: TLB{
 			Page:    Figure{2 << 20, "bytes", jia},
 			Entries: Figure{4096, "pages", jia + ": coverage of about 8 GiB"},
-			Miss:    Figure{654, "cycles", jia + ": 1029 cycles with, 375 without a miss"},
+			Miss:    Figure{600, "cycles", jia + ": a load that misses takes 1029 cycles"},
 		},
 		Constant: voltaConstant(),
 		Fetch: Fetch{
@@ -61,10 +62,9 @@ func volta() *Model {
 func v100() *Model {
 	m := board{
 		name: "v100", product: "NVIDIA Tesla V100", paper: voltaPaper, sms: 80, clock: 1380, memory: 16, peak: 898,
-		achieved: Figure{867e9, "bytes a second", rrze + ": read stream at full occupancy"},
+		achieved: Figure{897e9, "bytes a second", rrze + ": write stream"},
 		turn:     Figure{1.7, "cycles", "fitted: scale 809 and triad 788 GB/s, " + rrze},
 		l2:       6 << 10, slices: 64, channels: 32,
-		sliceWidth: Figure{27.6, "bytes a cycle", "fitted: 2440 GB/s, " + rrze},
 	}.set(volta())
 	m.Clock.Source = "NVIDIA V100 data sheet: maximal clock of the PCIe board; the GPA paper's figure"
 	m.L2.Slices.Source = accelSim + ": 32 channels of two"
@@ -147,7 +147,7 @@ func voltaLatencies() Latencies {
 		L1:          Figure{28, "cycles", jia + "; 27.9 in " + rrze},
 		L2:          Figure{212, "cycles", rrze + ": 212.1, and the tuner of Accel-Sim"},
 		Global:      Figure{244, "cycles", ubench + ": atomic_add_lat 243.6"},
-		DRAM:        Figure{425, "cycles", rrze + ": 425 to 434"},
+		DRAM:        Figure{429, "cycles", rrze + ": 425 to 434"},
 		Wider:       Figure{0, "cycles", "28 cycles with 32 bits, " + jia + ", and with 64 bits, " + rrze},
 		SharedWider: Figure{1, "cycles", huerta + ", table 2: LDS of 128 bits takes 2 more"},
 		StoreData:   Figure{3, "cycles", huerta + ", table 2: WAR latency of STG and STS"},
@@ -166,9 +166,10 @@ func voltaConstant() Constant {
 // launching is how blocks come to SMs; nothing is known of a difference between architectures.
 func launching() Launching {
 	return Launching{
-		Fixed: Figure{1500, "cycles", "Accel-Sim, configuration of H100: kernel launch latency; other configurations have 5000"},
-		Block: Figure{1.086, "cycles", "empty-kernel series on H100: cycles a block up to 672 threads"},
-		Warp:  Figure{10, "cycles", "fitted: registers and special registers of a block are set up before its first issue"},
+		Fixed:   Figure{1500, "cycles", "Accel-Sim, configuration of H100: kernel launch latency; other configurations have 5000"},
+		Block:   Figure{1.086, "cycles", "empty-kernel series on H100: cycles a block up to 672 threads"},
+		Warp:    Figure{10, "cycles", "fitted: registers and special registers of a block are set up before its first issue"},
+		Replace: Figure{150, "cycles", "fitted: write stream with one warp an SM, 39 GB/s, " + rrze},
 	}
 }
 

@@ -56,8 +56,8 @@ func (t *tags) find(line, set uint64) (int, bool) {
 	return 0, false
 }
 
-// insert puts a line in the place of the set's oldest and reports whether there was one.
-func (t *tags) insert(line, set uint64) (place int, replaced bool) {
+// insert puts a line in the place of the set's oldest and reports whether there was one, and its number.
+func (t *tags) insert(line, set uint64) (place int, old uint64, replaced bool) {
 	first := int(set) * t.ways
 	place = first
 	for i := first; i < first+t.ways; i++ {
@@ -69,10 +69,10 @@ func (t *tags) insert(line, set uint64) (place int, replaced bool) {
 			place = i
 		}
 	}
-	replaced = t.tag[place] != 0
+	old, replaced = t.tag[place]-1, t.tag[place] != 0
 	t.clock++
 	t.tag[place], t.used[place] = line+1, t.clock
-	return place, replaced
+	return place, old, replaced
 }
 
 // has reports whether a line is there, without looking it up.
@@ -105,7 +105,7 @@ func (c *Cache) Look(line uint64) (place int, hit bool) {
 	if place, hit = c.find(line, set); hit {
 		return place, true
 	}
-	place, _ = c.insert(line, set)
+	place, _, _ = c.insert(line, set)
 	return place, false
 }
 
@@ -138,14 +138,15 @@ func newSectored(sets, ways int) *sectored {
 	return c
 }
 
-// add puts a line without sectors in the place of another and returns which of that one's sectors were dirty.
-func (c *sectored) add(line, set uint64) (place int, dirty uint8) {
-	place, replaced := c.insert(line, set)
+// add puts a line without sectors in the place of another and returns that one's number and which of its sectors were
+// dirty.
+func (c *sectored) add(line, set uint64) (place int, old uint64, dirty uint8) {
+	place, old, replaced := c.insert(line, set)
 	if replaced {
 		dirty = c.lines[place].dirty
 	}
 	c.lines[place] = sectorState{}
-	return place, dirty
+	return place, old, dirty
 }
 
 // settle notes when sectors arrive, if the line is still where it was.

@@ -57,11 +57,14 @@ type Config struct {
 	slices, l2Sets, l2Ways int // of one partition
 	partitions             int
 	far                    int64 // more than l2Hit in another partition than the SM's
-	channels               int
+	channels, memoryBanks  int   // banks of a channel
 	slicePerSector         int64 // ticks that a slice is busy with a sector
-	portPerSector          int64 // ticks that an SM's port is busy with a sector
+	portPerSector          int64 // ticks that an SM's port is busy with a sector that is stored
+	replyPerSector         int64 // and with one that is loaded
 	l2PerSector            int64 // ticks of all of L2
-	channelPerSector       int64 // ticks that a DRAM channel is busy with a sector
+	bankPerSector          int64 // ticks that a bank of a DRAM channel is busy with a sector
+	buffered               int64 // cycles that a write may wait for its bank without delaying others
+	spread                 int64 // of the latency, less or more
 	turn                   int64 // ticks that it is more busy with a line written back after a read
 	atomicUnit             int64 // ticks
 	tlbPage                uint
@@ -91,14 +94,25 @@ func NewConfig(m *arch.Model, carveout int, fast bool) *Config {
 		conflict: m.Shared.Conflict.Cycles(),
 		slices:   m.L2.Slices.Int() / parts, l2Ways: m.L2.Ways.Int(), l2Sets: m.L2.Size.Int() / line / m.L2.Ways.Int() / parts,
 		partitions: parts, far: m.L2.Far.Cycles(),
-		channels:       m.DRAM.Channels.Int(),
-		slicePerSector: perCycle(m.L2.SliceWidth.Value), portPerSector: perCycle(m.L2.PortWidth.Value),
-		l2PerSector:      perCycle(m.L2.SliceWidth.Value * m.L2.Slices.Value),
-		channelPerSector: perCycle(m.DRAM.Achieved.Value / m.Clock.Value / m.DRAM.Channels.Value),
-		turn:             int64(m.DRAM.Turn.Value * tick),
-		atomicUnit:       int64(m.L2.AtomicUnit.Value * tick),
-		tlbPage:          uint(math.Log2(m.TLB.Page.Value)), tlbEntries: m.TLB.Entries.Int(), tlbMiss: m.TLB.Miss.Cycles(),
+		channels: m.DRAM.Channels.Int(), memoryBanks: m.DRAM.Banks.Int(),
+		slicePerSector: perCycle(m.L2.SliceWidth.Value), portPerSector: perCycle(m.L2.PortWidth.Value), replyPerSector: perCycle(m.L2.ReplyWidth.Value),
+		l2PerSector:   perCycle(m.L2.SliceWidth.Value * m.L2.Slices.Value),
+		bankPerSector: perCycle(m.DRAM.Achieved.Value / m.Clock.Value / m.DRAM.Channels.Value / m.DRAM.Banks.Value),
+		turn:          int64(m.DRAM.Turn.Value * m.DRAM.Banks.Value * tick), spread: m.DRAM.Spread.Cycles(), buffered: m.DRAM.Buffered.Cycles(),
+		atomicUnit: int64(m.L2.AtomicUnit.Value * tick),
+		tlbPage:    uint(math.Log2(m.TLB.Page.Value)), tlbEntries: m.TLB.Entries.Int(), tlbMiss: m.TLB.Miss.Cycles(),
 	}
+}
+
+// Ack returns the cycles from the arrival of a store in L2 to its acknowledgement.
+func (c *Config) Ack() int64 { return c.l2Hit - c.l2Hit/2 }
+
+// port returns the ticks that an SM's port is busy with the sectors of a request.
+func (c *Config) port(k Kind, sectors int64) int64 {
+	if k == Write {
+		return sectors * c.portPerSector
+	}
+	return sectors * c.replyPerSector
 }
 
 // l1Sets returns the number of sets of L1 beside a carve-out: an odd one, so that lines a power of two apart spread over

@@ -7,12 +7,12 @@ import "math/bits"
 // L2 may consist of partitions. Every line has a home in one of them, before its part of DRAM. An SM reads through the
 // partition near to it, which keeps copies of lines whose home is in another.
 type Device struct {
-	cfg      *Config
-	parts    []partition
-	channels []channel
-	ports    []port // by SM
-	whole    port   // all of L2, where the timing is fast
-	tlb      *tlb
+	cfg   *Config
+	parts []partition
+	banks []bank // of DRAM, by channel
+	ports []port // by SM
+	whole port   // all of L2, where the timing is fast
+	tlb   *tlb
 
 	pending []*request // of the quantum, in order
 	buckets []int32
@@ -24,8 +24,8 @@ type partition struct {
 	slices []port
 }
 
-// A channel is one of DRAM.
-type channel struct {
+// A bank is one of DRAM.
+type bank struct {
 	port
 	read bool // the last access was
 }
@@ -33,7 +33,7 @@ type channel struct {
 // NewDevice returns a device with empty caches.
 func NewDevice(cfg *Config) *Device {
 	d := &Device{
-		cfg: cfg, parts: make([]partition, cfg.partitions), channels: make([]channel, cfg.channels), ports: make([]port, cfg.SMs),
+		cfg: cfg, parts: make([]partition, cfg.partitions), banks: make([]bank, cfg.channels*cfg.memoryBanks), ports: make([]port, cfg.SMs),
 		tlb: newTLB(cfg),
 	}
 	for i := range d.parts {
@@ -45,7 +45,7 @@ func NewDevice(cfg *Config) *Device {
 // Restart sets the clock back to zero for another launch; the caches keep what they hold.
 func (d *Device) Restart(cfg *Config) {
 	d.cfg = cfg
-	clear(d.channels)
+	clear(d.banks)
 	clear(d.ports)
 	d.whole = 0
 	for _, p := range d.parts {
@@ -115,9 +115,12 @@ func (d *Device) serve(r *request) {
 	n := int64(bits.OnesCount8(r.sectors))
 	at := r.at + d.tlb.delay(r.line)
 	way := cfg.l2Hit / 2
-	arrive := d.ports[r.sm].take(at, n*cfg.portPerSector) + way
+	arrive := d.ports[r.sm].take(at, cfg.port(r.kind, n)) + way
 	if cfg.Fast {
-		r.done = d.whole.take(arrive, n*cfg.l2PerSector) + cfg.answer(r.kind) - way
+		r.done = d.whole.take(arrive, n*cfg.l2PerSector)
+		if r.kind != Write {
+			r.done += cfg.answer(r.kind) - way
+		}
 		return
 	}
 	near, home := d.near(r.sm), d.home(r.line)
@@ -131,7 +134,10 @@ func (d *Device) serve(r *request) {
 		d.parts[near].forget(r.line)
 		done = d.access(r, home, arrive+cfg.far/2) + cfg.far - cfg.far/2
 	}
-	r.done = done + n - 1 + cfg.answer(r.kind) - way
+	r.done = done + n - 1
+	if r.kind != Write {
+		r.done += cfg.answer(r.kind) - way
+	}
 }
 
 // near returns the partition that an SM reads through.
@@ -154,9 +160,10 @@ func (d *Device) access(r *request, part int, arrive int64) int64 {
 	at := p.slice(set).take(arrive, n*d.cfg.slicePerSector+turns) + turns/tick
 	place, hit := p.find(r.line, set)
 	if !hit {
+		var old uint64
 		var dirty uint8
-		place, dirty = p.add(r.line, set)
-		at = d.evict(part, set, dirty, at)
+		place, old, dirty = p.add(r.line, set)
+		at = d.evict(part, set, old, dirty, at)
 	}
 	l := &p.lines[place]
 	switch r.kind {
@@ -170,7 +177,7 @@ func (d *Device) access(r *request, part int, arrive int64) int64 {
 	case Atomic:
 		l.dirty |= r.sectors
 	}
-	return d.fetch(l, part, set, r.sectors, at)
+	return d.fetch(l, part, set, r, at)
 }
 
 // copied reads a line through the near partition, which asks the line's home for the sectors that it has no copy of.
@@ -180,9 +187,10 @@ func (d *Device) copied(r *request, near, home int, arrive int64) int64 {
 	at := p.slice(set).take(arrive, int64(bits.OnesCount8(r.sectors))*d.cfg.slicePerSector)
 	place, hit := p.find(r.line, set)
 	if !hit {
+		var old uint64
 		var dirty uint8
-		place, dirty = p.add(r.line, set)
-		at = d.evict(near, set, dirty, at)
+		place, old, dirty = p.add(r.line, set)
+		at = d.evict(near, set, old, dirty, at)
 	}
 	l := &p.lines[place]
 	ready := at
@@ -242,32 +250,41 @@ func (l *sectorState) last(sectors uint8, at int64) int64 {
 	return at
 }
 
-// fetch returns when the sectors are in L2; those that are not come from DRAM.
-func (d *Device) fetch(l *sectorState, part int, set uint64, sectors uint8, at int64) int64 {
-	for i := range l.arrive {
-		if sectors&^l.valid>>i&1 != 0 {
-			c := d.channel(part, set)
-			c.read = true
-			l.arrive[i] = c.take(at, d.cfg.channelPerSector) + d.cfg.dram
+// fetch returns when the sectors of a request are in L2; those that are not come from DRAM.
+func (d *Device) fetch(l *sectorState, part int, set uint64, r *request, at int64) int64 {
+	if missing := r.sectors &^ l.valid; missing != 0 {
+		c := d.bank(part, set, r.line)
+		c.read = true
+		latency := d.cfg.dram + d.cfg.deviation(r.line)
+		for i := range l.arrive {
+			if missing>>i&1 != 0 {
+				l.arrive[i] = c.take(at, d.cfg.bankPerSector) + latency
+			}
 		}
+		l.valid |= missing
 	}
-	l.valid |= sectors
-	return l.last(sectors, at)
+	return l.last(r.sectors, at)
 }
 
-// evict writes the dirty sectors of a line back and returns when the channel has taken them: what comes in their place
-// has to wait so long.
-func (d *Device) evict(part int, set uint64, dirty uint8, at int64) int64 {
+// deviation returns by how much the latency of a line in DRAM differs from the mean.
+func (c *Config) deviation(line uint64) int64 {
+	const bank = 6 // the bits before choose the bank
+	return int64(scatter(line)>>bank)%(2*c.spread+1) - c.spread
+}
+
+// evict writes the dirty sectors of a line back. What comes in their place waits only where the bank lags behind by more
+// than what the memory controller buffers; evict returns when it may go on.
+func (d *Device) evict(part int, set, line uint64, dirty uint8, at int64) int64 {
 	if dirty == 0 {
 		return at
 	}
-	c := d.channel(part, set)
-	cost := int64(bits.OnesCount8(dirty)) * d.cfg.channelPerSector
+	c := d.bank(part, set, line)
+	cost := int64(bits.OnesCount8(dirty)) * d.cfg.bankPerSector
 	if c.read {
 		cost += d.cfg.turn
 	}
 	c.read = false
-	return c.take(at, cost)
+	return max(at, c.take(at, cost)-d.cfg.buffered)
 }
 
 // slice returns the slice of a set.
@@ -280,9 +297,17 @@ func (p *partition) forget(line uint64) {
 	}
 }
 
-// channel returns the DRAM channel behind the slice of a set.
-func (d *Device) channel(part int, set uint64) *channel {
+// bank returns the bank of DRAM that holds a line of a set: a bank of the channel behind the set's slice.
+func (d *Device) bank(part int, set, line uint64) *bank {
 	slices := uint64(d.cfg.slices)
 	slice := uint64(part)*slices + set%slices
-	return &d.channels[slice*uint64(len(d.channels))/(slices*uint64(len(d.parts)))]
+	channel := slice * uint64(d.cfg.channels) / (slices * uint64(len(d.parts)))
+	banks := uint64(d.cfg.memoryBanks)
+	return &d.banks[channel*banks+scatter(line)%banks]
+}
+
+// scatter hashes a line number.
+func scatter(line uint64) uint64 {
+	h := line * 0x9E3779B97F4A7C15
+	return (h ^ h>>32) * 0xD6E8FEB86659FD93 >> 40
 }

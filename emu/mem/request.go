@@ -7,7 +7,7 @@ type Kind uint8
 const (
 	Read   Kind = iota // a load
 	Loaded             // code or constants: the launch has brought them to L2
-	Write              // a store; the answer is its acknowledgement
+	Write              // a store; the answer is its arrival in L2, see [Config.Ack]
 	Atomic             // ATOM or RED; the answer is the old value, or that it has been done
 )
 

@@ -191,7 +191,7 @@ func (s *SM) load(t int32, l *Line, at int64) {
 	set := s.l1.set(l.Number)
 	place, hit := s.l1.find(l.Number, set)
 	if !hit {
-		place, _ = s.l1.add(l.Number, set)
+		place, _, _ = s.l1.add(l.Number, set)
 	}
 	state := &s.l1.lines[place]
 	missing := l.Sectors &^ state.valid
@@ -223,7 +223,7 @@ func (s *SM) store(l *Line, at int64) {
 		if full == 0 {
 			return
 		}
-		place, _ = s.l1.add(l.Number, set)
+		place, _, _ = s.l1.add(l.Number, set)
 	}
 	state := &s.l1.lines[place]
 	for i := range sectorsPerLine {

@@ -80,6 +80,7 @@ func TestLatencies(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			cfg := NewConfig(m, 0, false)
+			cfg.spread = 0
 			d, s, other := NewDevice(cfg), NewSM(cfg, 0), NewSM(cfg, 1)
 			lines := []Line{{Number: 77, Sectors: 2}}
 			var at int64
@@ -100,6 +101,7 @@ func TestLatencies(t *testing.T) {
 func TestL1(t *testing.T) {
 	m := v100(t)
 	cfg := NewConfig(m, 0, false)
+	cfg.spread = 0
 	d, s := NewDevice(cfg), NewSM(cfg, 0)
 	lines := []Line{{Number: 77, Sectors: 2}}
 	s.Global(0, 0, lines, Global{Words: 1, User: 1})
@@ -214,7 +216,7 @@ func TestBandwidth(t *testing.T) {
 		{"DRAM reads", Read, false, 160000, 1, peakDRAM, m.DRAM.Achieved.Value / m.Clock.Value},
 		{"DRAM writes", Write, false, 400000, 1, peakDRAM, m.DRAM.Achieved.Value / m.Clock.Value},
 		{"L2 reads", Read, false, 16000, 8, peakL2, 1366},
-		{"L2, fast", Read, true, 100000, 1, peakL2, 1366},
+		{"L2, fast", Read, true, 160000, 1, peakL2, 1366},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

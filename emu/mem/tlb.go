@@ -26,7 +26,7 @@ func (t *tlb) delay(line uint64) int64 {
 	if _, hit := t.find(page, set); hit {
 		return 0
 	}
-	if _, replaced := t.insert(page, set); !replaced {
+	if _, _, replaced := t.insert(page, set); !replaced {
 		return 0
 	}
 	return t.miss
