@@ -241,12 +241,15 @@ func (q *samplerQueue) blank(cores int) *snapshot {
 	return &snapshot{issued: make([]bool, cores), warps: make([][]sampled, cores)}
 }
 
-// deliver shows the observer the samples that are complete, in order.
+// deliver shows the observer the samples that are complete, in order. All are completed as far as they can be, also those
+// behind one that is still open: a warp that has its answers goes on in the next quantum.
 func (q *samplerQueue) deliver() {
-	var n int
-	for n < len(q.taken) && q.taken[n].complete() {
-		q.observer.Sample(q.taken[n], q.taken[n].cycle)
-		n++
+	n, open := 0, false
+	for _, p := range q.taken {
+		if open = !p.complete() || open; !open {
+			q.observer.Sample(p, p.cycle)
+			n++
+		}
 	}
 	q.unused = append(q.unused, q.taken[:n]...)
 	q.taken = q.taken[:copy(q.taken, q.taken[n:])]
