@@ -7,7 +7,7 @@ import (
 	"gpa/cubin/sass"
 )
 
-// constantMemory matches the stalls of loads from global memory in loops by which all threads of a warp read the same word: the
+// constantMemory matches the stalls of loads from global memory by which all threads of a warp read the same word: the
 // constant cache gives such a word to all of them at once, as an operand of the instruction that needs it.
 type constantMemory struct{}
 
@@ -18,8 +18,8 @@ func (constantMemory) Match(in *Input) []*Match {
 	c := newCollector(in)
 	for i := range in.Blame.Blames {
 		b := &in.Blame.Blames[i]
-		if b.Detail == blamer.GlobalMemory && in.isBroadcast(b.Def) && in.Loop(b.Def) != nil {
-			c.add(in.loopScope(b.Def.Code, in.Loop(b.Def)), b)
+		if b.Detail == blamer.GlobalMemory && in.isBroadcast(b.Def) {
+			c.add(in.kernelScope(), b)
 		}
 	}
 	matches := c.finish()

@@ -5,14 +5,13 @@ import (
 
 	"gpa/blamer"
 	"gpa/cubin/sass"
-	"gpa/emu/stall"
 )
 
 // lowActivity is the share of active lanes below which a loop or function counts as divergent.
 const lowActivity = 0.7
 
-// divergenceReduction matches code that warps execute with few of their lanes: the issue slots of the idle lanes are lost. Its
-// estimate takes the issued samples and the waiting for a turn, which full warps would need fewer of.
+// divergenceReduction matches code that warps execute with few of their lanes. A warp goes the ways of its lanes one after the
+// other, so that with full warps the samples there, stalls included, would be fewer by the share of idle lanes.
 type divergenceReduction struct{}
 
 func (divergenceReduction) Name() string { return "divergence-reduction" }
@@ -26,7 +25,7 @@ func (divergenceReduction) Match(in *Input) []*Match {
 		}
 		for inst := range s.counters {
 			if share := in.idleLanes(code, inst); share > 0 {
-				in.addIssues(c, blamer.Node{Code: code, Inst: inst}, share)
+				in.addSamples(c, blamer.Node{Code: code, Inst: inst}, share)
 			}
 		}
 	}
@@ -59,11 +58,11 @@ func (in *Input) idleLanes(code, inst int) float64 {
 	return 1 - activity
 }
 
-// addIssues enters a share of the samples in which an instruction issued or was ready to.
-func (in *Input) addIssues(c *collector, n blamer.Node, share float64) {
+// addSamples enters a share of the samples of an instruction.
+func (in *Input) addSamples(c *collector, n blamer.Node, share float64) {
 	pc := in.Module.Codes[n.Code].Insts[n.Inst].PC
 	for _, s := range in.Launch.At(n.Code, pc) {
-		if (s.Reason == stall.Selected || s.Reason == stall.NotSelected) && in.Inst(n).Op != sass.EXIT {
+		if in.Inst(n).Op != sass.EXIT {
 			c.addShare(in.divergentScope(n), &blamer.Blame{Def: n, Use: n, Detail: blamer.NotSelected, Count: float64(s.Count), Latency: float64(s.Latency)}, share)
 		}
 	}

@@ -84,9 +84,9 @@ func TestVectorAccess(t *testing.T) {
 			LDG.E.SYS R4, [R2] ; // lg_throttle=20/20
 			LDG.E.SYS R5, [R2+0x80] ; // lg_throttle=20/20` + rest + `60
 			EXIT ;`},
-		{name: "near miss: a store between", source: `
+		{name: "near miss: a barrier between", source: `
 			LDG.E.SYS R4, [R2] ; // lg_throttle=20/20
-			STG.E.SYS [R10], R4 ;
+			BAR.SYNC 0x0 ;
 			LDG.E.SYS R5, [R2+0x4] ; // lg_throttle=20/20` + rest + `60
 			EXIT ;`},
 		{name: "near miss: vectors already", source: `

@@ -61,7 +61,7 @@ type wordAccess struct {
 }
 
 // vectorRuns finds, in a block, accesses of the same kind and size from the same base whose words make up an aligned vector. The
-// base must not change between them, and no access of another kind lie between: the order could matter.
+// base must not change between them.
 func vectorRuns(insts []sass.Inst) [][]int {
 	var runs [][]int
 	open := make(map[wordAccess]int) // with the offset of the vector → run
@@ -92,19 +92,19 @@ func vectorRuns(insts []sass.Inst) [][]int {
 	return groups
 }
 
-// forget drops the runs that an instruction ends: those whose base it writes, and all where it orders memory.
+// forget drops the runs that an instruction ends: those whose base it writes, and all where it orders memory. Loads and stores in
+// turns do not end them: the compiler has to keep their order, who knows that they do not overlap need not.
 func forget(open map[wordAccess]int, in *sass.Inst) {
-	a, isWord := wordOf(in)
 	for key := range open {
-		if isWord && key.op != a.op || !isWord && touchesGlobal(in.Op) || writesRegister(in, key.base) {
+		if ordersMemory(in.Op) || writesRegister(in, key.base) {
 			delete(open, key)
 		}
 	}
 }
 
-func touchesGlobal(op sass.Op) bool {
+func ordersMemory(op sass.Op) bool {
 	switch op {
-	case sass.LDG, sass.STG, sass.LD, sass.ST, sass.MEMBAR, sass.BAR, sass.CALL:
+	case sass.MEMBAR, sass.BAR, sass.CALL:
 		return true
 	}
 	return isAtomic(op)

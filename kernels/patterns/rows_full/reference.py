@@ -1,0 +1,5 @@
+from corpus import fma32
+
+
+def reference(case):
+    case.expect("rows", fma32(-case.buffer("factor")[:, None], case.buffer("pivot")[None, :], case.buffer("rows")))
