@@ -3,7 +3,7 @@ import numpy as np
 
 def reference(case):
     v = case.buffer("in")
-    counts = np.zeros((8, 20480), np.int32)
+    counts = np.zeros((8, 10240), np.int32)
     for place in range(8):
         digit = v >> np.uint32(3 * place) & np.uint32(7)
         for d in range(8):
