@@ -3,27 +3,38 @@ package main
 import (
 	"context"
 	"fmt"
+	"os"
+	"time"
 
 	"github.com/spf13/pflag"
 
+	"gpa/cubin"
 	"gpa/cubin/rewrite"
 )
 
 // rewriteFlags are the choices of gpa rewrite.
 type rewriteFlags struct {
-	check bool
+	check       bool
+	restructure bool
+	out         string
 }
 
 func rewriteCommand() command {
 	return command{
-		name: "rewrite", args: "CUBIN|KERNEL", short: "check the control codes of a cubin",
+		name: "rewrite", args: "CUBIN|KERNEL", short: "restructure the control flow of a cubin, or check its control codes",
 		long: `The argument is a cubin or a built-in kernel.
+
+--restructure makes unstructured functions structured: a backward copy of each cycle with several entries, a cut of each
+loop with several exits, then forward copies. Convergence barriers are placed at the joins, lines stay with their
+instructions, and the control codes are checked. Functions that cannot be changed are named with the reason.
 
 --check follows all paths and prints each dependence (RAW, WAW, WAR) of registers, predicates and convergence barriers
 that neither stall counts nor a dependence counter cover, and fails if there are any. Hardware does not check this.`,
 		setup: func(flags *pflag.FlagSet) action {
 			var f rewriteFlags
 			flags.BoolVar(&f.check, "check", false, "check that control codes cover every dependence")
+			flags.BoolVar(&f.restructure, "restructure", false, "make control flow structured")
+			flags.StringVarP(&f.out, "output", "o", "", "write the new cubin to `FILE`")
 			return func(_ context.Context, e *env, args []string) error {
 				name, err := oneArgument(args, "the cubin")
 				if err != nil {
@@ -36,13 +47,46 @@ that neither stall counts nor a dependence counter cover, and fails if there are
 }
 
 func (f *rewriteFlags) run(e *env, name string) error {
-	if !f.check {
-		return usagef("say what to do: --check")
+	if f.check == f.restructure {
+		return usagef("say one thing to do: --check or --restructure")
 	}
 	file, err := openModule(name)
 	if err != nil {
 		return err
 	}
+	if f.check {
+		return checkControl(e, file)
+	}
+	start := time.Now()
+	r, err := rewrite.Restructure(file)
+	if err != nil {
+		return fmt.Errorf("%s: %w", file.Name, err)
+	}
+	elapsed := time.Since(start)
+	printChanges(e, r)
+	fmt.Fprintf(e.stderr, "%.1f ms\n", float64(elapsed.Microseconds())/1000)
+	if f.out != "" {
+		return os.WriteFile(f.out, r.File.Raw, 0o644)
+	}
+	return nil
+}
+
+// printChanges prints what was done to each function.
+func printChanges(e *env, r *rewrite.Rewritten) {
+	fmt.Fprintf(e.stdout, "%s: %d of %d functions are not structured\n", r.File.Name, len(r.Changes), r.Total)
+	for _, c := range r.Changes {
+		fmt.Fprintf(e.stdout, "%s: ", c.Function)
+		if c.Err != nil {
+			fmt.Fprintf(e.stdout, "unchanged: %v\n", c.Err)
+			continue
+		}
+		fmt.Fprintf(e.stdout, "%d forward copies, %d backward copies, %d cuts of %d edges, %d blocks copied; %d → %d instructions (%.2f×)\n",
+			c.ForwardCopies, c.BackwardCopies, c.Cuts, c.CutEdges, c.CopiedBlocks, c.Before, c.After, float64(c.After)/float64(c.Before))
+	}
+}
+
+// checkControl prints the dependences that a file's control codes do not cover.
+func checkControl(e *env, file *cubin.File) error {
 	found, err := rewrite.Check(file)
 	if err != nil {
 		return fmt.Errorf("%s: %w", file.Name, err)

@@ -213,11 +213,13 @@ func waits(in *sass.Inst) uint8 { return in.Control.WaitMask }
 func (c *checker) checkVariable(i int) {
 	in := c.insts[i]
 	if written := mask(in.Control.WriteBarrier); len(c.defs[i]) > 0 {
-		c.followCounters(i, written, finishesAfter, func(node int) bool { return c.touchesResult(i, node) })
+		never := func(*sass.Inst) bool { return false }
+		c.followCounters(i, written, finishesAfter, never, func(node int) bool { return c.touchesResult(i, node) })
 	}
 	read := mask(in.Control.ReadBarrier) | mask(in.Control.WriteBarrier) // with the result, the operands have been read
 	if operands := lateOperands(in, c.uses[i]); len(operands) > 0 {
-		c.followCounters(i, read, readsAfter, func(node int) bool { return c.touchesOperands(i, node, operands) })
+		done := func(q *sass.Inst) bool { return drains(in, q) }
+		c.followCounters(i, read, readsAfter, done, func(node int) bool { return c.touchesOperands(i, node, operands) })
 	}
 }
 
@@ -233,9 +235,9 @@ func lateOperands(in *sass.Inst, uses []sass.Resource) (list []sass.Resource) {
 }
 
 // followCounters walks the paths from node i on until one of the counters is waited for that tell that it has finished.
-// These are the ones it takes itself, and those of later instructions that finish in order with it. visit says whether to
-// stop.
-func (c *checker) followCounters(i int, own uint8, ordered func(p, q *sass.Inst) uint8, visit func(node int) bool) {
+// These are the ones it takes itself, and those of later instructions that finish in order with it. through says what else
+// tells so, visit whether to stop.
+func (c *checker) followCounters(i int, own uint8, ordered func(p, q *sass.Inst) uint8, through func(q *sass.Inst) bool, visit func(node int) bool) {
 	type state struct {
 		node int
 		mask uint8
@@ -256,7 +258,7 @@ func (c *checker) followCounters(i int, own uint8, ordered func(p, q *sass.Inst)
 		at := work[len(work)-1]
 		work = work[:len(work)-1]
 		q := c.insts[at.node]
-		if at.mask&waits(q) == 0 && !drains(c.insts[i], q) && !visit(at.node) {
+		if at.mask&waits(q) == 0 && !through(q) && !visit(at.node) {
 			push(at.node, at.mask|ordered(c.insts[i], q))
 		}
 	}
@@ -276,10 +278,11 @@ func ordered(in *sass.Inst) bool {
 	return in.Op == sass.LDS || in.Op == sass.SHFL
 }
 
-// drains reports whether q, a block barrier, lets the warp go on only when p has done its access to shared memory, which
-// other threads of the block may then see.
+// drains reports whether q, a block barrier, lets the warp go on only when p has done its access to memory, which other
+// threads of the block may then see.
 func drains(p, q *sass.Inst) bool {
-	return q.Op == sass.BAR && (p.Op == sass.STS || p.Op == sass.ATOMS) && q.Guard.Always()
+	return q.Op == sass.BAR && q.Guard.Always() && p.Form.Pipe == sass.PipeLSU && len(p.Operands) > 0 &&
+		slices.ContainsFunc(p.Operands, func(o sass.Operand) bool { return o.Kind == sass.KindMem })
 }
 
 // readsAfter returns the counters of q that tell that p, issued before it, has read its operands: units do that in the

@@ -1,0 +1,353 @@
+package rewrite
+
+import (
+	"fmt"
+	"slices"
+
+	"gpa/cubin/cfg"
+	"gpa/cubin/sass"
+)
+
+// An origin says what a node of the graph that is restructured stands for.
+type origin struct {
+	block *cfg.Block
+	exit  bool // not the block, but the EXIT or RET at its end where that is conditional
+	test  int  // not the block, but the number of a test of an indirect branch, from 1 on
+	token uint64
+}
+
+// A lowerer makes the new code of one function.
+type lowerer struct {
+	maker
+	graph  *cfg.Graph
+	fn     *cfg.Func
+	kernel bool
+	nodes  []origin       // by node of the shape
+	firsts map[int]int    // block id → node
+	graphs *Structured    // result of the transformation
+	flags  int            // first register of the loops' flags
+	nop    item           // filler
+	tests  map[int]origin // by piece: what its test, made last, compares
+	body   *body
+}
+
+// newLowerer makes the shape of a function: its blocks, a node for each conditional exit, and the tests that take the
+// place of indirect branches.
+func newLowerer(m maker, g *cfg.Graph, f *cfg.Func, kernel bool) (*lowerer, *cfg.Shape, error) {
+	l := &lowerer{maker: m, graph: g, fn: f, kernel: kernel, firsts: make(map[int]int), tests: make(map[int]origin)}
+	var err error
+	if l.nop, err = m.make(1, "NOP"); err != nil {
+		return nil, nil, err
+	}
+	for i, id := range f.Blocks {
+		l.nodes = append(l.nodes, origin{block: g.Blocks[id]})
+		l.firsts[id] = i
+	}
+	s := &cfg.Shape{Entry: l.firsts[f.Entry], Succs: make([][]int, len(f.Blocks))}
+	s.Exit = l.node(s, origin{})
+	for i, id := range f.Blocks {
+		if err := l.link(s, i, g.Blocks[id]); err != nil {
+			return nil, nil, err
+		}
+	}
+	return l, s, nil
+}
+
+func (l *lowerer) node(s *cfg.Shape, o origin) int {
+	for len(s.Succs) < len(l.nodes) {
+		s.Succs = append(s.Succs, nil)
+	}
+	l.nodes = append(l.nodes, o)
+	s.Succs = append(s.Succs, nil)
+	return len(s.Succs) - 1
+}
+
+// link makes the edges of a block, fall-through first.
+func (l *lowerer) link(s *cfg.Shape, node int, b *cfg.Block) error {
+	last := &l.graph.Code.Insts[b.Last]
+	var succs []int
+	leaves := b.Exits
+	for _, to := range b.Succs {
+		if k, ok := l.firsts[to]; ok {
+			succs = append(succs, k)
+		} else {
+			leaves = true
+		}
+	}
+	if last.Op == sass.BRX || last.Op == sass.JMX {
+		return l.linkTests(s, node, b, succs, leaves)
+	}
+	switch {
+	case leaves && len(succs) == 0:
+		succs = []int{s.Exit}
+	case leaves:
+		exit := l.node(s, origin{block: b, exit: true})
+		s.Succs[exit] = []int{s.Exit}
+		succs = append(succs[:1], exit)
+	}
+	s.Succs[node] = succs
+	return nil
+}
+
+// linkTests makes the chain of tests that stands for an indirect branch through a table. The register tells the targets
+// apart: it still holds what the table says, the distance to the target in the original code.
+func (l *lowerer) linkTests(s *cfg.Shape, node int, b *cfg.Block, succs []int, leaves bool) error {
+	last := &l.graph.Code.Insts[b.Last]
+	if leaves || len(succs) == 0 || !last.Guard.Always() || last.Op != sass.BRX {
+		return fmt.Errorf("indirect branch at 0x%x cannot become tests", last.PC)
+	}
+	distance := last.Operands[len(last.Operands)-1].Imm
+	from := node
+	for i, to := range succs[:len(succs)-1] {
+		pc := uint64(l.nodes[to].block.First) * sass.InstSize
+		test := l.node(s, origin{block: b, test: i + 1, token: pc - (last.PC + sass.InstSize) - distance})
+		s.Succs[from] = append(s.Succs[from], test)
+		s.Succs[test] = []int{to}
+		from = test
+	}
+	s.Succs[from] = append(s.Succs[from], succs[len(succs)-1])
+	return nil
+}
+
+// lower makes pieces of the nodes of a structured graph.
+func (l *lowerer) lower(s *Structured) (*body, error) {
+	l.graphs = s
+	l.body = &body{pieces: make([]piece, len(s.Nodes))}
+	l.body.entry = s.Entry
+	for _, n := range s.Reachable() {
+		if n == s.Exit {
+			continue
+		}
+		p, err := l.piece(n)
+		if err != nil {
+			return nil, err
+		}
+		l.body.pieces[n] = p
+	}
+	return l.body, l.makeTests()
+}
+
+// leave is the piece number of the exit's successors: outside.
+const leave = -1
+
+func (l *lowerer) to(n int) int {
+	if n == l.graphs.Exit {
+		return leave
+	}
+	return n
+}
+
+func (l *lowerer) piece(id int) (piece, error) {
+	n := &l.graphs.Nodes[id]
+	switch n.Kind {
+	case FlagNode:
+		set, err := l.make(4, "MOV R%d, 0x%x", l.flags+n.Loop, n.Value)
+		return piece{items: []item{set}, taken: -1, fall: n.Succs[0]}, err
+	case LatchNode, DispatchNode:
+		return l.test(id, origin{token: uint64(n.Value)}, n.Succs)
+	}
+	o := l.nodes[n.Block]
+	switch {
+	case o.exit:
+		return l.exitPiece(o)
+	case o.test > 0:
+		return l.test(id, o, n.Succs)
+	}
+	return l.blockPiece(o.block, n.Succs)
+}
+
+// test makes a piece that goes to its first successor where a register has a value; makeTests adds the comparison.
+func (l *lowerer) test(id int, o origin, succs []int) (piece, error) {
+	branch, err := l.make(5, "@P0 BRA 0x0")
+	l.tests[id] = o
+	return piece{branch: &branch, taken: succs[0], fall: succs[1]}, err
+}
+
+// exitPiece makes the unconditional form of a conditional exit.
+func (l *lowerer) exitPiece(o origin) (piece, error) {
+	in := l.graph.Code.Insts[o.block.Last]
+	if in.Op != sass.EXIT && in.Op != sass.RET {
+		return piece{}, fmt.Errorf("branch out of the function at 0x%x", in.PC)
+	}
+	in.Guard = sass.Guard{Reg: sass.PT}
+	in.Operands = slices.Clone(in.Operands)
+	for k := range in.Operands {
+		if p := &in.Operands[k]; p.Kind == sass.KindPred {
+			p.Reg, p.Not = sass.PT, false
+		}
+	}
+	return piece{branch: &item{inst: in, old: o.block.Last}, taken: -1, fall: -1}, nil
+}
+
+// blockPiece makes the piece of a block with the given successors.
+func (l *lowerer) blockPiece(b *cfg.Block, succs []int) (piece, error) {
+	code := l.graph.Code
+	last := code.Insts[b.Last]
+	end := b.Last + 1
+	p := piece{taken: -1, fall: -1}
+	if transfers(&last) {
+		end = b.Last
+	}
+	p.items = withoutBarriers(code.Insts[b.First:end], b.First, l.nop)
+	if end > b.Last {
+		p.fall = l.to(succs[0])
+		return p, nil
+	}
+	branch := item{inst: last, old: b.Last}
+	switch {
+	case last.Op == sass.BRX:
+		p.fall = succs[0]
+		return p, l.settle(&p, &last)
+	case len(succs) == 1 && succs[0] == l.graphs.Exit:
+		p.branch = &branch // EXIT, RET, a branch out of the function
+		return p, nil
+	case len(succs) == 1:
+		p.fall = succs[0]
+		return p, l.settle(&p, &last)
+	}
+	p.branch, p.fall, p.taken = &branch, l.to(succs[0]), l.to(succs[1])
+	if last.Op != sass.EXIT && last.Op != sass.RET {
+		return p, nil
+	}
+	if n := &l.graphs.Nodes[succs[1]]; n.Kind == BlockNode && l.nodes[n.Block].exit {
+		p.taken = -1 // stays conditional
+		return p, nil
+	}
+	return p, l.branchInstead(&branch)
+}
+
+// transfers reports whether an instruction is the kind that ends a block.
+func transfers(in *sass.Inst) bool {
+	switch in.Op {
+	case sass.BRA, sass.JMP, sass.BRX, sass.JMX, sass.EXIT, sass.RET:
+		return !in.Guard.Never()
+	}
+	return false
+}
+
+// settle puts a NOP where a branch was, if that waited.
+func (l *lowerer) settle(p *piece, in *sass.Inst) error {
+	if in.Control.WaitMask != 0 || counters(in) != 0 {
+		nop := l.nop
+		nop.inst.Control = in.Control
+		p.items = append(p.items, nop)
+	}
+	return nil
+}
+
+// branchInstead makes a branch with the condition of an exit.
+func (l *lowerer) branchInstead(it *item) error {
+	jump, err := l.make(5, "BRA 0x0")
+	if err != nil {
+		return err
+	}
+	old := it.inst
+	jump.inst.Guard, jump.inst.Control, jump.old = old.Guard, old.Control, it.old
+	for _, o := range old.Operands {
+		if o.Kind == sass.KindPred {
+			jump.inst.Operands[0] = o
+		}
+	}
+	*it = jump
+	return nil
+}
+
+// makeTests adds the comparisons: each in a predicate that nobody needs there.
+func (l *lowerer) makeTests() error {
+	if len(l.tests) == 0 {
+		return nil
+	}
+	live := l.body.livePredicates(l.untouchable())
+	for _, id := range sortedKeys(l.tests) {
+		o, p := l.tests[id], &l.body.pieces[id]
+		used := l.untouchable()
+		for _, to := range p.succs() {
+			used |= live[to]
+		}
+		free := uint8(0)
+		for used>>free&1 != 0 {
+			free++
+		}
+		if free >= sass.PT {
+			return fmt.Errorf("no predicate is free for a test")
+		}
+		reg := l.flags + l.graphs.Nodes[id].Loop
+		if o.test > 0 {
+			last := &l.graph.Code.Insts[o.block.Last]
+			for _, operand := range last.Operands {
+				if operand.Kind == sass.KindReg || operand.Kind == sass.KindLabelReg {
+					reg = int(operand.Reg)
+				}
+			}
+		}
+		compare, err := l.make(12, "ISETP.EQ.AND P%d, PT, R%d, 0x%x, PT", free, reg, uint32(o.token))
+		if err != nil {
+			return err
+		}
+		p.items = append(p.items, compare)
+		p.branch.inst.Guard.Reg = free
+	}
+	return nil
+}
+
+// untouchable returns the predicates that must be at the function's end as at its beginning: a device function may change
+// only those that it changed before.
+func (l *lowerer) untouchable() uint8 {
+	if l.kernel {
+		return 0
+	}
+	mask := uint8(1<<sass.PT - 1)
+	for _, id := range l.fn.Blocks {
+		insts := l.graph.Insts(l.graph.Blocks[id])
+		for i := range insts {
+			for _, r := range insts[i].Defs(nil) {
+				if r >= sass.ResPred && r < sass.ResUPred {
+					mask &^= 1 << (r - sass.ResPred)
+				}
+			}
+		}
+	}
+	return mask
+}
+
+// livePredicates returns for each piece the predicates whose values at its beginning may be read.
+func (b *body) livePredicates(atEnd uint8) []uint8 {
+	live := make([]uint8, len(b.pieces))
+	for changed := true; changed; {
+		changed = false
+		for i := len(b.pieces) - 1; i >= 0; i-- {
+			p := &b.pieces[i]
+			now := atEnd
+			for _, to := range p.succs() {
+				now |= live[to]
+			}
+			if p.branch != nil {
+				now = liveBefore(&p.branch.inst, now)
+			}
+			for k := len(p.items) - 1; k >= 0; k-- {
+				now = liveBefore(&p.items[k].inst, now)
+			}
+			if now != live[i] {
+				live[i], changed = now, true
+			}
+		}
+	}
+	return live
+}
+
+// liveBefore returns the predicates that are live before an instruction, from those behind it.
+func liveBefore(in *sass.Inst, live uint8) uint8 {
+	if in.Guard.Always() {
+		for _, r := range in.Defs(nil) {
+			if r >= sass.ResPred && r < sass.ResUPred {
+				live &^= 1 << (r - sass.ResPred)
+			}
+		}
+	}
+	for _, r := range in.Uses(nil) {
+		if r >= sass.ResPred && r < sass.ResUPred {
+			live |= 1 << (r - sass.ResPred)
+		}
+	}
+	return live
+}
