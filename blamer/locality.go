@@ -16,6 +16,7 @@ const (
 	// sectorCycles is what each further sector of a request adds to its latency, cycles: L1 looks up four sectors of a line a
 	// cycle at best, one line a cycle, and takes 64 bytes a cycle from L2 (hardware.md's L2 bandwidth over 80 SMs).
 	sectorCycles = 1
+	oneSector    = 1.05 // sectors of a request that count as one
 )
 
 // expectedLatency is between the latency bounds of the instruction: at the lower one where its data should be in L1, at the
@@ -38,7 +39,9 @@ func (a *analysis) missShare(def int) float64 {
 		return 1
 	}
 	step := min(a.loopStep(def, at), sectorBytes)
-	if near := a.neighbour(def, at); near >= 0 {
+	if near := a.neighbour(def, at); near < 0 && a.sectors[def] > 0 && a.sectors[def] <= oneSector {
+		step = sectorBytes
+	} else if near >= 0 {
 		step = min(step, distance(at, globalLoad(&a.code.Insts[near])))
 	}
 	return 1 - math.Pow(1-step/sectorBytes, max(1, a.sectors[def]))
@@ -64,12 +67,23 @@ func (a *analysis) neighbour(def int, at *sass.Operand) int {
 			near = -1
 		}
 		o := globalLoad(in)
-		if near < 0 && o != nil && o.Reg == at.Reg && o.UReg == at.UReg && distance(o, at) < sectorBytes && a.always(i) {
+		if near < 0 && o != nil && o.Reg == at.Reg && o.UReg == at.UReg && a.near(def, o, at) && a.always(i) {
 			near = i
 		}
 	}
 	return near
 }
+
+// near reports whether an earlier access may have fetched what a load reads: it lies less than a sector away, and where the threads
+// of a warp read one word together, as at the head of an array, in the same sector if the base is aligned.
+func (a *analysis) near(def int, earlier, at *sass.Operand) bool {
+	if a.sectors[def] > 0 && a.sectors[def] <= oneSector {
+		return sector(earlier) == sector(at)
+	}
+	return distance(earlier, at) < sectorBytes
+}
+
+func sector(o *sass.Operand) float64 { return math.Floor(float64(o.Offset) / sectorBytes) }
 
 func distance(a, b *sass.Operand) float64 { return math.Abs(float64(a.Offset) - float64(b.Offset)) }
 

@@ -154,7 +154,7 @@ func (a *analysis) arrival(d dependency) float64 {
 	}
 	if first := a.neighbour(d.def, at); first >= 0 {
 		ahead := float64(a.cycles[d.def] - a.cycles[first])
-		arrival = max(arrival, a.expectedLatency(dependency{first, d.use, d.res})-ahead)
+		arrival = max(arrival, a.arrival(dependency{first, d.use, d.res})-ahead)
 	}
 	return arrival
 }

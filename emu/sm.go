@@ -38,6 +38,7 @@ type resident struct {
 	hiddenDone [numCounters]int64
 
 	counters [numCounters]counter
+	misses   misses
 }
 
 // A residentBlock is a block on an SM.

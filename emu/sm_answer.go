@@ -12,6 +12,41 @@ type awaited struct {
 	number uint32 // of the event in it
 	stored bool   // the store counter too
 	store  uint32 // number of the event in that
+	inTurn bool   // it returns after the misses of its warp before it
+}
+
+// misses are the accesses of a warp that have missed L1 and return a value, in order of issue. Their values come back in that
+// order: NVIDIA's streaming L1 tracks misses in first-in-first-out queues (US patent 11,768,686 B2, claims 1 and 5; a queue
+// may be a warp's own, claim 4). Hits do not wait for them.
+type misses struct {
+	list     []miss
+	returned int64 // when the last one came back
+}
+
+type miss struct {
+	number uint32 // in waits
+	done   int64  // mem.Never while it has not been answered
+}
+
+// answer notes that the data of a miss is there.
+func (m *misses) answer(number uint32, done int64) {
+	for i := range m.list {
+		if m.list[i].number == number {
+			m.list[i].done = done
+			return
+		}
+	}
+}
+
+// next returns the first miss if its turn has come, and when its value is back.
+func (m *misses) next() (number uint32, done int64, ok bool) {
+	if len(m.list) == 0 || m.list[0].done == mem.Never {
+		return 0, 0, false
+	}
+	first := m.list[0]
+	m.list = m.list[:copy(m.list, m.list[1:])]
+	m.returned = max(m.returned, first.done)
+	return first.number, m.returned, true
 }
 
 // number returns the number of the next event of a counter.
@@ -83,13 +118,32 @@ func (s *sm) answers() {
 	for _, a := range s.path.Answers() {
 		switch line := a.User & mask; a.User &^ mask {
 		case userData:
-			w := s.waits.take(uint32(line))
-			w.settle(a.Done)
+			s.dataArrived(uint32(line), a.Done)
 		case userCode:
 			s.codeArrived(int64(line), s.code.answer(line, a.Done))
 		case userConst:
 			s.constantsArrived(int64(line), s.consts.answer(line, a.Done))
 		}
+	}
+}
+
+// dataArrived settles an access, or a warp's misses whose turn has come.
+func (s *sm) dataArrived(number uint32, done int64) {
+	w := &s.waits.all[number]
+	if !w.inTurn {
+		w := s.waits.take(number)
+		w.settle(done)
+		return
+	}
+	v := w.v
+	v.misses.answer(number, done)
+	for {
+		number, done, ok := v.misses.next()
+		if !ok {
+			return
+		}
+		w := s.waits.take(number)
+		w.settle(done)
 	}
 }
 

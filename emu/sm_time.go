@@ -74,11 +74,15 @@ func (s *sm) global(c *subcore, v *resident, o *op, t int64) (read, done int64) 
 	if g.Kind != mem.Read {
 		w.stored, w.store = true, v.number(storeCount)
 	}
+	w.inTurn = o.t.write >= 0
 	user := s.waits.add(w)
 	g.User = userData | uint64(user)
 	read, done = s.path.Global(c.id, t, s.coalescer.Lines(), g)
-	if done != mem.Never {
+	switch {
+	case done != mem.Never:
 		s.waits.take(user)
+	case w.inTurn:
+		v.misses.list = append(v.misses.list, miss{user, mem.Never})
 	}
 	if w.stored {
 		v.counters[storeCount].add(t, done, o)
