@@ -100,6 +100,7 @@ func join(in *Input, group []*Match) *Match {
 		joined.Samples += m.Samples
 		joined.Latency += m.Latency
 		joined.Active += m.Active
+		joined.Overlap += m.Overlap
 		joined.Hotspots = slices.Concat(joined.Hotspots, m.Hotspots)
 	}
 	joined.Hotspots = rankHotspots(in, joined.Hotspots)
@@ -113,10 +114,12 @@ func estimate(in *Input, c Class, group []*Match) float64 {
 		return EliminateStalls(in.Total, group[0].Samples)
 	case LatencyHiding:
 		var scopes []ScopeSamples
+		overlap := 0.0
 		for _, m := range group {
-			scopes = append(scopes, ScopeSamples{Active: m.Active, MatchedLatency: m.Latency})
+			scopes = append(scopes, ScopeSamples{Active: m.Active, MatchedLatency: m.Latency - m.Overlap})
+			overlap += m.Overlap
 		}
-		return HideLatencyInScopes(in.Total, in.Active, scopes)
+		return EliminateStalls(in.Total, in.Total-in.Total/HideLatencyInScopes(in.Total, in.Active, scopes)+overlap)
 	}
 	return max(1, group[0].Speedup)
 }

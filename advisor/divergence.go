@@ -40,22 +40,25 @@ func (divergenceReduction) Match(in *Input) []*Match {
 	return matches
 }
 
-// idleLanes is the share of lanes that an instruction leaves idle where it is in divergent code: guards alone, as of the threads at
-// the end of an array, do not count, nor single instructions.
+// idleLanes is the share of lanes that an instruction leaves idle where it is in divergent code: of the lanes with which its
+// block is executed. Guards, as of the threads at the end of an array, do not count.
 func (in *Input) idleLanes(code, inst int) float64 {
 	b := in.Block(blamer.Node{Code: code, Inst: inst})
 	if b == nil {
 		return 0
 	}
-	n := in.codes[code].counters[b.First]
-	if n.executions == 0 || n.threads == 0 || !in.Module.Codes[code].Insts[b.First].Guard.Always() {
+	insts := in.Module.Codes[code].Insts
+	for i := b.First; i <= b.Last; i++ {
+		n := in.codes[code].counters[i]
+		if !insts[i].Guard.Always() || n.executions == 0 {
+			continue
+		}
+		if activity := n.threads / (warpSize * n.executions); n.threads > 0 && activity < lowActivity {
+			return 1 - activity
+		}
 		return 0
 	}
-	activity := n.threads / (warpSize * n.executions)
-	if activity >= lowActivity {
-		return 0
-	}
-	return 1 - activity
+	return 0
 }
 
 // addSamples enters a share of the samples of an instruction.
@@ -63,15 +66,7 @@ func (in *Input) addSamples(c *collector, n blamer.Node, share float64) {
 	pc := in.Module.Codes[n.Code].Insts[n.Inst].PC
 	for _, s := range in.Launch.At(n.Code, pc) {
 		if in.Inst(n).Op != sass.EXIT {
-			c.addShare(in.divergentScope(n), &blamer.Blame{Def: n, Use: n, Detail: blamer.NotSelected, Count: float64(s.Count), Latency: float64(s.Latency)}, share)
+			c.addShare(in.functionScope(n), &blamer.Blame{Def: n, Use: n, Detail: blamer.NotSelected, Count: float64(s.Count), Latency: float64(s.Latency)}, share)
 		}
 	}
-}
-
-// divergentScope is the innermost loop, or the function.
-func (in *Input) divergentScope(n blamer.Node) Scope {
-	if l := in.Loop(n); l != nil {
-		return in.loopScope(n.Code, l)
-	}
-	return in.functionScope(n)
 }

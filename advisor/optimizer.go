@@ -82,6 +82,7 @@ type Match struct {
 	Samples     float64 // matched samples, M of Equation 2
 	Latency     float64 // matched latency samples, M^L of Equations 3 to 5
 	Active      float64 // active samples of the scope, nested loops included: what Equation 5 can hide latency with
+	Overlap     float64 // of Latency, what memory accesses can hide behind each other instead of active samples
 	Hotspots    []Hotspot
 	Suggestions []string
 	Speedup     float64 // set by parallel optimizers themselves; code optimizers leave it to the estimator of their class

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"gpa/blamer"
+	"gpa/cubin/cfg"
 )
 
 // loopUnrolling matches global memory and execution dependency stalls whose def and use are in the same loop:
@@ -15,6 +16,7 @@ func (loopUnrolling) Class() Class { return LatencyHiding }
 
 func (loopUnrolling) Match(in *Input) []*Match {
 	c := newCollector(in)
+	blames := make(map[*cfg.Loop][]*blamer.Blame)
 	for i := range in.Blame.Blames {
 		b := &in.Blame.Blames[i]
 		if !isHideable(b.Detail) {
@@ -22,11 +24,12 @@ func (loopUnrolling) Match(in *Input) []*Match {
 		}
 		if l := in.CommonLoop(b.Def, b.Use); l != nil {
 			c.add(in.loopScope(b.Use.Code, l), b)
+			blames[l] = append(blames[l], b)
 		}
 	}
 	var matches []*Match
 	for _, m := range c.finish() {
-		if in.limitByTrips(m) {
+		if in.limitByTrips(m, blames[m.Scope.Loop]) {
 			matches = append(matches, m)
 		}
 	}
@@ -45,7 +48,7 @@ func isHideable(d blamer.DetailedReason) bool {
 // limitByTrips takes the number of iterations into account, which the paper names as the missing piece behind its
 // largest error (bfs, section 6.2). Of n iterations that overlap, one still waits, so that the share 1-1/n of the
 // latency can be hidden. It writes the suggestions and reports whether unrolling makes sense at all.
-func (in *Input) limitByTrips(m *Match) bool {
+func (in *Input) limitByTrips(m *Match, blames []*blamer.Blame) bool {
 	at := place(m.Scope.Frame)
 	trips, known := in.TripCount(m.Scope.Code, m.Scope.Loop)
 	times := ""
@@ -54,6 +57,7 @@ func (in *Input) limitByTrips(m *Match) bool {
 			return false
 		}
 		m.Latency *= 1 - 1/trips
+		m.Overlap = in.overlap(m, blames, trips)
 		times = fmt.Sprintf(" It runs about %.0f times each time it is entered.", trips)
 	}
 	m.Suggestions = []string{

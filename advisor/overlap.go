@@ -1,0 +1,115 @@
+package advisor
+
+import (
+	"gpa/blamer"
+	"gpa/cubin/cfg"
+	"gpa/cubin/sass"
+)
+
+// unrollFactor is the number of rounds that unrolling is advised for, the one that NVIDIA's compiler takes by itself.
+const unrollFactor = 4
+
+// overlap returns how many of the latency samples of a loop go when the loads of further rounds are under way together. These
+// hide behind each other, not behind active samples, so that the bound of Equation 4 is not theirs. A load whose address depends
+// on what it has loaded in the round before, as in a list, has nothing to overlap with, and neither has one of which the
+// compiler has put several rounds side by side already.
+func (in *Input) overlap(m *Match, blames []*blamer.Blame, trips float64) float64 {
+	sum := 0.0
+	for _, b := range blames {
+		if b.Detail != blamer.GlobalMemory || in.Inst(b.Def).Op != sass.LDG || in.chases(m.Scope.Loop, b.Def) {
+			continue
+		}
+		rounds := min(trips, unrollFactor/float64(in.roundsTogether(m.Scope.Loop, b.Def)))
+		if rounds > 1 {
+			sum += b.Latency * (1 - 1/rounds)
+		}
+	}
+	return sum
+}
+
+// roundsTogether is the compiler's unroll factor as far as a load shows it: the loads of its line in its loop.
+func (in *Input) roundsTogether(l *cfg.Loop, load blamer.Node) int {
+	at, n := in.frame(load), 0
+	in.eachInst(load.Code, l, func(i int) {
+		node := blamer.Node{Code: load.Code, Inst: i}
+		if in.Inst(node).Op == sass.LDG && (i == load.Inst || at.Line > 0 && in.frame(node) == at) {
+			n++
+		}
+	})
+	return max(1, n/in.loadsOfLine(load))
+}
+
+// loadsOfLine is how many loads the line of a load has in one round: those that differ in their data's type or base are not copies
+// of each other. It is the number of loads of the line outside of unrolled code, found by the bases: copies share one.
+func (in *Input) loadsOfLine(load blamer.Node) int {
+	at := in.frame(load)
+	bases := map[uint8]bool{}
+	in.eachInst(load.Code, in.Loop(load), func(i int) {
+		node := blamer.Node{Code: load.Code, Inst: i}
+		if in.Inst(node).Op == sass.LDG && at.Line > 0 && in.frame(node) == at {
+			bases[addressRegister(in.Inst(node))] = true
+		}
+	})
+	return max(1, len(bases))
+}
+
+// eachInst visits the instructions of a loop.
+func (in *Input) eachInst(code int, l *cfg.Loop, visit func(i int)) {
+	if l == nil {
+		return
+	}
+	g := in.codes[code].graph
+	for _, id := range l.Blocks {
+		for i := g.Blocks[id].First; i <= g.Blocks[id].Last; i++ {
+			visit(i)
+		}
+	}
+}
+
+// chases reports whether the address of a load depends, within its loop, on what the load itself returns. Registers are followed by
+// their names, which may see a dependence where two values share one, but misses none.
+func (in *Input) chases(l *cfg.Loop, load blamer.Node) bool {
+	wanted := map[sass.Resource]bool{}
+	for _, r := range in.Inst(load).Uses(nil) {
+		wanted[r] = r < sass.ResUReg
+	}
+	for grown := true; grown; {
+		grown = false
+		reached := false
+		in.eachInst(load.Code, l, func(i int) {
+			inst := in.Inst(blamer.Node{Code: load.Code, Inst: i})
+			if !writesAny(inst, wanted) {
+				return
+			}
+			reached = reached || i == load.Inst
+			for _, r := range inst.Uses(nil) {
+				if r < sass.ResUReg && !wanted[r] {
+					wanted[r], grown = true, true
+				}
+			}
+		})
+		if reached {
+			return true
+		}
+	}
+	return false
+}
+
+func writesAny(in *sass.Inst, wanted map[sass.Resource]bool) bool {
+	for _, r := range in.Defs(nil) {
+		if wanted[r] {
+			return true
+		}
+	}
+	return false
+}
+
+// addressRegister is the base of a memory instruction, RZ where it has none.
+func addressRegister(in *sass.Inst) uint8 {
+	for i := range in.Operands {
+		if o := &in.Operands[i]; o.Kind == sass.KindMem {
+			return o.Reg
+		}
+	}
+	return sass.RZ
+}
