@@ -77,6 +77,7 @@ type analysis struct {
 	deps      []dependency    // of the instruction at hand, unpruned
 	plainDeps []dependency    // the same by the paper's rules
 	shares    map[int]float64 // by source: cycles that orderRule expects it to cost, nil where it had no say
+	rule      Rule            // that decided on the stall at hand
 	coverage  *coverage
 	agreement *agreement
 }
@@ -247,6 +248,7 @@ var selfDetails = [stall.NumClasses]DetailedReason{
 // blameDependency blames a dependency stall on the instructions whose results are late.
 func (a *analysis) blameDependency(g *group) bool {
 	edges := a.edges(g)
+	rule := a.rule
 	if len(g.producers) > 0 {
 		plain := edges
 		if !a.plain {
@@ -255,6 +257,11 @@ func (a *analysis) blameDependency(g *group) bool {
 			a.plain = false
 		}
 		a.agreement.add(a, g, edges, plain)
+		for _, s := range g.producers {
+			agreed, agreedPlain := a.shareOf(edges, s.Producer), a.shareOf(plain, s.Producer)
+			a.result.ByProducer[a.producerDetail(g, s.Producer)].Add(float64(s.Count), agreed, agreedPlain)
+			a.result.ByRule[rule].Add(float64(s.Count), agreed, agreedPlain)
+		}
 	}
 	if a.opt.Exact {
 		a.blameProducers(g, edges)

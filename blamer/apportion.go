@@ -19,6 +19,7 @@ type edge struct {
 // edges returns the sources of a dependency stall with their shares, which add up to 1.
 func (a *analysis) edges(g *group) []edge {
 	if g.reason == stall.Wait && !a.plain {
+		a.rule = FixedLatency
 		return a.waitSources(g.inst)
 	}
 	deps := a.deps

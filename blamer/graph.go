@@ -103,4 +103,51 @@ type Result struct {
 	Agreement      float64
 	AgreementPlain float64
 	HasAgreement   bool
+
+	// ByProducer is the agreement by the class of the true producer, and ByRule by what left the blamed instruction as the only one,
+	// or nearly so: where the rules err.
+	ByProducer [NumDetailedReasons]Agreement
+	ByRule     [NumRules]Agreement
+}
+
+// An Agreement counts dependency-stall samples with a known producer and those of them that are blamed on it, by the rules in use
+// and by the paper's.
+type Agreement struct{ Known, Agreed, Plain float64 }
+
+// Add adds samples of which shares agree.
+func (a *Agreement) Add(samples, agreed, plain float64) {
+	a.Known += samples
+	a.Agreed += samples * agreed
+	a.Plain += samples * plain
+}
+
+// A Rule is what decided on a stall's source.
+type Rule uint8
+
+// The rules in the order in which they are applied.
+const (
+	NoSource      Rule = iota // slicing found nothing in the function
+	OnlySource                // it found one instruction
+	OpcodeRule                // others could not cause this kind of stall
+	WaitRule                  // the wait mask did not name them
+	ExecutionRule             // they were never executed
+	DominatorRule
+	LatencyRule
+	OrderRule    // others arrive before
+	Apportioned  // several are left and share the samples
+	FixedLatency // waits for stall counts, which are not sliced
+	NumRules
+)
+
+var ruleNames = [NumRules]string{
+	NoSource: "no source", OnlySource: "only source", OpcodeRule: "opcode", WaitRule: "wait mask", ExecutionRule: "execution",
+	DominatorRule: "dominator", LatencyRule: "latency", OrderRule: "order", Apportioned: "apportioned", FixedLatency: "fixed latency",
+}
+
+// String is the rule's name in tables.
+func (r Rule) String() string {
+	if r < NumRules {
+		return ruleNames[r]
+	}
+	return "invalid"
 }

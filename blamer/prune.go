@@ -7,17 +7,35 @@ import (
 
 // prune applies the rules of section 4 to the dependencies of one instruction that is stalled for a reason.
 func (a *analysis) prune(deps []dependency, reason stall.Reason) []dependency {
+	a.rule = NoSource
+	a.decide(OnlySource, deps)
 	kept := a.filter(deps, func(d dependency) bool { return a.opcodeRule(d, reason) })
+	a.decide(OpcodeRule, kept)
 	if !a.plain {
 		kept = a.filter(kept, func(d dependency) bool { return a.waitRule(d, reason) })
+		a.decide(WaitRule, kept)
 		kept = a.filter(kept, a.executionRule)
+		a.decide(ExecutionRule, kept)
 	}
 	kept = a.pathRule(kept, a.dominatorRule)
+	a.decide(DominatorRule, kept)
 	kept = a.pathRule(kept, a.latencyRule)
+	a.decide(LatencyRule, kept)
 	if !a.plain {
 		kept = a.orderRule(kept, reason)
+		a.decide(OrderRule, kept)
+	}
+	if severalDefs(kept) {
+		a.rule = Apportioned
 	}
 	return kept
+}
+
+// decide notes the rule after which a single source was left for the first time.
+func (a *analysis) decide(r Rule, kept []dependency) {
+	if a.rule == NoSource && len(kept) > 0 && !severalDefs(kept) {
+		a.rule = r
+	}
 }
 
 func (a *analysis) filter(deps []dependency, keep func(dependency) bool) []dependency {

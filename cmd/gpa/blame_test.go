@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"path/filepath"
 	"testing"
@@ -11,13 +12,29 @@ import (
 	"gpa/profiler/sampler"
 )
 
-// agreement adds up, over launches, the samples whose producer is known and how many of them are blamed on it.
-type agreement struct{ known, agreed, plain float64 }
+// blamed adds up the agreement of launches with the true producers.
+type blamed struct {
+	all        blamer.Agreement
+	byProducer [blamer.NumDetailedReasons]blamer.Agreement
+	byRule     [blamer.NumRules]blamer.Agreement
 
-func (a *agreement) add(b agreement) {
-	a.known += b.known
-	a.agreed += b.agreed
-	a.plain += b.plain
+	before, after float64 // single dependency coverage of the first launch
+}
+
+func add(a *blamer.Agreement, b blamer.Agreement) {
+	a.Known += b.Known
+	a.Agreed += b.Agreed
+	a.Plain += b.Plain
+}
+
+func (s *blamed) add(b *blamed) {
+	add(&s.all, b.all)
+	for i := range b.byProducer {
+		add(&s.byProducer[i], b.byProducer[i])
+	}
+	for i := range b.byRule {
+		add(&s.byRule[i], b.byRule[i])
+	}
 }
 
 // TestBlameAgreement profiles every kernel and compares the blame, which sees what hardware shows, with the true producers.
@@ -27,24 +44,39 @@ func TestBlameAgreement(t *testing.T) {
 	if err != nil || len(files) == 0 {
 		t.Fatal("no kernels", err)
 	}
-	var all agreement
+	sum := new(blamed)
 	t.Logf("%-24s %9s %9s %9s %9s %9s", "kernel", "samples", "paper's", "agreement", "single", "pruned")
 	for _, name := range files {
-		kernel, before, after := blameKernel(t, name)
-		if kernel.known > 0 {
-			t.Logf("%-24s %9.0f %9.3f %9.3f %9.3f %9.3f", filepath.Base(filepath.Dir(name)), kernel.known,
-				kernel.plain/kernel.known, kernel.agreed/kernel.known, before, after)
+		b := blameKernel(t, name)
+		if b.all.Known > 0 {
+			t.Logf("%s %9.3f %9.3f", agreementRow(filepath.Base(filepath.Dir(name)), b.all), b.before, b.after)
 		}
-		all.add(kernel)
+		sum.add(b)
 	}
-	t.Logf("%-24s %9.0f %9.3f %9.3f", "all", all.known, all.plain/all.known, all.agreed/all.known)
-	if all.agreed < .95*all.known || all.agreed < all.plain {
-		t.Errorf("%.3f of the dependency stalls are blamed on their producers, by the paper's rules %.3f", all.agreed/all.known, all.plain/all.known)
+	t.Log(agreementRow("all", sum.all))
+	t.Log("by the class of the producer")
+	for d, a := range sum.byProducer {
+		if a.Known > 0 {
+			t.Log(agreementRow(blamer.DetailedReason(d).String(), a))
+		}
+	}
+	t.Log("by the rule that decided")
+	for r, a := range sum.byRule {
+		if a.Known > 0 {
+			t.Log(agreementRow(blamer.Rule(r).String(), a))
+		}
+	}
+	if a := sum.all; a.Agreed < .95*a.Known || a.Agreed < a.Plain {
+		t.Errorf("%.3f of the dependency stalls are blamed on their producers, by the paper's rules %.3f", a.Agreed/a.Known, a.Plain/a.Known)
 	}
 }
 
-// blameKernel returns the agreement over the launches of a file, and the single dependency coverage of its first.
-func blameKernel(t *testing.T, name string) (sum agreement, before, after float64) {
+func agreementRow(name string, a blamer.Agreement) string {
+	return fmt.Sprintf("%-24s %9.0f %9.3f %9.3f", name, a.Known, a.Plain/a.Known, a.Agreed/a.Known)
+}
+
+// blameKernel blames the launches of a file.
+func blameKernel(t *testing.T, name string) *blamed {
 	t.Helper()
 	var tgt target
 	r, err := tgt.resolve(name)
@@ -64,21 +96,20 @@ func blameKernel(t *testing.T, name string) (sum agreement, before, after float6
 	if err := x.all(context.Background(), s, o); err != nil {
 		t.Fatal(err)
 	}
+	sum := new(blamed)
 	for i, l := range x.profile.Launches {
 		b, err := blamer.Analyze(l, r.module, blamer.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		if i == 0 {
-			before, after = b.SingleDependencyBefore, b.SingleDependencyAfter
+			sum.before, sum.after = b.SingleDependencyBefore, b.SingleDependencyAfter
 		}
-		known := 0.0
-		for i := range l.Samples {
-			if l.Samples[i].Producer.Known {
-				known += float64(l.Samples[i].Count)
-			}
+		launch := &blamed{byProducer: b.ByProducer, byRule: b.ByRule}
+		for _, a := range b.ByRule {
+			add(&launch.all, a)
 		}
-		sum.add(agreement{known, known * b.Agreement, known * b.AgreementPlain})
+		sum.add(launch)
 	}
-	return sum, before, after
+	return sum
 }
