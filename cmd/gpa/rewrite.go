@@ -16,17 +16,22 @@ import (
 type rewriteFlags struct {
 	check       bool
 	restructure bool
+	reconverge  string
 	out         string
 }
 
 func rewriteCommand() command {
 	return command{
-		name: "rewrite", args: "CUBIN|KERNEL", short: "restructure the control flow of a cubin, or check its control codes",
+		name: "rewrite", args: "CUBIN|KERNEL", short: "restructure a cubin, place its barriers anew, or check its control codes",
 		long: `The argument is a cubin or a built-in kernel.
 
 --restructure makes unstructured functions structured: a backward copy of each cycle with several entries, a cut of each
 loop with several exits, then forward copies. Convergence barriers are placed at the joins, lines stay with their
 instructions, and the control codes are checked. Functions that cannot be changed are named with the reason.
+
+--reconverge tf places the convergence barriers of unstructured functions anew, at the joins of thread frontiers: lanes
+wait where others may still come, and give up the barrier with BREAK where they leave. It puts thread frontiers within
+reach of GPUs that have only convergence barriers.
 
 --check follows all paths and prints each dependence (RAW, WAW, WAR) of registers, predicates and convergence barriers
 that neither stall counts nor a dependence counter cover, and fails if there are any. Hardware does not check this.`,
@@ -34,6 +39,7 @@ that neither stall counts nor a dependence counter cover, and fails if there are
 			var f rewriteFlags
 			flags.BoolVar(&f.check, "check", false, "check that control codes cover every dependence")
 			flags.BoolVar(&f.restructure, "restructure", false, "make control flow structured")
+			flags.StringVar(&f.reconverge, "reconverge", "", "place convergence barriers as `MODEL` re-converges: tf")
 			flags.StringVarP(&f.out, "output", "o", "", "write the new cubin to `FILE`")
 			return func(_ context.Context, e *env, args []string) error {
 				name, err := oneArgument(args, "the cubin")
@@ -46,24 +52,46 @@ that neither stall counts nor a dependence counter cover, and fails if there are
 	}
 }
 
+// pass returns what to do to a file; nil for a check.
+func (f *rewriteFlags) pass() (func(*cubin.File) (*rewrite.Rewritten, error), error) {
+	chosen := 0
+	for _, set := range []bool{f.check, f.restructure, f.reconverge != ""} {
+		if set {
+			chosen++
+		}
+	}
+	switch {
+	case chosen != 1:
+		return nil, usagef("say one thing to do: --restructure, --reconverge or --check")
+	case f.restructure:
+		return rewrite.Restructure, nil
+	case f.check:
+		return nil, nil
+	case f.reconverge == "tf":
+		return rewrite.Reconverge, nil
+	}
+	return nil, usagef("--reconverge %q: only tf is known", f.reconverge)
+}
+
 func (f *rewriteFlags) run(e *env, name string) error {
-	if f.check == f.restructure {
-		return usagef("say one thing to do: --check or --restructure")
+	pass, err := f.pass()
+	if err != nil {
+		return err
 	}
 	file, err := openModule(name)
 	if err != nil {
 		return err
 	}
-	if f.check {
+	if pass == nil {
 		return checkControl(e, file)
 	}
 	start := time.Now()
-	r, err := rewrite.Restructure(file)
+	r, err := pass(file)
 	if err != nil {
 		return fmt.Errorf("%s: %w", file.Name, err)
 	}
 	elapsed := time.Since(start)
-	printChanges(e, r)
+	f.printChanges(e, r)
 	fmt.Fprintf(e.stderr, "%.1f ms\n", float64(elapsed.Microseconds())/1000)
 	if f.out != "" {
 		return os.WriteFile(f.out, r.File.Raw, 0o644)
@@ -72,16 +100,21 @@ func (f *rewriteFlags) run(e *env, name string) error {
 }
 
 // printChanges prints what was done to each function.
-func printChanges(e *env, r *rewrite.Rewritten) {
+func (f *rewriteFlags) printChanges(e *env, r *rewrite.Rewritten) {
 	fmt.Fprintf(e.stdout, "%s: %d of %d functions are not structured\n", r.File.Name, len(r.Changes), r.Total)
 	for _, c := range r.Changes {
 		fmt.Fprintf(e.stdout, "%s: ", c.Function)
-		if c.Err != nil {
+		switch {
+		case c.Err != nil:
 			fmt.Fprintf(e.stdout, "unchanged: %v\n", c.Err)
 			continue
+		case f.restructure:
+			fmt.Fprintf(e.stdout, "%d forward copies, %d backward copies, %d cuts of %d edges, %d blocks copied",
+				c.ForwardCopies, c.BackwardCopies, c.Cuts, c.CutEdges, c.CopiedBlocks)
+		default:
+			fmt.Fprintf(e.stdout, "%d joins with a barrier, %d without", c.Joins, c.Dropped)
 		}
-		fmt.Fprintf(e.stdout, "%d forward copies, %d backward copies, %d cuts of %d edges, %d blocks copied; %d → %d instructions (%.2f×)\n",
-			c.ForwardCopies, c.BackwardCopies, c.Cuts, c.CutEdges, c.CopiedBlocks, c.Before, c.After, float64(c.After)/float64(c.Before))
+		fmt.Fprintf(e.stdout, "; %d → %d instructions (%.2f×)\n", c.Before, c.After, float64(c.After)/float64(c.Before))
 	}
 }
 

@@ -22,6 +22,7 @@ type lowerer struct {
 	graph  *cfg.Graph
 	fn     *cfg.Func
 	kernel bool
+	tables bool           // indirect branches stay
 	nodes  []origin       // by node of the shape
 	firsts map[int]int    // block id → node
 	graphs *Structured    // result of the transformation
@@ -31,10 +32,10 @@ type lowerer struct {
 	body   *body
 }
 
-// newLowerer makes the shape of a function: its blocks, a node for each conditional exit, and the tests that take the
-// place of indirect branches.
-func newLowerer(m maker, g *cfg.Graph, f *cfg.Func, kernel bool) (*lowerer, *cfg.Shape, error) {
-	l := &lowerer{maker: m, graph: g, fn: f, kernel: kernel, firsts: make(map[int]int), tests: make(map[int]origin)}
+// newLowerer makes the shape of a function: its blocks, a node for each conditional exit, and, unless tables are kept, the
+// tests that take the place of indirect branches.
+func newLowerer(m maker, g *cfg.Graph, f *cfg.Func, kernel, tables bool) (*lowerer, *cfg.Shape, error) {
+	l := &lowerer{maker: m, graph: g, fn: f, kernel: kernel, tables: tables, firsts: make(map[int]int), tests: make(map[int]origin)}
 	var err error
 	if l.nop, err = m.make(1, "NOP"); err != nil {
 		return nil, nil, err
@@ -74,6 +75,10 @@ func (l *lowerer) link(s *cfg.Shape, node int, b *cfg.Block) error {
 			leaves = true
 		}
 	}
+	if l.keepsTable(last) && !leaves && len(succs) > 0 {
+		s.Succs[node] = succs
+		return nil
+	}
 	if last.Op == sass.BRX || last.Op == sass.JMX {
 		return l.linkTests(s, node, b, succs, leaves)
 	}
@@ -87,6 +92,11 @@ func (l *lowerer) link(s *cfg.Shape, node int, b *cfg.Block) error {
 	}
 	s.Succs[node] = succs
 	return nil
+}
+
+// keepsTable reports whether an instruction is an indirect branch that stays one.
+func (l *lowerer) keepsTable(in *sass.Inst) bool {
+	return l.tables && in.Op == sass.BRX && in.Guard.Always()
 }
 
 // linkTests makes the chain of tests that stands for an indirect branch through a table. The register tells the targets
@@ -195,6 +205,12 @@ func (l *lowerer) blockPiece(b *cfg.Block, succs []int) (piece, error) {
 	}
 	branch := item{inst: last, old: b.Last}
 	switch {
+	case l.keepsTable(&last):
+		p.branch, p.table = &branch, slices.Clone(succs)
+		for _, to := range succs {
+			p.places = append(p.places, l.nodes[l.graphs.Nodes[to].Block].block.First)
+		}
+		return p, nil
 	case last.Op == sass.BRX:
 		p.fall = succs[0]
 		return p, l.settle(&p, &last)

@@ -24,6 +24,9 @@ type piece struct {
 	branch *item
 	taken  int // piece, -1 for none; a branch with taken -1 keeps its target, which is outside the function
 	fall   int // piece that control falls into, -1 where it does not
+	// table are the pieces that an indirect branch goes to, places the indices of the instructions that they stand for in
+	// the branch's table.
+	table, places []int
 }
 
 // A body is the new code of a function.
@@ -46,12 +49,17 @@ func (b *body) redirect(from, to, now int) {
 	if p.fall == to {
 		p.fall = now
 	}
+	for i, t := range p.table {
+		if t == to {
+			p.table[i] = now
+		}
+	}
 }
 
 // succs returns the pieces that control may go to.
 func (p *piece) succs() []int {
 	var list []int
-	for _, to := range []int{p.fall, p.taken} {
+	for _, to := range append([]int{p.fall, p.taken}, p.table...) {
 		if to >= 0 && !slices.Contains(list, to) {
 			list = append(list, to)
 		}
@@ -70,6 +78,7 @@ func (b *body) order() []int {
 			seen[at] = true
 			list = append(list, at)
 			p := &b.pieces[at]
+			work = append(work, p.table...)
 			if at = p.fall; at < 0 {
 				at = p.taken
 			} else if p.taken >= 0 {
@@ -173,37 +182,50 @@ type listing struct {
 	lines  []line
 	places []int         // by label: index of a line
 	old    map[int]label // by index of an old instruction that something outside its function refers to
-	links  map[int]int   // by index of an instruction that makes a return address: that of the call
-	after  map[int]label // by index of the last copy of a call: behind it
+	moves  map[int]reference
+	refs   map[reference]label // of the last copy
 }
 
 func newListing(m maker, graph *cfg.Graph) *listing {
-	l := &listing{code: graph.Code, graph: graph, make: m, old: make(map[int]label), after: make(map[int]label)}
-	l.links = returnAddresses(graph)
+	l := &listing{code: graph.Code, graph: graph, make: m, old: make(map[int]label), refs: make(map[reference]label), moves: references(graph)}
 	return l
 }
 
-// returnAddresses finds the moves that put the address behind a call into a register.
-func returnAddresses(g *cfg.Graph) map[int]int {
+// A reference is an address of code that a move puts into a register: that of an instruction, or the one behind a call.
+type reference struct {
+	inst   int
+	behind bool
+}
+
+// references finds the moves that put an address into a register: the return address of a call of their function, or the
+// address of a LEPC before them in their block, from which others follow.
+func references(g *cfg.Graph) map[int]reference {
 	behind := make(map[uint64]int)
 	for _, f := range g.Funcs {
 		for _, c := range f.Calls {
 			behind[uint64(c.Inst+1)*sass.InstSize] = c.Inst
 		}
 	}
-	links := make(map[int]int)
-	for i := range g.Code.Insts {
-		in := &g.Code.Insts[i]
-		if in.Op != sass.MOV && in.Op != sass.IMAD {
-			continue
-		}
-		if o := immediate(in); o != nil && onlyImmediate(in) {
+	list := make(map[int]reference)
+	for _, b := range g.Blocks {
+		lepc := -1
+		for i := b.First; i <= b.Last; i++ {
+			in := &g.Code.Insts[i]
+			if in.Op == sass.LEPC {
+				lepc = i
+			}
+			o := immediate(in)
+			if in.Op != sass.MOV && in.Op != sass.IMAD || o == nil || !onlyImmediate(in) {
+				continue
+			}
 			if call, ok := behind[o.Imm]; ok && g.Func(i) == g.Func(call) {
-				links[i] = call
+				list[i] = reference{call, true}
+			} else if lepc >= 0 && o.Imm == g.Code.Insts[lepc].PC {
+				list[i] = reference{lepc, false}
 			}
 		}
 	}
-	return links
+	return list
 }
 
 func immediate(in *sass.Inst) *sass.Operand {
@@ -255,17 +277,22 @@ func (l *listing) target(in *sass.Inst) label {
 // put appends an instruction that keeps its target.
 func (l *listing) put(it item) {
 	to := l.target(&it.inst)
-	if call, ok := l.links[it.old]; ok {
-		if at, ok := l.after[call]; !ok || l.places[at] >= 0 {
-			l.after[call] = l.label()
+	if ref, ok := l.moves[it.old]; ok {
+		if at, ok := l.refs[ref]; !ok || ref.behind && l.places[at] >= 0 {
+			l.refs[ref] = l.label()
 		}
-		to = l.after[call]
+		to = l.refs[ref]
+	}
+	if it.inst.Op == sass.LEPC && it.old >= 0 {
+		at := l.label()
+		l.refs[reference{it.old, false}] = at
+		l.bind(at)
 	}
 	l.lines = append(l.lines, line{it, to})
 	if it.inst.Op != sass.CALL || it.old < 0 {
 		return
 	}
-	if at, ok := l.after[it.old]; ok && l.places[at] < 0 {
+	if at, ok := l.refs[reference{it.old, true}]; ok && l.places[at] < 0 {
 		l.bind(at)
 	}
 	if at := l.oldLabel(it.old + 1); l.places[at] < 0 {
@@ -321,6 +348,11 @@ func (l *listing) putBody(b *body, first int) error {
 			l.lines = append(l.lines, line{jump, labels[p.fall]})
 		}
 	}
+	for _, id := range order {
+		for i, to := range b.pieces[id].table {
+			l.places[l.oldLabel(b.pieces[id].places[i])] = l.places[labels[to]]
+		}
+	}
 	return nil
 }
 
@@ -338,7 +370,7 @@ func (l *listing) replacement(file *cubin.File, registers int) (cubin.Replacemen
 			if at < 0 || at >= len(l.lines) {
 				return r, fmt.Errorf("instruction 0x%x refers to code that is gone", n.inst.PC)
 			}
-			if _, link := l.links[n.old]; link {
+			if _, ok := l.moves[n.old]; ok {
 				in.Inst = withImmediate(n.inst, uint64(at)*sass.InstSize)
 			} else {
 				in.Branch, in.To = true, at

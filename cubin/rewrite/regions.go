@@ -31,7 +31,7 @@ func (b *body) shape() *cfg.Shape {
 	for i := range b.pieces {
 		p := &b.pieces[i]
 		s.Succs[i] = p.succs()
-		if p.fall < 0 && p.taken < 0 || p.branch != nil && p.taken < 0 {
+		if len(p.table) == 0 && (p.fall < 0 && p.taken < 0 || p.branch != nil && p.taken < 0) {
 			s.Succs[i] = append(s.Succs[i], n)
 		}
 	}

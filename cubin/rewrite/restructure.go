@@ -11,10 +11,11 @@ import (
 
 // A Change says what was done to a function.
 type Change struct {
-	Function string // demangled
-	Err      error  // why it was left as it is, nil where it was changed
-	Counts
-	Before, After int // instructions
+	Function       string // demangled
+	Err            error  // why it was left as it is, nil where it was changed
+	Counts                // of Restructure
+	Joins, Dropped int    // of Reconverge: joins with a barrier, and joins for which none was left
+	Before, After  int    // instructions
 }
 
 // Rewritten is a file with structured control flow.
@@ -57,7 +58,7 @@ func (e *editor) restructure(f *cfg.Func) (*body, *Change) {
 		return nil, change
 	}
 	kernel := f.Function.Kind == cubin.KernelFunction
-	l, shape, err := newLowerer(e.maker, e.graph, f, kernel)
+	l, shape, err := newLowerer(e.maker, e.graph, f, kernel, false)
 	if err != nil {
 		return fail(err)
 	}
@@ -74,9 +75,6 @@ func (e *editor) restructure(f *cfg.Func) (*body, *Change) {
 	if err != nil {
 		return fail(err)
 	}
-	if err := b.addressesOnce(); err != nil {
-		return fail(err)
-	}
 	free, err := e.barriers(f)
 	if err != nil {
 		return fail(err)
@@ -86,20 +84,6 @@ func (e *editor) restructure(f *cfg.Func) (*body, *Change) {
 	}
 	e.registers += s.loops
 	return b, change
-}
-
-// addressesOnce reports an instruction whose own address matters and that has copies.
-func (b *body) addressesOnce() error {
-	seen := make(map[int]bool)
-	for _, id := range b.order() {
-		for _, it := range b.pieces[id].items {
-			if it.inst.Op == sass.LEPC && seen[it.old] {
-				return fmt.Errorf("the instruction at 0x%x cannot be copied: an address follows from its own", it.inst.PC)
-			}
-			seen[it.old] = true
-		}
-	}
-	return nil
 }
 
 // barriers returns the convergence barriers that new code of a function may use: of a kernel all that its device functions
@@ -118,7 +102,7 @@ func (e *editor) barriers(f *cfg.Func) ([]uint8, error) {
 				}
 			}
 		}
-		if mine && in.Op == sass.BMOV && !isBarrier(in) && f.Function.Kind == cubin.KernelFunction {
+		if mine && in.Op == sass.BMOV && !isBarrier(in) {
 			return nil, fmt.Errorf("convergence barriers are kept in registers at 0x%x", in.PC)
 		}
 	}

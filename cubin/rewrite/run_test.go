@@ -112,7 +112,7 @@ func eachKernel(t *testing.T, pass func(*cubin.File) (*Rewritten, error)) {
 			}
 			var counts []string
 			for _, c := range r.Changes {
-				counts = append(counts, fmt.Sprintf("%s %+v %d→%d", c.Function, c.Counts, c.Before, c.After))
+				counts = append(counts, fmt.Sprintf("%s %+v %d joins (%d dropped) %d→%d", c.Function, c.Counts, c.Joins, c.Dropped, c.Before, c.After))
 			}
 			t.Logf("warp instructions %d → %d; %s", before, after, strings.Join(counts, "; "))
 		})
@@ -120,6 +120,8 @@ func eachKernel(t *testing.T, pass func(*cubin.File) (*Rewritten, error)) {
 }
 
 func TestRestructureRuns(t *testing.T) { eachKernel(t, Restructure) }
+
+func TestReconvergeRuns(t *testing.T) { eachKernel(t, Reconverge) }
 
 // TestRestructuredIsStructured looks at the control flow of the new code itself.
 func TestRestructuredIsStructured(t *testing.T) {

@@ -1,0 +1,462 @@
+package rewrite
+
+import (
+	"cmp"
+	"slices"
+
+	"gpa/cubin"
+	"gpa/cubin/cfg"
+	"gpa/cubin/sass"
+)
+
+// Reconverge places the convergence barriers of a file's unstructured functions anew, at the joins of thread frontiers (Diamos et al.,
+// "SIMD Re-Convergence At Thread Frontiers", MICRO 2011): where lanes wait for others that may still come, though the join
+// post-dominates no branch. Lanes that leave the part of the code from which the join can be reached give up the barrier
+// with BREAK. Of joins that need more barriers than there are, the ones with the smallest part go without.
+//
+// No join waits where the others may wait for those that wait: in a part with block barriers, WARPSYNC, or loops around
+// atomics or YIELD. Barriers are placed only where lanes can part, by what their branches depend on.
+func Reconverge(file *cubin.File) (*Rewritten, error) {
+	r := &Rewritten{}
+	err := r.rewrite(file, func(e *editor, f *cfg.Func) (*body, *Change) { return e.reconverge(f) })
+	return r, err
+}
+
+// reconverge makes the code of a function with new barriers.
+func (e *editor) reconverge(f *cfg.Func) (*body, *Change) {
+	change := &Change{}
+	fail := func(err error) (*body, *Change) {
+		change.Err = err
+		return nil, change
+	}
+	kernel := f.Function.Kind == cubin.KernelFunction
+	if e.graph.Shape(f).Structure().Structured() || !kernel && !usesBarriers(e.graph, f) {
+		return nil, nil
+	}
+	l, shape, err := newLowerer(e.maker, e.graph, f, kernel, true)
+	if err != nil {
+		return fail(err)
+	}
+	s := &Structured{Entry: shape.Entry, Exit: shape.Exit}
+	for i, succs := range shape.Succs {
+		s.Nodes = append(s.Nodes, Node{Block: i, Succs: succs})
+	}
+	b, err := l.lower(s)
+	if err != nil {
+		return fail(err)
+	}
+	free, err := e.barriers(f)
+	if err != nil {
+		return fail(err)
+	}
+	change.Joins, change.Dropped, err = b.placeFrontier(e.maker, free, kernel)
+	if err != nil {
+		return fail(err)
+	}
+	return b, change
+}
+
+// usesBarriers reports whether a function has convergence barriers.
+func usesBarriers(g *cfg.Graph, f *cfg.Func) bool {
+	for _, id := range f.Blocks {
+		if slices.ContainsFunc(g.Insts(g.Blocks[id]), func(in sass.Inst) bool { return in.Op == sass.BSSY }) {
+			return true
+		}
+	}
+	return false
+}
+
+// A frontierJoin is a place where lanes wait for each other.
+type frontierJoin struct {
+	at     int          // piece before which they wait
+	head   int          // piece at whose end they begin to take part
+	part   map[int]bool // pieces on the ways from head to at
+	again  bool         // lanes begin anew after they waited: the join of a cycle that head is not in
+	number uint8        // of the barrier
+	sync   int          // piece with the BSYNC
+}
+
+// placeFrontier places the barriers, and returns at how many joins, and how many joins go without.
+func (b *body) placeFrontier(m maker, free []uint8, kernel bool) (placed, dropped int, err error) {
+	n := nest{body: b, joins: make(map[int]bool)}
+	n.find(b.order(), nil)
+	divergent := b.diverge(kernel)
+	s := b.shape()
+	frontiers, err := s.Frontiers(s.Order())
+	if err != nil {
+		return 0, 0, err
+	}
+	list := n.frontierJoins(s, frontiers.Joins(), divergent)
+	all := len(list)
+	list = number(list, free)
+	for _, j := range list {
+		sync, err := m.make(6, "BSYNC B%d", j.number)
+		if err != nil {
+			return 0, 0, err
+		}
+		j.sync = b.add(piece{items: []item{sync}, taken: -1, fall: j.at})
+	}
+	if err := b.connect(m, s, list); err != nil {
+		return 0, 0, err
+	}
+	b.dropEmpty()
+	return len(list), all - len(list), nil
+}
+
+// A nest is the cycles of a body, outer before inner ones.
+type nest struct {
+	body   *body
+	cycles []map[int]bool
+	heads  []int
+	joins  map[int]bool // pieces that all ways around a cycle with several entries go through
+}
+
+// find looks for the cycles among some pieces. Each gets one way back and, if it has one entry, one way in: pieces at
+// which lanes can wait that are no headers.
+func (n *nest) find(nodes []int, outer []map[int]bool) {
+	for _, c := range n.components(nodes) {
+		in := make(map[int]bool, len(c))
+		for _, node := range c {
+			in[node] = true
+		}
+		head, entries := n.header(c, in)
+		around := append(slices.Clone(outer), in)
+		if latch := n.gather(head, func(from int) bool { return in[from] }, entries > 1, around); latch >= 0 && entries > 1 {
+			n.joins[latch] = true
+		}
+		if entries == 1 {
+			n.gather(head, func(from int) bool { return !in[from] }, false, outer)
+		}
+		n.cycles, n.heads = append(n.cycles, in), append(n.heads, head)
+		n.find(slices.DeleteFunc(c, func(node int) bool { return node == head }), around)
+	}
+}
+
+// components returns the cycles among some pieces, by number.
+func (n *nest) components(nodes []int) [][]int {
+	index := make(map[int]int, len(nodes))
+	for i, node := range nodes {
+		index[node] = i
+	}
+	succs := make([][]int, len(nodes))
+	for i, node := range nodes {
+		for _, to := range n.body.pieces[node].succs() {
+			if k, ok := index[to]; ok {
+				succs[i] = append(succs[i], k)
+			}
+		}
+	}
+	var cycles [][]int
+	for _, c := range components(succs) {
+		if len(c) == 1 && !slices.Contains(succs[c[0]], c[0]) {
+			continue
+		}
+		for i := range c {
+			c[i] = nodes[c[i]]
+		}
+		slices.Sort(c)
+		cycles = append(cycles, c)
+	}
+	return cycles
+}
+
+// header returns the entry of a cycle that most ways lead to, and how many entries there are.
+func (n *nest) header(c []int, in map[int]bool) (head, entries int) {
+	into, outside := make(map[int]int), make(map[int]bool)
+	outside[n.body.entry] = true
+	for _, from := range n.body.order() {
+		for _, to := range n.body.pieces[from].succs() {
+			if into[to]++; !in[from] {
+				outside[to] = true
+			}
+		}
+	}
+	head = -1
+	for _, node := range c {
+		if outside[node] {
+			if entries++; head < 0 || into[node] > into[head] {
+				head = node
+			}
+		}
+	}
+	return head, entries
+}
+
+// gather leads the ways to a piece from some others through a new one, if there are several or always is set. It returns
+// the new piece, -1 for none.
+func (n *nest) gather(to int, from func(int) bool, always bool, around []map[int]bool) int {
+	var list []int
+	for _, p := range n.body.order() {
+		if slices.Contains(n.body.pieces[p].succs(), to) && from(p) {
+			list = append(list, p)
+		}
+	}
+	if len(list) == 0 || len(list) == 1 && !always {
+		return -1
+	}
+	piece := n.body.add(piece{taken: -1, fall: to})
+	for _, p := range list {
+		n.body.redirect(p, to, piece)
+	}
+	for _, in := range around {
+		in[piece] = true
+	}
+	return piece
+}
+
+// frontierJoins returns the joins at which waiting pays and is safe, those of cycles with several entries first.
+func (n *nest) frontierJoins(s *cfg.Shape, joins []int, divergent []bool) []*frontierJoin {
+	slices.SortStableFunc(joins, func(a, b int) int { return cmp.Compare(rank(n.joins[a]), rank(n.joins[b])) })
+	idom := s.Dominators()
+	preds := predecessors(s)
+	cuts := make(map[int]bool)
+	var list []*frontierJoin
+	for _, at := range joins {
+		if slices.Contains(n.heads, at) {
+			continue // the pieces before it gather those that come from outside, and those that come back
+		}
+		j := &frontierJoin{at: at, head: n.outside(idom, at), again: n.joins[at], part: make(map[int]bool)}
+		if j.head < 0 {
+			continue
+		}
+		j.findPart(s, preds, cuts)
+		parts := divergent[j.head] || j.again && divergent[j.at]
+		for node := range j.part {
+			parts = parts || divergent[node]
+		}
+		if !parts || !n.safe(j) {
+			continue
+		}
+		if j.again {
+			cuts[at] = true
+		}
+		list = append(list, j)
+	}
+	return list
+}
+
+func rank(first bool) int {
+	if first {
+		return 0
+	}
+	return 1
+}
+
+// outside returns the nearest dominator of a node that is in no cycle without the node.
+func (n *nest) outside(idom []int, node int) int {
+	head := idom[node]
+	for head >= 0 && slices.ContainsFunc(n.cycles, func(in map[int]bool) bool { return in[head] && !in[node] }) {
+		head = idom[head]
+	}
+	return head
+}
+
+// findPart finds the nodes on ways from the head to the join. Ways through other joins of cycles do not count: lanes wait
+// there for others.
+func (j *frontierJoin) findPart(s *cfg.Shape, preds [][]int, cuts map[int]bool) {
+	walk := func(next func(int) []int, from ...int) map[int]bool {
+		seen := make(map[int]bool)
+		for work := from; len(work) > 0; {
+			node := work[len(work)-1]
+			work = work[:len(work)-1]
+			for _, to := range next(node) {
+				if to != j.at && to != j.head && to != s.Exit && !cuts[to] && !seen[to] {
+					seen[to] = true
+					work = append(work, to)
+				}
+			}
+		}
+		return seen
+	}
+	starts := []int{j.head}
+	if j.again {
+		starts = append(starts, j.at)
+	}
+	forward := walk(func(n int) []int { return s.Succs[n] }, starts...)
+	back := walk(func(n int) []int { return preds[n] }, j.at)
+	for node := range forward {
+		if back[node] {
+			j.part[node] = true
+		}
+	}
+}
+
+// safe reports whether nothing in the part of a join waits for the lanes that wait at the join.
+func (n *nest) safe(j *frontierJoin) bool {
+	for node := range j.part {
+		looped := slices.ContainsFunc(n.cycles, func(in map[int]bool) bool { return in[node] })
+		for _, it := range n.body.pieces[node].items {
+			switch it.inst.Op {
+			case sass.BAR, sass.WARPSYNC, sass.YIELD, sass.NANOSLEEP:
+				return false
+			case sass.ATOM, sass.ATOMG, sass.ATOMS:
+				if looped {
+					return false
+				}
+			}
+		}
+	}
+	return true
+}
+
+// number gives the joins barriers. Of joins that lanes can be on the way to at the same time, no two have the same.
+func number(list []*frontierJoin, free []uint8) []*frontierJoin {
+	bySize := slices.Clone(list)
+	slices.SortStableFunc(bySize, func(a, b *frontierJoin) int { return cmp.Compare(len(b.part), len(a.part)) })
+	kept := make(map[*frontierJoin]bool)
+	for _, j := range bySize {
+		for _, number := range free {
+			taken := slices.ContainsFunc(bySize, func(o *frontierJoin) bool { return kept[o] && o.number == number && j.meets(o) })
+			if !taken {
+				j.number, kept[j] = number, true
+				break
+			}
+		}
+	}
+	return slices.DeleteFunc(list, func(j *frontierJoin) bool { return !kept[j] })
+}
+
+// meets reports whether lanes can take part in two joins at the same time.
+func (j *frontierJoin) meets(o *frontierJoin) bool {
+	if j.head == o.head || j.part[o.at] || o.part[j.at] || j.part[o.head] || o.part[j.head] {
+		return true
+	}
+	for node := range j.part {
+		if o.part[node] {
+			return true
+		}
+	}
+	return false
+}
+
+// An edgeWork is what is to be done on the way from one piece to another.
+type edgeWork struct {
+	breaks, begins []*frontierJoin
+	sync           *frontierJoin
+}
+
+// connect puts BSSY, BREAK and BSYNC where they belong.
+func (b *body) connect(m maker, s *cfg.Shape, list []*frontierJoin) error {
+	work := make(map[cfg.Edge]*edgeWork)
+	at := func(from, to int) *edgeWork {
+		e := cfg.Edge{From: from, To: to}
+		if work[e] == nil {
+			work[e] = &edgeWork{}
+		}
+		return work[e]
+	}
+	for _, j := range list {
+		for from := range s.Succs {
+			for _, to := range s.Succs[from] {
+				switch inside := j.part[from] || j.again && from == j.at; {
+				case to == s.Exit, !inside && from != j.head:
+				case to == j.at:
+					at(from, to).sync = j
+				case inside && !j.part[to]:
+					if !b.leaves(to) {
+						at(from, to).breaks = append(at(from, to).breaks, j)
+					}
+				}
+			}
+		}
+		if err := b.beginJoin(m, s, j, at); err != nil {
+			return err
+		}
+	}
+	edges := make([]cfg.Edge, 0, len(work))
+	for e := range work {
+		edges = append(edges, e)
+	}
+	slices.SortFunc(edges, func(a, b cfg.Edge) int { return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To)) })
+	for _, e := range edges {
+		if err := b.workEdge(m, e, work[e]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// leaves reports whether a piece only leaves the function: EXIT gives up all barriers.
+func (b *body) leaves(id int) bool {
+	p := &b.pieces[id]
+	return len(p.items) == 0 && p.fall < 0 && p.taken < 0 && p.branch != nil && p.branch.inst.Op == sass.EXIT
+}
+
+// beginJoin puts the BSSY of a join at the end of its head, or on the ways from there that may come to it.
+func (b *body) beginJoin(m maker, s *cfg.Shape, j *frontierJoin, at func(from, to int) *edgeWork) error {
+	begin, err := b.begin(m, j.number, j.sync)
+	if err != nil {
+		return err
+	}
+	if j.again {
+		b.pieces[j.at].items = append(slices.Clone(begin), b.pieces[j.at].items...)
+	}
+	others := slices.ContainsFunc(s.Succs[j.head], func(to int) bool { return to != j.at && !j.part[to] && to != s.Exit })
+	if !others {
+		b.pieces[j.head].items = append(b.pieces[j.head].items, begin...)
+		return nil
+	}
+	for _, to := range unique(s.Succs[j.head]) {
+		if j.part[to] {
+			at(j.head, to).begins = append(at(j.head, to).begins, j)
+		}
+	}
+	return nil
+}
+
+// workEdge puts pieces between two others.
+func (b *body) workEdge(m maker, e cfg.Edge, w *edgeWork) error {
+	to := e.To
+	if w.sync != nil {
+		to = w.sync.sync
+	}
+	var items []item
+	for _, j := range w.breaks {
+		leave, err := m.make(2, "BREAK B%d", j.number)
+		if err != nil {
+			return err
+		}
+		items = append(items, leave)
+	}
+	for _, j := range w.begins {
+		begin, err := b.begin(m, j.number, j.sync)
+		if err != nil {
+			return err
+		}
+		items = append(items, begin...)
+	}
+	if len(items) > 0 {
+		to = b.add(piece{items: items, taken: -1, fall: to})
+	}
+	if to != e.To {
+		b.redirect(e.From, e.To, to)
+	}
+	return nil
+}
+
+// dropEmpty takes out pieces without instructions.
+func (b *body) dropEmpty() {
+	end := func(id int) int {
+		for range b.pieces {
+			p := &b.pieces[id]
+			if len(p.items) > 0 || p.branch != nil || p.fall < 0 {
+				break
+			}
+			id = p.fall
+		}
+		return id
+	}
+	for i := range b.pieces {
+		p := &b.pieces[i]
+		if p.fall >= 0 {
+			p.fall = end(p.fall)
+		}
+		if p.taken >= 0 {
+			p.taken = end(p.taken)
+		}
+		for k, to := range p.table {
+			p.table[k] = end(to)
+		}
+	}
+	b.entry = end(b.entry)
+}
