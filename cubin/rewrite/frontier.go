@@ -87,6 +87,7 @@ func (b *body) placeFrontier(m maker, free []uint8, kernel bool) (placed, droppe
 		return 0, 0, err
 	}
 	list := n.frontierJoins(s, frontiers.Joins(), divergent)
+	list = n.worthwhile(s, list)
 	all := len(list)
 	list = number(list, free)
 	for _, j := range list {
@@ -207,7 +208,7 @@ func (n *nest) gather(to int, from func(int) bool, always bool, around []map[int
 // frontierJoins returns the joins at which waiting pays and is safe, those of cycles with several entries first.
 func (n *nest) frontierJoins(s *cfg.Shape, joins []int, divergent []bool) []*frontierJoin {
 	slices.SortStableFunc(joins, func(a, b int) int { return cmp.Compare(rank(n.joins[a]), rank(n.joins[b])) })
-	idom := s.Dominators()
+	idom, ipdom := s.Dominators(), s.PostDominators()
 	preds := predecessors(s)
 	cuts := make(map[int]bool)
 	var list []*frontierJoin
@@ -220,11 +221,7 @@ func (n *nest) frontierJoins(s *cfg.Shape, joins []int, divergent []bool) []*fro
 			continue
 		}
 		j.findPart(s, preds, cuts)
-		parts := divergent[j.head] || j.again && divergent[j.at]
-		for node := range j.part {
-			parts = parts || divergent[node]
-		}
-		if !parts || !n.safe(j) {
+		if !j.parts(ipdom, divergent) || !n.safe(j) {
 			continue
 		}
 		if j.again {
@@ -233,6 +230,19 @@ func (n *nest) frontierJoins(s *cfg.Shape, joins []int, divergent []bool) []*fro
 		list = append(list, j)
 	}
 	return list
+}
+
+// parts reports whether lanes can part on the way to the join and not be together again before it.
+func (j *frontierJoin) parts(ipdom []int, divergent []bool) bool {
+	if divergent[j.head] || j.again && divergent[j.at] {
+		return true
+	}
+	for node := range j.part {
+		if divergent[node] && !j.part[ipdom[node]] {
+			return true
+		}
+	}
+	return false
 }
 
 func rank(first bool) int {
@@ -297,6 +307,116 @@ func (n *nest) safe(j *frontierJoin) bool {
 		}
 	}
 	return true
+}
+
+// worthwhile drops joins that cost more instructions than they save, the worst first: each that goes makes others worth
+// more.
+func (n *nest) worthwhile(s *cfg.Shape, list []*frontierJoin) []*frontierJoin {
+	list = slices.Clone(list)
+	needed := n.needed(s, list)
+	for len(list) > 0 {
+		worst, least := -1, 0.0
+		for i, j := range list {
+			if needed[j] {
+				continue
+			}
+			if gain := n.gain(s, j, list); gain <= least {
+				worst, least = i, gain
+			}
+		}
+		if worst < 0 {
+			break
+		}
+		list = slices.Delete(list, worst, worst+1)
+	}
+	return list
+}
+
+// needed returns the joins that bring lanes together again that would stay apart for the rest of a loop, or behind it: in
+// each cycle the last that every way around it goes through, and the first behind it that every way out goes through.
+func (n *nest) needed(s *cfg.Shape, list []*frontierJoin) map[*frontierJoin]bool {
+	needed := make(map[*frontierJoin]bool)
+	idom, ipdom := s.Dominators(), s.PostDominators()
+	for k, in := range n.cycles {
+		at := n.latch(s, k)
+		for ; at >= 0 && in[at]; at = idom[at] {
+			if i := slices.IndexFunc(list, func(j *frontierJoin) bool { return j.at == at }); i >= 0 {
+				needed[list[i]] = true
+				break
+			}
+		}
+		for at = ipdom[n.heads[k]]; at >= 0; at = ipdom[at] {
+			i := slices.IndexFunc(list, func(j *frontierJoin) bool { return j.at == at })
+			if i >= 0 && !in[at] {
+				needed[list[i]] = true
+				break
+			}
+		}
+	}
+	return needed
+}
+
+// latch returns the node from which a cycle goes back to its header.
+func (n *nest) latch(s *cfg.Shape, cycle int) int {
+	for node := range s.Succs {
+		if n.cycles[cycle][node] && slices.Contains(s.Succs[node], n.heads[cycle]) {
+			return node
+		}
+	}
+	return -1
+}
+
+// gain estimates how many warp instructions a join saves: a second group does not execute what lies between it and the next
+// join, but all execute BSSY and BSYNC, and those that leave BREAK. Code in a loop counts loopWeight times.
+func (n *nest) gain(s *cfg.Shape, j *frontierJoin, list []*frontierJoin) float64 {
+	const beginCost, syncCost, breakCost = 2, 2, 0.5
+	joins := map[int]bool{s.Exit: true}
+	for _, o := range list {
+		joins[o.at] = true
+	}
+	gain := n.weight(j.at)*(float64(n.shortest(s, j.at, joins))-syncCost) - n.weight(j.head)*beginCost
+	for from := range j.part {
+		for _, to := range s.Succs[from] {
+			if to != s.Exit && to != j.at && !j.part[to] && !n.body.leaves(to) {
+				gain -= n.weight(from) * breakCost
+			}
+		}
+	}
+	return gain
+}
+
+// weight is how often a node is executed, as far as loops tell.
+func (n *nest) weight(node int) float64 {
+	const loopWeight = 8
+	w := 1.0
+	for _, in := range n.cycles {
+		if in[node] {
+			w *= loopWeight
+		}
+	}
+	return w
+}
+
+// shortest returns the least number of instructions from a node to one of the joins.
+func (n *nest) shortest(s *cfg.Shape, from int, joins map[int]bool) int {
+	least := map[int]int{from: 0}
+	best := -1
+	for work := []int{from}; len(work) > 0; {
+		node := work[0]
+		work = work[1:]
+		sum := least[node] + len(n.body.pieces[node].items) + 1
+		for _, to := range s.Succs[node] {
+			if joins[to] {
+				if best < 0 || sum < best {
+					best = sum
+				}
+			} else if old, ok := least[to]; !ok || sum < old {
+				least[to] = sum
+				work = append(work, to)
+			}
+		}
+	}
+	return max(best, 0)
 }
 
 // number gives the joins barriers. Of joins that lanes can be on the way to at the same time, no two have the same.
@@ -368,6 +488,9 @@ func (b *body) connect(m maker, s *cfg.Shape, list []*frontierJoin) error {
 		edges = append(edges, e)
 	}
 	slices.SortFunc(edges, func(a, b cfg.Edge) int { return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To)) })
+	if err := b.breakAtTargets(m, s, list, work); err != nil {
+		return err
+	}
 	for _, e := range edges {
 		if err := b.workEdge(m, e, work[e]); err != nil {
 			return err
@@ -400,6 +523,61 @@ func (b *body) beginJoin(m maker, s *cfg.Shape, j *frontierJoin, at func(from, t
 		if j.part[to] {
 			at(j.head, to).begins = append(at(j.head, to).begins, j)
 		}
+	}
+	return nil
+}
+
+// breakAtTargets puts a BREAK that all of several ways to a piece need at the beginning of the piece, or before its BSYNC. It is no
+// loss to lanes that come another way, unless they take part in another join with the same barrier.
+func (b *body) breakAtTargets(m maker, s *cfg.Shape, list []*frontierJoin, work map[cfg.Edge]*edgeWork) error {
+	preds := predecessors(s)
+	for to := range preds {
+		syncs, ways := 0, 0
+		var at *frontierJoin
+		for _, from := range unique(preds[to]) {
+			ways++
+			if w := work[cfg.Edge{From: from, To: to}]; w != nil && w.sync != nil {
+				at = w.sync
+				syncs++
+			}
+		}
+		if syncs != 0 && syncs != ways {
+			continue
+		}
+		for _, j := range list {
+			if err := b.breakAt(m, to, at, j, list, preds, work); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// breakAt moves the BREAK of one join from the ways to a piece to the piece, where that is allowed.
+func (b *body) breakAt(m maker, to int, at, j *frontierJoin, list []*frontierJoin, preds [][]int, work map[cfg.Edge]*edgeWork) error {
+	var ways []*edgeWork
+	for _, from := range unique(preds[to]) {
+		if w := work[cfg.Edge{From: from, To: to}]; w != nil && slices.Contains(w.breaks, j) {
+			ways = append(ways, w)
+		}
+	}
+	shared := slices.ContainsFunc(list, func(o *frontierJoin) bool {
+		return o != j && o.number == j.number && (o.part[to] || o.at == to || o.head == to)
+	})
+	if len(ways) < 2 || len(ways) < len(unique(preds[to])) || shared || j.head == to {
+		return nil
+	}
+	leave, err := m.make(2, "BREAK B%d", j.number)
+	if err != nil {
+		return err
+	}
+	place := to
+	if at != nil {
+		place = at.sync
+	}
+	b.pieces[place].items = append([]item{leave}, b.pieces[place].items...)
+	for _, w := range ways {
+		w.breaks = slices.DeleteFunc(w.breaks, func(o *frontierJoin) bool { return o == j })
 	}
 	return nil
 }

@@ -120,7 +120,7 @@ func isBarrier(in *sass.Inst) bool {
 }
 
 // withoutBarriers returns the instructions of a block but those that manage convergence barriers. What these waited for,
-// the next one waits for, and the time they took, the one before takes.
+// the next one waits for; the time they took, the one before takes.
 func withoutBarriers(insts []sass.Inst, first int, nop item) []item {
 	var items []item
 	waits := uint8(0)
@@ -133,11 +133,8 @@ func withoutBarriers(insts []sass.Inst, first int, nop item) []item {
 			continue
 		}
 		waits |= in.Control.WaitMask
-		if n := len(items); n == 0 || !lengthen(&items[n-1].inst.Control, in.Control.Stall) {
-			filler := nop
-			filler.inst.Control = quiet(max(in.Control.Stall, 1))
-			filler.inst.Control.WaitMask, waits = waits, 0
-			items = append(items, filler)
+		if n := len(items); n > 0 {
+			lengthen(&items[n-1].inst.Control, in.Control.Stall) // where there is no room, mending helps
 		}
 	}
 	if waits != 0 {
