@@ -18,11 +18,21 @@ func archCommand() command {
 		long: `NAME is a model, as in v100, or sm_NN for the default GPU of an architecture. Every figure has the source that it
 was read from, or says "fitted" and to what.
 
+--measure runs micro-benchmarks on the emulated GPU NAME, real machine code, and prints what they measure beside what
+others have published of the hardware: latency against working set (KiB), bandwidth of streams (threads x blocks an SM)
+and caches (KiB), results a cycle of chains of one instruction (warps), cycles of loads with lanes some elements apart.
+It takes a minute or two.
+
 --json prints {"gpus": [{"name", "product", "arch", "figures": [{"name", "value", "unit", "source"}]}]},
-without NAME of all GPUs.`,
+without NAME of all GPUs; with --measure {"gpu", "measurements": [{"benchmark", "parameter", "emulated", "published",
+"unit", "source"}]}.`,
 		setup: func(flags *pflag.FlagSet) action {
 			asJSON := flags.Bool("json", false, "print JSON")
-			return func(_ context.Context, e *env, args []string) error {
+			measure := flags.Bool("measure", false, "measure the emulated GPU with micro-benchmarks")
+			return func(ctx context.Context, e *env, args []string) error {
+				if *measure {
+					return measureArch(ctx, e, args, *asJSON)
+				}
 				return printArch(e, args, *asJSON)
 			}
 		},

@@ -16,7 +16,7 @@ func ampere() *Model {
 	m.L1.Unified = Figure{192 << 10, "bytes", a100Paper}
 	m.L1.Reserved = Figure{36 << 10, "bytes", "fitted: capacity near 156 kB, " + rrzeA100}
 	m.L1.Ways = Figure{3, "ways", "fitted: the latency rises from 153 to 223 kB, " + rrzeA100}
-	m.L1.Pending = Figure{512, "sectors", takenV100}
+	m.L1.Pending = Figure{2048, "sectors", takenV100}
 	m.L2 = L2{
 		Partitions: Figure{2, "partitions", a100Paper + ": each caches for the GPCs that are connected to it"},
 		Far:        Figure{45, "cycles", "fitted: mean of 398 cycles between 26 and 38 MB, half of it from DRAM, " + rrzeA100},
@@ -70,7 +70,7 @@ func ga102() *Model {
 	m.L1.Unified = Figure{128 << 10, "bytes", ga102Paper}
 	m.L1.Reserved = Figure{24 << 10, "bytes", "fitted: capacity near 104 kB, " + rrzeA40}
 	m.L1.Ways = Figure{2, "ways", "fitted: the latency rises from 104 to 158 kB, " + rrzeA40}
-	m.L1.Pending = Figure{384, "sectors", accelSimA + ": 384 miss status holding registers"}
+	m.L1.Pending = Figure{1536, "sectors", accelSimA + ": 384 miss status holding registers of a line each"}
 	m.L2.Partitions.Source = "one latency up to the capacity, " + rrzeA40
 	m.L2.Ways = Figure{24, "ways", takenV100}
 	m.L2.ReplyWidth = Figure{17.2, "bytes a cycle", "fitted: 2484 GB/s of all SMs, " + rrzeA40}

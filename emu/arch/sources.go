@@ -134,7 +134,7 @@ func (b board) set(m *Model) *Model {
 	}
 	m.DRAM.Buffered = Figure{500, "cycles", "fitted: streams that write reach their bandwidth, " + rrze}
 	m.DRAM.Banks = Figure{4, "banks", "fitted: the read stream saturates gradually, " + rrze + "; a line takes a bank for about 20 ns"}
-	m.DRAM.Spread = Figure{120, "cycles", "fitted: blocks of more warps wait longer, read stream at low occupancy, " + rrze}
+	m.DRAM.Spread = Figure{130, "cycles", "fitted: blocks of more warps wait longer, read stream at low occupancy, " + rrze}
 	m.DRAM.Channels = Figure{b.channels, "channels", b.paper + ": 32-bit channels of the memory bus, 64-bit ones of HBM in pairs"}
 	m.L2.Size = Figure{b.l2 * 1024, "bytes", b.paper}
 	m.L2.Slices = Figure{b.slices, "slices", "fitted: two or four of 32 bytes a cycle for every memory channel"}

@@ -17,7 +17,7 @@ func turing() *Model {
 	m.L1.Unified = Figure{96 << 10, "bytes", turingPaper}
 	m.L1.Reserved = Figure{2 << 10, "bytes", "fitted: capacity of 62 KiB with 32 KiB of shared memory, " + rrzeTur}
 	m.L1.Ways = Figure{4, "ways", "fitted: taken over from the V100, " + rrze}
-	m.L1.Pending = Figure{256, "sectors", accelSimT + ": 256 miss status holding registers"}
+	m.L1.Pending = Figure{1024, "sectors", accelSimT + ": 256 miss status holding registers of a line each"}
 	m.L2.Partitions.Source = takenV100
 	m.L2.Ways = Figure{16, "ways", accelSimT}
 	m.Fetch.L0 = Figure{16 << 10, "bytes", jiaTuring}

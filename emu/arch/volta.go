@@ -20,16 +20,16 @@ func volta() *Model {
 		},
 		L1: L1{
 			Unified:  Figure{128 << 10, "bytes", voltaPaper},
-			Reserved: Figure{7 << 10, "bytes", "fitted: capacity of 121 KiB, " + rrze},
+			Reserved: Figure{6 << 10, "bytes", "fitted: capacity of 121 KiB, " + rrze},
 			Line:     Figure{128, "bytes", jia},
 			Sector:   Figure{32, "bytes", jia},
 			Ways:     Figure{4, "ways", "fitted: the latency rises from 121 to 161 KiB, " + rrze},
-			Pending:  Figure{512, "sectors", accelSim + ": 512 miss status holding registers"},
+			Pending:  Figure{2048, "sectors", accelSim + ": 512 miss status holding registers of a line each"},
 		},
 		L2: L2{
 			Partitions: Figure{1, "partitions", "one latency up to the capacity, " + rrze},
 			Far:        Figure{0, "cycles", "one partition"},
-			Ways:       Figure{24, "ways", accelSim},
+			Ways:       Figure{12, "ways", "fitted: the latency rises from 6.0 to 6.7 MiB, " + rrze + "; 24 in " + accelSim},
 			SliceWidth: Figure{32, "bytes a cycle", accelSim},
 			PortWidth:  Figure{64, "bytes a cycle", jia},
 			ReplyWidth: Figure{22.5, "bytes a cycle", "fitted: 2440 GB/s of all SMs, " + rrze + "; streams at low occupancy agree"},
@@ -63,7 +63,7 @@ func v100() *Model {
 	m := board{
 		name: "v100", product: "NVIDIA Tesla V100", paper: voltaPaper, sms: 80, clock: 1380, memory: 16, peak: 898,
 		achieved: Figure{897e9, "bytes a second", rrze + ": write stream"},
-		turn:     Figure{1.7, "cycles", "fitted: scale 809 and triad 788 GB/s, " + rrze},
+		turn:     Figure{2.2, "cycles", "fitted: scale 809 and triad 788 GB/s, " + rrze},
 		l2:       6 << 10, slices: 64, channels: 32,
 	}.set(volta())
 	m.Clock.Source = "NVIDIA V100 data sheet: maximal clock of the PCIe board; the GPA paper's figure"
@@ -169,7 +169,7 @@ func launching() Launching {
 		Fixed:   Figure{1500, "cycles", "Accel-Sim, configuration of H100: kernel launch latency; other configurations have 5000"},
 		Block:   Figure{1.086, "cycles", "empty-kernel series on H100: cycles a block up to 672 threads"},
 		Warp:    Figure{10, "cycles", "fitted: registers and special registers of a block are set up before its first issue"},
-		Replace: Figure{150, "cycles", "fitted: write stream with one warp an SM, 39 GB/s, " + rrze},
+		Replace: Figure{165, "cycles", "fitted: write stream with one warp an SM, 39 GB/s, " + rrze},
 	}
 }
 

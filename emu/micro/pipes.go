@@ -3,7 +3,7 @@ package micro
 // chainsOf holds the shape of the kernels that run chains of one operation: independent ones side by side, and operations
 // of a chain in a round.
 var chainsOf = map[string]struct{ ilp, length int }{
-	"ffma_1": {1, 64}, "ffma_2": {2, 32}, "ffma_4": {4, 32}, "ffma_8": {8, 64},
+	"ffma_1": {1, 128}, "ffma_2": {2, 128}, "ffma_4": {4, 32}, "ffma_8": {8, 64},
 	"dfma_1": {1, 64}, "dfma_4": {4, 32}, "imad_1": {1, 64}, "imad_4": {4, 32}, "hfma2_1": {1, 64}, "hfma2_4": {4, 32},
 	"mufu_1": {1, 64}, "mufu_4": {4, 32}, "popc_1": {1, 64}, "popc_4": {4, 32}, "shfl_1": {1, 64}, "shfl_4": {4, 32},
 	"shf_1": {1, 64}, "shf_4": {4, 32},

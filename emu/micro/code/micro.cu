@@ -107,8 +107,8 @@ CACHE(cache_f32, float)
         _Pragma("unroll") for (int k = 0; k < ilp; k++) out[(blockIdx.x * blockDim.x + threadIdx.x) * ilp + k] = v[k]; \
     }
 
-CHAINS(ffma_1, 1, 64, float, v[k] = v[k] * c + c)
-CHAINS(ffma_2, 2, 32, float, v[k] = v[k] * c + c)
+CHAINS(ffma_1, 1, 128, float, v[k] = v[k] * c + c)
+CHAINS(ffma_2, 2, 128, float, v[k] = v[k] * c + c)
 CHAINS(ffma_4, 4, 32, float, v[k] = v[k] * c + c)
 CHAINS(ffma_8, 8, 64, float, v[k] = v[k] * c + c)
 CHAINS(dfma_1, 1, 64, double, v[k] = v[k] * c + c)

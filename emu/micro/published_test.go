@@ -1,0 +1,142 @@
+package micro
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"gpa/emu/arch"
+)
+
+func bench(t *testing.T, name string) *Bench {
+	t.Helper()
+	gpu, err := arch.ByName(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := New(gpu)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// measure runs a benchmark and compares with a value within a share of it, or of 1 cycle where that is more.
+func measure(t *testing.T, b *Bench, m Measurement, share float64) {
+	t.Helper()
+	got, err := b.Measure(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	allowed := share * m.Value
+	if m.Unit == "cycles" {
+		allowed = max(allowed, 1)
+	}
+	if math.Abs(got-m.Value) > allowed {
+		t.Errorf("%s %s: %.2f %s, published are %.2f", m.Benchmark, m.Parameter, got, m.Unit, m.Value)
+	}
+}
+
+// TestV100 holds the figures that a user of a V100 knows.
+func TestV100(t *testing.T) {
+	b := bench(t, "v100")
+	for _, tt := range []struct {
+		Measurement
+		share float64
+	}{
+		{Measurement{Benchmark: "latency", Parameter: "64", Value: 28, Unit: "cycles"}, 0},
+		{Measurement{Benchmark: "latency", Parameter: "1000", Value: 212, Unit: "cycles"}, 0.02},
+		{Measurement{Benchmark: "latency", Parameter: "100000", Value: 429.5, Unit: "cycles"}, 0.02},
+		{Measurement{Benchmark: "latency", Parameter: "2200000", Value: 429.5, Unit: "cycles"}, 0.02},
+		{Measurement{Benchmark: "shared latency", Parameter: "-", Value: 27, Unit: "cycles"}, 0},
+		{Measurement{Benchmark: "atomic latency", Parameter: "-", Value: 243.6, Unit: "cycles"}, 0.02},
+		{Measurement{Benchmark: "chains ffma_8", Parameter: "32", Value: 64, Unit: "results/clk/SM"}, 0.01},
+		{Measurement{Benchmark: "chains dfma_4", Parameter: "32", Value: 32, Unit: "results/clk/SM"}, 0.02},
+		{Measurement{Benchmark: "chains imad_4", Parameter: "32", Value: 64, Unit: "results/clk/SM"}, 0.03},
+		{Measurement{Benchmark: "chains shf_4", Parameter: "32", Value: 64, Unit: "results/clk/SM"}, 0.03},
+		{Measurement{Benchmark: "chains hfma2_4", Parameter: "32", Value: 64, Unit: "results/clk/SM"}, 0.03},
+		{Measurement{Benchmark: "chains mufu_4", Parameter: "32", Value: 16, Unit: "results/clk/SM"}, 0.01},
+		{Measurement{Benchmark: "chains shfl_4", Parameter: "32", Value: 32, Unit: "results/clk/SM"}, 0.02},
+		{Measurement{Benchmark: "cache", Parameter: "112", Value: 125e-9 * 80 * 1380e6, Unit: "GB/s"}, 0.05},
+		{Measurement{Benchmark: "cache", Parameter: "384", Value: 2450, Unit: "GB/s"}, 0.05},
+	} {
+		t.Run(tt.Benchmark+" "+tt.Parameter, func(t *testing.T) {
+			t.Parallel()
+			measure(t, b, tt.Measurement, tt.share)
+		})
+	}
+}
+
+// TestStreams measures bandwidths on an eighth of a V100: SMs, L2 and DRAM.
+func TestStreams(t *testing.T) {
+	const part = 8
+	b := bench(t, "v100")
+	g := b.gpu
+	for _, f := range []*arch.Figure{&g.SMs, &g.L2.Size, &g.L2.Slices, &g.DRAM.Achieved, &g.DRAM.Channels} {
+		f.Value /= part
+	}
+	for _, m := range []Measurement{
+		{Benchmark: "stream read", Parameter: "64x1", Value: 70, Unit: "GB/s"},
+		{Benchmark: "stream read", Parameter: "128x2", Value: 263, Unit: "GB/s"},
+		{Benchmark: "stream read", Parameter: "1024x2", Value: 867, Unit: "GB/s"},
+		{Benchmark: "stream triad", Parameter: "1024x2", Value: 788, Unit: "GB/s"},
+	} {
+		t.Run(m.Benchmark+" "+m.Parameter, func(t *testing.T) {
+			m.Value /= part
+			measure(t, b, m, 0.05)
+		})
+	}
+}
+
+// TestSaturation holds that the throughput of a pipe rises with warps times independent chains up to latency over
+// interval, and no more: 4 cycles over 2 for FFMA of each sub-core.
+func TestSaturation(t *testing.T) {
+	b := bench(t, "v100")
+	for _, tt := range []struct {
+		kernel string
+		warps  int
+		share  float64 // of the peak
+	}{{"ffma_1", 1, 0.125}, {"ffma_1", 4, 0.5}, {"ffma_1", 8, 1}, {"ffma_2", 4, 1}, {"ffma_4", 4, 1}, {"ffma_2", 2, 0.5}} {
+		got, err := b.Chains(tt.kernel, tt.warps)
+		if err != nil {
+			t.Fatal(err)
+		}
+		// The loop that the chains run in takes cycles of its own, least where other warps fill them.
+		if share := got / 64; share > tt.share*1.001 || share < tt.share*0.8 {
+			t.Errorf("%s with %d warps: %.2f of the peak, want %.2f", tt.kernel, tt.warps, share, tt.share)
+		}
+	}
+}
+
+// TestTLBReach holds that a load costs 1029 cycles when more pages are in use than the TLB holds.
+func TestTLBReach(t *testing.T) {
+	b := bench(t, "v100")
+	b.gpu.TLB.Entries.Value, b.gpu.TLB.Page.Value = 16, 64<<10
+	measure(t, b, Measurement{Benchmark: "latency", Parameter: "300000", Value: 1029, Unit: "cycles"}, 0.02)
+}
+
+// TestPublished holds that the table names benchmarks that there are, for GPUs that there are, with sources.
+func TestPublished(t *testing.T) {
+	gpus := map[string]bool{}
+	for line := range strings.Lines(publishedTable) {
+		gpus[strings.Split(line, "\t")[0]] = true
+	}
+	delete(gpus, "gpu")
+	for name := range gpus {
+		rows, err := bench(t, name).Published()
+		if err != nil || len(rows) == 0 {
+			t.Errorf("%s: %d rows, %v", name, len(rows), err)
+		}
+		for _, r := range rows {
+			if r.Source == "" || r.Value <= 0 || r.Unit == "" {
+				t.Errorf("%s: %+v", name, r)
+			}
+		}
+	}
+	if _, err := bench(t, "v100").Measure(Measurement{Benchmark: "latency", Parameter: "many"}); err == nil {
+		t.Error("a working set of many KiB is no error")
+	}
+	if _, err := bench(t, "v100").Measure(Measurement{Benchmark: "speed", Parameter: "1"}); err == nil {
+		t.Error("a benchmark that there is not is no error")
+	}
+}
