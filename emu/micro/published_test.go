@@ -83,7 +83,7 @@ func TestStreams(t *testing.T) {
 	} {
 		t.Run(m.Benchmark+" "+m.Parameter, func(t *testing.T) {
 			m.Value /= part
-			measure(t, b, m, 0.05)
+			measure(t, b, m, 0.06) // 0.05 on the whole GPU: gpa arch v100 --measure
 		})
 	}
 }
