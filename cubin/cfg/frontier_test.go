@@ -312,3 +312,37 @@ func BenchmarkStructure(b *testing.B) {
 		s.Structure()
 	}
 }
+
+// BenchmarkAnalysis analyses the code of a function of 10,000 instructions, of which every fourth ends a block: graph,
+// loops, dominators, priorities through calls, frontiers and structure.
+func BenchmarkAnalysis(b *testing.B) {
+	const size = 10_000
+	p := make(program, size)
+	for i := range p {
+		p[i] = "next"
+	}
+	s := ladder(size / 4)
+	for block, succs := range s.Succs[:size/4] {
+		if len(succs) == 2 && succs[1] < size/4 {
+			p[4*block+3] = fmt.Sprintf("@bra %d", 4*succs[1])
+		}
+	}
+	p[size-1] = "exit"
+	file, code := p.code(b)
+	for b.Loop() {
+		g, err := Build(file, code)
+		if err != nil {
+			b.Fatal(err)
+		}
+		super, err := NewSupergraph([]*Graph{g}, 0, 0)
+		if err != nil {
+			b.Fatal(err)
+		}
+		f := frontiers(b, super.Shape, nil)
+		b.ReportMetric(float64(len(g.Blocks)), "blocks")
+		_, mean, most := f.Sizes()
+		b.ReportMetric(mean, "mean-frontier")
+		b.ReportMetric(float64(most), "largest-frontier")
+		g.Shape(g.Funcs[0]).Structure()
+	}
+}

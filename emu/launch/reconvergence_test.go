@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"gpa/cubin/sass"
@@ -58,4 +59,40 @@ func checkUnderModel(t *testing.T, s *Session, want emu.FaultKind) {
 			t.Error(c.String())
 		}
 	}
+}
+
+// TestVoltaOrder runs kernels that have no operations across lanes with either side of branches first: the same
+// instructions are issued.
+func TestVoltaOrder(t *testing.T) {
+	across := []sass.Op{sass.VOTE, sass.SHFL, sass.MATCH, sass.YIELD, sass.NANOSLEEP, sass.WARPSYNC, sass.ATOM, sass.ATOMG, sass.ATOMS}
+	compared := 0
+	for _, name := range corpus(t) {
+		s := open(t, name, sass.SM70, emu.Options{})
+		if uses(s, across) {
+			continue
+		}
+		compared++
+		t.Run(filepath.Base(filepath.Dir(name)), func(t *testing.T) {
+			t.Parallel()
+			want := runAll(t, s)
+			if got := runAll(t, open(t, name, sass.SM70, emu.Options{Reconvergence: reconv.Volta{FallThroughFirst: true}})); got != want {
+				t.Errorf("%d warp instructions with the fall-through first, %d with the branch", got, want)
+			}
+		})
+	}
+	if compared < 10 {
+		t.Errorf("only %d kernels compared", compared)
+	}
+}
+
+// uses reports whether one of the instructions is in the module of a session.
+func uses(s *Session, ops []sass.Op) bool {
+	for _, code := range s.Machine.Module().Codes {
+		for i := range code.Insts {
+			if slices.Contains(ops, code.Insts[i].Op) && !code.Insts[i].Guard.Never() {
+				return true
+			}
+		}
+	}
+	return false
 }

@@ -13,20 +13,24 @@ import (
 // Each lane has barrier registers of its own, which name barriers. Under any order of groups that is right, also where
 // two groups are in different functions that save the same register; one copy for the warp would need last-in first-out
 // order.
-type Volta struct{}
+type Volta struct {
+	// FallThroughFirst makes the lanes that do not take a branch run before those that do. Which of them hardware runs
+	// first is not documented; without operations across lanes it makes no difference to what is issued.
+	FallThroughFirst bool
+}
 
 // Name is volta.
 func (Volta) Name() string { return "volta" }
 
 // Prepare returns the model itself: it needs to know nothing of the program.
-func (Volta) Prepare(*Program) (Plan, error) { return Volta{}, nil }
+func (m Volta) Prepare(*Program) (Plan, error) { return m, nil }
 
 // Checks is nil.
 func (Volta) Checks() []bool { return nil }
 
 // New returns the state of a warp at its entry.
-func (Volta) New(entry int32, lanes uint32) State {
-	return &voltaWarp{live: lanes, running: Group{entry, lanes}}
+func (m Volta) New(entry int32, lanes uint32) State {
+	return &voltaWarp{live: lanes, running: Group{entry, lanes}, model: m}
 }
 
 // maxBackEdges is the number of backward branches after which the running group lets another one run. Without it the
@@ -92,11 +96,12 @@ type voltaWarp struct {
 	waiting uint32 // lanes with a wait
 	backs   int    // backward branches since the running group began
 	stats   Stats
+	model   Volta
 }
 
 // Reset keeps what has been allocated.
 func (v *voltaWarp) Reset(entry int32, lanes uint32) {
-	*v = voltaWarp{live: lanes, running: Group{entry, lanes}, ready: v.ready[:0], barriers: v.barriers[:0], stats: v.stats}
+	*v = voltaWarp{live: lanes, running: Group{entry, lanes}, ready: v.ready[:0], barriers: v.barriers[:0], stats: v.stats, model: v.model}
 }
 
 func (v *voltaWarp) Running() Group  { return v.running }
@@ -127,11 +132,15 @@ func (v *voltaWarp) Branch(lanes uint32, target, next int32) {
 		v.running.PC = next
 		return
 	}
-	if rest != 0 {
-		v.push(Group{next, rest})
-	}
 	v.running = Group{target, lanes}
-	v.moved(target, next)
+	if rest != 0 {
+		other := Group{next, rest}
+		if v.model.FallThroughFirst {
+			v.running, other = other, v.running
+		}
+		v.push(other)
+	}
+	v.moved(v.running.PC, next)
 }
 
 // moved counts backward branches while other groups could run.

@@ -40,14 +40,19 @@ bb4:
     o[i + 3] = x;
 }
 
-// Figure 2 (c): a loop that begins with a barrier and has a side path.
+// Figure 2 (c): a loop that begins with a barrier and has a side path, long enough to stay a branch.
 extern "C" __global__ void figure2c(volatile int *c, volatile int *o, int n) {
     int i = threadIdx.x;
     int k = 0;
+#pragma unroll 1
     do {
         o[i] = 0;
         __syncthreads();
-        if (c[i + k]) o[i + 64] = k;
+        if (c[i + k]) {
+            for (int j = 64; j < 512; j += 64) {
+                o[i + j] = c[i + j] + k;
+            }
+        }
         o[i] = 2;
         k++;
     } while (k < n);
