@@ -149,7 +149,7 @@ func TestSlowerIsNotFaster(t *testing.T) {
 		for name, change := range worse {
 			p.model = testModel(t)
 			change(p.model)
-			slack := base.Cycles / 200
+			slack := base.Cycles / 50
 			if blocks == 1 {
 				slack = 0
 			}
