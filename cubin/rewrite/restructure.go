@@ -235,25 +235,37 @@ func assembleListings(file *cubin.File, table *latencyTable, listings []*listing
 	return nil, fmt.Errorf("dependences stay uncovered")
 }
 
-// mend lengthens the stall counts of producers whose results are read too early. It reports false where that is no help.
+// mend lengthens the stall counts of producers whose results are read too early, and makes instructions wait for counters
+// that a new way to them leaves open: a latch joins ways that flags keep apart. It reports false where that is no help.
 func mend(listings []*listing, found []Finding) bool {
 	more := make(map[*line]int)
 	for _, f := range found {
-		for _, l := range listings {
-			if l.code.Index != f.Code.Index {
-				continue
-			}
-			at := int(f.Producer / sass.InstSize)
-			if f.Needed == 0 || at >= len(l.lines) {
-				return false
-			}
-			more[&l.lines[at]] = max(more[&l.lines[at]], f.Needed-f.Distance)
+		i := slices.IndexFunc(listings, func(l *listing) bool { return l.code.Index == f.Code.Index })
+		if i < 0 {
+			return false
 		}
+		lines := listings[i].lines
+		producer, consumer := int(f.Producer/sass.InstSize), int(f.Consumer/sass.InstSize)
+		if producer >= len(lines) || consumer >= len(lines) {
+			return false
+		}
+		if f.Needed > 0 {
+			more[&lines[producer]] = max(more[&lines[producer]], f.Needed-f.Distance)
+			continue
+		}
+		counter := mask(lines[producer].inst.Control.WriteBarrier)
+		if read := mask(lines[producer].inst.Control.ReadBarrier); f.Hazard == WriteAfterRead && read != 0 {
+			counter = read
+		}
+		if counter == 0 {
+			return false
+		}
+		lines[consumer].inst.Control.WaitMask |= counter
 	}
 	for n, cycles := range more {
 		if !lengthen(&n.inst.Control, uint8(cycles)) {
 			return false
 		}
 	}
-	return len(more) > 0
+	return true
 }
