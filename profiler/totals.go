@@ -137,3 +137,12 @@ func compareProducers(a, b Producer) int {
 func comparePlace(codeA int, pcA uint64, codeB int, pcB uint64) int {
 	return cmp.Or(cmp.Compare(codeA, codeB), cmp.Compare(pcA, pcB))
 }
+
+// GlobalSectors returns the 32-byte sectors that the launch asked of L1, and those that the bytes used would fill.
+func (l *Launch) GlobalSectors() (sectors, ideal int64) {
+	for i := range l.PCs {
+		sectors += l.PCs[i].GlobalSectors
+		ideal += l.PCs[i].GlobalSectorsIdeal
+	}
+	return sectors, ideal
+}

@@ -157,7 +157,7 @@ func (r *Result) checks() []Check { return append([]Check{}, r.Checks...) }
 func (r *Result) ran(i int) LaunchReport {
 	l, found, module := r.launch(i)
 	return LaunchReport{
-		Kernel:             kernelName(module, l.Kernel),
+		Kernel:             KernelName(module, l.Kernel),
 		Arch:               archName(module),
 		GPU:                l.GPU,
 		Grid:               l.Grid,

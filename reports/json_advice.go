@@ -162,7 +162,7 @@ func reportScope(module *cubin.File, l *profiler.Launch, s *advisor.Scope) Scope
 		Kind: string(s.Kind), Function: scopeFunction(s), File: s.Frame.File, Line: s.Frame.Line,
 	}
 	if s.Kind == advisor.KernelScope || out.Function == "" {
-		out.Function = kernelName(module, l.Kernel)
+		out.Function = KernelName(module, l.Kernel)
 	}
 	return out
 }

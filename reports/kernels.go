@@ -29,7 +29,7 @@ func (r *Result) kernels() []*kernelSummary {
 	for i, l := range r.Profile.Launches {
 		k, ok := found[key{l.Module, l.Kernel}]
 		if !ok {
-			k = &kernelSummary{name: kernelName(r.Profile.Modules[l.Module], l.Kernel), shown: i}
+			k = &kernelSummary{name: KernelName(r.Profile.Modules[l.Module], l.Kernel), shown: i}
 			found[key{l.Module, l.Kernel}] = k
 			list = append(list, k)
 		}

@@ -175,7 +175,7 @@ func labels(module *cubin.File, code int, pc uint64, reason stall.Reason, kernel
 	out := map[string][]string{
 		"stall":  {reason.String()},
 		"class":  {reason.Class().String()},
-		"kernel": {kernelName(module, kernel)},
+		"kernel": {KernelName(module, kernel)},
 	}
 	if in := instruction(module, code, pc); in != nil {
 		out["opcode"] = []string{in.Op.String()}
@@ -269,7 +269,7 @@ func (b *pprofBuilder) comment(version string) {
 	for _, l := range b.in.Launches {
 		m := b.in.Modules[l.Module]
 		line := fmt.Sprintf("kernel %s, %s, %s, grid %s, block %s, period %d cycles",
-			kernelName(m, l.Kernel), archName(m), l.GPU, dims(l.Grid), dims(l.Block), l.Period)
+			KernelName(m, l.Kernel), archName(m), l.GPU, dims(l.Grid), dims(l.Block), l.Period)
 		if count[line]++; count[line] == 1 {
 			lines = append(lines, line)
 		}

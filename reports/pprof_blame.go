@@ -84,7 +84,7 @@ func (b *pprofBuilder) addBlame(key blameKey, sum *[numBlamed]float64) {
 	}
 	s := &profile.Sample{Location: []*profile.Location{at(key.def)}, Label: map[string][]string{
 		"detail": {key.detail.String()},
-		"kernel": {kernelName(m.file, key.kernel)},
+		"kernel": {KernelName(m.file, key.kernel)},
 	}}
 	if key.use != key.def {
 		s.Location = append(s.Location, at(key.use))

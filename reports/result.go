@@ -35,9 +35,9 @@ func (r *Result) launch(i int) (*profiler.Launch, *LaunchResult, *cubin.File) {
 	return l, &found, r.Profile.Modules[l.Module]
 }
 
-// kernelName returns the kernel's name for people: demangled, with its template arguments, without its parameters; the
+// KernelName returns the kernel's name for people: demangled, with its template arguments, without its parameters; the
 // symbol where that would fit two kernels of the module.
-func kernelName(module *cubin.File, symbol string) string {
+func KernelName(module *cubin.File, symbol string) string {
 	name := symbol
 	for _, k := range module.Kernels {
 		if k.Name == symbol && k.Demangled != "" {

@@ -108,7 +108,7 @@ func (t *textReport) header(module *cubin.File, l *profiler.Launch, totals *prof
 	if l.GPU != "" {
 		gpu = l.GPU + " (" + gpu + ")"
 	}
-	t.line("%s on %s", kernelName(module, l.Kernel), gpu)
+	t.line("%s on %s", KernelName(module, l.Kernel), gpu)
 	t.line("  grid %s, block %s, %s a thread, %s of shared memory a block", dims(l.Grid), dims(l.Block),
 		count(int64(f.Registers), "register"), count(int64(f.SharedStatic)+int64(f.SharedDynamic), "byte"))
 	if f.Cycles > 0 {

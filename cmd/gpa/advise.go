@@ -5,6 +5,8 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/spf13/pflag"
 
@@ -21,12 +23,14 @@ type adviceFlags struct {
 	out   string
 	top   int
 	exact bool
+	html  string
 }
 
 func (f *adviceFlags) register(flags *pflag.FlagSet) {
 	flags.BoolVar(&f.json, "json", false, "print JSON")
 	flags.StringVar(&f.out, "out", "", "write all files of the result to `DIR`")
 	flags.IntVar(&f.top, "top", 3, "`NUMBER` of pieces of advice told in full for each kernel")
+	flags.StringVar(&f.html, "html", "", "write the report as one web page to `FILE`")
 	flags.BoolVar(&f.exact, "exact", false, "blame the true producers of the stalls, which only an emulated GPU knows")
 }
 
@@ -41,6 +45,16 @@ the source files lie beside it.`,
 			return f.advise
 		},
 	}
+}
+
+// reportCommand is advise under the name by which people look for a report.
+func reportCommand() command {
+	c := adviseCommand()
+	c.name, c.args, c.short = "report", "RESULT", "tell a saved result again: as text, as JSON, or as a web page (--html FILE)"
+	c.long = `RESULT is a folder that gpa profile --out wrote, or its samples.gpa. The web page is one file that needs no network: launch facts,
+stalls, an instruction roofline and the advice, then source and machine code side by side. An instruction leads to those that it
+waits for; all is readable without JavaScript. Source lines are shown where the source files lie beside the result.`
+	return c
 }
 
 func (f *adviceFlags) advise(_ context.Context, e *env, args []string) error {
@@ -86,11 +100,33 @@ func (f *adviceFlags) report(e *env, r *reports.Result, source sourceFinder) err
 	if err := f.write(r, text.Bytes()); err != nil {
 		return err
 	}
+	if err := f.writeHTML(r, source); err != nil {
+		return err
+	}
 	if f.json {
 		return reports.WriteJSON(e.stdout, r.Report())
 	}
 	_, err := e.stdout.Write(text.Bytes())
 	return err
+}
+
+// writeHTML writes the web page.
+func (f *adviceFlags) writeHTML(r *reports.Result, source sourceFinder) error {
+	if f.html == "" {
+		return nil
+	}
+	var names []string
+	for _, l := range r.Profile.Launches {
+		if name := reports.KernelName(r.Profile.Modules[l.Module], l.Kernel); !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	var page bytes.Buffer
+	o := reports.HTMLOptions{Title: strings.Join(names, ", "), Version: version, Source: source.read}
+	if err := reports.HTML(&page, r.WithoutHostTimes(), o); err != nil {
+		return err
+	}
+	return writeFiles(filepath.Dir(f.html), []outputFile{{filepath.Base(f.html), page.Bytes()}})
 }
 
 // analyze adds blame and advice to the launches of a result.

@@ -41,6 +41,7 @@ func commands() []command {
 		profileCommand(),
 		runCommand(),
 		adviseCommand(),
+		reportCommand(),
 		compareCommand(),
 		checkCommand(),
 		pprofCommand(),

@@ -1,0 +1,154 @@
+package reports
+
+import (
+	"cmp"
+	_ "embed" // the page's parts
+	"fmt"
+	"html/template"
+	"io"
+	"slices"
+	"strings"
+
+	"gpa/cubin"
+	"gpa/emu/stall"
+	"gpa/profiler"
+)
+
+//go:embed html/page.tmpl
+var htmlPage string
+
+//go:embed html/style.css
+var htmlStyle string
+
+//go:embed html/script.js
+var htmlScript string
+
+// HTMLOptions choose what the page holds.
+type HTMLOptions struct {
+	Title   string
+	Version string // of gpa, for the foot of the page
+	// Source returns the text of a source file, as in TextOptions.
+	Source func(file string) []byte
+}
+
+// HTML writes the result as one page that needs nothing else: launch facts, stalls and an instruction roofline, the advice, and
+// source and machine code side by side with the samples of each line. An instruction leads to those that it waits for. All is
+// readable without JavaScript.
+func HTML(w io.Writer, r *Result, o HTMLOptions) error {
+	page, err := template.New("page").Parse(htmlPage)
+	if err != nil {
+		return fmt.Errorf("HTML report: %w", err)
+	}
+	data := struct {
+		Title, Version string
+		Style          template.CSS
+		Script         template.JS
+		Kernels        []*htmlKernel
+		Checks         []string
+	}{Title: o.Title, Version: o.Version, Style: template.CSS(htmlStyle), Script: template.JS(htmlScript)}
+	for i, k := range r.kernels() {
+		data.Kernels = append(data.Kernels, newHTMLKernel(r, k, fmt.Sprintf("k%d", i), o.Source))
+	}
+	for _, c := range r.Checks {
+		data.Checks = append(data.Checks, checkText(&c))
+	}
+	return page.Execute(w, data)
+}
+
+func checkText(c *Check) string {
+	if c.OK {
+		return c.Buffer + ": as expected"
+	}
+	return fmt.Sprintf("%s: %s differ", c.Buffer, count(int64(c.Mismatches), "value"))
+}
+
+// An htmlKernel is what the page shows of a kernel: the launch that stands for it.
+type htmlKernel struct {
+	ID, Name, Where string
+	Fault           string
+	Facts           []htmlFact
+	Stalls          []htmlBar
+	Roofline        template.HTML
+	Advice          []htmlAdvice
+	Tree            []htmlScope
+	Sources         []htmlSource
+	Code            []htmlSection
+}
+
+type htmlFact struct{ Name, Value string }
+
+// An htmlBar is a stall reason with its share of the samples. Width is a percentage of the longest bar.
+type htmlBar struct {
+	Name, Kind, Meaning, Percent string
+	Width                        float64
+}
+
+func newHTMLKernel(r *Result, k *kernelSummary, id string, source func(string) []byte) *htmlKernel {
+	l, found, module := r.launch(k.shown)
+	h := &htmlKernel{ID: id, Name: k.name, Where: launchedOn(module, l)}
+	if l.Fault != nil {
+		h.Fault = l.Fault.Message
+	}
+	totals := l.Totals()
+	h.Facts = htmlFacts(k, l, &totals)
+	h.Stalls = htmlStalls(&totals)
+	h.Roofline = roofline(l)
+	code := newHTMLCode(id, module, l, found, source)
+	h.Advice = code.advice(&totals)
+	h.Tree = code.tree()
+	h.Code, h.Sources = code.sections(), code.sources()
+	return h
+}
+
+func launchedOn(module *cubin.File, l *profiler.Launch) string {
+	if l.GPU == "" {
+		return "on " + archName(module)
+	}
+	return "on " + l.GPU + " (" + archName(module) + ")"
+}
+
+// htmlFacts lists what is known of the launch.
+func htmlFacts(k *kernelSummary, l *profiler.Launch, totals *profiler.Totals) []htmlFact {
+	f := &l.Facts
+	var list []htmlFact
+	add := func(known bool, name, format string, args ...any) {
+		if known {
+			list = append(list, htmlFact{name, fmt.Sprintf(format, args...)})
+		}
+	}
+	add(k.launches > 1, "launches", "%d, the longest is shown", k.launches)
+	add(true, "grid, block", "%s, %s", dims(l.Grid), dims(l.Block))
+	add(true, "registers, shared", "%d a thread, %s a block", f.Registers, count(int64(f.SharedStatic)+int64(f.SharedDynamic), "byte"))
+	add(f.Cycles > 0, "cycles", "%s%s%s", thousands(f.Cycles), clockTime(f), extrapolation(f))
+	add(f.WarpInstructions > 0, "instructions", "%s of warps, %s of threads", thousands(f.WarpInstructions), thousands(f.ThreadInstructions))
+	add(f.Cycles > 0 && f.SMs > 0, "issue rate", "%.2f warp instructions a cycle and SM (peak %d)", issueRate(f), f.SchedulersPerSM)
+	sectors, ideal := l.GlobalSectors()
+	add(f.Seconds() > 0 && sectors > 0, "L1 requests", "%.0f GB/s of sectors, %s of them needed", 32e-9*float64(sectors)/f.Seconds(), percent(float64(ideal)/float64(sectors)))
+	add(f.WarpsPerScheduler > 0, "occupancy", "%s of %d warps a scheduler%s", short(f.WarpsPerScheduler), f.MaxWarpsPerScheduler, limitedBy(f.OccupancyLimit))
+	add(totals.Samples > 0, "samples", "%s, stall ratio %s", thousands(totals.Samples), percent(totals.StallRatio()))
+	add(len(l.Missing) > 0, "not known", "%s", strings.Join(l.Missing, ", "))
+	return list
+}
+
+func issueRate(f *profiler.Facts) float64 {
+	return float64(f.WarpInstructions) / float64(f.Cycles) / float64(f.SMs)
+}
+
+func htmlStalls(totals *profiler.Totals) []htmlBar {
+	if totals.Samples == 0 {
+		return nil
+	}
+	var bars []htmlBar
+	for r := range stall.NumReasons {
+		if n := totals.ByReason[r]; n > 0 {
+			share := float64(n) / float64(totals.Samples)
+			bars = append(bars, htmlBar{Name: r.String(), Kind: r.String(), Meaning: meanings[r], Percent: percent(share), Width: round(100*share, 2)})
+		}
+	}
+	slices.SortStableFunc(bars, func(x, y htmlBar) int { return cmp.Compare(y.Width, x.Width) })
+	most := bars[0].Width
+	for i := range bars {
+		bars[i].Width = round(100*bars[i].Width/most, 2)
+	}
+	return bars
+}
