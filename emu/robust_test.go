@@ -11,6 +11,7 @@ import (
 
 	"gpa/cubin"
 	"gpa/cubin/sass"
+	"gpa/emu/reconv"
 )
 
 // goldenWords reads the instruction words that package sass is tested with: each "32 hexadecimal digits, tab, text".
@@ -41,6 +42,11 @@ func goldenWords(tb testing.TB) []sass.Word {
 // runWords runs words, whatever they are, after registers have got arbitrary contents. Only the machine's own kinds of
 // errors may come out.
 func runWords(tb testing.TB, list []sass.Word, random *rand.Rand) {
+	runWordsUnder(tb, nil, list, random)
+}
+
+// runWordsUnder does so under a re-convergence model.
+func runWordsUnder(tb testing.TB, model reconv.Model, list []sass.Word, random *rand.Rand) {
 	code := &cubin.Code{Name: "words"}
 	for _, w := range list {
 		in, err := sass.Decode(sass.SM70, uint64(len(code.Insts)*sass.InstSize), w)
@@ -49,9 +55,10 @@ func runWords(tb testing.TB, list []sass.Word, random *rand.Rand) {
 		}
 		code.Insts = append(code.Insts, in)
 	}
+	code.Functions = []cubin.Function{{Name: "words", Demangled: "words", Size: code.Size()}}
 	k := &cubin.Kernel{Name: "words", Demangled: "words", Code: code, ParamBase: 0x160, Registers: 255}
 	m, err := New(testModel(tb), &cubin.File{Name: "words", Arch: sass.SM70, Codes: []*cubin.Code{code}, Kernels: []*cubin.Kernel{k}},
-		Options{MaxInstructions: 1 << 12})
+		Options{MaxInstructions: 1 << 12, Reconvergence: model})
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -104,6 +111,44 @@ func TestEveryWord(t *testing.T) {
 		}
 		runWords(t, some, random)
 	}
+}
+
+// Control flow of any kind runs or faults under every re-convergence model.
+func TestEveryFlow(t *testing.T) {
+	var flow []sass.Word
+	list := goldenWords(t)
+	for _, w := range list {
+		in, err := sass.Decode(sass.SM70, 0, w)
+		if err == nil && controlCompilers[in.Op] != nil {
+			flow = append(flow, w)
+		}
+	}
+	for _, model := range reconv.Models() {
+		random := rand.New(rand.NewPCG(3, 4))
+		for range 400 {
+			var some []sass.Word
+			for i := range 24 {
+				w := list[random.IntN(len(list))]
+				if i%2 == 0 {
+					w = flow[random.IntN(len(flow))]
+				}
+				if in, err := sass.Decode(sass.SM70, 0, w); err == nil && findOperand(&in, sass.KindTarget) >= 0 {
+					w = near(w, i, random.IntN(24))
+				}
+				some = append(some, w)
+			}
+			runWordsUnder(t, model, some, random)
+		}
+	}
+}
+
+// near makes a branch at instruction i lead to another one.
+func near(w sass.Word, i, to int) sass.Word {
+	const targetAt = 34 // of a signed 48-bit number of words, from the next instruction
+	offset := uint64(int64((to-i-1)*sass.InstSize/4)) & (1<<48 - 1)
+	w.Lo = w.Lo&(1<<targetAt-1) | offset<<targetAt
+	w.Hi = w.Hi&^(1<<18-1) | offset>>(64-targetAt)
+	return w
 }
 
 // FuzzWords runs arbitrary words.
