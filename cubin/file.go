@@ -75,6 +75,7 @@ type Kernel struct {
 	ParamSize       int // bytes
 	Registers       int // 32-bit registers a thread
 	SharedStatic    int // bytes
+	SharedReserved  int // bytes of shared memory before that, which belong to the system (sm_90)
 	ConstBank0Size  int // bytes: the launch's own words, then the parameters
 	ConstBank2      []byte
 	LocalFrame      int                 // local memory that its call chains take without recursion, an upper bound, bytes a thread

@@ -51,6 +51,10 @@ func (r *reader) readKernel(index int, s *symbol) (*Kernel, error) {
 	return k, checkParams(k)
 }
 
+// sharedReserved is how many bytes of shared memory belong to the system on sm_90. There a section .nv.shared counts them,
+// and static variables begin behind them.
+const sharedReserved = 1024
+
 // sizeKernel finds what a kernel needs of registers and memory.
 func (r *reader) sizeKernel(k *Kernel, symbol int) error {
 	text, use := &r.file.Sections[k.Code.Section], r.stack[symbol]
@@ -66,6 +70,10 @@ func (r *reader) sizeKernel(k *Kernel, symbol int) error {
 			return fmt.Errorf("%d bytes of static shared memory", size)
 		}
 		k.SharedStatic = int(size)
+		if r.file.Arch >= sass.SM90 {
+			k.SharedReserved = min(sharedReserved, k.SharedStatic)
+			k.SharedStatic -= k.SharedReserved
+		}
 	}
 	if bank, ok := r.byName[".nv.constant0."+k.Name]; ok {
 		k.ConstBank0Size = int(r.file.Sections[bank].Size)

@@ -61,7 +61,7 @@ func (r *launchRun) recycle(b *block) { r.ended = append(r.ended, b) }
 // allocate makes a block's storage.
 func (r *launchRun) allocate() *block {
 	threads := r.launch.Block[0] * r.launch.Block[1] * r.launch.Block[2]
-	rows, n := r.program.registers+4, len(r.threads)
+	rows, n := r.program.rows(), len(r.threads)
 	b := &block{run: r, shared: make([]byte, r.sharedBytes), registers: make([]lanes, n*rows), warps: make([]*warp, n)}
 	warps := make([]warp, n)
 	for i := range warps {
@@ -78,7 +78,7 @@ func (r *launchRun) allocate() *block {
 
 // restart puts a warp at the kernel's entry; its registers are zero already.
 func (w *warp) restart() {
-	w.preds = [8]uint32{sass.PT: allLanes}
+	w.preds = [16]uint32{sass.PT: allLanes}
 	w.result, w.cost, w.loop = 0, 0, loop{}
 	w.local.clear()
 	w.state.Reset(w.block.run.entry, w.exists)

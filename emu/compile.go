@@ -15,6 +15,7 @@ type program struct {
 	bases     []int32 // by section: index of its first instruction
 	banks     [32][]byte
 	registers int // that a warp needs
+	uniforms  int // uniform registers that it needs
 	model     *arch.Model
 	relocated map[int32]uint64 // addresses that relocations put into instructions, by index
 	at        int32            // index of the instruction that is being compiled
@@ -44,16 +45,30 @@ func compile(module *cubin.File, banks [32][]byte, m *arch.Model, relocated map[
 		p.ops[end] = op{run: runOff, inst: &sass.Inst{PC: c.Size(), Guard: sass.Guard{Reg: sass.PT}}, index: end, code: int32(c.Index), guard: sass.PT}
 	}
 	for i := range p.ops {
-		if p.ops[i].dst == sinkRegister {
-			p.ops[i].dst = uint16(p.registers)
-		}
+		p.place(&p.ops[i])
 	}
 	return p
 }
 
+// place puts the rows of uniform registers and of sinks behind those of the registers, now that their number is known.
+func (p *program) place(o *op) {
+	for _, r := range []*uint16{&o.a.reg, &o.b.reg, &o.c.reg, &o.dst} {
+		switch {
+		case *r == sinkRegister:
+			*r = uint16(p.state())
+		case *r >= uniformRow:
+			*r += uint16(p.registers) - uniformRow
+		}
+	}
+}
+
+// state is the number of rows that hold registers, uniform ones included; rows is that of all.
+func (p *program) state() int { return p.registers + p.uniforms }
+func (p *program) rows() int  { return p.state() + sinkRows }
+
 // compileOne prepares an instruction. One that cannot be executed becomes a fault when it is.
 func (p *program) compileOne(o *op, c *cubin.Code, in *sass.Inst, index int32) {
-	*o = op{inst: in, index: index, code: int32(c.Index), guard: in.Guard.Reg, guardNot: in.Guard.Neg,
+	*o = op{inst: in, index: index, code: int32(c.Index), guard: guardPredicate(in.Guard), guardNot: in.Guard.Neg,
 		pd: sass.PT, pe: sass.PT, pp: predicate{reg: sass.PT}, pq: predicate{reg: sass.PT}, t: timingOf(in, p.model)}
 	p.at = index
 	var err error
@@ -114,10 +129,28 @@ func (p *program) resolve(o *op, l layout, kind valueKind) error {
 }
 
 func destPredicate(o *sass.Operand) uint8 {
-	if o.Kind != sass.KindPred {
+	switch o.Kind {
+	case sass.KindPred:
+		return o.Reg
+	case sass.KindUPred:
+		return uniformPredicate(o.Reg)
+	}
+	return sass.PT
+}
+
+func guardPredicate(g sass.Guard) uint8 {
+	if g.Uniform {
+		return uniformPredicate(g.Reg)
+	}
+	return g.Reg
+}
+
+// uniformPredicate is where a warp keeps a uniform predicate, behind the others. UPT is PT.
+func uniformPredicate(reg uint8) uint8 {
+	if reg == sass.UPT {
 		return sass.PT
 	}
-	return o.Reg
+	return reg + sass.PT + 1
 }
 
 // simple is the compiler of an instruction whose executor needs no more than its operands.

@@ -27,7 +27,7 @@ var specialRegisters = map[uint64]specialRegister{
 	sass.SRCTAIDZ:        uniform(func(w *warp) uint32 { return uint32(w.block.index[2]) }),
 	sass.SRVirtID:        uniform(func(w *warp) uint32 { return uint32(w.id) << 8 }),
 	sass.SRVirtualSMID:   uniform(func(w *warp) uint32 { return uint32(w.block.sm) }),
-	sass.SRSMemSize:      uniform(func(w *warp) uint32 { return uint32(len(w.block.shared)) }),
+	sass.SRSMemSize:      uniform(sharedSize),
 	sass.SRLWinHI:        uniform(func(*warp) uint32 { return localWindow >> 32 }),
 	sass.SRSWinHI:        uniform(func(*warp) uint32 { return sharedWindow >> 32 }),
 	sass.SRClockLO:       uniform(func(w *warp) uint32 { return uint32(w.block.run.clock(w)) }),
@@ -35,6 +35,17 @@ var specialRegisters = map[uint64]specialRegister{
 	sass.SRGlobalTimerLO: uniform(func(w *warp) uint32 { return uint32(w.block.run.nanoseconds(w)) }),
 	sass.SRGlobalTimerHI: uniform(func(w *warp) uint32 { return uint32(w.block.run.nanoseconds(w) >> 32) }),
 	sass.SRZ:             uniform(func(*warp) uint32 { return 0 }),
+}
+
+// sharedSize is the shared memory of the block with what belongs to the system: from sm_80 on code subtracts that again.
+// sm_90 has it at the beginning.
+func sharedSize(w *warp) uint32 {
+	r := w.block.run
+	n := len(w.block.shared) - r.launch.Kernel.SharedReserved
+	if r.machine.module.Arch >= sass.SM80 {
+		n += r.machine.gpu.Limits.SharedReserved.Int()
+	}
+	return uint32(n)
 }
 
 // byLane is a register that depends on the lane only.

@@ -1,7 +1,6 @@
 package emu
 
 import (
-	"encoding/binary"
 	"fmt"
 	"math"
 	"math/bits"
@@ -42,19 +41,6 @@ type opCounter struct {
 	executions, threads, taken int64
 }
 
-// Offsets in constant bank 0 on Volta, measured by compiling reads of each special register (CUDA 12.9).
-const (
-	bankBlockDim  = 0x00
-	bankGridDim   = 0x0c
-	bankShared    = 0x18
-	bankLocal     = 0x20
-	bankStack     = 0x28
-	bankSharedDyn = 0x2c
-	bankGridID    = 0x30
-	bankSMs       = 0x10c
-	bankParams    = 0x160
-)
-
 // prepare checks a launch and makes its program.
 func (m *Machine) prepare(l *Launch) (*launchRun, error) {
 	r := &launchRun{machine: m, launch: l, last: &buffer{}}
@@ -63,7 +49,7 @@ func (m *Machine) prepare(l *Launch) (*launchRun, error) {
 	if err := m.check(l, r); err != nil {
 		return nil, err
 	}
-	r.sharedBytes = k.SharedStatic + l.SharedDynamic
+	r.sharedBytes = k.SharedReserved + k.SharedStatic + l.SharedDynamic
 	r.localBytes = (max(l.Stack, k.LocalFrame) + 15) &^ 15
 	var banks [32][]byte
 	copy(banks[:], m.banks[:])
@@ -140,25 +126,6 @@ func checkCooperative(resident, blocks int) error {
 		return fmt.Errorf("a cooperative launch of %d blocks, of which %d are resident together", blocks, resident)
 	}
 	return nil
-}
-
-// bank0 fills constant bank 0: the launch's own words, then the parameters.
-func (r *launchRun) bank0() []byte {
-	l, k := r.launch, r.launch.Kernel
-	data := make([]byte, max(k.ConstBank0Size, bankParams, k.ParamBase+k.ParamSize, 0x1000))
-	word := func(at int, v uint32) { binary.LittleEndian.PutUint32(data[at:], v) }
-	for axis := range 3 {
-		word(bankBlockDim+4*axis, uint32(l.Block[axis]))
-		word(bankGridDim+4*axis, uint32(l.Grid[axis]))
-	}
-	binary.LittleEndian.PutUint64(data[bankShared:], sharedWindow)
-	binary.LittleEndian.PutUint64(data[bankLocal:], localWindow)
-	word(bankStack, uint32(r.localBytes))
-	word(bankSharedDyn, uint32(l.SharedDynamic))
-	binary.LittleEndian.PutUint64(data[bankGridID:], 1)
-	word(bankSMs, uint32(r.machine.gpu.SMs.Int()))
-	copy(data[k.ParamBase:], l.Params)
-	return data
 }
 
 // exhausted is the fault of a launch that has used up its instructions.

@@ -38,7 +38,7 @@ func (w *warp) digest() uint64 {
 	const prime = 0x9e3779b97f4a7c15
 	h := uint64(uint32(w.pc))<<32 | uint64(w.active)
 	mix := func(v uint64) { h = bits.RotateLeft64((h^v)*prime, 29) }
-	for r := range w.regs[:w.block.run.program.registers] {
+	for r := range w.regs[:w.block.run.program.state()] {
 		row := &w.regs[r]
 		for i := 0; i < len(row); i += 2 {
 			mix(uint64(row[i])<<32 | uint64(row[i+1]))

@@ -135,6 +135,12 @@ func (p *program) source(o *sass.Operand, kind valueKind) (source, error) {
 			s.reg = uint16(o.Reg)
 			p.use(int(o.Reg) + max(int(o.Width), 1))
 		}
+	case sass.KindUReg:
+		if o.Reg == sass.URZ {
+			s.constant(0, 0, double)
+		} else {
+			s.reg = p.uniform(o)
+		}
 	case sass.KindImm:
 		low, high := uint32(o.Imm), uint32(o.Imm>>32)
 		if addr, ok := p.relocated[p.at]; ok {
@@ -171,22 +177,39 @@ func (p *program) bankWords(bank uint8, offset uint32) (low, high uint32, err er
 
 // dest resolves a destination register.
 func (p *program) dest(o *sass.Operand) uint16 {
-	if o.Kind != sass.KindReg || o.Reg == sass.RZ {
-		return sinkRegister
+	switch {
+	case o.Kind == sass.KindReg && o.Reg != sass.RZ:
+		p.use(int(o.Reg) + max(int(o.Width), 1))
+		return uint16(o.Reg)
+	case o.Kind == sass.KindUReg && o.Reg != sass.URZ:
+		return p.uniform(o)
 	}
-	p.use(int(o.Reg) + max(int(o.Width), 1))
-	return uint16(o.Reg)
+	return sinkRegister
 }
 
-// sinkRegister stands for RZ as a destination: rows behind all registers that nobody reads.
-const sinkRegister = 256
+// uniform resolves a uniform register. Its row holds the one value in all lanes, so that executors read it like any other.
+func (p *program) uniform(o *sass.Operand) uint16 {
+	p.uniforms = max(p.uniforms, int(o.Reg)+max(int(o.Width), 1))
+	return uniformRow + uint16(o.Reg)
+}
+
+// Rows of registers that are put in their place when the whole program is known, see place. sinkRegister stands for RZ
+// as a destination: rows behind all registers that nobody reads.
+const (
+	sinkRegister = 256
+	sinkRows     = 4
+	uniformRow   = 512
+)
 
 // use makes sure that warps have n registers.
 func (p *program) use(n int) { p.registers = max(p.registers, n) }
 
 func predicateOf(o *sass.Operand) predicate {
-	if o.Kind != sass.KindPred {
-		return predicate{reg: sass.PT}
+	switch o.Kind {
+	case sass.KindPred:
+		return predicate{o.Reg, o.Not}
+	case sass.KindUPred:
+		return predicate{uniformPredicate(o.Reg), o.Not}
 	}
-	return predicate{o.Reg, o.Not}
+	return predicate{reg: sass.PT}
 }

@@ -30,7 +30,7 @@ func newTestWarp(tb testing.TB, text string) *warp {
 	}
 	p := compile(&cubin.File{Codes: []*cubin.Code{code}}, [32][]byte{}, model, nil)
 	r := &launchRun{program: p, launch: &Launch{Block: [3]int{32, 1, 1}}, counters: make([]opCounter, len(p.ops)), budget: math.MaxInt64}
-	w := &warp{block: &block{run: r}, exists: allLanes, active: allLanes, regs: make([]lanes, p.registers+4)}
+	w := &warp{block: &block{run: r}, exists: allLanes, active: allLanes, regs: make([]lanes, p.rows())}
 	w.preds[sass.PT] = allLanes
 	return w
 }

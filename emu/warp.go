@@ -19,8 +19,8 @@ type warp struct {
 	status warpStatus
 	acc    access
 
-	regs  []lanes // registers, then sink rows from sinkRow on
-	preds [8]uint32
+	regs  []lanes    // registers, uniform registers (one value in all lanes), sinks
+	preds [16]uint32 // predicates, then uniform predicates: none of the lanes or all
 	local localMemory
 	state reconv.State
 
