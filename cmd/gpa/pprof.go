@@ -47,6 +47,11 @@ a profile.pb.gz beside which a samples.gpa lies; the cubins come from there. Sev
 func runPprof(ctx context.Context, e *env, args []string) error {
 	s := &pprofSources{ctx: ctx, stderr: e.stderr, profiles: make(map[string]*profile.Profile)}
 	defer s.close()
+	// pprof's web server and its prompt end with the process only.
+	defer context.AfterFunc(ctx, func() {
+		s.close()
+		os.Exit(exitFailed)
+	})()
 	flags := newPprofFlags(args, s)
 	err := driver.PProf(&driver.Options{Fetch: s, Obj: &s.objects, Flagset: flags})
 	return errors.Join(flags.err, s.err, err)

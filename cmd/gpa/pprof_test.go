@@ -139,6 +139,8 @@ func TestPprofServer(t *testing.T) {
 	defer cancel()
 	address := freeAddress(t)
 	cmd := gpaProcess(t, "pprof", "-no_browser", "-http="+address, "hotspot")
+	temporary := t.TempDir()
+	cmd.Env = append(cmd.Env, "TMPDIR="+temporary)
 	stderr, err := cmd.StderrPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -146,8 +148,13 @@ func TestPprofServer(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	defer cmd.Wait()
-	defer cmd.Process.Kill()
+	defer func() {
+		cmd.Process.Signal(os.Interrupt)
+		cmd.Wait()
+		if left, err := os.ReadDir(temporary); err != nil || len(left) > 0 {
+			t.Errorf("%d files are left behind, %v", len(left), err)
+		}
+	}()
 	serving := false
 	for lines := bufio.NewScanner(stderr); !serving && lines.Scan(); {
 		serving = strings.Contains(lines.Text(), "Serving web UI on ")
