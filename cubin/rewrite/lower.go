@@ -29,13 +29,14 @@ type lowerer struct {
 	flags  int            // first register of the loops' flags
 	nop    item           // filler
 	tests  map[int]origin // by piece: what its test, made last, compares
+	gather map[int]bool   // ids of blocks that only gather the lanes of a warp
 	body   *body
 }
 
 // newLowerer makes the shape of a function: its blocks, a node for each conditional exit, and, unless tables are kept, the
 // tests that take the place of indirect branches.
 func newLowerer(m maker, g *cfg.Graph, f *cfg.Func, kernel, tables bool) (*lowerer, *cfg.Shape, error) {
-	l := &lowerer{maker: m, graph: g, fn: f, kernel: kernel, tables: tables, firsts: make(map[int]int), tests: make(map[int]origin)}
+	l := &lowerer{maker: m, graph: g, fn: f, kernel: kernel, tables: tables, firsts: make(map[int]int), tests: make(map[int]origin), gather: gatherBlocks(g, f)}
 	var err error
 	if l.nop, err = m.make(1, "NOP"); err != nil {
 		return nil, nil, err
@@ -74,6 +75,15 @@ func (l *lowerer) link(s *cfg.Shape, node int, b *cfg.Block) error {
 		} else {
 			leaves = true
 		}
+	}
+	if l.gather[b.ID] {
+		s.Succs[node] = succs[:1]
+		for _, to := range succs {
+			if !b.Loop.Contains(l.nodes[to].block.ID) {
+				s.Succs[node][0] = to
+			}
+		}
+		return nil
 	}
 	if l.keepsTable(last) && !leaves && len(succs) > 0 {
 		s.Succs[node] = succs
@@ -192,6 +202,15 @@ func (l *lowerer) exitPiece(o origin) (piece, error) {
 // blockPiece makes the piece of a block with the given successors.
 func (l *lowerer) blockPiece(b *cfg.Block, succs []int) (piece, error) {
 	code := l.graph.Code
+	if l.gather[b.ID] {
+		p := piece{taken: -1, fall: succs[0]}
+		for i := b.First; i <= b.Last; i++ {
+			if err := l.settle(&p, &code.Insts[i]); err != nil {
+				return p, err
+			}
+		}
+		return p, nil
+	}
 	last := code.Insts[b.Last]
 	end := b.Last + 1
 	p := piece{taken: -1, fall: -1}
