@@ -37,6 +37,9 @@ func (e *editor) reconverge(f *cfg.Func) (*body, *Change) {
 	if err != nil {
 		return fail(err)
 	}
+	if shape.Structure().Structured() {
+		return nil, nil // but for gather loops
+	}
 	s := &Structured{Entry: shape.Entry, Exit: shape.Exit}
 	for i, succs := range shape.Succs {
 		s.Nodes = append(s.Nodes, Node{Block: i, Succs: succs})
@@ -97,7 +100,7 @@ func (b *body) placeFrontier(m maker, free []uint8, kernel bool) (placed, droppe
 		}
 		j.sync = b.add(piece{items: []item{sync}, taken: -1, fall: j.at})
 	}
-	if err := b.connect(m, s, list); err != nil {
+	if err := b.connect(m, s, list, n.weight); err != nil {
 		return 0, 0, err
 	}
 	b.dropEmpty()
@@ -369,7 +372,7 @@ func (n *nest) latch(s *cfg.Shape, cycle int) int {
 // gain estimates how many warp instructions a join saves: a second group does not execute what lies between it and the next
 // join, but all execute BSSY and BSYNC, and those that leave BREAK. Code in a loop counts loopWeight times.
 func (n *nest) gain(s *cfg.Shape, j *frontierJoin, list []*frontierJoin) float64 {
-	const beginCost, syncCost, breakCost = 2, 2, 0.5
+	const beginCost, syncCost, breakCost = 2, 2, 0.25
 	joins := map[int]bool{s.Exit: true}
 	for _, o := range list {
 		joins[o.at] = true
@@ -455,8 +458,8 @@ type edgeWork struct {
 	sync           *frontierJoin
 }
 
-// connect puts BSSY, BREAK and BSYNC where they belong.
-func (b *body) connect(m maker, s *cfg.Shape, list []*frontierJoin) error {
+// connect puts BSSY, BREAK and BSYNC where they belong. weight says how often a node is executed.
+func (b *body) connect(m maker, s *cfg.Shape, list []*frontierJoin, weight func(int) float64) error {
 	work := make(map[cfg.Edge]*edgeWork)
 	at := func(from, to int) *edgeWork {
 		e := cfg.Edge{From: from, To: to}
@@ -492,7 +495,7 @@ func (b *body) connect(m maker, s *cfg.Shape, list []*frontierJoin) error {
 		return err
 	}
 	for _, e := range edges {
-		if err := b.workEdge(m, e, work[e]); err != nil {
+		if err := b.workEdge(m, e, work[e], weight(e.To) < weight(e.From)); err != nil {
 			return err
 		}
 	}
@@ -582,19 +585,25 @@ func (b *body) breakAt(m maker, to int, at, j *frontierJoin, list []*frontierJoi
 	return nil
 }
 
-// workEdge puts pieces between two others.
-func (b *body) workEdge(m maker, e cfg.Edge, w *edgeWork) error {
+// workEdge puts pieces between two others. BREAK goes before the branch under its guard, unless the way is rare.
+func (b *body) workEdge(m maker, e cfg.Edge, w *edgeWork, rare bool) error {
 	to := e.To
 	if w.sync != nil {
 		to = w.sync.sync
 	}
 	var items []item
+	guard, simple := b.edgeGuard(e)
 	for _, j := range w.breaks {
 		leave, err := m.make(2, "BREAK B%d", j.number)
 		if err != nil {
 			return err
 		}
-		items = append(items, leave)
+		if simple && !rare {
+			leave.inst.Guard = guard
+			b.pieces[e.From].items = append(b.pieces[e.From].items, leave)
+		} else {
+			items = append(items, leave)
+		}
 	}
 	for _, j := range w.begins {
 		begin, err := b.begin(m, j.number, j.sync)
@@ -610,6 +619,30 @@ func (b *body) workEdge(m maker, e cfg.Edge, w *edgeWork) error {
 		b.redirect(e.From, e.To, to)
 	}
 	return nil
+}
+
+// edgeGuard returns the guard under which a conditional branch takes an edge; simple is false where no predicate says it,
+// and the guard is always true then.
+func (b *body) edgeGuard(e cfg.Edge) (guard sass.Guard, simple bool) {
+	p, always := &b.pieces[e.From], sass.Guard{Reg: sass.PT}
+	if p.branch == nil || p.branch.inst.Op != sass.BRA || p.taken == p.fall || p.fall < 0 || p.branch.inst.Guard.Always() ||
+		p.branch.inst.Guard.Uniform || p.branch.inst.Mod(sass.BraMode) == sass.BraDIV || p.branch.inst.Mod(sass.BraMode) == sass.BraCONV {
+		return always, false
+	}
+	for _, o := range p.branch.inst.Operands {
+		if o.Kind == sass.KindPred && (o.Reg != sass.PT || o.Not) {
+			return always, false
+		}
+	}
+	guard = p.branch.inst.Guard
+	switch e.To {
+	case p.taken:
+		return guard, true
+	case p.fall:
+		guard.Neg = !guard.Neg
+		return guard, true
+	}
+	return always, false
 }
 
 // dropEmpty takes out pieces without instructions.
