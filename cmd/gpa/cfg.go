@@ -17,8 +17,8 @@ import (
 // cfgFlags are the choices of gpa cfg.
 type cfgFlags struct {
 	moduleFlags
-	json, dot bool
-	functions []string
+	json, dot, frontiers bool
+	functions            []string
 }
 
 func cfgCommand() command {
@@ -26,7 +26,9 @@ func cfgCommand() command {
 		name: "cfg", args: "CUBIN|KERNEL", short: "print control-flow graphs, call graph and loop nests",
 		long: `Blocks and edges are those of nvdisasm -bbcfg: a CALL does not end a block. The text lists the blocks of each function
 with the lines they come from (inline stacks innermost first), its loops and its calls. --dot draws the same for Graphviz:
-gpa cfg --dot KERNEL | dot -Tsvg.
+gpa cfg --dot KERNEL | dot -Tsvg. --frontiers adds the thread frontiers of the blocks, by priority, where threads come
+together again under thread frontiers and under immediate post-dominators, and the edges that keep a function from being
+structured (Wu et al.'s interacting edges).
 
 --json prints {"file", "arch", "functions": [{"name", "symbol", "visibility", "section", "offset", "size",
 "blocks": [{"id", "first", "last", "successors", "exits", "loop", "frames": [{"function", "file", "line"}, …]}],
@@ -38,6 +40,7 @@ compiler helper; exits says that control may leave the function; a loop or paren
 			var f cfgFlags
 			flags.BoolVar(&f.json, "json", false, "print JSON")
 			flags.BoolVar(&f.dot, "dot", false, "print a graph for Graphviz")
+			flags.BoolVar(&f.frontiers, "frontiers", false, "print thread frontiers, re-convergence points and interacting edges too")
 			flags.StringArrayVar(&f.functions, "function", nil, "only this function, `NAME`, by symbol or demangled; may be repeated")
 			f.register(flags)
 			return func(_ context.Context, e *env, args []string) error {
@@ -52,8 +55,8 @@ compiler helper; exits says that control may leave the function; a loop or paren
 }
 
 func (f *cfgFlags) run(e *env, name string) error {
-	if f.json && f.dot {
-		return usagef("--json and --dot exclude each other")
+	if f.json && f.dot || f.frontiers && (f.json || f.dot) {
+		return usagef("--json, --dot and --frontiers exclude each other")
 	}
 	module, err := f.open(name)
 	if err != nil {
@@ -73,6 +76,12 @@ func (f *cfgFlags) run(e *env, name string) error {
 		fmt.Fprintf(w, "%s: sm_%d\n", module.Name, module.Arch)
 		for i := range list {
 			list[i].print(w)
+			if !f.frontiers {
+				continue
+			}
+			if err := list[i].printFrontiers(w); err != nil {
+				return err
+			}
 		}
 	}
 	return w.Flush()

@@ -48,3 +48,30 @@ func TestCFG(t *testing.T) {
 		t.Errorf("graph\n%s", dot)
 	}
 }
+
+// Figure 1 of Thread Frontiers: what --frontiers says of it.
+func TestCFGFrontiers(t *testing.T) {
+	stdout, stderr, status := gpa(t, "cfg", "../../emu/activity/testdata/figures.sm_70.cubin", "--function", "figure1", "--frontiers")
+	if status != exitDone || stderr != "" {
+		t.Fatalf("status %d, %s", status, stderr)
+	}
+	const want = `  priorities: B0 B1 B2 B3 B4 B5 B6 B7 B8
+  frontier of B1: B2
+  frontier of B2: B7
+  frontier of B3: B7
+  frontier of B4: B5 B7
+  frontier of B5: B7
+  frontier of B6: B7
+  frontier sizes: 0 to 2, mean 0.78; re-convergence checks: 4
+  joins of thread frontiers: B2 B5 B7; of post-dominators: B7
+  unstructured, reducible: 6 blocks left of 10
+  interacting out-edge: B1 to B7
+  interacting out-edge: B4 to B7
+`
+	if !strings.HasSuffix(stdout, want) {
+		t.Errorf("%s\nwant at its end:\n%s", stdout, want)
+	}
+	if _, _, status := gpa(t, "cfg", "../../emu/activity/testdata/figures.sm_70.cubin", "--frontiers", "--json"); status != exitUsage {
+		t.Errorf("--frontiers --json: status %d", status)
+	}
+}
