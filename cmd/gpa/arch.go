@@ -24,7 +24,7 @@ and caches (KiB), results a cycle of chains of one instruction (warps), cycles o
 It takes a minute or two.
 
 --json prints {"gpus": [{"name", "product", "arch", "figures": [{"name", "value", "unit", "source"}]}]},
-without NAME of all GPUs; with --measure {"gpu", "measurements": [{"benchmark", "parameter", "emulated", "published",
+without NAME of all GPUs; with --measure {"gpu", "code", "measurements": [{"benchmark", "parameter", "emulated", "published",
 "unit", "source"}]}.`,
 		setup: func(flags *pflag.FlagSet) action {
 			asJSON := flags.Bool("json", false, "print JSON")

@@ -13,6 +13,7 @@ import (
 // measuredJSON is what gpa arch --measure --json prints.
 type measuredJSON struct {
 	GPU          string            `json:"gpu"`
+	Code         string            `json:"code"` // architecture of the code that was run
 	Measurements []measurementJSON `json:"measurements"`
 }
 
@@ -46,7 +47,7 @@ func measureArch(ctx context.Context, e *env, args []string, asJSON bool) error 
 	if len(list) == 0 {
 		list = bench.Standard()
 	}
-	out := measuredJSON{GPU: model.Name}
+	out := measuredJSON{GPU: model.Name, Code: "sm_" + strconv.Itoa(bench.Code())}
 	for _, m := range list {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -64,6 +65,9 @@ func measureArch(ctx context.Context, e *env, args []string, asJSON bool) error 
 }
 
 func printMeasurements(e *env, out *measuredJSON) error {
+	if _, err := fmt.Fprintf(e.stdout, "%s, running code for %s\n\n", out.GPU, out.Code); err != nil {
+		return err
+	}
 	t := reports.Table{Columns: []reports.Column{
 		{Title: "benchmark"}, {Title: "parameter", Right: true}, {Title: "emulated", Right: true}, {Title: "published", Right: true},
 		{Title: "error", Right: true}, {Title: "unit"}, {Title: "source"},

@@ -23,19 +23,50 @@ type Bench struct {
 	module *cubin.File
 }
 
-// New returns the bench of a GPU. The error says which architectures there is code for.
+// New returns the bench of a GPU. Where the code for its architecture has instructions that are not known, the code is
+// that of sm_70: the memory path does not depend on it, and the pipes are those of the GPU. The error says for which
+// architectures there is code.
 func New(gpu *arch.Model) (*Bench, error) {
-	name := fmt.Sprintf("micro.sm_%d.cubin", gpu.Arch)
-	data, err := code.ReadFile("code/" + name)
-	if err != nil {
-		return nil, fmt.Errorf("there are no micro-benchmarks for sm_%d", gpu.Arch)
-	}
-	module, err := cubin.NewFile(name, data)
+	module, err := load(gpu.Arch)
 	if err != nil {
 		return nil, err
 	}
-	return &Bench{gpu: gpu, module: module}, nil
+	if known(module) {
+		return &Bench{gpu: gpu, module: module}, nil
+	}
+	const oldest = 70
+	if module, err = load(oldest); err != nil {
+		return nil, err
+	}
+	same := *gpu
+	same.Arch = oldest
+	return &Bench{gpu: &same, module: module}, nil
 }
+
+// load reads the code for an architecture.
+func load(architecture int) (*cubin.File, error) {
+	name := fmt.Sprintf("micro.sm_%d.cubin", architecture)
+	data, err := code.ReadFile("code/" + name)
+	if err != nil {
+		return nil, fmt.Errorf("there are no micro-benchmarks for sm_%d", architecture)
+	}
+	return cubin.NewFile(name, data)
+}
+
+// known reports whether all instructions of a module are.
+func known(module *cubin.File) bool {
+	for _, c := range module.Codes {
+		for i := range c.Insts {
+			if c.Insts[i].Form == nil {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// Code returns the architecture of the code that is run, as 70 for sm_70.
+func (b *Bench) Code() int { return int(b.module.Arch) }
 
 // A rig is a machine that measures.
 type rig struct {

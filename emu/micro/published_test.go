@@ -2,6 +2,7 @@ package micro
 
 import (
 	"math"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -65,6 +66,43 @@ func TestV100(t *testing.T) {
 			measure(t, b, tt.Measurement, tt.share)
 		})
 	}
+}
+
+// TestOthers holds plateaus and strides of other GPUs within a tenth of what was measured.
+func TestOthers(t *testing.T) {
+	for name, keep := range map[string]func(m Measurement) bool{
+		"a100":  func(m Measurement) bool { return m.Benchmark == "stride f32" || plateau(m, 205, 552) },
+		"a40":   func(m Measurement) bool { return m.Benchmark == "stride f32" || plateau(m, 250, 552) },
+		"l40":   func(m Measurement) bool { return plateau(m, 274, 624) },
+		"gh200": func(m Measurement) bool { return plateau(m, 280, 688) },
+		"h200":  func(m Measurement) bool { return m.Benchmark == "stride f32" && m.Parameter != "3" },
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := bench(t, name)
+			rows, err := b.Published()
+			if err != nil {
+				t.Fatal(err)
+			}
+			var n int
+			for _, m := range rows {
+				if keep(m) {
+					measure(t, b, m, 0.1)
+					n++
+				}
+			}
+			if n < 4 {
+				t.Errorf("only %d measurements", n)
+			}
+		})
+	}
+}
+
+// plateau reports whether a latency is one of L1, or within 2 % of those of L2 and DRAM, and of a working set that is
+// quickly followed.
+func plateau(m Measurement, l2, dram float64) bool {
+	near := func(v float64) bool { return math.Abs(m.Value-v) <= 0.02*v }
+	kib, _ := strconv.ParseFloat(m.Parameter, 64)
+	return m.Benchmark == "latency" && (kib < 1500 || kib > 190000 && kib < 900000) && (m.Value < 35 || near(l2) || near(dram))
 }
 
 // TestStreams measures bandwidths on an eighth of a V100: SMs, L2 and DRAM.
