@@ -46,6 +46,8 @@ func commands() []command {
 		checkCommand(),
 		pprofCommand(),
 		evaluateCommand(),
+		importCommand(),
+		exportCommand(),
 		disasmCommand(),
 		asmCommand(),
 		cfgCommand(),
