@@ -53,6 +53,7 @@ func commands() []command {
 		cfgCommand(),
 		rewriteCommand(),
 		archCommand(),
+		benchCommand(),
 		versionCommand(),
 	}
 }

@@ -1,0 +1,204 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"gpa/emu"
+	"gpa/kernels"
+	"gpa/profiler/sampler"
+	"gpa/reports"
+)
+
+// benchFlags are the flags of gpa bench.
+type benchFlags struct {
+	repeat int
+	json   bool
+}
+
+// A benchResult is what gpa bench --json prints.
+type benchResult struct {
+	Machine benchMachine  `json:"machine"`
+	Kernels []benchKernel `json:"kernels"`
+	Median  benchSpeed    `json:"median"`
+	Memory  uint64        `json:"memory_bytes"` // that the process has taken from the system by the end
+}
+
+// A benchMachine is what the speeds were measured on.
+type benchMachine struct {
+	CPU  string `json:"cpu,omitempty"` // where the system tells
+	OS   string `json:"os"`
+	Arch string `json:"arch"`
+	Go   string `json:"go"`
+}
+
+// A benchKernel holds the speeds of all launches of one kernel.
+type benchKernel struct {
+	Name             string     `json:"name"`
+	WarpInstructions int64      `json:"warp_instructions"`
+	Speed            benchSpeed `json:"speed"`
+}
+
+// A benchSpeed holds warp instructions per second of host time at each level of timing, with samples taken where there
+// is timing.
+type benchSpeed struct {
+	Full float64 `json:"full"`
+	Fast float64 `json:"fast"`
+	None float64 `json:"none"`
+}
+
+func benchCommand() command {
+	return command{
+		name: "bench", args: "[KERNEL ...]", short: "measure how fast the emulated GPU runs on this machine",
+		long: `Every KERNEL, by default each built-in one, runs at every level of timing on one core of this machine: full and fast with
+samples taken, none without. What is printed is warp instructions per second of host time in the launches, the set-up of
+each launch included, of the fastest of --repeat runs. The last line is the median over the kernels.`,
+		setup: func(flags *pflag.FlagSet) action {
+			var f benchFlags
+			flags.IntVar(&f.repeat, "repeat", 3, "run everything `N` times and take the fastest")
+			flags.BoolVar(&f.json, "json", false, "print JSON")
+			return f.run
+		},
+	}
+}
+
+func (f *benchFlags) run(ctx context.Context, e *env, args []string) error {
+	if f.repeat < 1 {
+		return usagef("--repeat: %d is less than 1", f.repeat)
+	}
+	if len(args) == 0 {
+		args = kernels.Names()
+	}
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	out := benchResult{Machine: benchMachine{CPU: cpuName(), OS: runtime.GOOS, Arch: runtime.GOARCH, Go: runtime.Version()}}
+	for _, name := range args {
+		k, err := f.kernel(ctx, name)
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		out.Kernels = append(out.Kernels, k)
+	}
+	out.Median = medianSpeed(out.Kernels)
+	var memory runtime.MemStats
+	runtime.ReadMemStats(&memory)
+	out.Memory = memory.Sys
+	if f.json {
+		return reports.WriteJSON(e.stdout, out)
+	}
+	return out.print(e.stdout)
+}
+
+// kernel measures one kernel at every level.
+func (f *benchFlags) kernel(ctx context.Context, name string) (benchKernel, error) {
+	k := benchKernel{Name: name}
+	for _, level := range []struct {
+		timing emu.TimingLevel
+		speed  *float64
+	}{{emu.TimingFull, &k.Speed.Full}, {emu.TimingFast, &k.Speed.Fast}, {emu.TimingNone, &k.Speed.None}} {
+		for range f.repeat {
+			instructions, took, err := benchOnce(ctx, name, level.timing)
+			if err != nil {
+				return k, err
+			}
+			k.WarpInstructions = instructions
+			*level.speed = max(*level.speed, float64(instructions)/took.Seconds())
+		}
+	}
+	return k, nil
+}
+
+// benchOnce runs all launches of a kernel and returns their warp instructions and their host time.
+func benchOnce(ctx context.Context, name string, level emu.TimingLevel) (instructions int64, took time.Duration, err error) {
+	r, err := new(target).resolve(name)
+	if err != nil {
+		return 0, 0, err
+	}
+	var o *sampler.Sampler
+	if level != emu.TimingNone {
+		if o, err = sampler.New(sampler.Options{}); err != nil {
+			return 0, 0, err
+		}
+	}
+	s, err := new(machineFlags).session(r, level, io.Discard)
+	if err != nil {
+		return 0, 0, err
+	}
+	ran := newExecution(r)
+	runtime.GC() // what was set up before is not to be paid for during the launches
+	if err := ran.all(ctx, s, o); err != nil {
+		return 0, 0, err
+	}
+	for i, l := range ran.profile.Launches {
+		instructions += l.Facts.WarpInstructions
+		took += ran.took[i]
+	}
+	return instructions, max(took, 1), ran.failed()
+}
+
+// medianSpeed returns the median of each level by itself.
+func medianSpeed(list []benchKernel) benchSpeed {
+	of := func(level func(*benchSpeed) float64) float64 {
+		speeds := make([]float64, len(list))
+		for i := range list {
+			speeds[i] = level(&list[i].Speed)
+		}
+		slices.Sort(speeds)
+		n := len(speeds)
+		return (speeds[(n-1)/2] + speeds[n/2]) / 2
+	}
+	return benchSpeed{
+		Full: of(func(s *benchSpeed) float64 { return s.Full }),
+		Fast: of(func(s *benchSpeed) float64 { return s.Fast }),
+		None: of(func(s *benchSpeed) float64 { return s.None }),
+	}
+}
+
+func (r *benchResult) print(w io.Writer) error {
+	cpu := r.Machine.CPU
+	if cpu == "" {
+		cpu = "one core"
+	}
+	if _, err := fmt.Fprintf(w, "%s, %s/%s, %s; million warp instructions per second on one core\n\n",
+		cpu, r.Machine.OS, r.Machine.Arch, r.Machine.Go); err != nil {
+		return err
+	}
+	t := reports.Table{Columns: []reports.Column{
+		{Title: "kernel"}, {Title: "warp instructions", Right: true}, {Title: "full", Right: true}, {Title: "fast", Right: true}, {Title: "none", Right: true},
+	}}
+	for i := range r.Kernels {
+		k := &r.Kernels[i]
+		t.Add(k.Name, strconv.FormatInt(k.WarpInstructions, 10), millions(k.Speed.Full), millions(k.Speed.Fast), millions(k.Speed.None))
+	}
+	t.Add("median", "", millions(r.Median.Full), millions(r.Median.Fast), millions(r.Median.None))
+	if err := t.Render(w); err != nil {
+		return err
+	}
+	const mebibyte = 1 << 20
+	_, err := fmt.Fprintf(w, "\nmemory: %d MiB\n", r.Memory/mebibyte)
+	return err
+}
+
+func millions(perSecond float64) string { return strconv.FormatFloat(perSecond/1e6, 'f', 2, 64) }
+
+// cpuName returns what Linux calls the processor, empty elsewhere.
+func cpuName() string {
+	info, err := os.ReadFile("/proc/cpuinfo")
+	if err != nil {
+		return ""
+	}
+	for line := range bytes.Lines(info) {
+		if key, value, ok := bytes.Cut(line, []byte(":")); ok && string(bytes.TrimSpace(key)) == "model name" {
+			return string(bytes.TrimSpace(value))
+		}
+	}
+	return ""
+}
