@@ -102,7 +102,7 @@ func identify(data []byte) error {
 		return identifyELF(data)
 	case len(data) >= 4 && binary.LittleEndian.Uint32(data) == magicFatbin,
 		len(data) >= 4 && binary.LittleEndian.Uint32(data) == magicFatbinWrap:
-		return is("fatbin, take the cubin out of it first (cuobjdump -xelf all)")
+		return is("fatbin, whose cubins are to be read one by one")
 	case isText(data) && bytes.Contains(data, []byte(".visible")) && bytes.Contains(data, []byte(".target")):
 		return is("PTX, assemble it first (ptxas)")
 	case isText(data):

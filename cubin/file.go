@@ -138,7 +138,8 @@ type Frame struct {
 // maxFileSize bounds what Open reads into memory.
 const maxFileSize = 1 << 31
 
-// Open reads the cubin in a file.
+// Open reads the cubin in a file, or the only one for an architecture that gpa knows in a file that holds several (see
+// [Pick]).
 func Open(path string) (*File, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -151,7 +152,11 @@ func Open(path string) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
-	return NewFile(path, data)
+	label, code, err := Pick(path, data, 0)
+	if err != nil {
+		return nil, err
+	}
+	return NewFile(label, code)
 }
 
 // NewFile decodes the cubin in data, which must not change afterwards. The name is for messages.

@@ -17,6 +17,8 @@ import (
 
 // disasmFlags are the choices of gpa disasm.
 type disasmFlags struct {
+	moduleFlags
+	list    bool
 	json    bool
 	hex     bool
 	control bool
@@ -28,7 +30,8 @@ type disasmFlags struct {
 func disasmCommand() command {
 	return command{
 		name: "disasm", args: "CUBIN|KERNEL", short: "print the machine code of a cubin, as nvdisasm does",
-		long: `The argument is a cubin or a built-in kernel. Control codes are printed as [B012345:Rr:Ww:Y:Sss]: the dependence
+		long: `The argument is a cubin, a built-in kernel, or a fatbin, executable, object, library or archive that holds cubins, of which
+--arch or --entry choose one (compressed ones too). Control codes are printed as [B012345:Rr:Ww:Y:Sss]: the dependence
 counters that the instruction waits for, its read and write barriers, yield, and the stall count.
 
 --json prints {"file", "arch", "sections": [{"name", "functions": [{"name", "kind", "offset", "size"}],
@@ -41,6 +44,8 @@ frames innermost first.`,
 			flags.BoolVar(&f.control, "control", false, "print the control codes")
 			flags.BoolVar(&f.lines, "lines", false, "print source lines with their inline stacks")
 			flags.BoolVar(&f.asm, "asm", false, "print the whole file as text that gpa asm makes the same file of")
+			flags.BoolVar(&f.list, "list", false, "list the cubins and PTX in a fatbin, executable, library or archive")
+			f.register(flags)
 			flags.StringVar(&f.kernel, "kernel", "", "only the section of this kernel, `NAME`")
 			return func(_ context.Context, e *env, args []string) error {
 				name, err := oneArgument(args, "the cubin")
@@ -54,7 +59,10 @@ frames innermost first.`,
 }
 
 func (f *disasmFlags) run(e *env, name string) error {
-	module, err := openModule(name)
+	if f.list {
+		return listEntries(e.stdout, name)
+	}
+	module, err := f.open(name)
 	if err != nil {
 		return err
 	}
@@ -111,6 +119,10 @@ func (f *disasmFlags) instruction(w io.Writer, in *sass.Inst, labels map[uint64]
 	fmt.Fprintf(w, "        /*%04x*/ ", in.PC)
 	if f.control {
 		fmt.Fprintf(w, "%s ", in.Control)
+	}
+	if in.Op == sass.OpNone {
+		fmt.Fprintf(w, ".inst 0x%016x, 0x%016x  // not known\n", in.Word.Hi, in.Word.Lo)
+		return
 	}
 	text := in.TextWith(func(pc uint64) string {
 		if label, ok := labels[pc]; ok {

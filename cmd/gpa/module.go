@@ -2,37 +2,93 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/pflag"
 
 	"gpa/cubin"
+	"gpa/cubin/sass"
 	"gpa/kernels"
 )
 
 // moduleFlags choose one of the cubins that a file may hold.
-type moduleFlags struct{ arch string }
-
-func (m *moduleFlags) register(flags *pflag.FlagSet) {
-	flags.StringVar(&m.arch, "arch", "", "the cubin for this architecture, `sm_NN`, of a file that holds several")
+type moduleFlags struct {
+	arch  string
+	entry int // counted from 1; 0 for none chosen
 }
 
-// open reads the cubin that an argument names: a file, or the one of a launch file or built-in kernel.
+func (m *moduleFlags) register(flags *pflag.FlagSet) {
+	flags.StringVar(&m.arch, "arch", "", "the cubin for this architecture, `sm_NN`, of a fatbin, executable, library or archive")
+	flags.IntVar(&m.entry, "entry", 0, "the entry of this `NUMBER` in such a file, as gpa disasm --list counts them")
+}
+
+// open reads the cubin that an argument names: a file, one of those that a file holds, or the one of a launch file or
+// built-in kernel.
 func (m *moduleFlags) open(name string) (*cubin.File, error) {
+	sm := 0
+	if m.arch != "" {
+		var err error
+		if sm, err = strconv.Atoi(strings.TrimPrefix(m.arch, "sm_")); err != nil || sm <= 0 {
+			return nil, usagef("--arch %s: want sm_NN", m.arch)
+		}
+	}
 	isLaunch := slices.Contains(kernels.Names(), name) || strings.HasSuffix(name, ".yaml") || strings.HasSuffix(name, ".yml")
 	if info, err := os.Stat(name); err == nil && info.IsDir() {
 		isLaunch = true
 	}
-	if !isLaunch {
+	if isLaunch {
+		file, err := new(target).launchFile(name)
+		if err != nil {
+			return nil, err
+		}
+		return file.LoadModule(sass.Arch(sm))
+	}
+	if sm == 0 && m.entry == 0 {
 		return cubin.Open(name)
 	}
-	file, err := new(target).launchFile(name)
+	data, err := os.ReadFile(name)
 	if err != nil {
 		return nil, err
 	}
-	return file.LoadModule(0)
+	label, code := "", []byte(nil)
+	if m.entry != 0 {
+		list, problem := cubin.Entries(data)
+		if problem != nil && len(list) == 0 {
+			return nil, fmt.Errorf("%s: %w", name, problem)
+		}
+		label, code, err = cubin.ReadEntry(name, list, m.entry-1)
+	} else {
+		label, code, err = cubin.Pick(name, data, sass.Arch(sm))
+	}
+	if err != nil {
+		return nil, err
+	}
+	return cubin.NewFile(label, code)
+}
+
+// listEntries prints the device code that a file holds, and why an entry cannot be read.
+func listEntries(w io.Writer, name string) error {
+	data, err := os.ReadFile(name)
+	if err != nil {
+		return err
+	}
+	list, err := cubin.Entries(data)
+	for i := range list {
+		e := &list[i]
+		note := e.Compression
+		if _, problem := e.Read(); problem != nil {
+			note = "cannot be read: " + problem.Error()
+		}
+		fmt.Fprintln(w, strings.TrimRight(fmt.Sprintf("%5d  %-6s sm_%-4d %9d bytes  %s %s %s", i+1, e.Kind, e.SM, e.Size, e.Where, e.Name, note), " "))
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	return nil
 }
 
 // openModule reads the cubin that an argument names, of a file that holds no other.

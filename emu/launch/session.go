@@ -22,7 +22,11 @@ func (f *File) LoadModule(architecture sass.Arch) (*cubin.File, error) {
 	if err != nil {
 		return nil, f.errorAt(position{key: "module"}, err)
 	}
-	return cubin.NewFile(name, data)
+	label, code, err := cubin.Pick(name, data, architecture)
+	if err != nil {
+		return nil, err
+	}
+	return cubin.NewFile(label, code)
 }
 
 // moduleArchitecture is the part of a cubin's name that says what it is built for, as in saxpy.sm_70.cubin.

@@ -1,0 +1,234 @@
+package cubin
+
+import (
+	"bytes"
+	"debug/elf"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/klauspost/compress/zstd"
+
+	"gpa/cubin/sass"
+)
+
+// packLZ4 makes an LZ4 block: runs of zero bytes become copies of the byte before, everything else literals.
+func packLZ4(data []byte) []byte {
+	var out, literals []byte
+	length := func(n int) {
+		for n -= 15; n >= 255; n -= 255 {
+			out = append(out, 255)
+		}
+		if n >= 0 {
+			out = append(out, byte(n))
+		}
+	}
+	flush := func(run int) {
+		token := byte(min(len(literals), 15)) << 4
+		if run > 0 {
+			token |= byte(min(run-4, 15))
+		}
+		out = append(out, token)
+		length(len(literals))
+		out = append(out, literals...)
+		literals = nil
+		if run > 0 {
+			out = append(out, 1, 0)
+			length(run - 4)
+		}
+	}
+	for i := 0; i < len(data); {
+		run := 0
+		for i > 0 && data[i-1] == 0 && i+run < len(data)-8 && data[i+run] == 0 {
+			run++
+		}
+		if run >= 4 {
+			flush(run)
+			i += run
+			continue
+		}
+		literals = append(literals, data[i])
+		i++
+	}
+	flush(0)
+	return out
+}
+
+func packZstd(t testing.TB, data []byte) []byte {
+	t.Helper()
+	e, err := zstd.NewWriter(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	return e.EncodeAll(data, nil)
+}
+
+// fatEntry makes an entry of a fatbin.
+func fatEntry(kind EntryKind, sm int, name string, data []byte, flags uint64, size int) []byte {
+	h := make([]byte, entryHeader, entryHeader+len(name))
+	le := binary.LittleEndian
+	le.PutUint16(h, uint16(kind))
+	le.PutUint16(h[2:], 0x101)
+	le.PutUint32(h[4:], uint32(entryHeader+len(name)))
+	padded := append(bytes.Clone(data), make([]byte, -len(data)&7)...)
+	le.PutUint64(h[8:], uint64(len(padded)))
+	le.PutUint32(h[28:], uint32(sm))
+	le.PutUint64(h[40:], flags)
+	if flags != 0 {
+		le.PutUint32(h[16:], uint32(len(data)))
+		le.PutUint64(h[56:], uint64(size))
+	}
+	if name != "" {
+		le.PutUint32(h[32:], entryHeader)
+		le.PutUint32(h[36:], uint32(len(name)))
+	}
+	return append(append(h, name...), padded...)
+}
+
+// fatbin makes a fatbin of entries.
+func fatbin(entries ...[]byte) []byte {
+	body := bytes.Join(entries, nil)
+	h := binary.LittleEndian.AppendUint32(nil, magicFatbin)
+	h = binary.LittleEndian.AppendUint16(binary.LittleEndian.AppendUint16(h, 1), fatbinHeader)
+	return append(binary.LittleEndian.AppendUint64(h, uint64(len(body))), body...)
+}
+
+// hostFile makes the ELF file of a host with a fatbin in it.
+func hostFile(t testing.TB, fat []byte) []byte {
+	t.Helper()
+	im := Image{Symbols: make([]ImageSymbol, 1)}
+	copy(im.Header.Ident[:], elf.ELFMAG+"\x02\x01\x01")
+	im.Header.Type, im.Header.Machine, im.Header.Version, im.Header.Ehsize = uint16(elf.ET_EXEC), uint16(elf.EM_X86_64), 1, 64
+	im.Header.Shstrndx = 1
+	im.Sections = []*ImageSection{
+		{}, {Name: ".shstrtab", Type: uint32(elf.SHT_STRTAB), Align: 1}, {Name: ".symtab", Type: uint32(elf.SHT_SYMTAB), Link: 1, Align: 8, Entry: 24},
+		{Name: ".nv_fatbin", Type: uint32(elf.SHT_PROGBITS), Align: 8, Data: fat},
+	}
+	data, err := im.Bytes()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+// archive makes an ar archive with one member.
+func archive(member []byte) []byte {
+	h := fmt.Sprintf("%s%-16s%-12d%-6d%-6d%-8s%-10d`\n", archiveMagic, "host.o/", 0, 0, 0, "644", len(member))
+	return append([]byte(h), member...)
+}
+
+// testFatbin holds one cubin four ways, and PTX.
+func testFatbin(t testing.TB) (fat, code []byte) {
+	code = read(t, "flow.cubin")
+	return fatbin(
+		fatEntry(PTXEntry, 70, "flow.ptx", []byte(".version 8.0\n.target sm_70\n"), 0, 0),
+		fatEntry(CubinEntry, 70, "flow.cu", code, 0, 0),
+		fatEntry(CubinEntry, 70, "", packLZ4(code), flagLZ4, len(code)),
+		fatEntry(CubinEntry, 80, "", packZstd(t, code), flagZstd, len(code)),
+	), code
+}
+
+// TestEntries reads cubins out of all containers, compressed and not.
+func TestEntries(t *testing.T) {
+	fat, code := testFatbin(t)
+	for _, test := range []struct {
+		name  string
+		data  []byte
+		where string
+	}{
+		{"fatbin", fat, "fatbin"},
+		{"two fatbins", append(append(bytes.Clone(fat), make([]byte, 8)...), fat...), "fatbin"},
+		{"executable", hostFile(t, fat), ".nv_fatbin"},
+		{"archive", archive(hostFile(t, fat)), "host.o: .nv_fatbin"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			list, err := Entries(test.data)
+			if err != nil || len(list) < 4 {
+				t.Fatalf("%d entries, error %v", len(list), err)
+			}
+			for i, want := range []Entry{
+				{Kind: PTXEntry, SM: 70, Name: "flow.ptx"}, {Kind: CubinEntry, SM: 70, Name: "flow.cu"},
+				{Kind: CubinEntry, SM: 70, Compression: "LZ4"}, {Kind: CubinEntry, SM: 80, Compression: "zstd"},
+			} {
+				e := &list[i]
+				if e.Kind != want.Kind || e.SM != want.SM || e.Name != want.Name || e.Compression != want.Compression || e.Where != test.where {
+					t.Errorf("entry %d: %s sm_%d %q %q in %s", i, e.Kind, e.SM, e.Name, e.Compression, e.Where)
+				}
+				got, err := e.Read()
+				if err != nil || want.Kind == CubinEntry && !bytes.Equal(got[:len(code)], code) {
+					t.Errorf("entry %d: %d bytes of %d, error %v", i, len(got), len(code), err)
+				}
+			}
+		})
+	}
+}
+
+// TestPick chooses by architecture.
+func TestPick(t *testing.T) {
+	fat, code := testFatbin(t)
+	label, got, err := Pick("a.out", hostFile(t, fat), sass.SM80)
+	if err != nil || label != "a.out#4" || !bytes.Equal(got, code) {
+		t.Errorf("%s: %d bytes, error %v", label, len(got), err)
+	}
+	for _, test := range []struct {
+		arch sass.Arch
+		want string
+	}{{sass.SM70, "several cubins"}, {0, "several cubins"}, {sass.SM90, "it has PTX for sm_70, cubin for sm_70, cubin for sm_80"}} {
+		if _, _, err := Pick("a.out", fat, test.arch); err == nil || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("sm_%d: error %v, want %q in it", test.arch, err, test.want)
+		}
+	}
+	if _, _, err := Pick("a.out", hostFile(t, nil), 0); !errors.Is(err, ErrNotCubin) {
+		t.Errorf("a file without device code: %v", err)
+	}
+}
+
+// TestDamagedEntries damages fatbins.
+func TestDamagedEntries(t *testing.T) {
+	code := read(t, "flow.cubin")
+	lz4 := packLZ4(code)
+	for _, test := range []struct {
+		name string
+		data []byte
+		want string
+	}{
+		{"claims too much", fatbin(fatEntry(CubinEntry, 70, "", lz4, flagLZ4, 1<<40)), "are unlikely"},
+		{"claims too little", fatbin(fatEntry(CubinEntry, 70, "", lz4, flagLZ4, len(code)-9)), "LZ4: damaged"},
+		{"cut off", fatbin(fatEntry(CubinEntry, 70, "", lz4[:len(lz4)/2], flagLZ4, len(code))), "LZ4: "},
+		{"no zstd", fatbin(fatEntry(CubinEntry, 70, "", lz4, flagZstd, len(code))), "zstd: "},
+		{"zstd of another size", fatbin(fatEntry(CubinEntry, 70, "", packZstd(t, code), flagZstd, len(code)-1)), "zstd: "},
+		{"entry behind the end", fatbin(fatEntry(CubinEntry, 70, "", code, 0, 0)[:entryHeader+8]), "is cut off"},
+		{"short header", fatbin(make([]byte, 8)), "the header of an entry is cut off"},
+		{"fatbin behind the end", fatbin(fatEntry(CubinEntry, 70, "", code, 0, 0))[:200], "fatbin of"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			list, err := Entries(test.data)
+			for i := range list {
+				if _, problem := list[i].Read(); problem != nil {
+					err = problem
+				}
+			}
+			if err == nil || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("error %v, want %q in it", err, test.want)
+			}
+		})
+	}
+}
+
+func FuzzEntries(f *testing.F) {
+	fat, _ := testFatbin(f)
+	f.Add(fat)
+	f.Add(hostFile(f, fat))
+	f.Add(archive(hostFile(f, fat)))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		list, _ := Entries(data)
+		for i := range list {
+			if got, err := list[i].Read(); err == nil && len(got) > maxRatio*len(data) {
+				t.Errorf("%d bytes from %d", len(got), len(data))
+			}
+		}
+	})
+}
