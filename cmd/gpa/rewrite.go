@@ -16,13 +16,14 @@ import (
 type rewriteFlags struct {
 	check       bool
 	restructure bool
+	reorder     bool
 	reconverge  string
 	out         string
 }
 
 func rewriteCommand() command {
 	return command{
-		name: "rewrite", args: "CUBIN|KERNEL", short: "restructure a cubin, place its barriers anew, or check its control codes",
+		name: "rewrite", args: "CUBIN|KERNEL", short: "restructure a cubin, place its barriers anew, reorder it, or check its control codes",
 		long: `The argument is a cubin or a built-in kernel.
 
 --restructure makes unstructured functions structured: a backward copy of each cycle with several entries, a cut of each
@@ -33,12 +34,16 @@ instructions, and the control codes are checked. Functions that cannot be change
 wait where others may still come, and give up the barrier with BREAK where they leave. It puts thread frontiers within
 reach of GPUs that have only convergence barriers.
 
+--reorder schedules the instructions of each block anew, loads early, and derives stall counts and waits from their
+dependences. A block keeps its order where that is estimated to be as fast.
+
 --check follows all paths and prints each dependence (RAW, WAW, WAR) of registers, predicates and convergence barriers
 that neither stall counts nor a dependence counter cover, and fails if there are any. Hardware does not check this.`,
 		setup: func(flags *pflag.FlagSet) action {
 			var f rewriteFlags
 			flags.BoolVar(&f.check, "check", false, "check that control codes cover every dependence")
 			flags.BoolVar(&f.restructure, "restructure", false, "make control flow structured")
+			flags.BoolVar(&f.reorder, "reorder", false, "schedule the instructions of each block anew")
 			flags.StringVar(&f.reconverge, "reconverge", "", "place convergence barriers as `MODEL` re-converges: tf")
 			flags.StringVarP(&f.out, "output", "o", "", "write the new cubin to `FILE`")
 			return func(_ context.Context, e *env, args []string) error {
@@ -55,16 +60,18 @@ that neither stall counts nor a dependence counter cover, and fails if there are
 // pass returns what to do to a file; nil for a check.
 func (f *rewriteFlags) pass() (func(*cubin.File) (*rewrite.Rewritten, error), error) {
 	chosen := 0
-	for _, set := range []bool{f.check, f.restructure, f.reconverge != ""} {
+	for _, set := range []bool{f.check, f.restructure, f.reorder, f.reconverge != ""} {
 		if set {
 			chosen++
 		}
 	}
 	switch {
 	case chosen != 1:
-		return nil, usagef("say one thing to do: --restructure, --reconverge or --check")
+		return nil, usagef("say one thing to do: --restructure, --reconverge, --reorder or --check")
 	case f.restructure:
 		return rewrite.Restructure, nil
+	case f.reorder:
+		return rewrite.Reorder, nil
 	case f.check:
 		return nil, nil
 	case f.reconverge == "tf":
@@ -101,7 +108,11 @@ func (f *rewriteFlags) run(e *env, name string) error {
 
 // printChanges prints what was done to each function.
 func (f *rewriteFlags) printChanges(e *env, r *rewrite.Rewritten) {
-	fmt.Fprintf(e.stdout, "%s: %d of %d functions are not structured\n", r.File.Name, len(r.Changes), r.Total)
+	what := "are not structured"
+	if f.reorder {
+		what = "are scheduled anew"
+	}
+	fmt.Fprintf(e.stdout, "%s: %d of %d functions %s\n", r.File.Name, len(r.Changes), r.Total, what)
 	for _, c := range r.Changes {
 		fmt.Fprintf(e.stdout, "%s: ", c.Function)
 		switch {
@@ -111,6 +122,8 @@ func (f *rewriteFlags) printChanges(e *env, r *rewrite.Rewritten) {
 		case f.restructure:
 			fmt.Fprintf(e.stdout, "%d forward copies, %d backward copies, %d cuts of %d edges, %d blocks copied",
 				c.ForwardCopies, c.BackwardCopies, c.Cuts, c.CutEdges, c.CopiedBlocks)
+		case f.reorder:
+			fmt.Fprintf(e.stdout, "%d instructions moved", c.Moved)
 		default:
 			fmt.Fprintf(e.stdout, "%d joins with a barrier, %d without", c.Joins, c.Dropped)
 		}

@@ -31,8 +31,9 @@ type piece struct {
 
 // A body is the new code of a function.
 type body struct {
-	pieces []piece
-	entry  int
+	pieces  []piece
+	entry   int
+	inPlace bool // the pieces are the blocks in their old order, with their branches
 }
 
 func (b *body) add(p piece) int {
@@ -305,6 +306,33 @@ func (l *listing) keep(first, last int) {
 		}
 		l.put(item{inst: l.code.Insts[i], old: i})
 	}
+}
+
+// putInPlace appends the blocks of a function whose instructions have another order.
+func (l *listing) putInPlace(b *body, first, last int) {
+	next := first
+	for i := range b.pieces {
+		at := next
+		if len(b.pieces[i].items) > 0 {
+			at = l.firstOf(b.pieces[i].items)
+		}
+		l.keep(next, at-1) // padding between blocks
+		l.bind(l.oldLabel(at))
+		for _, it := range b.pieces[i].items {
+			l.put(it)
+		}
+		next = at + len(b.pieces[i].items)
+	}
+	l.keep(next, last)
+}
+
+// firstOf returns the lowest index of the instructions of a block.
+func (l *listing) firstOf(items []item) int {
+	first := items[0].old
+	for _, it := range items {
+		first = min(first, it.old)
+	}
+	return first
 }
 
 // putBody appends new code of the function that began with instruction first.

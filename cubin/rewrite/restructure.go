@@ -15,6 +15,7 @@ type Change struct {
 	Err            error  // why it was left as it is, nil where it was changed
 	Counts                // of Restructure
 	Joins, Dropped int    // of Reconverge: joins with a barrier, and joins for which none was left
+	Moved          int    // of Reorder: instructions with another place in their block
 	Before, After  int    // instructions
 }
 
@@ -169,6 +170,8 @@ func (r *Rewritten) section(e *editor, change func(*editor, *cfg.Func) (*body, *
 		start := len(l.lines)
 		if b == nil {
 			l.keep(first, last)
+		} else if b.inPlace {
+			l.putInPlace(b, first, last)
 		} else if err := l.putBody(b, first); err != nil {
 			return nil, err
 		}
@@ -253,14 +256,7 @@ func mend(listings []*listing, found []Finding) bool {
 			more[&lines[producer]] = max(more[&lines[producer]], f.Needed-f.Distance)
 			continue
 		}
-		counter := mask(lines[producer].inst.Control.WriteBarrier)
-		if read := mask(lines[producer].inst.Control.ReadBarrier); f.Hazard == WriteAfterRead && read != 0 {
-			counter = read
-		}
-		if counter == 0 {
-			return false
-		}
-		lines[consumer].inst.Control.WaitMask |= counter
+		lines[consumer].inst.Control.WaitMask |= counterOf(&lines[producer].inst.Control, f.Hazard)
 	}
 	for n, cycles := range more {
 		if !lengthen(&n.inst.Control, uint8(cycles)) {
@@ -268,4 +264,25 @@ func mend(listings []*listing, found []Finding) bool {
 		}
 	}
 	return true
+}
+
+// spare is the dependence counter that an instruction without one takes. Others may have it as well: who waits for it waits
+// for all of them.
+const spare = 5
+
+// counterOf returns the mask of the counter that tells of a producer's operands or results. One that has none gets it.
+func counterOf(c *sass.Control, hazard Hazard) uint8 {
+	if hazard != WriteAfterRead {
+		if c.WriteBarrier < 0 {
+			c.WriteBarrier = spare
+		}
+		return mask(c.WriteBarrier)
+	}
+	if c.ReadBarrier < 0 && c.WriteBarrier < 0 {
+		c.ReadBarrier = spare
+	}
+	if c.ReadBarrier >= 0 {
+		return mask(c.ReadBarrier)
+	}
+	return mask(c.WriteBarrier)
 }

@@ -121,6 +121,8 @@ func eachKernel(t *testing.T, pass func(*cubin.File) (*Rewritten, error)) {
 
 func TestRestructureRuns(t *testing.T) { eachKernel(t, Restructure) }
 
+func TestReorderRuns(t *testing.T) { eachKernel(t, Reorder) }
+
 func TestReconvergeRuns(t *testing.T) { eachKernel(t, Reconverge) }
 
 // TestRestructuredIsStructured looks at the control flow of the new code itself.
