@@ -54,6 +54,7 @@ func commands() []command {
 		rewriteCommand(),
 		archCommand(),
 		benchCommand(),
+		completionCommand(),
 		versionCommand(),
 	}
 }
