@@ -55,6 +55,7 @@ func (p *timedProgram) assemble(tb testing.TB) *cubin.File {
 		if err != nil {
 			tb.Fatalf("%s: %v", line, err)
 		}
+		tested.Store(in.Form, true)
 		code.Insts = append(code.Insts, in)
 	}
 	code.Functions = []cubin.Function{{Name: "program", Demangled: "program", Size: uint64(len(code.Insts) * sass.InstSize)}}

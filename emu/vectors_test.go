@@ -22,6 +22,7 @@ func newTestWarp(tb testing.TB, text string) *warp {
 		if err != nil {
 			tb.Fatalf("%s: %v", line, err)
 		}
+		tested.Store(inst.Form, true)
 		code.Insts = append(code.Insts, inst)
 	}
 	model, err := arch.ByName("v100")
