@@ -90,7 +90,7 @@ func (s *ImageSection) size() uint64 {
 	return s.Size
 }
 
-// ReadImage takes a linked or relocatable cubin apart. The image shares no memory with data. The error is that of
+// ReadImage takes a linked cubin apart. The image shares no memory with data. The error is that of
 // [NewFile] where the container is damaged.
 func ReadImage(name string, data []byte) (*Image, error) {
 	r := reader{file: &File{Name: name, Raw: data}}

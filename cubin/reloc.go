@@ -51,6 +51,10 @@ const (
 	relAbs32Lo       = 0x38 // R_CUDA_ABS32_LO_32
 	relAbs32Hi       = 0x39 // R_CUDA_ABS32_HI_32
 	relAbs47         = 0x3a // R_CUDA_ABS47_34
+	relAbs55         = 0x4b // R_CUDA_ABS55_16_34: the same on sm_90, whose calls have more bits
+	relUnified32Lo   = 0x70 // R_CUDA_UNIFIED32_LO_32: as R_CUDA_ABS32_LO_32, of an address in the unified space
+	relUnified32Hi   = 0x71 // R_CUDA_UNIFIED32_HI_32
+	relAbs56         = 0x72 // R_CUDA_ABS56_16_34: as R_CUDA_ABS55_16_34
 	relUnusedClear64 = 0x49 // R_CUDA_UNUSED_CLEAR64: nothing to do
 )
 
@@ -161,11 +165,11 @@ func (r *reader) reloc(raw *rawReloc, section int) (Reloc, error) {
 			reloc.Addend = int64(binary.LittleEndian.Uint64(word))
 		}
 		return reloc, nil
-	case relAbs32Lo:
+	case relAbs32Lo, relUnified32Lo:
 		reloc.Kind = Abs32Lo
-	case relAbs32Hi:
+	case relAbs32Hi, relUnified32Hi:
 		reloc.Kind = Abs32Hi
-	case relAbs47:
+	case relAbs47, relAbs55, relAbs56:
 		reloc.Kind = AbsCall
 	default:
 		return Reloc{}, fmt.Errorf("relocation type 0x%02x is not supported", raw.kind)

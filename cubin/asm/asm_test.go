@@ -177,6 +177,51 @@ func TestMistakes(t *testing.T) {
 	}
 }
 
+// TestRelocations assembles the addresses that a loader fills in.
+func TestRelocations(t *testing.T) {
+	const text = ".arch sm_70\n.kernel k\n" +
+		"MOV R2, 32@lo(table+8)\nMOV R3, 32@hi(table+8)\nMOV R20, 32@lo(back)\nCALL.ABS.NOINC `(vprintf)\nback: EXIT\n.global table, 16\n"
+	data, err := Assemble("t.sass", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := cubin.NewFile("t.cubin", data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []struct {
+		kind   cubin.RelocKind
+		symbol string
+		addend int64
+	}{{cubin.Abs32Lo, "table", 8}, {cubin.Abs32Hi, "table", 8}, {cubin.Abs32Lo, "k", 0x40}, {cubin.AbsCall, "vprintf", 0}} {
+		if r := &f.Relocs[i]; r.Kind != want.kind || r.Symbol != want.symbol || r.Addend != want.addend || r.Offset != uint64(i)*sass.InstSize {
+			t.Errorf("relocation %d: %+v", i, r)
+		}
+	}
+	if len(f.Externs) != 1 || f.Externs[0] != "vprintf" || len(f.Kernels[0].Syscalls) != 1 || f.Kernels[0].Syscalls[0] != 0x30 {
+		t.Errorf("undefined functions %v, called at %x", f.Externs, f.Kernels[0].Syscalls)
+	}
+	// The same with the relocation types of sm_90, whose numbers stand in the file.
+	section := 0
+	for i := range f.Sections {
+		if f.Sections[i].Name == ".rela.text.k" {
+			section = i
+		}
+	}
+	for i, kind := range []byte{0x70, 0x71, 0x70, 0x4b} {
+		data[int(f.Sections[section].Offset)+24*i+8] = kind
+	}
+	g, err := cubin.NewFile("t.cubin", data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range f.Relocs {
+		if g.Relocs[i].Kind != f.Relocs[i].Kind {
+			t.Errorf("relocation %d is of kind %d, want %d", i, g.Relocs[i].Kind, f.Relocs[i].Kind)
+		}
+	}
+}
+
 // TestListing assembles a listing without control codes.
 func TestListing(t *testing.T) {
 	f, err := cubin.Open("../testdata/flow.cubin")
