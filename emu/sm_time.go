@@ -126,5 +126,5 @@ func (s *sm) loadConstant(c *subcore, v *resident, o *op, t int64) (read, done i
 		s.constLoads = append(s.constLoads, constLoad{line: missing, awaited: awaited{v: v, write: o.t.write, number: v.number(o.t.write)}})
 		return read, mem.Never
 	}
-	return read, done
+	return done, done // the index is held until the value is there (Huerta et al., table 2)
 }

@@ -25,6 +25,7 @@ func turing() *Model {
 	m.Fetch.L1 = Figure{46 << 10, "bytes", jiaTuring}
 	m.Fetch.L1Ways = Figure{23, "ways", fullCode}
 	l := &m.Latencies
+	l.Constant = Figure{29, "cycles", huerta + ", table 2"}
 	l.Wider = Figure{2, "cycles", huerta + ", table 2: 512 bits a cycle return"}
 	l.FP64 = Figure{48, "cycles", "fitted: one unit for four sub-cores, behind the MIO queue"}
 	l.Half = Figure{14, "cycles", "fitted: HMMA.1688 with a rate of 8 cycles"}

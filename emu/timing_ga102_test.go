@@ -1,0 +1,134 @@
+package emu
+
+import (
+	"fmt"
+	"testing"
+
+	"gpa/emu/arch"
+)
+
+// ga102 is the RTX A6000, on which Huerta et al. (MICRO 2025) measured, with the encoding of sm_70 so that the programs of
+// these tests can be written in it: the timing is the model's.
+func ga102(t *testing.T) *arch.Model {
+	t.Helper()
+	m, err := arch.ByName("rtxa6000")
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.Arch = 70
+	return m
+}
+
+// TestRegisterBankListing holds the cycles between two readings of the clock around two FFMA whose operands share a bank
+// (Huerta et al., Listing 1).
+func TestRegisterBankListing(t *testing.T) {
+	for _, tt := range []struct {
+		x, y string
+		want int64
+	}{{"R19", "R21", 5}, {"R18", "R21", 6}, {"R18", "R20", 7}} {
+		p := timedProgram{model: ga102(t), text: twice(fmt.Sprintf(`
+			CS2R.32 R2, SR_CLOCKLO
+			NOP
+			FFMA R11, R10, R12, R14
+			FFMA R13, R16, %s, %s
+			NOP
+			[B------:R-:W-:-:S11] CS2R.32 R3, SR_CLOCKLO`, tt.x, tt.y))}
+		tr, _ := p.traced(t)
+		if got := tr.at(t, 6) - tr.at(t, 1); got != tt.want {
+			t.Errorf("%s, %s: %d cycles, want %d", tt.x, tt.y, got, tt.want)
+		}
+	}
+}
+
+// TestReuseCache holds that an operand kept by .reuse does not take a port: with one of three kept, two FFMA whose
+// operands all lie in one bank are a cycle closer (Huerta et al., section 5.3.1).
+func TestReuseCache(t *testing.T) {
+	for _, tt := range []struct {
+		first, second string
+		want          int64
+	}{
+		{"FFMA R11, R10, R12, R14", "FFMA R13, R10, R18, R20", 7},
+		{"FFMA R11, R10.reuse, R12, R14", "FFMA R13, R10, R18, R20", 6},
+		{"FFMA R11, R10.reuse, R12.reuse, R14", "FFMA R13, R10, R12, R20", 5},
+		{"FFMA R11, R10.reuse, R12, R14", "FFMA R13, R18, R10, R20", 7}, // another slot
+	} {
+		p := timedProgram{model: ga102(t), text: twice(fmt.Sprintf(`
+			CS2R.32 R2, SR_CLOCKLO
+			NOP
+			%s
+			%s
+			NOP
+			[B------:R-:W-:-:S11] CS2R.32 R3, SR_CLOCKLO`, tt.first, tt.second))}
+		tr, _ := p.traced(t)
+		if got := tr.at(t, 6) - tr.at(t, 1); got != tt.want {
+			t.Errorf("%s; %s: %d cycles, want %d", tt.first, tt.second, got, tt.want)
+		}
+	}
+}
+
+// TestYieldBubble holds that a warp alone loses a cycle by yielding after a stall count of 1, and that its dependent chain
+// takes the sum of its stall counts else (Huerta et al., section 4).
+func TestYieldBubble(t *testing.T) {
+	for control, want := range map[string]int64{"-:S01": 1, "Y:S01": 2, "Y:S02": 2, "-:S04": 4, "-:S05": 5, "-:S11": 11} {
+		p := timedProgram{model: ga102(t), text: twice(fmt.Sprintf(`
+			[B------:R-:W-:%[1]s] IADD3 R4, R4, 0x1, RZ
+			[B------:R-:W-:%[1]s] IADD3 R4, R4, 0x1, RZ
+			[B------:R-:W-:%[1]s] IADD3 R4, R4, 0x1, RZ
+			[B------:R-:W-:-:S11] IADD3 R4, R4, 0x1, RZ`, control))}
+		if want == 1 { // the ALU takes an instruction every second cycle: alternate with the FMA pipe
+			p.text = twice(`
+				IADD3 R4, R5, 0x1, RZ
+				FADD R6, R7, R9
+				IADD3 R4, R5, 0x1, RZ
+				[B------:R-:W-:-:S11] FADD R6, R7, R9`)
+		}
+		tr, _ := p.traced(t)
+		if got := tr.at(t, 4) - tr.at(t, 1); got != 3*want {
+			t.Errorf("%s: %d cycles, want %d", control, got, 3*want)
+		}
+	}
+}
+
+// TestMemoryLatencies holds the cycles from the issue of a memory instruction to the issue of one that waits for its
+// result (RAW) or overwrites its operands (WAR), with addresses in ordinary registers (Huerta et al., table 2).
+func TestMemoryLatencies(t *testing.T) {
+	for _, tt := range []struct {
+		name, op string
+		raw, war int64
+	}{
+		{"load, global, 32 bits", "LDG.E.SYS R8, [R2]", 32, 11},
+		{"load, global, 64 bits", "LDG.E.64.SYS R8, [R2]", 34, 11},
+		{"load, global, 128 bits", "LDG.E.128.SYS R8, [R2]", 38, 11},
+		{"store, global, 32 bits", "STG.E.SYS [R2], R8", 0, 14},
+		{"store, global, 64 bits", "STG.E.64.SYS [R2], R8", 0, 16},
+		{"store, global, 128 bits", "STG.E.128.SYS [R2], R8", 0, 20},
+		{"load, shared, 32 bits", "LDS.U R8, [R16]", 24, 9},
+		{"load, shared, 64 bits", "LDS.U.64 R8, [R16]", 24, 9},
+		{"load, shared, 128 bits", "LDS.U.128 R8, [R16]", 26, 9},
+		{"store, shared, 32 bits", "STS [R16], R8", 0, 12},
+		{"store, shared, 64 bits", "STS.64 [R16], R8", 0, 14},
+		{"store, shared, 128 bits", "STS.128 [R16], R8", 0, 18},
+		{"load, constant, 32 bits", "LDC R8, c[0x0][R17]", 29, 29},
+		{"load, constant, 64 bits", "LDC.64 R8, c[0x0][R17]", 29, 29},
+	} {
+		for _, kind := range []struct {
+			control string
+			want    int64
+		}{{"R-:W0", tt.raw}, {"R0:W-", tt.war}} {
+			if kind.want == 0 {
+				continue
+			}
+			p := timedProgram{model: ga102(t), shared: 256, buffers: [][]uint32{make([]uint32, 64)}, text: loadPointer + twice(fmt.Sprintf(`
+				[B------:R-:W-:-:S04] MOV R17, 0x160
+				[B------:R-:W-:-:S11] MOV R16, 0x0
+				[B------:R-:W-:-:S11] NOP
+				[B------:%s:-:S02] %s
+				[B0-----:R-:W-:-:S11] NOP`, kind.control, tt.op))}
+			tr, _ := p.traced(t)
+			const op = 6
+			if got := tr.at(t, op+1) - tr.at(t, op); got != kind.want {
+				t.Errorf("%s, %s: %d cycles, want %d", tt.name, kind.control, got, kind.want)
+			}
+		}
+	}
+}
