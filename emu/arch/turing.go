@@ -19,6 +19,7 @@ func turing() *Model {
 	m.L1.Ways = Figure{4, "ways", "fitted: taken over from the V100, " + rrze}
 	m.L1.Pending = Figure{1024, "sectors", accelSimT + ": 256 miss status holding registers of a line each"}
 	m.L2.Partitions.Source = takenV100
+	m.L2.ReplyWidth.Source = takenV100 + ", " + rrze
 	m.L2.Ways = Figure{16, "ways", accelSimT}
 	m.Fetch.L0 = Figure{16 << 10, "bytes", jiaTuring}
 	m.Fetch.L0Ways = Figure{4, "ways", fullCode}
