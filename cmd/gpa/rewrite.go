@@ -17,6 +17,7 @@ type rewriteFlags struct {
 	check       bool
 	restructure bool
 	reorder     bool
+	census      bool
 	reconverge  string
 	out         string
 }
@@ -37,6 +38,8 @@ reach of GPUs that have only convergence barriers.
 --reorder schedules the instructions of each block anew, loads early, and derives stall counts and waits from their
 dependences. A block keeps its order where that is estimated to be as fast.
 
+--census takes a cubin or a folder of cubins and counts the unstructured functions and the transformations they need.
+
 --check follows all paths and prints each dependence (RAW, WAW, WAR) of registers, predicates and convergence barriers
 that neither stall counts nor a dependence counter cover, and fails if there are any. Hardware does not check this.`,
 		setup: func(flags *pflag.FlagSet) action {
@@ -45,6 +48,7 @@ that neither stall counts nor a dependence counter cover, and fails if there are
 			flags.BoolVar(&f.restructure, "restructure", false, "make control flow structured")
 			flags.BoolVar(&f.reorder, "reorder", false, "schedule the instructions of each block anew")
 			flags.StringVar(&f.reconverge, "reconverge", "", "place convergence barriers as `MODEL` re-converges: tf")
+			flags.BoolVar(&f.census, "census", false, "count unstructured functions and what they need")
 			flags.StringVarP(&f.out, "output", "o", "", "write the new cubin to `FILE`")
 			return func(_ context.Context, e *env, args []string) error {
 				name, err := oneArgument(args, "the cubin")
@@ -60,19 +64,19 @@ that neither stall counts nor a dependence counter cover, and fails if there are
 // pass returns what to do to a file; nil for a check.
 func (f *rewriteFlags) pass() (func(*cubin.File) (*rewrite.Rewritten, error), error) {
 	chosen := 0
-	for _, set := range []bool{f.check, f.restructure, f.reorder, f.reconverge != ""} {
+	for _, set := range []bool{f.check, f.restructure, f.reorder, f.census, f.reconverge != ""} {
 		if set {
 			chosen++
 		}
 	}
 	switch {
 	case chosen != 1:
-		return nil, usagef("say one thing to do: --restructure, --reconverge, --reorder or --check")
+		return nil, usagef("say one thing to do: --restructure, --reconverge, --reorder, --census or --check")
 	case f.restructure:
 		return rewrite.Restructure, nil
 	case f.reorder:
 		return rewrite.Reorder, nil
-	case f.check:
+	case f.check, f.census:
 		return nil, nil
 	case f.reconverge == "tf":
 		return rewrite.Reconverge, nil
@@ -84,6 +88,9 @@ func (f *rewriteFlags) run(e *env, name string) error {
 	pass, err := f.pass()
 	if err != nil {
 		return err
+	}
+	if f.census {
+		return census(e, name)
 	}
 	file, err := openModule(name)
 	if err != nil {
