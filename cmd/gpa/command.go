@@ -120,6 +120,9 @@ func (c *command) report(e *env, err error) int {
 	if err == nil {
 		return exitDone
 	}
+	if errors.Is(err, context.Canceled) {
+		err = failure{errors.New("interrupted")}
+	}
 	fmt.Fprintf(e.stderr, "gpa %s: %s\n", c.name, oneLine(err.Error()))
 	var failed failure
 	if errors.As(err, &failed) {

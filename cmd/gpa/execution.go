@@ -20,6 +20,8 @@ type execution struct {
 	profile  *profiler.Profile
 	took     []time.Duration // host time of each launch
 	checks   []launch.Check
+	// partial says that an interrupt stopped the last launch; it is in the profile as far as it came.
+	partial bool
 }
 
 func newExecution(r *resolved) *execution {
@@ -42,7 +44,8 @@ func (x *execution) all(ctx context.Context, s *launch.Session, o *sampler.Sampl
 	return err
 }
 
-// one runs the i-th launch of the file once. A fault is part of the result, not an error.
+// one runs the i-th launch of the file once. A fault is part of the result, not an error. Where ctx ends, the error is
+// ctx's, and the launch is in the profile as far as it came.
 func (x *execution) one(ctx context.Context, s *launch.Session, i int, o *sampler.Sampler) (faulted bool, err error) {
 	var observer emu.Observer
 	if o != nil {
@@ -53,7 +56,10 @@ func (x *execution) one(ctx context.Context, s *launch.Session, i int, o *sample
 	x.took = append(x.took, time.Since(start))
 	var fault *emu.Fault
 	if err != nil && !errors.As(err, &fault) {
-		return false, err
+		x.partial = ctx.Err() != nil && result != nil
+		if !x.partial {
+			return false, err
+		}
 	}
 	run := profiledRun(result, fault)
 	if o != nil {
@@ -61,11 +67,20 @@ func (x *execution) one(ctx context.Context, s *launch.Session, i int, o *sample
 	} else {
 		x.profile.Launches = append(x.profile.Launches, sampler.Unsampled(run))
 	}
+	if x.partial {
+		l := x.profile.Launches[len(x.profile.Launches)-1]
+		l.Missing = append(l.Missing, "the rest of the launch, which was interrupted")
+		return false, err
+	}
 	return fault != nil, nil
 }
 
-// failed is the error of an execution that ended with a fault or with outputs other than expected.
+// failed is the error of an execution that ended with a fault, with outputs other than expected, or with an interrupt.
 func (x *execution) failed() error {
+	if x.partial {
+		n := len(x.profile.Launches)
+		return failure{fmt.Errorf("interrupted in launch %d of %d; the result is of what ran until then", n, x.resolved.launches())}
+	}
 	for _, l := range x.profile.Launches {
 		if l.Fault != nil {
 			return failure{fmt.Errorf("kernel %s: %s", l.Kernel, l.Fault.Kind)}

@@ -36,7 +36,9 @@ why it did not. Stalls are blamed on the instructions that cause them, and the c
 speedup that each should bring.
 
 --out DIR writes profile.pb.gz and blame.pb.gz (for go tool pprof and gpa pprof), samples.gpa (for gpa advise, with the cubin inside), advice.txt and
-advice.json. The same launch gives the same bytes. Device-side printf goes to standard error.`,
+advice.json. The same launch gives the same bytes. Device-side printf goes to standard error. An interrupt (Ctrl-C)
+stops the launch: the result is of what was sampled until then and says so, and the exit status is 1. A second one ends
+gpa at once.`,
 		setup: func(flags *pflag.FlagSet) action {
 			var f profileFlags
 			f.advice.register(flags)
@@ -75,7 +77,7 @@ func (f *profileFlags) run(ctx context.Context, e *env, args []string) error {
 		return err
 	}
 	ran := newExecution(r)
-	if err := ran.all(ctx, s, o); err != nil {
+	if err := ran.all(ctx, s, o); err != nil && !ran.partial {
 		return err
 	}
 	if err := f.advice.report(e, ran.result(true), r.source); err != nil {

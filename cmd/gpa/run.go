@@ -59,7 +59,7 @@ func (f *runFlags) run(ctx context.Context, e *env, args []string) error {
 		return err
 	}
 	ran := newExecution(r)
-	if err := ran.all(ctx, s, nil); err != nil {
+	if err := ran.all(ctx, s, nil); err != nil && !ran.partial {
 		return err
 	}
 	if err := f.write(ran, s); err != nil {

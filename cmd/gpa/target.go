@@ -49,6 +49,15 @@ type resolved struct {
 	source sourceFinder
 }
 
+// launches is the number of launches, repeated ones included.
+func (r *resolved) launches() int {
+	n := 0
+	for i := range r.file.Launches {
+		n += r.file.Launches[i].Repeat
+	}
+	return n
+}
+
 // resolve finds the launch file, reads its module and chooses the GPU.
 func (t *target) resolve(name string) (*resolved, error) {
 	file, err := t.launchFile(name)
