@@ -75,3 +75,21 @@ func TestCFGFrontiers(t *testing.T) {
 		t.Errorf("--frontiers --json: status %d", status)
 	}
 }
+
+// TestDisasmFunction prints one function of a section.
+func TestDisasmFunction(t *testing.T) {
+	stdout, stderr, status := gpa(t, "disasm", "../../cubin/testdata/module.cubin", "--function", "ackermann", "--json")
+	var object disasmObject
+	if err := json.Unmarshal([]byte(stdout), &object); err != nil || status != exitDone {
+		t.Fatalf("status %d, %s, %v", status, stderr, err)
+	}
+	if len(object.Sections) != 1 || len(object.Sections[0].Functions) != 1 || object.Sections[0].Functions[0].Name != "ackermann" {
+		t.Fatalf("sections %+v", object.Sections)
+	}
+	if list := object.Sections[0].Instructions; list[0].PC != 0x400 || len(list) != 0x780/16 {
+		t.Errorf("%d instructions from 0x%x on", len(list), list[0].PC)
+	}
+	if _, stderr, status := gpa(t, "disasm", "../../cubin/testdata/module.cubin", "--function", "nobody"); status != exitUsage || !strings.Contains(stderr, "nobody") {
+		t.Errorf("status %d, %s", status, stderr)
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -25,6 +26,9 @@ type disasmFlags struct {
 	lines   bool
 	asm     bool
 	kernel  string
+
+	functions []string
+	choose    chooser
 }
 
 func disasmCommand() command {
@@ -46,6 +50,7 @@ frames innermost first.`,
 			flags.BoolVar(&f.asm, "asm", false, "print the whole file as text that gpa asm makes the same file of")
 			flags.BoolVar(&f.list, "list", false, "list the cubins and PTX in a fatbin, executable, library or archive")
 			f.register(flags)
+			flags.StringArrayVar(&f.functions, "function", nil, "only this function, `NAME`, by symbol or demangled; may be repeated")
 			flags.StringVar(&f.kernel, "kernel", "", "only the section of this kernel, `NAME`")
 			return func(_ context.Context, e *env, args []string) error {
 				name, err := oneArgument(args, "the cubin")
@@ -67,12 +72,15 @@ func (f *disasmFlags) run(e *env, name string) error {
 		return err
 	}
 	if f.asm {
-		if f.json || f.kernel != "" {
-			return usagef("--asm prints the whole file, without --json and --kernel")
+		if f.json || f.kernel != "" || len(f.functions) > 0 {
+			return usagef("--asm prints the whole file, without --json, --kernel and --function")
 		}
 		return asm.Print(e.stdout, module)
 	}
-	codes := module.Codes
+	if f.choose, err = newChooser(module, f.functions); err != nil {
+		return err
+	}
+	codes := slices.DeleteFunc(slices.Clone(module.Codes), func(c *cubin.Code) bool { return !f.choose.anyIn(c) })
 	if f.kernel != "" {
 		k, err := module.Kernel(f.kernel)
 		if err != nil {
@@ -97,6 +105,9 @@ func (f *disasmFlags) section(w io.Writer, code *cubin.Code) {
 	last := ""
 	for i := range code.Insts {
 		in := &code.Insts[i]
+		if !f.choose.has(code.FunctionAt(in.PC)) {
+			continue
+		}
 		for _, fn := range code.Functions {
 			if fn.Offset == in.PC {
 				fmt.Fprintf(w, "\n%s:  // %s, %d instructions\n", fn.Name, fn.Kind, fn.Size/sass.InstSize)
@@ -188,11 +199,16 @@ func (f *disasmFlags) object(module *cubin.File, codes []*cubin.Code) disasmObje
 	object := disasmObject{File: module.Name, Arch: fmt.Sprintf("sm_%d", module.Arch)}
 	for _, code := range codes {
 		s := disasmSection{Name: code.Name}
-		for _, fn := range code.Functions {
-			s.Functions = append(s.Functions, disasmFunction{fn.Demangled, fn.Kind.String(), fn.Offset, fn.Size})
+		for k := range code.Functions {
+			if fn := &code.Functions[k]; f.choose.has(fn) {
+				s.Functions = append(s.Functions, disasmFunction{fn.Demangled, fn.Kind.String(), fn.Offset, fn.Size})
+			}
 		}
 		for i := range code.Insts {
 			in := &code.Insts[i]
+			if !f.choose.has(code.FunctionAt(in.PC)) {
+				continue
+			}
 			d := disasmInst{PC: in.PC, Word: fmt.Sprintf("%016x%016x", in.Word.Hi, in.Word.Lo), Control: in.Control.String(), SASS: in.Text()}
 			for _, frame := range code.Frames(in.PC) {
 				d.Frames = append(d.Frames, disasmFrame{frame.Function, frame.File, frame.Line})
