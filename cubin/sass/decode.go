@@ -26,7 +26,7 @@ func Decode(arch Arch, pc uint64, w Word) (Inst, error) {
 			if f.Archs&arch.bit() == 0 || !f.match(w) {
 				continue
 			}
-			i := Inst{Op: f.Op, Form: f, Arch: arch, PC: pc, Word: w, Guard: decodeGuard(w), Control: control}
+			i := Inst{Op: f.Op, Form: f, Arch: arch, PC: pc, Word: w, Guard: f.decodeGuard(w), Control: control}
 			if i.decode(w) {
 				return i, nil
 			}
@@ -35,9 +35,10 @@ func Decode(arch Arch, pc uint64, w Word) (Inst, error) {
 	return Inst{}, &UnknownError{PC: pc, Word: w, Arch: arch}
 }
 
-func decodeGuard(w Word) Guard {
+// decodeGuard reads the guard: a uniform predicate on the uniform datapath.
+func (f *Form) decodeGuard(w Word) Guard {
 	g := w.bits(guardAt)
-	return Guard{Reg: uint8(g & 7), Neg: g&8 != 0}
+	return Guard{Reg: uint8(g & 7), Neg: g&8 != 0, Uniform: f.Pipe == PipeUniform && g&7 != UPT}
 }
 
 // decode fills in the modifiers and operands; it reports false when a field holds no legal value.
@@ -71,7 +72,10 @@ func (i *Inst) decodeOperand(o *Operand, s *Slot, w Word) bool {
 	case KindMem:
 		o.Reg = uint8(w.bits(s.Base))
 		o.Offset = int32(signExtend(raw, s.Bits.N))
-		if o.Reg == RZ { // an absolute address
+		if s.URegAt.N != 0 {
+			o.UReg = uint8(w.bits(s.URegAt))
+		}
+		if o.Reg == RZ && !s.signedOffset() { // an absolute address
 			o.Offset = int32(raw)
 		}
 	case KindConst:
@@ -142,8 +146,12 @@ func (s *Slot) targetWords(raw uint64) int64 {
 	if s.Format == absolute {
 		return int64(raw)
 	}
-	return signExtend(raw, s.Bits.N)
+	return signExtend(raw, s.Bits.N+s.Bits2.N)
 }
+
+// signedOffset reports whether the offset of an address has a sign even without a register: a uniform register may be
+// added to it.
+func (s *Slot) signedOffset() bool { return s.URegAt.N != 0 && !s.Descriptor }
 
 // address turns the field of a code address into the address, or the distance where the format is one.
 func (f format) address(pc uint64, words int64) uint64 {
@@ -217,5 +225,5 @@ func (i *Inst) width(r widthRule) uint8 {
 var (
 	sizeRegs = [...]uint8{SizeU8: 1, SizeS8: 1, SizeU16: 1, SizeS16: 1, Size32: 1, Size64: 2, Size128: 4, SizeU128: 4}
 	typeRegs = [...]uint8{TypeNone: 1, TypeU8: 1, TypeS8: 1, TypeU16: 1, TypeS16: 1, TypeU32: 1, TypeS32: 1, TypeU64: 2,
-		TypeS64: 2, TypeF16: 1, TypeF32: 1, TypeF64: 2, TypeF16x2: 1}
+		TypeS64: 2, TypeF16: 1, TypeF32: 1, TypeF64: 2, TypeF16x2: 1, TypeBF16: 1}
 )

@@ -48,8 +48,9 @@ func (i *Inst) encodeOperand(w Word, o *Operand, s *Slot) (Word, error) {
 	raw, fits := uint64(o.Reg), o.Reg <= uint8(min(s.Bits.max(), 255))
 	switch s.Kind {
 	case KindMem:
-		raw, fits = offsetBits(int64(o.Offset), s.Bits.N, o.Reg == RZ)
-		w = w.with(s.Base, uint64(o.Reg))
+		raw, fits = offsetBits(int64(o.Offset), s.Bits.N, o.Reg == RZ && !s.signedOffset())
+		fits = fits && (o.UReg == URZ || uint64(o.UReg) <= s.URegAt.max())
+		w = w.with(s.Base, uint64(o.Reg)).with(s.URegAt, uint64(o.UReg))
 	case KindConst:
 		n := int64(o.Offset)
 		if s.Format != bytes {
@@ -67,7 +68,7 @@ func (i *Inst) encodeOperand(w Word, o *Operand, s *Slot) (Word, error) {
 	case KindTarget:
 		n, aligned := s.Format.words(i.PC, o.Imm)
 		raw = uint64(n)
-		fits = aligned && s.targetWords(raw&s.Bits.max()) == n
+		fits = aligned && s.targetWords(raw&Bits{N: s.Bits.N + s.Bits2.N}.max()) == n
 	case KindPredSet:
 		fits = true
 	}

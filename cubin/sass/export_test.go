@@ -7,7 +7,7 @@ import "math/rand"
 func RandomWords(r *rand.Rand, n int) []Word {
 	var words []Word
 	for i := range Forms() {
-		if f := &Forms()[i]; f.Pipe != PipeTEX {
+		if f := &Forms()[i]; f.Pipe != PipeTEX && f.Archs&in70 != 0 {
 			for range n {
 				words = append(words, f.random(r))
 			}

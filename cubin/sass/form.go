@@ -43,6 +43,12 @@ const (
 	in86
 	in89
 	in90
+
+	inAll    = from75 | in70
+	from75   = from80 | in75
+	from80   = from86 | in80
+	from86   = in86 | in89 | in90
+	before90 = inAll &^ in90
 )
 
 // bit returns the set with this architecture alone, the empty set for an unknown one.
@@ -133,21 +139,23 @@ const (
 
 // A Slot is an operand's place in the word and in the text.
 type Slot struct {
-	Name   string // as in the comments of the opcodes: Rd, A, B, …
-	Kind   Kind
-	Bits   Bits // register number, immediate, offset of an address or a constant
-	Bits2  Bits // more significant bits of a split immediate
-	Base   Bits // register of an address or an indexed constant; bank of a constant in Bank
-	Bank   Bits
-	Access Access
-	Width  widthRule
-	Neg    uint8 // number of the bit that negates, 0 for none; of Abs and Not likewise
-	Abs    uint8
-	Not    uint8
-	Reuse  uint8 // number of the source slot in the register-file cache: 1 A, 2 B, 3 C, 0 for none
-	Sel    *ModField
-	Show   show
-	Format format
+	Name       string // as in the comments of the opcodes: Rd, A, B, …
+	Kind       Kind
+	Bits       Bits // register number, immediate, offset of an address or a constant
+	Bits2      Bits // more significant bits of a split immediate
+	Base       Bits // register of an address or an indexed constant; bank of a constant in Bank
+	Bank       Bits
+	Access     Access
+	Width      widthRule
+	Neg        uint8 // number of the bit that negates, 0 for none; of Abs and Not likewise
+	Abs        uint8
+	Not        uint8
+	URegAt     Bits // uniform register of an address: a summand, or a descriptor where Descriptor is set
+	Descriptor bool
+	Reuse      uint8 // number of the source slot in the register-file cache: 1 A, 2 B, 3 C, 0 for none
+	Sel        *ModField
+	Show       show
+	Format     format
 	// Default is the register number or immediate that an unprinted operand has; DefaultNot that its Not is set.
 	Default    uint64
 	DefaultNot bool

@@ -126,7 +126,7 @@ type Operand struct {
 	Abs    bool  // |x|
 	Not    bool  // ~x of an integer, !p of a predicate
 	Reuse  bool  // .reuse: the register-file cache keeps it
-	Swz    uint8 // which part of a register is read: SwzH1H0 …, SelB0 … or LayoutROW …, by opcode
+	Swz    uint8 // which part of a register is read: SwzH1H0 …, SelB0 … or LayoutROW …, by opcode; AddrX1 … of a KindMem
 	Bank   uint8 // constant bank
 	Offset int32 // byte offset of KindMem and KindConst; without a register, bits 0 to 23 of a KindMem are an unsigned address
 	Imm    uint64

@@ -64,24 +64,32 @@ const (
 	VoteMode  // mode of VOTE: VoteALL …
 	MatchMode // mode of MATCH: MatchALL, MatchANY
 	MatchU64  // .U64 of MATCH
+	ReduxOp   // operation of REDUX: ReduxAND …
 
 	// Control flow.
-	BarMode  // what BAR does: BarSYNC …
-	BarRed   // reduction of BAR.RED: BarPOPC …
-	Defer    // .DEFER_BLOCKING
-	B2RMode  // what B2R reads: B2RBAR, B2RRESULT, B2RWARP
-	BraMode  // .U, .DIV, .CONV of BRA: BraPlain …
-	CallInc  // .INC, .DEC of the call depth: CallNone, CallINC, CallDEC
-	Abs      // .ABS of CALL and RET: the address is absolute; otherwise .REL
-	NoInc    // .NOINC of CALL, .NODEC of RET: the call depth stays
-	ExitMode // EXIT: 0, 1 KEEPREFCOUNT, 2 PREEMPTED
-	NoAtExit // .NO_ATEXIT of EXIT
-	Clear    // .CLEAR of BMOV: the B register is zero afterwards
-	PQuad    // .PQUAD of BMOV
-	Warp     // .WARP of NANOSLEEP
-	Rand     // .RAND of NANOSLEEP
-	LE       // .LE of DEPBAR: wait until at most count are outstanding, in order
-	BptMode  // what BPT does: BptTRAP …
+	BarMode    // what BAR does: BarSYNC …
+	BarRed     // reduction of BAR.RED: BarPOPC …
+	Defer      // .DEFER_BLOCKING
+	B2RMode    // what B2R reads: B2RBAR, B2RRESULT, B2RWARP
+	BraMode    // .U, .DIV, .CONV of BRA: BraPlain …
+	CallInc    // .INC, .DEC of the call depth: CallNone, CallINC, CallDEC
+	Abs        // .ABS of CALL and RET: the address is absolute; otherwise .REL
+	NoInc      // .NOINC of CALL, .NODEC of RET: the call depth stays
+	ExitMode   // EXIT: 0, 1 KEEPREFCOUNT, 2 PREEMPTED
+	NoAtExit   // .NO_ATEXIT of EXIT
+	Clear      // .CLEAR of BMOV: the B register is zero afterwards
+	PQuad      // .PQUAD of BMOV
+	Collective // .COLLECTIVE of WARPSYNC
+	Warp       // .WARP of NANOSLEEP
+	Rand       // .RAND of NANOSLEEP
+	LE         // .LE of DEPBAR: wait until at most count are outstanding, in order
+	BptMode    // what BPT does: BptTRAP …
+
+	// The uniform datapath.
+	UR         // an operand is a uniform register; nothing is printed
+	Descriptor // an address has a descriptor; nothing is printed
+	BF16       // .BF16_V2: the halves are bfloat16
+	Addr64     // a register behind a descriptor is a 64-bit address; nothing is printed
 
 	// Tensor.
 	MmaShape // shape of HMMA: Mma884 …
@@ -180,6 +188,7 @@ const (
 	TypeF32
 	TypeF64
 	TypeF16x2
+	TypeBF16
 )
 
 // Values of Dir.
@@ -318,6 +327,16 @@ const (
 	MatchANY
 )
 
+// Values of ReduxOp. AND goes without saying.
+const (
+	ReduxAND uint16 = iota
+	ReduxOR
+	ReduxXOR
+	ReduxSUM
+	ReduxMIN
+	ReduxMAX
+)
+
 // Values of BarMode.
 const (
 	BarSYNC uint16 = iota
@@ -368,6 +387,8 @@ const (
 // Values of MmaShape.
 const (
 	Mma884 uint16 = iota
+	Mma1688
+	Mma16816
 )
 
 // Values of Scale: the result is divided (D) or multiplied (M) by 2, 4 or 8.
@@ -379,6 +400,14 @@ const (
 	ScaleM2
 	ScaleM4
 	ScaleM8
+)
+
+// Values of [Operand.Swz] of an address in shared memory: the factor of its register.
+const (
+	AddrX1 uint8 = iota
+	AddrX4
+	AddrX8
+	AddrX16
 )
 
 // Values of [Operand.Swz] of a matrix (HMMA): its layout.

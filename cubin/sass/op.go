@@ -113,7 +113,7 @@ const (
 	BAR       // [barrier], [threads], [Pp]
 	BMOV      // B register or Rd, Rd or B register: destination first
 	BPT       // trap number
-	BRA       // [Pp], target
+	BRA       // [Pp], [lane mask], target: with .DIV and .CONV on sm_75 and later a uniform register of lanes
 	BREAK     // [Pp], B register
 	BRX       // [Pp], A, offset of the address from A
 	BSSY      // [Pp], B register, target
@@ -129,6 +129,42 @@ const (
 	RET       // [Pp], A, target
 	WARPSYNC  // [Pp], B: mask
 	YIELD     // [Pp]
+
+	// The uniform datapath (sm_75 and later): one execution for a warp, operands uniform registers and predicates.
+	R2UR   // Rd (uniform), [Pd], A
+	REDUX  // Rd (uniform), A: reduction over the lanes
+	S2UR   // Rd (uniform), special register
+	VOTEU  // [Rd], Pd, Pp: Rd and Pd uniform
+	UBMSK  // as BMSK
+	UBREV  // as BREV
+	UFLO   // as FLO
+	UIADD3 // as IADD3
+	UIMAD  // as IMAD
+	UISETP // as ISETP
+	ULDC   // Rd, constant
+	ULEA   // as LEA
+	ULOP3  // as LOP3
+	UMOV   // Rd, B
+	UPOPC  // as POPC
+	UPRMT  // as PRMT
+	USEL   // as SEL
+	USGXT  // as SGXT
+	USHF   // as SHF
+
+	// Integer instructions that not all architectures have.
+	IMNMX  // Rd, A, B, Pp: minimum where Pp holds
+	VIADD  // Rd, A, B
+	VIMNMX // Rd, A, B, Pp
+
+	// Others that not all architectures have.
+	ENDCOLLECTIVE // none
+	F2FP          // Rd, A, B: A becomes the high half
+	I2FP          // Rd, B
+	LDGDEPBAR     // none
+	MOVM          // Rd, A: the transposed matrix
+	REDG          // as RED: global
+	VIADDMNMX     // Rd, A, B, C, Pp: minimum or maximum of A+B and C
+	VIMNMX3       // Rd, A, B, C, Pp
 
 	NumOps // number of opcodes, for tables indexed by Op
 )
@@ -150,6 +186,8 @@ var opNames = [NumOps]string{
 	BAR: "BAR", BMOV: "BMOV", BPT: "BPT", BRA: "BRA", BREAK: "BREAK", BRX: "BRX", BSSY: "BSSY", BSYNC: "BSYNC",
 	CALL: "CALL", DEPBAR: "DEPBAR", EXIT: "EXIT", JMP: "JMP", JMX: "JMX", LEPC: "LEPC",
 	NANOSLEEP: "NANOSLEEP", NOP: "NOP", RET: "RET", WARPSYNC: "WARPSYNC", YIELD: "YIELD",
+	ENDCOLLECTIVE: "ENDCOLLECTIVE", F2FP: "F2FP", I2FP: "I2FP", LDGDEPBAR: "LDGDEPBAR", MOVM: "MOVM", REDG: "REDG", VIADDMNMX: "VIADDMNMX", VIMNMX3: "VIMNMX3",
+	R2UR: "R2UR", REDUX: "REDUX", S2UR: "S2UR", VOTEU: "VOTEU", UBMSK: "UBMSK", UBREV: "UBREV", UFLO: "UFLO", UIADD3: "UIADD3", UIMAD: "UIMAD", UISETP: "UISETP", ULDC: "ULDC", ULEA: "ULEA", ULOP3: "ULOP3", UMOV: "UMOV", UPOPC: "UPOPC", UPRMT: "UPRMT", USEL: "USEL", USGXT: "USGXT", USHF: "USHF", IMNMX: "IMNMX", VIADD: "VIADD", VIMNMX: "VIMNMX",
 }
 
 // String returns NVIDIA's mnemonic.

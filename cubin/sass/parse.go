@@ -25,7 +25,7 @@ func (e *SyntaxError) Error() string {
 // payload, so that only this notation tells them apart. A semicolon at the end is allowed. An error about the text is a
 // [*SyntaxError].
 func Parse(arch Arch, pc uint64, text string, c Control) (Inst, error) {
-	p := parser{text: text}
+	p := parser{text: text, arch: arch}
 	guard, err := p.guard()
 	if err != nil {
 		return Inst{}, err
@@ -93,6 +93,7 @@ func (i *Inst) assemble(text string) (Inst, error) {
 // A parser is a position in a text. Copies try alternatives.
 type parser struct {
 	text   string
+	arch   Arch
 	pos    int
 	suffix string // modifiers of the mnemonic that are not read yet; they end at pos
 }

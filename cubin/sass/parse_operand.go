@@ -14,12 +14,18 @@ func (p *parser) operand(s *Slot, o *Operand) *SyntaxError {
 	case KindTarget:
 		return p.target(o)
 	case KindMem:
-		return p.memory(o)
+		return p.address(s, o)
+	case KindUPred:
+		o.Not = s.Not != 0 && p.accept("!")
+		if !p.accept("U") {
+			return p.fail(p.pos, "a uniform predicate UP0 to UP6 or UPT")
+		}
+		return p.register(o, 'P', UPT, "T", "a uniform predicate UP0 to UP6 or UPT")
 	case KindPred:
 		o.Not = s.Not != 0 && p.accept("!")
 		return p.register(o, 'P', PT, "T", "a predicate P0 to P6 or PT")
 	case KindSReg:
-		return p.specialRegister(o)
+		return p.specialRegister(p.arch, o)
 	case KindConvBar:
 		return p.barrier(o)
 	case KindScoreboard:
@@ -73,9 +79,12 @@ func (p *parser) source(s *Slot, o *Operand) *SyntaxError {
 	o.Not = s.Not != 0 && p.accept("~")
 	o.Abs = s.Abs != 0 && p.accept("|")
 	var err *SyntaxError
-	if s.Kind == KindConst {
+	switch s.Kind {
+	case KindConst:
 		err = p.constant(s, o)
-	} else {
+	case KindUReg:
+		err = p.uniformRegister(&o.Reg)
+	default:
 		err = p.register(o, 'R', RZ, "Z", "a register R0 to R254 or RZ")
 	}
 	if err != nil {
@@ -122,7 +131,7 @@ func (p *parser) constant(s *Slot, o *Operand) *SyntaxError {
 	p.spaces()
 	o.Reg = RZ
 	if s.Base.N != 0 {
-		return p.memory(o)
+		return p.memory(s, o)
 	}
 	if !p.accept("[") {
 		return p.fail(p.pos, "[")
@@ -130,8 +139,82 @@ func (p *parser) constant(s *Slot, o *Operand) *SyntaxError {
 	return p.offset(o)
 }
 
+// uniformRegister reads UR0 to UR62 or URZ.
+func (p *parser) uniformRegister(reg *uint8) *SyntaxError {
+	const want = "a uniform register UR0 to UR62 or URZ"
+	q := *p
+	if !q.accept("U") {
+		return p.fail(p.pos, want)
+	}
+	n, ok := q.numbered('R', URZ, "Z")
+	if !ok {
+		return p.fail(p.pos, want)
+	}
+	*p, *reg = q, n
+	return nil
+}
+
+// address reads the address of a memory access as [Inst.Text] prints those of the slot.
+func (p *parser) address(s *Slot, o *Operand) *SyntaxError {
+	switch {
+	case s.URegAt.N == 0:
+		return p.memory(s, o)
+	case s.Descriptor:
+		return p.described(o)
+	case !p.accept("["):
+		return p.fail(p.pos, "an address [register+uniform register+offset]")
+	}
+	o.Reg = RZ
+	if strings.HasPrefix(p.rest(), "R") {
+		if err := p.register(o, 'R', RZ, "Z", "a register R0 to R254 or RZ"); err != nil {
+			return err
+		}
+		p.selector(s, o)
+		if !p.accept("+") {
+			return p.fail(p.pos, "+ and a uniform register")
+		}
+	}
+	if err := p.uniformRegister(&o.UReg); err != nil {
+		return err
+	}
+	return p.restOfAddress(o)
+}
+
+// described reads desc[uniform register][register.64+offset], the descriptor being optional.
+func (p *parser) described(o *Operand) *SyntaxError {
+	if p.accept("desc[") {
+		if err := p.uniformRegister(&o.UReg); err != nil {
+			return err
+		}
+		if !p.accept("]") {
+			return p.fail(p.pos, "]")
+		}
+	}
+	if !p.accept("[") {
+		return p.fail(p.pos, "an address [register.64+offset]")
+	}
+	if err := p.register(o, 'R', RZ, "Z", "a register R0 to R254 or RZ"); err != nil {
+		return err
+	}
+	if !p.accept(".64") {
+		return p.fail(p.pos, ".64")
+	}
+	return p.restOfAddress(o)
+}
+
+// restOfAddress reads the offset, if there is one, and the closing bracket.
+func (p *parser) restOfAddress(o *Operand) *SyntaxError {
+	if p.accept("]") {
+		return nil
+	}
+	if !p.accept("+") {
+		return p.fail(p.pos, "+ or ]")
+	}
+	return p.offset(o)
+}
+
 // memory reads [register+offset], [register] or [offset].
-func (p *parser) memory(o *Operand) *SyntaxError {
+func (p *parser) memory(s *Slot, o *Operand) *SyntaxError {
 	if !p.accept("[") {
 		return p.fail(p.pos, "an address [register+offset]")
 	}
@@ -140,6 +223,7 @@ func (p *parser) memory(o *Operand) *SyntaxError {
 		if err := p.register(o, 'R', RZ, "Z", "a register R0 to R254 or RZ"); err != nil {
 			return err
 		}
+		p.selector(s, o)
 		if p.accept("]") {
 			return nil
 		}
@@ -367,10 +451,10 @@ func (p *parser) word() string {
 }
 
 // specialRegister reads the name of a special register.
-func (p *parser) specialRegister(o *Operand) *SyntaxError {
+func (p *parser) specialRegister(arch Arch, o *Operand) *SyntaxError {
 	w := p.word()
 	for n := range uint64(256) {
-		if SpecialRegisterName(n) == w {
+		if arch.specialRegister(n) == w {
 			o.Imm = n
 			p.pos += len(w)
 			return nil

@@ -9,6 +9,7 @@ import "slices"
 // A traits says what a source operand of arithmetic may carry and how its immediates read.
 type traits struct {
 	neg, abs, not bool // unary operators
+	packed        bool // two halves without a selector
 	half          bool // a half selector follows: .H0_H0
 	width         widthRule
 	imm           format
@@ -64,7 +65,7 @@ func regB(name string, t traits) Slot {
 // regC is the register at bit 64.
 func regC(name string, t traits) Slot {
 	s := Slot{Name: name, Kind: KindReg, Bits: Bits{64, 8}, Access: Reads, Reuse: 3, Default: RZ}
-	if t.half {
+	if t.half || t.packed {
 		return t.swizzle(t.unary(s, 83, 84), 81, &swizzleNames)
 	}
 	return t.unary(s, 74, 75)
@@ -199,7 +200,52 @@ const (
 	formRRC = 3 << 9
 	formRIR = 4 << 9
 	formRCR = 5 << 9
+	formRUR = 6 << 9 // a uniform register as the second source
+	formRRU = 7 << 9 // as the third
 )
+
+// uregB is the uniform register at bit 32. Words that have one set bit 91.
+func uregB(name string, t traits) Slot {
+	s := regB(name, t)
+	s.Kind, s.Bits.N, s.Reuse, s.Default = KindUReg, 6, 0, URZ
+	return s
+}
+
+// withUniform returns forms and, for sm_75 and later, each of those with a register as its second source with a
+// uniform register there. The form bits are formRUR, or formRRU where the operand counts as the third source.
+func withUniform(forms []Form, form uint16) []Form {
+	all := slices.Clone(forms)
+	for _, f := range forms {
+		if f.Archs&from75 == 0 || f.Opcode&0xe00 != formRRR {
+			continue
+		}
+		k := slices.IndexFunc(f.Operands, func(s Slot) bool { return s.Kind == KindReg && s.Name == "B" })
+		if k < 0 {
+			continue
+		}
+		u := f.with(f.Opcode&^0xe00|form, slices.Clone(f.Operands))
+		u.Operands[k] = toUniform(u.Operands[k])
+		u.Operands[k].Bits.Lo = 32
+		u.Archs &= from75
+		u.Mods = append(slices.Clone(f.Mods), on(UR, 91, ""))
+		all = append(all, u)
+	}
+	return all
+}
+
+// toUniform turns a register or predicate of an operand into a uniform one.
+func toUniform(s Slot) Slot {
+	switch s.Kind {
+	case KindReg:
+		s.Kind, s.Bits.N, s.Reuse = KindUReg, 6, 0
+		if s.Default == RZ {
+			s.Default = URZ
+		}
+	case KindPred:
+		s.Kind = KindUPred
+	}
+	return s
+}
 
 // ternary expands f, whose Opcode is the base opcode, into the five forms of an instruction with three sources. The
 // operands of f are those before the sources, tail those behind.
@@ -217,7 +263,7 @@ func ternaryB(f Form, ta, tb, tc traits, tail ...Slot) []Form {
 		forms = append(forms, f.with(f.Opcode|v.form, slices.Concat(
 			f.Operands, []Slot{regA(ta), b("B", v.shape, tb), regC("C", tc)}, tail)))
 	}
-	return forms
+	return withUniform(forms, formRUR)
 }
 
 // ternaryC expands the two forms whose third source is an immediate or a constant; the second register lies at bit 64.
@@ -231,6 +277,14 @@ func ternaryC(f Form, ta, tb, tc traits, tail ...Slot) []Form {
 		second.Reuse = 2
 		forms = append(forms, f.with(f.Opcode|v.form, slices.Concat(
 			f.Operands, []Slot{regA(ta), second, b("C", v.shape, tc)}, tail)))
+	}
+	if f.Archs&from75 != 0 {
+		second := regC("B", tb)
+		second.Reuse = 2
+		u := f.with(f.Opcode|formRRU, slices.Concat(f.Operands, []Slot{regA(ta), second, uregB("C", tc)}, tail))
+		u.Archs &= from75
+		u.Mods = append(slices.Clone(f.Mods), on(UR, 91, ""))
+		forms = append(forms, u)
 	}
 	return forms
 }
@@ -250,7 +304,10 @@ func binary(f Form, imm, con uint16, ta, tb traits, tail ...Slot) []Form {
 		}
 		forms = append(forms, f.with(f.Opcode|v.form, slices.Concat(f.Operands, []Slot{regA(ta), second}, tail)))
 	}
-	return forms
+	if imm == formRRI {
+		return withUniform(forms, formRRU)
+	}
+	return withUniform(forms, formRUR)
 }
 
 // unary expands f into the three forms of an instruction with one source, at bit 32.
@@ -262,7 +319,7 @@ func unary(f Form, t traits, tail ...Slot) []Form {
 	}{{formRRR, 'R'}, {formRIR, 'I'}, {formRCR, 'C'}} {
 		forms = append(forms, f.with(f.Opcode|v.form, slices.Concat(f.Operands, []Slot{b("B", v.shape, t)}, tail)))
 	}
-	return forms
+	return withUniform(forms, formRUR)
 }
 
 // with returns a copy of f with another opcode and other operands.

@@ -163,3 +163,11 @@ func barrierName(n uint8) string {
 	}
 	return fmt.Sprintf("B?%d", n)
 }
+
+// specialRegister returns the name of a special register on an architecture.
+func (a Arch) specialRegister(n uint64) string {
+	if a >= SM90 && n == 136 {
+		return "SR_CgaCtaId"
+	}
+	return SpecialRegisterName(n)
+}

@@ -22,7 +22,7 @@ func Forms() []Form { return theTable().forms }
 func newTable() *table {
 	t := &table{
 		forms: slices.Concat(integerForms(), floatForms(), doubleForms(), halfForms(), tensorForms(), conversionForms(),
-			memoryForms(), textureForms(), warpWideForms(), controlForms()),
+			memoryForms(), textureForms(), warpWideForms(), controlForms(), uniformForms()),
 		ops: make(map[string]Op, NumOps),
 	}
 	for op := range NumOps {
@@ -87,7 +87,7 @@ func (e *enum) single() (code uint64, ok bool) {
 // cover returns a word with the bits of the operand set.
 func (s *Slot) cover() Word {
 	var w Word
-	for _, b := range []Bits{s.Bits, s.Bits2, s.Base, s.Bank} {
+	for _, b := range []Bits{s.Bits, s.Bits2, s.Base, s.Bank, s.URegAt} {
 		w = w.with(b, b.max())
 	}
 	for _, bit := range []uint8{s.Neg, s.Abs, s.Not} {

@@ -5,7 +5,7 @@ import "slices"
 // conversionForms are the conversions between number formats. The opcodes with bit 4 set have a 64-bit type on one
 // side. A field of two bits holds the logarithm of a type's bytes: 0 for 8 bits to 3 for 64.
 func conversionForms() []Form {
-	return slices.Concat(floatToFloat(), floatToInt(), intToFloat(), floatToIntegral())
+	return slices.Concat(floatToFloat(), floatToInt(), intToFloat(), floatToIntegral(), packForms())
 }
 
 // A numberType is one side of a conversion.
@@ -50,7 +50,7 @@ func (t numberType) source() (traits, *enum) {
 
 // conversion expands one pair of types into its forms; wide says that one of them has 64 bits.
 func conversion(f Form, wide bool, t traits, sel *enum) []Form {
-	f.Archs, f.Pipe, f.Variable = in70, PipeXU, true
+	f.Archs, f.Pipe, f.Variable = inAll, PipeXU, true
 	f.Operands = []Slot{rd(wDst)}
 	if wide {
 		f.Opcode += 0x00c
@@ -144,4 +144,21 @@ func intToFloat() []Form {
 		}
 	}
 	return forms
+}
+
+// packForms are conversions at full rate: of two single-precision numbers to a packed pair of halves (sm_80 and later),
+// of an integer to single precision (sm_90).
+func packForms() []Form {
+	pack := func(archs ArchSet, half, bfloat string) []Form {
+		e := &enum{text: []string{half, bfloat}, value: []uint16{TypeF16, TypeBF16}}
+		f := Form{Op: F2FP, Opcode: 0x03e, Archs: archs, Pipe: PipeALU, Operands: []Slot{rd(w1)},
+			Mods: []ModField{mod(DstType, 76, 1, e)}}
+		return binary(f, formRIR, formRCR, float, float, hidden(noReuse(regC("C", plain)), false))
+	}
+	integer := &enum{text: []string{".U32", ".S32"}, value: []uint16{TypeU32, TypeS32}}
+	single := Form{Op: I2FP, Opcode: 0x045, Archs: in90, Pipe: PipeALU, Operands: []Slot{rd(w1)}, Mods: []ModField{
+		only(DstType, Bits{75, 2}, 2, TypeF32, ".F32"), mod(SrcType, 74, 1, integer), mod(Round, 78, 2, &roundNames),
+		only(SrcType2, Bits{84, 2}, 2, TypeNone, "")}}
+	return slices.Concat(pack(from80&^in90, ".PACK_AB", ".BF16.PACK_AB"), pack(in90, ".F16.F32.PACK_AB", ".BF16.F32.PACK_AB"),
+		unary(single, plain))
 }

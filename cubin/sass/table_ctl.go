@@ -4,12 +4,48 @@ import "slices"
 
 // controlForms are branches, barriers and what else steers warps.
 func controlForms() []Form {
-	return slices.Concat(branchForms(), callForms(), convergenceForms(), blockBarrierForms(), warpForms())
+	return slices.Concat(splitTargets(slices.Concat(branchForms(), callForms())), convergenceForms(), blockBarrierForms(),
+		warpForms(), collectiveForms())
+}
+
+// splitTargets moves the low 8 bits of code addresses to bit 16 on sm_90.
+func splitTargets(forms []Form) []Form {
+	var all []Form
+	for _, f := range forms {
+		k := slices.IndexFunc(f.Operands, func(s Slot) bool { return s.Kind == KindTarget })
+		if k < 0 || f.Archs&in90 == 0 {
+			all = append(all, f)
+			continue
+		}
+		if old := f.on(before90); old.Archs != 0 {
+			all = append(all, old)
+		}
+		f = f.on(in90)
+		f.Operands = slices.Clone(f.Operands)
+		f.Operands[k] = splitTarget(f.Operands[k])
+		all = append(all, f)
+	}
+	return all
+}
+
+func splitTarget(t Slot) Slot {
+	t.Bits, t.Bits2 = Bits{16, 8}, t.Bits
+	return t
+}
+
+// collectiveForms are WARPSYNC and what belongs to it on sm_90.
+func collectiveForms() []Form {
+	mask := noReuse(regA(plain))
+	mask.Name = "mask"
+	all, register := control(WARPSYNC, 0x948, []Slot{cond()}), control(WARPSYNC, 0x348, []Slot{cond(), mask}, off(Collective, 86))
+	all.Suffix = ".ALL"
+	together := control(WARPSYNC, 0x348, []Slot{cond(), mask, splitTarget(target(relative))}, on(Collective, 86, ".COLLECTIVE"))
+	return []Form{all.on(in90), register.on(in90), together.on(in90), control(ENDCOLLECTIVE, 0x91b, nil).on(in90)}
 }
 
 // control is the beginning of a row of the branch unit.
 func control(op Op, opcode uint16, operands []Slot, mods ...ModField) Form {
-	return Form{Op: op, Opcode: opcode, Archs: in70, Pipe: PipeCBU, Operands: operands, Mods: mods}
+	return Form{Op: op, Opcode: opcode, Archs: inAll, Pipe: PipeCBU, Operands: operands, Mods: mods}
 }
 
 // target is a code address of 48 bits.
@@ -45,10 +81,19 @@ func codeConstant() Slot {
 	return s
 }
 
+// on returns f for the architectures of archs only.
+func (f Form) on(archs ArchSet) Form {
+	f.Archs &= archs
+	return f
+}
+
 func branchForms() []Form {
 	depth := mod(CallInc, 85, 2, &depthNames)
+	lanes := Slot{Name: "lane mask", Kind: KindUReg, Bits: Bits{24, 6}, Not: 30, Access: Reads, Default: URZ}
 	return []Form{
-		control(BRA, 0x947, []Slot{cond(), target(relative)}, depth, mod(BraMode, 32, 2, &braNames)),
+		control(BRA, 0x947, []Slot{cond(), target(relative)}, depth, mod(BraMode, 32, 2, &braNames)).on(in70),
+		control(BRA, 0x947, []Slot{cond(), target(relative)}, depth, mod(BraMode, 32, 2, &braNames), off(UR, 91)).on(from75),
+		control(BRA, 0x947, []Slot{cond(), lanes, target(relative)}, depth, mod(BraMode, 32, 2, &braNames), on(UR, 91, "")).on(from75),
 		control(BRX, 0x949, []Slot{cond(), codeRegister(), offset(distance)}, depth),
 		control(JMP, 0x94a, []Slot{cond(), absoluteTarget()}, depth, mod(BraMode, 32, 2, &braNames)),
 		control(JMP, 0xb4a, []Slot{cond(), codeConstant()}, depth, mod(BraMode, 32, 2, &braNames)),
@@ -153,6 +198,6 @@ func warpForms() []Form {
 		control(BPT, 0x95c, []Slot{trap}, mod(BptMode, 84, 3, &bptNames)),
 	}
 	return withoutReuse(slices.Concat(forms,
-		unary(control(WARPSYNC, 0x148, []Slot{cond()}), plain),
+		unary(control(WARPSYNC, 0x148, []Slot{cond()}).on(before90), plain),
 		unary(control(NANOSLEEP, 0x15d, []Slot{cond()}, sleep...), plain)))
 }

@@ -5,7 +5,7 @@ import "slices"
 // floatForms are single-precision arithmetic and MUFU.
 func floatForms() []Form {
 	f := func(op Op, opcode uint16, p Pipe, dst []Slot, mods ...ModField) Form {
-		return Form{Op: op, Opcode: opcode, Archs: in70, Pipe: p, Operands: dst, Mods: mods}
+		return Form{Op: op, Opcode: opcode, Archs: inAll, Pipe: p, Operands: dst, Mods: mods}
 	}
 	dst := []Slot{rd(w1)}
 	setp := []Slot{pd(always), pe(always)}
@@ -42,7 +42,7 @@ func floatForms() []Form {
 // doubleForms are double-precision arithmetic. On sm_70 its latency varies: consumers wait for a counter.
 func doubleForms() []Form {
 	f := func(op Op, opcode uint16, dst []Slot, mods ...ModField) Form {
-		return Form{Op: op, Opcode: opcode, Archs: in70, Pipe: PipeFP64, Variable: true, Operands: dst, Mods: mods}
+		return Form{Op: op, Opcode: opcode, Archs: inAll, Pipe: PipeFP64, Variable: true, Operands: dst, Mods: mods}
 	}
 	dst := []Slot{rd(w2)}
 	round := mod(Round, 78, 2, &roundNames)
@@ -54,7 +54,7 @@ func doubleForms() []Form {
 		add.with(0x029|formRRC, []Slot{rd(w2), regA(double), b("B", 'C', double)}),
 	}
 	return slices.Concat(
-		adds,
+		withUniform(adds, formRRU),
 		binary(f(DMUL, 0x028, dst, round), formRIR, formRCR, double, double),
 		ternary(f(DFMA, 0x02b, dst, round), double, double, double),
 		binary(f(DSETP, 0x02a, []Slot{pd(always), pe(always)}, mod(Compare, 76, 4, &doubleCompare),

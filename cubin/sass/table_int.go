@@ -13,25 +13,25 @@ func integerForms() []Form {
 
 func addForms() []Form {
 	carries := []Slot{rd(w1), pd(unlessPlain), pe(unlessPlain)}
-	plainAdd := Form{Op: IADD3, Opcode: 0x010, Archs: in70, Pipe: PipeALU, Operands: carries,
+	plainAdd := Form{Op: IADD3, Opcode: 0x010, Archs: inAll, Pipe: PipeALU, Operands: carries,
 		Mods: []ModField{off(X, 74)}}
 	carryAdd := plainAdd
 	carryAdd.Mods = []ModField{on(X, 74, ".X")}
 	return slices.Concat(
 		ternaryB(plainAdd, negInt, negInt, traits{neg: true}, hidden(pp(), true), hidden(pq(), true)),
 		ternaryB(carryAdd, notInt, notInt, traits{not: true}, pp(), pq()),
-		unary(Form{Op: IABS, Opcode: 0x013, Archs: in70, Pipe: PipeALU, Operands: []Slot{rd(w1)}}, signedIn),
+		unary(Form{Op: IABS, Opcode: 0x013, Archs: inAll, Pipe: PipeALU, Operands: []Slot{rd(w1)}}, signedIn),
 	)
 }
 
 func multiplyForms() []Form {
-	low := Form{Op: IMAD, Opcode: 0x024, Archs: in70, Pipe: PipeFMA, alias: imadAlias,
+	low := Form{Op: IMAD, Opcode: 0x024, Archs: inAll, Pipe: PipeFMA, alias: imadAlias,
 		Operands: []Slot{rd(w1), hidden(pd(always), false)},
 		Mods:     []ModField{mod(U32, 73, 1, &unsignedNames), off(X, 74)}}
 	lowX := low
 	lowX.alias = nil
 	lowX.Mods = []ModField{mod(U32, 73, 1, &unsignedNames), on(X, 74, ".X")}
-	wide := Form{Op: IMAD, Opcode: 0x025, Archs: in70, Pipe: PipeFMA,
+	wide := Form{Op: IMAD, Opcode: 0x025, Archs: inAll, Pipe: PipeFMA,
 		Operands: []Slot{rd(w2), pd(unlessPlain)},
 		Mods: []ModField{{Kind: Wide, names: &enum{text: []string{".WIDE"}, value: []uint16{1}}},
 			mod(U32, 73, 1, &unsignedNames), off(X, 74)}}
@@ -39,15 +39,23 @@ func multiplyForms() []Form {
 	wideX.Mods = []ModField{wide.Mods[0], wide.Mods[1], on(X, 74, ".X")}
 	noCarry := hidden(pp(), true)
 	negPair, notPair := traits{neg: true, width: w2}, traits{not: true, width: w2}
-	dot := Form{Op: IDP, Archs: in70, Pipe: PipeFMA, Operands: []Slot{rd(w1)}}
+	dot := Form{Op: IDP, Archs: inAll, Pipe: PipeFMA, Operands: []Slot{rd(w1)}}
 	return slices.Concat(
 		ternary(low, plain, signedIn, negInt, noCarry),
 		ternary(lowX, plain, signedIn, notInt, pp()),
+		withoutImmC(ternary(highWord(wide), plain, signedIn, negPair, noCarry)),
 		withoutImmC(ternary(wide, plain, signedIn, negPair, noCarry)),
 		withoutImmC(ternary(wideX, plain, signedIn, notPair, pp())),
 		dotForms(dot, 0x026|formRRR, regB("B", plain)),
 		dotForms(dot, 0x026|formRCR, constant("B", plain)),
 	)
+}
+
+// highWord turns the row of a 64-bit product into that of its high word. The addend is a register pair.
+func highWord(wide Form) Form {
+	wide.Opcode, wide.Operands = 0x027, []Slot{rd(w1), pd(unlessPlain)}
+	wide.Mods = []ModField{{Kind: HI, names: &enum{text: []string{".HI"}, value: []uint16{1}}}, wide.Mods[1], wide.Mods[2]}
+	return wide
 }
 
 // withoutImmC drops the form with an immediate as the third source, which 64-bit addends do not have.
@@ -84,15 +92,25 @@ func dotForms(f Form, opcode uint16, b Slot) []Form {
 
 func logicForms() []Form {
 	lut := Slot{Name: "LUT", Kind: KindImm, Bits: Bits{72, 8}}
-	compare := Form{Op: ISETP, Opcode: 0x00c, Archs: in70, Pipe: PipeALU, Operands: []Slot{pd(always), pe(always)},
+	compare := Form{Op: ISETP, Opcode: 0x00c, Archs: inAll, Pipe: PipeALU, Operands: []Slot{pd(always), pe(always)},
 		Mods: []ModField{mod(Compare, 76, 3, &intCompare), mod(U32, 73, 1, &unsignedNames), mod(BoolOp, 74, 2, &boolNames),
 			flag(EX, 72, ".EX")}}
 	low := predSource("Pq", Bits{68, 3}, 71)
 	low.Show = unlessPlain
 	return slices.Concat(
-		ternaryB(Form{Op: LOP3, Suffix: ".LUT", Opcode: 0x012, Archs: in70, Pipe: PipeALU,
+		ternaryB(Form{Op: LOP3, Suffix: ".LUT", Opcode: 0x012, Archs: inAll, Pipe: PipeALU,
 			Mods: []ModField{flag(PAnd, 80, ".PAND")}, Operands: []Slot{pd(unlessPlain), rd(w1)}},
 			plain, plain, plain, lut, pp()),
+		binary(Form{Op: IMNMX, Opcode: 0x017, Archs: before90, Pipe: PipeALU, Operands: []Slot{rd(w1)},
+			Mods: []ModField{mod(U32, 73, 1, &unsignedNames)}}, formRIR, formRCR, plain, signedIn, pp()),
+		binary(Form{Op: VIMNMX, Opcode: 0x048, Archs: in90, Pipe: PipeALU, Operands: []Slot{rd(w1)},
+			Mods: []ModField{mod(U32, 72, 1, &unsignedNames)}}, formRIR, formRCR, plain, signedIn, pp()),
+		binary(Form{Op: VIADD, Opcode: 0x036, Archs: in90, Pipe: PipeALU, Operands: []Slot{rd(w1)}},
+			formRIR, formRCR, traits{neg: true}, traits{neg: true}),
+		ternary(Form{Op: VIADDMNMX, Opcode: 0x046, Archs: in90, Pipe: PipeALU, Operands: []Slot{rd(w1)},
+			Mods: []ModField{mod(U32, 72, 1, &unsignedNames)}}, plain, plain, plain, pp()),
+		ternary(Form{Op: VIMNMX3, Opcode: 0x00f, Archs: in90, Pipe: PipeALU, Operands: []Slot{rd(w1)},
+			Mods: []ModField{mod(U32, 72, 1, &unsignedNames)}}, plain, plain, plain, pp()),
 		predicateLogicForms(),
 		binary(compare, formRIR, formRCR, plain, signedIn, pp(), low),
 	)
@@ -112,8 +130,13 @@ func predicateLogicForms() []Form {
 	split := Slot{Name: "LUT", Kind: KindImm, Bits: Bits{64, 3}, Bits2: Bits{72, 5}}
 	whole := Slot{Name: "LUT", Kind: KindImm, Bits: Bits{72, 8}}
 	second := Slot{Name: "LUT of Pe", Kind: KindImm, Bits: Bits{16, 8}}
-	f := Form{Op: PLOP3, Suffix: ".LUT", Archs: in70, Pipe: PipeALU}
-	forms := []Form{f.with(0x81c, []Slot{pd(always), pe(always), pa, pb, pc, split, second})}
+	f := Form{Op: PLOP3, Suffix: ".LUT", Archs: inAll, Pipe: PipeALU}
+	whole3 := func(pc Slot) Form { return f.with(0x81c, []Slot{pd(always), pe(always), pa, pb, pc, split, second}) }
+	uniform := whole3(toUniform(pc)).on(from75)
+	uniform.Mods = []ModField{on(UR, 67, "")}
+	registers := whole3(pc).on(from75)
+	registers.Mods = []ModField{off(UR, 67)}
+	forms := []Form{whole3(pc).on(in70), registers, uniform}
 	for _, v := range []struct {
 		form uint16
 		b    Slot
@@ -131,11 +154,11 @@ func predicateLogicForms() []Form {
 
 func shiftForms() []Form {
 	return slices.Concat(
-		ternary(Form{Op: SHF, Opcode: 0x019, Archs: in70, Pipe: PipeALU, Operands: []Slot{rd(w1)},
+		ternary(Form{Op: SHF, Opcode: 0x019, Archs: inAll, Pipe: PipeALU, Operands: []Slot{rd(w1)},
 			Mods: []ModField{mod(Dir, 76, 1, &dirNames), flag(Wrap, 75, ".W"), mod(ShfType, 73, 2, &shfTypes),
 				flag(HI, 80, ".HI")}},
 			plain, plain, plain),
-		ternary(Form{Op: PRMT, Opcode: 0x016, Archs: in70, Pipe: PipeALU, Operands: []Slot{rd(w1)},
+		ternary(Form{Op: PRMT, Opcode: 0x016, Archs: inAll, Pipe: PipeALU, Operands: []Slot{rd(w1)},
 			Mods: []ModField{mod(PrmtMode, 72, 3, &prmtNames)}},
 			plain, plain, plain),
 	)
@@ -149,7 +172,7 @@ func leaForms() []Form {
 	sign := traits{neg: true}
 	carry, noCarry := pp(), hidden(pp(), true)
 	row := func(mods ...ModField) Form {
-		return Form{Op: LEA, Opcode: 0x011, Archs: in70, Pipe: PipeALU, Operands: []Slot{rd(w1), pd(unlessPlain)},
+		return Form{Op: LEA, Opcode: 0x011, Archs: inAll, Pipe: PipeALU, Operands: []Slot{rd(w1), pd(unlessPlain)},
 			Mods: mods}
 	}
 	low, high := off(HI, 80), on(HI, 80, ".HI")
@@ -182,11 +205,11 @@ func leaForms() []Form {
 
 func bitForms() []Form {
 	field := func(op Op, opcode uint16, mods ...ModField) []Form {
-		return binary(Form{Op: op, Opcode: opcode, Archs: in70, Pipe: PipeALU, Mods: mods, Operands: []Slot{rd(w1)}},
+		return binary(Form{Op: op, Opcode: opcode, Archs: inAll, Pipe: PipeALU, Mods: mods, Operands: []Slot{rd(w1)}},
 			formRIR, formRCR, plain, plain)
 	}
 	count := func(op Op, opcode uint16, t traits, dst []Slot, mods ...ModField) []Form {
-		return withoutReuse(unary(Form{Op: op, Opcode: opcode, Archs: in70, Pipe: PipeXU, Variable: true, Mods: mods,
+		return withoutReuse(unary(Form{Op: op, Opcode: opcode, Archs: inAll, Pipe: PipeXU, Variable: true, Mods: mods,
 			Operands: dst}, t))
 	}
 	bitwiseNot := traits{not: true}
@@ -211,14 +234,14 @@ func moveForms() []Form {
 		form  uint16
 		shape byte
 	}{{formRRR, 'R'}, {formRIR, 'I'}, {formRCR, 'C'}} {
-		toPreds = append(toPreds, Form{Op: R2P, Opcode: 0x004 | v.form, Archs: in70, Pipe: PipeALU,
+		toPreds = append(toPreds, Form{Op: R2P, Opcode: 0x004 | v.form, Archs: inAll, Pipe: PipeALU,
 			Operands: []Slot{written, selected, b("B", v.shape, plain)}})
 	}
 	return slices.Concat(
-		unary(Form{Op: MOV, Opcode: 0x002, Archs: in70, Pipe: PipeALU, Operands: []Slot{rd(w1)}}, plain, lanes),
-		binary(Form{Op: SEL, Opcode: 0x007, Archs: in70, Pipe: PipeALU, Operands: []Slot{rd(w1)}},
+		unary(Form{Op: MOV, Opcode: 0x002, Archs: inAll, Pipe: PipeALU, Operands: []Slot{rd(w1)}}, plain, lanes),
+		binary(Form{Op: SEL, Opcode: 0x007, Archs: inAll, Pipe: PipeALU, Operands: []Slot{rd(w1)}},
 			formRIR, formRCR, plain, plain, pp()),
-		binary(Form{Op: P2R, Opcode: 0x003, Archs: in70, Pipe: PipeALU, Operands: []Slot{rd(w1), bits},
+		binary(Form{Op: P2R, Opcode: 0x003, Archs: inAll, Pipe: PipeALU, Operands: []Slot{rd(w1), bits},
 			Mods: []ModField{mod(ByteSel, 76, 2, &byteNames)}}, formRIR, formRCR, plain, signedIn),
 		toPreds,
 	)
@@ -227,9 +250,9 @@ func moveForms() []Form {
 func absDiffForms() []Form {
 	dst := []Slot{rd(w1), pd(unlessPlain)}
 	return slices.Concat(
-		ternary(Form{Op: VABSDIFF, Opcode: 0x014, Archs: in70, Pipe: PipeALU, Operands: dst,
+		ternary(Form{Op: VABSDIFF, Opcode: 0x014, Archs: inAll, Pipe: PipeALU, Operands: dst,
 			Mods: []ModField{mod(U32, 73, 1, &unsignedNames)}}, plain, plain, plain),
-		ternary(Form{Op: VABSDIFF4, Opcode: 0x015, Archs: in70, Pipe: PipeALU, Operands: dst,
+		ternary(Form{Op: VABSDIFF4, Opcode: 0x015, Archs: inAll, Pipe: PipeALU, Operands: dst,
 			Mods: []ModField{mod(U32, 73, 1, &unsigned8), flag(Acc, 75, ".ACC")}}, plain, plain, plain),
 	)
 }
@@ -237,6 +260,9 @@ func absDiffForms() []Form {
 // imadAlias returns the spelling that nvdisasm gives an IMAD that only moves, adds or shifts.
 func imadAlias(i *Inst) string {
 	a, b, c := &i.Operands[2], &i.Operands[3], &i.Operands[4]
+	if c.Kind == KindUReg {
+		return ""
+	}
 	one := b.Kind == KindImm && b.Imm == 1
 	switch {
 	case a.isZero(), b.isZero(), one && c.isZero():

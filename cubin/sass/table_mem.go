@@ -4,7 +4,7 @@ import "slices"
 
 // memoryForms are loads, stores, atomics and what keeps memory in order.
 func memoryForms() []Form {
-	return slices.Concat(loadForms(), storeForms(), atomicForms(), cacheForms())
+	return slices.Concat(byArch(loadForms()), byArch(storeForms()), byArch(atomicForms()), cacheForms())
 }
 
 // The modifiers of memory instructions.
@@ -15,7 +15,7 @@ func scope() ModField    { return mod(Scope, 77, 2, &scopeNames) }
 
 // memory is the beginning of a row of the load and store unit.
 func memory(op Op, opcode uint16, operands []Slot, mods ...ModField) Form {
-	return Form{Op: op, Opcode: opcode, Archs: in70, Pipe: PipeLSU, Variable: true, Operands: operands, Mods: mods}
+	return Form{Op: op, Opcode: opcode, Archs: inAll, Pipe: PipeLSU, Variable: true, Operands: operands, Mods: mods}
 }
 
 // loadForms are loads. With .ZD they write a predicate, which without it only LDG can name.
@@ -85,10 +85,12 @@ func atomicForms() []Form {
 			memory(v.op, v.any, with(dest, noSwap), extended(), v.anyMod, evict(), typ, order, scope(), private()),
 			memory(v.op, v.compare, with(dest, swap), extended(), v.compareMod, evict(), casType, order, scope(), private()))
 	}
-	return append(forms,
+	red := memory(RED, 0x98e, []Slot{address(wE), value}, extended(), mod(AtomOp, 87, 3, &redOps), evict(), typ, order, scope(), private())
+	global := red.on(in90)
+	global.Op = REDG
+	return append(forms, red.on(before90), global,
 		memory(ATOMS, 0x38c, with(sharedDest, noSwap), op, sharedType),
-		memory(ATOMS, 0x38d, with(sharedDest, swap), cast, sharedType),
-		memory(RED, 0x98e, []Slot{address(wE), value}, extended(), mod(AtomOp, 87, 3, &redOps), evict(), typ, order, scope(), private()))
+		memory(ATOMS, 0x38d, with(sharedDest, swap), cast, sharedType))
 }
 
 // cacheForms are cache control, memory barriers and the query of an address's space.
@@ -113,5 +115,6 @@ func cacheForms() []Form {
 	return append(forms,
 		memory(MEMBAR, 0x992, nil, mod(Sem, 79, 2, &semNames), mod(Scope, 76, 3, &membarScopes), flag(MMIO, 72, ".MMIO")),
 		memory(ERRBAR, 0x9ab, nil),
+		memory(LDGDEPBAR, 0x9af, nil).on(from80),
 		memory(QSPC, 0x3aa, []Slot{pd(always), rd(w1), address(wE)}, extended(), mod(Space, 73, 2, &spaceName)))
 }

@@ -9,13 +9,13 @@ func textureForms() []Form {
 	compact, half := flag(TexSCR, 60, ".SCR"), mod(TexF16, 79, 2, &texHalfNames)
 	offsets, nodep := flag(TexAOFFI, 76, ".AOFFI"), flag(TexNODEP, 90, ".NODEP")
 	bindless := off(TexBindless, 59)
-	return []Form{
+	return joinOrder([]Form{
 		texture(TEX, 0xb60, compact, bindless, half, level, offsets, flag(TexDC, 78, ".DC"), evict(),
 			flag(TexNDV, 77, ".NDV"), nodep),
 		texture(TLD, 0xb66, compact, bindless, half, fetch, offsets, evict(), off(TexMS, 78), flag(TexCL, 77, ".CL"), nodep),
 		surface(SULD, 0xb99, []Slot{pd(unlessPlain), rd(wSize), surfaceAddress()}),
 		surface(SUST, 0xb9d, []Slot{surfaceAddress(), noReuse(regB("B", traits{width: wSize}))}),
-	}
+	})
 }
 
 // texture is a row with two destinations, of which the first takes the components from the third on.
@@ -23,7 +23,7 @@ func texture(op Op, opcode uint16, mods ...ModField) Form {
 	upper := Slot{Name: "Re", Kind: KindReg, Bits: Bits{64, 8}, Access: Writes, Width: wTexUpper, Default: RZ}
 	more := noReuse(regB("B", plain))
 	more.Show = unlessPlain
-	return Form{Op: op, Opcode: opcode, Archs: in70, Pipe: PipeTEX, Variable: true, Mods: mods,
+	return Form{Op: op, Opcode: opcode, Archs: inAll, Pipe: PipeTEX, Variable: true, Mods: mods,
 		Operands: []Slot{pd(unlessPlain), upper, rd(wTexLower), noReuse(regA(pair)), more,
 			{Name: "bank", Kind: KindImm, Bits: Bits{54, 5}, Access: Reads},
 			{Name: "header", Kind: KindImm, Bits: Bits{40, 14}, Access: Reads},
@@ -42,7 +42,7 @@ func surfaceAddress() Slot {
 // surface is a row of an unformatted access through a surface header in a constant bank.
 func surface(op Op, opcode uint16, operands []Slot) Form {
 	raw := ModField{Kind: SurfRaw, names: &enum{text: []string{".D"}, value: []uint16{1}}}
-	return Form{Op: op, Opcode: opcode, Archs: in70, Pipe: PipeTEX, Variable: true,
+	return Form{Op: op, Opcode: opcode, Archs: inAll, Pipe: PipeTEX, Variable: true,
 		Mods: []ModField{raw, flag(SurfBA, 72, ".BA"), mod(SurfDim, 61, 3, &surfDimNames), evict(), mod(Size, 73, 3, &sizeNames),
 			mod(Order, 79, 2, &storeOrders), scope(), private(), mod(SurfClamp, 59, 2, &clampNames)},
 		Operands: append(operands,

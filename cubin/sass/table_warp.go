@@ -5,7 +5,7 @@ import "slices"
 // warpWideForms are exchanges between the lanes of a warp and reads of special registers.
 func warpWideForms() []Form {
 	f := func(op Op, opcode uint16, p Pipe, variable bool, operands []Slot, mods ...ModField) Form {
-		return Form{Op: op, Opcode: opcode, Archs: in70, Pipe: p, Variable: variable, Operands: operands, Mods: mods}
+		return Form{Op: op, Opcode: opcode, Archs: inAll, Pipe: p, Variable: variable, Operands: operands, Mods: mods}
 	}
 	special := Slot{Name: "special register", Kind: KindSReg, Bits: Bits{72, 8}, Access: Reads}
 	number := Slot{Name: "barrier", Kind: KindImm, Bits: Bits{54, 4}, Access: Reads}
@@ -47,7 +47,7 @@ func shuffleForms() []Form {
 		{0x989, lane, regC("C", plain)},
 		{0xf89, lane, clamp},
 	} {
-		forms = append(forms, Form{Op: SHFL, Opcode: v.opcode, Archs: in70, Pipe: PipeLSU, Variable: true,
+		forms = append(forms, Form{Op: SHFL, Opcode: v.opcode, Archs: inAll, Pipe: PipeLSU, Variable: true,
 			Mods: []ModField{mode}, Operands: []Slot{pd(always), rd(w1), regA(plain), v.b, v.c}})
 	}
 	return withoutReuse(forms)

@@ -105,9 +105,9 @@ func (i *Inst) appendOperand(dst []byte, k int, label func(uint64) string) []byt
 	case KindTarget:
 		return s.appendTarget(dst, o.Imm, label)
 	case KindMem:
-		return appendMem(dst, o)
+		return i.appendMem(dst, s, o)
 	case KindSReg:
-		return append(dst, SpecialRegisterName(o.Imm)...)
+		return append(dst, i.Arch.specialRegister(o.Imm)...)
 	case KindConvBar:
 		return append(dst, barrierName(o.Reg)...)
 	case KindScoreboard:
@@ -119,6 +119,11 @@ func (i *Inst) appendOperand(dst []byte, k int, label func(uint64) string) []byt
 			dst = append(dst, '!')
 		}
 		return appendNumbered(dst, 'P', o.Reg, PT, 'T')
+	case KindUPred:
+		if o.Not {
+			dst = append(dst, '!')
+		}
+		return appendNumbered(append(dst, 'U'), 'P', o.Reg, UPT, 'T')
 	}
 	return appendSource(dst, s, o)
 }
@@ -134,9 +139,12 @@ func appendSource(dst []byte, s *Slot, o *Operand) []byte {
 	if o.Abs {
 		dst = append(dst, '|')
 	}
-	if o.Kind == KindConst {
+	switch o.Kind {
+	case KindConst:
 		dst = appendConst(dst, s, o)
-	} else {
+	case KindUReg:
+		dst = appendNumbered(append(dst, 'U'), 'R', o.Reg, URZ, 'Z')
+	default:
 		dst = appendNumbered(dst, 'R', o.Reg, RZ, 'Z')
 	}
 	inside := s.selInside(o)
@@ -195,8 +203,39 @@ func appendConst(dst []byte, s *Slot, o *Operand) []byte {
 	return append(appendBase(dst, o), ']')
 }
 
-// appendMem appends [register+offset].
-func appendMem(dst []byte, o *Operand) []byte {
+// appendMem appends [register+offset], [register+uniform register+offset] or, with a descriptor, [register.64+offset],
+// before which only sm_90 names the descriptor.
+func (i *Inst) appendMem(dst []byte, s *Slot, o *Operand) []byte {
+	switch {
+	case s.Descriptor:
+		if i.Arch >= SM90 {
+			dst = appendNumbered(append(dst, "desc[U"...), 'R', o.UReg, URZ, 'Z')
+			dst = append(dst, ']')
+		}
+		dst = append(appendNumbered(append(dst, '['), 'R', o.Reg, RZ, 'Z'), ".64"...)
+		if o.Offset != 0 {
+			dst = appendSigned(append(dst, '+'), int64(o.Offset))
+		}
+		return append(dst, ']')
+	case s.URegAt.N != 0:
+		dst = append(dst, '[')
+		if o.Reg != RZ || o.Swz != 0 {
+			dst = append(appendNumbered(dst, 'R', o.Reg, RZ, 'Z'), s.selText(o)...)
+			dst = append(dst, '+')
+		}
+		dst = appendNumbered(append(dst, 'U'), 'R', o.UReg, URZ, 'Z')
+		if o.Offset != 0 {
+			dst = appendSigned(append(dst, '+'), int64(o.Offset))
+		}
+		return append(dst, ']')
+	}
+	if o.Swz != 0 {
+		dst = append(appendNumbered(append(dst, '['), 'R', o.Reg, RZ, 'Z'), s.selText(o)...)
+		if o.Offset != 0 {
+			dst = appendSigned(append(dst, '+'), int64(o.Offset))
+		}
+		return append(dst, ']')
+	}
 	return append(appendBase(append(dst, '['), o), ']')
 }
 

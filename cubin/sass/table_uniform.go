@@ -1,0 +1,84 @@
+package sass
+
+import "slices"
+
+// uniformForms are the uniform datapath of sm_75 and later. Most of its instructions are vector instructions with bit 7
+// of the opcode set, on uniform registers and predicates and without constants.
+func uniformForms() []Form {
+	vector := map[Op]Op{BMSK: UBMSK, IADD3: UIADD3, IMAD: UIMAD, ISETP: UISETP, LEA: ULEA, LOP3: ULOP3, PRMT: UPRMT,
+		SEL: USEL, SGXT: USGXT, SHF: USHF}
+	var forms []Form
+	for _, f := range slices.Concat(addForms(), multiplyForms(), logicForms(), shiftForms(), leaForms(), bitForms(), moveForms()) {
+		op, ok := vector[f.Op]
+		if form := f.Opcode & 0xe00; ok && f.Archs&from75 != 0 && (form == formRRR || form == formRIR) {
+			forms = append(forms, f.uniform(op))
+		}
+	}
+	return slices.Concat(forms, uniformMoveForms(), uniformBitForms(), crossingForms())
+}
+
+// uniform returns the row of the uniform instruction op that does the same as f.
+func (f Form) uniform(op Op) Form {
+	f.Op, f.Opcode, f.Archs, f.Pipe, f.alias = op, f.Opcode|0x80, f.Archs&from75, PipeUniform, nil
+	f.Operands = slices.Clone(f.Operands)
+	for k := range f.Operands {
+		f.Operands[k] = toUniform(f.Operands[k])
+	}
+	f.Mods = append(slices.Clone(f.Mods), on(UR, 91, ""))
+	return f
+}
+
+func uniformMoveForms() []Form {
+	f := Form{Archs: from75, Pipe: PipeUniform}
+	dst := toUniform(rd(w1))
+	move := func(opcode uint16, b Slot, mods ...ModField) Form {
+		m := f.with(opcode, []Slot{dst, b})
+		m.Op, m.Mods = UMOV, mods
+		return m
+	}
+	load := f.with(0xab9, []Slot{toUniform(rd(wSize)), {Name: "constant", Kind: KindConst, Bits: Bits{38, 16},
+		Bank: Bits{54, 5}, Access: Reads, Width: wSize, Format: bytes}})
+	load.Op, load.Mods = ULDC, []ModField{mod(Size, 73, 3, &constSizes)}
+	return []Form{move(0x882, imm32("B", hex)), move(0xc82, uregB("B", plain), on(UR, 91, "")), load}
+}
+
+func uniformBitForms() []Form {
+	bitwiseNot := traits{not: true}
+	var forms []Form
+	for _, v := range []struct {
+		op     Op
+		opcode uint16
+		t      traits
+		dst    []Slot
+		mods   []ModField
+	}{
+		{UFLO, 0x2bd, bitwiseNot, []Slot{toUniform(rd(w1)), toUniform(pd(unlessPlain))},
+			[]ModField{mod(U32, 73, 1, &unsignedNames), flag(SH, 74, ".SH")}},
+		{UBREV, 0x2be, plain, []Slot{toUniform(rd(w1))}, nil},
+		{UPOPC, 0x2bf, bitwiseNot, []Slot{toUniform(rd(w1))}, nil},
+	} {
+		forms = append(forms, Form{Op: v.op, Opcode: v.opcode, Archs: from75, Pipe: PipeUniform,
+			Operands: append(v.dst, uregB("B", v.t)), Mods: append(v.mods, on(UR, 91, ""))})
+	}
+	return forms
+}
+
+// crossingForms write uniform registers from what the lanes or the warp have.
+func crossingForms() []Form {
+	special := Slot{Name: "special register", Kind: KindSReg, Bits: Bits{72, 8}, Access: Reads}
+	ballot := toUniform(rd(w1))
+	ballot.Show = unlessPlain
+	reduction := &enum{text: []string{"", ".OR", ".XOR", ".SUM", ".MIN", ".MAX"}}
+	return []Form{
+		{Op: S2UR, Opcode: 0x9c3, Archs: from75, Pipe: PipeUniform, Variable: true, Operands: []Slot{toUniform(rd(w1)), special}},
+		{Op: R2UR, Opcode: 0x3c2, Archs: from75 &^ in90, Pipe: PipeALU, Variable: true,
+			Operands: []Slot{toUniform(rd(w1)), hidden(pd(always), false), noReuse(regA(plain))}},
+		{Op: R2UR, Opcode: 0x2ca, Archs: in90, Pipe: PipeALU, Variable: true,
+			Operands: []Slot{toUniform(rd(w1)), hidden(pd(always), false), noReuse(regA(plain))}},
+		{Op: VOTEU, Opcode: 0x886, Archs: from75, Pipe: PipeUniform, Operands: []Slot{ballot, toUniform(pd(always)), pp()},
+			Mods: []ModField{mod(VoteMode, 72, 2, &voteNames)}},
+		{Op: REDUX, Opcode: 0x3c4, Archs: from80, Pipe: PipeALU, Variable: true,
+			Mods:     []ModField{mod(ReduxOp, 78, 3, reduction), mod(SrcType, 73, 1, &enum{text: []string{"", ".S32"}, value: []uint16{TypeU32, TypeS32}})},
+			Operands: []Slot{toUniform(rd(w1)), noReuse(regA(plain))}},
+	}
+}
