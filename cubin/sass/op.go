@@ -127,7 +127,7 @@ const (
 	NANOSLEEP // [Pp], B
 	NOP       // none
 	RET       // [Pp], A, target
-	WARPSYNC  // [Pp], B: mask
+	WARPSYNC  // [Pp], B: mask, [target]: with .COLLECTIVE
 	YIELD     // [Pp]
 
 	// The uniform datapath (sm_75 and later): one execution for a warp, operands uniform registers and predicates.

@@ -225,7 +225,15 @@ func withUniform(forms []Form, form uint16) []Form {
 		}
 		u := f.with(f.Opcode&^0xe00|form, slices.Clone(f.Operands))
 		u.Operands[k] = toUniform(u.Operands[k])
-		u.Operands[k].Bits.Lo = 32
+		if o := &u.Operands[k]; o.Bits.Lo != 32 { // with the operators of the place it moves to
+			o.Bits.Lo = 32
+			if o.Neg != 0 {
+				o.Neg = 63
+			}
+			if o.Abs != 0 {
+				o.Abs = 62
+			}
+		}
 		u.Archs &= from75
 		u.Mods = append(slices.Clone(f.Mods), on(UR, 91, ""))
 		all = append(all, u)

@@ -48,7 +48,11 @@ func (i *Inst) appendRead(dst []Resource, k int, o *Operand) []Resource {
 	switch o.Kind {
 	case KindMem:
 		dst = appendRun(dst, ResReg, o.Reg, o.Width, RZ)
-		return appendRun(dst, ResUReg, o.UReg, 1, URZ)
+		n := uint8(1)
+		if i.HasMod(E) { // a descriptor or a 64-bit address
+			n = 2
+		}
+		return appendRun(dst, ResUReg, o.UReg, n, URZ)
 	case KindConst:
 		dst = appendRun(dst, ResReg, o.Reg, 1, RZ)
 		return appendRun(dst, ResUReg, o.UReg, 1, URZ)

@@ -15,9 +15,8 @@ func byArch(forms []Form) []Form {
 		case order < 0:
 			all = append(all, f.withSummand(k)...)
 		default:
-			old := f
-			old.Archs &= in70 | in75
-			all = append(all, old)
+			all = append(all, f.on(in70))
+			all = append(all, f.on(in75).withWideSummand(k)...)
 			f.Archs &= from80
 			for _, g := range f.withJoinedOrder(order) {
 				all = append(all, g.withDescriptor(k)...)
@@ -47,6 +46,9 @@ func (f Form) withSummand(k int) []Form {
 		without.Operands = slices.Clone(f.Operands)
 		without.Operands[k].Sel = &ModField{Bits: Bits{78, 2}, names: &addrScales}
 	}
+	if _, ok := f.freeUniform(k); !ok {
+		return []Form{old, without}
+	}
 	with.Archs &= from75
 	with.Opcode = f.Opcode&^0xe00 | with.uniformBits()
 	with.Mods = append(slices.Clone(f.Mods), on(UR, 91, ""))
@@ -60,6 +62,51 @@ func (f Form) withSummand(k int) []Form {
 	return []Form{old, without, with}
 }
 
+// withWideSummand returns f without and with a pair of uniform registers in its 64-bit address, to which a register of
+// 64 or, zero-extended, of 32 bits is added.
+func (f Form) withWideSummand(k int) []Form {
+	without := f
+	without.Mods = append(slices.Clone(f.Mods), off(UR, 91))
+	wide, ok := f.freeUniform(k)
+	if !ok {
+		return []Form{without}
+	}
+	long := on(Addr64, 90, "")
+	short := off(Addr64, 90)
+	if f.Op == ATOM || f.Op == ATOMG {
+		long, short = on(Addr64, 70, ""), off(Addr64, 70)
+	}
+	row := func(flag ModField, name string, w widthRule) Form {
+		g := wide
+		g.Mods = append(slices.Clone(f.Mods), on(UR, 91, ""), flag)
+		g.Operands = slices.Clone(wide.Operands)
+		a := &g.Operands[k]
+		a.URegAt, a.Bits, a.Width = wide.uregAt(), Bits{40, 24}, w
+		a.Sel = &ModField{names: &enum{text: []string{name}}}
+		return g
+	}
+	return []Form{without, row(long, ".64", w2), row(short, ".U32", w1)}
+}
+
+// freeUniform returns f with room for a uniform register, if there can be: what is stored lies at bit 32 then.
+func (f Form) freeUniform(k int) (Form, bool) {
+	f.Opcode = f.Opcode&^0xe00 | f.uniformBits()
+	f.Operands = slices.Clone(f.Operands)
+	stored := false
+	for n := range f.Operands {
+		switch s := &f.Operands[n]; {
+		case s.Kind != KindReg || s.Access&Writes != 0:
+		case s.Show == never && s.Bits.Lo == 64: // its place is the uniform register's
+			s.Bits, s.Default = Bits{}, 0
+		case stored:
+			return f, false
+		default:
+			s.Bits.Lo, stored = 32, true
+		}
+	}
+	return f, true
+}
+
 // uniformBits returns the form bits of an access with a uniform register in its address.
 func (f *Form) uniformBits() uint16 {
 	if f.Opcode&0xe00 == formRRR {
@@ -70,23 +117,13 @@ func (f *Form) uniformBits() uint16 {
 
 // withDescriptor returns f without and with a descriptor of the memory in a uniform register.
 func (f Form) withDescriptor(k int) []Form {
-	without, with := f, f
+	without := f
 	without.Mods = append(slices.Clone(f.Mods), off(UR, 91))
-	with.Opcode = f.Opcode&^0xe00 | with.uniformBits()
-	with.Mods = append(slices.Clone(f.Mods), with.descriptorFlags()...)
-	with.Operands = slices.Clone(f.Operands)
-	stored := false
-	for n := range with.Operands {
-		switch s := &with.Operands[n]; {
-		case s.Kind != KindReg || s.Access&Writes != 0:
-		case s.Show == never && s.Bits.Lo == 64: // its place is the descriptor's
-			s.Bits, s.Default = Bits{}, 0
-		case stored:
-			return []Form{without} // no room for a descriptor
-		default:
-			s.Bits.Lo, stored = 32, true
-		}
+	with, ok := f.freeUniform(k)
+	if !ok {
+		return []Form{without}
 	}
+	with.Mods = append(slices.Clone(f.Mods), with.descriptorFlags()...)
 	a := &with.Operands[k]
 	a.URegAt, a.Descriptor, a.Bits = with.uregAt(), true, Bits{40, 24}
 	return []Form{without, with}

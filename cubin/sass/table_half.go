@@ -17,7 +17,7 @@ func halfForms() []Form {
 	boolOp := mod(BoolOp, 69, 2, &boolNames)
 	mma := traits{neg: true, abs: true, packed: true, imm: float16s}
 	fused := Form{Op: HFMA2, Suffix: ".MMA", Opcode: 0x035, Archs: from80, Pipe: PipeFMA, Operands: dst}
-	return append(ternary(fused, mma, mma, mma), bfloat(slices.Concat(
+	return append(bfloat(ternary(fused, mma, mma, mma)), bfloat(slices.Concat(
 		binary(f(HADD2, 0x030, dst, out, flush, sat), formRRI, formRRC, half, half),
 		binary(f(HMUL2, 0x032, dst, out, denormals, sat), formRIR, formRCR, half, half),
 		ternary(f(HFMA2, 0x031, dst, out, denormals, sat), half, half, half),

@@ -108,7 +108,7 @@ func logicForms() []Form {
 		binary(Form{Op: VIADD, Opcode: 0x036, Archs: in90, Pipe: PipeALU, Operands: []Slot{rd(w1)}},
 			formRIR, formRCR, traits{neg: true}, traits{neg: true}),
 		ternary(Form{Op: VIADDMNMX, Opcode: 0x046, Archs: in90, Pipe: PipeALU, Operands: []Slot{rd(w1)},
-			Mods: []ModField{mod(U32, 72, 1, &unsignedNames)}}, plain, plain, plain, pp()),
+			Mods: []ModField{mod(U32, 72, 1, &unsignedNames)}}, plain, traits{neg: true}, plain, pp()),
 		ternary(Form{Op: VIMNMX3, Opcode: 0x00f, Archs: in90, Pipe: PipeALU, Operands: []Slot{rd(w1)},
 			Mods: []ModField{mod(U32, 72, 1, &unsignedNames)}}, plain, plain, plain, pp()),
 		predicateLogicForms(),

@@ -219,7 +219,7 @@ func (i *Inst) appendMem(dst []byte, s *Slot, o *Operand) []byte {
 		return append(dst, ']')
 	case s.URegAt.N != 0:
 		dst = append(dst, '[')
-		if o.Reg != RZ || o.Swz != 0 {
+		if o.Reg != RZ {
 			dst = append(appendNumbered(dst, 'R', o.Reg, RZ, 'Z'), s.selText(o)...)
 			dst = append(dst, '+')
 		}
