@@ -54,7 +54,7 @@ func newTimedRun(l *launchRun) *timedRun {
 	}
 	r.codeLines = (int64(len(l.program.ops)) + r.codeLine - 1) / r.codeLine
 	r.device = l.machine.caches(r.memory, l.launch.WarmCaches)
-	for i := range m.SMs.Int() {
+	for i := range min(m.SMs.Int(), l.blocks) { // the others would get no block
 		s := newSM(r, i)
 		s.begin(l.entry)
 		r.sms = append(r.sms, s)
