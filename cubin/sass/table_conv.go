@@ -147,7 +147,7 @@ func intToFloat() []Form {
 }
 
 // packForms are conversions at full rate: of two single-precision numbers to a packed pair of halves (sm_80 and later),
-// of an integer to single precision (sm_90).
+// of an integer to single precision (sm_86 and later).
 func packForms() []Form {
 	pack := func(archs ArchSet, half, bfloat string) []Form {
 		e := &enum{text: []string{half, bfloat}, value: []uint16{TypeF16, TypeBF16}}
@@ -156,7 +156,7 @@ func packForms() []Form {
 		return binary(f, formRIR, formRCR, float, float, hidden(noReuse(regC("C", plain)), false))
 	}
 	integer := &enum{text: []string{".U32", ".S32"}, value: []uint16{TypeU32, TypeS32}}
-	single := Form{Op: I2FP, Opcode: 0x045, Archs: in90, Pipe: PipeALU, Operands: []Slot{rd(w1)}, Mods: []ModField{
+	single := Form{Op: I2FP, Opcode: 0x045, Archs: from86, Pipe: PipeALU, Operands: []Slot{rd(w1)}, Mods: []ModField{
 		only(DstType, Bits{75, 2}, 2, TypeF32, ".F32"), mod(SrcType, 74, 1, integer), mod(Round, 78, 2, &roundNames),
 		only(SrcType2, Bits{84, 2}, 2, TypeNone, "")}}
 	return slices.Concat(pack(from80&^in90, ".PACK_AB", ".BF16.PACK_AB"), pack(in90, ".F16.F32.PACK_AB", ".BF16.F32.PACK_AB"),
