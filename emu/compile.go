@@ -174,7 +174,7 @@ var (
 )
 
 // compilers is the table of all instructions that can be executed.
-var compilers = merge(intCompilers, bitCompilers, logicCompilers, mufuCompilers, floatCompilers, doubleCompilers, halfCompilers, tensorCompilers, conversionCompilers, warpCompilers,
+var compilers = merge(uniformCompilers, intCompilers, bitCompilers, logicCompilers, mufuCompilers, floatCompilers, doubleCompilers, halfCompilers, tensorCompilers, conversionCompilers, warpCompilers,
 	memoryCompilers, controlCompilers)
 
 // merge makes one table of the parts that the files of the executors declare.

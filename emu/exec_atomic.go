@@ -87,7 +87,7 @@ type atomicExec struct {
 	succeeds bool     // the result says whether the swap took place, not what there was
 }
 
-// compileAtomic prepares ATOM, ATOMG, ATOMS and RED. The operands after the address are the value, or for a
+// compileAtomic prepares ATOM, ATOMG, ATOMS, RED and REDG. The operands after the address are the value, or for a
 // compare-and-swap the value to compare with and the one to store.
 func compileAtomic(p *program, o *op) error {
 	in := o.inst
@@ -118,7 +118,7 @@ func compileAtomic(p *program, o *op) error {
 		o.mode = sass.Size64
 	}
 	o.dst = sinkRegister
-	if in.Op != sass.RED {
+	if in.Op != sass.RED && in.Op != sass.REDG {
 		o.dst = p.dest(&in.Operands[at-1])
 		if at > 1 {
 			o.pd = destPredicate(&in.Operands[at-2])

@@ -13,6 +13,8 @@ var intCompilers = map[sass.Op]compiler{
 	sass.IMAD:  compileIMAD,
 	sass.IABS:  simple(layoutB, intValue, iabs),
 	sass.LEA:   compileLEA,
+	sass.IMNMX: compileIMNMX,
+	sass.VIADD: simple(layoutAB, intValue, iadd3),
 	sass.IDP:   compileIDP,
 
 	sass.VABSDIFF:  compileVABSDIFF,
@@ -260,6 +262,41 @@ func imadWideCarry(w *warp, o *op) error {
 	}
 	w.done(o, 2)
 	w.set(o.pd, carry)
+	return nil
+}
+
+func compileIMNMX(p *program, o *op) error {
+	o.run = imnmx
+	if o.inst.Mod(sass.U32) != 0 {
+		o.run = imnmxU32
+	}
+	return p.resolve(o, layoutABP, intValue)
+}
+
+// imnmx is the smaller operand where the predicate is true, else the larger one.
+func imnmx(w *warp, o *op) error {
+	a, b, d := w.in(&o.a, 0), w.in(&o.b, 1), w.out(o, 0)
+	smaller := w.get(o.pp)
+	for i := range d {
+		low, high := min(int32(a[i]), int32(b[i])), max(int32(a[i]), int32(b[i]))
+		if d[i] = uint32(high); smaller>>i&1 != 0 {
+			d[i] = uint32(low)
+		}
+	}
+	w.done(o, 1)
+	return nil
+}
+
+func imnmxU32(w *warp, o *op) error {
+	a, b, d := w.in(&o.a, 0), w.in(&o.b, 1), w.out(o, 0)
+	smaller := w.get(o.pp)
+	for i := range d {
+		low, high := min(a[i], b[i]), max(a[i], b[i])
+		if d[i] = high; smaller>>i&1 != 0 {
+			d[i] = low
+		}
+	}
+	w.done(o, 1)
 	return nil
 }
 

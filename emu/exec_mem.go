@@ -28,6 +28,7 @@ var memoryCompilers = map[sass.Op]compiler{
 	sass.ATOMG:  compileAtomic,
 	sass.ATOMS:  compileAtomic,
 	sass.RED:    compileAtomic,
+	sass.REDG:   compileAtomic,
 }
 
 // sizes are the bytes of an access by the value of sass.Size, and whether a narrow load extends a sign.

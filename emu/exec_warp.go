@@ -69,27 +69,32 @@ func compileVOTE(p *program, o *op) error {
 
 // vote counts over the lanes that execute.
 func vote(w *warp, o *op) error {
-	ballot := w.get(o.pp) & w.mask
-	var holds bool
-	switch o.mode {
-	case sass.VoteALL:
-		holds = ballot == w.mask
-	case sass.VoteANY:
-		holds = ballot != 0
-	default:
-		holds = ballot == 0 || ballot == w.mask
-	}
+	ballot, holds := w.ballot(o)
 	d := w.out(o, 0)
 	for i := range d {
 		d[i] = ballot
 	}
 	w.done(o, 1)
-	result := uint32(0)
-	if holds {
-		result = allLanes
-	}
-	w.set(o.pd, result)
+	w.set(o.pd, holds)
 	return nil
+}
+
+// ballot returns the lanes that vote yes, and all lanes if the vote is won, else none.
+func (w *warp) ballot(o *op) (yes, holds uint32) {
+	yes = w.get(o.pp) & w.mask
+	won := false
+	switch o.mode {
+	case sass.VoteALL:
+		won = yes == w.mask
+	case sass.VoteANY:
+		won = yes != 0
+	default:
+		won = yes == 0 || yes == w.mask
+	}
+	if won {
+		holds = allLanes
+	}
+	return yes, holds
 }
 
 func compileMATCH(p *program, o *op) error {

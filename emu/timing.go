@@ -76,7 +76,7 @@ func timingOf(in *sass.Inst, m *arch.Model) timing {
 var routes = map[sass.Op]path{
 	sass.LDS: pathShared, sass.STS: pathShared, sass.ATOMS: pathShared,
 	sass.LDG: pathGlobal, sass.STG: pathGlobal, sass.LD: pathGlobal, sass.ST: pathGlobal,
-	sass.LDL: pathGlobal, sass.STL: pathGlobal, sass.ATOM: pathGlobal, sass.ATOMG: pathGlobal, sass.RED: pathGlobal,
+	sass.LDL: pathGlobal, sass.STL: pathGlobal, sass.ATOM: pathGlobal, sass.ATOMG: pathGlobal, sass.RED: pathGlobal, sass.REDG: pathGlobal,
 	sass.LDC: pathConst, sass.BAR: pathBarrier,
 	sass.MEMBAR: pathMembar, sass.ERRBAR: pathControl,
 	sass.BRA: pathBranch, sass.BRX: pathBranch, sass.JMP: pathBranch, sass.JMX: pathBranch, sass.CALL: pathBranch,

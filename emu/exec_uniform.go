@@ -1,0 +1,121 @@
+package emu
+
+import (
+	"math/bits"
+
+	"gpa/cubin/sass"
+)
+
+// The uniform datapath (sm_75 and later) executes an instruction once for a warp, on uniform registers and predicates. A
+// warp keeps each of them as a row with the same value in all lanes. So instructions on registers read them at no cost,
+// and uniform instructions are executed by the executors of their vector counterparts.
+
+var uniformCompilers = map[sass.Op]compiler{
+	sass.UBREV:  once(simple(layoutB, intValue, brev)),
+	sass.UFLO:   once(compileFLO),
+	sass.UIADD3: once(compileIADD3),
+	sass.UIMAD:  once(compileIMAD),
+	sass.UISETP: once(compileISETP),
+	sass.ULEA:   once(compileLEA),
+	sass.ULOP3:  once(compileLOP3),
+	sass.UMOV:   once(simple(layoutB, intValue, mov)),
+	sass.UPOPC:  once(simple(layoutB, intValue, popc)),
+	sass.UPRMT:  once(compilePRMT),
+	sass.USEL:   once(simple(layoutABP, intValue, sel)),
+	sass.USGXT:  once(compileSGXT),
+	sass.USHF:   once(compileSHF),
+	sass.ULDC:   once(compileLDC),
+	sass.S2UR:   compileS2UR,
+	sass.R2UR:   compileR2UR,
+	sass.VOTEU:  compileVOTEU,
+}
+
+// once makes the compiler of an instruction of the uniform datapath out of that of its vector counterpart: it is executed
+// for all lanes, whichever of them are active, if the uniform guard is true.
+func once(vector compiler) compiler {
+	return func(p *program, o *op) error {
+		if err := vector(p, o); err != nil {
+			return err
+		}
+		run := o.run
+		o.run = func(w *warp, o *op) error {
+			if w.mask == 0 {
+				return nil
+			}
+			mask := w.mask
+			w.mask = allLanes
+			err := run(w, o)
+			w.mask = mask
+			return err
+		}
+		return nil
+	}
+}
+
+// setUniform gives a uniform register its value.
+func (w *warp) setUniform(o *op, v uint32) {
+	row := &w.regs[o.dst]
+	for i := range row {
+		row[i] = v
+	}
+}
+
+// compileS2UR: a special register that differs among the lanes gives the value of the lowest that executes.
+func compileS2UR(p *program, o *op) error {
+	read := specialRegisters[o.inst.Operands[1].Imm]
+	if read == nil {
+		return unsupported(o)
+	}
+	o.dst = p.dest(&o.inst.Operands[0])
+	o.run = func(w *warp, o *op) error {
+		if w.mask != 0 {
+			var values lanes
+			read(w, &values)
+			w.setUniform(o, values[bits.TrailingZeros32(w.mask)])
+		}
+		return nil
+	}
+	return nil
+}
+
+func compileR2UR(p *program, o *op) error {
+	o.run = r2ur
+	return p.resolve(o, layout{0, 1, none, 2, none, none, none, none}, intValue)
+}
+
+// r2ur takes the value of the lowest lane that executes. The predicate is true in the lanes that hold another: compiled code
+// branches on it where it does not know that they agree.
+func r2ur(w *warp, o *op) error {
+	if w.mask == 0 {
+		return nil
+	}
+	a := w.in(&o.a, 0)
+	v := a[bits.TrailingZeros32(w.mask)]
+	var others uint32
+	for i := range a {
+		if a[i] != v {
+			others |= 1 << i
+		}
+	}
+	w.setUniform(o, v)
+	w.set(o.pd, others)
+	return nil
+}
+
+func compileVOTEU(p *program, o *op) error {
+	o.mode, o.run = o.inst.Mod(sass.VoteMode), voteu
+	return p.resolve(o, layout{0, 1, none, none, none, none, 2, none}, intValue)
+}
+
+// voteu is VOTE with a uniform result: it too counts over the lanes that execute.
+func voteu(w *warp, o *op) error {
+	if w.mask == 0 {
+		return nil
+	}
+	ballot, holds := w.ballot(o)
+	w.setUniform(o, ballot)
+	if o.pd != sass.PT {
+		w.preds[o.pd] = holds
+	}
+	return nil
+}
