@@ -138,7 +138,8 @@ func compileIMAD(p *program, o *op) error {
 	l := layout{0, 1, none, 2, 3, 4, 5, none}
 	switch in := o.inst; {
 	case in.Mod(sass.HI) != 0:
-		return unsupported(o)
+		o.mode, o.n, o.run = in.Mod(sass.U32), uint32(in.Mod(sass.X)), imadHigh
+		return p.resolve(o, l, rawValue)
 	case in.Mod(sass.Wide) != 0:
 		return p.compileWide(o, l)
 	case in.Mod(sass.X) != 0:
@@ -234,7 +235,23 @@ func imadWideU32(w *warp, o *op) error {
 
 // imadWideCarry is IMAD.WIDE with everything: mode is .U32, n is .X. The predicate is the carry of the 64-bit sum.
 func imadWideCarry(w *warp, o *op) error {
-	a, b, d, e := w.raw(&o.a), w.raw(&o.b), w.out(o, 0), w.out(o, 1)
+	carry := w.multiplyAdd(o, w.out(o, 0), w.out(o, 1))
+	w.done(o, 2)
+	w.set(o.pd, carry)
+	return nil
+}
+
+// imadHigh is IMAD.HI: the high word of what imadWideCarry computes.
+func imadHigh(w *warp, o *op) error {
+	carry := w.multiplyAdd(o, &w.tmp[0][0], w.out(o, 0))
+	w.done(o, 1)
+	w.set(o.pd, carry)
+	return nil
+}
+
+// multiplyAdd computes a·b + c in 64 bits into low and high words, and returns the carries.
+func (w *warp) multiplyAdd(o *op, d, e *lanes) uint32 {
+	a, b := w.raw(&o.a), w.raw(&o.b)
 	low, high := w.rawPair(&o.c)
 	var in, carry uint32
 	if o.n != 0 {
@@ -260,9 +277,7 @@ func imadWideCarry(w *warp, o *op) error {
 		carry |= uint32(out) << i
 		d[i], e[i] = uint32(sum), uint32(sum>>32)
 	}
-	w.done(o, 2)
-	w.set(o.pd, carry)
-	return nil
+	return carry
 }
 
 func compileIMNMX(p *program, o *op) error {

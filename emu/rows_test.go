@@ -269,3 +269,15 @@ func TestPredicateSetRegisters(t *testing.T) {
 		return nil
 	})
 }
+
+// IMAD.HI is the high word of a product plus a 64-bit addend.
+func TestIMADHigh(t *testing.T) {
+	runRandom(t, "IMAD.HI.U32 R0, R1, R2, R4", func(w *warp, lane int) error {
+		sum := uint64(w.regs[1][lane])*uint64(w.regs[2][lane]) + pair(w, 4, lane)
+		return differ("R0", w.regs[0][lane], uint32(sum>>32))
+	})
+	runRandom(t, "IMAD.HI R0, R1, R2, R4", func(w *warp, lane int) error {
+		sum := int64(int32(w.regs[1][lane]))*int64(int32(w.regs[2][lane])) + int64(pair(w, 4, lane))
+		return differ("R0", w.regs[0][lane], uint32(uint64(sum)>>32))
+	})
+}
