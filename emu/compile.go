@@ -52,7 +52,7 @@ func compile(module *cubin.File, banks [32][]byte, m *arch.Model, relocated map[
 
 // place puts the rows of uniform registers and of sinks behind those of the registers, now that their number is known.
 func (p *program) place(o *op) {
-	for _, r := range []*uint16{&o.a.reg, &o.b.reg, &o.c.reg, &o.dst} {
+	for _, r := range []*uint16{&o.a.reg, &o.b.reg, &o.c.reg, &o.u.reg, &o.dst} {
 		switch {
 		case *r == sinkRegister:
 			*r = uint16(p.state())

@@ -244,7 +244,7 @@ func compilePLOP3(p *program, o *op) error {
 	var inputs [3]predicate
 	for k, at := range []*int{&l.a, &l.b, &l.c} {
 		inputs[k] = predicateOf(&in.Operands[2+k])
-		if in.Operands[2+k].Kind == sass.KindPred {
+		if kind := in.Operands[2+k].Kind; kind == sass.KindPred || kind == sass.KindUPred {
 			*at = none
 		}
 	}

@@ -59,6 +59,10 @@ func (p *program) memoryOperand(o *op, at int) error {
 	var err error
 	o.a, err = p.source(&register, rawValue)
 	o.a.not = m.Width == 2 // a 64-bit address
+	if err == nil && o.space != spaceGlobal && m.UReg != sass.URZ && o.inst.Arch >= sass.SM75 {
+		o.u, err = p.source(&sass.Operand{Kind: sass.KindUReg, Reg: m.UReg, Width: 1}, rawValue)
+		o.u.not = true
+	}
 	return err
 }
 
@@ -115,6 +119,9 @@ func (w *warp) access(o *op, kind accessKind) {
 	low := w.raw(&o.a)
 	if !o.a.not || o.space != spaceGlobal {
 		offset := o.n
+		if o.u.not {
+			offset += w.raw(&o.u)[0]
+		}
 		for i := range low {
 			acc.addr[i] = uint64(low[i] + offset)
 		}

@@ -27,6 +27,7 @@ var uniformCompilers = map[sass.Op]compiler{
 	sass.ULDC:   once(compileLDC),
 	sass.S2UR:   compileS2UR,
 	sass.R2UR:   compileR2UR,
+	sass.REDUX:  compileREDUX,
 	sass.VOTEU:  compileVOTEU,
 }
 
@@ -117,5 +118,44 @@ func voteu(w *warp, o *op) error {
 	if o.pd != sass.PT {
 		w.preds[o.pd] = holds
 	}
+	return nil
+}
+
+// reductions are the operations of REDUX.
+var reductions = map[uint16]func(a, b uint32) uint32{
+	sass.ReduxAND: func(a, b uint32) uint32 { return a & b },
+	sass.ReduxOR:  func(a, b uint32) uint32 { return a | b },
+	sass.ReduxXOR: func(a, b uint32) uint32 { return a ^ b },
+	sass.ReduxSUM: func(a, b uint32) uint32 { return a + b },
+	sass.ReduxMIN: func(a, b uint32) uint32 { return min(a, b) },
+	sass.ReduxMAX: func(a, b uint32) uint32 { return max(a, b) },
+}
+
+// compileREDUX: minimum and maximum of signed integers are those of unsigned ones with the highest bits flipped.
+func compileREDUX(p *program, o *op) error {
+	kind := o.inst.Mod(sass.ReduxOp)
+	reduce := reductions[kind]
+	if reduce == nil {
+		return unsupported(o)
+	}
+	var flip uint32
+	if o.inst.Mod(sass.SrcType) == sass.TypeS32 && (kind == sass.ReduxMIN || kind == sass.ReduxMAX) {
+		flip = 1 << 31
+	}
+	o.run = func(w *warp, o *op) error { return redux(w, o, reduce, flip) }
+	return p.resolve(o, layout{0, none, none, 1, none, none, none, none}, intValue)
+}
+
+// redux reduces over the lanes that execute.
+func redux(w *warp, o *op, reduce func(a, b uint32) uint32, flip uint32) error {
+	if w.mask == 0 {
+		return nil
+	}
+	a := w.in(&o.a, 0)
+	r := a[bits.TrailingZeros32(w.mask)] ^ flip
+	for m := w.mask & (w.mask - 1); m != 0; m &= m - 1 {
+		r = reduce(r, a[bits.TrailingZeros32(m)]^flip)
+	}
+	w.setUniform(o, r^flip)
 	return nil
 }
