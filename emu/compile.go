@@ -73,7 +73,8 @@ func (p *program) compileOne(o *op, c *cubin.Code, in *sass.Inst, index int32) {
 	p.at = index
 	var err error
 	switch compile := compilers[in.Op]; {
-	case in.Op == sass.OpNone:
+	case in.Op == sass.OpNone: // its guard is not known either: whoever comes here fails
+		o.guard, o.guardNot = sass.PT, false
 		err = fmt.Errorf("unknown instruction word %#016x_%016x", in.Word.Hi, in.Word.Lo)
 	case compile == nil:
 		err = fmt.Errorf("%s is not supported", in.Op)
@@ -174,7 +175,7 @@ var (
 )
 
 // compilers is the table of all instructions that can be executed.
-var compilers = merge(uniformCompilers, intCompilers, bitCompilers, logicCompilers, mufuCompilers, floatCompilers, doubleCompilers, halfCompilers, tensorCompilers, conversionCompilers, warpCompilers,
+var compilers = merge(uniformCompilers, minmaxCompilers, packCompilers, intCompilers, bitCompilers, logicCompilers, mufuCompilers, floatCompilers, doubleCompilers, halfCompilers, tensorCompilers, conversionCompilers, warpCompilers,
 	memoryCompilers, controlCompilers)
 
 // merge makes one table of the parts that the files of the executors declare.

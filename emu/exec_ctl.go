@@ -9,25 +9,26 @@ import (
 // controlCompilers are the instructions that decide what is executed next. They tell the warp's re-convergence state
 // and take the group that runs then from it.
 var controlCompilers = map[sass.Op]compiler{
-	sass.BRA:       compileBRA,
-	sass.JMP:       compileBRA,
-	sass.BRX:       compileIndirect,
-	sass.JMX:       compileIndirect,
-	sass.CALL:      compileCALL,
-	sass.RET:       compileIndirect,
-	sass.EXIT:      compileCondition(exit),
-	sass.BSSY:      compileConvergence(bssy),
-	sass.BSYNC:     compileConvergence(bsync),
-	sass.BREAK:     compileConvergence(breakBarrier),
-	sass.BMOV:      compileBMOV,
-	sass.WARPSYNC:  compileWARPSYNC,
-	sass.YIELD:     compileCondition(yield),
-	sass.NANOSLEEP: compileNANOSLEEP,
-	sass.BAR:       compileBAR,
-	sass.DEPBAR:    compileNothing,
-	sass.NOP:       compileNothing,
-	sass.BPT:       compileBPT,
-	sass.LEPC:      compileLEPC,
+	sass.BRA:           compileBRA,
+	sass.JMP:           compileBRA,
+	sass.BRX:           compileIndirect,
+	sass.JMX:           compileIndirect,
+	sass.CALL:          compileCALL,
+	sass.RET:           compileIndirect,
+	sass.EXIT:          compileCondition(exit),
+	sass.BSSY:          compileConvergence(bssy),
+	sass.BSYNC:         compileConvergence(bsync),
+	sass.BREAK:         compileConvergence(breakBarrier),
+	sass.BMOV:          compileBMOV,
+	sass.WARPSYNC:      compileWARPSYNC,
+	sass.YIELD:         compileCondition(yield),
+	sass.NANOSLEEP:     compileNANOSLEEP,
+	sass.BAR:           compileBAR,
+	sass.DEPBAR:        compileNothing,
+	sass.ENDCOLLECTIVE: compileNothing,
+	sass.NOP:           compileNothing,
+	sass.BPT:           compileBPT,
+	sass.LEPC:          compileLEPC,
 }
 
 // condition adds the instruction's own condition to its guard.
@@ -280,14 +281,32 @@ func bmovClear(w *warp, o *op) error {
 	return nil
 }
 
+// compileWARPSYNC resolves the mask: of .ALL it is every lane of the warp, of the others the operand after the condition.
 func compileWARPSYNC(p *program, o *op) error {
-	in := o.inst
+	mask := sass.Operand{Kind: sass.KindImm, Imm: 0xffffffff}
+	if operands := o.inst.Operands[1:]; len(operands) > 0 {
+		mask = operands[0]
+	}
 	var err error
-	o.b, err = p.source(&in.Operands[len(in.Operands)-1], intValue)
-	if err != nil {
+	if o.b, err = p.source(&mask, intValue); err != nil {
 		return err
 	}
+	if o.inst.Mod(sass.Collective) != 0 {
+		if !p.branchTarget(o) {
+			return compileCondition(badJump)(p, o)
+		}
+		return compileCondition(warpsyncCollective)(p, o)
+	}
 	return compileCondition(warpsync)(p, o)
+}
+
+// warpsyncCollective gathers the lanes of the mask for the instructions up to ENDCOLLECTIVE, behind which they go on at the
+// target. ptxas puts the target right behind ENDCOLLECTIVE, which then has nothing to do; any other place is refused.
+func warpsyncCollective(w *warp, o *op) error {
+	if end := o.target - 1; end <= o.index || w.block.run.program.ops[end].inst.Op != sass.ENDCOLLECTIVE {
+		return w.fault(o, w.first(), Unsupported, "WARPSYNC.COLLECTIVE whose target is not behind ENDCOLLECTIVE is not supported")
+	}
+	return warpsync(w, o)
 }
 
 func warpsync(w *warp, o *op) error {

@@ -59,8 +59,12 @@ func (p *program) memoryOperand(o *op, at int) error {
 	var err error
 	o.a, err = p.source(&register, rawValue)
 	o.a.not = m.Width == 2 // a 64-bit address
-	if err == nil && o.space != spaceGlobal && m.UReg != sass.URZ && o.inst.Arch >= sass.SM75 {
-		o.u, err = p.source(&sass.Operand{Kind: sass.KindUReg, Reg: m.UReg, Width: 1}, rawValue)
+	if err == nil && m.UReg != sass.URZ && o.inst.Arch >= sass.SM75 && !o.inst.Form.Operands[at].Descriptor {
+		width := uint8(1)
+		if o.space == spaceGlobal {
+			width = 2
+		}
+		o.u, err = p.source(&sass.Operand{Kind: sass.KindUReg, Reg: m.UReg, Width: width}, rawValue)
 		o.u.not = true
 	}
 	return err
@@ -117,6 +121,10 @@ func (w *warp) access(o *op, kind accessKind) {
 		w.block.run.changes++
 	}
 	low := w.raw(&o.a)
+	if o.u.not && o.space == spaceGlobal {
+		w.uniformBase(o)
+		return
+	}
 	if !o.a.not || o.space != spaceGlobal {
 		offset := o.n
 		if o.u.not {
@@ -131,6 +139,23 @@ func (w *warp) access(o *op, kind accessKind) {
 	offset := uint64(int64(int32(o.n)))
 	for i := range low {
 		acc.addr[i] = uint64(high[i])<<32 + uint64(low[i]) + offset
+	}
+}
+
+// uniformBase works out global addresses that are the sum of a 64-bit uniform register and a register of 32 bits, without
+// sign, or of 64.
+func (w *warp) uniformBase(o *op) {
+	base := uint64(w.word(&o.u, 1)[0])<<32 + uint64(w.raw(&o.u)[0]) + uint64(int64(int32(o.n)))
+	low := w.raw(&o.a)
+	for i := range low {
+		w.acc.addr[i] = base + uint64(low[i])
+	}
+	if !o.a.not {
+		return
+	}
+	high := w.word(&o.a, 1)
+	for i := range high {
+		w.acc.addr[i] += uint64(high[i]) << 32
 	}
 }
 

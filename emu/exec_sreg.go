@@ -86,8 +86,17 @@ func threadIndices(block [3]int) []threadIndex {
 }
 
 // compileS2R keeps the register in a closure.
+// specialRegisterOf returns what reads the special register of an instruction, nil where it is not known.
+func specialRegisterOf(in *sass.Inst) specialRegister {
+	index := in.Operands[1].Imm
+	if in.Arch >= sass.SM90 && index == sass.SRCgaCtaID {
+		index = sass.SRZ // every block is a cluster of its own
+	}
+	return specialRegisters[index]
+}
+
 func compileS2R(p *program, o *op) error {
-	read := specialRegisters[o.inst.Operands[1].Imm]
+	read := specialRegisterOf(o.inst)
 	if read == nil {
 		return unsupported(o)
 	}

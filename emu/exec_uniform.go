@@ -63,7 +63,7 @@ func (w *warp) setUniform(o *op, v uint32) {
 
 // compileS2UR: a special register that differs among the lanes gives the value of the lowest that executes.
 func compileS2UR(p *program, o *op) error {
-	read := specialRegisters[o.inst.Operands[1].Imm]
+	read := specialRegisterOf(o.inst)
 	if read == nil {
 		return unsupported(o)
 	}

@@ -27,7 +27,7 @@ type op struct {
 	pd, pe  uint8  // destination predicates, PT for none
 	pp, pq  predicate
 	a, b, c source
-	u       source // uniform part of a shared or local address; not says that there is one
+	u       source // uniform part of an address; not says that there is one
 
 	target int32  // of a branch: index in the program
 	n      uint32 // what the executor's comment says

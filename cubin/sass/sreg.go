@@ -164,9 +164,12 @@ func barrierName(n uint8) string {
 	return fmt.Sprintf("B?%d", n)
 }
 
+// SRCgaCtaID is the index of SR_CgaCtaId of sm_90: the number of a block in its cluster.
+const SRCgaCtaID = 136
+
 // specialRegister returns the name of a special register on an architecture.
 func (a Arch) specialRegister(n uint64) string {
-	if a >= SM90 && n == 136 {
+	if a >= SM90 && n == SRCgaCtaID {
 		return "SR_CgaCtaId"
 	}
 	return SpecialRegisterName(n)

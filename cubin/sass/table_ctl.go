@@ -37,7 +37,7 @@ func splitTarget(t Slot) Slot {
 func collectiveForms() []Form {
 	mask := noReuse(regA(plain))
 	mask.Name = "B"
-	all, register := control(WARPSYNC, 0x948, []Slot{cond(), {Name: "B", Kind: KindReg, Show: never}}), control(WARPSYNC, 0x348, []Slot{cond(), mask}, off(Collective, 86))
+	all, register := control(WARPSYNC, 0x948, []Slot{cond()}), control(WARPSYNC, 0x348, []Slot{cond(), mask}, off(Collective, 86))
 	all.Suffix = ".ALL"
 	together := control(WARPSYNC, 0x348, []Slot{cond(), mask, splitTarget(target(relative))}, on(Collective, 86, ".COLLECTIVE"))
 	return []Form{all.on(in90), register.on(in90), together.on(in90), control(ENDCOLLECTIVE, 0x91b, nil).on(in90)}
