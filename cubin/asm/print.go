@@ -205,12 +205,12 @@ func (p *printer) instruction(in *sass.Inst, labels map[uint64]string) {
 		p.printf("    .inst 0x%016x, 0x%016x\n", in.Word.Hi, in.Word.Lo)
 		return
 	}
-	back, err := sass.Parse(in.Arch, in.PC, in.Text(), in.Control)
+	back, err := sass.Parse(in.Arch, in.PC, in.AssemblyText(nil), in.Control)
 	if err != nil || back.Word != in.Word {
 		p.printf("    .inst 0x%016x, 0x%016x // %s\n", in.Word.Hi, in.Word.Lo, in.Text())
 		return
 	}
-	text := in.TextWith(func(pc uint64) string {
+	text := in.AssemblyText(func(pc uint64) string {
 		if label, ok := labels[pc]; ok {
 			return "`(" + label + ")"
 		}

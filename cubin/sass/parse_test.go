@@ -146,3 +146,31 @@ func TestControlErrors(t *testing.T) {
 		}
 	}
 }
+
+// TestAssemblyText: what the text of nvdisasm leaves out is in that for the assembler.
+func TestAssemblyText(t *testing.T) {
+	tests := []struct {
+		arch        sass.Arch
+		text, plain string
+	}{
+		{sass.SM80, "LDG.E.64 R14, desc[UR4][R4.64+0x8]", "LDG.E.64 R14, [R4.64+0x8]"},
+		{sass.SM90, "LDG.E.64 R14, desc[UR4][R4.64+0x8]", "LDG.E.64 R14, desc[UR4][R4.64+0x8]"},
+		{sass.SM70, "FADD R0, R0, 0x7fc12345", "FADD R0, R0, +QNAN "},
+		{sass.SM70, "HADD2 R0, R0, 0x7c013c00", "HADD2 R0, R0, +QNAN , 1"},
+		{sass.SM70, "DADD R0, R0, 0x7ff12345", "DADD R0, R0, +SNAN "},
+		{sass.SM70, "FADD R0, R0, +INF ", "FADD R0, R0, +INF "},
+	}
+	for _, test := range tests {
+		in, err := sass.Parse(test.arch, 0, test.text, sass.Control{Stall: 1, WriteBarrier: -1, ReadBarrier: -1})
+		if err != nil {
+			t.Errorf("%s: %v", test.text, err)
+			continue
+		}
+		if got := in.AssemblyText(nil); got != strings.TrimRight(test.text, " ") {
+			t.Errorf("%s: printed %s for the assembler", test.text, got)
+		}
+		if got := in.Text(); got != strings.TrimRight(test.plain, " ") {
+			t.Errorf("%s: text %s, want %s", test.text, got, test.plain)
+		}
+	}
+}

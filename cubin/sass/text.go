@@ -15,11 +15,27 @@ func (i *Inst) TextWith(label func(target uint64) string) string {
 // Mnemonic returns the opcode with its modifiers as Text prints them, without guard and operands.
 func (i *Inst) Mnemonic() string { return string(i.appendMnemonic(nil)) }
 
+// AssemblyText is TextWith and what nvdisasm leaves out though [Parse] needs it to make the same word again: the descriptor
+// of an access before sm_90, in sm_90's notation, and the payload of a NaN, as the bits of the field.
+func (i *Inst) AssemblyText(label func(target uint64) string) string {
+	return string(i.appendNotation(nil, notation{label: label, exact: true}))
+}
+
+// A notation says how an instruction is printed.
+type notation struct {
+	label func(target uint64) string // may be nil
+	exact bool                       // AssemblyText
+}
+
 // String is Text.
 func (i *Inst) String() string { return i.Text() }
 
 // AppendText appends the text to dst; label may be nil.
 func (i *Inst) AppendText(dst []byte, label func(target uint64) string) []byte {
+	return i.appendNotation(dst, notation{label: label})
+}
+
+func (i *Inst) appendNotation(dst []byte, n notation) []byte {
 	if i.Form == nil {
 		return append(dst, i.Op.String()...)
 	}
@@ -40,7 +56,7 @@ func (i *Inst) AppendText(dst []byte, label func(target uint64) string) []byte {
 			dst = append(dst, ", "...)
 		}
 		first = false
-		dst = i.appendOperand(dst, k, label)
+		dst = i.appendOperand(dst, k, n)
 	}
 	for len(dst) > 0 && dst[len(dst)-1] == ' ' {
 		dst = dst[:len(dst)-1]
@@ -97,15 +113,15 @@ func (s *Slot) isDefault(o *Operand) bool {
 }
 
 // appendOperand appends operand k.
-func (i *Inst) appendOperand(dst []byte, k int, label func(uint64) string) []byte {
+func (i *Inst) appendOperand(dst []byte, k int, n notation) []byte {
 	s, o := &i.Form.Operands[k], &i.Operands[k]
 	switch o.Kind {
 	case KindImm:
-		return s.appendImm(dst, o.Imm)
+		return s.appendImm(dst, o.Imm, n.exact)
 	case KindTarget:
-		return s.appendTarget(dst, o.Imm, label)
+		return s.appendTarget(dst, o.Imm, n.label)
 	case KindMem:
-		return i.appendMem(dst, s, o)
+		return i.appendMem(dst, s, o, n.exact)
 	case KindSReg:
 		return append(dst, i.Arch.specialRegister(o.Imm)...)
 	case KindConvBar:
@@ -204,11 +220,11 @@ func appendConst(dst []byte, s *Slot, o *Operand) []byte {
 }
 
 // appendMem appends [register+offset], [register+uniform register+offset] or, with a descriptor, [register.64+offset],
-// before which only sm_90 names the descriptor.
-func (i *Inst) appendMem(dst []byte, s *Slot, o *Operand) []byte {
+// before which only sm_90 names the descriptor, others where the text is to be exact.
+func (i *Inst) appendMem(dst []byte, s *Slot, o *Operand, exact bool) []byte {
 	switch {
 	case s.Descriptor:
-		if i.Arch >= SM90 {
+		if i.Arch >= SM90 || exact {
 			dst = appendNumbered(append(dst, "desc[U"...), 'R', o.UReg, URZ, 'Z')
 			dst = append(dst, ']')
 		}
@@ -262,9 +278,15 @@ func (s *Slot) appendTarget(dst []byte, address uint64, label func(uint64) strin
 }
 
 // appendImm appends an immediate.
-func (s *Slot) appendImm(dst []byte, v uint64) []byte {
+func (s *Slot) appendImm(dst []byte, v uint64, exact bool) []byte {
 	if s.names != nil {
 		return append(dst, s.names.text[v]...)
+	}
+	if exact && s.Format.isNaN(v) {
+		if s.Format == float64s { // the field has the upper half
+			v >>= 32
+		}
+		return appendHex(dst, v)
 	}
 	switch s.Format {
 	case signed:
@@ -282,6 +304,22 @@ func (s *Slot) appendImm(dst []byte, v uint64) []byte {
 		return appendBitSet(dst, v)
 	}
 	return appendHex(dst, v)
+}
+
+// isNaN reports whether an immediate is a NaN, or has one in a half, whose payload is not printed.
+func (f format) isNaN(v uint64) bool {
+	half := func(v uint64) bool { return v&0x7fff > 0x7c00 }
+	switch f {
+	case float32s:
+		return v&0x7fffffff > 0x7f800000
+	case float64s:
+		return v&(1<<63-1) > 0x7ff<<52
+	case float16:
+		return half(v)
+	case float16s:
+		return half(v) || half(v>>16)
+	}
+	return false
 }
 
 func appendHex(dst []byte, v uint64) []byte { return strconv.AppendUint(append(dst, "0x"...), v, 16) }
