@@ -28,6 +28,7 @@ var allowed = map[string][]string{
 	"emu/launch":       {"emu", "cubin"},
 	"emu/activity":     {"emu", "cubin/sass"},
 	"emu/check":        {"emu"},
+	"emu/convergence":  {"emu/activity", "emu/launch", "cubin/rewrite"},
 	"emu/micro":        {"emu", "cubin"},
 	"profiler":         {"cubin/sass", "cubin", "emu/arch", "emu/stall"},
 	"profiler/sampler": {"profiler", "emu"},

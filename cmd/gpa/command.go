@@ -46,6 +46,7 @@ func commands() []command {
 		checkCommand(),
 		pprofCommand(),
 		evaluateCommand(),
+		reconvergeCommand(),
 		importCommand(),
 		exportCommand(),
 		disasmCommand(),

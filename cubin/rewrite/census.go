@@ -52,10 +52,11 @@ func (t *Tally) count(shape *cfg.Shape) {
 		return
 	}
 	t.Blocks += shape.Len() - 1
-	t.Counts.add(s.Counts)
+	t.Counts.Add(s.Counts)
 }
 
-func (c *Counts) add(o Counts) {
+// Add adds the figures of another function.
+func (c *Counts) Add(o Counts) {
 	c.ForwardCopies += o.ForwardCopies
 	c.BackwardCopies += o.BackwardCopies
 	c.Cuts += o.Cuts
@@ -70,5 +71,5 @@ func (t *Tally) Add(o Tally) {
 	t.Irreducible += o.Irreducible
 	t.Failed += o.Failed
 	t.Blocks += o.Blocks
-	t.Counts.add(o.Counts)
+	t.Counts.Add(o.Counts)
 }

@@ -11,6 +11,7 @@ import (
 
 // A Meter measures launches without timing; it is a [emu.Tracer]. The zero value is ready, and adds up what it is given.
 type Meter struct {
+	deaf
 	activity Activity
 	threads  int   // of a block
 	bases    []int // by section: index of its first instruction
@@ -34,6 +35,17 @@ type Activity struct {
 
 // LineBytes is the size of a memory transaction.
 const LineBytes = 128
+
+// Add adds what another launch did.
+func (a *Activity) Add(o Activity) {
+	a.WarpInstructions += o.WarpInstructions
+	a.ThreadInstructions += o.ThreadInstructions
+	a.BarrierWarpInstructions += o.BarrierWarpInstructions
+	a.BarrierThreadInstructions += o.BarrierThreadInstructions
+	a.BlockSlots += o.BlockSlots
+	a.MemoryInstructions += o.MemoryInstructions
+	a.Lines += o.Lines
+}
 
 // Factor is the activity factor of warps of 32 lanes: the part of the issued lanes that was active (Kerr, Diamos and
 // Yalamanchili, "A characterization and analysis of PTX kernels", IISWC 2009).
@@ -137,11 +149,3 @@ next:
 		m.activity.Lines += int64(n)
 	}
 }
-
-// Arrive, Release and Alloc measure nothing.
-func (*Meter) Arrive(*emu.Arrival)  {}
-func (*Meter) Release(int, int)     {}
-func (*Meter) Alloc(uint64, uint64) {}
-
-// Fault lets a fault end the launch.
-func (*Meter) Fault(*emu.Fault) bool { return false }

@@ -1,0 +1,287 @@
+// Package convergence runs launches under every re-convergence model, one after the other on the same code, and compares
+// how well they use the lanes of warps. Begin with [Compare].
+package convergence
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"time"
+
+	"gpa/cubin"
+	"gpa/cubin/rewrite"
+	"gpa/emu"
+	"gpa/emu/activity"
+	"gpa/emu/arch"
+	"gpa/emu/launch"
+	"gpa/emu/reconv"
+)
+
+// Names of the rows that are no model of their own.
+const (
+	Struct = "struct" // PDOM on code that has been restructured (Wu et al.)
+	Bound  = "bound"  // what no schedule of the same threads goes below
+)
+
+// Names lists the rows of a comparison.
+func Names() []string {
+	var list []string
+	for _, m := range reconv.Models() {
+		if m.Name() == (reconv.MIMD{}).Name() {
+			list = append(list, Struct, Bound)
+		} else {
+			list = append(list, m.Name())
+		}
+	}
+	return list
+}
+
+// Options say what to compare. The zero value compares all models without timing.
+type Options struct {
+	Models          []string        // rows, of [Names]; none for all
+	Timing          emu.TimingLevel // none: no cycles
+	MaxInstructions int64           // warp instructions of a launch, 0 for no limit
+	Stdout          io.Writer       // of device-side printf, once
+}
+
+// Status says how a launch ended under a model.
+type Status string
+
+// The ways in which a launch ends.
+const (
+	OK          Status = "ok"
+	Deadlock    Status = "deadlock"    // lanes wait at a barrier for others that the model holds back
+	Livelock    Status = "livelock"    // lanes wait in a loop for others that the model holds back
+	Faulted     Status = "fault"       // stopped for another reason
+	Unsupported Status = "unsupported" // the model cannot be applied to the code
+)
+
+// A Run is what one launch did under one model.
+type Run struct {
+	Model  string
+	Status Status
+	Fault  string // why the status is not OK
+	activity.Activity
+	MaxStack     int   // most groups of lanes that a warp kept track of at a time
+	Cycles       int64 // 0 without timing
+	OutputsEqual bool  // after the launch the buffers hold what they hold under the hardware's model
+	// Bound says that only warp and thread instructions are known: the row is a count and no schedule.
+	Bound bool
+}
+
+// A Launch is a launch of a file under all models; repetitions are added up.
+type Launch struct {
+	Kernel   *cubin.Kernel
+	Times    int // repetitions
+	Runs     []Run
+	Frontier Frontier
+	Structure
+}
+
+// Run returns the row of a model, nil where there is none.
+func (l *Launch) Run(model string) *Run {
+	if i := slices.IndexFunc(l.Runs, func(r Run) bool { return r.Model == model }); i >= 0 {
+		return &l.Runs[i]
+	}
+	return nil
+}
+
+// A comparer compares the launches of a file.
+type comparer struct {
+	file    *launch.File
+	gpu     *arch.Model
+	options Options
+	static  *analysis
+	rows    []*scheme
+}
+
+// A scheme is a model with the code that it runs and the memory that the launches so far have left.
+type scheme struct {
+	name    string
+	model   reconv.Model
+	untimed *launch.Session
+	timed   *launch.Session // nil without timing
+	stopped Status          // the reason why nothing runs any more, empty while all is well
+	why     string
+}
+
+// Compare runs the launches of a file, in order, under every model. A model that cannot run a launch, or not to its end,
+// has a row that says why. The error says that the launch file or the hardware's own model failed, or that ctx ended.
+func Compare(ctx context.Context, file *launch.File, module *cubin.File, gpu *arch.Model, o Options) ([]Launch, error) {
+	c := &comparer{file: file, gpu: gpu, options: o}
+	var err error
+	if c.static, err = analyse(module); err != nil {
+		return nil, err
+	}
+	for _, name := range Names() {
+		if len(o.Models) > 0 && !slices.Contains(o.Models, name) && name != (reconv.Volta{}).Name() {
+			continue
+		}
+		s, err := c.scheme(name, module)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		c.rows = append(c.rows, s)
+	}
+	var list []Launch
+	for i := range file.Launches {
+		l, err := c.launch(ctx, i)
+		if err != nil {
+			return list, err
+		}
+		list = append(list, *l)
+	}
+	return list, nil
+}
+
+// scheme makes a row ready.
+func (c *comparer) scheme(name string, module *cubin.File) (*scheme, error) {
+	s := &scheme{name: name}
+	switch name {
+	case Struct:
+		s.model = reconv.PDOM{}
+		if c.static.rewritten != nil {
+			module = c.static.rewritten.File
+		}
+	case Bound:
+		s.model = reconv.MIMD{}
+	default:
+		var err error
+		if s.model, err = reconv.ByName(name); err != nil {
+			return nil, err
+		}
+	}
+	var err error
+	if s.untimed, err = c.session(s, module, emu.TimingNone); err != nil || c.options.Timing == emu.TimingNone || name == Bound {
+		return s, err
+	}
+	s.timed, err = c.session(s, module, c.options.Timing)
+	return s, err
+}
+
+func (c *comparer) session(s *scheme, module *cubin.File, level emu.TimingLevel) (*launch.Session, error) {
+	o := emu.Options{Timing: level, MaxInstructions: c.options.MaxInstructions, Heap: c.file.Heap, Reconvergence: s.model}
+	if s.name == (reconv.Volta{}).Name() && level == emu.TimingNone {
+		o.Stdout = c.options.Stdout
+	}
+	machine, err := emu.New(c.gpu, module, o)
+	if err != nil {
+		return nil, err
+	}
+	return launch.NewSession(c.file, machine)
+}
+
+// launch runs the i-th launch of the file under every model.
+func (c *comparer) launch(ctx context.Context, i int) (*Launch, error) {
+	l := &Launch{Times: c.file.Launches[i].Repeat}
+	at, err := c.rows[0].untimed.Launch(i)
+	if err != nil {
+		return nil, err
+	}
+	l.Kernel = at.Kernel
+	if l.Frontier, l.Structure, err = c.static.of(at.Kernel); err != nil {
+		return nil, err
+	}
+	for _, s := range c.rows {
+		if same := l.Run((reconv.PDOM{}).Name()); s.name == Struct && c.static.rewritten == nil && same != nil && l.Structure.Err == "" {
+			r := *same // the same code
+			r.Model = Struct
+			l.Runs = append(l.Runs, r)
+			continue
+		}
+		if s.name == Struct && s.stopped == "" && l.Structure.Err != "" {
+			s.stopped, s.why = Unsupported, l.Structure.Err
+		}
+		r, err := c.run(ctx, s, i)
+		if err != nil {
+			return nil, err
+		}
+		l.Runs = append(l.Runs, *r)
+	}
+	return l, nil
+}
+
+// run runs a launch under one model.
+func (c *comparer) run(ctx context.Context, s *scheme, i int) (*Run, error) {
+	r := &Run{Model: s.name, Status: OK, Bound: s.name == Bound}
+	for range c.file.Launches[i].Repeat {
+		if s.stopped != "" {
+			break
+		}
+		if err := s.once(ctx, i, r); err != nil {
+			return nil, err
+		}
+	}
+	if s.stopped != "" {
+		r.Status, r.Fault = s.stopped, s.why
+		return r, nil
+	}
+	first := c.rows[0].untimed
+	if first == s.untimed {
+		r.OutputsEqual = true
+		return r, nil
+	}
+	checks, err := s.untimed.Against(first, nil)
+	r.OutputsEqual = !slices.ContainsFunc(checks, func(x launch.Check) bool { return !x.OK() })
+	return r, err
+}
+
+// once runs a launch once, without timing and with it.
+func (s *scheme) once(ctx context.Context, i int, r *Run) error {
+	var m activity.Meter
+	result, err := s.untimed.Trace(ctx, i, &m)
+	if err := s.ended(ctx, err); err != nil {
+		return err
+	}
+	if result != nil {
+		r.MaxStack = max(r.MaxStack, result.Reconvergence.Entries)
+		a := m.Activity()
+		if r.Bound {
+			stats := &result.Reconvergence
+			a = activity.Activity{WarpInstructions: stats.Bound, ThreadInstructions: a.ThreadInstructions,
+				BarrierWarpInstructions: stats.BoundBarrier, BarrierThreadInstructions: a.BarrierThreadInstructions}
+			r.MaxStack = 0
+		}
+		r.Activity.Add(a)
+	}
+	if s.timed == nil || s.stopped != "" {
+		return nil
+	}
+	result, err = s.timed.Run(ctx, i, nil)
+	if result != nil {
+		r.Cycles += result.Cycles
+	}
+	return s.ended(ctx, err)
+}
+
+// ended takes note of how a launch ended. The error is one of the launch file, of the hardware's own model, or of ctx.
+func (s *scheme) ended(ctx context.Context, err error) error {
+	if err == nil || ctx.Err() != nil {
+		return ctx.Err()
+	}
+	var fault *emu.Fault
+	switch {
+	case !errors.As(err, &fault):
+		if s.name == (reconv.Volta{}).Name() {
+			return err
+		}
+		s.stopped = Unsupported
+	case fault.Kind == emu.BarrierDeadlock:
+		s.stopped = Deadlock
+	case fault.Kind == emu.Livelock:
+		s.stopped = Livelock
+	default:
+		s.stopped = Faulted
+	}
+	s.why = err.Error()
+	return nil
+}
+
+// transform restructures a module; a variable clock would make results differ, so that the time is apart.
+func transform(module *cubin.File) (*rewrite.Rewritten, time.Duration, error) {
+	start := time.Now()
+	r, err := rewrite.Restructure(module)
+	return r, time.Since(start), err
+}

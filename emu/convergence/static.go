@@ -1,0 +1,154 @@
+package convergence
+
+import (
+	"fmt"
+	"time"
+
+	"gpa/cubin"
+	"gpa/cubin/cfg"
+	"gpa/cubin/rewrite"
+	"gpa/cubin/sass"
+)
+
+// A Frontier has the static figures of a kernel's thread frontiers, over the blocks of the kernel and of all that it
+// calls, as Figure 5 of Thread Frontiers has them.
+type Frontier struct {
+	Blocks    int
+	Min       int // blocks in the frontier of a block
+	Mean      float64
+	Max       int
+	Checks    int // edges at which hardware looks for lanes that wait
+	TFJoins   int // blocks at which lanes come together again under thread frontiers
+	PDOMJoins int // and at immediate post-dominators
+}
+
+// A Structure says what it takes to make the functions of a kernel structured.
+type Structure struct {
+	Unstructured bool
+	Err          string // why it cannot be, if so
+	rewrite.Counts
+	Before, After int           // instructions of the functions of the kernel
+	Took          time.Duration // by the transformation of the module, on the host
+}
+
+// StaticExpansion is the growth of the code, 0.5 for half as much again.
+func (s *Structure) StaticExpansion() float64 {
+	if s.Before == 0 {
+		return 0
+	}
+	return float64(s.After-s.Before) / float64(s.Before)
+}
+
+// An analysis is what is known of a module without running it.
+type analysis struct {
+	module    *cubin.File
+	graphs    []*cfg.Graph
+	rewritten *rewrite.Rewritten // nil where there is nothing to restructure, or where it cannot be
+	refused   error              // why the module cannot be restructured
+	took      time.Duration
+}
+
+func analyse(module *cubin.File) (*analysis, error) {
+	a := &analysis{module: module}
+	unstructured := false
+	for _, code := range module.Codes {
+		g, err := cfg.Build(module, code)
+		if err != nil {
+			return nil, fmt.Errorf("section .text.%s: %w", code.Name, err)
+		}
+		a.graphs = append(a.graphs, g)
+		for _, f := range g.Funcs {
+			unstructured = unstructured || !g.Shape(f).Structure().Structured()
+		}
+	}
+	if unstructured {
+		a.rewritten, a.took, a.refused = transform(module)
+	}
+	if a.refused != nil {
+		a.rewritten = nil
+	}
+	return a, nil
+}
+
+// of returns the figures of a kernel.
+func (a *analysis) of(k *cubin.Kernel) (Frontier, Structure, error) {
+	super, err := cfg.NewSupergraph(a.graphs, k.Code.Index, int(k.Entry/sass.InstSize))
+	if err != nil {
+		return Frontier{}, Structure{}, err
+	}
+	frontier, err := frontierOf(super.Shape)
+	if err != nil {
+		return Frontier{}, Structure{}, err
+	}
+	return frontier, a.structureOf(a.functions(super)), nil
+}
+
+func frontierOf(s *cfg.Shape) (Frontier, error) {
+	f, err := s.Frontiers(s.Order())
+	if err != nil {
+		return Frontier{}, err
+	}
+	x := Frontier{Checks: len(f.Checks()), TFJoins: len(f.Joins()), PDOMJoins: len(s.PDOMJoins())}
+	x.Min, x.Mean, x.Max = f.Sizes()
+	for node, reachable := range s.Reachable() {
+		if reachable && node != s.Exit {
+			x.Blocks++
+		}
+	}
+	return x, nil
+}
+
+// A function is one of a graph.
+type function struct {
+	graph *cfg.Graph
+	fn    *cfg.Func
+}
+
+// functions lists the functions that the nodes of a supergraph belong to, those that its entry reaches.
+func (a *analysis) functions(super *cfg.Supergraph) []function {
+	var list []function
+	seen := make(map[*cfg.Func]bool)
+	for node, reachable := range super.Shape.Reachable() {
+		if !reachable || node == super.Shape.Exit {
+			continue
+		}
+		n := super.Nodes[node]
+		g := a.graphs[n.Graph]
+		if f := g.Func(n.First); f != nil && !seen[f] {
+			seen[f] = true
+			list = append(list, function{g, f})
+		}
+	}
+	return list
+}
+
+// structureOf adds up what it takes to make functions structured.
+func (a *analysis) structureOf(list []function) Structure {
+	s := Structure{Took: a.took}
+	for _, f := range list {
+		size := int(f.fn.Function.Size / sass.InstSize)
+		s.Before += size
+		s.After += size
+		if f.graph.Shape(f.fn).Structure().Structured() {
+			continue
+		}
+		s.Unstructured = true
+		if a.refused != nil {
+			s.Err = a.refused.Error()
+			continue
+		}
+		for _, c := range a.rewritten.Changes {
+			if c.Function != f.fn.Function.Demangled {
+				continue
+			}
+			if c.Err != nil {
+				s.Err = fmt.Sprintf("%s: %v", c.Function, c.Err)
+				break
+			}
+			s.Counts.Add(c.Counts)
+			s.After += c.After - c.Before
+			break
+		}
+	}
+	return s
+}
