@@ -56,23 +56,21 @@ type scheduler struct {
 // A dependence says that an instruction must come some cycles after another.
 type dependence struct{ to, cycles int }
 
-// run returns the instructions in their new order, and how many have another place than before.
+// run returns the instructions in their new order, and how many have another place than before: the old order where the
+// new one would not end sooner.
 func (s *scheduler) run() (items []item, moved int) {
-	for first := 0; first < len(s.items); {
-		end := first
-		for end < len(s.items) && !fence(&s.items[end].inst) {
-			end++
-		}
-		part := scheduler{table: s.table, items: s.items[first:end]}
-		items = append(items, part.order()...)
-		if end < len(s.items) {
-			items = append(items, s.items[end])
-			end++
-		}
-		first = end
+	s.link()
+	old := make([]int, len(s.items))
+	for i := range old {
+		old[i] = i
 	}
-	for i := range items {
-		if items[i].old != s.items[i].old {
+	best := old
+	if list := s.list(); (s.length(old)-s.length(list))*leastGain > s.length(old) {
+		best = list
+	}
+	for k, i := range best {
+		items = append(items, s.items[i])
+		if k != i {
 			moved++
 		}
 	}
@@ -81,6 +79,10 @@ func (s *scheduler) run() (items []item, moved int) {
 	}
 	return items, moved
 }
+
+// leastGain is the part of a block's cycles that a new order must save: one in so many. The model of a warp alone is not
+// exact enough for less, and the compiler's order has its reasons.
+const leastGain = 50
 
 // fence reports whether nothing may move across an instruction.
 func fence(in *sass.Inst) bool {
@@ -96,63 +98,75 @@ func fence(in *sass.Inst) bool {
 	return transfers(in) || in.Op == sass.CALL
 }
 
-// order returns the instructions of a part without fences in a good order: the old one where the new one would not end
-// sooner.
-func (s *scheduler) order() []item {
-	s.link()
-	old := make([]int, len(s.items))
-	for i := range old {
-		old[i] = i
+// A clock is the time at which a warp alone issues the instructions of a part, in an order that is being made.
+type clock struct {
+	*scheduler
+	now      int
+	earliest []int              // by instruction: when what it depends on lets it
+	free     [sass.NumPipes]int // by pipe: when it takes the next instruction
+}
+
+func (s *scheduler) clock() *clock { return &clock{scheduler: s, earliest: make([]int, len(s.items))} }
+
+// at returns when an instruction can issue at the soonest.
+func (c *clock) at(i int) int { return max(c.now, c.earliest[i], c.free[c.items[i].inst.Form.Pipe]) }
+
+// issue issues an instruction and returns when.
+func (c *clock) issue(i int) int {
+	at, pipe := c.at(i), c.items[i].inst.Form.Pipe
+	for _, d := range c.after[i] {
+		c.earliest[d.to] = max(c.earliest[d.to], at+d.cycles)
 	}
-	best := old
-	if list := s.list(); s.length(list) < s.length(old) {
-		best = list
+	c.free[pipe] = at + interval(pipe)
+	c.now = at + 1
+	return at
+}
+
+// interval returns the cycles for which an instruction of a warp occupies a pipe of Volta's sub-cores: 32 lanes over 16
+// lanes of FP32 and of integers, 8 of FP64 and of loads and stores, 4 of special functions (NVIDIA, Tesla V100
+// architecture, 2017, table 1 and figure 5).
+func interval(pipe sass.Pipe) int {
+	switch pipe {
+	case sass.PipeALU, sass.PipeFMA, sass.PipeFP16:
+		return 2
+	case sass.PipeFP64, sass.PipeLSU:
+		return 4
+	case sass.PipeXU:
+		return 8
 	}
-	items := make([]item, len(best))
-	for k, i := range best {
-		items[k] = s.items[i]
-	}
-	return items
+	return 1
 }
 
 // length returns the cycles that an order takes until every result is there.
 func (s *scheduler) length(order []int) int {
-	earliest := make([]int, len(order))
-	now, end := 0, 0
+	c, end := s.clock(), 0
 	for _, i := range order {
-		now = max(now, earliest[i])
-		for _, d := range s.after[i] {
-			earliest[d.to] = max(earliest[d.to], now+d.cycles)
-		}
-		end = max(end, now+s.height[i])
-		now++
+		end = max(end, c.issue(i)+s.height[i])
 	}
-	return max(now, end)
+	return max(c.now, end)
 }
 
 // list returns the order of list scheduling.
 func (s *scheduler) list() []int {
-	n := len(s.items)
-	earliest := make([]int, n)
+	c := s.clock()
 	var ready, list []int
-	for i := range n {
+	for i := range s.items {
 		if s.before[i] == 0 {
 			ready = append(ready, i)
 		}
 	}
-	for now := 0; len(ready) > 0; now++ {
+	for len(ready) > 0 {
 		best := 0
 		for k, i := range ready {
-			if s.better(i, ready[best], earliest, now) {
+			if c.better(i, ready[best]) {
 				best = k
 			}
 		}
 		i := ready[best]
 		ready = slices.Delete(ready, best, best+1)
-		now = max(now, earliest[i])
 		list = append(list, i)
+		c.issue(i)
 		for _, d := range s.after[i] {
-			earliest[d.to] = max(earliest[d.to], now+d.cycles)
 			if s.before[d.to]--; s.before[d.to] == 0 {
 				ready = append(ready, d.to)
 			}
@@ -163,12 +177,12 @@ func (s *scheduler) list() []int {
 
 // better reports whether to issue a before b: what can issue sooner, then what has the longer chain behind it, then what
 // came first.
-func (s *scheduler) better(a, b int, earliest []int, now int) bool {
-	if x, y := max(earliest[a], now), max(earliest[b], now); x != y {
+func (c *clock) better(a, b int) bool {
+	if x, y := c.at(a), c.at(b); x != y {
 		return x < y
 	}
-	if s.height[a] != s.height[b] {
-		return s.height[a] > s.height[b]
+	if c.height[a] != c.height[b] {
+		return c.height[a] > c.height[b]
 	}
 	return a < b
 }
@@ -185,25 +199,46 @@ func variableLatency(p *sass.Inst) int {
 	return 22
 }
 
-// link finds the dependences between the instructions.
+// link finds the dependences between the instructions. A fence depends on all before it, and all behind it on the fence.
 func (s *scheduler) link() {
 	n := len(s.items)
 	s.after, s.before, s.height = make([][]dependence, n), make([]int, n), make([]int, n)
+	last := -1 // fence
 	for j := range n {
+		q := &s.items[j].inst
 		for i := range j {
-			if cycles := s.depends(&s.items[i].inst, &s.items[j].inst); cycles > 0 {
+			cycles := s.depends(&s.items[i].inst, q)
+			if cycles == 0 && (i == last || i > last && fence(q)) {
+				cycles = 1
+			}
+			if cycles > 0 {
 				s.edge(i, j, cycles)
 				if k := s.waiter(i, j); k >= 0 {
 					s.edge(k, j, 1)
 				}
 			}
 		}
+		if fence(q) {
+			last = j
+		}
 	}
 	for i := n - 1; i >= 0; i-- {
+		s.height[i] = s.result(&s.items[i].inst)
 		for _, d := range s.after[i] {
 			s.height[i] = max(s.height[i], d.cycles+s.height[d.to])
 		}
 	}
+}
+
+// result returns the cycles until the result of an instruction is there, for what comes behind the block.
+func (s *scheduler) result(in *sass.Inst) int {
+	switch {
+	case len(withoutCounters(in.Defs(nil))) == 0:
+		return 1
+	case in.Form.Variable:
+		return variableLatency(in)
+	}
+	return s.table.same
 }
 
 func (s *scheduler) edge(from, to, cycles int) {
@@ -225,9 +260,13 @@ func (s *scheduler) waiter(i, j int) int {
 	return -1
 }
 
-// depends returns how many cycles q must come after p, 0 where it need not.
+// depends returns how many cycles q must come after p, 0 where it need not. What reads a constant stays behind the loads
+// before it: it may miss the cache, and all that follows then waits.
 func (s *scheduler) depends(p, q *sass.Inst) int {
 	cycles := 0
+	if p.Op == sass.LDG && readsConstant(q) {
+		cycles = 1
+	}
 	if p.Form.Variable && q.Form.Variable && p.Form.Pipe == q.Form.Pipe {
 		cycles = 1
 	}
@@ -246,6 +285,10 @@ func (s *scheduler) depends(p, q *sass.Inst) int {
 		}
 	}
 	return cycles
+}
+
+func readsConstant(in *sass.Inst) bool {
+	return slices.ContainsFunc(in.Operands, func(o sass.Operand) bool { return o.Kind == sass.KindConst })
 }
 
 // operandLatency is how long a load or store takes to read its operands, cycles (Huerta et al. 2025, table 2: 9 to 11).
@@ -268,6 +311,7 @@ func (s *scheduler) latency(p, q *sass.Inst, r sass.Resource) int {
 // least.
 func (s *scheduler) stall(items []item) {
 	issue := make([]int, len(items))
+	var free [sass.NumPipes]int
 	for j := range items {
 		q := &items[j].inst
 		if j > 0 {
@@ -283,6 +327,10 @@ func (s *scheduler) stall(items []item) {
 				issue[j] = max(issue[j], issue[i]+s.needed(p, q))
 			}
 		}
+		if pipe := q.Form.Pipe; !q.Form.Variable {
+			issue[j] = max(issue[j], free[pipe])
+			free[pipe] = issue[j] + interval(pipe)
+		}
 	}
 	for j := range items {
 		c := &items[j].inst.Control
@@ -293,6 +341,39 @@ func (s *scheduler) stall(items []item) {
 			c.Yield = c.Yield || c.Stall > 11
 		}
 	}
+	for j := 1; j < len(items); j++ {
+		keep(&items[j-1].inst, &items[j].inst)
+	}
+}
+
+// keep marks the operands of p that q, the next instruction, reads in the same slot, for the register-file cache to keep
+// them. A warp that yields loses them, and so does a register that p overwrites.
+func keep(p, q *sass.Inst) {
+	if p.Control.Yield || !cached(p) || !cached(q) {
+		return
+	}
+	defs := p.Defs(nil)
+	for k := range p.Operands {
+		o, slot := &p.Operands[k], p.Form.Operands[k].Reuse
+		if slot == 0 || o.Kind != sass.KindReg || o.Reg == sass.RZ || slices.Contains(defs, sass.Resource(o.Reg)) {
+			continue
+		}
+		for n := range q.Operands {
+			if same := &q.Operands[n]; q.Form.Operands[n].Reuse == slot && same.Kind == sass.KindReg && same.Reg == o.Reg && same.Width == o.Width {
+				o.Reuse = true
+				p.Control.Reuse |= 1 << (slot - 1)
+			}
+		}
+	}
+}
+
+// cached reports whether an instruction reads its registers through the cache.
+func cached(in *sass.Inst) bool {
+	switch in.Form.Pipe {
+	case sass.PipeALU, sass.PipeFMA, sass.PipeFP16:
+		return true
+	}
+	return false
 }
 
 // needed returns how many cycles q must come after p because of fixed latencies.
