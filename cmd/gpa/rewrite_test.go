@@ -23,7 +23,7 @@ func TestRewrite(t *testing.T) {
 		{"is structured", []string{"--census", out}, exitDone, "        1            0"},
 		{"reconverge", []string{"--reconverge", "tf", kernel, "-o", out}, exitDone, "joins with a barrier"},
 		{"what that wrote", []string{"--check", out}, exitDone, "all dependences are covered"},
-		{"reorder", []string{"--reorder", "../../kernels/linear/sgemm_naive/sgemm_naive.sm_70.cubin", "-o", out}, exitDone, "instructions moved"},
+		{"reorder", []string{"--reorder", "../../kernels/math/nbody/nbody.sm_70.cubin", "-o", out}, exitDone, "instructions moved"},
 		{"what reorder wrote", []string{"--check", out}, exitDone, "all dependences are covered"},
 		{"two things", []string{"--restructure", "--check", kernel}, exitUsage, "say one thing"},
 		{"unknown model", []string{"--reconverge", "pdom", kernel}, exitUsage, "only tf"},
