@@ -102,6 +102,7 @@ func join(in *Input, group []*Match) *Match {
 		joined.Active += m.Active
 		joined.Overlap += m.Overlap
 		joined.Hotspots = slices.Concat(joined.Hotspots, m.Hotspots)
+		joined.Change = joined.Change.with(m.Change)
 	}
 	joined.Hotspots = rankHotspots(in, joined.Hotspots)
 	return &joined

@@ -23,6 +23,7 @@ func (warpBalance) Match(in *Input) []*Match {
 	}
 	matches := c.finish()
 	for _, m := range matches {
+		m.Change = &Change{Gone: m.allDefs()}
 		m.Suggestions = []string{
 			fmt.Sprintf("Warps wait for each other at the barrier of %s. Give every warp of the block the same amount of work between barriers; where only one warp has work, let the others do theirs of the next step.",
 				in.places(m.defs(), 3)),

@@ -27,6 +27,7 @@ func (bankConflicts) Match(in *Input) []*Match {
 	}
 	matches := c.finish()
 	for _, m := range matches {
+		m.Change = &Change{ConflictFree: m.allDefs()}
 		n := in.counts(m.Hotspots[0].Def)
 		m.Suggestions = []string{
 			fmt.Sprintf("Threads of a warp hit the same bank of shared memory at %s: %.1f passes an access, where %.1f would do. Pad the rows of the array by one element "+

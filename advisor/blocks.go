@@ -41,6 +41,7 @@ func (blockIncrease) Match(in *Input) []*Match {
 	// Work that ran on some SMs cannot be done faster than by as many times more SMs as there are blocks now.
 	speedup := min(p.Redistribute(), float64(pieces))
 	m := in.launchMatch(speedup)
+	m.Change = in.reshaped(threads, newThreads)
 	m.Suggestions = []string{
 		fmt.Sprintf("The launch has %d blocks for %d SMs: %d SMs have nothing to do. Use blocks of %d instead of %d threads and a grid of %d blocks.",
 			blocks, f.SMs, f.SMs-blocks, newThreads, threads, blocks*pieces),

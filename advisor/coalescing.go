@@ -41,6 +41,22 @@ func (in *Input) storeExcess() (share float64, worst blamer.Node) {
 	return excess(used, ideal), worst
 }
 
+// scattered returns the accesses that ask for too many sectors.
+func (in *Input) scattered() []blamer.Node {
+	var nodes []blamer.Node
+	for code, s := range in.codes {
+		if s == nil {
+			continue
+		}
+		for inst := range s.counters {
+			if k := &s.counters[inst]; excess(k.sectors, k.sectorsIdeal) >= minExcess {
+				nodes = append(nodes, blamer.Node{Code: code, Inst: inst})
+			}
+		}
+	}
+	return nodes
+}
+
 func (memoryCoalescing) Match(in *Input) []*Match {
 	c := newCollector(in)
 	stores, worst := in.storeExcess()
@@ -64,6 +80,7 @@ func (memoryCoalescing) Match(in *Input) []*Match {
 	}
 	matches := c.finish()
 	for _, m := range matches {
+		m.Change = &Change{Coalesced: in.scattered()}
 		first := m.Hotspots[0].Def
 		n := in.counts(first)
 		m.Suggestions = []string{

@@ -24,6 +24,7 @@ func (constantMemory) Match(in *Input) []*Match {
 	}
 	matches := c.finish()
 	for _, m := range matches {
+		m.Change = &Change{Constant: m.allDefs()}
 		m.Suggestions = []string{
 			fmt.Sprintf("All threads of a warp read the same word at %s. Put the values into __constant__ memory if they fit (64 KB) and all threads walk through them together.",
 				in.places(m.defs(), 3)),

@@ -35,6 +35,7 @@ func (functionInlining) Match(in *Input) []*Match {
 	}
 	matches := c.finish()
 	for _, m := range matches {
+		m.Change = &Change{Gone: in.callOverhead(m.Scope)}
 		m.Active += in.callerActive(m.Scope)
 		m.Suggestions = []string{
 			fmt.Sprintf("Inline %s: mark it __forceinline__, or copy its body to the calls at %s. A call costs moves and branches and keeps the compiler from overlapping it with the code around.",
@@ -127,4 +128,17 @@ func (in *Input) callerActive(s Scope) float64 {
 
 func (in *Input) entry(s Scope) blamer.Node {
 	return blamer.Node{Code: s.Code, Inst: in.codes[s.Code].graph.Blocks[s.Func.Entry].First}
+}
+
+// callOverhead returns the calls of a function and its returns, which inlining saves.
+func (in *Input) callOverhead(s Scope) []blamer.Node {
+	nodes := in.callSites(in.entry(s))
+	g := in.codes[s.Code].graph
+	for _, id := range s.Func.Blocks {
+		last := blamer.Node{Code: s.Code, Inst: g.Blocks[id].Last}
+		if in.Inst(last).Op == sass.RET {
+			nodes = append(nodes, last)
+		}
+	}
+	return nodes
 }

@@ -85,6 +85,7 @@ type Match struct {
 	Overlap     float64 // of Latency, what memory accesses can hide behind each other instead of active samples
 	Hotspots    []Hotspot
 	Suggestions []string
+	Change      *Change // how a what-if run can try it; nil where it cannot
 	Speedup     float64 // set by parallel optimizers themselves; code optimizers leave it to the estimator of their class
 }
 
@@ -106,5 +107,6 @@ type Advice struct {
 	// Interval is where the estimate would lie in 95 of 100 profiles of the same run: its sampling error. Zero where the
 	// estimate does not come from matched samples.
 	Interval [2]float64
+	Tried    float64  // speedup of a what-if run with the change; 0 where none was made
 	Overlaps []string // other optimizers that count mostly the same samples: their gains do not add up
 }

@@ -1,6 +1,9 @@
 package advisor
 
 import (
+	"maps"
+	"slices"
+
 	"gpa/blamer"
 	"gpa/cubin/cfg"
 	"gpa/cubin/sass"
@@ -13,8 +16,8 @@ const unrollFactor = 4
 // hide behind each other, not behind active samples, so that the bound of Equation 4 is not theirs. A load whose address depends
 // on what it has loaded in the round before, as in a list, has nothing to overlap with, and neither has one of which the
 // compiler has put several rounds side by side already.
-func (in *Input) overlap(m *Match, blames []*blamer.Blame, trips float64) float64 {
-	sum := 0.0
+func (in *Input) overlap(m *Match, blames []*blamer.Blame, trips float64) (float64, *Change) {
+	sum, loads := 0.0, map[blamer.Node]float64{}
 	for _, b := range blames {
 		if b.Detail != blamer.GlobalMemory || in.Inst(b.Def).Op != sass.LDG || in.chases(m.Scope.Loop, b.Def) {
 			continue
@@ -22,9 +25,17 @@ func (in *Input) overlap(m *Match, blames []*blamer.Blame, trips float64) float6
 		rounds := min(trips, unrollFactor/float64(in.roundsTogether(m.Scope.Loop, b.Def)))
 		if rounds > 1 {
 			sum += b.Latency * (1 - 1/rounds)
+			loads[b.Def] = rounds
 		}
 	}
-	return sum
+	if len(loads) == 0 {
+		return sum, nil
+	}
+	change := &Change{}
+	for _, n := range slices.SortedFunc(maps.Keys(loads), compareNodes) {
+		change.Overlapped = append(change.Overlapped, Overlapped{n, loads[n]})
+	}
+	return sum, change
 }
 
 // roundsTogether is the compiler's unroll factor as far as a load shows it: the loads of its line in its loop.

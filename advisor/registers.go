@@ -23,6 +23,7 @@ func (registerReuse) Match(in *Input) []*Match {
 	}
 	matches := c.finish()
 	for _, m := range matches {
+		m.Change = &Change{Gone: m.allDefs()}
 		m.Suggestions = []string{
 			fmt.Sprintf("Values are kept in local memory at %s (%d registers and %d bytes of local memory a thread). Split the loop or the function so that fewer values are alive at a time, or recompute cheap ones.",
 				in.places(m.defs(), 3), in.Launch.Facts.Registers, in.Launch.Facts.LocalBytes),

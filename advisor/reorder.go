@@ -34,6 +34,7 @@ func (codeReordering) Match(in *Input) []*Match {
 	}
 	matches := c.finish()
 	for _, m := range matches {
+		m.Change = &Change{Reordered: true}
 		m.Suggestions = in.reorderSuggestions(m)
 	}
 	return matches

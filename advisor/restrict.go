@@ -34,6 +34,7 @@ func (restrictPointers) Match(in *Input) []*Match {
 	}
 	matches := c.finish()
 	for _, m := range matches {
+		m.Change = &Change{Gone: m.allDefs()}
 		m.Suggestions = []string{
 			fmt.Sprintf("The value at %s is loaded again after a store that might have changed it. If the pointers never overlap, declare them const T *__restrict__ and T *__restrict__; then it stays in a register.",
 				in.places(m.defs(), 3)),

@@ -31,6 +31,7 @@ func (functionSplitting) Match(in *Input) []*Match {
 	}
 	matches := c.finish()
 	for _, m := range matches {
+		m.Change = &Change{PerfectFetch: true}
 		m.Suggestions = []string{
 			fmt.Sprintf("The code that runs takes %d KiB, more than the instruction cache of a scheduler (%d KiB). Split the kernel into several, or a large function into the common case and a rare one that is not inlined (__noinline__).",
 				in.hotBytes()>>10, in.instructionCache()>>10),

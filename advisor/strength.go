@@ -31,6 +31,7 @@ func (strengthReduction) Match(in *Input) []*Match {
 	}
 	matches := c.finish()
 	for _, m := range matches {
+		m.Change = &Change{Cheap: m.allDefs()}
 		m.Suggestions = in.strengthSuggestions(m.Hotspots)
 	}
 	return matches

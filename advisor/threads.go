@@ -34,6 +34,7 @@ func (threadIncrease) Match(in *Input) []*Match {
 		Factor:      lanesUsed(newThreads) / lanesUsed(threads),
 	}
 	m := in.launchMatch(p.Occupy())
+	m.Change = in.reshaped(threads, newThreads)
 	m.Suggestions = []string{
 		fmt.Sprintf("Use blocks of %d instead of %d threads and a grid of %s: a scheduler then holds %.3g instead of %.3g warps%s.",
 			newThreads, threads, count(ceilDiv(blocks*threads, newThreads), "block"), p.NewWarps, p.Warps, unusedLanes(threads)),

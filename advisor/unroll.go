@@ -57,7 +57,7 @@ func (in *Input) limitByTrips(m *Match, blames []*blamer.Blame) bool {
 			return false
 		}
 		m.Latency *= 1 - 1/trips
-		m.Overlap = in.overlap(m, blames, trips)
+		m.Overlap, m.Change = in.overlap(m, blames, trips)
 		times = fmt.Sprintf(" It runs about %.0f times each time it is entered.", trips)
 	}
 	m.Suggestions = []string{

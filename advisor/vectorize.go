@@ -15,7 +15,7 @@ func (vectorAccess) Name() string { return "vectorized-access" }
 func (vectorAccess) Class() Class { return StallElimination }
 
 func (vectorAccess) Match(in *Input) []*Match {
-	saved := in.vectorGroups()
+	saved, attached := in.vectorGroups()
 	c := newCollector(in)
 	for i := range in.Blame.Blames {
 		b := &in.Blame.Blames[i]
@@ -25,6 +25,7 @@ func (vectorAccess) Match(in *Input) []*Match {
 	}
 	matches := c.finish()
 	for _, m := range matches {
+		m.Change = &Change{Attached: attached}
 		m.Suggestions = []string{
 			fmt.Sprintf("Each thread accesses neighbouring words one by one at %s. Use float4, int2 or the like (reinterpret_cast<const float4 *>), so that one instruction moves 8 or 16 bytes.",
 				in.places(m.uses(), 3)),
@@ -34,22 +35,27 @@ func (vectorAccess) Match(in *Input) []*Match {
 	return matches
 }
 
-// vectorGroups returns, for each access that belongs to a group, the share of the group's accesses that a vector would save.
-func (in *Input) vectorGroups() map[blamer.Node]float64 {
-	saved := make(map[blamer.Node]float64)
+// vectorGroups returns, for each access that belongs to a group, the share of the group's accesses that a vector would save, and the
+// accesses that the first of their group would do as well.
+func (in *Input) vectorGroups() (saved map[blamer.Node]float64, attached []blamer.Node) {
+	saved = make(map[blamer.Node]float64)
 	for code, s := range in.codes {
 		if s == nil {
 			continue
 		}
 		for _, b := range s.graph.Blocks {
 			for _, group := range vectorRuns(in.Module.Codes[code].Insts[b.First : b.Last+1]) {
-				for _, i := range group {
-					saved[blamer.Node{Code: code, Inst: b.First + i}] = 1 - 1/float64(len(group))
+				for k, i := range group {
+					n := blamer.Node{Code: code, Inst: b.First + i}
+					saved[n] = 1 - 1/float64(len(group))
+					if k > 0 {
+						attached = append(attached, n)
+					}
 				}
 			}
 		}
 	}
-	return saved
+	return saved, attached
 }
 
 // A wordAccess is an access of one word of global memory.

@@ -55,6 +55,9 @@ func (m *Machine) prepare(l *Launch) (*launchRun, error) {
 	copy(banks[:], m.banks[:])
 	banks[0], banks[2] = r.bank0(), k.ConstBank2
 	r.program = compile(m.module, banks, m.gpu, m.relocated)
+	if err := r.program.suppose(l.WhatIf); err != nil {
+		return nil, err
+	}
 	var ok bool
 	var err error
 	if r.entry, ok = r.program.index(int32(k.Code.Index), k.Entry, false); !ok {

@@ -77,9 +77,10 @@ type Launch struct {
 	Grid, Block   [3]int
 	SharedDynamic int // bytes a block
 	Cooperative   bool
-	Params        []byte // laid out as the kernel's parameters
-	Stack         int    // local memory for the call stack, bytes a thread
-	WarmCaches    bool   // the caches keep what the launch before left in them
+	Params        []byte  // laid out as the kernel's parameters
+	Stack         int     // local memory for the call stack, bytes a thread
+	WarmCaches    bool    // the caches keep what the launch before left in them
+	WhatIf        *WhatIf // a change to try, in time; nil for none
 	Observer      Observer
 	Tracer        Tracer // of a launch without timing
 }

@@ -163,6 +163,9 @@ func (s *sm) issue(c *subcore, v *resident, t int64) error {
 		return err
 	}
 	c.unlist(v)
+	if tm.gone() {
+		c.at, c.issuedAt = t, t-1
+	}
 	v.stalled, v.yielded, v.hidden = t+tm.stall+v.warp.cost, false, 0
 	v.warp.cost = 0
 	if tm.yield && tm.stall < s.run.latency.yield {
@@ -198,7 +201,7 @@ func (v *resident) hide(n int) {
 func (s *sm) prepare(v *resident, next *op, t int64) {
 	v.next = next
 	v.unit = unitOf(&v.next.t)
-	if s.run.full {
+	if s.run.full && !s.run.perfectFetch {
 		s.fetch(v, t)
 	}
 	s.operand(v, t)

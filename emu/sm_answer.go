@@ -13,6 +13,9 @@ type awaited struct {
 	stored bool   // the store counter too
 	store  uint32 // number of the event in that
 	inTurn bool   // it returns after the misses of its warp before it
+
+	issued int64
+	rounds float64 // as timing's
 }
 
 // misses are the accesses of a warp that have missed L1 and return a value, in order of issue. Their values come back in that
@@ -132,7 +135,7 @@ func (s *sm) dataArrived(number uint32, done int64) {
 	w := &s.waits.all[number]
 	if !w.inTurn {
 		w := s.waits.take(number)
-		w.settle(done)
+		w.settle(w.shortened(done, s.run.reached))
 		return
 	}
 	v := w.v
@@ -143,7 +146,7 @@ func (s *sm) dataArrived(number uint32, done int64) {
 			return
 		}
 		w := s.waits.take(number)
-		w.settle(done)
+		w.settle(w.shortened(done, s.run.reached))
 	}
 }
 

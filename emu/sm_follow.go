@@ -46,7 +46,7 @@ func (v *resident) acknowledged(t int64) int64 {
 // proceed makes the warp's next instruction ready in time.
 func (s *sm) proceed(v *resident, o *op, t int64) {
 	next := v.warp.next()
-	if next.index != o.index+1 {
+	if next.index != o.index+1 && !o.t.gone() {
 		v.branch = t + s.run.latency.branch
 	}
 	s.prepare(v, next, t)

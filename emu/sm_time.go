@@ -43,6 +43,7 @@ func (s *sm) shared(c *subcore, v *resident, o *op, t int64) (read, done int64) 
 		return s.path.Shuffle(c.id, t, s.run.latency.entry)
 	}
 	passes, ideal := s.banks.Passes(&a.addr, a.mask, int(a.size), a.kind == accessAtomic)
+	passes = o.t.supposedPasses(passes, ideal)
 	n := &s.run.counters[o.index]
 	n.SharedWavefronts += int64(passes)
 	n.SharedWavefrontsIdeal += int64(ideal)
@@ -70,7 +71,10 @@ func (s *sm) global(c *subcore, v *resident, o *op, t int64) (read, done int64) 
 	if a.kind == accessAtomic {
 		g.Turns = mem.Multiplicity(&a.addr, a.mask)
 	}
-	w := awaited{v: v, write: o.t.write, number: v.number(o.t.write)}
+	if o.t.supposed != 0 {
+		s.globalSupposed(o, &g)
+	}
+	w := awaited{v: v, issued: t, rounds: o.t.rounds, write: o.t.write, number: v.number(o.t.write)}
 	if g.Kind != mem.Read {
 		w.stored, w.store = true, v.number(storeCount)
 	}
@@ -78,6 +82,7 @@ func (s *sm) global(c *subcore, v *resident, o *op, t int64) (read, done int64) 
 	user := s.waits.add(w)
 	g.User = userData | uint64(user)
 	read, done = s.path.Global(c.id, t, s.coalescer.Lines(), g)
+	done = w.shortened(done, t)
 	switch {
 	case done != mem.Never:
 		s.waits.take(user)

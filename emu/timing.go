@@ -49,6 +49,9 @@ type timing struct {
 	immBank     uint8  // of that operand, or of the bank that LDC reads
 	immBytes    uint32 // its offset
 
+	supposed Supposition
+	rounds   float64 // of a loop that a load shares its latency with, 0 for its own
+
 	registers [3]uint8 // source registers A, B, C that are read through the register file's ports, RZ for none
 	reuse     uint8
 }

@@ -13,12 +13,15 @@ import (
 
 // A timedRun is one launch in time: the SMs, what they share, and the blocks that wait for a place.
 type timedRun struct {
-	launch   *launchRun
-	model    *arch.Model
-	memory   *mem.Config
-	device   *mem.Device
-	latency  latencies
-	full     bool // all of the front end and of the register file
+	launch  *launchRun
+	model   *arch.Model
+	memory  *mem.Config
+	device  *mem.Device
+	latency latencies
+	full    bool // all of the front end and of the register file
+	// overlaps and perfectFetch are suppositions of a what-if run.
+	overlaps, perfectFetch bool
+
 	observer Observer
 	sms      []*sm
 	paths    []*mem.SM
@@ -47,8 +50,10 @@ type memoryCounter struct {
 func newTimedRun(l *launchRun) *timedRun {
 	m := l.machine.gpu
 	full := l.machine.options.Timing == TimingFull
+	whatIf := l.launch.WhatIf
 	r := &timedRun{
 		launch: l, model: m, memory: mem.NewConfig(m, l.facts.Occupancy.Carveout, !full), latency: newLatencies(m), full: full,
+		overlaps: whatIf.overlaps(), perfectFetch: whatIf != nil && whatIf.PerfectFetch,
 		observer: l.launch.Observer, counters: make([]memoryCounter, len(l.program.ops)),
 		codeLine: int64(m.Fetch.Line.Int() / sass.InstSize), constantLine: int64(m.Constant.Line.Int()),
 	}
@@ -108,7 +113,7 @@ const fineQuantum = 32
 
 // length returns the cycles of the next quantum.
 func (r *timedRun) length() int64 {
-	if r.next < r.launch.blocks {
+	if r.next < r.launch.blocks || r.overlaps {
 		return min(fineQuantum, r.memory.Quantum())
 	}
 	return r.memory.Quantum()

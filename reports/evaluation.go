@@ -24,6 +24,7 @@ type EvaluatedPair struct {
 	// Further scopes of an optimizer do not count.
 	Rank         int      `json:"rank"`
 	Estimated    float64  `json:"estimated,omitempty"`
+	Tried        float64  `json:"tried,omitempty"` // by a what-if run
 	Achieved     float64  `json:"achieved,omitempty"`
 	Error        *float64 `json:"error,omitempty"`
 	Line         bool     `json:"line"` // a changed line is among the five hottest of the advice, or it is about the launch
@@ -55,7 +56,7 @@ func EvaluatePair(name, optimizer string, changed []int, before, after *Result) 
 	if p.Rank, advice = rankOf(was.Advice, optimizer); advice == nil {
 		return p
 	}
-	p.Estimated = advice.Speedup
+	p.Estimated, p.Tried = advice.Speedup, advice.Tried
 	if p.Achieved > 0 {
 		e := math.Abs(p.Estimated-p.Achieved) / p.Achieved
 		p.Error = &e
@@ -157,7 +158,7 @@ func indicator(b bool) float64 {
 // EvaluationText writes an evaluation as a table.
 func EvaluationText(w io.Writer, x *Evaluation) error {
 	table := Table{Columns: []Column{
-		{Title: "pair", Width: 30}, {Title: "optimizer", Width: 28}, {Title: "rank", Right: true}, {Title: "estimated", Right: true},
+		{Title: "pair", Width: 30}, {Title: "optimizer", Width: 28}, {Title: "rank", Right: true}, {Title: "estimated", Right: true}, {Title: "tried", Right: true},
 		{Title: "achieved", Right: true}, {Title: "error", Right: true}, {Title: "line"}, {Title: "left", Right: true}, {Title: "outputs"},
 	}}
 	for _, p := range x.Pairs {
@@ -181,13 +182,16 @@ func (p *EvaluatedPair) row() []string {
 	if p.Silent != nil {
 		return []string{p.Pair, p.Optimizer, map[bool]string{true: "silent", false: "NOT SILENT"}[*p.Silent]}
 	}
-	row := []string{p.Pair, p.Optimizer, "-", "-", times(p.Achieved), "-", "", "", map[bool]string{true: "equal", false: "DIFFER"}[p.OutputsEqual]}
+	row := []string{p.Pair, p.Optimizer, "-", "-", "-", times(p.Achieved), "-", "", "", map[bool]string{true: "equal", false: "DIFFER"}[p.OutputsEqual]}
 	if p.Rank > 0 {
 		row[2], row[3] = fmt.Sprint(p.Rank), times(p.Estimated)
-		row[6], row[7] = map[bool]string{true: "yes", false: "no"}[p.Line], percent(p.Left)
+		row[7], row[8] = map[bool]string{true: "yes", false: "no"}[p.Line], percent(p.Left)
+	}
+	if p.Tried > 0 {
+		row[4] = times(p.Tried)
 	}
 	if p.Error != nil {
-		row[5] = percent(*p.Error)
+		row[6] = percent(*p.Error)
 	}
 	return row
 }

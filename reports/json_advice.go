@@ -31,8 +31,9 @@ type AdviceReport struct {
 	Optimizer             string          `json:"optimizer"`
 	Class                 string          `json:"class"`
 	EstimatedSpeedup      float64         `json:"estimated_speedup"`
-	Interval              []float64       `json:"interval,omitempty"` // low and high estimate by sampling error, 95 % confidence
-	Overlaps              []string        `json:"overlaps,omitempty"` // optimizers that count mostly the same samples
+	TriedSpeedup          float64         `json:"tried_speedup,omitempty"` // by a what-if run
+	Interval              []float64       `json:"interval,omitempty"`      // low and high estimate by sampling error, 95 % confidence
+	Overlaps              []string        `json:"overlaps,omitempty"`      // optimizers that count mostly the same samples
 	MatchedSamples        float64         `json:"matched_samples"`
 	MatchedLatencySamples float64         `json:"matched_latency_samples"`
 	Scope                 ScopeReport     `json:"scope"`
@@ -123,6 +124,7 @@ func reportAdvice(module *cubin.File, l *profiler.Launch, found *LaunchResult) [
 			Optimizer:             a.Optimizer,
 			Class:                 string(a.Class),
 			EstimatedSpeedup:      round(a.Speedup, 6),
+			TriedSpeedup:          round(a.Tried, 6),
 			Overlaps:              a.Overlaps,
 			MatchedSamples:        round(a.Match.Samples, 3),
 			MatchedLatencySamples: round(a.Match.Latency, 3),

@@ -51,6 +51,17 @@ func (r *Result) kernels() []*kernelSummary {
 	return list
 }
 
+// Costliest returns the launches that stand for the kernels of a result, without those that faulted.
+func (r *Result) Costliest() []int {
+	var list []int
+	for _, k := range r.kernels() {
+		if !k.faulted {
+			list = append(list, k.shown)
+		}
+	}
+	return list
+}
+
 func (k *kernelSummary) add(l *profiler.Launch) {
 	k.launches++
 	k.cycles += l.Facts.Cycles

@@ -39,7 +39,7 @@ func (t *textReport) advice(module *cubin.File, found *LaunchResult, totals *pro
 
 // one tells a piece of advice in full.
 func (t *textReport) one(module *cubin.File, number int, a *advisor.Advice, totals *profiler.Totals, hotspots int) {
-	t.line("%2d. %s: estimated speedup %.2fx, ratio %s, %s", number, a.Optimizer, a.Speedup,
+	t.line("%2d. %s: estimated speedup %.2fx%s, ratio %s, %s", number, a.Optimizer, a.Speedup, tried(a),
 		percent(a.Match.Samples/float64(totals.Samples)), scopeText(&a.Match.Scope))
 	for i, s := range a.Match.Suggestions {
 		if i == shownSuggestions {
@@ -58,12 +58,20 @@ func (t *textReport) one(module *cubin.File, number int, a *advisor.Advice, tota
 	}
 }
 
+// tried tells what a what-if run has brought, if there was one.
+func tried(a *advisor.Advice) string {
+	if a.Tried == 0 {
+		return ""
+	}
+	return fmt.Sprintf(", tried %.2fx", a.Tried)
+}
+
 // rest names the advice that is not told in full.
 func (t *textReport) rest(advice []advisor.Advice) {
 	names := make([]string, len(advice))
 	for i := range advice {
 		a := &advice[i]
-		names[i] = fmt.Sprintf("%s %.2fx (%s)", a.Optimizer, a.Speedup, scopeText(&a.Match.Scope))
+		names[i] = fmt.Sprintf("%s %.2fx%s (%s)", a.Optimizer, a.Speedup, tried(a), scopeText(&a.Match.Scope))
 	}
 	t.paragraph("    ", "Also: "+strings.Join(names, ", "))
 }

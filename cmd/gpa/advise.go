@@ -69,7 +69,11 @@ func (f *adviceFlags) advise(_ context.Context, e *env, args []string) error {
 	if err != nil {
 		return err
 	}
-	return f.report(e, &reports.Result{Profile: p}, sourceFinder{launch.OSDir(filepath.Dir(name))})
+	r := &reports.Result{Profile: p}
+	if err := f.analyze(r); err != nil {
+		return err
+	}
+	return f.report(e, r, sourceFinder{launch.OSDir(filepath.Dir(name))})
 }
 
 func loadProfile(name string) (*profiler.Profile, error) {
@@ -85,13 +89,10 @@ func loadProfile(name string) (*profiler.Profile, error) {
 	return profiler.Load(name, file, info.Size())
 }
 
-// report blames, advises, writes the files and prints the result.
+// report writes the files and prints the result.
 func (f *adviceFlags) report(e *env, r *reports.Result, source sourceFinder) error {
 	if f.top < 1 {
 		return usagef("--top: %d is not positive", f.top)
-	}
-	if err := f.analyze(r); err != nil {
-		return err
 	}
 	var text bytes.Buffer
 	if err := reports.Text(&text, r, reports.TextOptions{Top: f.top, Source: source.read}); err != nil {

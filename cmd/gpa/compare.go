@@ -71,6 +71,7 @@ type comparedSide struct {
 	result  *reports.Result
 	source  sourceFinder
 	session *launch.Session
+	target  *resolved // of kernels that ran here
 }
 
 func (f *compareFlags) run(ctx context.Context, e *env, args []string) error {
@@ -145,7 +146,7 @@ func (f *compareFlags) open(ctx context.Context, e *env, name string) (*compared
 	if err := ran.all(ctx, s, o); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	return &comparedSide{ran.result(true), r.source, s}, nil
+	return &comparedSide{ran.result(true), r.source, s, r}, nil
 }
 
 // outputs enters whether outputs are equal, and returns the names of those that are not.

@@ -8,9 +8,12 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/spf13/pflag"
 
+	"gpa/advisor"
+	"gpa/emu"
 	"gpa/reports"
 )
 
@@ -39,11 +42,12 @@ before and after are launch files or their folders; changed are the lines of the
 {"before": "…", "silent": "loop-unrolling"} is a kernel at which an optimizer must stay silent.
 
 The table is that of the GPA paper's Table 3: the rank of the pair's optimizer in the advice on the kernel before, the
-speedup that it estimates, the one achieved, and the error |estimated - achieved| / achieved. line says whether a changed
+speedup that it estimates, the one that a what-if run has brought (see gpa profile --try), the one achieved, and the error
+|estimated - achieved| / achieved. line says whether a changed
 line is among its five hottest; left is the share of its stalls that the kernel after still has.
 The exit status is 1 where outputs differ or an optimizer is not silent that must be.
 
---json prints {"pairs": [{"pair", "optimizer", "rank", "estimated", "achieved", "error", "line", "left",
+--json prints {"pairs": [{"pair", "optimizer", "rank", "estimated", "tried", "achieved", "error", "line", "left",
 "outputs_equal", "silent"}], "summary": {"pairs", "first", "top3", "lines", "mean_error", "median_error", "max_error"}}.`,
 		setup: func(flags *pflag.FlagSet) action {
 			var f evaluateFlags
@@ -127,6 +131,9 @@ func (f *evaluateFlags) pair(ctx context.Context, e *env, root, file string) (*r
 	if err != nil {
 		return nil, err
 	}
+	if err := f.try(ctx, spec.Optimizer, before); err != nil {
+		return nil, err
+	}
 	p := reports.EvaluatePair(filepath.ToSlash(name), spec.Optimizer, spec.Changed, before.result, after.result)
 	checks, err := after.session.Against(before.session, nil)
 	if err != nil {
@@ -137,6 +144,21 @@ func (f *evaluateFlags) pair(ctx context.Context, e *env, root, file string) (*r
 		p.OutputsEqual = p.OutputsEqual && checks[i].OK()
 	}
 	return p, nil
+}
+
+// try tries the best advice of an optimizer on the costliest kernel.
+func (f *evaluateFlags) try(ctx context.Context, optimizer string, before *comparedSide) error {
+	t := trial{machine: f.compare.machine, level: emu.TimingFull, target: before.target, before: before.session, result: before.result}
+	k := before.result.Costliest()
+	if before.target == nil || len(k) == 0 {
+		return nil
+	}
+	list := before.result.Launches[k[0]].Advice
+	i := slices.IndexFunc(list, func(a advisor.Advice) bool { return a.Optimizer == optimizer })
+	if i < 0 {
+		return nil
+	}
+	return t.one(ctx, k[0], &list[i])
 }
 
 func readPair(file string) (*pairSpec, error) {

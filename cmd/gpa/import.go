@@ -91,7 +91,11 @@ func (f *importFlags) run(_ context.Context, e *env, args []string) error {
 	if err := profiler.Check(p); err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
-	return f.advice.report(e, &reports.Result{Profile: p}, sourceFinder{launch.OSDir(filepath.Dir(f.cubin))})
+	r := &reports.Result{Profile: p}
+	if err := f.advice.analyze(r); err != nil {
+		return err
+	}
+	return f.advice.report(e, r, sourceFinder{launch.OSDir(filepath.Dir(f.cubin))})
 }
 
 // complete enters the facts of the launch.

@@ -23,6 +23,7 @@ type profileFlags struct {
 	period  int
 	seed    uint64
 	timing  string
+	try     int
 }
 
 func profileCommand() command {
@@ -35,6 +36,11 @@ Every SM takes a sample of one of its warp schedulers each period: the instructi
 why it did not. Stalls are blamed on the instructions that cause them, and the changes worth making are ranked by the
 speedup that each should bring.
 
+--try N runs the costliest launch of each kernel again for each of the first N pieces of advice, with its change supposed in time
+only: instructions gone or cheap, accesses coalesced or free of bank conflicts, loads of several rounds under way together, the
+code scheduled anew, another shape of the launch. A new shape or order counts only where the outputs stay equal. A barrier that is
+gone lets warps run ahead of each other.
+
 --out DIR writes profile.pb.gz and blame.pb.gz (for go tool pprof and gpa pprof), samples.gpa (for gpa advise, with the cubin inside), advice.txt and
 advice.json. The same launch gives the same bytes. Device-side printf goes to standard error. An interrupt (Ctrl-C)
 stops the launch: the result is of what was sampled until then and says so, and the exit status is 1. A second one ends
@@ -45,6 +51,7 @@ gpa at once.`,
 			flags.IntVar(&f.period, "period", 0, "`CYCLES` between two samples of an SM, a power of two from 32 (default: chosen so that\na launch gives a few thousand samples)")
 			flags.Uint64Var(&f.seed, "seed", 0, "`NUMBER` that selects the sequence of warps sampled")
 			flags.StringVar(&f.timing, "timing", "full", "`LEVEL` of the timing model: full, or fast (perfect instruction cache, fixed L2 latency)")
+			flags.IntVar(&f.try, "try", 0, "run each kernel again with the first `N` pieces of advice followed as far as the emulator can suppose it")
 			f.machine.register(flags)
 			f.target.register(flags)
 			return f.run
@@ -80,7 +87,17 @@ func (f *profileFlags) run(ctx context.Context, e *env, args []string) error {
 	if err := ran.all(ctx, s, o); err != nil && !ran.partial {
 		return err
 	}
-	if err := f.advice.report(e, ran.result(true), r.source); err != nil {
+	result := ran.result(true)
+	if err := f.advice.analyze(result); err != nil {
+		return err
+	}
+	if f.try > 0 && !ran.partial {
+		t := trial{machine: f.machine, level: level, target: r, before: s, result: result}
+		if err := t.all(ctx, f.try); err != nil {
+			return err
+		}
+	}
+	if err := f.advice.report(e, result, r.source); err != nil {
 		return err
 	}
 	return ran.failed()

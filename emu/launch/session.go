@@ -325,6 +325,28 @@ func (s *Session) Run(ctx context.Context, i int, o emu.Observer) (*emu.Result, 
 	return s.launch(ctx, i, o, nil)
 }
 
+// A Variation changes a launch, to try what the change would bring. The zero value changes nothing.
+type Variation struct {
+	WhatIf      *emu.WhatIf
+	Grid, Block [3]int // zero for the file's
+}
+
+// Vary launches the i-th launch of the file once with a change.
+func (s *Session) Vary(ctx context.Context, i int, v Variation) (*emu.Result, error) {
+	l, err := s.Launch(i)
+	if err != nil {
+		return nil, err
+	}
+	l.WhatIf = v.WhatIf
+	if v.Grid != ([3]int{}) {
+		l.Grid = v.Grid
+	}
+	if v.Block != ([3]int{}) {
+		l.Block = v.Block
+	}
+	return s.Machine.Launch(ctx, l)
+}
+
 // Trace launches the i-th launch of the file once, watched by a tracer. The machine has to be one without timing.
 func (s *Session) Trace(ctx context.Context, i int, t emu.Tracer) (*emu.Result, error) {
 	return s.launch(ctx, i, nil, t)

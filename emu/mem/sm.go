@@ -140,16 +140,21 @@ type Global struct {
 	Passes int    // through the data banks of L1
 	Bypass bool   // L1 must not answer: volatile and strong accesses
 	Turns  int    // of atomics: most lanes at one address
+	Dense  bool   // its sectors are looked up as those of neighbouring lines are
+	Free   bool   // it takes no place in the queue and no turn of the LSU: part of another access
 	User   uint64 // comes back in the Answer
 }
 
 // Global times an access to global or local memory. done is Never where it depends on an answer of the device.
 func (s *SM) Global(sub int, at int64, lines []Line, a Global) (read, done int64) {
 	p := &s.subs[sub]
-	passes := max(s.lookups(lines), a.Passes, 1)
+	passes := max(s.lookups(lines, a.Dense), a.Passes, 1)
 	s.lsu.forget(at)
-	g := s.grant(p, max(at+s.cfg.entry, s.full), passes)
-	p.lg.enter(g)
+	g := max(at+s.cfg.entry, s.full)
+	if !a.Free {
+		g = s.grant(p, g, passes)
+		p.lg.enter(g)
+	}
 	read = g
 	if a.Kind != Read {
 		read = s.cfg.stored(g, a.Words)
@@ -171,9 +176,16 @@ func (s *SM) Global(sub int, at int64, lines []Line, a Global) (read, done int64
 }
 
 // lookups returns the cycles in which the tags of the lines are looked up: lines of one bank take turns.
-func (s *SM) lookups(lines []Line) int {
+func (s *SM) lookups(lines []Line, dense bool) int {
 	if len(lines) < 2 {
 		return len(lines)
+	}
+	if dense {
+		sectors := 0
+		for i := range lines {
+			sectors += bits.OnesCount8(lines[i].Sectors)
+		}
+		return (sectors + sectorsPerLine - 1) / sectorsPerLine
 	}
 	var banks [4]uint8
 	most := uint8(0)

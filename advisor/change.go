@@ -1,0 +1,52 @@
+package advisor
+
+import (
+	"slices"
+
+	"gpa/blamer"
+)
+
+// A Change says what an emulator has to do differently to try an advice. The advisor itself never runs anything.
+type Change struct {
+	Gone         []blamer.Node // instructions that are not there; barriers that hold nobody
+	Cheap        []blamer.Node // arithmetic that a simple instruction replaces
+	Coalesced    []blamer.Node // accesses that ask for no more sectors than their bytes fill
+	ConflictFree []blamer.Node // accesses to shared memory without bank conflicts
+	Constant     []blamer.Node // loads whose value comes from the constant cache
+	Attached     []blamer.Node // accesses that the one before them does as well
+	Overlapped   []Overlapped  // loads of several rounds of a loop that are under way together
+	PerfectFetch bool          // no instruction is waited for
+
+	Grid, Block [3]int // of the launch; zero for no change
+	Reordered   bool   // the code is scheduled anew
+}
+
+// Overlapped is a load that shares its latency with so many rounds of its loop.
+type Overlapped struct {
+	At     blamer.Node
+	Rounds float64
+}
+
+// with adds another change to one.
+func (c *Change) with(d *Change) *Change {
+	if c == nil || d == nil {
+		return nil // a part that cannot be tried: neither can the whole
+	}
+	return &Change{
+		Gone: slices.Concat(c.Gone, d.Gone), Cheap: slices.Concat(c.Cheap, d.Cheap),
+		Coalesced: slices.Concat(c.Coalesced, d.Coalesced), ConflictFree: slices.Concat(c.ConflictFree, d.ConflictFree),
+		Constant: slices.Concat(c.Constant, d.Constant), Attached: slices.Concat(c.Attached, d.Attached),
+		Overlapped: slices.Concat(c.Overlapped, d.Overlapped), PerfectFetch: c.PerfectFetch || d.PerfectFetch,
+		Grid: c.Grid, Block: c.Block, Reordered: c.Reordered || d.Reordered,
+	}
+}
+
+// allDefs returns the instructions that a match blames, each once.
+func (m *Match) allDefs() []blamer.Node {
+	var nodes []blamer.Node
+	for _, h := range m.Hotspots {
+		nodes = append(nodes, h.Def)
+	}
+	slices.SortFunc(nodes, compareNodes)
+	return slices.Compact(nodes)
+}

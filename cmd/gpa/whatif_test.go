@@ -1,0 +1,67 @@
+package main
+
+import (
+	"encoding/json"
+	"math"
+	"strings"
+	"testing"
+
+	"gpa/reports"
+)
+
+// TestTry holds what a what-if run says against what the change has brought, where both make the same change.
+func TestTry(t *testing.T) {
+	for _, c := range []struct{ before, after, optimizer string }{
+		{"patterns/columns_conflict", "patterns/columns_padded", "shared-bank-conflicts"},
+		{"patterns/rows_tiny", "patterns/rows_full", "thread-increase"},
+		{"patterns/moments_few", "patterns/moments_many", "block-increase"},
+	} {
+		t.Run(c.before, func(t *testing.T) {
+			tried := triedSpeedup(t, "../../kernels/"+c.before, c.optimizer)
+			achieved := float64(profiledCycles(t, "../../kernels/"+c.before)) / float64(profiledCycles(t, "../../kernels/"+c.after))
+			if math.Abs(tried-achieved) > .05*achieved {
+				t.Errorf("tried %.3f, achieved %.3f", tried, achieved)
+			}
+		})
+	}
+}
+
+// TestTryText holds that the report names the tried speedup beside the estimated one, and that only the first N are tried.
+func TestTryText(t *testing.T) {
+	out, stderr, status := gpa(t, "profile", "../../kernels/patterns/columns_conflict", "--try", "1")
+	if status != exitDone {
+		t.Fatal(stderr)
+	}
+	if !strings.Contains(out, "1. shared-bank-conflicts: estimated speedup") || strings.Count(out, ", tried ") != 1 {
+		t.Errorf("%s", out)
+	}
+}
+
+func triedSpeedup(t *testing.T, kernel, optimizer string) float64 {
+	t.Helper()
+	for _, a := range profileJSON(t, kernel, "--try", "5").Launches[0].Advice {
+		if a.Optimizer == optimizer {
+			return a.TriedSpeedup
+		}
+	}
+	t.Fatalf("%s is not advised", optimizer)
+	return 0
+}
+
+func profiledCycles(t *testing.T, kernel string) int64 {
+	t.Helper()
+	return profileJSON(t, kernel).Launches[0].Cycles
+}
+
+func profileJSON(t *testing.T, args ...string) *reports.ProfileReport {
+	t.Helper()
+	out, stderr, status := gpa(t, append([]string{"profile", "--json"}, args...)...)
+	if status != exitDone {
+		t.Fatal(stderr)
+	}
+	r := new(reports.ProfileReport)
+	if err := json.Unmarshal([]byte(out), r); err != nil {
+		t.Fatal(err)
+	}
+	return r
+}

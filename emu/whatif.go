@@ -1,0 +1,156 @@
+package emu
+
+import (
+	"fmt"
+
+	"gpa/cubin/sass"
+	"gpa/emu/arch"
+	"gpa/emu/mem"
+)
+
+// A Supposition is what a what-if run supposes of an instruction. It changes the time that the instruction takes, never what
+// it computes.
+type Supposition uint8
+
+// The suppositions. They add up.
+const (
+	// Gone: the instruction takes no issue slot and no unit, and its result is there at once. A block barrier holds no warp;
+	// as warps then run ahead of each other, what such a launch computes means nothing.
+	Gone Supposition = 1 << iota
+	// Cheap: an instruction of the integer pipe does the same.
+	Cheap
+	// Coalesced: an access to global memory asks for as many sectors as the bytes that it uses would fill. Over all accesses to a
+	// sector it is asked for once.
+	Coalesced
+	// ConflictFree: an access to shared memory takes as many passes as its data needs, and of an atomic operation no two lanes are
+	// at the same address.
+	ConflictFree
+	// Constant: a load from global memory finds its value in the constant cache.
+	Constant
+	// Attached: an access to global memory is part of the one before it to the same line: it takes no place in the queues.
+	Attached
+)
+
+// A WhatIf is a change of the program that a launch is timed with, before anybody has made it. The zero value is none.
+type WhatIf struct {
+	Suppositions map[InstAt]Supposition
+	// Rounds is how many rounds of its loop a load of global memory shares its latency with, as if the loop were unrolled.
+	Rounds map[InstAt]float64
+	// PerfectFetch: instructions are always in the instruction cache.
+	PerfectFetch bool
+}
+
+// cheapLatency is the latency of the integer pipe, cycles (Jia et al. 2018, table 4.2).
+const cheapLatency = 4
+
+// An InstAt names an instruction of a module.
+type InstAt struct {
+	Code int // index in the module's Codes
+	PC   uint64
+}
+
+// none reports whether nothing is supposed.
+func (w *WhatIf) none() bool {
+	return w == nil || len(w.Suppositions) == 0 && len(w.Rounds) == 0 && !w.PerfectFetch
+}
+
+// overlaps reports whether loads return earlier than memory answers.
+func (w *WhatIf) overlaps() bool { return w != nil && len(w.Rounds) > 0 }
+
+// suppose changes the program as a what-if run wants it. It fails where an instruction does not exist or cannot be changed in
+// that way.
+func (p *program) suppose(w *WhatIf) error {
+	if w.none() {
+		return nil
+	}
+	for at, s := range w.Suppositions {
+		o, err := p.opAt(at)
+		if err == nil {
+			err = o.suppose(s, p.model)
+		}
+		if err != nil {
+			return fmt.Errorf("what if: %w", err)
+		}
+	}
+	for at, rounds := range w.Rounds {
+		o, err := p.opAt(at)
+		if err != nil {
+			return fmt.Errorf("what if: %w", err)
+		}
+		o.t.rounds = rounds
+	}
+	return nil
+}
+
+func (p *program) opAt(at InstAt) (*op, error) {
+	if at.Code >= 0 && at.Code < len(p.bases) && at.PC%sass.InstSize == 0 {
+		i := int64(p.bases[at.Code]) + int64(at.PC/sass.InstSize)
+		if i < int64(len(p.ops)) && int(p.ops[i].code) == at.Code {
+			return &p.ops[i], nil
+		}
+	}
+	return nil, fmt.Errorf("section %d has no instruction at %#x", at.Code, at.PC)
+}
+
+// suppose changes the timing of an instruction.
+func (o *op) suppose(s Supposition, m *arch.Model) error {
+	t := &o.t
+	t.supposed |= s
+	switch {
+	case s&Gone != 0:
+		return o.remove()
+	case s&Cheap != 0:
+		t.path, t.pipe, t.latency = pathPipe, arch.ALU, cheapLatency
+		t.interval = m.Pipes[arch.ALU].Interval.Cycles()
+	case s&Constant != 0:
+		t.path, t.pipe, t.latency = pathPipe, arch.ALU, cheapLatency
+		t.interval, t.l1tex = 0, false
+	}
+	return nil
+}
+
+// remove makes an instruction cost nothing.
+func (o *op) remove() error {
+	t := &o.t
+	if t.path == pathBarrier {
+		if findOperand(o.inst, sass.KindPred) == 0 {
+			return fmt.Errorf("%s gives a value", o.inst.Mnemonic())
+		}
+		o.run = nothing
+	}
+	t.path, t.pipe, t.stall, t.latency, t.yield, t.imm = pathControl, arch.Control, 0, 0, false, false
+	t.registers = [3]uint8{sass.RZ, sass.RZ, sass.RZ}
+	return nil
+}
+
+// gone reports whether the instruction takes no time.
+func (t *timing) gone() bool { return t.supposed&Gone != 0 }
+
+// supposedPasses is what the passes of an access are supposed to be.
+func (t *timing) supposedPasses(passes, ideal int) int {
+	if t.supposed&ConflictFree != 0 {
+		return ideal
+	}
+	return passes
+}
+
+// globalSupposed changes an access to global memory as is supposed of it.
+func (s *sm) globalSupposed(o *op, g *mem.Global) {
+	if o.t.supposed&Coalesced != 0 {
+		s.coalescer.Condense()
+		g.Passes, g.Dense = 1, true
+	}
+	if o.t.supposed&ConflictFree != 0 {
+		g.Turns = min(g.Turns, 1)
+	}
+	g.Free = o.t.supposed&Attached != 0
+}
+
+// shortened is when a load that shares its latency with other rounds is done, no earlier than the cycle that the SM has
+// reached.
+func (a *awaited) shortened(done, reached int64) int64 {
+	if a.rounds <= 1 || done == mem.Never {
+		return done
+	}
+	return max(min(reached, done), a.issued+int64(float64(done-a.issued)/a.rounds))
+}
