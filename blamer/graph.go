@@ -121,6 +121,13 @@ func (a *Agreement) Add(samples, agreed, plain float64) {
 	a.Plain += samples * plain
 }
 
+// Merge adds the samples of another agreement.
+func (a *Agreement) Merge(b Agreement) {
+	a.Known += b.Known
+	a.Agreed += b.Agreed
+	a.Plain += b.Plain
+}
+
 // A Rule is what decided on a stall's source.
 type Rule uint8
 

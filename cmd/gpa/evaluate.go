@@ -32,7 +32,7 @@ type pairSpec struct {
 
 func evaluateCommand() command {
 	return command{
-		name: "evaluate", args: "DIR", short: "hold the advice against pairs of kernels before and after the change",
+		name: "evaluate", args: "DIR", short: "hold the advice against pairs of kernels before and after a change, or the blame against the truth",
 		long: `Every folder under DIR with a pair.json is a pair:
 
   {"before": "../../stencil/hotspot", "after": "../../stencil/hotspot_float",
@@ -48,10 +48,14 @@ line is among its five hottest; left is the share of its stalls that the kernel 
 The exit status is 1 where outputs differ or an optimizer is not silent that must be.
 
 --json prints {"pairs": [{"pair", "optimizer", "rank", "estimated", "tried", "achieved", "error", "line", "left",
-"outputs_equal", "silent"}], "summary": {"pairs", "first", "top3", "lines", "mean_error", "median_error", "max_error"}}.`,
+"outputs_equal", "silent"}], "summary": {"pairs", "first", "top3", "lines", "mean_error", "median_error", "max_error"}}.
+
+` + evaluateBlameHelp,
 		setup: func(flags *pflag.FlagSet) action {
 			var f evaluateFlags
 			flags.BoolVar(&f.json, "json", false, "print JSON")
+			flags.BoolVar(&f.blame, "blame", false, "hold the blame against the true producers instead")
+			flags.StringVar(&f.plot, "plot", "", "with --blame, draw single dependency coverage to an SVG `FILE`")
 			flags.StringVar(&f.compare.gpu, "arch", "", "`GPU` to run on: a model as in v100, or sm_NN (default: by the cubin)")
 			f.compare.machine.register(flags)
 			return f.run
@@ -62,6 +66,8 @@ The exit status is 1 where outputs differ or an optimizer is not silent that mus
 // evaluateFlags are the flags of gpa evaluate.
 type evaluateFlags struct {
 	json    bool
+	blame   bool
+	plot    string // SVG file
 	compare compareFlags
 }
 
@@ -69,6 +75,12 @@ func (f *evaluateFlags) run(ctx context.Context, e *env, args []string) error {
 	root, err := oneArgument(args, "the folder")
 	if err != nil {
 		return err
+	}
+	if f.blame {
+		return f.evaluateBlame(ctx, e, root)
+	}
+	if f.plot != "" {
+		return usagef("--plot goes with --blame")
 	}
 	files, err := pairFiles(root)
 	if err != nil {

@@ -1,0 +1,119 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path/filepath"
+	"strings"
+
+	"gpa/blamer"
+	"gpa/emu"
+	"gpa/profiler/sampler"
+	"gpa/reports"
+)
+
+// evaluateBlameHelp is what the help of gpa evaluate says about --blame.
+const evaluateBlameHelp = `With --blame, every launch.yaml under DIR is profiled, and the blame, which sees what hardware shows, is held against the
+true producers, which the emulated GPU knows: the share of dependency-stall samples that are blamed on their producer, by
+kernel, by the producer's class and by the rule that decided, by gpa's rules (agreement) and by those printed in the GPA
+paper. single is the share of the dependency graph's nodes with one dependency to blame, before and after pruning (the
+paper's section 6.3); --plot draws it. --json prints {"kernels": [{"name", "samples", "agreement", "agreement_plain",
+"single_dependency_before", "single_dependency_after"}], "by_class": […], "by_rule": […], "summary": {…,
+"lowest_agreement"}}.`
+
+// evaluateBlame profiles every launch file under a folder and holds the blame against the true producers.
+func (f *evaluateFlags) evaluateBlame(ctx context.Context, e *env, root string) error {
+	files, err := launchFiles(root)
+	if err != nil {
+		return err
+	}
+	x := new(reports.BlameEvaluation)
+	for _, file := range files {
+		launches, err := f.blameLaunches(ctx, file)
+		if errors.Is(err, fs.ErrNotExist) && f.compare.gpu != "" {
+			fmt.Fprintf(e.stderr, "left out: %s: %v\n", file, err)
+			continue
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", file, err)
+		}
+		name, err := filepath.Rel(root, file)
+		if err != nil {
+			return err
+		}
+		x.Add(launchName(filepath.ToSlash(name)), launches)
+	}
+	x.Sum()
+	return f.printBlame(e, x)
+}
+
+// printBlame writes the evaluation, and the plot where one is asked for.
+func (f *evaluateFlags) printBlame(e *env, x *reports.BlameEvaluation) error {
+	if f.plot != "" {
+		var svg bytes.Buffer
+		if err := reports.CoveragePlot(&svg, x); err != nil {
+			return err
+		}
+		if err := writeFiles(filepath.Dir(f.plot), []outputFile{{filepath.Base(f.plot), svg.Bytes()}}); err != nil {
+			return err
+		}
+	}
+	if f.json {
+		return reports.WriteJSON(e.stdout, x)
+	}
+	return reports.BlameEvaluationText(e.stdout, x)
+}
+
+// launchFiles lists the launch files in the folders under root.
+func launchFiles(root string) ([]string, error) {
+	var files []string
+	err := filepath.WalkDir(root, func(name string, entry fs.DirEntry, err error) error {
+		if err == nil && entry.Name() == launchFileName {
+			files = append(files, name)
+		}
+		return err
+	})
+	if err == nil && len(files) == 0 {
+		err = fmt.Errorf("there is no %s under %s", launchFileName, root)
+	}
+	return files, err
+}
+
+// launchName is the folder of a launch file.
+func launchName(file string) string {
+	return strings.TrimSuffix(strings.TrimSuffix(file, launchFileName), "/")
+}
+
+// blameLaunches profiles a launch file and blames its launches.
+func (f *evaluateFlags) blameLaunches(ctx context.Context, file string) ([]*blamer.Result, error) {
+	t := target{gpu: f.compare.gpu}
+	r, err := t.resolve(file)
+	if err != nil {
+		return nil, err
+	}
+	s, err := f.compare.machine.session(r, emu.TimingFull, io.Discard)
+	if err != nil {
+		return nil, err
+	}
+	o, err := sampler.New(sampler.Options{})
+	if err != nil {
+		return nil, err
+	}
+	ran := newExecution(r)
+	if err := ran.all(ctx, s, o); err != nil {
+		return nil, err
+	}
+	var launches []*blamer.Result
+	for _, l := range ran.profile.Launches {
+		b, err := blamer.Analyze(l, r.module, blamer.Options{})
+		if err != nil {
+			return nil, err
+		}
+		launches = append(launches, b)
+	}
+	return launches, nil
+}
