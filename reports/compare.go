@@ -57,6 +57,7 @@ type CompareOptions struct {
 	Optimizer string // the advice that was followed; "" for the best of which most stalls have gone
 	// BeforeSource and AfterSource return the text of source files, as in TextOptions.
 	BeforeSource, AfterSource func(file string) []byte
+	Style                     Style // of the text
 }
 
 // Compare compares the kernels of two results: those of the same name, and the others in their order where both sides have

@@ -15,7 +15,7 @@ const (
 
 // CompareText writes a comparison for people.
 func CompareText(w io.Writer, c *Comparison, o CompareOptions) error {
-	t := &textReport{}
+	t := &textReport{style: o.Style}
 	before, after := sources{open: o.BeforeSource}, sources{open: o.AfterSource}
 	for i := range c.Pairs {
 		if i > 0 {
@@ -32,11 +32,11 @@ func (t *textReport) pair(p *Pair, before, after *sources) {
 	if p.After.Kernel != name {
 		name += " -> " + p.After.Kernel
 	}
-	t.line("%s: %s", name, p.verdict())
+	t.inked(p.ink(), "%s: %s", name, p.verdict())
 	t.line("  cycles             %15s -> %15s", thousands(p.Before.Cycles), thousands(p.After.Cycles))
 	t.line("  warp instructions  %15s -> %15s", thousands(p.Before.WarpInstructions), thousands(p.After.WarpInstructions))
 	if p.OutputsEqual != nil {
-		t.line("  outputs %s", map[bool]string{true: "equal", false: "DIFFER"}[*p.OutputsEqual])
+		t.outputs(*p.OutputsEqual)
 	}
 	if p.Optimizer != "" {
 		t.line("  %s had promised %.2fx%s", p.Optimizer, p.Predicted, p.errorText())
@@ -57,6 +57,25 @@ func (t *textReport) pair(p *Pair, before, after *sources) {
 			t.lineDelta(&p.Lines[i], before, after)
 		}
 	}
+}
+
+func (t *textReport) outputs(equal bool) {
+	if equal {
+		t.line("  outputs equal")
+	} else {
+		t.inked(badInk, "  outputs DIFFER")
+	}
+}
+
+// ink tells a faster kernel from a slower one.
+func (p *Pair) ink() ink {
+	switch {
+	case p.Speedup == 0:
+		return plainInk
+	case p.Speedup < 1:
+		return badInk
+	}
+	return goodInk
 }
 
 // verdict is the speedup in words.

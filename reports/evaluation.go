@@ -156,8 +156,8 @@ func indicator(b bool) float64 {
 }
 
 // EvaluationText writes an evaluation as a table.
-func EvaluationText(w io.Writer, x *Evaluation) error {
-	table := Table{Columns: []Column{
+func EvaluationText(w io.Writer, x *Evaluation, style Style) error {
+	table := Table{Style: style, Columns: []Column{
 		{Title: "pair", Width: 30}, {Title: "optimizer", Width: 28}, {Title: "rank", Right: true}, {Title: "estimated", Right: true}, {Title: "tried", Right: true},
 		{Title: "achieved", Right: true}, {Title: "error", Right: true}, {Title: "line"}, {Title: "left", Right: true}, {Title: "outputs"},
 	}}

@@ -36,8 +36,8 @@ func Place(module *cubin.File, code int, pc uint64, block, thread [3]int) Party 
 }
 
 // WriteFindings writes findings for people, with the lines of the source where source knows its text.
-func WriteFindings(w io.Writer, findings []Finding, source func(file string) []byte) error {
-	t := &textReport{sources: sources{open: source}}
+func WriteFindings(w io.Writer, findings []Finding, source func(file string) []byte, style Style) error {
+	t := &textReport{style: style, sources: sources{open: source}}
 	for i := range findings {
 		if i > 0 {
 			t.line("")
@@ -53,7 +53,7 @@ func (t *textReport) finding(number int, f *Finding) {
 	if f.Count > 1 {
 		times = fmt.Sprintf(", %d times", f.Count)
 	}
-	t.line("%d. %s in kernel %s%s", number, f.Kind, f.Kernel, times)
+	t.inked(badInk, "%d. %s in kernel %s%s", number, f.Kind, f.Kernel, times)
 	if where := f.where(); where != "" {
 		t.paragraph("   ", where)
 	}

@@ -72,8 +72,8 @@ func (k *kernelSummary) add(l *profiler.Launch) {
 }
 
 // kernelTable lists kernels with what they spend their time on.
-func kernelTable(kernels []*kernelSummary) *Table {
-	t := &Table{Columns: []Column{
+func kernelTable(kernels []*kernelSummary, style Style) *Table {
+	t := &Table{Style: style, Columns: []Column{
 		{Title: "kernel", Width: 44}, {Title: "launches", Right: true}, {Title: "cycles", Right: true},
 		{Title: "share", Right: true}, {Title: "stall ratio", Right: true}, {Title: "top stall"},
 	}}

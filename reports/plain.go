@@ -33,6 +33,18 @@ func cut(s string, width int) string {
 	return s[:width-len(more)] + more
 }
 
+// cutFront shortens a plain text to width characters from its front, as file names are shortened.
+func cutFront(s string, width int) string {
+	const more = "..."
+	if len(s) <= width {
+		return s
+	}
+	if width <= len(more) {
+		return more[:max(width, 0)]
+	}
+	return more + s[len(s)-width+len(more):]
+}
+
 // wrap breaks a text at spaces into lines of at most width characters; a longer word stands alone.
 func wrap(s string, width int) []string {
 	var lines []string

@@ -16,13 +16,16 @@ type Column struct {
 	Title string
 	Right bool // aligned to the right, as numbers are
 	Width int  // longer cells are cut to it; 0 for no limit
+	Place bool // cells are file names and lines: cut at the front, so that the line stays
+	Wrap  bool // cells too long for the terminal go on below instead of being cut
 }
 
-// A Table is a list with headers for the terminal: plain ASCII, no borders, no colours.
+// A Table is a list with headers for the terminal: plain ASCII without borders. On a terminal it fits the width.
 type Table struct {
 	Columns []Column
 	Rows    [][]string
 	Indent  string // before every line
+	Style   Style
 }
 
 // Add appends a row. Cells that are missing stay empty.
@@ -34,12 +37,14 @@ func (t *Table) Render(w io.Writer) error {
 	if err := t.lay(&out); err != nil {
 		return fmt.Errorf("table: %w", err)
 	}
+	heading := boldInk
 	for line := range strings.Lines(out.String()) {
 		// The renderer puts one space before every cell.
 		line = strings.TrimRight(strings.TrimPrefix(line, " "), " \n")
-		if _, err := fmt.Fprintf(w, "%s%s\n", t.Indent, line); err != nil {
+		if _, err := fmt.Fprintf(w, "%s%s\n", t.Indent, t.Style.paint(heading, line)); err != nil {
 			return err
 		}
+		heading = plainInk
 	}
 	return nil
 }
@@ -69,24 +74,13 @@ func (t *Table) lay(w io.Writer) error {
 		tablewriter.WithRowAlignmentConfig(tw.CellAlignment{PerColumn: alignments}),
 	)
 	table.Header(titles)
+	widths := t.fit()
 	for _, row := range t.Rows {
-		if err := table.Append(t.cells(row)); err != nil {
-			return err
+		for _, line := range t.lines(row, widths) {
+			if err := table.Append(line); err != nil {
+				return err
+			}
 		}
 	}
 	return table.Render()
-}
-
-// cells brings a row to the columns' number and widths.
-func (t *Table) cells(row []string) []string {
-	out := make([]string, len(t.Columns))
-	for i, c := range t.Columns {
-		if i < len(row) {
-			out[i] = plain(row[i])
-		}
-		if c.Width > 0 {
-			out[i] = cut(out[i], c.Width)
-		}
-	}
-	return out
 }

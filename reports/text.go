@@ -10,7 +10,7 @@ import (
 	"gpa/profiler"
 )
 
-// textWidth is the width of the advice text.
+// textWidth is the width of text that goes to no terminal, and the most that a paragraph takes on one.
 const textWidth = 100
 
 // TextOptions choose what the advice text holds. The zero value fits the advice on a typical kernel on one screen.
@@ -19,14 +19,15 @@ type TextOptions struct {
 	Kernels int // kernels told in full, by their share of the cycles; 0 for 3
 	// Source returns the text of a source file of the line table; nil, or a nil result, where there is none.
 	Source func(file string) []byte
+	Style  Style
 }
 
 // Text writes the result for people, in the shape of Figure 8 of the GPA paper: for each kernel what it spends its time
 // on, then the changes worth making, the best first, with their estimated speedups, what to do and the hotspots: the
-// instruction that others wait for (def), the one that waits (use) and their distance. It is plain ASCII of at most 100
-// columns.
+// instruction that others wait for (def), the one that waits (use) and their distance. It is plain ASCII in the width of the
+// style.
 func Text(w io.Writer, r *Result, o TextOptions) error {
-	t := &textReport{result: r, options: o, sources: sources{open: o.Source}}
+	t := &textReport{result: r, options: o, style: o.Style, sources: sources{open: o.Source}}
 	if t.options.Top == 0 {
 		t.options.Top = 3
 	}
@@ -44,6 +45,7 @@ func Text(w io.Writer, r *Result, o TextOptions) error {
 type textReport struct {
 	result  *Result
 	options TextOptions
+	style   Style
 	sources sources
 	out     strings.Builder
 }
@@ -51,7 +53,7 @@ type textReport struct {
 func (t *textReport) write() error {
 	kernels := t.result.kernels()
 	if len(t.result.Profile.Launches) > 1 {
-		if err := kernelTable(kernels).Render(&t.out); err != nil {
+		if err := kernelTable(kernels, t.style).Render(&t.out); err != nil {
 			return err
 		}
 	}
@@ -71,15 +73,22 @@ func (t *textReport) write() error {
 }
 
 // line writes a line cut to the text's width.
-func (t *textReport) line(format string, args ...any) {
-	t.out.WriteString(cut(strings.TrimRight(plain(fmt.Sprintf(format, args...)), " "), textWidth))
+func (t *textReport) line(format string, args ...any) { t.inked(plainInk, format, args...) }
+
+// inked writes a line with the attribute of an ink.
+func (t *textReport) inked(i ink, format string, args ...any) {
+	t.out.WriteString(t.style.paint(i, cut(strings.TrimRight(plain(fmt.Sprintf(format, args...)), " "), t.style.width())))
 	t.out.WriteByte('\n')
 }
 
 // paragraph writes a text wrapped, the first line after bullet and the rest below its text.
 func (t *textReport) paragraph(bullet, text string) {
-	for _, line := range wrap(plain(text), textWidth-len(bullet)) {
-		t.line("%s%s", bullet, line)
+	t.inkedParagraph(plainInk, bullet, text)
+}
+
+func (t *textReport) inkedParagraph(i ink, bullet, text string) {
+	for _, line := range wrap(plain(text), min(t.style.width(), textWidth)-len(bullet)) {
+		t.inked(i, "%s%s", bullet, line)
 		bullet = strings.Repeat(" ", len(bullet))
 	}
 }
@@ -108,7 +117,7 @@ func (t *textReport) header(module *cubin.File, l *profiler.Launch, totals *prof
 	if l.GPU != "" {
 		gpu = l.GPU + " (" + gpu + ")"
 	}
-	t.line("%s on %s", KernelName(module, l.Kernel), gpu)
+	t.inked(boldInk, "%s on %s", KernelName(module, l.Kernel), gpu)
 	t.line("  grid %s, block %s, %s a thread, %s of shared memory a block", dims(l.Grid), dims(l.Block),
 		count(int64(f.Registers), "register"), count(int64(f.SharedStatic)+int64(f.SharedDynamic), "byte"))
 	if f.Cycles > 0 {
@@ -224,7 +233,7 @@ func (t *textReport) fault(module *cubin.File, l *profiler.Launch) {
 	if l.Fault == nil {
 		return
 	}
-	t.paragraph("  FAULT: ", l.Fault.Message)
+	t.inkedParagraph(badInk, "  FAULT: ", l.Fault.Message)
 	at := Locate(module, l.Fault.Code, l.Fault.PC)
 	t.line("    at %s  %s", at.instruction(0), at.inlining())
 	t.source("    ", at)
@@ -233,7 +242,7 @@ func (t *textReport) fault(module *cubin.File, l *profiler.Launch) {
 // source writes the source line of a location where its text is at hand.
 func (t *textReport) source(indent string, at Location) {
 	if text := t.sources.line(at.File, at.Line); text != "" {
-		t.line("%s| %s", indent, text)
+		t.inked(dimInk, "%s| %s", indent, text)
 	}
 }
 
@@ -244,9 +253,10 @@ const shownLines = 3
 func (t *textReport) hotLines(module *cubin.File, l *profiler.Launch, totals *profiler.Totals) error {
 	table := Table{
 		Columns: []Column{
-			{Title: "hottest lines", Width: 30}, {Title: "samples", Right: true}, {Title: "mostly"}, {Title: "source", Width: 34},
+			{Title: "hottest lines", Width: 30, Place: true}, {Title: "samples", Right: true}, {Title: "mostly"}, {Title: "source", Width: 34},
 		},
 		Indent: "  ",
+		Style:  t.style,
 	}
 	for i, h := range hotLines(module, l) {
 		if i == shownLines {
@@ -269,12 +279,12 @@ func (t *textReport) checks() {
 	for _, c := range t.result.Checks {
 		switch {
 		case c.OK:
-			t.line("%s: as expected", c.Buffer)
+			t.inked(goodInk, "%s: as expected", c.Buffer)
 		case c.First != nil:
-			t.line("%s: WRONG: %s, the first at index %d: got %v, want %v", c.Buffer,
+			t.inked(badInk, "%s: WRONG: %s, the first at index %d: got %v, want %v", c.Buffer,
 				count(int64(c.Mismatches), "value"), c.First.Index, c.First.Got, c.First.Want)
 		default:
-			t.line("%s: WRONG", c.Buffer)
+			t.inked(badInk, "%s: WRONG", c.Buffer)
 		}
 	}
 }

@@ -23,7 +23,7 @@ func (t *textReport) advice(module *cubin.File, found *LaunchResult, totals *pro
 		t.line("No change is known that would make it much faster.")
 		return
 	}
-	t.line("Advice, the best first (ratio: share of the samples that it is about)")
+	t.inked(boldInk, "Advice, the best first (ratio: share of the samples that it is about)")
 	for i := range found.Advice {
 		if i == t.options.Top {
 			t.rest(found.Advice[i:])
@@ -39,7 +39,7 @@ func (t *textReport) advice(module *cubin.File, found *LaunchResult, totals *pro
 
 // one tells a piece of advice in full.
 func (t *textReport) one(module *cubin.File, number int, a *advisor.Advice, totals *profiler.Totals, hotspots int) {
-	t.line("%2d. %s: estimated speedup %.2fx%s, ratio %s, %s", number, a.Optimizer, a.Speedup, tried(a),
+	t.inked(boldInk, "%2d. %s: estimated speedup %.2fx%s, ratio %s, %s", number, a.Optimizer, a.Speedup, tried(a),
 		percent(a.Match.Samples/float64(totals.Samples)), scopeText(&a.Match.Scope))
 	for i, s := range a.Match.Suggestions {
 		if i == shownSuggestions {
@@ -80,7 +80,8 @@ func (t *textReport) rest(advice []advisor.Advice) {
 func scopeText(s *advisor.Scope) string {
 	where := ""
 	if s.Frame.Line > 0 {
-		where = fmt.Sprintf(" at %s:%d", s.Frame.File, s.Frame.Line)
+		at := Location{File: s.Frame.File, Line: s.Frame.Line}
+		where = " at " + at.shortPlace()
 	}
 	switch s.Kind {
 	case advisor.KernelScope:
@@ -106,7 +107,7 @@ func (t *textReport) hotspot(module *cubin.File, h *advisor.Hotspot) {
 	def, use := locateNode(module, h.Def), locateNode(module, h.Use)
 	share := fmt.Sprintf("%6s", percent(h.Share))
 	indent := strings.Repeat(" ", len(share))
-	width := max(len(def.place()), len(use.place()))
+	width := max(len(def.shortPlace()), len(use.shortPlace()))
 	const margin = "    "
 	if h.Def == h.Use {
 		t.line("%s%s  at   %s", margin, share, use.instruction(width))
@@ -126,7 +127,7 @@ func (t *textReport) origin(indent string, at Location) {
 	text, inlining := t.sources.line(at.File, at.Line), at.inlining()
 	switch {
 	case text != "":
-		t.line("%s  | %s  %s", indent, text, inlining)
+		t.inked(dimInk, "%s  | %s  %s", indent, text, inlining)
 	case inlining != "":
 		t.line("%s  %s", indent, inlining)
 	}
@@ -140,12 +141,15 @@ func (at *Location) place() string {
 	return fmt.Sprintf("%s:%d", at.File, at.Line)
 }
 
+// shortPlace is a place that leaves room for an instruction beside it.
+func (at *Location) shortPlace() string { return cutFront(plain(at.place()), 36) }
+
 // instruction names a location, its place filled up to width, with the instruction there.
 func (at *Location) instruction(width int) string {
 	if at.Line == 0 {
-		return fmt.Sprintf("%-*s  %s", width, at.place(), at.SASS)
+		return fmt.Sprintf("%-*s  %s", width, at.shortPlace(), at.SASS)
 	}
-	return fmt.Sprintf("%-*s  0x%04x  %s", width, at.place(), at.PC, at.SASS)
+	return fmt.Sprintf("%-*s  0x%04x  %s", width, at.shortPlace(), at.PC, at.SASS)
 }
 
 // inlining says which call the compiler replaced by the location's code; empty where it is in no inlined function.
@@ -154,5 +158,6 @@ func (at *Location) inlining() string {
 		return ""
 	}
 	outer := at.InlinedAt[0]
-	return fmt.Sprintf("(%s, inlined at %s:%d)", at.Function, outer.File, outer.Line)
+	call := Location{File: outer.File, Line: outer.Line}
+	return fmt.Sprintf("(%s, inlined at %s)", at.Function, call.shortPlace())
 }

@@ -94,11 +94,7 @@ func (f *adviceFlags) report(e *env, r *reports.Result, source sourceFinder) err
 	if f.top < 1 {
 		return usagef("--top: %d is not positive", f.top)
 	}
-	var text bytes.Buffer
-	if err := reports.Text(&text, r, reports.TextOptions{Top: f.top, Source: source.read}); err != nil {
-		return err
-	}
-	if err := f.write(r, text.Bytes()); err != nil {
+	if err := f.write(r, source); err != nil {
 		return err
 	}
 	if err := f.writeHTML(r, source); err != nil {
@@ -107,8 +103,7 @@ func (f *adviceFlags) report(e *env, r *reports.Result, source sourceFinder) err
 	if f.json {
 		return reports.WriteJSON(e.stdout, r.Report())
 	}
-	_, err := e.stdout.Write(text.Bytes())
-	return err
+	return reports.Text(e.stdout, r, reports.TextOptions{Top: f.top, Source: source.read, Style: e.style()})
 }
 
 // writeHTML writes the web page.
@@ -149,9 +144,13 @@ func (f *adviceFlags) analyze(r *reports.Result) error {
 }
 
 // write puts all files of a result into the output folder.
-func (f *adviceFlags) write(r *reports.Result, text []byte) error {
+func (f *adviceFlags) write(r *reports.Result, source sourceFinder) error {
 	if f.out == "" {
 		return nil
+	}
+	var text bytes.Buffer
+	if err := reports.Text(&text, r, reports.TextOptions{Top: f.top, Source: source.read}); err != nil {
+		return err
 	}
 	files, err := profileFiles(r.Profile)
 	if err != nil {
@@ -165,5 +164,5 @@ func (f *adviceFlags) write(r *reports.Result, text []byte) error {
 	if err := reports.WriteJSON(&object, r.WithoutHostTimes().Report()); err != nil {
 		return err
 	}
-	return writeFiles(f.out, append(files, blame, outputFile{"advice.txt", text}, outputFile{"advice.json", object.Bytes()}))
+	return writeFiles(f.out, append(files, blame, outputFile{"advice.txt", text.Bytes()}, outputFile{"advice.json", object.Bytes()}))
 }

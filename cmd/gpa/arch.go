@@ -80,7 +80,7 @@ func printModels(e *env, models []*arch.Model) error {
 		t.Add(m.Name, m.Product, sm, number(m.SMs.Value), number(m.Clock.Value/1e6), number(m.Limits.Warps.Value),
 			number(m.L1.Unified.Value/1024), number(m.L2.Size.Value/(1<<20)), number(m.DRAM.Peak.Value/1e9))
 	}
-	if err := t.Render(e.stdout); err != nil {
+	if err := e.table(e.stdout, &t); err != nil {
 		return err
 	}
 	_, err := fmt.Fprintf(e.stdout, "\n* default GPU of its architecture; gpa arch NAME prints all figures of one\n")
@@ -91,11 +91,11 @@ func printModels(e *env, models []*arch.Model) error {
 func printModel(e *env, m *arch.Model) error {
 	w := bufio.NewWriter(e.stdout)
 	fmt.Fprintf(w, "%s: %s, sm_%d\n\n", m.Name, m.Product, m.Arch)
-	t := reports.Table{Columns: []reports.Column{{Title: "figure"}, {Title: "value", Right: true}, {Title: "unit"}, {Title: "source"}}}
+	t := reports.Table{Columns: []reports.Column{{Title: "figure"}, {Title: "value", Right: true}, {Title: "unit"}, {Title: "source", Wrap: true}}}
 	for _, f := range m.Figures() {
 		t.Add(f.Name, number(f.Value), f.Unit, f.Source)
 	}
-	if err := t.Render(w); err != nil {
+	if err := e.table(w, &t); err != nil {
 		return err
 	}
 	return w.Flush()

@@ -48,11 +48,13 @@ func measureArch(ctx context.Context, e *env, args []string, asJSON bool) error 
 		list = bench.Standard()
 	}
 	out := measuredJSON{GPU: model.Name, Code: "sm_" + strconv.Itoa(bench.Code())}
-	for _, m := range list {
+	for i, m := range list {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
+		end := e.progress.stage("%d of %d, %s %s", i+1, len(list), m.Benchmark, m.Parameter)
 		value, err := bench.Measure(m)
+		end()
 		if err != nil {
 			return fmt.Errorf("%s: %w", model.Name, err)
 		}
@@ -70,7 +72,7 @@ func printMeasurements(e *env, out *measuredJSON) error {
 	}
 	t := reports.Table{Columns: []reports.Column{
 		{Title: "benchmark"}, {Title: "parameter", Right: true}, {Title: "emulated", Right: true}, {Title: "published", Right: true},
-		{Title: "error", Right: true}, {Title: "unit"}, {Title: "source"},
+		{Title: "error", Right: true}, {Title: "unit"}, {Title: "source", Wrap: true},
 	}}
 	for _, m := range out.Measurements {
 		published, off := "", ""
@@ -80,5 +82,5 @@ func printMeasurements(e *env, out *measuredJSON) error {
 		}
 		t.Add(m.Benchmark, m.Parameter, strconv.FormatFloat(m.Emulated, 'f', 1, 64), published, off, m.Unit, m.Source)
 	}
-	return t.Render(e.stdout)
+	return e.table(e.stdout, &t)
 }

@@ -81,7 +81,9 @@ func (f *benchFlags) run(ctx context.Context, e *env, args []string) error {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	out := benchResult{Machine: benchMachine{CPU: cpuName(), OS: runtime.GOOS, Arch: runtime.GOARCH, Go: runtime.Version()}}
 	for _, name := range args {
+		end := e.progress.stage("%s", name)
 		k, err := f.kernel(ctx, name)
+		end()
 		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
@@ -94,7 +96,7 @@ func (f *benchFlags) run(ctx context.Context, e *env, args []string) error {
 	if f.json {
 		return reports.WriteJSON(e.stdout, out)
 	}
-	return out.print(e.stdout)
+	return out.print(e)
 }
 
 // kernel measures one kernel at every level.
@@ -162,12 +164,12 @@ func medianSpeed(list []benchKernel) benchSpeed {
 	}
 }
 
-func (r *benchResult) print(w io.Writer) error {
+func (r *benchResult) print(e *env) error {
 	cpu := r.Machine.CPU
 	if cpu == "" {
 		cpu = "one core"
 	}
-	if _, err := fmt.Fprintf(w, "%s, %s/%s, %s; million warp instructions per second on one core\n\n",
+	if _, err := fmt.Fprintf(e.stdout, "%s, %s/%s, %s; million warp instructions per second on one core\n\n",
 		cpu, r.Machine.OS, r.Machine.Arch, r.Machine.Go); err != nil {
 		return err
 	}
@@ -179,11 +181,11 @@ func (r *benchResult) print(w io.Writer) error {
 		t.Add(k.Name, strconv.FormatInt(k.WarpInstructions, 10), millions(k.Speed.Full), millions(k.Speed.Fast), millions(k.Speed.None))
 	}
 	t.Add("median", "", millions(r.Median.Full), millions(r.Median.Fast), millions(r.Median.None))
-	if err := t.Render(w); err != nil {
+	if err := e.table(e.stdout, &t); err != nil {
 		return err
 	}
 	const mebibyte = 1 << 20
-	_, err := fmt.Fprintf(w, "\nmemory: %d MiB\n", r.Memory/mebibyte)
+	_, err := fmt.Fprintf(e.stdout, "\nmemory: %d MiB\n", r.Memory/mebibyte)
 	return err
 }
 

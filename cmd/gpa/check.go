@@ -70,7 +70,7 @@ func (f *checkFlags) run(ctx context.Context, e *env, args []string) error {
 	if err != nil {
 		return err
 	}
-	found, err := checkAll(ctx, s)
+	found, err := checkAll(ctx, e, s)
 	if err != nil {
 		return err
 	}
@@ -78,14 +78,16 @@ func (f *checkFlags) run(ctx context.Context, e *env, args []string) error {
 }
 
 // checkAll runs the launches of a file, to the first that cannot go on.
-func checkAll(ctx context.Context, s *launch.Session) ([]*check.Finding, error) {
+func checkAll(ctx context.Context, e *env, s *launch.Session) ([]*check.Finding, error) {
 	checker := new(check.Checker)
 	for _, b := range s.Unwritten() {
 		checker.Uninitialised(b.Name, b.Addr, uint64(b.Size))
 	}
 	for i := range s.File.Launches {
 		for range s.File.Launches[i].Repeat {
+			end := e.progress.stage("%s", s.File.Launches[i].Kernel)
 			_, err := s.Trace(ctx, i, checker)
+			end()
 			var fault *emu.Fault
 			if errors.As(err, &fault) {
 				checker.End(fault)
@@ -121,7 +123,7 @@ func (f *checkFlags) print(e *env, r *resolved, found []*check.Finding) error {
 	case len(found) == 0:
 		_, err = fmt.Fprintf(e.stdout, "%s: nothing found\n", r.file.Name)
 	default:
-		err = reports.WriteFindings(e.stdout, out.Findings, r.source.read)
+		err = reports.WriteFindings(e.stdout, out.Findings, r.source.read, e.style())
 	}
 	switch {
 	case err != nil || len(found) == 0:

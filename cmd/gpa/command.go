@@ -20,6 +20,9 @@ const (
 // env is what a command touches of its surroundings. The result goes to stdout, everything else to stderr.
 type env struct {
 	stdout, stderr io.Writer
+	terminal       terminal
+	color          colorMode
+	progress       *progress // nil for none
 }
 
 // A command is one verb. setup declares its flags and returns the function that runs it after they are parsed.
@@ -94,17 +97,24 @@ func (c *command) run(ctx context.Context, e *env, args []string) int {
 	flags.SortFlags = false
 	flags.Usage = func() {}
 	act := c.setup(flags)
+	e.register(flags)
 	err := flags.Parse(args)
 	if errors.Is(err, pflag.ErrHelp) {
 		c.printHelp(e.stdout, flags)
 		return exitDone
 	}
-	if err == nil {
-		err = act(ctx, e, flags.Args())
-	} else {
-		err = usageError{err}
+	if err != nil {
+		return c.report(e, usageError{err})
 	}
+	e.progress.start("gpa " + c.name)
+	err = act(ctx, e, flags.Args())
+	e.progress.finish()
 	return c.report(e, err)
+}
+
+// register declares the flags that every command has.
+func (e *env) register(flags *pflag.FlagSet) {
+	flags.Var(&e.color, "color", "`WHEN` to use colours: auto (on a terminal, unless NO_COLOR is set), always, never")
 }
 
 // runRaw runs a command that parses its arguments itself.
@@ -124,7 +134,7 @@ func (c *command) report(e *env, err error) int {
 	if errors.Is(err, context.Canceled) {
 		err = failure{errors.New("interrupted")}
 	}
-	fmt.Fprintf(e.stderr, "gpa %s: %s\n", c.name, oneLine(err.Error()))
+	fmt.Fprintf(e.stderr, "%s %s\n", e.messageStyle().Bad("gpa "+c.name+":"), oneLine(err.Error()))
 	var failed failure
 	if errors.As(err, &failed) {
 		return exitFailed

@@ -118,6 +118,7 @@ func (f *compareFlags) side(ctx context.Context, e *env, name string) (*compared
 }
 
 func (f *compareFlags) open(ctx context.Context, e *env, name string) (*comparedSide, error) {
+	defer e.progress.stage("%s", name)()
 	saved := name
 	if info, err := os.Stat(name); err == nil && info.IsDir() {
 		saved = filepath.Join(name, samplesFile)
@@ -143,6 +144,7 @@ func (f *compareFlags) open(ctx context.Context, e *env, name string) (*compared
 		return nil, err
 	}
 	ran := newExecution(r)
+	ran.progress = e.progress
 	if err := ran.all(ctx, s, o); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
@@ -190,6 +192,7 @@ func (f *compareFlags) print(e *env, c *reports.Comparison, o reports.CompareOpt
 	case f.markdown:
 		return reports.CompareMarkdown(e.stdout, c)
 	}
+	o.Style = e.style()
 	return reports.CompareText(e.stdout, c, o)
 }
 

@@ -54,6 +54,7 @@ func flagsOf(c *command) []*pflag.Flag {
 	set := pflag.NewFlagSet(c.name, pflag.ContinueOnError)
 	set.SortFlags = false
 	c.setup(set)
+	new(env).register(set)
 	var list []*pflag.Flag
 	set.VisitAll(func(f *pflag.Flag) { list = append(list, f) })
 	return list

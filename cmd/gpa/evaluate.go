@@ -87,8 +87,10 @@ func (f *evaluateFlags) run(ctx context.Context, e *env, args []string) error {
 		return err
 	}
 	evaluation := &reports.Evaluation{}
-	for _, file := range files {
+	for i, file := range files {
+		end := e.progress.stage("pair %d of %d", i+1, len(files))
 		p, err := f.pair(ctx, e, root, file)
+		end()
 		if err != nil {
 			return fmt.Errorf("%s: %w", file, err)
 		}
@@ -98,7 +100,7 @@ func (f *evaluateFlags) run(ctx context.Context, e *env, args []string) error {
 	if f.json {
 		err = reports.WriteJSON(e.stdout, evaluation)
 	} else {
-		err = reports.EvaluationText(e.stdout, evaluation)
+		err = reports.EvaluationText(e.stdout, evaluation, e.style())
 	}
 	if err != nil {
 		return err

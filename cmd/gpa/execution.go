@@ -21,7 +21,8 @@ type execution struct {
 	took     []time.Duration // host time of each launch
 	checks   []launch.Check
 	// partial says that an interrupt stopped the last launch; it is in the profile as far as it came.
-	partial bool
+	partial  bool
+	progress *progress
 }
 
 func newExecution(r *resolved) *execution {
@@ -31,9 +32,13 @@ func newExecution(r *resolved) *execution {
 // all runs every launch of the file and checks the outputs, unless a launch faulted. Without a sampler the launches
 // have no samples.
 func (x *execution) all(ctx context.Context, s *launch.Session, o *sampler.Sampler) error {
+	number := 0
 	for i := range x.resolved.file.Launches {
 		for range x.resolved.file.Launches[i].Repeat {
+			number++
+			end := x.progress.stage("launch %d of %d, %s", number, x.resolved.launches(), x.resolved.file.Launches[i].Kernel)
 			faulted, err := x.one(ctx, s, i, o)
+			end()
 			if err != nil || faulted {
 				return err
 			}

@@ -11,7 +11,7 @@ import (
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	context.AfterFunc(ctx, stop) // the first interrupt asks for what there is, a second one ends the process
-	status := run(ctx, &env{stdout: os.Stdout, stderr: os.Stderr}, os.Args[1:])
+	status := run(ctx, newEnv(os.Stdout, os.Stderr, os.Getenv), os.Args[1:])
 	stop()
 	os.Exit(status)
 }

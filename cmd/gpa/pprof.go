@@ -45,7 +45,7 @@ a profile.pb.gz beside which a samples.gpa lies; the cubins come from there. Sev
 }
 
 func runPprof(ctx context.Context, e *env, args []string) error {
-	s := &pprofSources{ctx: ctx, stderr: e.stderr, profiles: make(map[string]*profile.Profile)}
+	s := &pprofSources{ctx: ctx, stderr: e.stderr, progress: e.progress, profiles: make(map[string]*profile.Profile)}
 	defer s.close()
 	// pprof's web server and its prompt end with the process only.
 	defer context.AfterFunc(ctx, func() {
@@ -117,6 +117,7 @@ type pprofSources struct {
 	mu       sync.Mutex // pprof fetches several at a time
 	ctx      context.Context
 	stderr   io.Writer
+	progress *progress
 	profiles map[string]*profile.Profile // by source; those that pprof reads itself are missing
 	objects  pprofObjects
 	folders  []string
@@ -222,6 +223,9 @@ func (s *pprofSources) run(name string) error {
 		return err
 	}
 	ran := newExecution(r)
+	ran.progress = s.progress
+	s.progress.start("gpa pprof")
+	defer s.progress.finish()
 	if err := ran.all(s.ctx, session, o); err != nil {
 		return err
 	}

@@ -84,6 +84,7 @@ func (f *profileFlags) run(ctx context.Context, e *env, args []string) error {
 		return err
 	}
 	ran := newExecution(r)
+	ran.progress = e.progress
 	if err := ran.all(ctx, s, o); err != nil && !ran.partial {
 		return err
 	}

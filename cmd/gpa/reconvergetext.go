@@ -18,7 +18,7 @@ func reconvergeText(e *env, r *resolved, list []convergence.Launch) error {
 			times = fmt.Sprintf(", %d launches", l.Times)
 		}
 		fmt.Fprintf(e.stdout, "\n%s%s\n", l.Kernel.Demangled, times)
-		if err := modelTable(l).Render(e.stdout); err != nil {
+		if err := e.table(e.stdout, modelTable(l)); err != nil {
 			return err
 		}
 		for k := range l.Runs {

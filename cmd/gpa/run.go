@@ -59,6 +59,7 @@ func (f *runFlags) run(ctx context.Context, e *env, args []string) error {
 		return err
 	}
 	ran := newExecution(r)
+	ran.progress = e.progress
 	if err := ran.all(ctx, s, nil); err != nil && !ran.partial {
 		return err
 	}

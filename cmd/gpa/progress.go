@@ -1,0 +1,158 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"time"
+)
+
+// When a line of progress appears, and how often it is drawn again.
+const (
+	progressAfter = time.Second
+	progressEvery = 200 * time.Millisecond
+)
+
+// A progress shows on a terminal what a command is doing, once it has taken longer than a second: one line of standard error that
+// is drawn over itself and gone when anything else is printed. The nil progress, of pipes, does nothing.
+type progress struct {
+	mu     sync.Mutex
+	w      io.Writer
+	width  int // columns of the terminal
+	clock  func() time.Time
+	began  time.Time
+	stages []string // what is being done, the whole before its part
+	shown  bool     // the line is on the terminal
+	inLine bool     // somebody else's line is not at its end
+	done   bool
+	stop   chan struct{}
+}
+
+// newProgress returns a progress that draws on a terminal of so many columns, nil for none.
+func newProgress(w io.Writer, width int) *progress {
+	if width == 0 {
+		return nil
+	}
+	return &progress{w: w, width: width, clock: time.Now}
+}
+
+// start shows what is done from now on.
+func (p *progress) start(name string) {
+	if p == nil {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.began, p.stages, p.done, p.stop = p.clock(), []string{name}, false, make(chan struct{})
+	go p.run(p.stop)
+}
+
+func (p *progress) run(stop chan struct{}) {
+	ticker := time.NewTicker(progressEvery)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-stop:
+			return
+		case <-ticker.C:
+			p.draw()
+		}
+	}
+}
+
+// finish takes the line away for good.
+func (p *progress) finish() {
+	if p == nil {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.end()
+}
+
+// end is finish under the lock.
+func (p *progress) end() {
+	p.clear()
+	if !p.done && p.stop != nil {
+		close(p.stop)
+	}
+	p.done = true
+}
+
+// stage says what is done until the function that it returns is called, as a part of the stage around it.
+func (p *progress) stage(format string, args ...any) (end func()) {
+	if p == nil {
+		return func() {}
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	outer := p.stages
+	p.stages = append(outer[:len(outer):len(outer)], fmt.Sprintf(format, args...))
+	return func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.stages = outer
+	}
+}
+
+// draw puts the line on the terminal.
+func (p *progress) draw() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	passed := p.clock().Sub(p.began)
+	if p.done || p.inLine || passed < progressAfter {
+		return
+	}
+	line := oneLine(strings.Join(p.stages, ": "))
+	suffix := fmt.Sprintf(", %d s", int(passed.Seconds()))
+	if room := max(0, p.width-1-len(suffix)); len(line) > room {
+		line = line[:room] // a line that wraps cannot be drawn over
+	}
+	fmt.Fprintf(p.w, "\r\x1b[K%s%s", line, suffix)
+	p.shown = true
+}
+
+// clear takes the line off the terminal.
+func (p *progress) clear() {
+	if p.shown {
+		io.WriteString(p.w, "\r\x1b[K")
+		p.shown = false
+	}
+}
+
+// messages wraps standard error: the line makes way for what is written and comes back after it.
+func (p *progress) messages(w io.Writer) io.Writer {
+	if p == nil {
+		return w
+	}
+	return &progressWriter{p, w, false}
+}
+
+// results wraps standard output: with the first of the result the line is gone.
+func (p *progress) results(w io.Writer) io.Writer {
+	if p == nil {
+		return w
+	}
+	return &progressWriter{p, w, true}
+}
+
+type progressWriter struct {
+	p   *progress
+	w   io.Writer
+	end bool
+}
+
+// Write clears the line of progress and writes.
+func (w *progressWriter) Write(b []byte) (int, error) {
+	w.p.mu.Lock()
+	defer w.p.mu.Unlock()
+	if w.end {
+		w.p.end()
+	}
+	w.p.clear()
+	if len(b) > 0 {
+		w.p.inLine = b[len(b)-1] != '\n'
+	}
+	return w.w.Write(b)
+}
