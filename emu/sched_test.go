@@ -56,6 +56,46 @@ func TestRegisterCacheOfAnotherWarp(t *testing.T) {
 	}
 }
 
+// TestRegisterCacheExamples holds the four examples of Huerta et al., listing 4: whether an operand comes from the cache.
+func TestRegisterCacheExamples(t *testing.T) {
+	first := timing{registers: [3]uint8{2, 3, 4}, reuse: 1} // IADD3 R1, R2.reuse, R3, R4
+	third := timing{registers: [3]uint8{2, 12, 13}}         // IADD3 R10, R2, R12, R13
+	second := func(a, b, c uint8, reuse uint8) timing {     // FFMA R5, A, B, C
+		return timing{registers: [3]uint8{a, b, c}, reuse: reuse}
+	}
+	for _, tt := range []struct {
+		name   string
+		second timing
+		want   [2]bool // R2 of the second, where it has it, and of the third instruction
+	}{
+		{"1: it becomes unavailable", second(2, 7, 8, 0), [2]bool{true, false}},
+		{"2: it is retained", second(2, 7, 8, 1), [2]bool{true, true}},
+		{"3: another slot", second(7, 2, 8, 0), [2]bool{false, true}},
+		{"4: another register of the bank in the slot", second(4, 7, 8, 0), [2]bool{false, false}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			p, v := registerPorts{banks: 2, ports: 1, window: 3}, new(resident)
+			kept := func(i *timing) bool { // of the operands, where R2 is one
+				for slot, reg := range i.registers {
+					if reg == 2 && p.cache[0][slot] == (cached{v, 2}) {
+						return true
+					}
+				}
+				return false
+			}
+			p.read(v, &first, 10)
+			var got [2]bool
+			for i, in := range []*timing{&tt.second, &third} {
+				got[i] = kept(in)
+				p.read(v, in, int64(20+10*i))
+			}
+			if got != tt.want {
+				t.Errorf("from the cache: %v, want %v", got, tt.want)
+			}
+		})
+	}
+}
+
 // newTestCore returns a sub-core with warps that are ready in the given cycles and need the ALU.
 func newTestCore(ready ...int64) *subcore {
 	s := &subcore{at: mem.Never, wake: mem.Never, issuedAt: -1}

@@ -268,6 +268,7 @@ func (v *resident) clear(n int) int64 {
 // latencies are the figures of a model that an SM uses at every issue.
 type latencies struct {
 	branch, barrier, yield, warp, entry int64
+	constantRead                        int64
 	prefetch, perLine                   int64
 	perNanosecond                       float64
 }
@@ -278,7 +279,7 @@ func (l *latencies) nanoseconds(n uint32) int64 { return int64(float64(n) * l.pe
 func newLatencies(m *arch.Model) latencies {
 	return latencies{
 		branch: m.Issue.Branch.Cycles(), barrier: m.Issue.Barrier.Cycles(), yield: m.Issue.Yield.Cycles(),
-		warp: m.Launching.Warp.Cycles(), entry: m.Queues.Entry.Cycles(),
+		warp: m.Launching.Warp.Cycles(), entry: m.Queues.Entry.Cycles(), constantRead: m.Latencies.ConstantRead.Cycles(),
 		prefetch: m.Fetch.Prefetch.Cycles(), perLine: m.Fetch.Interval.Cycles(),
 		perNanosecond: m.Clock.Value / 1e9,
 	}

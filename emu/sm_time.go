@@ -49,6 +49,7 @@ func (s *sm) shared(c *subcore, v *resident, o *op, t int64) (read, done int64) 
 	n.SharedWavefrontsIdeal += int64(ideal)
 	return s.path.Shared(c.id, t, mem.Shared{
 		Passes: passes, Ideal: ideal, Words: a.words(), Store: a.kind == accessStore, Atomic: a.kind == accessAtomic,
+		Uniform: o.t.uniform,
 	})
 }
 
@@ -66,7 +67,7 @@ func (s *sm) global(c *subcore, v *resident, o *op, t int64) (read, done int64) 
 	n := &s.run.counters[o.index]
 	n.GlobalSectors += int64(s.coalescer.Sectors)
 	n.GlobalSectorsIdeal += int64(s.coalescer.Ideal)
-	g := mem.Global{Kind: requestKind(a), Words: a.words(), Bypass: o.t.bypass}
+	g := mem.Global{Kind: requestKind(a), Words: a.words(), Bypass: o.t.bypass, Uniform: o.t.uniform}
 	g.Passes, _ = s.banks.Passes(&a.addr, a.mask, int(a.size), false)
 	if a.kind == accessAtomic {
 		g.Turns = mem.Multiplicity(&a.addr, a.mask)
@@ -130,6 +131,9 @@ func (s *sm) loadConstant(c *subcore, v *resident, o *op, t int64) (read, done i
 	if missing >= 0 {
 		s.constLoads = append(s.constLoads, constLoad{line: missing, awaited: awaited{v: v, write: o.t.write, number: v.number(o.t.write)}})
 		return read, mem.Never
+	}
+	if o.t.fixed {
+		return t + s.run.latency.constantRead, done
 	}
 	return done, done // the index is held until the value is there (Huerta et al., table 2)
 }

@@ -41,8 +41,10 @@ type timing struct {
 	depbar    int8 // of DEPBAR: its counter, -1 otherwise
 	depbarMax int  // of DEPBAR: how many may be outstanding
 
-	sleep  uint32 // nanoseconds
-	bypass bool   // L1 must not answer
+	sleep   uint32 // nanoseconds
+	bypass  bool   // L1 must not answer
+	uniform bool   // uniform registers alone hold the address
+	fixed   bool   // LDC of an address without registers
 	// invalidates says that L1 forgets everything.
 	invalidates bool
 	imm         bool   // has an operand in a constant bank at a fixed address
@@ -69,7 +71,8 @@ func timingOf(in *sass.Inst, m *arch.Model) timing {
 	}
 	t.route(in)
 	t.onModel(in, m)
-	t.latency = latencyOf(in, t.path, m)
+	t.fixed = t.path == pathConst && fixedAddress(in)
+	t.latency = latencyOf(in, &t, m)
 	t.interval = m.Pipes[t.pipe].Interval.Cycles()
 	t.operands(in)
 	return t
@@ -124,6 +127,10 @@ func (t *timing) route(in *sass.Inst) {
 		}
 	}
 	switch t.path {
+	case pathShared, pathGlobal:
+		t.uniform = uniformAddress(in)
+	}
+	switch t.path {
 	case pathGlobal:
 		t.l1tex = true
 		t.bypass = in.Mod(sass.Order) >= sass.OrderStrong && in.Mod(sass.Scope) >= sass.ScopeGPU
@@ -153,6 +160,26 @@ func (t *timing) onModel(in *sass.Inst, m *arch.Model) {
 	}
 }
 
+// uniformAddress reports whether no ordinary register has a part in an instruction's address but a uniform one has.
+func uniformAddress(in *sass.Inst) bool {
+	for i := range in.Operands {
+		if o := &in.Operands[i]; o.Kind == sass.KindMem {
+			return o.Reg == sass.RZ && o.UReg != sass.URZ
+		}
+	}
+	return false
+}
+
+// fixedAddress reports whether LDC reads at an offset that no register adds to.
+func fixedAddress(in *sass.Inst) bool {
+	for i := range in.Operands {
+		if o := &in.Operands[i]; o.Kind == sass.KindConst {
+			return o.Reg == sass.RZ
+		}
+	}
+	return false
+}
+
 // sleepTime returns the nanoseconds that NANOSLEEP names, 0 where a register holds them: any time up to twice that is
 // allowed, and none at all (PTX ISA, nanosleep).
 func sleepTime(in *sass.Inst) uint32 {
@@ -180,9 +207,9 @@ func (t *timing) threshold(in *sass.Inst) {
 
 // latencyOf returns the latency of an instruction whose result a dependence counter announces, in cycles; 0 where it
 // follows from the access.
-func latencyOf(in *sass.Inst, p path, m *arch.Model) int64 {
+func latencyOf(in *sass.Inst, t *timing, m *arch.Model) int64 {
 	l := &m.Latencies
-	switch p {
+	switch t.path {
 	case pathCounted:
 		if in.Op == sass.HMMA {
 			return l.Half.Cycles()
@@ -199,6 +226,9 @@ func latencyOf(in *sass.Inst, p path, m *arch.Model) int64 {
 		}
 		return l.Special.Cycles()
 	case pathConst:
+		if t.fixed {
+			return l.ConstantFixed.Cycles()
+		}
 		return l.Constant.Cycles()
 	}
 	return l.Special.Cycles()

@@ -4,18 +4,22 @@ import (
 	"fmt"
 	"testing"
 
+	"gpa/cubin/sass"
 	"gpa/emu/arch"
 )
 
 // ga102 is the RTX A6000, on which Huerta et al. (MICRO 2025) measured, with the encoding of sm_70 so that the programs of
 // these tests can be written in it: the timing is the model's.
-func ga102(t *testing.T) *arch.Model {
+func ga102(t *testing.T) *arch.Model { return ga102As(t, sass.SM70) }
+
+// ga102As is that GPU with the encoding of an architecture.
+func ga102As(t *testing.T, isa sass.Arch) *arch.Model {
 	t.Helper()
 	m, err := arch.ByName("rtxa6000")
 	if err != nil {
 		t.Fatal(err)
 	}
-	m.Arch = 70
+	m.Arch = int(isa)
 	return m
 }
 
@@ -36,6 +40,24 @@ func TestRegisterBankListing(t *testing.T) {
 		tr, _ := p.traced(t)
 		if got := tr.at(t, 6) - tr.at(t, 1); got != tt.want {
 			t.Errorf("%s, %s: %d cycles, want %d", tt.x, tt.y, got, tt.want)
+		}
+	}
+}
+
+// TestStallListing holds the cycles between two readings of the clock around a dependent pair whose first stalls for a
+// number of cycles (Huerta et al., Listing 2).
+func TestStallListing(t *testing.T) {
+	for stall, want := range map[string]int64{"S01": 5, "S04": 8} {
+		p := timedProgram{model: ga102(t), text: twice(fmt.Sprintf(`
+			CS2R.32 R2, SR_CLOCKLO
+			NOP
+			[B------:R-:W-:-:%s] FADD R11, R12, R13
+			FFMA R15, R11, R11, R11
+			NOP
+			[B------:R-:W-:-:S11] CS2R.32 R3, SR_CLOCKLO`, stall))}
+		tr, _ := p.traced(t)
+		if got := tr.at(t, 6) - tr.at(t, 1); got != want {
+			t.Errorf("%s: %d cycles, want %d", stall, got, want)
 		}
 	}
 }
@@ -90,7 +112,8 @@ func TestYieldBubble(t *testing.T) {
 }
 
 // TestMemoryLatencies holds the cycles from the issue of a memory instruction to the issue of one that waits for its
-// result (RAW) or overwrites its operands (WAR), with addresses in ordinary registers (Huerta et al., table 2).
+// result (RAW) or overwrites its operands (WAR), all of Huerta et al., table 2, but LDGSTS. The encoding is that of sm_75,
+// which has forms with an address of uniform registers alone.
 func TestMemoryLatencies(t *testing.T) {
 	for _, tt := range []struct {
 		name, op string
@@ -108,6 +131,19 @@ func TestMemoryLatencies(t *testing.T) {
 		{"store, shared, 32 bits", "STS [R16], R8", 0, 12},
 		{"store, shared, 64 bits", "STS.64 [R16], R8", 0, 14},
 		{"store, shared, 128 bits", "STS.128 [R16], R8", 0, 18},
+		{"load, global, uniform, 32 bits", "LDG.E.SYS R8, [UR4]", 29, 9},
+		{"load, global, uniform, 64 bits", "LDG.E.64.SYS R8, [UR4]", 31, 9},
+		{"load, global, uniform, 128 bits", "LDG.E.128.SYS R8, [UR4]", 35, 9},
+		{"store, global, uniform, 32 bits", "STG.E.SYS [UR4], R8", 0, 10},
+		{"store, global, uniform, 64 bits", "STG.E.64.SYS [UR4], R8", 0, 12},
+		{"store, global, uniform, 128 bits", "STG.E.128.SYS [UR4], R8", 0, 16},
+		{"load, shared, uniform, 32 bits", "LDS R8, [UR6]", 23, 9},
+		{"load, shared, uniform, 64 bits", "LDS.64 R8, [UR6]", 23, 9},
+		{"load, shared, uniform, 128 bits", "LDS.128 R8, [UR6]", 25, 9},
+		{"store, shared, uniform, 32 bits", "STS [UR6], R8", 0, 10},
+		{"store, shared, uniform, 64 bits", "STS.64 [UR6], R8", 0, 12},
+		{"store, shared, uniform, 128 bits", "STS.128 [UR6], R8", 0, 16},
+		{"load, constant, fixed, 32 bits", "LDC R8, c[0x0][0x160]", 26, 10},
 		{"load, constant, 32 bits", "LDC R8, c[0x0][R17]", 29, 29},
 		{"load, constant, 64 bits", "LDC.64 R8, c[0x0][R17]", 29, 29},
 	} {
@@ -118,17 +154,23 @@ func TestMemoryLatencies(t *testing.T) {
 			if kind.want == 0 {
 				continue
 			}
-			p := timedProgram{model: ga102(t), shared: 256, buffers: [][]uint32{make([]uint32, 64)}, text: loadPointer + twice(fmt.Sprintf(`
+			p := timedProgram{model: ga102As(t, sass.SM75), shared: 256, buffers: [][]uint32{make([]uint32, 64)}, text: loadPointer + uniformPointer + twice(fmt.Sprintf(`
 				[B------:R-:W-:-:S04] MOV R17, 0x160
 				[B------:R-:W-:-:S11] MOV R16, 0x0
 				[B------:R-:W-:-:S11] NOP
 				[B------:%s:-:S02] %s
 				[B0-----:R-:W-:-:S11] NOP`, kind.control, tt.op))}
 			tr, _ := p.traced(t)
-			const op = 6
+			const op = 9
 			if got := tr.at(t, op+1) - tr.at(t, op); got != kind.want {
 				t.Errorf("%s, %s: %d cycles, want %d", tt.name, kind.control, got, kind.want)
 			}
 		}
 	}
 }
+
+// uniformPointer puts the address of the first buffer into UR4 and UR5, 0 into UR6.
+const uniformPointer = `
+	[B------:R-:W-:-:S04] UMOV UR6, 0x0
+	[B------:R-:W-:-:S04] ULDC.64 UR4, c[0x0][0x160]
+	[B------:R-:W-:-:S11] NOP`

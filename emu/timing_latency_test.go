@@ -67,7 +67,8 @@ func TestVariableLatency(t *testing.T) {
 		{"SHFL.IDX PT, R4, R4, R5, 0x1f", l.Shuffle},
 		{"S2R R4, SR_TID.X", l.Special},
 		{"LDS R4, [RZ]", l.Shared},
-		{"LDC R4, c[0x0][RZ]", l.Constant},
+		{"LDC R4, c[0x0][R5]", l.Constant},
+		{"LDC R4, c[0x0][0x160]", l.ConstantFixed},
 	}
 	for _, tt := range tests {
 		t.Run(tt.producer, func(t *testing.T) {

@@ -41,6 +41,7 @@ func testModel(tb testing.TB) *arch.Model {
 // assemble makes a module with one kernel of the program's text.
 func (p *timedProgram) assemble(tb testing.TB) *cubin.File {
 	tb.Helper()
+	isa := p.isa()
 	code := &cubin.Code{Name: "program"}
 	for _, line := range p.lines() {
 		control := "[B------:R-:W-:-:S01]"
@@ -51,7 +52,7 @@ func (p *timedProgram) assemble(tb testing.TB) *cubin.File {
 		if err != nil {
 			tb.Fatal(err)
 		}
-		in, err := sass.Parse(sass.SM70, uint64(len(code.Insts)*sass.InstSize), line, c)
+		in, err := sass.Parse(isa, uint64(len(code.Insts)*sass.InstSize), line, c)
 		if err != nil {
 			tb.Fatalf("%s: %v", line, err)
 		}
@@ -67,7 +68,15 @@ func (p *timedProgram) assemble(tb testing.TB) *cubin.File {
 		code.Functions = append(code.Functions, cubin.Function{Name: name, Demangled: name, Kind: cubin.DeviceFunction, Offset: at, Size: end - at})
 	}
 	k := &cubin.Kernel{Name: "program", Demangled: "program", Code: code, ParamBase: 0x160, ParamSize: 8 * len(p.buffers), Registers: 32}
-	return &cubin.File{Name: "program", Arch: sass.SM70, Codes: []*cubin.Code{code}, Kernels: []*cubin.Kernel{k}}
+	return &cubin.File{Name: "program", Arch: isa, Codes: []*cubin.Code{code}, Kernels: []*cubin.Kernel{k}}
+}
+
+// isa returns the architecture that the text is written for, that of the model.
+func (p *timedProgram) isa() sass.Arch {
+	if p.model == nil {
+		return sass.SM70
+	}
+	return sass.Arch(p.model.Arch)
 }
 
 // label returns the address of a label.

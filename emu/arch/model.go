@@ -122,19 +122,24 @@ type Latencies struct {
 	Special  Figure // S2R, B2R, MATCH, QSPC, …
 	Check    Figure // FCHK
 	Constant Figure // LDC that hits
-	Shared   Figure // LDS without conflicts
-	Atomic   Figure // ATOMS without conflicts
-	L1       Figure // LDG that hits L1
-	L2       Figure // LDG that hits L2
-	Global   Figure // ATOM and ATOMG, in L2
-	DRAM     Figure // LDG that misses L2
-	Wider    Figure // more for each further 32 bits a thread that LDG loads
+	// ConstantFixed is LDC of an address without a register; its read barrier is released after ConstantRead.
+	ConstantFixed, ConstantRead Figure
+	Shared                      Figure // LDS without conflicts
+	Atomic                      Figure // ATOMS without conflicts
+	L1                          Figure // LDG that hits L1
+	L2                          Figure // LDG that hits L2
+	Global                      Figure // ATOM and ATOMG, in L2
+	DRAM                        Figure // LDG that misses L2
+	Wider                       Figure // more for each further 32 bits a thread that LDG loads
 	// SharedWider is more for each 32 bits a thread beyond 64 that LDS loads.
 	SharedWider Figure
 	// StoreData is from the grant of the LSU to the release of the read barrier of a store, StoreWider more for each
 	// further 32 bits a thread. Loads release theirs with the grant.
 	StoreData  Figure
 	StoreWider Figure
+	// UniformLoad is what a load has its result sooner after the grant, UniformStore what StoreData is shorter, where
+	// uniform registers alone hold the address.
+	UniformLoad, UniformStore Figure
 }
 
 // Queues are the ways of instructions from a sub-core to the units that the SM's sub-cores share.
@@ -143,8 +148,10 @@ type Queues struct {
 	MIO      Figure // other memory input/output instructions that a sub-core holds
 	Entry    Figure // cycles from issue to the earliest grant, of local and global memory
 	EntryMIO Figure // of other memory input/output
-	Address  Figure // cycles between two instructions through a sub-core's address unit
-	LSU      Figure // cycles between two passes through the shared LSU
+	// EntryUniform is Entry where uniform registers alone hold the address: there is one for all lanes.
+	EntryUniform Figure
+	Address      Figure // cycles between two instructions through a sub-core's address unit
+	LSU          Figure // cycles between two passes through the shared LSU
 	// Instruction is the cycles between two instructions through the shared LSU, however few their passes.
 	Instruction Figure
 }

@@ -12,6 +12,7 @@ func turing() *Model {
 	m.Issue.Window = Figure{3, "cycles", huerta + ", section 5.3: window of three cycles"}
 	m.Pipes = turingPipes(f)
 	m.Shared.Banks.Source, m.Shared.BankSize.Source = f.guide(), f.guide()
+	m.Queues = turingQueues()
 	m.Queues.LSU = Figure{2, "cycles", jiaTuring + ": 64 bytes a cycle from L1 and shared memory"}
 	m.Queues.Instruction = Figure{2, "cycles", huerta + ", table 1"}
 	m.L1.Unified = Figure{96 << 10, "bytes", turingPaper}
@@ -28,6 +29,8 @@ func turing() *Model {
 	l := &m.Latencies
 	l.Constant = Figure{29, "cycles", huerta + ", table 2"}
 	l.Wider = Figure{2, "cycles", huerta + ", table 2: 512 bits a cycle return"}
+	l.UniformLoad = Figure{1, "cycles", huerta + ", table 2: LDS 23 instead of 24, LDG 29 instead of 32 with 2 of EntryUniform"}
+	l.UniformStore = Figure{2, "cycles", huerta + ", table 2: WAR latency of STS 10 instead of 12, of STG 10 instead of 14"}
 	l.FP64 = Figure{48, "cycles", "fitted: one unit for four sub-cores, behind the MIO queue"}
 	l.Half = Figure{14, "cycles", "fitted: HMMA.1688 with a rate of 8 cycles"}
 	l.L1 = Figure{30, "cycles", rrzeTur + ": 32 with 64 bits"}
@@ -37,6 +40,13 @@ func turing() *Model {
 	l.Global = Figure{268, "cycles", "fitted: as much more than L2 as on the V100"}
 	m.Bounds = laterBounds(l, takenV100)
 	return m
+}
+
+// turingQueues are those of the V100 with what uniform registers bring.
+func turingQueues() Queues {
+	q := voltaQueues()
+	q.EntryUniform = Figure{9, "cycles", huerta + ", table 2: WAR latency of LDG"}
+	return q
 }
 
 func turingPipes(f family) [NumPipes]Pipe {
@@ -56,8 +66,9 @@ func laterBounds(l *Latencies, source string) [NumLatencyClasses]Bound {
 	fp64 := l.FP64.Int()
 	b[ClassIMAD] = Bound{4, 5, ptxasAt + " IMAD"}
 	b[ClassFP64] = Bound{fp64, fp64, l.FP64.Source}
-	b[ClassShared].Min = l.Shared.Int()
-	b[ClassMemory].Min = l.L1.Int()
+	b[ClassShared].Min = l.Shared.Int() - l.UniformLoad.Int()
+	const uniform = 2 // cycles that the address is there sooner
+	b[ClassMemory].Min = l.L1.Int() - l.UniformLoad.Int() - uniform
 	return b
 }
 

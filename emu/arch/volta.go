@@ -90,13 +90,14 @@ func titanV() *Model {
 
 func voltaQueues() Queues {
 	return Queues{
-		LG:          Figure{5, "instructions", huerta + ", section 5.4: 4 entries and a latch"},
-		MIO:         Figure{5, "instructions", huerta + ", section 5.4: 4 entries and a latch"},
-		Entry:       Figure{11, "cycles", huerta + ", table 2: WAR latency of LDG"},
-		EntryMIO:    Figure{9, "cycles", huerta + ", table 2: WAR latency of LDS"},
-		Address:     Figure{4, "cycles", huerta + ", table 1"},
-		LSU:         Figure{1, "cycles", "fitted: shared memory bandwidth 126 to 128 bytes a cycle, " + ubench},
-		Instruction: Figure{1, "cycles", "fitted: L1 bandwidth 126 bytes a cycle with 32 bits a thread, " + rrzeA100},
+		LG:           Figure{5, "instructions", huerta + ", section 5.4: 4 entries and a latch"},
+		MIO:          Figure{5, "instructions", huerta + ", section 5.4: 4 entries and a latch"},
+		Entry:        Figure{11, "cycles", huerta + ", table 2: WAR latency of LDG"},
+		EntryUniform: Figure{11, "cycles", "as Entry: no uniform registers"},
+		EntryMIO:     Figure{9, "cycles", huerta + ", table 2: WAR latency of LDS"},
+		Address:      Figure{4, "cycles", huerta + ", table 1"},
+		LSU:          Figure{1, "cycles", "fitted: shared memory bandwidth 126 to 128 bytes a cycle, " + ubench},
+		Instruction:  Figure{1, "cycles", "fitted: L1 bandwidth 126 bytes a cycle with 32 bits a thread, " + rrzeA100},
 	}
 }
 
@@ -133,25 +134,29 @@ func noFMAHeavy() Pipe {
 
 func voltaLatencies() Latencies {
 	return Latencies{
-		FP64:        Figure{8, "cycles", ubench + ": lat_double 8.08"},
-		Half:        Figure{12, "cycles", "fitted: wmma latency of 33 to 35 cycles over its HMMA steps, " + ubench},
-		MUFU:        Figure{17, "cycles", "fitted: fast square root chain of 21.1 with one multiplication of 4, " + ubench},
-		Convert:     Figure{15, "cycles", tapioca + ": F2I and I2F together 30.0"},
-		BitCount:    Figure{10, "cycles", gpaTable},
-		Shuffle:     Figure{23, "cycles", "fitted: between the shared-memory latency and GPA's bound of 25"},
-		Special:     Figure{20, "cycles", "fitted: between the shared-memory latency and GPA's bound of 25"},
-		Check:       Figure{15, "cycles", "fitted: as a conversion"},
-		Constant:    Figure{27, "cycles", huerta + ": LDC 26 to 29"},
-		Shared:      Figure{19, "cycles", jia + "; with 8 cycles for the address the 27.0 of " + ubench},
-		Atomic:      Figure{26, "cycles", "fitted: load, operation and store of shared memory"},
-		L1:          Figure{28, "cycles", jia + "; 27.9 in " + rrze},
-		L2:          Figure{212, "cycles", rrze + ": 212.1, and the tuner of Accel-Sim"},
-		Global:      Figure{244, "cycles", ubench + ": atomic_add_lat 243.6"},
-		DRAM:        Figure{429, "cycles", rrze + ": 425 to 434"},
-		Wider:       Figure{0, "cycles", "28 cycles with 32 bits, " + jia + ", and with 64 bits, " + rrze},
-		SharedWider: Figure{1, "cycles", huerta + ", table 2: LDS of 128 bits takes 2 more"},
-		StoreData:   Figure{3, "cycles", huerta + ", table 2: WAR latency of STG and STS"},
-		StoreWider:  Figure{2, "cycles", huerta + ", table 2: WAR latency of STG and STS of 64 and 128 bits"},
+		FP64:          Figure{8, "cycles", ubench + ": lat_double 8.08"},
+		Half:          Figure{12, "cycles", "fitted: wmma latency of 33 to 35 cycles over its HMMA steps, " + ubench},
+		MUFU:          Figure{17, "cycles", "fitted: fast square root chain of 21.1 with one multiplication of 4, " + ubench},
+		Convert:       Figure{15, "cycles", tapioca + ": F2I and I2F together 30.0"},
+		BitCount:      Figure{10, "cycles", gpaTable},
+		Shuffle:       Figure{23, "cycles", "fitted: between the shared-memory latency and GPA's bound of 25"},
+		Special:       Figure{20, "cycles", "fitted: between the shared-memory latency and GPA's bound of 25"},
+		Check:         Figure{15, "cycles", "fitted: as a conversion"},
+		Constant:      Figure{27, "cycles", huerta + ": LDC 26 to 29"},
+		ConstantFixed: Figure{26, "cycles", huerta + ", table 2"},
+		ConstantRead:  Figure{10, "cycles", huerta + ", table 2"},
+		Shared:        Figure{19, "cycles", jia + "; with 8 cycles for the address the 27.0 of " + ubench},
+		Atomic:        Figure{26, "cycles", "fitted: load, operation and store of shared memory"},
+		L1:            Figure{28, "cycles", jia + "; 27.9 in " + rrze},
+		L2:            Figure{212, "cycles", rrze + ": 212.1, and the tuner of Accel-Sim"},
+		Global:        Figure{244, "cycles", ubench + ": atomic_add_lat 243.6"},
+		DRAM:          Figure{429, "cycles", rrze + ": 425 to 434"},
+		Wider:         Figure{0, "cycles", "28 cycles with 32 bits, " + jia + ", and with 64 bits, " + rrze},
+		SharedWider:   Figure{1, "cycles", huerta + ", table 2: LDS of 128 bits takes 2 more"},
+		StoreData:     Figure{3, "cycles", huerta + ", table 2: WAR latency of STG and STS"},
+		StoreWider:    Figure{2, "cycles", huerta + ", table 2: WAR latency of STG and STS of 64 and 128 bits"},
+		UniformLoad:   Figure{0, "cycles", "no uniform registers"},
+		UniformStore:  Figure{0, "cycles", "no uniform registers"},
 	}
 }
 

@@ -40,9 +40,12 @@ type Config struct {
 	queueLG, queueMIO   int
 	entry, address, lsu int64
 	entryMIO            int64
+	entryUniform        int64
 	instruction         int64 // cycles between two instructions through the LSU
 	wider, sharedWider  int64
 	storeData           int64 // from the grant
+	uniformLoad         int64 // sooner after the grant
+	uniformStore        int64 // less than storeData
 	storeWider          int64
 
 	l1Sets, l1Ways, l1Pending int
@@ -85,6 +88,7 @@ func NewConfig(m *arch.Model, carveout int, fast bool) *Config {
 		entry: entry, address: q.Address.Cycles(), lsu: q.LSU.Cycles(), instruction: q.Instruction.Cycles(),
 		wider: l.Wider.Cycles(), sharedWider: l.SharedWider.Cycles(),
 		storeData: l.StoreData.Cycles(), storeWider: l.StoreWider.Cycles(), entryMIO: q.EntryMIO.Cycles(),
+		entryUniform: q.EntryUniform.Cycles(), uniformLoad: l.UniformLoad.Cycles(), uniformStore: l.UniformStore.Cycles(),
 		l1Sets: l1Sets(m, carveout), l1Ways: m.L1.Ways.Int(),
 		l1Pending: m.L1.Pending.Int(),
 		tagHash:   [2]uint64{uint64(m.L1.TagHash[0].Value), uint64(m.L1.TagHash[1].Value)},

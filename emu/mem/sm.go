@@ -105,11 +105,12 @@ func (s *SM) Shuffle(sub int, at, latency int64) (read, done int64) {
 
 // A Shared describes an access to shared memory.
 type Shared struct {
-	Passes int  // through the banks
-	Ideal  int  // passes without conflicts
-	Words  int  // of 32 bits a thread
-	Store  bool // not a load
-	Atomic bool
+	Passes  int  // through the banks
+	Ideal   int  // passes without conflicts
+	Words   int  // of 32 bits a thread
+	Store   bool // not a load
+	Atomic  bool
+	Uniform bool // one address, of uniform registers
 }
 
 // Shared times an access to shared memory.
@@ -121,28 +122,35 @@ func (s *SM) Shared(sub int, at int64, a Shared) (read, done int64) {
 		latency = cfg.atomicShared
 	}
 	latency += cfg.sharedWider * int64(max(a.Words-2, 0))
+	if a.Uniform && !a.Store {
+		latency -= cfg.uniformLoad
+	}
 	read = g
 	if a.Store || a.Atomic {
-		read = cfg.stored(g, a.Words)
+		read = cfg.stored(g, a.Words, a.Uniform)
 	}
 	return read, g + latency + cfg.conflict*int64(max(a.Passes-a.Ideal, 0))
 }
 
 // stored returns when a store that the LSU took in a cycle has read its data.
-func (c *Config) stored(grant int64, words int) int64 {
+func (c *Config) stored(grant int64, words int, uniform bool) int64 {
+	if uniform {
+		grant -= c.uniformStore
+	}
 	return grant + c.storeData + c.storeWider*int64(max(words-1, 0))
 }
 
 // A Global describes an access to global or local memory beside its lines.
 type Global struct {
-	Kind   Kind
-	Words  int    // of 32 bits a thread
-	Passes int    // through the data banks of L1
-	Bypass bool   // L1 must not answer: volatile and strong accesses
-	Turns  int    // of atomics: most lanes at one address
-	Dense  bool   // its sectors are looked up as those of neighbouring lines are
-	Free   bool   // it takes no place in the queue and no turn of the LSU: part of another access
-	User   uint64 // comes back in the Answer
+	Kind    Kind
+	Words   int    // of 32 bits a thread
+	Passes  int    // through the data banks of L1
+	Bypass  bool   // L1 must not answer: volatile and strong accesses
+	Turns   int    // of atomics: most lanes at one address
+	Dense   bool   // its sectors are looked up as those of neighbouring lines are
+	Free    bool   // it takes no place in the queue and no turn of the LSU: part of another access
+	Uniform bool   // one address, of uniform registers
+	User    uint64 // comes back in the Answer
 }
 
 // Global times an access to global or local memory. done is Never where it depends on an answer of the device.
@@ -150,16 +158,23 @@ func (s *SM) Global(sub int, at int64, lines []Line, a Global) (read, done int64
 	p := &s.subs[sub]
 	passes := max(s.lookups(lines, a.Dense), a.Passes, 1)
 	s.lsu.forget(at)
-	g := max(at+s.cfg.entry, s.full)
+	entry := s.cfg.entry
+	if a.Uniform {
+		entry = s.cfg.entryUniform
+	}
+	g := max(at+entry, s.full)
 	if !a.Free {
 		g = s.grant(p, g, passes)
 		p.lg.enter(g)
 	}
 	read = g
 	if a.Kind != Read {
-		read = s.cfg.stored(g, a.Words)
+		read = s.cfg.stored(g, a.Words, a.Uniform)
 	}
 	hit := g + s.cfg.l1Hit + max(s.cfg.wider*int64(max(a.Words-1, 0)), s.cfg.lsu*int64(passes-1))
+	if a.Uniform {
+		hit -= s.cfg.uniformLoad
+	}
 	t := s.open(a.User, hit)
 	for i := range lines {
 		switch {
