@@ -27,6 +27,7 @@ type callResolver struct {
 	table   []int                        // functions that constant bank 2 holds, indices in Graph.Funcs
 	local   map[string][]int             // caller → functions that it may call through a pointer, indices in Graph.Funcs
 	remote  map[string][]*cubin.Function // the same in other sections
+	stored  *Call                        // calls what variables of the file point to, nil before it is needed
 }
 
 func newCallResolver(g *Graph, p *places) *callResolver {
@@ -131,9 +132,13 @@ func (r *callResolver) callSlot(block *Block, i, at int, o *sass.Operand) Call {
 	return r.callUnknown(block, i)
 }
 
-// callUnknown makes a call of what the linker's call graph names as candidates.
+// callUnknown makes a call of what the linker's call graph names as candidates. A file that was not linked has none; then
+// they are the functions that variables hold.
 func (r *callResolver) callUnknown(block *Block, i int) Call {
 	caller := r.graph.Funcs[block.Func].Function.Name
+	if len(r.local[caller])+len(r.remote[caller]) == 0 {
+		return r.callStored(i)
+	}
 	return Call{Inst: i, Callees: r.local[caller], Remote: r.remote[caller]}
 }
 

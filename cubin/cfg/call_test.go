@@ -24,9 +24,10 @@ func TestCallees(t *testing.T) {
 		{"linked.cubin", "ns::talk", "__assertfail malloc vprintf free"},
 		{"linked.cubin", "slow", "__cuda_sm20_sqrt_rn_f32_slowpath __cuda_sm3x_div_rn_noftz_f32_slowpath twice"},
 		{"linked.cubin", "twice", ""},
+		{"../../kernels/control/device_calls/device_calls.sm_70.cubin", "device_calls", "lattice_paths add|subtract|larger|horner"},
 	} {
 		t.Run(test.file+" "+test.function, func(t *testing.T) {
-			file, err := cubin.Open(filepath.Join("../testdata", test.file))
+			file, err := cubin.Open(filepath.Join("../testdata", test.file)) // or a kernel of the repository
 			if err != nil {
 				t.Fatal(err)
 			}

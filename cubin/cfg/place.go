@@ -64,6 +64,11 @@ func (p *places) functionTable() []uint64 {
 	if p.kernel == nil {
 		return nil
 	}
+	return p.functionsIn(p.kernel.ConstBank2)
+}
+
+// functionsIn returns the entries of device functions of the section that are among 64-bit words, in order.
+func (p *places) functionsIn(words []byte) []uint64 {
 	entries := make(map[uint64]bool)
 	for i := range p.code.Functions {
 		if f := &p.code.Functions[i]; f.Kind == cubin.DeviceFunction {
@@ -71,8 +76,8 @@ func (p *places) functionTable() []uint64 {
 		}
 	}
 	var list []uint64
-	for bank := p.kernel.ConstBank2; len(bank) >= 8; bank = bank[8:] {
-		if word := binary.LittleEndian.Uint64(bank); entries[word] {
+	for ; len(words) >= 8; words = words[8:] {
+		if word := binary.LittleEndian.Uint64(words); entries[word] {
 			list = append(list, word)
 			delete(entries, word)
 		}
