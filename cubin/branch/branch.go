@@ -1,0 +1,169 @@
+// Package branch sorts the conditional branches of machine code as Gupta and Datta do ("Characterizing performance loss
+// from mapping general purpose applications onto GPU architectures"): intrinsic ones belong to the algorithm, extrinsic
+// ones to its mapping onto threads and blocks. The paper's authors marked branches in the source by hand. Here a backward
+// slice of the condition decides, and marks by hand are rules that override it. Begin with [Find].
+package branch
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"gpa/cubin"
+	"gpa/cubin/cfg"
+	"gpa/cubin/sass"
+)
+
+// A Type is a class of branches.
+type Type uint8
+
+// The classes.
+const (
+	// Uniform branches depend on nothing but parameters, sizes of the launch and constants: all threads go the same way.
+	Uniform Type = iota
+	// Intrinsic branches depend on data, on other threads' values, or on values that change from one iteration of a loop
+	// to the next.
+	Intrinsic
+	// Extrinsic branches depend on thread and block numbers and on no data.
+	Extrinsic
+)
+
+// Types lists the classes.
+func Types() []Type { return []Type{Intrinsic, Extrinsic, Uniform} }
+
+// String is uniform, intrinsic or extrinsic.
+func (t Type) String() string { return [...]string{"uniform", "intrinsic", "extrinsic"}[t] }
+
+// ParseType finds a class by its name.
+func ParseType(name string) (Type, error) {
+	for _, t := range Types() {
+		if t.String() == name {
+			return t, nil
+		}
+	}
+	return 0, fmt.Errorf("%q is no type of branches (intrinsic, extrinsic, uniform)", name)
+}
+
+// Origins is a set of what the condition of a branch depends on.
+type Origins uint8
+
+// The origins. A slice does not go beyond what memory returns.
+const (
+	Thread   Origins = 1 << iota // thread, lane and warp numbers
+	CTA                          // block numbers
+	Geometry                     // sizes of block and grid
+	Param                        // kernel parameters and constant memory
+	Data                         // results of loads, atomics, texture fetches, system calls
+	Warp                         // shuffles, votes, matches and reductions: values of other lanes
+	Loop                         // itself, an iteration earlier
+)
+
+// String lists the origins.
+func (o Origins) String() string {
+	var list []string
+	for i, name := range []string{"thread", "block", "size", "parameter", "data", "warp", "loop"} {
+		if o>>i&1 != 0 {
+			list = append(list, name)
+		}
+	}
+	return strings.Join(list, " ")
+}
+
+// Type returns the class of a branch with these origins.
+func (o Origins) Type() Type {
+	switch {
+	case o&(Data|Warp) != 0:
+		return Intrinsic
+	case o&(Thread|CTA) != 0:
+		return Extrinsic
+	case o&Loop != 0:
+		return Intrinsic
+	}
+	return Uniform
+}
+
+// A Branch is a conditional branch, a conditional exit, or a jump through a register.
+type Branch struct {
+	Code, Inst int // section and instruction index
+	PC         uint64
+	Type       Type
+	Origins    Origins
+	Rule       *Rule // that decided the type, nil for the slice
+	HasTarget  bool
+	Target     uint64 // offset in the section
+}
+
+// Contradicts reports whether a rule decided otherwise than the slice would have.
+func (b *Branch) Contradicts() bool { return b.Rule != nil && b.Type != b.Origins.Type() }
+
+// Find returns the conditional branches that a kernel comes to, calls included, by section and address. Branches that
+// synchronise the lanes of a warp (BRA.DIV, BRA.CONV, BRA.U of the loops that gather lanes) are not among them: the
+// compiler puts them in, and they do not part lanes.
+func Find(module *cubin.File, graphs []*cfg.Graph, k *cubin.Kernel) ([]Branch, error) {
+	super, err := cfg.NewSupergraph(graphs, k.Code.Index, int(k.Entry/sass.InstSize))
+	if err != nil {
+		return nil, fmt.Errorf("kernel %s: %w", k.Demangled, err)
+	}
+	s := newSlicer(super, graphs, k.ParamBase)
+	s.solve()
+	origins := s.origins()
+	var list []Branch
+	for node, reachable := range s.reachable {
+		if !reachable || node == super.Shape.Exit {
+			continue
+		}
+		n := super.Nodes[node]
+		in := &graphs[n.Graph].Code.Insts[n.Last]
+		if !conditional(in) {
+			continue
+		}
+		b := Branch{Code: n.Graph, Inst: n.Last, PC: in.PC, Origins: s.condition(node, origins)}
+		b.Type = b.Origins.Type()
+		b.Target, b.HasTarget = target(in)
+		list = append(list, b)
+	}
+	slices.SortFunc(list, func(x, y Branch) int {
+		if x.Code != y.Code {
+			return x.Code - y.Code
+		}
+		return x.Inst - y.Inst
+	})
+	return list, nil
+}
+
+// conditional reports whether lanes that come to an instruction together may go on by different ways.
+func conditional(in *sass.Inst) bool {
+	switch in.Op {
+	case sass.BRX, sass.JMX:
+		return !in.Guard.Never()
+	case sass.BRA, sass.JMP, sass.EXIT, sass.CALL, sass.RET:
+	default:
+		return false
+	}
+	if in.Guard.Never() || in.Op == sass.BRA && in.Mod(sass.BraMode) != sass.BraPlain {
+		return false
+	}
+	if !in.Guard.Always() {
+		return true
+	}
+	for i := range in.Operands {
+		o := &in.Operands[i]
+		switch {
+		case o.Kind == sass.KindPred && o.Source && o.Reg != sass.PT:
+			return true
+		case in.Op == sass.CALL && o.Source && (o.Kind == sass.KindReg || o.Kind == sass.KindLabelReg) && o.Reg != sass.RZ:
+			return true
+		}
+	}
+	return false
+}
+
+// target returns where a direct branch leads.
+func target(in *sass.Inst) (uint64, bool) {
+	for i := range in.Operands {
+		if in.Operands[i].Kind == sass.KindTarget && in.Op != sass.BRX && in.Op != sass.JMX {
+			return in.Operands[i].Imm, true
+		}
+	}
+	return 0, false
+}
