@@ -95,10 +95,16 @@ func bra(w *warp, o *op) error {
 	if taken == 0 {
 		return nil
 	}
-	w.block.run.counters[o.index].taken += int64(bits.OnesCount32(taken))
+	w.countTaken(o, taken)
 	w.state.Branch(taken, o.target, o.index+1)
 	w.group()
 	return nil
+}
+
+// countTaken counts the lanes that take a branch.
+func (w *warp) countTaken(o *op, taken uint32) {
+	w.taken = taken
+	w.block.run.counters[o.index].taken += int64(bits.OnesCount32(taken))
 }
 
 // braConverged is BRA.DIV and BRA.CONV: the branch depends on whether all live lanes of the warp are together.
@@ -108,7 +114,7 @@ func braConverged(w *warp, o *op) error {
 	if together == (o.mode == sass.BraCONV) {
 		taken = w.mask
 	}
-	w.block.run.counters[o.index].taken += int64(bits.OnesCount32(taken))
+	w.countTaken(o, taken)
 	w.state.Branch(taken, o.target, o.index+1)
 	w.group()
 	return nil
@@ -164,10 +170,22 @@ func indirect(w *warp, o *op, base uint64) error {
 			return f
 		}
 	}
-	w.block.run.counters[o.index].taken += int64(bits.OnesCount32(taken))
+	w.countTaken(o, taken)
+	w.parted = apart(taken, &targets)
 	w.state.Indirect(taken, &targets, o.index+1)
 	w.group()
 	return nil
+}
+
+// apart reports whether lanes have different targets.
+func apart(lanes uint32, targets *[32]int32) bool {
+	first := targets[bits.TrailingZeros32(lanes)&31]
+	for ; lanes != 0; lanes &= lanes - 1 {
+		if targets[bits.TrailingZeros32(lanes)] != first {
+			return true
+		}
+	}
+	return false
 }
 
 // compileCALL: to a place in the section, to an absolute address, or through a register. There is no return stack: the

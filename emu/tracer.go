@@ -33,6 +33,8 @@ type Step struct {
 	Active      uint32 // lanes that were at the instruction
 	Live        uint32 // lanes that had not exited before it
 	Mask        uint32 // of the active ones, those whose guard was true
+	Taken       uint32 // of these, those that took the branch that the instruction is
+	Parted      bool   // the active ones that have not exited go on by different ways, or some have exited
 	warp        *warp
 	op          *op
 }
@@ -126,10 +128,15 @@ func (w *warp) trace() error {
 	o, run := w.next(), w.block.run
 	s := &run.step
 	*s = Step{Block: w.block.number, Warp: w.id, Code: int(o.code), Inst: o.inst, Active: w.active, Live: w.state.Live(), warp: w, op: o}
+	w.taken, w.parted = 0, false
 	if err := w.step(); err != nil {
 		return err
 	}
-	s.Mask = w.mask
+	s.Mask, s.Taken = w.mask, w.taken
+	s.Parted = w.parted || s.Taken != 0 && s.Taken != s.Active
+	if exited := s.Exited(); exited != 0 && exited != s.Active {
+		s.Parted = true
+	}
 	run.launch.Tracer.Step(s)
 	return nil
 }

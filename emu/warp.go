@@ -29,6 +29,9 @@ type warp struct {
 	mask   uint32 // of those, the lanes whose guard is true
 	exists uint32 // lanes that there were at the start
 
+	taken  uint32 // lanes that took the last branch
+	parted bool   // those of the last indirect branch went different ways
+
 	regrouped bool  // the instruction has told the re-convergence state where control goes
 	cost      int64 // cycles that re-convergence has cost since the warp last issued
 

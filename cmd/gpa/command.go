@@ -73,7 +73,7 @@ type failure struct{ error }
 
 // run executes a command line and returns the exit status. It is apart from main so that tests can call it.
 func run(ctx context.Context, e *env, args []string) int {
-	if len(args) == 0 || args[0] == "--help" || args[0] == "-h" || args[0] == "help" && (len(args) == 1 || args[1] == "help") {
+	if len(args) == 0 || args[0] == "--help" || args[0] == "-h" || args[0] == "help" && len(args) == 1 {
 		printHelp(e.stdout)
 		return exitDone
 	}
@@ -85,11 +85,7 @@ func run(ctx context.Context, e *env, args []string) int {
 			return c.run(ctx, e, args[1:])
 		}
 	}
-	near := suggestion(args[0], words())
-	if near == "" {
-		near = "; gpa --help lists them"
-	}
-	fmt.Fprintf(e.stderr, "gpa: there is no command %q%s\n", args[0], near)
+	fmt.Fprintf(e.stderr, "gpa: there is no command %q; gpa --help lists them\n", args[0])
 	return exitUsage
 }
 
@@ -108,7 +104,7 @@ func (c *command) run(ctx context.Context, e *env, args []string) int {
 		return exitDone
 	}
 	if err != nil {
-		return c.report(e, usageError{suggestFlag(err, flags)})
+		return c.report(e, usageError{err})
 	}
 	e.progress.start("gpa " + c.name)
 	err = act(ctx, e, flags.Args())

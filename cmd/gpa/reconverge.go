@@ -9,7 +9,9 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"gpa/cubin/branch"
 	"gpa/emu"
+	"gpa/emu/activity"
 	"gpa/emu/convergence"
 	"gpa/reports"
 )
@@ -21,6 +23,9 @@ type reconvergeFlags struct {
 	models          []string
 	timing          string
 	maxInstructions int64
+	activity        string
+	types           []string
+	top             int
 }
 
 func reconvergeCommand() command {
@@ -44,12 +49,25 @@ buffers hold what they hold under volta (within the tolerances of the launch fil
 a launch does not end has a row that says why.
 
 Below are the static figures: sizes of thread frontiers, re-convergence checks, join points; and where the control flow
-is unstructured, the transformations that make it structured and the growth of the code.`,
+is unstructured, the transformations that make it structured and the growth of the code. Dynamic code expansion is what
+pdom issues more than tf-stack; its upper limit is what divergent warps issue under pdom of blocks that forward copies
+duplicate (Wu et al., Table 3).
+
+Then comes where the lanes of warps were under one of the models (--activity), as Gupta and Datta have it: active, or
+inactive because of the last branch that parted them from the active ones. Intrinsic branches depend on data, on other
+threads' values or on loops; extrinsic ones on thread and block numbers and on no data; uniform ones on nothing that
+differs between threads. A backward slice of the machine code tells them apart; --branch-type says otherwise. Tables give
+the lanes by kernel, function and loop, the branches by type, and the branches that lose most. Occupancy is the share of
+all lanes of the warps that took the branch. An extrinsic branch is serial where one thread works and the others wait,
+critical where warps execute it more than once, and set-up otherwise.`,
 		setup: func(flags *pflag.FlagSet) action {
 			var f reconvergeFlags
 			flags.BoolVar(&f.json, "json", false, "print JSON")
 			flags.StringSliceVar(&f.models, "models", nil, "only the rows `NAME,...` (volta always is one)")
 			flags.StringVar(&f.timing, "timing", "full", "`LEVEL` of the timing model for cycles: full, fast, or none")
+			flags.StringVar(&f.activity, "activity", convergence.Names()[0], "`MODEL` under which branches are watched, not struct or bound")
+			flags.StringArrayVar(&f.types, "branch-type", nil, "the branches of source lines have a type: `FILE:LINE=TYPE` or FILE:FIRST-LAST=TYPE")
+			flags.IntVar(&f.top, "top", 10, "the `N` branches and scopes that lose most lanes (0: all)")
 			flags.Int64Var(&f.maxInstructions, "max-instructions", 0, "stop a launch after `N` warp instructions (default: no limit)")
 			f.target.register(flags)
 			return f.run
@@ -75,13 +93,14 @@ func (f *reconvergeFlags) run(ctx context.Context, e *env, args []string) error 
 		return fmt.Errorf("%s: %w", r.file.Name, err)
 	}
 	if f.json {
-		err = reports.WriteJSON(e.stdout, reconvergeObjects(list))
+		err = reports.WriteJSON(e.stdout, reconvergeObjects(r.module, list))
 	} else {
-		err = reconvergeText(e, r, convergence.Sum(list))
+		err = reconvergeText(e, r, convergence.Sum(list), f.top)
 	}
 	if err != nil {
 		return err
 	}
+	unusedRules(e, o.Rules, list)
 	return reconvergeFailed(list)
 }
 
@@ -91,6 +110,9 @@ func (f *reconvergeFlags) options(o *convergence.Options) error {
 		if !slices.Contains(convergence.Names(), name) {
 			return usagef("--models: there is no %q (%s)", name, strings.Join(convergence.Names(), ", "))
 		}
+	}
+	if err := f.branchOptions(o); err != nil {
+		return err
 	}
 	if f.maxInstructions < 0 {
 		return usagef("--max-instructions: %d is negative", f.maxInstructions)
@@ -105,6 +127,46 @@ func (f *reconvergeFlags) options(o *convergence.Options) error {
 		}
 	}
 	return usagef("--timing: %q is neither full, fast nor none", f.timing)
+}
+
+// branchOptions checks the flags about branches.
+func (f *reconvergeFlags) branchOptions(o *convergence.Options) error {
+	o.Activity = f.activity
+	watched := []string{convergence.Names()[0]}
+	for _, name := range convergence.Names() {
+		if name != convergence.Struct && name != convergence.Bound && (len(f.models) == 0 || slices.Contains(f.models, name)) {
+			watched = append(watched, name)
+		}
+	}
+	if !slices.Contains(watched, f.activity) {
+		return usagef("--activity: %q is none of %s", f.activity, strings.Join(slices.Compact(watched), ", "))
+	}
+	for _, text := range f.types {
+		rule, err := branch.ParseRule(text)
+		if err != nil {
+			return usagef("--branch-type: %v", err)
+		}
+		o.Rules = append(o.Rules, rule)
+	}
+	if f.top < 0 {
+		return usagef("--top: %d is negative", f.top)
+	}
+	return nil
+}
+
+// unusedRules tells of rules that have decided no branch.
+func unusedRules(e *env, rules []branch.Rule, list []convergence.Launch) {
+	for i := range rules {
+		used := false
+		for k := range list {
+			used = used || list[k].Activity != nil && slices.ContainsFunc(list[k].Activity.Branches, func(u activity.BranchUse) bool {
+				return u.Branch.Rule != nil && *u.Branch.Rule == rules[i]
+			})
+		}
+		if !used {
+			fmt.Fprintf(e.stderr, "gpa: --branch-type %s: no branch of the kernel is on these lines, or a later rule decides\n", &rules[i])
+		}
+	}
 }
 
 // reconvergeFailed is the error of a kernel that fails under the hardware's own model.

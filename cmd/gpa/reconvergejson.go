@@ -1,6 +1,7 @@
 package main
 
 import (
+	"gpa/cubin"
 	"gpa/emu/convergence"
 )
 
@@ -10,10 +11,13 @@ type (
 		Launches []reconvergeLaunch `json:"launches"`
 	}
 	reconvergeLaunch struct {
-		Kernel    string              `json:"kernel"`
-		Models    []reconvergeModel   `json:"models"`
-		Frontier  reconvergeFrontier  `json:"frontier"`
-		Structure reconvergeStructure `json:"structure"`
+		Kernel    string                       `json:"kernel"`
+		Models    []reconvergeModel            `json:"models"`
+		Frontier  reconvergeFrontier           `json:"frontier"`
+		Structure reconvergeStructure          `json:"structure"`
+		Activity  *activityObject              `json:"activity,omitempty"`
+		Classes   map[string]branchClassObject `json:"branch_classes,omitempty"`
+		Branches  []branchObject               `json:"branches,omitempty"`
 	}
 	reconvergeModel struct {
 		Model              string   `json:"model"`
@@ -46,25 +50,42 @@ type (
 		CutEdges        int     `json:"cut_edges"`
 		CopiedBlocks    int     `json:"copied_blocks"`
 		StaticExpansion float64 `json:"static_expansion"`
-		TransformMS     float64 `json:"transform_ms"`
+		// Of PDOM's warp instructions: those that thread frontiers do not need, and an upper limit.
+		DynamicExpansion *float64 `json:"dynamic_expansion,omitempty"`
+		UpperLimit       *float64 `json:"upper_limit,omitempty"`
+		TransformMS      float64  `json:"transform_ms"`
 	}
 )
 
-func reconvergeObjects(list []convergence.Launch) reconvergeObject {
+func reconvergeObjects(module *cubin.File, list []convergence.Launch) reconvergeObject {
 	object := reconvergeObject{Launches: []reconvergeLaunch{}}
 	for i := range list {
-		object.Launches = append(object.Launches, reconvergeLaunchObject(&list[i]))
+		object.Launches = append(object.Launches, reconvergeLaunchObject(module, &list[i]))
 	}
 	return object
 }
 
-func reconvergeLaunchObject(l *convergence.Launch) reconvergeLaunch {
+func reconvergeLaunchObject(module *cubin.File, l *convergence.Launch) reconvergeLaunch {
 	f, s := &l.Frontier, &l.Structure
 	o := reconvergeLaunch{
 		Kernel:   l.Kernel.Demangled,
 		Frontier: reconvergeFrontier{f.Blocks, f.Min, f.Mean, f.Max, f.Checks, f.TFJoins, f.PDOMJoins},
-		Structure: reconvergeStructure{s.Unstructured, s.ForwardCopies, s.BackwardCopies, s.Cuts, s.CutEdges, s.CopiedBlocks,
-			s.StaticExpansion(), float64(s.Took.Microseconds()) / 1000},
+		Structure: reconvergeStructure{
+			Unstructured: s.Unstructured, ForwardCopies: s.ForwardCopies, BackwardCopies: s.BackwardCopies, Cuts: s.Cuts, CutEdges: s.CutEdges,
+			CopiedBlocks: s.CopiedBlocks, StaticExpansion: s.StaticExpansion(), TransformMS: float64(s.Took.Microseconds()) / 1000},
+	}
+	if share, ok := l.DynamicExpansion(); ok {
+		o.Structure.DynamicExpansion = &share
+	}
+	if share, ok := l.ExpansionLimit(); ok {
+		o.Structure.UpperLimit = &share
+	}
+	if l.Activity != nil {
+		o.Activity = newActivityObject(l.Activity)
+		o.Classes = branchClassObjects(l.Activity.Branches)
+		for i := range l.Activity.Branches {
+			o.Branches = append(o.Branches, newBranchObject(module, &l.Activity.Branches[i]))
+		}
 	}
 	for i := range l.Runs {
 		o.Models = append(o.Models, reconvergeModelObject(&l.Runs[i]))

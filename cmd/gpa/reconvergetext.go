@@ -9,7 +9,7 @@ import (
 )
 
 // reconvergeText prints the comparison, a table for each kernel. The host time of the transformation goes to standard error.
-func reconvergeText(e *env, r *resolved, list []convergence.Launch) error {
+func reconvergeText(e *env, r *resolved, list []convergence.Launch, top int) error {
 	fmt.Fprintf(e.stdout, "%s on %s (sm_%d)\n", r.file.Name, r.model.Name, r.module.Arch)
 	for i := range list {
 		l := &list[i]
@@ -27,6 +27,9 @@ func reconvergeText(e *env, r *resolved, list []convergence.Launch) error {
 			}
 		}
 		staticText(e, l)
+		if err := activityText(e, r.module, l.Activity, top); err != nil {
+			return err
+		}
 	}
 	if len(list) > 0 && list[0].Took > 0 {
 		fmt.Fprintf(e.stderr, "restructured in %.1f ms\n", float64(list[0].Took.Microseconds())/1000)
@@ -87,5 +90,12 @@ func staticText(e *env, l *convergence.Launch) {
 		fmt.Fprintf(e.stdout, "  control flow is unstructured: %d forward copies, %d backward copies, %d cuts of %d edges make it structured;\n"+
 			"    %d blocks copied, %d → %d instructions (%+.1f%%)\n",
 			s.ForwardCopies, s.BackwardCopies, s.Cuts, s.CutEdges, s.CopiedBlocks, s.Before, s.After, 100*s.StaticExpansion())
+	}
+	if share, ok := l.DynamicExpansion(); ok {
+		fmt.Fprintf(e.stdout, "  dynamic code expansion: %.1f%% of the warp instructions of pdom", 100*share)
+		if limit, ok := l.ExpansionLimit(); ok && s.Unstructured {
+			fmt.Fprintf(e.stdout, "; upper limit by forward copies: %.1f%%", 100*limit)
+		}
+		fmt.Fprintln(e.stdout)
 	}
 }

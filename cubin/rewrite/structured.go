@@ -100,6 +100,22 @@ func (s *Structured) Reachable() []int {
 	return list
 }
 
+// Copies returns how often each block of the original graph is in the result.
+func (s *Structured) Copies() []int {
+	var list []int
+	for _, node := range s.Reachable() {
+		n := &s.Nodes[node]
+		if n.Kind != BlockNode {
+			continue
+		}
+		for len(list) <= n.Block {
+			list = append(list, 0)
+		}
+		list[n.Block]++
+	}
+	return list
+}
+
 // add makes a node.
 func (s *Structured) add(n Node) (int, error) {
 	if len(s.Nodes) >= s.limit {

@@ -33,6 +33,11 @@ func newFigureAt(t *testing.T, level emu.TimingLevel, model reconv.Model, file, 
 	if err != nil {
 		t.Fatal(err)
 	}
+	return newFigureOf(t, level, model, module, kernel)
+}
+
+func newFigureOf(t *testing.T, level emu.TimingLevel, model reconv.Model, module *cubin.File, kernel string) *figure {
+	t.Helper()
 	gpu, err := arch.ByName("v100")
 	if err != nil {
 		t.Fatal(err)

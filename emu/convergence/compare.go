@@ -3,6 +3,7 @@
 package convergence
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	"gpa/cubin"
+	"gpa/cubin/branch"
 	"gpa/cubin/rewrite"
 	"gpa/emu"
 	"gpa/emu/activity"
@@ -44,6 +46,8 @@ type Options struct {
 	Timing          emu.TimingLevel // none: no cycles
 	MaxInstructions int64           // warp instructions of a launch, 0 for no limit
 	Stdout          io.Writer       // of device-side printf, once
+	Activity        string          // model under which branches are watched, empty for the hardware's
+	Rules           []branch.Rule   // types of branches
 }
 
 // Status says how a launch ended under a model.
@@ -78,6 +82,31 @@ type Launch struct {
 	Runs     []Run
 	Frontier Frontier
 	Structure
+	// Activity is nil where the model to watch branches under cannot run the launch.
+	Activity *Activity
+	// Repeated are PDOM's warp instructions in blocks that Forward Copy duplicates, issued by divergent warps.
+	Repeated int64
+}
+
+// DynamicExpansion is the part of PDOM's warp instructions that earlier re-convergence, at thread frontiers, does not
+// issue again. ok is false where one of the two has no count.
+func (l *Launch) DynamicExpansion() (share float64, ok bool) {
+	pdom, frontiers := l.Run((reconv.PDOM{}).Name()), l.Run((reconv.TFStack{}).Name())
+	if pdom == nil || frontiers == nil || pdom.Status != OK || frontiers.Status != OK {
+		return 0, false
+	}
+	return 1 - float64(frontiers.WarpInstructions)/float64(pdom.WarpInstructions), true
+}
+
+// ExpansionLimit is the upper limit of dynamic code expansion of Wu et al., Table 3, as a part of PDOM's warp instructions:
+// what divergent warps issue of blocks that Forward Copy duplicates. ok is false where PDOM cannot run the launch or the
+// code cannot be made structured.
+func (l *Launch) ExpansionLimit() (share float64, ok bool) {
+	pdom := l.Run((reconv.PDOM{}).Name())
+	if pdom == nil || pdom.Status != OK || l.Structure.Endless {
+		return 0, false
+	}
+	return float64(l.Repeated) / float64(pdom.WarpInstructions), true
 }
 
 // Run returns the row of a model, nil where there is none.
@@ -95,6 +124,7 @@ type comparer struct {
 	options Options
 	static  *analysis
 	rows    []*scheme
+	watch   string // row whose branches are watched
 }
 
 // A scheme is a model with the code that it runs and the memory that the launches so far have left.
@@ -110,9 +140,9 @@ type scheme struct {
 // Compare runs the launches of a file, in order, under every model. A model that cannot run a launch, or not to its end,
 // has a row that says why. The error says that the launch file or the hardware's own model failed, or that ctx ended.
 func Compare(ctx context.Context, file *launch.File, module *cubin.File, gpu *arch.Model, o Options) ([]Launch, error) {
-	c := &comparer{file: file, gpu: gpu, options: o}
+	c := &comparer{file: file, gpu: gpu, options: o, watch: cmp.Or(o.Activity, (reconv.Volta{}).Name())}
 	var err error
-	if c.static, err = analyse(module); err != nil {
+	if c.static, err = analyse(module, o.Rules); err != nil {
 		return nil, err
 	}
 	for _, name := range Names() {
@@ -181,9 +211,11 @@ func (c *comparer) launch(ctx context.Context, i int) (*Launch, error) {
 		return nil, err
 	}
 	l.Kernel = at.Kernel
-	if l.Frontier, l.Structure, err = c.static.of(at.Kernel); err != nil {
+	facts, err := c.static.of(at.Kernel)
+	if err != nil {
 		return nil, err
 	}
+	l.Frontier, l.Structure = facts.frontier, facts.structure
 	for _, s := range c.rows {
 		if same := l.Run((reconv.PDOM{}).Name()); s.name == Struct && c.static.rewritten == nil && same != nil && l.Structure.Err == "" {
 			r := *same // the same code
@@ -194,23 +226,25 @@ func (c *comparer) launch(ctx context.Context, i int) (*Launch, error) {
 		if s.name == Struct && s.stopped == "" && l.Structure.Err != "" {
 			s.stopped, s.why = Unsupported, l.Structure.Err
 		}
-		r, err := c.run(ctx, s, i)
+		w := c.watcher(s, facts)
+		r, err := c.run(ctx, s, i, w)
 		if err != nil {
 			return nil, err
 		}
 		l.Runs = append(l.Runs, *r)
+		w.result(l, r, facts)
 	}
 	return l, nil
 }
 
 // run runs a launch under one model.
-func (c *comparer) run(ctx context.Context, s *scheme, i int) (*Run, error) {
+func (c *comparer) run(ctx context.Context, s *scheme, i int, w *watcher) (*Run, error) {
 	r := &Run{Model: s.name, Status: OK, Bound: s.name == Bound}
 	for range c.file.Launches[i].Repeat {
 		if s.stopped != "" {
 			break
 		}
-		if err := s.once(ctx, i, r); err != nil {
+		if err := s.once(ctx, i, r, w); err != nil {
 			return nil, err
 		}
 	}
@@ -229,9 +263,9 @@ func (c *comparer) run(ctx context.Context, s *scheme, i int) (*Run, error) {
 }
 
 // once runs a launch once, without timing and with it.
-func (s *scheme) once(ctx context.Context, i int, r *Run) error {
+func (s *scheme) once(ctx context.Context, i int, r *Run, w *watcher) error {
 	var m activity.Meter
-	result, err := s.untimed.Trace(ctx, i, &m)
+	result, err := s.untimed.Trace(ctx, i, w.with(&m))
 	if err := s.ended(ctx, err); err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"gpa/cubin"
+	"gpa/cubin/branch"
 	"gpa/cubin/cfg"
 	"gpa/cubin/rewrite"
 	"gpa/cubin/sass"
@@ -29,6 +30,9 @@ type Structure struct {
 	rewrite.Counts
 	Before, After int           // instructions of the functions of the kernel
 	Took          time.Duration // by the transformation of the module, on the host
+	// Endless says that no transformation makes the control flow structured: it never comes to an end, or takes too many
+	// copies.
+	Endless bool
 }
 
 // StaticExpansion is the growth of the code, 0.5 for half as much again.
@@ -46,10 +50,21 @@ type analysis struct {
 	rewritten *rewrite.Rewritten // nil where there is nothing to restructure, or where it cannot be
 	refused   error              // why the module cannot be restructured
 	took      time.Duration
+	rules     []branch.Rule
+	kernels   map[*cubin.Kernel]*kernelFacts
 }
 
-func analyse(module *cubin.File) (*analysis, error) {
-	a := &analysis{module: module}
+// kernelFacts are what is known of a kernel.
+type kernelFacts struct {
+	frontier  Frontier
+	structure Structure
+	branches  []branch.Branch
+	regions   []region
+	copied    [][]bool // by section and instruction: Forward Copy duplicates it; nil for no instruction
+}
+
+func analyse(module *cubin.File, rules []branch.Rule) (*analysis, error) {
+	a := &analysis{module: module, rules: rules, kernels: make(map[*cubin.Kernel]*kernelFacts)}
 	unstructured := false
 	for _, code := range module.Codes {
 		g, err := cfg.Build(module, code)
@@ -70,17 +85,65 @@ func analyse(module *cubin.File) (*analysis, error) {
 	return a, nil
 }
 
-// of returns the figures of a kernel.
-func (a *analysis) of(k *cubin.Kernel) (Frontier, Structure, error) {
+// of returns what is known of a kernel.
+func (a *analysis) of(k *cubin.Kernel) (*kernelFacts, error) {
+	if known := a.kernels[k]; known != nil {
+		return known, nil
+	}
 	super, err := cfg.NewSupergraph(a.graphs, k.Code.Index, int(k.Entry/sass.InstSize))
 	if err != nil {
-		return Frontier{}, Structure{}, err
+		return nil, err
 	}
-	frontier, err := frontierOf(super.Shape)
-	if err != nil {
-		return Frontier{}, Structure{}, err
+	facts := &kernelFacts{}
+	if facts.frontier, err = frontierOf(super.Shape); err != nil {
+		return nil, err
 	}
-	return frontier, a.structureOf(a.functions(super)), nil
+	if facts.branches, err = branch.Find(a.module, a.graphs, k); err != nil {
+		return nil, err
+	}
+	branch.Apply(a.module, facts.branches, a.rules)
+	functions := a.functions(super)
+	facts.regions = regions(k.Demangled, functions)
+	facts.structure = a.structureOf(functions)
+	facts.copied, facts.structure.Endless = a.copied(functions)
+	a.kernels[k] = facts
+	return facts, nil
+}
+
+// copied marks the instructions of blocks that the transformation of functions duplicates. endless says that one of them
+// has none.
+func (a *analysis) copied(functions []function) (marks [][]bool, endless bool) {
+	for _, f := range functions {
+		shape := f.graph.Shape(f.fn)
+		if shape.Structure().Structured() {
+			continue
+		}
+		s, err := rewrite.Structurize(shape)
+		if err != nil {
+			endless = true
+			continue
+		}
+		for i, n := range s.Copies() {
+			if n < 2 || i == shape.Exit {
+				continue
+			}
+			if marks == nil {
+				marks = a.noMarks()
+			}
+			for _, at := range appendBlock(nil, f, f.fn.Blocks[i]) {
+				marks[at.code][at.inst] = true
+			}
+		}
+	}
+	return marks, endless
+}
+
+func (a *analysis) noMarks() [][]bool {
+	marks := make([][]bool, len(a.graphs))
+	for i, g := range a.graphs {
+		marks[i] = make([]bool, len(g.Code.Insts))
+	}
+	return marks
 }
 
 func frontierOf(s *cfg.Shape) (Frontier, error) {

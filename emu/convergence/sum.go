@@ -12,10 +12,19 @@ func Sum(list []Launch) []Launch {
 			places[l.Kernel.Name] = len(sums)
 			sum := *l
 			sum.Runs = append([]Run(nil), l.Runs...)
+			if l.Activity != nil {
+				sum.Activity = l.Activity.clone()
+			}
 			sums = append(sums, sum)
 			continue
 		}
 		sums[at].Times += l.Times
+		sums[at].Repeated += l.Repeated
+		if l.Activity == nil {
+			sums[at].Activity = nil
+		} else if sums[at].Activity != nil {
+			sums[at].Activity.add(l.Activity)
+		}
 		for k := range l.Runs {
 			sums[at].Runs[k].add(&l.Runs[k])
 		}

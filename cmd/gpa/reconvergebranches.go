@@ -1,0 +1,131 @@
+package main
+
+import (
+	"gpa/cubin"
+	"gpa/cubin/branch"
+	"gpa/emu/activity"
+	"gpa/emu/convergence"
+	"gpa/reports"
+)
+
+// The part of gpa reconverge's JSON that is about branches. Shares are of 1.
+type (
+	lanesObject struct {
+		Active    float64 `json:"active"`
+		Intrinsic float64 `json:"intrinsic"` // inactive because of an intrinsic branch
+		Extrinsic float64 `json:"extrinsic"`
+		Absent    float64 `json:"absent"` // without a thread, or parted by no branch
+	}
+	activityObject struct {
+		Model string `json:"model"`
+		lanesObject
+		ByScope []scopeActivity `json:"by_scope"`
+	}
+	scopeActivity struct {
+		reports.ScopeReport
+		lanesObject
+		Share float64 `json:"share"` // of the kernel's lanes
+	}
+	branchClassObject struct {
+		Static  float64  `json:"static"`  // share of the branches
+		Dynamic float64  `json:"dynamic"` // share of the branches that warps executed
+		Taken   *float64 `json:"taken,omitempty"`
+	}
+	branchObject struct {
+		At           reports.Location `json:"at"`
+		Target       *uint64          `json:"target,omitempty"` // offset in the section
+		Type         string           `json:"type"`
+		Source       string           `json:"source"` // auto or rule
+		Automatic    string           `json:"automatic"`
+		DependsOn    string           `json:"depends_on,omitempty"`
+		Contradicts  bool             `json:"contradicts"`
+		Instances    int64            `json:"instances"`
+		Taken        *float64         `json:"taken,omitempty"`
+		Occupancy    *float64         `json:"occupancy,omitempty"`
+		DynamicCount int64            `json:"dynamic_count"`
+		Warps        int64            `json:"warps"`
+		LostLanes    int64            `json:"lost_lanes"`
+		Grade        activity.Grade   `json:"grade,omitempty"`
+	}
+)
+
+func newLanesObject(s *activity.Slots) lanesObject {
+	active, intrinsic, extrinsic := s.Fractions()
+	o := lanesObject{Active: active, Intrinsic: intrinsic, Extrinsic: extrinsic}
+	if total := s.Total(); total > 0 {
+		o.Absent = float64(s.Absent) / float64(total)
+	}
+	return o
+}
+
+func newActivityObject(a *convergence.Activity) *activityObject {
+	total := a.Total()
+	o := &activityObject{Model: a.Model, lanesObject: newLanesObject(total), ByScope: []scopeActivity{}}
+	for i := range a.Scopes {
+		s := &a.Scopes[i]
+		if s.Total() == 0 {
+			continue
+		}
+		o.ByScope = append(o.ByScope, scopeActivity{
+			ScopeReport: reports.ScopeReport{Kind: string(s.Kind), Function: s.Function, File: s.File, Line: s.Line},
+			lanesObject: newLanesObject(&s.Slots),
+			Share:       float64(s.Total()) / float64(total.Total()),
+		})
+	}
+	return o
+}
+
+// A classShare is what branches of a type are of all branches.
+type classShare struct {
+	activity.Class
+	static, dynamic float64
+}
+
+// classShares returns the shares of the types of branches.
+func classShares(uses []activity.BranchUse) [3]classShare {
+	var list [3]classShare
+	branches, executions := 0, int64(0)
+	for i, c := range activity.Classes(uses) {
+		list[i].Class = c
+		branches += c.Branches
+		executions += c.Executions
+	}
+	for i := range list {
+		list[i].static = float64(list[i].Branches) / float64(max(branches, 1))
+		list[i].dynamic = float64(list[i].Executions) / float64(max(executions, 1))
+	}
+	return list
+}
+
+func branchClassObjects(uses []activity.BranchUse) map[string]branchClassObject {
+	objects := make(map[string]branchClassObject)
+	for t, c := range classShares(uses) {
+		o := branchClassObject{Static: c.static, Dynamic: c.dynamic}
+		if c.Instances > 0 {
+			taken := c.TakenFraction()
+			o.Taken = &taken
+		}
+		objects[branch.Type(t).String()] = o
+	}
+	return objects
+}
+
+func newBranchObject(module *cubin.File, u *activity.BranchUse) branchObject {
+	b := &u.Branch
+	o := branchObject{
+		At: reports.Locate(module, b.Code, b.PC), Type: b.Type.String(), Source: "auto", Automatic: b.Origins.Type().String(),
+		DependsOn: b.Origins.String(), Contradicts: b.Contradicts(), Instances: u.Instances, DynamicCount: u.Executions, Warps: u.Warps,
+		LostLanes: u.Lost, Grade: u.Grade(),
+	}
+	if b.Rule != nil {
+		o.Source = "rule"
+	}
+	if b.HasTarget {
+		o.Target = &b.Target
+	}
+	if u.Executions > 0 {
+		taken, occupancy := u.TakenFraction(), u.Occupancy()
+		o.Taken, o.Occupancy = &taken, &occupancy
+	}
+	return o
+}

@@ -1,0 +1,91 @@
+package convergence
+
+import (
+	"context"
+	"path/filepath"
+	"testing"
+
+	"gpa/cubin"
+	"gpa/cubin/branch"
+	"gpa/emu/arch"
+	"gpa/emu/launch"
+)
+
+// open reads a launch file of the repository's kernels and its sm_70 code.
+func open(t *testing.T, name string) (*launch.File, *cubin.File) {
+	t.Helper()
+	dir := launch.OSDir(filepath.Dir(name))
+	data, err := dir.ReadFile(filepath.Base(name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, err := launch.Parse(name, data, dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	module, err := file.LoadModule(70)
+	if err != nil {
+		t.Skip(err)
+	}
+	return file, module
+}
+
+// stuck lists the kernels that models cannot run to their end. The threads of ticket_lock spin in front of the one that
+// holds the lock, wherever control flow alone decides who runs.
+var stuck = map[string]map[string]Status{
+	"ticket_lock": {"pdom": Livelock, "tf-stack": Livelock, "tf-sandy": Livelock, "struct": Livelock},
+}
+
+// TestCorpus runs every kernel under every model and restructured: the outputs are those of the hardware's model, and no
+// lane is lost to a branch that is said to be uniform.
+func TestCorpus(t *testing.T) {
+	files, err := filepath.Glob("../../kernels/*/*/launch.yaml")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no kernels: %v", err)
+	}
+	gpu, err := arch.ByName("v100")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range files {
+		kernel := filepath.Base(filepath.Dir(name))
+		t.Run(kernel, func(t *testing.T) {
+			t.Parallel()
+			file, module := open(t, name)
+			list, err := Compare(context.Background(), file, module, gpu, Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i := range list {
+				checkRuns(t, &list[i], stuck[kernel])
+			}
+		})
+	}
+}
+
+func checkRuns(t *testing.T, l *Launch, stuck map[string]Status) {
+	for i := range l.Runs {
+		r := &l.Runs[i]
+		want := OK
+		if s, ok := stuck[r.Model]; ok {
+			want = s
+		}
+		if r.Status != want {
+			t.Errorf("%s under %s: %s, want %s: %s", l.Kernel.Demangled, r.Model, r.Status, want, r.Fault)
+		}
+		if r.Status == OK && !r.Bound && !r.OutputsEqual {
+			t.Errorf("%s under %s: other outputs", l.Kernel.Demangled, r.Model)
+		}
+	}
+	if l.Activity == nil {
+		return
+	}
+	if r, s := &l.Runs[0], l.Activity.Total(); s.Total() != 32*r.WarpInstructions || s.Active != r.ThreadInstructions {
+		t.Errorf("%s: slots %+v of %d warp instructions", l.Kernel.Demangled, s, r.WarpInstructions)
+	}
+	for _, u := range l.Activity.Branches {
+		if u.Branch.Type == branch.Uniform && u.Lost > 0 {
+			t.Errorf("%s: branch at %#x (%s) is uniform, but %d lanes are lost to it", l.Kernel.Demangled, u.Branch.PC, u.Branch.Origins, u.Lost)
+		}
+	}
+}
