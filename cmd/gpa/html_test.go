@@ -1,26 +1,19 @@
 package main
 
 import (
-	"encoding/json"
-	"html"
+	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"testing"
-	"time"
 
 	"gpa/kernels"
 )
 
-// probe is a script that uses a page as a reader would and leaves in it what has happened: the errors, and for each instruction
-// that waits the arrows that a click on it has drawn.
-const probe = `<script>
-const errors = [];
-window.addEventListener("error", e => errors.push(e.message));
-window.addEventListener("load", () => {
-  const out = { errors, rows: 0, wrong: [], slowest: 0, lines: 0 };
+// clickAll uses a page as a reader would and tells what has happened: for each instruction that waits for others the arrows that a click
+// on it has drawn, for each hot source line whether it leads to instructions, and the slowest answer to a click in milliseconds.
+const clickAll = `(() => {
+  const out = { rows: 0, wrong: [], slowest: 0, lines: 0 };
   for (const row of document.querySelectorAll("tr[data-defs]")) {
     const want = row.dataset.defs.split(" ").map(p => p.split("=")[0]).filter(id => id !== row.id);
     const began = performance.now();
@@ -39,81 +32,113 @@ window.addEventListener("load", () => {
   }
   document.dispatchEvent(new KeyboardEvent("keydown", { key: "Escape" }));
   if (document.querySelector("tr.picked, tr.def")) out.wrong.push("escape");
-  const pre = document.createElement("pre");
-  pre.id = "probe";
-  pre.textContent = JSON.stringify(out);
-  document.body.append(pre);
-});
-</script>`
+  return out;
+})()`
 
-// browser finds a headless Chromium.
-func browser(t *testing.T) string {
-	t.Helper()
-	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
-		if found, err := exec.LookPath(name); err == nil {
-			return found
-		}
-	}
-	t.Skip("no Chromium is installed: the pages are not tried in a browser")
-	return ""
+// A clicked is what clickAll returns.
+type clicked struct {
+	Wrong       []string
+	Rows, Lines int
+	Slowest     float64 // milliseconds
 }
 
+// maxPage is the most bytes that a page may take.
+const maxPage = 3 << 20
+
 // TestHTMLInBrowser opens the page of every built-in kernel, clicks every instruction that waits for others and every hot source
-// line, and sees that the arrows lead to the right rows.
+// line, and sees that the arrows lead to the right rows and that the console stays empty.
 func TestHTMLInBrowser(t *testing.T) {
-	chromium := browser(t)
+	b := openBrowser(t)
 	for _, name := range kernels.Names() {
 		t.Run(name, func(t *testing.T) {
-			dir := t.TempDir()
-			file := filepath.Join(dir, name+".html")
+			b.t = t
+			file := filepath.Join(t.TempDir(), name+".html")
 			if _, stderr, status := gpa(t, "profile", name, "--html", file); status != exitDone {
 				t.Fatalf("status %d: %s", status, stderr)
 			}
-			text, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
+			paint := b.open(file)
+			var got clicked
+			b.evaluate(clickAll, &got)
+			if len(got.Wrong) > 0 || got.Rows == 0 || got.Lines == 0 {
+				t.Errorf("%+v", got)
 			}
-			if len(text) > 3<<20 {
-				t.Errorf("the page takes %d bytes", len(text))
-			}
-			tried := filepath.Join(dir, "tried.html")
-			if err := os.WriteFile(tried, []byte(strings.Replace(string(text), "<style>", probe+"<style>", 1)), 0o644); err != nil {
-				t.Fatal(err)
-			}
-			checkProbe(t, dumpPage(t, chromium, tried))
+			b.quietConsole()
+			t.Logf("%d bytes, first paint after %.0f ms, %d instructions and %d lines clicked, the slowest answered in %.1f ms",
+				pageSize(t, file), paint, got.Rows, got.Lines, got.Slowest)
 		})
 	}
+	b.t = t
 }
 
-// dumpPage loads a page and returns what it has become.
-func dumpPage(t *testing.T, chromium, file string) string {
+func pageSize(t *testing.T, file string) int64 {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), chromium, "--headless", "--no-sandbox", "--disable-gpu", "--window-size=1400,1000",
-		"--virtual-time-budget=20000", "--user-data-dir="+t.TempDir(), "--dump-dom", "file://"+file)
-	cmd.WaitDelay = 5 * time.Second
-	out, err := cmd.Output()
+	info, err := os.Stat(file)
 	if err != nil {
-		t.Fatalf("%s: %v", chromium, err)
-	}
-	return string(out)
-}
-
-func checkProbe(t *testing.T, dom string) {
-	t.Helper()
-	m := regexp.MustCompile(`<pre id="probe">([^<]*)</pre>`).FindStringSubmatch(dom)
-	if m == nil {
-		t.Fatal("the page's script did not run to its end")
-	}
-	var result struct {
-		Errors, Wrong []string
-		Rows, Lines   int
-		Slowest       float64 // milliseconds
-	}
-	if err := json.Unmarshal([]byte(html.UnescapeString(m[1])), &result); err != nil {
 		t.Fatal(err)
 	}
-	if len(result.Errors) > 0 || len(result.Wrong) > 0 || result.Rows == 0 || result.Lines == 0 {
-		t.Errorf("%+v", result)
+	if info.Size() > maxPage {
+		t.Errorf("the page takes %d bytes", info.Size())
 	}
-	t.Logf("%d instructions and %d lines clicked, the slowest answered in %.1f ms", result.Rows, result.Lines, result.Slowest)
+	return info.Size()
+}
+
+// longKernel is text SASS of so many loads and additions, each addition waiting for the load before it.
+func longKernel(instructions int) string {
+	var text strings.Builder
+	text.WriteString(".arch sm_70\n.kernel long\n.param in, 8\nMOV R2, c[0x0][in]\nMOV R3, c[0x0][in+4]\n")
+	for i := 0; i < instructions; i += 2 {
+		fmt.Fprintf(&text, ".line %d\nLDG.E.SYS R%d, [R2+0x%x]\n", i+1, 4+i%32, 4*(i%1024))
+		fmt.Fprintf(&text, ".line %d\nFADD R40, R40, R%d\n", i+2, 4+i%32)
+	}
+	text.WriteString("STG.E.SYS [R2], R40\nEXIT\n")
+	return text.String()
+}
+
+// clickSome clicks instructions that wait, all over the page, and returns the milliseconds from each click until the page has been
+// painted anew.
+const clickSome = `(async () => {
+  const rows = [...document.querySelectorAll("tr[data-defs]")], took = [];
+  for (let i = 0; i < rows.length; i += Math.ceil(rows.length / 25)) {
+    const began = performance.now();
+    rows[i].querySelector("code").click();
+    await new Promise(done => requestAnimationFrame(() => setTimeout(done)));
+    took.push(performance.now() - began);
+  }
+  return took;
+})()`
+
+// TestLongKernelInBrowser opens the page of a kernel of 10,000 instructions and prints how long a click takes.
+func TestLongKernelInBrowser(t *testing.T) {
+	b := openBrowser(t)
+	dir := t.TempDir()
+	source, module, file := filepath.Join(dir, "long.sass"), filepath.Join(dir, "long.cubin"), filepath.Join(dir, "long.html")
+	if err := os.WriteFile(source, []byte(longKernel(10_000)), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{
+		{"asm", source, "-o", module},
+		{"profile", module, "--grid", "1", "--block", "32", "--arg", "f32[1024]:uniform(0,1)", "--html", file},
+	} {
+		if _, stderr, status := gpa(t, args...); status != exitDone {
+			t.Fatalf("status %d: %s", status, stderr)
+		}
+	}
+	paint := b.open(file)
+	var rows int
+	b.evaluate(`document.querySelectorAll(".sass tr").length`, &rows)
+	var took []float64
+	b.evaluate(clickSome, &took)
+	if rows < 10_000 || len(took) == 0 {
+		t.Errorf("%d rows, %d clicks", rows, len(took))
+	}
+	slowest := 0.0
+	for _, ms := range took {
+		slowest = max(slowest, ms)
+	}
+	b.quietConsole()
+	info, err := os.Stat(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%d instructions, %d bytes, first paint after %.0f ms, %d clicks, the slowest painted after %.1f ms", rows, info.Size(), paint, len(took), slowest)
 }
