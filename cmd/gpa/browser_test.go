@@ -3,9 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
-	"encoding/base64"
 	"encoding/json"
-	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -173,25 +171,10 @@ func (b *browser) evaluate(expression string, result any) {
 	}
 }
 
-// picture writes what the page shows in a window of that size as a PNG file.
-func (b *browser) picture(file string, width, height int) {
-	b.t.Helper()
-	b.call("Emulation.setDeviceMetricsOverride", map[string]any{"width": width, "height": height, "deviceScaleFactor": 1, "mobile": false}, nil)
-	var shot struct{ Data string }
-	b.call("Page.captureScreenshot", map[string]any{"format": "png"}, &shot)
-	data, err := base64.StdEncoding.DecodeString(shot.Data)
-	if err == nil {
-		err = os.WriteFile(file, data, 0o644)
-	}
-	if err != nil {
-		b.t.Fatal(err)
-	}
-}
-
 // quietConsole fails where the page has printed anything.
 func (b *browser) quietConsole() {
 	b.t.Helper()
 	for _, line := range b.console {
-		b.t.Error(fmt.Sprintf("the console shows %s", line))
+		b.t.Errorf("the console shows %s", line)
 	}
 }
