@@ -79,7 +79,7 @@ func (f *adviceFlags) advise(_ context.Context, e *env, args []string) error {
 func loadProfile(name string) (*profiler.Profile, error) {
 	file, err := os.Open(name)
 	if err != nil {
-		return nil, err
+		return nil, noResult(name, err)
 	}
 	defer file.Close()
 	info, err := file.Stat()

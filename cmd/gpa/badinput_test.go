@@ -148,6 +148,7 @@ func checkRefused(t *testing.T, verb, stdout, stderr string, status int) {
 }
 
 func TestBadCommandLine(t *testing.T) {
+	const saxpy = "../../kernels/basic/saxpy/saxpy"
 	tests := []struct {
 		args []string
 		want string
@@ -165,12 +166,43 @@ func TestBadCommandLine(t *testing.T) {
 		{[]string{"advise", "no-such-file"}, "no-such-file"},
 		{[]string{"disasm"}, "the cubin is missing"},
 		{[]string{"disasm", "command.go"}, "command.go"},
+		// What to do next.
+		{[]string{"prfile"}, "did you mean profile?"},
+		{[]string{"profile", "vecadd", "--perod", "64"}, "did you mean --period?"},
+		{[]string{"run", "hotsopt"}, "did you mean hotspot?"},
+		{[]string{"run", "../../kernels/basic/vecad"}, "did you mean ../../kernels/basic/vecadd?"},
+		{[]string{"run", "../../kernels/basic"}, "there are kernels in ../../kernels/basic/atomics"},
+		{[]string{"run", saxpy + ".cu"}, "nvcc -cubin"},
+		{[]string{"run", "command.go"}, "not a cubin"},
+		{[]string{"run", saxpy + ".sm_70.cubin"}, "saxpy(4, 4, 8, 8)"},
+		{[]string{"run", saxpy + ".sm_70.cubin", "--grid", "1", "--block", "32"}, "their sizes are 4, 4, 8, 8 bytes"},
+		{[]string{"run", "vecadd", "--arch", "sm_60"}, "gh200, sm_70, sm_75"},
+		{[]string{"report", "vecadd"}, "gpa profile vecadd --out DIR"},
+		{[]string{"report", "no-such-result"}, "gpa profile KERNEL --out DIR"},
+		{[]string{"compare", "vecadd", "."}, "neither a saved result nor a kernel"},
+		{[]string{"compare", "vecadd", "saxpy", "--optimizer", "loop-unroling"}, "did you mean loop-unrolling?"},
+		{[]string{"disasm", saxpy + ".sm_70.cubin", "--function", "sapxy"}, "did you mean saxpy?"},
+		{[]string{"disasm", saxpy + ".sm_70.cubin", "--arch", "sm_80"}, "is for sm_70, not sm_80"},
+		{[]string{"pprof", "-nosuch", "vecadd"}, "not defined: -nosuch"},
+		{[]string{"pprof", "-top", "hotsopt"}, "did you mean hotspot?"},
+		{[]string{"pprof", "-top"}, "a kernel or a profile is missing"},
 	}
 	for _, test := range tests {
 		stdout, stderr, status := gpa(t, test.args...)
 		checkRefused(t, strings.Join(test.args, " "), stdout, stderr, status)
 		if !strings.Contains(stderr, test.want) {
 			t.Errorf("%v: %q does not say %q", test.args, stderr, test.want)
+		}
+	}
+}
+
+func TestDistance(t *testing.T) {
+	for _, c := range []struct {
+		a, b string
+		want int
+	}{{"", "", 0}, {"profile", "profile", 0}, {"", "run", 3}, {"prfile", "profile", 1}, {"hotsopt", "hotspot", 1}, {"saxpy", "spmv", 4}} {
+		if got := distance(c.a, c.b); got != c.want || distance(c.b, c.a) != c.want {
+			t.Errorf("from %q to %q: %d, not %d", c.a, c.b, got, c.want)
 		}
 	}
 }

@@ -73,7 +73,7 @@ type failure struct{ error }
 
 // run executes a command line and returns the exit status. It is apart from main so that tests can call it.
 func run(ctx context.Context, e *env, args []string) int {
-	if len(args) == 0 || args[0] == "--help" || args[0] == "-h" || args[0] == "help" && len(args) == 1 {
+	if len(args) == 0 || args[0] == "--help" || args[0] == "-h" || args[0] == "help" && (len(args) == 1 || args[1] == "help") {
 		printHelp(e.stdout)
 		return exitDone
 	}
@@ -85,7 +85,11 @@ func run(ctx context.Context, e *env, args []string) int {
 			return c.run(ctx, e, args[1:])
 		}
 	}
-	fmt.Fprintf(e.stderr, "gpa: there is no command %q; gpa --help lists them\n", args[0])
+	near := suggestion(args[0], words())
+	if near == "" {
+		near = "; gpa --help lists them"
+	}
+	fmt.Fprintf(e.stderr, "gpa: there is no command %q%s\n", args[0], near)
 	return exitUsage
 }
 
@@ -104,7 +108,7 @@ func (c *command) run(ctx context.Context, e *env, args []string) int {
 		return exitDone
 	}
 	if err != nil {
-		return c.report(e, usageError{err})
+		return c.report(e, usageError{suggestFlag(err, flags)})
 	}
 	e.progress.start("gpa " + c.name)
 	err = act(ctx, e, flags.Args())

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"gpa/advisor"
 	"gpa/emu"
 	"gpa/emu/launch"
 	"gpa/profiler/sampler"
@@ -78,8 +79,8 @@ func (f *compareFlags) run(ctx context.Context, e *env, args []string) error {
 	if len(args) != 2 {
 		return usagef("two results are compared, not %d", len(args))
 	}
-	if f.json && f.markdown {
-		return usagef("--json and --markdown exclude each other")
+	if err := f.check(); err != nil {
+		return err
 	}
 	before, err := f.side(ctx, e, args[0])
 	if err != nil {
@@ -102,6 +103,25 @@ func (f *compareFlags) run(ctx context.Context, e *env, args []string) error {
 		return err
 	}
 	return f.judge(c, after, different)
+}
+
+// check refuses flags that make no sense.
+func (f *compareFlags) check() error {
+	if f.json && f.markdown {
+		return usagef("--json and --markdown exclude each other")
+	}
+	var names []string
+	for _, o := range advisor.Optimizers() {
+		names = append(names, o.Name())
+	}
+	if f.optimizer != "" && !slices.Contains(names, f.optimizer) {
+		near := suggestion(f.optimizer, names)
+		if near == "" {
+			near = "; there are " + strings.Join(names, ", ")
+		}
+		return usagef("--optimizer: there is no %q%s", f.optimizer, near)
+	}
+	return nil
 }
 
 // side profiles a kernel or loads a saved result, and advises on it.
@@ -129,6 +149,9 @@ func (f *compareFlags) open(ctx context.Context, e *env, name string) (*compared
 			return nil, err
 		}
 		return &comparedSide{result: &reports.Result{Profile: p}, source: sourceFinder{launch.OSDir(filepath.Dir(saved))}}, nil
+	}
+	if info, err := os.Stat(name); err == nil && info.IsDir() && !isRegular(filepath.Join(name, launchFileName)) {
+		return nil, fmt.Errorf("%s is neither a saved result nor a kernel: it has no %s and no %s", name, samplesFile, launchFileName)
 	}
 	t := target{gpu: f.gpu}
 	r, err := t.resolve(name)

@@ -21,10 +21,18 @@ import (
 func importCommand() command {
 	return command{
 		name: "import", args: "FILE", short: "blame and advise on samples that Nsight Compute took on a real GPU",
-		long: `FILE is Nsight Compute's source page as CSV:
+		long: `FILE is a report file of Nsight Compute, which holds the cubin and the launch facts too:
 
   ncu -o report -f --set full --import-source yes ./program
+  gpa import report.ncu-rep
+
+Of several launches --launch or --kernel chooses; without them the launches are listed. The counts of a launch are held against
+each other and against the cubin's instructions. Source lines are shown where the source files lie beside the report.
+
+Or FILE is the source page as CSV:
+
   ncu --import report.ncu-rep --csv --page source --print-source sass > samples.csv
+  gpa import samples.csv --cubin program.cubin --grid 128 --block 256
 
 The cubin is the one that ran (cuobjdump -xelf all program). Its instructions have to be those of the file. A source page
 has no launch facts: --grid, --block and --period give them, --registers and --shared where the cubin's do not hold. What is
@@ -36,14 +44,29 @@ The result is that of gpa advise; --out keeps it as samples.gpa, so that all com
 			f.advice.register(flags)
 			flags.StringVar(&f.cubin, "cubin", "", "`FILE` of the cubin that ran")
 			flags.StringVar(&f.gpu, "arch", "", "`GPU` that it ran on, as in v100 (default: that of the cubin's architecture)")
-			flags.StringVar(&f.kernel, "kernel", "", "`NAME` of the kernel, where the file does not say it")
+			flags.StringVar(&f.kernel, "kernel", "", "`NAME` of the kernel: of a report file its launches, of a source page where the page does not say it")
+			flags.StringVar(&f.launches, "launch", "", "launches of a report file, `N[,N...]` counted from 0, or all")
+			flags.BoolVar(&f.list, "list", false, "list the launches of a report file")
 			flags.Var(&f.grid, "grid", "blocks of the grid, as in `X[,Y[,Z]]`")
 			flags.Var(&f.block, "block", "threads of a block, as in `X[,Y[,Z]]`")
 			flags.IntVar(&f.registers, "registers", 0, "registers of a thread, `N` (default: the cubin's)")
 			flags.IntVar(&f.shared, "shared", 0, "dynamic shared memory of a block in `BYTES`")
 			flags.IntVar(&f.period, "period", 0, "`CYCLES` between two samples of an SM (2^(5+n) of --sampling-interval n)")
 			flags.Int64Var(&f.cycles, "cycles", 0, "`CYCLES` that the launch took (sm__cycles_elapsed.max)")
-			return f.run
+			return func(_ context.Context, e *env, args []string) error {
+				name, err := oneArgument(args, "the report file or the source page")
+				if err != nil {
+					return err
+				}
+				report, err := isReport(name)
+				switch {
+				case err != nil:
+					return err
+				case report:
+					return f.importReport(e, flags, name)
+				}
+				return f.importPage(e, name)
+			}
 		},
 	}
 }
@@ -53,18 +76,19 @@ type importFlags struct {
 	advice            adviceFlags
 	cubin             string
 	gpu, kernel       string
+	launches          string
+	list              bool
 	grid, block       dims
 	registers, shared int
 	period            int
 	cycles            int64
 }
 
-func (f *importFlags) run(_ context.Context, e *env, args []string) error {
-	name, err := oneArgument(args, "the CSV file")
-	if err != nil {
-		return err
-	}
+// importPage imports a source page.
+func (f *importFlags) importPage(e *env, name string) error {
 	switch {
+	case f.launches != "" || f.list:
+		return usagef("--launch and --list are for a report file")
 	case f.cubin == "":
 		return usagef("--cubin is missing: the cubin that the samples are of")
 	case !f.grid.set() || !f.block.set():

@@ -67,7 +67,11 @@ func (m *moduleFlags) open(name string) (*cubin.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	return cubin.NewFile(label, code)
+	file, err := cubin.NewFile(label, code)
+	if err == nil && sm != 0 && int(file.Arch) != sm {
+		return nil, fmt.Errorf("%s is for sm_%d, not sm_%d", label, file.Arch, sm)
+	}
+	return file, err
 }
 
 // listEntries prints the device code that a file holds, and why an entry cannot be read.
@@ -116,9 +120,24 @@ func newChooser(module *cubin.File, names []string) (chooser, error) {
 		}
 	}
 	if k := slices.Index(found, false); k >= 0 {
-		return nil, fmt.Errorf("%s: no function %q; gpa cfg lists them", module.Name, names[k])
+		near := suggestion(names[k], functionNames(module))
+		if near == "" {
+			near = "; gpa cfg lists them"
+		}
+		return nil, fmt.Errorf("%s: no function %q%s", module.Name, names[k], near)
 	}
 	return c, nil
+}
+
+// functionNames lists the functions of a module.
+func functionNames(module *cubin.File) []string {
+	var names []string
+	for _, code := range module.Codes {
+		for i := range code.Functions {
+			names = append(names, code.Functions[i].Demangled)
+		}
+	}
+	return names
 }
 
 func (c chooser) has(f *cubin.Function) bool { return c[f] }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"flag"
-	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -54,7 +53,10 @@ func runPprof(ctx context.Context, e *env, args []string) error {
 	})()
 	flags := newPprofFlags(args, s)
 	err := driver.PProf(&driver.Options{Fetch: s, Obj: &s.objects, Flagset: flags})
-	return errors.Join(flags.err, s.err, err)
+	if flags.err != nil {
+		return flags.err // what pprof says then follows from it
+	}
+	return err
 }
 
 // pprofFlags gives pprof the flags of the standard library, which take one dash.
@@ -93,8 +95,13 @@ func (f *pprofFlags) AddExtraUsage(text string) { f.extra = append(f.extra, text
 
 // Parse parses the command line, and makes ready what the sources are: pprof asks for source files where they are.
 func (f *pprofFlags) Parse(usage func()) []string {
-	f.Usage = usage
+	f.SetOutput(io.Discard)
+	f.Usage = func() {}
 	if err := f.FlagSet.Parse(f.args); err != nil {
+		if errors.Is(err, flag.ErrHelp) {
+			f.SetOutput(f.sources.stderr)
+			usage()
+		}
 		f.err = usageError{err}
 		return nil
 	}
@@ -103,7 +110,9 @@ func (f *pprofFlags) Parse(usage func()) []string {
 		return nil
 	}
 	for _, name := range f.Args() {
-		f.sources.prepare(name)
+		if f.err = f.sources.open(name); f.err != nil {
+			return nil
+		}
 	}
 	if path := f.Lookup("source_path"); path != nil && path.Value.String() == "" && len(f.sources.folders) > 0 {
 		f.err = path.Value.Set(strings.Join(f.sources.folders, string(filepath.ListSeparator)))
@@ -122,34 +131,23 @@ type pprofSources struct {
 	objects  pprofObjects
 	folders  []string
 	unpacked []string // temporary folders
-	err      error
 }
 
 // Fetch returns the profile of a source; none where pprof is to read it itself.
 func (s *pprofSources) Fetch(name string, _, _ time.Duration) (*profile.Profile, string, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.err != nil {
-		return nil, "", s.err
-	}
 	p, ok := s.profiles[name]
 	if !ok {
-		s.prepare(name) // the profile of -base or -diff_base
+		if err := s.open(name); err != nil { // the profile of -base or -diff_base
+			return nil, "", err
+		}
 		p = s.profiles[name]
 	}
-	return p, "", s.err // with a name it would be taken for one from elsewhere and a copy kept in the home folder
+	return p, "", nil // with a name it would be taken for one from elsewhere and a copy kept in the home folder
 }
 
-// prepare makes a source ready.
-func (s *pprofSources) prepare(name string) {
-	if s.err != nil {
-		return
-	}
-	if err := s.open(name); err != nil {
-		s.err = fmt.Errorf("%s: %w", name, err)
-	}
-}
-
+// open makes a source ready.
 func (s *pprofSources) open(name string) error {
 	info, err := os.Stat(name)
 	isFile := err == nil && !info.IsDir()

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path"
@@ -91,14 +92,20 @@ func (t *target) launchFile(name string) (*launch.File, error) {
 	info, err := os.Stat(name)
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("%s is neither a built-in kernel nor a file; gpa profile lists the built-in ones", name)
+		return nil, noKernel(name)
 	case info.IsDir():
+		if !isRegular(filepath.Join(name, launchFileName)) {
+			return nil, noLaunchFile(name)
+		}
 		return t.parse(filepath.Join(name, launchFileName), launchFileName, launch.OSDir(name))
 	}
 	dir, base := launch.OSDir(filepath.Dir(name)), filepath.Base(name)
 	switch filepath.Ext(base) {
 	case ".yaml", ".yml":
 		return t.parse(name, base, dir)
+	}
+	if err := notCompiled(name); err != nil {
+		return nil, err
 	}
 	return t.fromFlags(base, dir)
 }
@@ -118,14 +125,19 @@ func (t *target) parse(shown, name string, dir launch.Dir) (*launch.File, error)
 }
 
 func (t *target) fromFlags(module string, dir launch.Dir) (*launch.File, error) {
-	if !t.grid.set() || !t.block.set() {
-		return nil, usagef("a cubin needs --grid and --block (and an --arg for each parameter)")
-	}
 	c := launch.Command{Module: module, Kernel: t.kernel, Grid: t.grid, Block: t.block, Shared: t.shared, Args: t.args}
-	return c.File(dir)
+	file, err := c.File(dir)
+	if err != nil || t.grid.set() && t.block.set() {
+		return file, err
+	}
+	code, err := file.LoadModule(0)
+	if err != nil {
+		return nil, err
+	}
+	return nil, usagef("a cubin needs --grid, --block and an --arg for each parameter; this has, with parameters of so many bytes: %s", parametersOf(code))
 }
 
-// dims is a grid or block size as a flag value: 128 or 16,16.
+// dims is a grid or block size as a flag value: 128, 16,16 or 16x16.
 type dims [3]int
 
 func (d *dims) set() bool { return d[0] != 0 }
@@ -140,7 +152,7 @@ func (d *dims) String() string {
 
 // Set parses one to three positive numbers.
 func (d *dims) Set(text string) error {
-	parts := strings.Split(text, ",")
+	parts := strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == 'x' })
 	if len(parts) > 3 {
 		return fmt.Errorf("%q has more than three dimensions", text)
 	}
@@ -151,6 +163,9 @@ func (d *dims) Set(text string) error {
 			return fmt.Errorf("%q is not a positive number", part)
 		}
 		size[i] = n
+	}
+	if len(parts) == 0 {
+		return errors.New("there is no size")
 	}
 	*d = size
 	return nil

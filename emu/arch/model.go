@@ -7,6 +7,7 @@ package arch
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -273,5 +274,11 @@ func ByName(name string) (*Model, error) {
 			return m, nil
 		}
 	}
-	return nil, fmt.Errorf("GPU %q is not known; known are %s", name, strings.Join(Names(), ", "))
+	known := Names()
+	for _, m := range models() {
+		if sm := fmt.Sprintf("sm_%d", m.Arch); !slices.Contains(known, sm) {
+			known = append(known, sm)
+		}
+	}
+	return nil, fmt.Errorf("GPU %q is not known; known are %s", name, strings.Join(known, ", "))
 }

@@ -282,10 +282,22 @@ func (s *Session) kernel(name string) (*cubin.Kernel, error) {
 	return s.Module.Kernel(name)
 }
 
+// sizes says how large a kernel's parameters are, for a message: a cubin does not tell their types.
+func sizes(k *cubin.Kernel) string {
+	if len(k.Params) == 0 {
+		return ""
+	}
+	var list []string
+	for _, p := range k.Params {
+		list = append(list, strconv.Itoa(p.Size))
+	}
+	return "; their sizes are " + strings.Join(list, ", ") + " bytes (a pointer, that is a buffer, has 8)"
+}
+
 // params lays the arguments out as the kernel's parameters.
 func (s *Session) params(k *cubin.Kernel, l *Launch) ([]byte, error) {
 	if len(l.Args) != len(k.Params) {
-		return nil, s.File.errorAt(l.at, fmt.Errorf("kernel %s takes %d arguments, not %d", k.Demangled, len(k.Params), len(l.Args)))
+		return nil, s.File.errorAt(l.at, fmt.Errorf("kernel %s takes %d arguments, not %d%s", k.Demangled, len(k.Params), len(l.Args), sizes(k)))
 	}
 	params := make([]byte, k.ParamSize)
 	for i := range l.Args {

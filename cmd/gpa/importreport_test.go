@@ -1,0 +1,139 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"gpa/kernels"
+	"gpa/profiler/ncurep/ncureptest"
+	"gpa/reports"
+)
+
+// reportOf profiles a kernel and writes the profile as a report file of Nsight Compute.
+func reportOf(t *testing.T, kernel, dir string) (file, direct string) {
+	t.Helper()
+	direct, stderr, status := gpa(t, "profile", kernel, "--json", "--out", dir)
+	if status != exitDone {
+		t.Fatal(stderr)
+	}
+	p, err := loadProfile(filepath.Join(dir, samplesFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	file = filepath.Join(dir, "measured.ncu-rep")
+	if err := os.WriteFile(file, ncureptest.Write(p, ncureptest.Options{Device: "Tesla V100-SXM2-16GB"}), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return file, direct
+}
+
+func profileReport(t *testing.T, text string) reports.ProfileReport {
+	t.Helper()
+	var r reports.ProfileReport
+	if err := json.Unmarshal([]byte(text), &r); err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// TestImportReport writes the profile of every built-in kernel as a report file and imports it: the same facts, blame and advice.
+func TestImportReport(t *testing.T) {
+	for _, name := range kernels.Names() {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			file, direct := reportOf(t, name, dir)
+			imported, stderr, status := gpa(t, "import", file, "--json", "--launch", "all", "--out", filepath.Join(dir, "imported"))
+			if status != exitDone {
+				t.Fatal(stderr)
+			}
+			got, want := profileReport(t, imported), profileReport(t, direct)
+			if len(got.Launches) != len(want.Launches) {
+				t.Fatalf("%d launches, want %d", len(got.Launches), len(want.Launches))
+			}
+			for i := range want.Launches {
+				g, w := &got.Launches[i], &want.Launches[i]
+				w.Blame.Agreement, w.Blame.AgreementPlain, w.Seconds = nil, nil, g.Seconds
+				g.Timing = w.Timing
+				same(t, "launch", g, w)
+			}
+			again, stderr, status := gpa(t, "advise", filepath.Join(dir, "imported"), "--json")
+			if status != exitDone || again != imported {
+				t.Errorf("the saved result is told otherwise, status %d: %s", status, stderr)
+			}
+		})
+	}
+}
+
+// TestImportReportChoice lists the launches of a report with several and imports those that are asked for.
+func TestImportReportChoice(t *testing.T) {
+	file, _ := reportOf(t, "../../kernels/basic/compact", t.TempDir())
+	list, stderr, status := gpa(t, "import", file)
+	if status != exitDone || !strings.HasPrefix(list, "launch") || !strings.Contains(stderr, "--launch N") {
+		t.Fatalf("status %d: %s\n%s", status, stderr, list)
+	}
+	launches := strings.Count(list, "\n") - 1
+	if launches != 3 {
+		t.Fatalf("three launches are needed:\n%s", list)
+	}
+	for _, c := range []struct {
+		name     string
+		flags    []string
+		launches int
+	}{
+		{"all", []string{"--launch", "all"}, launches},
+		{"two", []string{"--launch", "2,0,2"}, 2},
+		{"of a kernel", []string{"--kernel", "scan_counts"}, 1},
+		{"one of a kernel", []string{"--kernel", "scatter_kept", "--launch", "1,2"}, 1},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			out, stderr, status := gpa(t, append([]string{"import", file, "--json"}, c.flags...)...)
+			if status != exitDone {
+				t.Fatal(stderr)
+			}
+			if n := len(profileReport(t, out).Launches); n != c.launches {
+				t.Errorf("%d launches, want %d", n, c.launches)
+			}
+		})
+	}
+	var listed struct{ Launches []listedLaunch }
+	out, stderr, _ := gpa(t, "import", file, "--list", "--json")
+	if err := json.Unmarshal([]byte(out), &listed); err != nil || len(listed.Launches) != launches || listed.Launches[1].Samples == 0 {
+		t.Errorf("%v: %s%s", err, out, stderr)
+	}
+}
+
+// TestImportReportRefuses gives what cannot be imported.
+func TestImportReportRefuses(t *testing.T) {
+	dir := t.TempDir()
+	file, _ := reportOf(t, "vecadd", dir)
+	whole, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cut := filepath.Join(dir, "cut.ncu-rep")
+	if err := os.WriteFile(cut, whole[:len(whole)/2], 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name string
+		args []string
+		says string
+	}{
+		{"a launch that is not there", []string{file, "--launch", "1"}, "none of the 1 launches"},
+		{"a launch that is no number", []string{file, "--launch", "x"}, "none of the 1 launches"},
+		{"another kernel", []string{file, "--kernel", "saxpy"}, "no such launch"},
+		{"a fact that the file says", []string{file, "--grid", "128"}, "--grid is for a source page"},
+		{"half a file", []string{cut}, "into a"},
+		{"a choice from a source page", []string{"../../go.mod", "--launch", "1"}, "are for a report file"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			_, stderr, status := gpa(t, append([]string{"import"}, c.args...)...)
+			if status != exitUsage || !strings.Contains(stderr, c.says) {
+				t.Errorf("status %d: %s", status, stderr)
+			}
+		})
+	}
+}

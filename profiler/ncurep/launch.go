@@ -1,0 +1,305 @@
+package ncurep
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"gpa/cubin"
+	"gpa/cubin/sass"
+	"gpa/emu/arch"
+	"gpa/profiler"
+)
+
+// The names of the metrics that a launch is made of.
+const (
+	metricSamples    = "smsp__pcsamp_sample_count"
+	metricStall      = "smsp__pcsamp_warps_issue_stalled_" // and a reason, and
+	notIssued        = "_not_issued"
+	metricExecuted   = "inst_executed"
+	metricThreads    = "thread_inst_executed_true"
+	metricOpcodes    = "sass__inst_executed_per_opcode"
+	metricSectors    = "memory_l2_theoretical_sectors_global"
+	metricWavefronts = "memory_l1_wavefronts_shared"
+	ideal            = "_ideal"
+
+	metricFunctions    = "launch__function_pcs"
+	metricRegisters    = "launch__registers_per_thread"
+	metricStatic       = "launch__shared_mem_per_block_static"
+	metricDynamic      = "launch__shared_mem_per_block_dynamic"
+	metricTotal        = "smsp__inst_executed.sum"
+	metricCycles       = "gpc__cycles_elapsed.max"
+	metricActive       = "sm__cycles_active.sum"
+	metricActiveMean   = "sm__cycles_active.avg"
+	metricClock        = "gpc__cycles_elapsed.avg.per_second"
+	metricPeriod       = "smsp__pcsamp_interval_cycles"
+	metricPeriodPower  = "smsp__pcsamp_interval"
+	metricDropped      = "smsp__pcsamp_dropped_bytes"
+	metricDevice       = "device__attribute_display_name"
+	metricMajor        = "device__attribute_compute_capability_major"
+	metricMinor        = "device__attribute_compute_capability_minor"
+	metricSMs          = "device__attribute_multiprocessor_count"
+	metricSchedulers   = "device__attribute_num_schedulers_per_multiprocessor"
+	metricWarpsAtATime = "device__attribute_max_warps_per_scheduler"
+)
+
+// wantedPrefixes are those of the metrics that are decoded.
+var wantedPrefixes = []string{
+	metricStall, "smsp__pcsamp_", "inst_executed", metricThreads, metricOpcodes, metricSectors, metricWavefronts, "launch__", metricTotal,
+	metricCycles, "sm__cycles_active.", metricClock, "device__attribute_",
+}
+
+func wanted(name string) bool {
+	return slices.ContainsFunc(wantedPrefixes, func(prefix string) bool { return strings.HasPrefix(name, prefix) })
+}
+
+// Profile makes a profile of some launches of the file, which are counted from 0; of all where launches is nil. Name is what the
+// modules are called after. Each launch is held to [profiler.Check] and to its own totals, and what the file lacks of it is
+// noted in Missing.
+func (r *Report) Profile(name string, launches []int) (*profiler.Profile, error) {
+	if launches == nil {
+		for i := range r.Results {
+			launches = append(launches, i)
+		}
+	}
+	p := new(profiler.Profile)
+	modules := make(map[uint64]int)
+	for _, i := range launches {
+		if i < 0 || i >= len(r.Results) {
+			return nil, fmt.Errorf("there is no launch %d: the file has %d", i, len(r.Results))
+		}
+		id := r.Results[i].sourceID
+		at, known := modules[id]
+		if !known {
+			module, err := r.module(fmt.Sprintf("%s.%d.cubin", name, len(p.Modules)), id)
+			if err != nil {
+				return nil, r.of(i, err)
+			}
+			at = len(p.Modules)
+			modules[id], p.Modules = at, append(p.Modules, module)
+		}
+		l, err := r.Launch(p.Modules[at], i)
+		if err != nil {
+			return nil, r.of(i, err)
+		}
+		l.Module = at
+		p.Launches = append(p.Launches, l)
+	}
+	return p, profiler.Check(p)
+}
+
+// of says which launch an error is about.
+func (r *Report) of(launch int, err error) error {
+	return fmt.Errorf("launch %d, kernel %s: %w", launch, cmp.Or(r.Results[launch].Function, r.Results[launch].Mangled), err)
+}
+
+// module decodes a source.
+func (r *Report) module(name string, id uint64) (*cubin.File, error) {
+	s := r.sources[id]
+	if s == nil || len(s.cubin) == 0 {
+		return nil, fmt.Errorf("the file does not hold its cubin")
+	}
+	return cubin.NewFile(name, s.cubin)
+}
+
+// Launch makes the profile of a launch of a kernel of module.
+func (r *Report) Launch(module *cubin.File, launch int) (*profiler.Launch, error) {
+	metrics, err := r.Metrics(launch, wanted)
+	if err != nil {
+		return nil, err
+	}
+	result := &r.Results[launch]
+	kernel, err := module.Kernel(result.Mangled)
+	if err != nil {
+		return nil, err
+	}
+	b := &builder{metrics: metrics, module: module, kernel: kernel, launch: &profiler.Launch{Kernel: kernel.Name, Grid: result.Grid, Block: result.Block}}
+	if err := b.place(r.sources[result.sourceID]); err != nil {
+		return nil, err
+	}
+	for _, step := range []func() error{b.facts, b.samples, b.counters, b.opcodes} {
+		if err := step(); err != nil {
+			return nil, err
+		}
+	}
+	return b.launch, nil
+}
+
+// A builder makes a launch of its metrics.
+type builder struct {
+	metrics map[string]*Metric
+	module  *cubin.File
+	kernel  *cubin.Kernel
+	spans   []span // by address
+	launch  *profiler.Launch
+}
+
+// A span is where a function of the module lay in the GPU's memory.
+type span struct {
+	address, size uint64
+	code          int
+	offset        uint64
+}
+
+// place finds out where the functions of the module lay.
+func (b *builder) place(s *source) error {
+	addresses := make(map[string]uint64)
+	if s != nil {
+		for _, fn := range s.functions {
+			addresses[fn.name] = fn.address
+		}
+	}
+	if m := b.metrics[metricFunctions]; m != nil && addresses[b.kernel.Name] == 0 && len(m.Instances) > 0 {
+		addresses[b.kernel.Name] = uint64(m.Instances[0].Value.Number)
+	}
+	for _, code := range b.module.Codes {
+		for _, f := range code.Functions {
+			if a := addresses[f.Name]; a != 0 {
+				b.spans = append(b.spans, span{address: a, size: f.Size, code: code.Index, offset: f.Offset})
+			}
+		}
+	}
+	if addresses[b.kernel.Name] == 0 {
+		return fmt.Errorf("the file does not say at which address it lay")
+	}
+	slices.SortFunc(b.spans, func(x, y span) int { return cmp.Compare(x.address, y.address) })
+	return nil
+}
+
+// at finds the instruction at an address.
+func (b *builder) at(address uint64) (code int, pc uint64, err error) {
+	i, found := slices.BinarySearchFunc(b.spans, address, func(s span, a uint64) int { return cmp.Compare(s.address, a) })
+	if !found {
+		i--
+	}
+	if i < 0 || address-b.spans[i].address >= b.spans[i].size {
+		return 0, 0, fmt.Errorf("no function of the cubin lay at %#x", address)
+	}
+	s := b.spans[i]
+	if pc = s.offset + address - s.address; pc%sass.InstSize != 0 {
+		return 0, 0, fmt.Errorf("no instruction begins at %#x", address)
+	}
+	return s.code, pc, nil
+}
+
+// number returns a metric's value, 0 where it is missing.
+func (b *builder) number(name string) float64 {
+	if m := b.metrics[name]; m != nil && m.Value.Number >= 0 {
+		return m.Value.Number
+	}
+	return 0
+}
+
+// whole is number as an integer; what no counter reaches is 0.
+func (b *builder) whole(name string) int64 {
+	const most = 1 << 44 // days of cycles; no product of it with another such fact overflows
+	if v := b.number(name); v < most {
+		return int64(v)
+	}
+	return 0
+}
+
+// lacks notes something as missing.
+func (b *builder) lacks(format string, args ...any) {
+	b.launch.Missing = append(b.launch.Missing, fmt.Sprintf(format, args...))
+}
+
+// facts enters the facts of the launch and of the GPU.
+func (b *builder) facts() error {
+	model, err := b.gpu()
+	if err != nil {
+		return err
+	}
+	l := b.launch
+	l.GPU = model.Name
+	limits := &model.Limits
+	f := &l.Facts
+	f.Registers, f.SharedStatic, f.SharedDynamic = b.kernel.Registers, b.kernel.SharedStatic, int(b.whole(metricDynamic))
+	if n := b.whole(metricRegisters); n > 0 {
+		f.Registers = int(n)
+	}
+	if n := b.whole(metricStatic); n > 0 {
+		f.SharedStatic = int(n)
+	}
+	f.LocalBytes = b.kernel.LocalFrame
+	f.Cycles, f.SMActiveCycles, f.ClockHz = b.whole(metricCycles), b.whole(metricActive), b.number(metricClock)
+	if f.ClockHz == 0 {
+		f.ClockHz = model.Clock.Value
+	}
+	f.SMs, f.SchedulersPerSM = model.SMs.Int(), limits.Schedulers.Int()
+	f.MaxWarpsPerScheduler = limits.Warps.Int() / max(1, limits.Schedulers.Int())
+	if f.SMActiveCycles == 0 {
+		f.SMActiveCycles = b.whole(metricActiveMean) * int64(f.SMs)
+	}
+	if f.Cycles == 0 {
+		b.lacks("cycles")
+	}
+	if l.Period = b.period(); l.Period == 0 {
+		b.lacks("sampling period")
+	}
+	o := arch.OccupancyOf(model, arch.Resources{Threads: volume(l.Block), Registers: f.Registers, SharedStatic: f.SharedStatic,
+		SharedDynamic: f.SharedDynamic, Blocks: volume(l.Grid)})
+	if o.BlocksPerSM < 1 {
+		return fmt.Errorf("a block of %v threads with %d registers a thread does not fit on an SM", l.Block, f.Registers)
+	}
+	f.WarpsPerScheduler, f.BlocksPerSM, f.OccupancyLimit = o.WarpsPerScheduler, o.BlocksPerSM, o.Limit
+	return nil
+}
+
+// volume is the product of the dimensions, as far as a number of blocks needs to be known.
+func volume(size [3]int) int {
+	const most = 1 << 31
+	v := 1
+	for _, n := range size {
+		v = min(most, v*min(most, n))
+	}
+	return v
+}
+
+// gpu finds the model of the GPU and sets it to what the file says of its size.
+func (b *builder) gpu() (*arch.Model, error) {
+	device := ""
+	if m := b.metrics[metricDevice]; m != nil {
+		device = m.Value.Text
+	}
+	capability := int(b.module.Arch)
+	if major := b.whole(metricMajor); major > 0 && major < 1000 {
+		capability = int(10*major + b.whole(metricMinor)%10)
+	}
+	model, exact, err := arch.ByDevice(device, capability)
+	if err != nil {
+		return nil, err
+	}
+	if !exact {
+		b.lacks("a model of the GPU (%s), the latencies are those of the %s", cmp.Or(device, "unknown"), model.Name)
+	}
+	for _, s := range []struct {
+		metric string
+		figure *arch.Figure
+	}{{metricSMs, &model.SMs}, {metricSchedulers, &model.Limits.Schedulers}} {
+		if n := b.whole(s.metric); n > 0 && n < 1<<16 {
+			s.figure.Value = float64(n)
+		}
+	}
+	if n := b.whole(metricWarpsAtATime); n > 0 && n < 1<<16 {
+		model.Limits.Warps.Value = float64(n) * model.Limits.Schedulers.Value
+	}
+	return model, nil
+}
+
+// maxPeriodPower is the largest --sampling-interval.
+const maxPeriodPower = 31
+
+// period returns the cycles between two samples of an SM, 0 where the file does not say.
+func (b *builder) period() int {
+	if n := b.whole(metricPeriod); n > 0 && n < 1<<40 {
+		return int(n)
+	}
+	if m := b.metrics[metricPeriodPower]; m != nil {
+		if n, ok := m.Value.count(); ok && n <= maxPeriodPower {
+			return 1 << (5 + n)
+		}
+	}
+	return 0
+}
