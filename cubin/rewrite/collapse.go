@@ -3,6 +3,8 @@ package rewrite
 import (
 	"fmt"
 	"slices"
+
+	"gpa/cubin/cfg"
 )
 
 // A collapser replaces structured patterns by their first node. A node that is left stands for those it has swallowed.
@@ -161,33 +163,64 @@ func (c *collapser) while(n int) bool {
 }
 
 // forwardCopy copies the last join for the last of its predecessors: "E2 before E1" in Wu's words, so that inner edges go
-// before outer ones.
+// before outer ones. A join that all ways from its dominator come to has the shape of a hammock's exit; where it does not
+// collapse, what is in the hammock is the reason, and copies of the join would be in vain.
 func (c *collapser) forwardCopy() error {
 	order := c.postorder()
 	late := make(map[int]int, len(order)) // smaller is later
 	for i, n := range order {
 		late[n] = i
 	}
-	back := func(from, to int) bool { return late[from] <= late[to] }
-	for _, n := range order {
-		if n == c.exit || len(c.preds[n]) < 2 || c.inLoopTest(n, back) {
-			continue
-		}
-		last := -1
-		for _, p := range sortedKeys(c.preds[n]) {
-			if back(p, n) {
-				last = -1 // a header
-				break
+	ends := c.hammockEnds(order)
+	for _, all := range []bool{false, true} {
+		for _, n := range order {
+			if !all && ends[n] {
+				continue
 			}
-			if last < 0 || late[p] < late[last] {
-				last = p
+			if pred := c.copyable(n, late); pred >= 0 {
+				return c.copyFor(n, pred)
 			}
-		}
-		if last >= 0 {
-			return c.copyFor(n, last)
 		}
 	}
 	return fmt.Errorf("%d nodes do not collapse", len(c.succs))
+}
+
+// copyable returns the last predecessor of a join that is neither the exit nor a part of a loop's form, -1 for other nodes.
+func (c *collapser) copyable(n int, late map[int]int) int {
+	back := func(from, to int) bool { return late[from] <= late[to] }
+	if n == c.exit || len(c.preds[n]) < 2 || c.inLoopTest(n, back) {
+		return -1
+	}
+	last := -1
+	for _, p := range sortedKeys(c.preds[n]) {
+		if back(p, n) {
+			return -1 // a header
+		}
+		if last < 0 || late[p] < late[last] {
+			last = p
+		}
+	}
+	return last
+}
+
+// hammockEnds returns the nodes that are the immediate post-dominators of their immediate dominators.
+func (c *collapser) hammockEnds(nodes []int) map[int]bool {
+	number := make(map[int]int, len(nodes))
+	for i, n := range nodes {
+		number[n] = i
+	}
+	shape := &cfg.Shape{Entry: number[c.entry], Exit: number[c.exit], Succs: make([][]int, len(nodes))}
+	for i, n := range nodes {
+		for _, to := range sortedKeys(c.succs[n]) {
+			shape.Succs[i] = append(shape.Succs[i], number[to])
+		}
+	}
+	dom, post := shape.Dominators(), shape.PostDominators()
+	ends := make(map[int]bool)
+	for i, n := range nodes {
+		ends[n] = dom[i] >= 0 && post[dom[i]] == i
+	}
+	return ends
 }
 
 // inLoopTest reports whether a node ends a loop by a test: copies of it would be further exits.

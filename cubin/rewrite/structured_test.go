@@ -16,6 +16,7 @@ func TestStructurizeFigures(t *testing.T) {
 		blocks int // of the result, the exit left out
 	}{
 		{"Wu, figure 10", [][]int{{1, 2}, {2, 5}, {3, 4}, {4, 5}, {5}, {}}, Counts{ForwardCopies: 2, CopiedBlocks: 5}, 10},
+		{"Wu, figure 10, with a block behind the join", [][]int{{1, 2}, {2, 5}, {3, 4}, {4, 5}, {5}, {6}, {}}, Counts{ForwardCopies: 2, CopiedBlocks: 5}, 11},
 		{"Wu, figure 12", [][]int{{1, 2}, {1, 3}, {4}, {2, 4}, {}}, Counts{ForwardCopies: 1, CopiedBlocks: 1}, 5},
 		{"structured", [][]int{{1, 2}, {3}, {3}, {}}, Counts{}, 3},
 		{"Thread Frontiers, figure 3", [][]int{{1, 3}, {2, 3}, {4, 5}, {4, 5}, {6, 7}, {6, 7}, {7}, {}}, Counts{ForwardCopies: 4, CopiedBlocks: 10}, 17},
