@@ -84,6 +84,8 @@ func TestReconvergeStuck(t *testing.T) {
 func TestReconvergeUsage(t *testing.T) {
 	for _, args := range [][]string{
 		{"../../kernels/control/state_machine", "--models", "simd"}, {"state_machine", "--timing", "slow"}, {"state_machine", "--max-instructions", "-1"}, {},
+		{"state_machine", "--activity", "struct"}, {"state_machine", "--models", "pdom", "--activity", "tf-stack"},
+		{"state_machine", "--branch-type", "a.cu:3"}, {"state_machine", "--top", "-1"},
 	} {
 		if _, _, status := gpa(t, append([]string{"reconverge"}, args...)...); status != exitUsage {
 			t.Errorf("%v: exit status %d", args, status)
