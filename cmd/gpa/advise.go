@@ -69,11 +69,16 @@ func (f *adviceFlags) advise(_ context.Context, e *env, args []string) error {
 	if err != nil {
 		return err
 	}
+	return f.tell(e, p, filepath.Dir(name))
+}
+
+// tell blames, advises and reports. Source files are looked for in folder.
+func (f *adviceFlags) tell(e *env, p *profiler.Profile, folder string) error {
 	r := &reports.Result{Profile: p}
 	if err := f.analyze(r); err != nil {
 		return err
 	}
-	return f.report(e, r, sourceFinder{launch.OSDir(filepath.Dir(name))})
+	return f.report(e, r, sourceFinder{launch.OSDir(folder)})
 }
 
 func loadProfile(name string) (*profiler.Profile, error) {

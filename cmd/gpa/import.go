@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -13,14 +14,12 @@ import (
 
 	"gpa/cubin"
 	"gpa/emu/arch"
-	"gpa/emu/launch"
 	"gpa/profiler"
-	"gpa/reports"
 )
 
 func importCommand() command {
 	return command{
-		name: "import", args: "FILE", short: "blame and advise on samples that Nsight Compute took on a real GPU",
+		name: "import", args: "FILE", short: "blame and advise on samples of a real GPU: Nsight Compute's, or another collector's",
 		long: `FILE is a report file of Nsight Compute, which holds the cubin and the launch facts too:
 
   ncu -o report -f --set full --import-source yes ./program
@@ -33,6 +32,10 @@ Or FILE is the source page as CSV:
 
   ncu --import report.ncu-rep --csv --page source --print-source sass > samples.csv
   gpa import samples.csv --cubin program.cubin --grid 128 --block 256
+
+Or FILE is gpa's own JSON, which any other collector can write (docs/import.md; gpa export --json writes it too):
+
+  gpa import samples.json --cubin program.cubin
 
 The cubin is the one that ran (cuobjdump -xelf all program). Its instructions have to be those of the file. A source page
 has no launch facts: --grid, --block and --period give them, --registers and --shared where the cubin's do not hold. What is
@@ -58,14 +61,16 @@ The result is that of gpa advise; --out keeps it as samples.gpa, so that all com
 				if err != nil {
 					return err
 				}
-				report, err := isReport(name)
+				form, err := formOf(name)
 				switch {
 				case err != nil:
 					return err
-				case report:
+				case form == reportForm:
 					return f.importReport(e, flags, name)
+				case form == samplesForm:
+					return f.importSamples(e, flags, name)
 				}
-				return f.importPage(e, name)
+				return f.importPage(e, flags, name)
 			}
 		},
 	}
@@ -84,21 +89,85 @@ type importFlags struct {
 	cycles            int64
 }
 
-// importPage imports a source page.
-func (f *importFlags) importPage(e *env, name string) error {
-	switch {
-	case f.launches != "" || f.list:
-		return usagef("--launch and --list are for a report file")
-	case f.cubin == "":
-		return usagef("--cubin is missing: the cubin that the samples are of")
-	case !f.grid.set() || !f.block.set():
-		return usagef("--grid and --block are missing: a source page does not tell them")
+// The forms of files that are imported, told apart by how they begin.
+type importForm uint8
+
+const (
+	pageForm    importForm = iota // the source page as CSV
+	reportForm                    // a report file of Nsight Compute
+	samplesForm                   // gpa's own JSON
+)
+
+// formOf finds out which form a file has.
+func formOf(name string) (importForm, error) {
+	file, err := os.Open(name)
+	if err != nil {
+		return 0, err
+	}
+	defer file.Close()
+	start := make([]byte, 64)
+	n, err := io.ReadFull(file, start)
+	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+		return 0, err
+	}
+	switch start = bytes.TrimLeft(start[:n], " \t\r\n"); {
+	case bytes.HasPrefix(start, []byte("NVR\x00")):
+		return reportForm, nil
+	case bytes.HasPrefix(start, []byte("{")):
+		return samplesForm, nil
+	}
+	return pageForm, nil
+}
+
+// unusable refuses flags that the file's form has no use for.
+func unusable(flags *pflag.FlagSet, why string, names ...string) error {
+	for _, name := range names {
+		if flags.Changed(name) {
+			return usagef("--%s is of no use: %s", name, why)
+		}
+	}
+	return nil
+}
+
+// open opens the cubin and the file with its samples.
+func (f *importFlags) open(name string) (*cubin.File, *os.File, error) {
+	if f.cubin == "" {
+		return nil, nil, usagef("--cubin is missing: the cubin that the samples are of")
 	}
 	module, err := openModule(f.cubin)
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
 	file, err := os.Open(name)
+	return module, file, err
+}
+
+// importSamples imports gpa's own form.
+func (f *importFlags) importSamples(e *env, flags *pflag.FlagSet, name string) error {
+	if err := unusable(flags, "the file says it", "arch", "kernel", "grid", "block", "registers", "shared", "period", "cycles", "launch", "list"); err != nil {
+		return err
+	}
+	module, file, err := f.open(name)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	p, err := profiler.ReadSamples(file, module)
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	return f.advice.tell(e, p, filepath.Dir(f.cubin))
+}
+
+// importPage imports a source page.
+func (f *importFlags) importPage(e *env, flags *pflag.FlagSet, name string) error {
+	if err := unusable(flags, "a source page has one launch of a kernel", "launch", "list"); err != nil {
+		return err
+	}
+	if !f.grid.set() || !f.block.set() {
+		return usagef("--grid and --block are missing: a source page does not tell them")
+	}
+	module, file, err := f.open(name)
 	if err != nil {
 		return err
 	}
@@ -115,11 +184,7 @@ func (f *importFlags) importPage(e *env, name string) error {
 	if err := profiler.Check(p); err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
-	r := &reports.Result{Profile: p}
-	if err := f.advice.analyze(r); err != nil {
-		return err
-	}
-	return f.advice.report(e, r, sourceFinder{launch.OSDir(filepath.Dir(f.cubin))})
+	return f.advice.tell(e, p, filepath.Dir(f.cubin))
 }
 
 // complete enters the facts of the launch.
@@ -136,21 +201,16 @@ func (f *importFlags) complete(module *cubin.File, l *profiler.Launch) error {
 	if err != nil {
 		return err
 	}
-	l.GPU, l.Grid, l.Block, l.Period = model.Name, f.grid, f.block, f.period
+	l.Grid, l.Block, l.Period = f.grid, f.block, f.period
 	facts := &l.Facts
 	if facts.Registers = f.registers; facts.Registers == 0 {
 		facts.Registers = k.Registers
 	}
 	facts.SharedStatic, facts.SharedDynamic, facts.LocalBytes = k.SharedStatic, f.shared, k.LocalFrame
-	facts.Cycles, facts.ClockHz = f.cycles, model.Clock.Value
-	facts.SMs, facts.SchedulersPerSM = model.SMs.Int(), model.Limits.Schedulers.Int()
-	o := arch.OccupancyOf(model, arch.Resources{Threads: f.block[0] * max(1, f.block[1]) * max(1, f.block[2]), Registers: facts.Registers,
-		SharedStatic: facts.SharedStatic, SharedDynamic: facts.SharedDynamic, Blocks: f.grid[0] * max(1, f.grid[1]) * max(1, f.grid[2])})
-	if o.BlocksPerSM < 1 {
-		return errors.New("a block of that shape does not fit on an SM")
+	facts.Cycles = f.cycles
+	if err := l.SetGPU(model); err != nil {
+		return err
 	}
-	facts.MaxWarpsPerScheduler = model.Limits.Warps.Int() / max(1, facts.SchedulersPerSM)
-	facts.WarpsPerScheduler, facts.BlocksPerSM, facts.OccupancyLimit = o.WarpsPerScheduler, o.BlocksPerSM, o.Limit
 	if f.period == 0 {
 		l.Missing = append(l.Missing, "sampling period")
 	}
@@ -162,10 +222,12 @@ func (f *importFlags) complete(module *cubin.File, l *profiler.Launch) error {
 
 func exportCommand() command {
 	return command{
-		name: "export", args: "RESULT", short: "write the samples of a saved result as Nsight Compute's source page (CSV)",
+		name: "export", args: "RESULT", short: "write the samples of a saved result as Nsight Compute's source page (CSV) or as JSON",
 		long: `RESULT is a folder that gpa profile --out wrote, or its samples.gpa. Every launch is a kernel's name, a header and a row
-for each instruction, as ncu --csv --page source --print-source sass prints them. gpa import reads it again.`,
-		setup: func(*pflag.FlagSet) action {
+for each instruction, as ncu --csv --page source --print-source sass prints them. --json writes gpa's own form (docs/import.md), which
+has the launch facts too. gpa import reads both again.`,
+		setup: func(flags *pflag.FlagSet) action {
+			asJSON := flags.Bool("json", false, "write JSON")
 			return func(_ context.Context, e *env, args []string) error {
 				name, err := oneArgument(args, "the saved result")
 				if err != nil {
@@ -178,15 +240,29 @@ for each instruction, as ncu --csv --page source --print-source sass prints them
 				if err != nil {
 					return err
 				}
-				var out bytes.Buffer
-				for _, l := range p.Launches {
-					if err := profiler.WriteCSV(&out, p.Modules[l.Module], l); err != nil {
-						return err
-					}
-				}
-				_, err = e.stdout.Write(out.Bytes())
-				return err
+				return exportProfile(e, p, *asJSON)
 			}
 		},
 	}
+}
+
+// exportProfile writes the samples of a profile.
+func exportProfile(e *env, p *profiler.Profile, asJSON bool) error {
+	var out bytes.Buffer
+	switch {
+	case asJSON && len(p.Modules) != 1:
+		return fmt.Errorf("the result is of %d cubins, the form of one", len(p.Modules))
+	case asJSON:
+		if err := profiler.WriteSamples(&out, p, 0); err != nil {
+			return err
+		}
+	default:
+		for _, l := range p.Launches {
+			if err := profiler.WriteCSV(&out, p.Modules[l.Module], l); err != nil {
+				return err
+			}
+		}
+	}
+	_, err := e.stdout.Write(out.Bytes())
+	return err
 }

@@ -85,6 +85,32 @@ func cubinOf(t *testing.T, name string) string {
 	return files[0]
 }
 
+// TestImportSamples exports the profile of every built-in kernel as gpa's own JSON and imports it: the same facts, blame and advice.
+func TestImportSamples(t *testing.T) {
+	for _, name := range kernels.Names() {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			direct, stderr, status := gpa(t, "profile", name, "--json", "--out", dir)
+			if status != exitDone {
+				t.Fatal(stderr)
+			}
+			text, stderr, status := gpa(t, "export", "--json", dir)
+			if status != exitDone {
+				t.Fatal(stderr)
+			}
+			file := filepath.Join(dir, "samples.json")
+			if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			imported, stderr, status := gpa(t, "import", file, "--json", "--cubin", cubinOf(t, name))
+			if status != exitDone {
+				t.Fatal(stderr)
+			}
+			sameLaunches(t, imported, direct)
+		})
+	}
+}
+
 // TestImportForms reads the column names and numbers of other versions of Nsight Compute, and rows of CUDA source between.
 func TestImportForms(t *testing.T) {
 	dir := t.TempDir()

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"cmp"
 	"fmt"
 	"os"
@@ -12,32 +11,14 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"gpa/emu/launch"
 	"gpa/profiler/ncurep"
 	"gpa/reports"
 )
 
-// isReport says whether the file begins as a report file of Nsight Compute does.
-func isReport(name string) (bool, error) {
-	file, err := os.Open(name)
-	if err != nil {
-		return false, err
-	}
-	defer file.Close()
-	var start [4]byte
-	n, _ := file.Read(start[:])
-	return bytes.Equal(start[:n], []byte("NVR\x00")), nil
-}
-
-// pageFlags are the flags that tell what a source page does not; a report file tells it.
-var pageFlags = []string{"cubin", "arch", "grid", "block", "registers", "shared", "period", "cycles"}
-
 // importReport imports launches of a report file, or lists them where the user has to choose.
 func (f *importFlags) importReport(e *env, flags *pflag.FlagSet, name string) error {
-	for _, flag := range pageFlags {
-		if flags.Changed(flag) {
-			return usagef("--%s is for a source page: a report file says it", flag)
-		}
+	if err := unusable(flags, "a report file says it", "cubin", "arch", "grid", "block", "registers", "shared", "period", "cycles"); err != nil {
+		return err
 	}
 	data, err := os.ReadFile(name)
 	if err != nil {
@@ -60,11 +41,7 @@ func (f *importFlags) importReport(e *env, flags *pflag.FlagSet, name string) er
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
-	r := &reports.Result{Profile: p}
-	if err := f.advice.analyze(r); err != nil {
-		return err
-	}
-	return f.advice.report(e, r, sourceFinder{launch.OSDir(filepath.Dir(name))})
+	return f.advice.tell(e, p, filepath.Dir(name))
 }
 
 // choose returns the launches that --launch and --kernel name, nil where neither is given.

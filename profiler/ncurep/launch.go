@@ -212,8 +212,6 @@ func (b *builder) facts() error {
 		return err
 	}
 	l := b.launch
-	l.GPU = model.Name
-	limits := &model.Limits
 	f := &l.Facts
 	f.Registers, f.SharedStatic, f.SharedDynamic = b.kernel.Registers, b.kernel.SharedStatic, int(b.whole(metricDynamic))
 	if n := b.whole(metricRegisters); n > 0 {
@@ -224,11 +222,9 @@ func (b *builder) facts() error {
 	}
 	f.LocalBytes = b.kernel.LocalFrame
 	f.Cycles, f.SMActiveCycles, f.ClockHz = b.whole(metricCycles), b.whole(metricActive), b.number(metricClock)
-	if f.ClockHz == 0 {
-		f.ClockHz = model.Clock.Value
+	if err := l.SetGPU(model); err != nil {
+		return err
 	}
-	f.SMs, f.SchedulersPerSM = model.SMs.Int(), limits.Schedulers.Int()
-	f.MaxWarpsPerScheduler = limits.Warps.Int() / max(1, limits.Schedulers.Int())
 	if f.SMActiveCycles == 0 {
 		f.SMActiveCycles = b.whole(metricActiveMean) * int64(f.SMs)
 	}
@@ -238,23 +234,7 @@ func (b *builder) facts() error {
 	if l.Period = b.period(); l.Period == 0 {
 		b.lacks("sampling period")
 	}
-	o := arch.OccupancyOf(model, arch.Resources{Threads: volume(l.Block), Registers: f.Registers, SharedStatic: f.SharedStatic,
-		SharedDynamic: f.SharedDynamic, Blocks: volume(l.Grid)})
-	if o.BlocksPerSM < 1 {
-		return fmt.Errorf("a block of %v threads with %d registers a thread does not fit on an SM", l.Block, f.Registers)
-	}
-	f.WarpsPerScheduler, f.BlocksPerSM, f.OccupancyLimit = o.WarpsPerScheduler, o.BlocksPerSM, o.Limit
 	return nil
-}
-
-// volume is the product of the dimensions, as far as a number of blocks needs to be known.
-func volume(size [3]int) int {
-	const most = 1 << 31
-	v := 1
-	for _, n := range size {
-		v = min(most, v*min(most, n))
-	}
-	return v
 }
 
 // gpu finds the model of the GPU and sets it to what the file says of its size.
