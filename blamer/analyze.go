@@ -72,7 +72,17 @@ type analysis struct {
 	issues  []float64 // by instruction: warps that executed it, from the source counters
 	warps   []float64 // by instruction: warps that reached it, whatever its guard
 	sectors []float64 // by instruction: sectors of a request to global or local memory
-	issued  []float64 // by instruction: samples in which it issued
+
+	idealSectors []float64             // by instruction: sectors that the bytes of such a request would fill
+	footprints   map[place]footprint   // of what instructions compute, where that was asked for
+	accesses     map[int]*access       // of loads from global memory, where they were asked for
+	reached      map[place][]int       // definitions that reach a use, where they were asked for
+	edgeCounts   map[blockEdge]float64 // warps that went along each edge of the graph; nil until asked for
+	issued       []float64             // by instruction: samples in which it issued
+
+	residence []float64      // by instruction: cycles that warps spend before it on average, once it is their next
+	elapsed   measuredCycles // the same summed up
+	spread    float64        // cycles over which the warps of the launch begin
 
 	deps      []dependency    // of the instruction at hand, unpruned
 	plainDeps []dependency    // the same by the paper's rules
@@ -85,18 +95,24 @@ type analysis struct {
 func newAnalysis(r *Result, code int, opt Options) *analysis {
 	s := newSection(r.Module.Codes[code], r.Graphs[code])
 	a := &analysis{
-		section:  s,
-		index:    code,
-		opt:      opt,
-		plain:    opt.Plain,
-		result:   r,
-		model:    r.Model,
-		slicer:   newSlicer(s),
-		paths:    newPathFinder(s),
-		issued:   make([]float64, len(s.code.Insts)),
-		issues:   make([]float64, len(s.code.Insts)),
-		warps:    make([]float64, len(s.code.Insts)),
-		sectors:  make([]float64, len(s.code.Insts)),
+		section: s,
+		index:   code,
+		opt:     opt,
+		plain:   opt.Plain,
+		result:  r,
+		model:   r.Model,
+		slicer:  newSlicer(s),
+		paths:   newPathFinder(s),
+		issued:  make([]float64, len(s.code.Insts)),
+		issues:  make([]float64, len(s.code.Insts)),
+		warps:   make([]float64, len(s.code.Insts)),
+		sectors: make([]float64, len(s.code.Insts)),
+
+		idealSectors: make([]float64, len(s.code.Insts)),
+		footprints:   map[place]footprint{},
+		accesses:     map[int]*access{},
+		reached:      map[place][]int{},
+
 		coverage: &coverage{node: make([]bool, len(s.code.Insts))},
 	}
 	for i := range r.Launch.Samples {
@@ -105,6 +121,7 @@ func newAnalysis(r *Result, code int, opt Options) *analysis {
 		}
 	}
 	a.count(r.Launch)
+	a.measureResidence(r.Launch)
 	return a
 }
 
@@ -122,6 +139,7 @@ func (a *analysis) count(l *profiler.Launch) {
 		a.warps[i] += float64(c.Executions)
 		if c.Executions > 0 {
 			a.sectors[i] = float64(c.GlobalSectors) / float64(c.Executions)
+			a.idealSectors[i] = idealSectorsOf(&c)
 		}
 		if threads {
 			a.issues[i] += float64(c.ThreadExecutions) / lanes

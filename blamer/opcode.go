@@ -27,7 +27,7 @@ func sourceOf(op sass.Op) source {
 		return globalSource
 	case sass.TEX, sass.TLD, sass.SULD, sass.SUST:
 		return textureSource
-	case sass.LDC:
+	case sass.LDC, sass.ULDC:
 		return constantSource
 	case sass.LDS, sass.STS, sass.ATOMS:
 		return sharedSource

@@ -2,92 +2,119 @@ package blamer
 
 import (
 	"cmp"
+	"math"
 	"slices"
 
+	"gpa/cubin/sass"
 	"gpa/emu/stall"
 )
 
-// Shares under least are dropped: they are within the error of the estimate.
-const least = .05
+// least is how much of the likeliest source's share another one must have to be kept. Less is within the error of the estimate, and
+// who blames the likeliest one alone is right more often than who divides.
+const least = .9
 
-// A pending result is what an instruction waits for, with the time at which it can be expected.
+// A pending result is what an instruction waits for, with the times at which it can be expected.
 type pending struct {
 	dependency
-	remaining float64 // cycles from the use's earliest issue to the expected arrival
-	present   float64 // share of the executions of the use in which the result is one of those that it waits for
+	remaining []outcome // cycles from when the use is next to issue to the arrival, negative where it is there before
+	present   float64   // share of the executions of the use in which the result is one of those that it waits for
 }
 
-// orderRule drops the sources of a scoreboard stall that hardly ever are what the warp waits for: it waits for the last of
-// the results that are outstanding. It leaves their shares in a.shares, by source, for apportioning.
+// expected is the mean of the remaining cycles.
+func (p *pending) expected() float64 {
+	sum := 0.0
+	for _, o := range p.remaining {
+		sum += o.share * o.cycles
+	}
+	return sum
+}
+
+// at returns the remaining cycles in the executions that find the share u of all data in caches: what comes from far away in one of
+// them does so in those that find less.
+func (p *pending) at(u float64) float64 {
+	for _, o := range p.remaining {
+		if u < o.share {
+			return o.cycles
+		}
+		u -= o.share
+	}
+	return p.remaining[len(p.remaining)-1].cycles
+}
+
+// orderRule keeps the source of a scoreboard stall that most likely is what the warp waits for: it waits for the last of the results
+// that are outstanding. It leaves the shares of the sources in a.shares, for apportioning where several are about as likely.
 //
 // In an execution of the use a source is outstanding with the probability that the source counters tell: a load before a
 // loop is in the first round only. Of those that are, the one that is expected to arrive last is the producer, between equal
 // ones the later, and it makes the warp wait for as long as its result takes from then on.
 func (a *analysis) orderRule(deps []dependency, reason stall.Reason) []dependency {
 	a.shares = nil
-	if reason != stall.LongScoreboard && reason != stall.ShortScoreboard || len(deps) < 2 {
+	if reason != stall.LongScoreboard && reason != stall.ShortScoreboard || !severalDefs(deps) {
 		return deps
 	}
-	results := a.withoutOvertaken(a.pendingResults(deps))
-	weights, total := lastToArrive(results)
+	results := a.pendingResults(deps)
+	weights := a.lastToArrive(results)
+	most := slices.Max(weights)
+	if most == 0 {
+		return deps
+	}
 	a.shares = make(map[int]float64)
-	var kept []dependency
 	for i, r := range results {
-		if weights[i] >= least*total {
+		if weights[i] >= least*most {
 			a.shares[r.def] = weights[i]
 		}
 	}
-	for _, d := range deps {
-		if a.shares[d.def] > 0 {
-			kept = append(kept, d)
-		}
-	}
-	return kept
+	return a.filter(deps, func(d dependency) bool { return a.shares[d.def] > 0 })
 }
 
-// pendingResults returns the sources, the first to arrive first.
+// pendingResults returns the sources, the first to issue first. What has two dependence counters, one for its operands and one
+// for its result, arrives with the later of them.
 func (a *analysis) pendingResults(deps []dependency) []pending {
 	var results []pending
 	for _, d := range deps {
-		if slices.ContainsFunc(results, func(r pending) bool { return r.def == d.def }) {
-			continue
+		p := pending{d, a.remaining(d), a.presence(d)}
+		i := slices.IndexFunc(results, func(r pending) bool { return r.def == d.def })
+		switch {
+		case i < 0:
+			results = append(results, p)
+		case results[i].expected() < p.expected():
+			results[i] = p
 		}
-		results = append(results, pending{d, a.remaining(d), a.presence(d)})
 	}
-	slices.SortStableFunc(results, func(x, y pending) int {
-		return cmp.Or(cmp.Compare(x.remaining, y.remaining), cmp.Compare(a.age(y), a.age(x)))
-	})
+	ages := make(map[int]int64, len(results))
+	for _, r := range results {
+		ages[r.def] = a.age(r)
+	}
+	slices.SortStableFunc(results, func(x, y pending) int { return cmp.Compare(ages[y.def], ages[x.def]) })
 	return results
 }
 
 // maxOrdered bounds the sources of one stall that are compared pair by pair.
 const maxOrdered = 16
 
-// withoutOvertaken drops the results that are outstanding only together with another one that arrives later.
-func (a *analysis) withoutOvertaken(results []pending) []pending {
-	if len(results) > maxOrdered {
-		return results
-	}
-	var kept []pending
-	for i, r := range results {
-		if !slices.ContainsFunc(results[i+1:], func(last pending) bool { return a.accompanies(last, r) }) {
-			kept = append(kept, r)
+// together returns how often a result is outstanding when another one is: always, where it is issued on every path from that one to
+// the use, or always before it; never, where no path has both.
+func (a *analysis) together(r, other pending) float64 {
+	q := a.query(other.use, other.res)
+	if a.always(r.def) {
+		through := q
+		through.barriers = append(slices.Clone(q.barriers), int32(r.def))
+		slices.Sort(through.barriers)
+		follows := a.paths.shortest(instructions{}, through, []int{other.def})[0] < 0
+		if follows || a.graph.Dominates(r.def, other.def) && r.present >= other.present {
+			return 1
 		}
 	}
-	return kept
+	if !a.leads(r.def, other.def, q) && !a.leads(other.def, r.def, q) {
+		return 0
+	}
+	return r.present
 }
 
-// accompanies reports whether a result is outstanding whenever another one is: it is issued on every path from that one to the
-// use, or always before it.
-func (a *analysis) accompanies(r, other pending) bool {
-	if !a.always(r.def) {
-		return false
-	}
-	q := a.query(other.use, other.res)
-	q.barriers = append(slices.Clone(q.barriers), int32(r.def))
-	slices.Sort(q.barriers)
-	follows := a.paths.shortest(instructions{}, q, []int{other.def})[0] < 0
-	return follows || a.graph.Dominates(r.def, other.def) && r.present >= other.present
+// leads reports whether a path goes from one instruction to another, and to no barrier of a query before.
+func (a *analysis) leads(from, to int, q pathQuery) bool {
+	path := pathQuery{use: to, res: sass.NumRes, barriers: q.barriers, limit: math.MaxInt64}
+	return a.paths.shortest(instructions{}, path, []int{from})[0] >= 0
 }
 
 // age is the number of cycles between the issue of a source and that of the use.
@@ -95,17 +122,61 @@ func (a *analysis) age(p pending) int64 {
 	return max(0, a.paths.shortest(stallCycles{a.section}, a.query(p.use, p.res), []int{p.def})[0])
 }
 
-// lastToArrive returns how many cycles a source makes the use wait on average, for results in the order of their arrival, and
-// the sum.
-func lastToArrive(results []pending) (weights []float64, total float64) {
-	weights = make([]float64, len(results))
-	absent := 1.0 // that no later result is outstanding
-	for i := len(results) - 1; i >= 0; i-- {
-		weights[i] = absent * results[i].present * max(1, results[i].remaining)
-		total += weights[i]
-		absent *= 1 - results[i].present
+// sameTime is the difference in cycles below which two results arrive together. The one that was issued later then counts as last.
+const sameTime = 1.5
+
+// lastToArrive returns how many cycles each source makes the use wait on average: as long as its result takes, in the executions in
+// which it is the last. Results are in the order of their issue.
+//
+// Executions differ in how much other warps have brought to the caches before. A load that rarely misses does so only when all that
+// miss more often do. So the executions are ordered by that, cut where an outcome changes, and looked at piece by piece.
+func (a *analysis) lastToArrive(results []pending) []float64 {
+	weights := make([]float64, len(results))
+	present := a.presences(results)
+	cuts := outcomeCuts(results)
+	for k, u := range cuts[:len(cuts)-1] {
+		for i := range results {
+			t := results[i].at(u)
+			last := results[i].present * (cuts[k+1] - u)
+			for j := range results {
+				if other := results[j].at(u); j > i && other >= t-sameTime || j < i && other > t+sameTime {
+					last *= 1 - present[i][j]
+				}
+			}
+			weights[i] += last * max(1, t)
+		}
 	}
-	return weights, total
+	return weights
+}
+
+// presences returns how often each other result is outstanding when one is.
+func (a *analysis) presences(results []pending) [][]float64 {
+	present := make([][]float64, len(results))
+	for i, r := range results {
+		present[i] = make([]float64, len(results))
+		for j, other := range results {
+			present[i][j] = other.present
+			if j != i && other.present < 1 && r.present > 0 && len(results) <= maxOrdered {
+				present[i][j] = a.together(other, r)
+			}
+		}
+	}
+	return present
+}
+
+// outcomeCuts returns 0, 1 and the shares between them at which an outcome changes, in order.
+func outcomeCuts(results []pending) []float64 {
+	cuts := []float64{0, 1}
+	for _, r := range results {
+		u := 0.0
+		for _, o := range r.remaining {
+			if u += o.share; u < 1 {
+				cuts = append(cuts, u)
+			}
+		}
+	}
+	slices.Sort(cuts)
+	return slices.Compact(cuts)
 }
 
 // presence is how often the result is among those that the use waits for. Without source counters, what is not executed on
@@ -116,10 +187,11 @@ func (a *analysis) presence(d dependency) float64 {
 		return 1
 	case !a.counted:
 		return .5
-	case a.warps[d.use] == 0 || a.code.Insts[d.def].Guard.Always() && a.warps[d.def] >= a.warps[d.use]:
-		return 1
+	case a.warps[d.use] == 0 || a.warps[d.def] == 0:
+		return 0
 	}
-	return min(1, a.issues[d.def]/a.warps[d.use]*a.fullness(d.use))
+	executed := min(1, a.issues[d.def]/a.warps[d.def]*a.fullness(d.use))
+	return min(1, executed*a.outstanding(d)/a.warps[d.use])
 }
 
 // usually is the share of its threads in which a guarded instruction has to have been executed to count as unguarded.
@@ -138,23 +210,18 @@ func (a *analysis) fullness(use int) float64 {
 	return max(1, a.warps[use]/a.issues[use])
 }
 
-// remaining estimates how many cycles after the earliest issue of the use the result arrives.
-func (a *analysis) remaining(d dependency) float64 {
-	passed := a.paths.shortest(stallCycles{a.section}, a.query(d.use, d.res), []int{d.def})[0]
-	return a.arrival(d) - float64(max(0, passed))
+// remaining estimates how many cycles after the use is next to issue the result arrives.
+func (a *analysis) remaining(d dependency) []outcome {
+	list := a.arrivals(d)
+	passed := a.passed(d)
+	for i := range list {
+		list[i].cycles -= passed
+	}
+	return list
 }
 
-// arrival estimates how many cycles after its issue a result arrives. A load that reads what an earlier one of the block is
-// still fetching waits for that.
-func (a *analysis) arrival(d dependency) float64 {
-	arrival := a.expectedLatency(d)
-	at := globalLoad(&a.code.Insts[d.def])
-	if at == nil {
-		return arrival
-	}
-	if first := a.neighbour(d.def, at); first >= 0 {
-		ahead := float64(a.cycles[d.def] - a.cycles[first])
-		arrival = max(arrival, a.arrival(dependency{first, d.use, d.res})-ahead)
-	}
-	return arrival
+// passed is the number of cycles from the issue of a source to when the use becomes the next instruction of its warp.
+func (a *analysis) passed(d dependency) float64 {
+	elapsed := a.paths.shortest(a.elapsed, a.query(d.use, d.res), []int{d.def})[0]
+	return max(0, float64(elapsed)/fixedPoint-a.residence[d.def])
 }

@@ -281,7 +281,7 @@ func TestSlice(t *testing.T) {
 }
 
 func TestOrderRule(t *testing.T) {
-	const ldg, lds, s2r = "LDG.E.SYS R0, [R2]", "LDS.U R0, [R2]", "S2R R0, SR_TID.X"
+	const ldg, shfl, s2r = "LDG.E.SYS R0, [R2]", "SHFL.IDX PT, R0, R2, RZ, 0x1f", "S2R R0, SR_TID.X"
 	both := func(def, other string) string {
 		return "def: [B------:R-:W0:-:S01] " + def + " ;\n" +
 			"[B------:R-:W1:-:S01] " + strings.Replace(other, "R0", "R4", 1) + " ;\n" +
@@ -293,8 +293,8 @@ func TestOrderRule(t *testing.T) {
 		want         bool
 	}{
 		{"a later load of the same kind", both(ldg, ldg), stall.LongScoreboard, false},
-		{"a later result that is due earlier", both(lds, s2r), stall.ShortScoreboard, true},
-		{"a later result that is due later", both(s2r, lds), stall.ShortScoreboard, false},
+		{"a later result that is due earlier", both(shfl, s2r), stall.ShortScoreboard, true},
+		{"a later result that is due later", both(s2r, shfl), stall.ShortScoreboard, false},
 		{"a later load under a predicate", both(ldg, "@P0 "+ldg), stall.LongScoreboard, true},
 		{"a load on the other side of a branch", `
 			@P0 BRA ` + "`(other)" + ` ;
@@ -304,7 +304,7 @@ func TestOrderRule(t *testing.T) {
 			use: [B0-----:R-:W-:-:S01] FADD R8, R0, R5 ;
 			EXIT ;`, stall.LongScoreboard, true},
 		{"an earlier load that is due later", `
-			[B------:R-:W1:-:S01] LDS.U R4, [R2] ;
+			[B------:R-:W1:-:S01] SHFL.IDX PT, R4, R2, RZ, 0x1f ;
 			def: [B------:R-:W0:-:S01] S2R R0, SR_TID.X ;
 			use: [B01----:R-:W-:-:S01] FADD R8, R0, R4 ;
 			EXIT ;`, stall.ShortScoreboard, false},

@@ -1,0 +1,148 @@
+package blamer
+
+// maxFlowSteps bounds the search for the ways of a result to its use. What is left then is too little to matter.
+const maxFlowSteps = 256
+
+// outstanding returns how many executions of a use find a result of the definition outstanding, by the executions of the blocks: the
+// definition's, as far as they go on to the use and not to another instruction that waits for the same counter.
+func (a *analysis) outstanding(d dependency) float64 {
+	from, to := a.block[d.def], a.block[d.use]
+	if from < 0 || to < 0 {
+		return 0
+	}
+	stops := a.query(d.use, d.res).barriers
+	end := a.graph.Blocks[from].Last + 1
+	start := a.warps[d.def]
+	if from == to && d.def < d.use {
+		if lastBefore(stops, d.def+1, d.use) >= 0 {
+			return 0
+		}
+		return start
+	}
+	if lastBefore(stops, d.def+1, end) >= 0 {
+		return 0
+	}
+	arrived := 0.0
+	flow := map[int32]float64{from: start}
+	for range maxFlowSteps {
+		b := heaviest(flow)
+		if b < 0 || flow[b] < start/maxFlowSteps {
+			break
+		}
+		mass := flow[b]
+		delete(flow, b)
+		for _, s := range a.graph.Blocks[b].Succs {
+			part := mass * a.branchShare(int(b), s)
+			if int32(s) == to && lastBefore(stops, a.graph.Blocks[s].First, d.use) < 0 {
+				arrived += part
+			}
+			if lastBefore(stops, a.graph.Blocks[s].First, a.graph.Blocks[s].Last+1) < 0 {
+				flow[int32(s)] += part
+			}
+		}
+	}
+	return arrived
+}
+
+// heaviest returns the block with most flow, the first of equal ones; -1 where there is none.
+func heaviest(flow map[int32]float64) int32 {
+	most := int32(-1)
+	for b, mass := range flow {
+		if most < 0 || mass > flow[most] || mass == flow[most] && b < most {
+			most = b
+		}
+	}
+	return most
+}
+
+// branchShare is the share of the executions of a block that go on to a successor. Warps that split go on to both.
+func (a *analysis) branchShare(b, succ int) float64 {
+	all := a.warps[a.graph.Blocks[b].Last]
+	if all == 0 {
+		return 0
+	}
+	if a.edgeCounts == nil {
+		a.edgeCounts = a.countEdges()
+	}
+	return min(1, a.edgeCounts[blockEdge{b, succ}]/all)
+}
+
+type blockEdge struct{ from, to int }
+
+// countEdges derives from the executions of the blocks how many warps went along each edge of the graph. What goes into a block comes
+// out of it: where one edge of a block is left unknown, it is the rest. Where several are, which takes both ends of each of them to have
+// others, the smaller of the two rests bounds them. Warps that split make a rest too small, not less than none.
+func (a *analysis) countEdges() map[blockEdge]float64 {
+	c := edgeCounter{analysis: a, count: map[blockEdge]float64{}}
+	for b := range a.graph.Blocks {
+		c.queue = append(c.queue, b)
+	}
+	for len(c.queue) > 0 {
+		b := c.queue[0]
+		c.queue = c.queue[1:]
+		c.settle(b)
+	}
+	for b := range a.graph.Blocks {
+		for _, s := range a.graph.Blocks[b].Succs {
+			if e := (blockEdge{b, s}); !c.known(e) {
+				out, _, _ := c.rest(a.warps[a.graph.Blocks[b].Last], c.leaving(b))
+				in, _, _ := c.rest(a.warps[a.graph.Blocks[s].First], c.entering(s))
+				c.count[e] = min(in, out)
+			}
+		}
+	}
+	return c.count
+}
+
+type edgeCounter struct {
+	*analysis
+	count map[blockEdge]float64
+	queue []int
+}
+
+func (c *edgeCounter) known(e blockEdge) bool {
+	_, ok := c.count[e]
+	return ok
+}
+
+func (c *edgeCounter) leaving(b int) []blockEdge {
+	var list []blockEdge
+	for _, s := range c.graph.Blocks[b].Succs {
+		list = append(list, blockEdge{b, s})
+	}
+	return list
+}
+
+func (c *edgeCounter) entering(b int) []blockEdge {
+	var list []blockEdge
+	for _, p := range c.graph.Blocks[b].Preds {
+		list = append(list, blockEdge{p, b})
+	}
+	return list
+}
+
+// rest subtracts the edges that are known from what passes a block, and returns the last of the others with their number.
+func (c *edgeCounter) rest(passes float64, list []blockEdge) (rest float64, unknown int, last blockEdge) {
+	for _, e := range list {
+		if n, ok := c.count[e]; ok {
+			passes -= n
+		} else {
+			unknown++
+			last = e
+		}
+	}
+	return max(0, passes), unknown, last
+}
+
+// settle enters the edges of a block that are the only unknown ones on their side.
+func (c *edgeCounter) settle(b int) {
+	block := c.graph.Blocks[b]
+	if rest, unknown, e := c.rest(c.warps[block.Last], c.leaving(b)); unknown == 1 {
+		c.count[e] = min(rest, c.warps[c.graph.Blocks[e.to].First])
+		c.queue = append(c.queue, e.to)
+	}
+	if rest, unknown, e := c.rest(c.warps[block.First], c.entering(b)); unknown == 1 {
+		c.count[e] = min(rest, c.warps[c.graph.Blocks[e.from].Last])
+		c.queue = append(c.queue, e.from)
+	}
+}

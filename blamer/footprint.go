@@ -1,0 +1,235 @@
+package blamer
+
+import (
+	"gpa/cubin/sass"
+	"gpa/profiler"
+)
+
+// A footprint says which indices of threads and blocks a value depends on, and whether on memory. Loads whose addresses depend on
+// every index read data that nobody else reads; the others share it.
+type footprint struct {
+	parts [numIndices]part
+	data  bool // read from memory, or of an unknown instruction
+}
+
+// The indices of threads and blocks.
+const (
+	tidX = iota
+	tidY
+	tidZ
+	ctaidX
+	ctaidY
+	ctaidZ
+	numIndices
+)
+
+// A part says what is left of an index in a value. Quotient and remainder together make the whole of it again.
+type part uint8
+
+const (
+	quotient  part = 1 << iota // neighbours have the same value: i/n, i>>n
+	remainder                  // values come again: i%n, i&n
+	whole     = quotient | remainder
+)
+
+// plus is the footprint of a sum. An index less a multiple of its quotient is a remainder.
+func (f footprint) plus(g footprint) footprint {
+	for i := range f.parts {
+		if f.parts[i]|g.parts[i] == whole && f.parts[i]&g.parts[i] == quotient {
+			f.parts[i] = remainder
+		} else {
+			f.parts[i] |= g.parts[i]
+		}
+	}
+	f.data = f.data || g.data
+	return f
+}
+
+// only keeps the given part of every index.
+func (f footprint) only(p part) footprint {
+	for i := range f.parts {
+		if f.parts[i] != 0 {
+			f.parts[i] = p
+		}
+	}
+	return f
+}
+
+// constant reports whether the value is the same in all threads.
+func (f footprint) constant() bool { return f == footprint{} }
+
+// footprintOf returns the footprint of a register that an instruction reads.
+func (a *analysis) footprintOf(use int, r sass.Resource) footprint {
+	var f footprint
+	for _, d := range a.reaching(use, r) {
+		f = f.plus(a.resultFootprint(d, r))
+	}
+	return f
+}
+
+// resultFootprint returns the footprint of what an instruction writes to a register. In a loop, the value of the round before adds
+// nothing.
+func (a *analysis) resultFootprint(def int, r sass.Resource) footprint {
+	key := place{def, r}
+	if f, ok := a.footprints[key]; ok {
+		return f
+	}
+	a.footprints[key] = footprint{}
+	f := a.operationFootprint(def)
+	if in := &a.code.Insts[def]; in.Mod(sass.Wide) != 0 && r == sass.ResReg+sass.Resource(in.Operands[0].Reg)+1 {
+		f = f.only(quotient) // the high word of a product
+	}
+	a.footprints[key] = f
+	return f
+}
+
+func (a *analysis) operationFootprint(def int) footprint {
+	in := &a.code.Insts[def]
+	switch in.Op {
+	case sass.S2R, sass.S2UR, sass.CS2R:
+		return specialFootprint(in)
+	case sass.IMAD, sass.UIMAD:
+		return a.productFootprint(def, in)
+	case sass.SHF, sass.USHF:
+		if in.Mod(sass.Dir) == sass.DirL && in.Mod(sass.HI) == 0 {
+			return a.sumFootprint(def, in)
+		}
+		return a.sumFootprint(def, in).only(quotient)
+	case sass.LEA, sass.ULEA:
+		if in.Mod(sass.HI) != 0 {
+			return a.sumFootprint(def, in).only(quotient)
+		}
+		return a.sumFootprint(def, in)
+	case sass.LOP3, sass.ULOP3:
+		return a.sumFootprint(def, in).only(remainder)
+	case sass.IADD3, sass.UIADD3, sass.VIADD, sass.MOV, sass.UMOV, sass.IABS, sass.SEL, sass.USEL, sass.IMNMX, sass.VIMNMX,
+		sass.R2UR:
+		return a.sumFootprint(def, in)
+	case sass.SHFL:
+		return footprint{data: true}
+	}
+	f := a.sumFootprint(def, in).only(quotient)
+	f.data = f.data || sourceOf(in.Op) != arithmeticSource && sourceOf(in.Op) != constantSource
+	return f
+}
+
+// specialFootprint is that of a special register. Clocks and lane numbers say nothing about data.
+func specialFootprint(in *sass.Inst) footprint {
+	var f footprint
+	for i := range in.Operands {
+		if o := &in.Operands[i]; o.Kind == sass.KindSReg {
+			switch o.Imm {
+			case sass.SRTIDX, sass.SRTIDY, sass.SRTIDZ:
+				f.parts[tidX+o.Imm-sass.SRTIDX] = whole
+			case sass.SRCTAIDX, sass.SRCTAIDY, sass.SRCTAIDZ:
+				f.parts[ctaidX+o.Imm-sass.SRCTAIDX] = whole
+			}
+		}
+	}
+	return f
+}
+
+// sumFootprint adds up the operands of an instruction.
+func (a *analysis) sumFootprint(def int, in *sass.Inst) footprint {
+	var f footprint
+	for i := range in.Operands {
+		f = f.plus(a.operandFootprint(def, &in.Operands[i]))
+	}
+	return f
+}
+
+func (a *analysis) operandFootprint(def int, o *sass.Operand) footprint {
+	switch {
+	case !o.Source:
+	case (o.Kind == sass.KindReg || o.Kind == sass.KindConst || o.Kind == sass.KindMem) && o.Reg != sass.RZ:
+		return a.footprintOf(def, sass.ResReg+sass.Resource(o.Reg))
+	case o.Kind == sass.KindUReg && o.Reg != sass.URZ:
+		return a.footprintOf(def, sass.ResUReg+sass.Resource(o.Reg))
+	}
+	return footprint{}
+}
+
+// productFootprint is that of IMAD: a multiple keeps all of an index, the high word of a product only its quotient. The product of
+// two indices says less than either.
+func (a *analysis) productFootprint(def int, in *sass.Inst) footprint {
+	var from []footprint
+	for i := range in.Operands {
+		if o := &in.Operands[i]; o.Source && o.Kind != sass.KindPred && o.Kind != sass.KindUPred {
+			from = append(from, a.operandFootprint(def, o))
+		}
+	}
+	if len(from) != 3 {
+		return footprint{data: true}
+	}
+	product := from[0].plus(from[1])
+	if !from[0].constant() && !from[1].constant() {
+		product = product.only(remainder)
+	}
+	f := product.plus(from[2])
+	if in.Mod(sass.HI) != 0 {
+		return f.only(quotient)
+	}
+	return f
+}
+
+// addressFootprint is that of a load's address.
+func (a *analysis) addressFootprint(def int, at *sass.Operand) footprint {
+	f := footprint{}
+	if at.Reg != sass.RZ {
+		f = a.footprintOf(def, sass.ResReg+sass.Resource(at.Reg))
+	}
+	return f
+}
+
+// missShare estimates how often what a load is the first of its warp to touch has to come from DRAM, between 0 and 1. Other blocks
+// that read the same, by the indices that its address does not depend on, find it in L2 if they come later than the first by more
+// than that one waits.
+func (a *analysis) missShare(def int, at *sass.Operand) float64 {
+	latency := a.model.Latencies.DRAM.Value
+	return max(1/a.sharing(def, at), latency/(latency+a.spread))
+}
+
+// gatherSharing is how many blocks are taken to read a sector whose address comes from memory.
+const gatherSharing = 2
+
+// sharing estimates how many blocks read the sectors of a load. Of an index that is in the address in part, half the range is taken to
+// share.
+func (a *analysis) sharing(def int, at *sass.Operand) float64 {
+	f := a.addressFootprint(def, at)
+	if f.data {
+		return gatherSharing
+	}
+	shared := 1.0
+	for i := range 3 {
+		blocks := float64(max(1, a.result.Launch.Grid[i]))
+		switch f.parts[ctaidX+i] {
+		case 0:
+			shared *= blocks
+		case quotient, remainder:
+			shared *= max(1, blocks/2)
+		}
+	}
+	return shared
+}
+
+// warpsInLine returns how many warps of a block read one after the other, each on from where the one before ends, 1 where that is
+// not known.
+func (a *analysis) warpsInLine(def int, at *sass.Operand) int {
+	l := a.result.Launch
+	if !a.dense(def) || l.Block[0]%warpLanes != 0 {
+		return 1
+	}
+	f := a.addressFootprint(def, at)
+	if f.data || f.parts[tidX] != whole {
+		return 1
+	}
+	return l.Block[0] / warpLanes
+}
+
+// idealSectorsOf is the number of sectors that the bytes of one execution would fill.
+func idealSectorsOf(c *profiler.Counter) float64 {
+	if c.Executions == 0 {
+		return 0
+	}
+	return float64(c.GlobalSectorsIdeal) / float64(c.Executions)
+}

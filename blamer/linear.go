@@ -1,0 +1,169 @@
+package blamer
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"gpa/cubin/sass"
+)
+
+// maxLinear is the number of instructions that a value is followed back through.
+const maxLinear = 12
+
+// A linear is a value as a sum of multiples of unknowns, with a constant: what address arithmetic computes. Two addresses with the same
+// unknowns lie a known distance apart.
+type linear struct {
+	terms    []term // by name
+	constant float64
+}
+
+type term struct {
+	name   string // of the unknown
+	factor float64
+}
+
+func unknown(format string, args ...any) linear {
+	return linear{terms: []term{{fmt.Sprintf(format, args...), 1}}}
+}
+
+// plus adds two values.
+func (l linear) plus(m linear) linear {
+	sum := linear{constant: l.constant + m.constant}
+	for _, t := range slices.Concat(l.terms, m.terms) {
+		i, found := slices.BinarySearchFunc(sum.terms, t.name, func(t term, name string) int { return cmp.Compare(t.name, name) })
+		if found {
+			sum.terms[i].factor += t.factor
+		} else {
+			sum.terms = slices.Insert(sum.terms, i, t)
+		}
+	}
+	sum.terms = slices.DeleteFunc(sum.terms, func(t term) bool { return t.factor == 0 })
+	return sum
+}
+
+// times multiplies a value by a number.
+func (l linear) times(factor float64) linear {
+	product := linear{constant: l.constant * factor}
+	for _, t := range l.terms {
+		if factor != 0 {
+			product.terms = append(product.terms, term{t.name, t.factor * factor})
+		}
+	}
+	return product
+}
+
+// base names the value without its constant.
+func (l linear) base() string {
+	var b strings.Builder
+	for _, t := range l.terms {
+		fmt.Fprintf(&b, "%g*%s ", t.factor, t.name)
+	}
+	return b.String()
+}
+
+// linearOf returns the value of an operand.
+func (a *analysis) linearOf(use int, o *sass.Operand, depth int) linear {
+	var value linear
+	r, isReg := registerOf(o)
+	switch {
+	case o.Kind == sass.KindImm:
+		value.constant = float64(int32(o.Imm))
+	case isReg && o.Kind != sass.KindConst:
+		value = a.linearRegister(use, r, depth)
+	case o.Kind == sass.KindConst:
+		value = constantBank(o, 0)
+	}
+	if o.Neg {
+		return value.times(-1)
+	}
+	return value
+}
+
+// constantBank is a word of a constant bank, which no instruction changes; that of an indexed one is not known.
+func constantBank(o *sass.Operand, word int) linear {
+	if o.Reg != sass.RZ {
+		return unknown("c[%d][R%d+%d]", o.Bank, o.Reg, o.Offset)
+	}
+	return unknown("c[%d][%d]", o.Bank, int(o.Offset)+4*word)
+}
+
+// linearRegister returns the value of a register that an instruction reads. Where several definitions reach it they name it together.
+func (a *analysis) linearRegister(use int, r sass.Resource, depth int) linear {
+	defs := a.reaching(use, r)
+	if len(defs) != 1 || depth == 0 || !a.code.Insts[defs[0]].Guard.Always() {
+		return unknown("r%d%v", r, defs)
+	}
+	return a.linearResult(defs[0], r, depth-1)
+}
+
+// linearResult returns what an instruction writes to a register.
+func (a *analysis) linearResult(def int, r sass.Resource, depth int) linear {
+	in := &a.code.Insts[def]
+	from := dataSources(in)
+	word := 0
+	if to := &in.Operands[0]; to.Kind == sass.KindReg || to.Kind == sass.KindUReg {
+		to, _ := registerOf(to)
+		word = int(r) - int(to)
+	}
+	value := func(i int) linear { return a.linearOf(def, from[i], depth) }
+	switch {
+	case (in.Op == sass.LDC || in.Op == sass.ULDC) && len(from) == 1 && from[0].Kind == sass.KindConst:
+		return constantBank(from[0], word)
+	case word != 0 || in.Mod(sass.X) != 0 || in.Mod(sass.HI) != 0:
+	case in.Op == sass.S2R || in.Op == sass.S2UR:
+		if f := specialFootprint(in); !f.constant() {
+			return unknown("%s", sass.SpecialRegisterName(from[0].Imm))
+		}
+	case in.Op == sass.MOV || in.Op == sass.UMOV:
+		return value(0)
+	case in.Op == sass.IADD3 || in.Op == sass.UIADD3 || in.Op == sass.VIADD:
+		var sum linear
+		for i := range from {
+			sum = sum.plus(value(i))
+		}
+		return sum
+	case (in.Op == sass.IMAD || in.Op == sass.UIMAD) && len(from) == 3:
+		x, y := value(0), value(1)
+		if len(x.terms) > 0 {
+			x, y = y, x
+		}
+		if len(x.terms) == 0 {
+			return y.times(x.constant).plus(value(2))
+		}
+	case (in.Op == sass.LEA || in.Op == sass.ULEA) && len(from) >= 3 && from[len(from)-1].Kind == sass.KindImm:
+		return value(0).times(math.Ldexp(1, int(from[len(from)-1].Imm&31))).plus(value(1))
+	}
+	return unknown("i%d.%d", def, word)
+}
+
+// dataSources lists the operands that an instruction reads, predicates aside.
+func dataSources(in *sass.Inst) []*sass.Operand {
+	var from []*sass.Operand
+	for i := range in.Operands {
+		if o := &in.Operands[i]; o.Source && o.Kind != sass.KindPred && o.Kind != sass.KindUPred {
+			from = append(from, o)
+		}
+	}
+	return from
+}
+
+// A place is a register or other resource at an instruction that reads or writes it.
+type place struct {
+	inst int
+	res  sass.Resource
+}
+
+// reaching returns the definitions of a resource that reach an instruction, in order.
+func (a *analysis) reaching(use int, r sass.Resource) []int {
+	at := place{use, r}
+	defs, ok := a.reached[at]
+	if !ok {
+		defs = defsOf(a.slicer.slice(use, r, nil))
+		slices.Sort(defs)
+		a.reached[at] = defs
+	}
+	return defs
+}
