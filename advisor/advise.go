@@ -51,7 +51,12 @@ func Advise(r *blamer.Result, opt Options) ([]Advice, error) {
 func adviseOne(in *Input, o Optimizer) []Advice {
 	var advice []Advice
 	for _, group := range sameSource(o.Match(in)) {
-		a := Advice{Optimizer: o.Name(), Class: o.Class(), Speedup: estimate(in, o.Class(), group), Match: join(in, group)}
+		a := Advice{Optimizer: o.Name(), Class: o.Class(), Match: join(in, group)}
+		warps := estimate(in, o.Class(), group)
+		a.Speedup = warps
+		if a.Class != Parallel { // these know the launch
+			a.Speedup = in.ofLaunch(warps)
+		}
 		if a.Speedup < minSpeedup {
 			continue
 		}
@@ -59,7 +64,8 @@ func adviseOne(in *Input, o Optimizer) []Advice {
 			a.Match.Scope = in.narrow(a.Match)
 		}
 		if a.Class == StallElimination || a.Class == LatencyHiding {
-			a.Interval = samplingInterval(in.Total, a.Speedup)
+			i := samplingInterval(in.Total, warps)
+			a.Interval = [2]float64{in.ofLaunch(i[0]), in.ofLaunch(i[1])}
 		}
 		advice = append(advice, a)
 	}
@@ -100,7 +106,8 @@ func join(in *Input, group []*Match) *Match {
 		joined.Samples += m.Samples
 		joined.Latency += m.Latency
 		joined.Active += m.Active
-		joined.Overlap += m.Overlap
+		joined.Hidden += m.Hidden
+		joined.Gone += m.Gone
 		joined.Hotspots = slices.Concat(joined.Hotspots, m.Hotspots)
 		joined.Change = joined.Change.with(m.Change)
 	}
@@ -114,15 +121,26 @@ func estimate(in *Input, c Class, group []*Match) float64 {
 	case StallElimination:
 		return EliminateStalls(in.Total, group[0].Samples)
 	case LatencyHiding:
-		var scopes []ScopeSamples
-		overlap := 0.0
-		for _, m := range group {
-			scopes = append(scopes, ScopeSamples{Active: m.Active, MatchedLatency: m.Latency - m.Overlap})
-			overlap += m.Overlap
-		}
-		return EliminateStalls(in.Total, in.Total-in.Total/HideLatencyInScopes(in.Total, in.Active, scopes)+overlap)
+		return hideLatency(in, group)
 	}
 	return max(1, group[0].Speedup)
+}
+
+// hideLatency is Equation 5 over the scopes of a group. Where the best order of a scope's code is known it takes the place of the
+// active samples as the bound: dependences leave fewer of these to move, and loads that are under way together hide each
+// other's latency.
+func hideLatency(in *Input, group []*Match) float64 {
+	var scopes []ScopeSamples
+	scheduled := 0.0 // and what goes altogether
+	for _, m := range group {
+		scheduled += m.Gone
+		if m.Scheduled {
+			scheduled += min(m.Hidden, m.Latency)
+		} else {
+			scopes = append(scopes, ScopeSamples{Active: m.Active, MatchedLatency: m.Latency})
+		}
+	}
+	return EliminateStalls(in.Total, in.Total-in.Total/HideLatencyInScopes(in.Total, in.Active, scopes)+scheduled)
 }
 
 // rank sorts by estimate, then by matched samples, name and place, so that the order never depends on anything else.

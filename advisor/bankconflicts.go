@@ -17,7 +17,7 @@ func (bankConflicts) Match(in *Input) []*Match {
 	c := newCollector(in)
 	for i := range in.Blame.Blames {
 		b := &in.Blame.Blames[i]
-		if b.Detail != blamer.SharedMemory && b.Detail != blamer.PipeBusy {
+		if b.Detail != blamer.SharedMemory && b.Detail != blamer.PipeBusy && b.Detail != blamer.WAR {
 			continue
 		}
 		n := in.counts(b.Def)
@@ -27,6 +27,8 @@ func (bankConflicts) Match(in *Input) []*Match {
 	}
 	matches := c.finish()
 	for _, m := range matches {
+		used, ideal := in.passes()
+		m.Samples = max(m.Samples, in.freed(used, used-ideal))
 		m.Change = &Change{ConflictFree: m.allDefs()}
 		n := in.counts(m.Hotspots[0].Def)
 		m.Suggestions = []string{
@@ -37,4 +39,17 @@ func (bankConflicts) Match(in *Input) []*Match {
 		}
 	}
 	return matches
+}
+
+// passes adds up the passes through shared memory, one a cycle of an SM, and those that would do.
+func (in *Input) passes() (used, ideal float64) {
+	for _, c := range in.codes {
+		if c != nil {
+			for i := range c.counters {
+				used += c.counters[i].wavefronts
+				ideal += c.counters[i].wavefrontsIdeal
+			}
+		}
+	}
+	return used, ideal
 }

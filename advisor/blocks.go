@@ -26,7 +26,7 @@ func (blockIncrease) Match(in *Input) []*Match {
 	warps := ceilDiv(threads, warpSize)
 	pieces := in.pieces(blocks, warps)
 	if pieces < 2 {
-		return nil
+		return in.splitLoops(blocks, warps)
 	}
 	newThreads := ceilDiv(warps, pieces) * warpSize
 	p := Parallelism{
@@ -35,12 +35,14 @@ func (blockIncrease) Match(in *Input) []*Match {
 		IssuedRatio: in.ByReason[stall.Selected] / in.Total,
 		Factor:      1,
 	}
+	queue := in.queued() * (1 - 1/float64(pieces)) / in.Total // what of the memory queues of an SM more SMs take over
+	p.Factor = 1 / max(1-queue, 1/float64(pieces))
 	if p.NewWarps <= 1 { // a single warp of a scheduler competes with none for pipes and queues
-		p.Factor = in.withoutContention()
+		p.Factor = max(p.Factor, in.withoutContention())
 	}
 	// Work that ran on some SMs cannot be done faster than by as many times more SMs as there are blocks now.
 	speedup := min(p.Redistribute(), float64(pieces))
-	m := in.launchMatch(speedup)
+	m := in.launchMatch(in.ofLaunch(speedup))
 	m.Change = in.reshaped(threads, newThreads)
 	m.Suggestions = []string{
 		fmt.Sprintf("The launch has %d blocks for %d SMs: %d SMs have nothing to do. Use blocks of %d instead of %d threads and a grid of %d blocks.",

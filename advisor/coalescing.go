@@ -60,6 +60,7 @@ func (in *Input) scattered() []blamer.Node {
 func (memoryCoalescing) Match(in *Input) []*Match {
 	c := newCollector(in)
 	stores, worst := in.storeExcess()
+	neighbours, _ := in.vectorGroups()
 	for i := range in.Blame.Blames {
 		b := &in.Blame.Blames[i]
 		if b.Detail != blamer.GlobalMemory && b.Detail != blamer.MemoryThrottle {
@@ -72,6 +73,9 @@ func (memoryCoalescing) Match(in *Input) []*Match {
 				c.addShare(in.kernelScope(), &drained, stores)
 			}
 			continue
+		}
+		if neighbours[b.Def] > 0 {
+			continue // the other accesses of the group use what is left of the sectors
 		}
 		n := in.counts(b.Def)
 		if share := excess(n.sectors, n.sectorsIdeal); share >= minExcess {

@@ -16,15 +16,19 @@ func (constantMemory) Class() Class { return StallElimination }
 
 func (constantMemory) Match(in *Input) []*Match {
 	c := newCollector(in)
+	broadcasts := in.broadcastShare()
 	for i := range in.Blame.Blames {
 		b := &in.Blame.Blames[i]
-		if b.Detail == blamer.GlobalMemory && in.isBroadcast(b.Def) {
+		switch {
+		case in.isBroadcast(b.Def) && (b.Detail == blamer.GlobalMemory || b.Detail == blamer.MemoryThrottle || goesWithCode(b.Detail) && b.Use == b.Def):
 			c.add(in.kernelScope(), b)
+		case b.Detail == blamer.MemoryThrottle && in.Inst(b.Def).Op != sass.EXIT && broadcasts > 0: // the queue is full of such loads
+			c.addShare(in.kernelScope(), b, broadcasts)
 		}
 	}
 	matches := c.finish()
 	for _, m := range matches {
-		m.Change = &Change{Constant: m.allDefs()}
+		m.Change = &Change{Gone: in.broadcasts()}
 		m.Suggestions = []string{
 			fmt.Sprintf("All threads of a warp read the same word at %s. Put the values into __constant__ memory if they fit (64 KB) and all threads walk through them together.",
 				in.places(m.defs(), 3)),
@@ -50,4 +54,41 @@ func (in *Input) isBroadcast(n blamer.Node) bool {
 	const nearly = 1.05
 	return in.Inst(n).Op == sass.LDG && wholeWord(in.Inst(n)) && k.executions > 0 && k.sectors > 0 && k.sectors <= nearly*k.executions &&
 		k.threads >= lowActivity*warpSize*k.executions
+}
+
+// broadcasts lists the loads by which the threads of a warp read one word.
+func (in *Input) broadcasts() []blamer.Node {
+	var list []blamer.Node
+	for code, s := range in.codes {
+		if s == nil {
+			continue
+		}
+		for i := range s.counters {
+			if n := (blamer.Node{Code: code, Inst: i}); in.isBroadcast(n) {
+				list = append(list, n)
+			}
+		}
+	}
+	return list
+}
+
+// broadcastShare is their share of all accesses to global memory.
+func (in *Input) broadcastShare() float64 {
+	one, all := 0.0, 0.0
+	for code, s := range in.codes {
+		if s == nil {
+			continue
+		}
+		for i := range s.counters {
+			n := blamer.Node{Code: code, Inst: i}
+			if effectOf(in.Inst(n))&(loadGlobal|writeGlobal) == 0 {
+				continue
+			}
+			all += s.counters[i].executions
+			if in.isBroadcast(n) {
+				one += s.counters[i].executions
+			}
+		}
+	}
+	return one / max(1, all)
 }

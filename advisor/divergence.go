@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"gpa/blamer"
+	"gpa/cubin/cfg"
 	"gpa/cubin/sass"
 )
 
@@ -54,11 +55,22 @@ func (in *Input) idleLanes(code, inst int) float64 {
 			continue
 		}
 		if activity := n.threads / (warpSize * n.executions); n.threads > 0 && activity < lowActivity {
-			return 1 - activity
+			return 1 - max(activity, in.leastWarps(code, b)/n.executions)
 		}
 		return 0
 	}
 	return 0
+}
+
+// leastWarps is how many warps at least execute a block that some threads of each thread block go to: one, each time that the
+// thread block comes by.
+func (in *Input) leastWarps(code int, b *cfg.Block) float64 {
+	c := in.codes[code]
+	if b.Idom < 0 {
+		return 0
+	}
+	visits := c.counters[c.graph.Blocks[b.Idom].Last].executions / float64(ceilDiv(volume(in.Launch.Block), warpSize))
+	return min(visits, c.counters[b.First].executions)
 }
 
 // addSamples enters a share of the samples of an instruction.

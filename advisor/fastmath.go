@@ -6,11 +6,10 @@ import (
 
 	"gpa/blamer"
 	"gpa/cubin"
-	"gpa/cubin/sass"
 )
 
-// fastMath matches the stalls of IEEE-accurate single-precision division, square root and argument reduction: in the
-// functions that compilers add for them, and in the sequences around FCHK that they inline for the common case.
+// fastMath matches what IEEE-accurate single-precision division, square root, logarithm, exponential and argument reduction take:
+// the functions that compilers add for them, and the sequences that they inline for the common case.
 type fastMath struct{}
 
 func (fastMath) Name() string { return "fast-math" }
@@ -18,15 +17,14 @@ func (fastMath) Class() Class { return StallElimination }
 
 func (fastMath) Match(in *Input) []*Match {
 	c := newCollector(in)
-	lines := in.divisionLines()
-	for i := range in.Blame.Blames {
-		b := &in.Blame.Blames[i]
-		if isStall(b) && (in.inMathHelper(b.Use) || in.inDivision(b, lines)) {
-			c.add(in.kernelScope(), b)
-		}
+	found := make([]sequence, len(in.codes))
+	for code := range in.codes {
+		found[code] = in.accurateShares(code)
+		c.addSequence(in.kernelScope(), code, found[code])
 	}
 	matches := c.finish()
 	for _, m := range matches {
+		m.Change = in.change(found)
 		m.Suggestions = []string{
 			fmt.Sprintf("Accurate single-precision functions cost most at %s. Compile with -use_fast_math, or write __fdividef(x, y), __frsqrt_rn(x), __sinf(x) where the last bits do not matter.",
 				in.places(in.userNodes(m.uses()), 3)),
@@ -43,35 +41,6 @@ func (in *Input) inMathHelper(n blamer.Node) bool {
 		return false
 	}
 	return strings.Contains(f.Function.Name, "f32") || strings.Contains(f.Function.Name, "trig_reduction")
-}
-
-// divisionLines returns the source lines with an inlined division: those of FCHK, by section.
-func (in *Input) divisionLines() map[int]map[cubin.Frame]bool {
-	lines := map[int]map[cubin.Frame]bool{}
-	for code, c := range in.codes {
-		if c == nil {
-			continue
-		}
-		lines[code] = map[cubin.Frame]bool{}
-		for i := range in.Module.Codes[code].Insts {
-			if in.Module.Codes[code].Insts[i].Op != sass.FCHK {
-				continue
-			}
-			if f := in.frame(blamer.Node{Code: code, Inst: i}); f.Line > 0 {
-				lines[code][f] = true
-			}
-		}
-	}
-	return lines
-}
-
-// inDivision reports whether a stall lies between two instructions of one inlined division.
-func (in *Input) inDivision(b *blamer.Blame, lines map[int]map[cubin.Frame]bool) bool {
-	if b.Detail != blamer.Arithmetic || b.Def.Code != b.Use.Code || len(lines[b.Use.Code]) == 0 {
-		return false
-	}
-	use := in.frame(b.Use)
-	return lines[b.Use.Code][use] && in.frame(b.Def) == use
 }
 
 // userNodes replaces instructions of compiler-added functions by the calls of these.

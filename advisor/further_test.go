@@ -119,27 +119,31 @@ func TestRestrictPointers(t *testing.T) {
 			LDG.E.SYS R4, [R2] ;
 			STG.E.SYS [R10], R12 ;
 			def: [B------:R-:W0:-:S01] LDG.E.SYS R5, [R2] ;
-			use: [B0-----:R-:W-:-:S01] FADD R6, R5, R6 ; // long_scoreboard=50/45` + rest + `50
-			EXIT ;`, speedup: 2, says: []string{"__restrict__"}},
+			use: [B0-----:R-:W-:-:S01] FADD R6, R5, R6 ; // long_scoreboard=50/45
+			FADD R7, R6, R6 ; // selected=50
+			EXIT ;`, speedup: 100. / 55, says: []string{"__restrict__"}},
 		{name: "near miss: another word", source: `
 			LDG.E.SYS R4, [R2] ;
 			STG.E.SYS [R10], R12 ;
 			def: [B------:R-:W0:-:S01] LDG.E.SYS R5, [R2+0x4] ;
-			use: [B0-----:R-:W-:-:S01] FADD R6, R5, R6 ; // long_scoreboard=50/45` + rest + `50
+			use: [B0-----:R-:W-:-:S01] FADD R6, R5, R6 ; // long_scoreboard=50/45
+			FADD R7, R6, R6 ; // selected=50
 			EXIT ;`},
 		{name: "near miss: a barrier between", source: `
 			LDG.E.SYS R4, [R2] ;
 			STG.E.SYS [R10], R12 ;
 			BAR.SYNC 0x0 ;
 			def: [B------:R-:W0:-:S01] LDG.E.SYS R5, [R2] ;
-			use: [B0-----:R-:W-:-:S01] FADD R6, R5, R6 ; // long_scoreboard=50/45` + rest + `50
+			use: [B0-----:R-:W-:-:S01] FADD R6, R5, R6 ; // long_scoreboard=50/45
+			FADD R7, R6, R6 ; // selected=50
 			EXIT ;`},
 		{name: "near miss: the pointer moves", source: `
 			LDG.E.SYS R4, [R2] ;
 			STG.E.SYS [R10], R12 ;
 			IADD3 R2, R2, R9, RZ ;
 			def: [B------:R-:W0:-:S01] LDG.E.SYS R5, [R2] ;
-			use: [B0-----:R-:W-:-:S01] FADD R6, R5, R6 ; // long_scoreboard=50/45` + rest + `50
+			use: [B0-----:R-:W-:-:S01] FADD R6, R5, R6 ; // long_scoreboard=50/45
+			FADD R7, R6, R6 ; // selected=50
 			EXIT ;`},
 	})
 }

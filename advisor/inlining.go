@@ -8,6 +8,7 @@ import (
 	"gpa/cubin"
 	"gpa/cubin/cfg"
 	"gpa/cubin/sass"
+	"gpa/emu/stall"
 )
 
 // maxInlineSize is the size of the largest function that is worth inlining, bytes, as in the paper's tool.
@@ -37,6 +38,8 @@ func (functionInlining) Match(in *Input) []*Match {
 	for _, m := range matches {
 		m.Change = &Change{Gone: in.callOverhead(m.Scope)}
 		m.Active += in.callerActive(m.Scope)
+		m.Gone = min(in.overheadSamples(m.Scope), m.Samples)
+		m.Latency = max(0, m.Latency-m.Gone*m.Latency/max(1, m.Samples))
 		m.Suggestions = []string{
 			fmt.Sprintf("Inline %s: mark it __forceinline__, or copy its body to the calls at %s. A call costs moves and branches and keeps the compiler from overlapping it with the code around.",
 				m.Scope.Func.Function.Demangled, in.places(in.callSites(in.entry(m.Scope)), 3)),
@@ -141,4 +144,28 @@ func (in *Input) callOverhead(s Scope) []blamer.Node {
 		}
 	}
 	return nodes
+}
+
+// overheadSamples are those that a function's calls and returns themselves take: their issue, the moves and stall counts before
+// them, and what resolving their targets takes where they lead to.
+func (in *Input) overheadSamples(s Scope) float64 {
+	sum := 0.0
+	for _, n := range in.callOverhead(s) {
+		sum += in.samplesAt(n, stall.Selected, stall.NotSelected, stall.Wait, stall.MathPipeThrottle)
+		if in.Inst(n).Op == sass.CALL {
+			sum += in.samplesAt(blamer.Node{Code: n.Code, Inst: n.Inst + 1}, stall.BranchResolving)
+		}
+	}
+	return sum + in.samplesAt(in.entry(s), stall.BranchResolving)
+}
+
+// samplesAt adds up the samples of an instruction with some reasons.
+func (in *Input) samplesAt(n blamer.Node, reasons ...stall.Reason) float64 {
+	sum := 0.0
+	for _, s := range in.Launch.At(n.Code, uint64(n.Inst)*sass.InstSize) {
+		if slices.Contains(reasons, s.Reason) {
+			sum += float64(s.Count)
+		}
+	}
+	return sum
 }

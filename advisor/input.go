@@ -23,6 +23,7 @@ type Input struct {
 	ByReason [stall.NumReasons]float64 // all samples
 
 	codes []*codeSamples // by code index; nil for sections without a graph
+	byUse map[blamer.Node][]*blamer.Blame
 }
 
 // codeSamples are the samples of one section.
@@ -30,6 +31,7 @@ type codeSamples struct {
 	graph      *cfg.Graph
 	active     []float64 // by instruction
 	total      []float64 // by instruction
+	issued     []float64 // by instruction: samples of the cycle in which it issues
 	executions []float64 // by instruction: warps, from the source counters; nil without them
 	counters   []counts  // by instruction; nil without source counters
 }
@@ -77,11 +79,16 @@ func NewInput(r *blamer.Result) *Input {
 	for _, c := range r.Launch.PCs {
 		in.count(c)
 	}
+	in.byUse = make(map[blamer.Node][]*blamer.Blame)
+	for i := range r.Blames {
+		b := &r.Blames[i]
+		in.byUse[b.Use] = append(in.byUse[b.Use], b)
+	}
 	return in
 }
 
 func newCodeSamples(g *cfg.Graph, insts int) *codeSamples {
-	return &codeSamples{graph: g, active: make([]float64, insts), total: make([]float64, insts)}
+	return &codeSamples{graph: g, active: make([]float64, insts), total: make([]float64, insts), issued: make([]float64, insts)}
 }
 
 func (in *Input) add(s *profiler.Sample) {
@@ -93,6 +100,9 @@ func (in *Input) add(s *profiler.Sample) {
 	c := in.codes[s.Code]
 	c.active[s.PC/sass.InstSize] += active
 	c.total[s.PC/sass.InstSize] += float64(s.Count)
+	if s.Reason == stall.Selected {
+		c.issued[s.PC/sass.InstSize] += float64(s.Count)
+	}
 }
 
 func (in *Input) count(k profiler.Counter) {

@@ -82,7 +82,9 @@ type Match struct {
 	Samples     float64 // matched samples, M of Equation 2
 	Latency     float64 // matched latency samples, M^L of Equations 3 to 5
 	Active      float64 // active samples of the scope, nested loops included: what Equation 5 can hide latency with
-	Overlap     float64 // of Latency, what memory accesses can hide behind each other instead of active samples
+	Hidden      float64 // of Latency, what the best order of the scope's code hides, where one was looked for
+	Scheduled   bool    // such an order was looked for: Hidden stands for Latency
+	Gone        float64 // samples of instructions that go, of latency-hiding matches
 	Hotspots    []Hotspot
 	Suggestions []string
 	Change      *Change // how a what-if run can try it; nil where it cannot

@@ -12,30 +12,38 @@ import (
 // unrollFactor is the number of rounds that unrolling is advised for, the one that NVIDIA's compiler takes by itself.
 const unrollFactor = 4
 
-// overlap returns how many of the latency samples of a loop go when the loads of further rounds are under way together. These
-// hide behind each other, not behind active samples, so that the bound of Equation 4 is not theirs. A load whose address depends
-// on what it has loaded in the round before, as in a list, has nothing to overlap with, and neither has one of which the
-// compiler has put several rounds side by side already.
-func (in *Input) overlap(m *Match, blames []*blamer.Blame, trips float64) (float64, *Change) {
-	sum, loads := 0.0, map[blamer.Node]float64{}
+// rounds returns how many rounds of a loop unrolling puts side by side that are not yet.
+func (in *Input) rounds(l *cfg.Loop, blames []*blamer.Blame, trips float64, known bool) int {
+	together := 1
 	for _, b := range blames {
-		if b.Detail != blamer.GlobalMemory || in.Inst(b.Def).Op != sass.LDG || in.chases(m.Scope.Loop, b.Def) {
-			continue
+		if in.Inst(b.Def).Op == sass.LDG {
+			together = max(together, in.roundsTogether(l, b.Def))
 		}
-		rounds := min(trips, unrollFactor/float64(in.roundsTogether(m.Scope.Loop, b.Def)))
-		if rounds > 1 {
-			sum += b.Latency * (1 - 1/rounds)
-			loads[b.Def] = rounds
+	}
+	rounds := unrollFactor / together
+	if known {
+		rounds = min(rounds, int(trips))
+	}
+	return rounds
+}
+
+// overlapped is the change by which the loads of several rounds are under way together; nil where they cannot be. A load whose
+// address depends on what it has loaded in the round before, as in a list, has nothing to overlap with.
+func (in *Input) overlapped(l *cfg.Loop, blames []*blamer.Blame, rounds int) *Change {
+	loads := map[blamer.Node]bool{}
+	for _, b := range blames {
+		if b.Detail == blamer.GlobalMemory && in.Inst(b.Def).Op == sass.LDG && !in.chases(l, b.Def) {
+			loads[b.Def] = true
 		}
 	}
 	if len(loads) == 0 {
-		return sum, nil
+		return nil
 	}
 	change := &Change{}
 	for _, n := range slices.SortedFunc(maps.Keys(loads), compareNodes) {
-		change.Overlapped = append(change.Overlapped, Overlapped{n, loads[n]})
+		change.Overlapped = append(change.Overlapped, Overlapped{n, float64(rounds)})
 	}
-	return sum, change
+	return change
 }
 
 // roundsTogether is the compiler's unroll factor as far as a load shows it: the loads of its line in its loop.

@@ -34,6 +34,7 @@ func (codeReordering) Match(in *Input) []*Match {
 	}
 	matches := c.finish()
 	for _, m := range matches {
+		m.hide(in.hidden(m.Scope, freedom{}))
 		m.Change = &Change{Reordered: true}
 		m.Suggestions = in.reorderSuggestions(m)
 	}

@@ -2,46 +2,121 @@ package advisor
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 
 	"gpa/blamer"
 	"gpa/cubin/sass"
 )
 
-// restrictPointers matches the stalls of loads that read again what the same block of code has read before, because a store lies
-// between and the compiler cannot know that it goes elsewhere.
+// restrictPointers matches the stalls of loads that stand behind a store, and of those that read again what was read before it:
+// the compiler cannot know that the store goes elsewhere. Without that doubt the value stays in a register, and the other loads
+// move up in front of the store.
 type restrictPointers struct{}
 
 func (restrictPointers) Name() string { return "restrict-pointers" }
-func (restrictPointers) Class() Class { return StallElimination }
+func (restrictPointers) Class() Class { return LatencyHiding }
 
 func (restrictPointers) Match(in *Input) []*Match {
-	again := make(map[blamer.Node]bool)
+	again, behind := in.reloads()
+	c := newCollector(in)
+	for i := range in.Blame.Blames {
+		b := &in.Blame.Blames[i]
+		if (again[b.Def] || behind[b.Def]) && (b.Detail == blamer.GlobalMemory || b.Detail == blamer.MemoryThrottle) {
+			c.add(in.innermost(b.Def), b)
+		}
+	}
+	for _, n := range sortedKeys(again) {
+		if issued := in.codes[n.Code].issued[n.Inst]; issued > 0 {
+			c.add(in.innermost(n), &blamer.Blame{Def: n, Use: n, Detail: blamer.NotSelected, Count: issued})
+		}
+	}
+	matches := c.finish()
+	for _, m := range matches {
+		m.hide(in.hiddenWithout(m.Scope, again) - in.hidden(m.Scope, freedom{}))
+		m.Gone = in.issuedAt(again, m.Scope)
+		m.Suggestions = in.restrictSuggestions(m, again)
+	}
+	return matches
+}
+
+func (in *Input) restrictSuggestions(m *Match, again map[blamer.Node]bool) []string {
+	declare := "If the pointers never overlap, declare them const T *__restrict__ and T *__restrict__; then "
+	if len(again) > 0 {
+		return []string{
+			fmt.Sprintf("The value at %s is loaded again after a store that might have changed it. %sit stays in a register, and other loads need not wait for the store either.",
+				in.places(sortedKeys(again), 3), declare),
+			"Or keep it in a local variable across the store. Not where the arrays do overlap.",
+		}
+	}
+	return []string{
+		fmt.Sprintf("The loads at %s stand behind stores that might change what they read, so that they are under way one after the other. %sthe compiler loads first and stores afterwards.",
+			in.places(m.defs(), 3), declare),
+		"Or load into local variables before the first store. Not where the arrays do overlap.",
+	}
+}
+
+// reloads returns the loads of what was read before, and those that stand behind the same stores.
+func (in *Input) reloads() (again, behind map[blamer.Node]bool) {
+	again, behind = map[blamer.Node]bool{}, map[blamer.Node]bool{}
 	for code, s := range in.codes {
 		if s == nil {
 			continue
 		}
 		for _, b := range s.graph.Blocks {
-			for _, i := range reloads(in.Module.Codes[code].Insts[b.First : b.Last+1]) {
+			insts := in.Module.Codes[code].Insts[b.First : b.Last+1]
+			list := reloads(insts)
+			for _, i := range list {
 				again[blamer.Node{Code: code, Inst: b.First + i}] = true
+			}
+			for i := range insts {
+				if insts[i].Op == sass.LDG && stored(insts[:i]) {
+					behind[blamer.Node{Code: code, Inst: b.First + i}] = true
+				}
 			}
 		}
 	}
-	c := newCollector(in)
-	for i := range in.Blame.Blames {
-		if b := &in.Blame.Blames[i]; again[b.Def] && (b.Detail == blamer.GlobalMemory || b.Detail == blamer.MemoryThrottle) {
-			c.add(in.functionScope(b.Def), b)
+	return again, behind
+}
+
+func stored(insts []sass.Inst) bool {
+	return slices.ContainsFunc(insts, func(i sass.Inst) bool { return i.Op == sass.STG })
+}
+
+// hiddenWithout is how much of a scope's time goes when some of its loads do, and the others may pass stores.
+func (in *Input) hiddenWithout(s Scope, gone map[blamer.Node]bool) float64 {
+	sum := 0.0
+	for _, t := range in.traces(s) {
+		f := freedom{noAlias: true, gone: steps{}}
+		for i := range t.steps {
+			f.gone[i] = len(t.steps[i].insts) == 1 && gone[blamer.Node{Code: s.Code, Inst: t.steps[i].insts[0]}]
+		}
+		sum += t.hidden(f)
+	}
+	return sum
+}
+
+// issuedAt adds up the issue cycles of instructions in a scope.
+func (in *Input) issuedAt(nodes map[blamer.Node]bool, s Scope) float64 {
+	sum := 0.0
+	for _, n := range sortedKeys(nodes) {
+		if b := in.Block(n); n.Code == s.Code && b != nil && slices.Contains(in.blocksOf(s), b.ID) {
+			sum += in.codes[n.Code].issued[n.Inst]
 		}
 	}
-	matches := c.finish()
-	for _, m := range matches {
-		m.Change = &Change{Gone: m.allDefs()}
-		m.Suggestions = []string{
-			fmt.Sprintf("The value at %s is loaded again after a store that might have changed it. If the pointers never overlap, declare them const T *__restrict__ and T *__restrict__; then it stays in a register.",
-				in.places(m.defs(), 3)),
-			"Or keep it in a local variable across the store. Not where the arrays do overlap.",
-		}
+	return sum
+}
+
+// innermost is the scope of the innermost loop around an instruction, of its function outside loops.
+func (in *Input) innermost(n blamer.Node) Scope {
+	if l := in.Loop(n); l != nil {
+		return in.loopScope(n.Code, l)
 	}
-	return matches
+	return in.functionScope(n)
+}
+
+func sortedKeys[V any](m map[blamer.Node]V) []blamer.Node {
+	return slices.SortedFunc(maps.Keys(m), compareNodes)
 }
 
 // reloads returns the loads of a block from an address that was loaded from before, with a store to global memory and no change

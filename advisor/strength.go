@@ -2,6 +2,7 @@ package advisor
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"gpa/blamer"
@@ -13,8 +14,9 @@ import (
 // bit counts, but not FP64, as in the paper's tool.
 const longLatency = 10
 
-// strengthReduction matches execution dependency stalls of long-latency arithmetic instructions, and all stalls inside
-// the compiler's own integer division functions: cheaper operations would not have them.
+// strengthReduction matches execution dependency stalls of long-latency arithmetic instructions, all stalls inside the compiler's
+// own integer division functions, and its sequences for integer division and for float arithmetic by way of double: cheaper
+// operations would not have them.
 type strengthReduction struct{}
 
 func (strengthReduction) Name() string { return "strength-reduction" }
@@ -23,25 +25,42 @@ func (strengthReduction) Class() Class { return StallElimination }
 func (strengthReduction) Match(in *Input) []*Match {
 	c := newCollector(in)
 	scope := in.kernelScope()
+	found := make([]sequence, len(in.codes))
+	for code := range in.codes {
+		found[code] = in.sequences(code)
+	}
 	for i := range in.Blame.Blames {
 		b := &in.Blame.Blames[i]
-		if in.isLongArithmetic(b) || in.inDivisionHelper(b.Use) && isDependency(b.Detail) {
+		inSequence := found[b.Use.Code][b.Use.Inst] > 0 && goesWithCode(b.Detail)
+		if !inSequence && (in.isLongArithmetic(b) || in.inDivisionHelper(b.Use) && isDependency(b.Detail)) {
 			c.add(scope, b)
 		}
 	}
+	for code := range in.codes {
+		c.addSequence(scope, code, found[code])
+	}
 	matches := c.finish()
 	for _, m := range matches {
-		m.Change = &Change{Cheap: m.allDefs()}
+		m.Change = in.change(found).with(&Change{Cheap: in.longDefs(m)})
 		m.Suggestions = in.strengthSuggestions(m.Hotspots)
 	}
 	return matches
+}
+
+// longDefs returns the blamed instructions of long latency.
+func (in *Input) longDefs(m *Match) []blamer.Node {
+	return slices.DeleteFunc(m.allDefs(), func(n blamer.Node) bool { return in.latency(n) < longLatency })
+}
+
+func (in *Input) latency(n blamer.Node) int {
+	return in.Model.Latency(blamer.LatencyClass(in.Inst(n).Op)).Min
 }
 
 func (in *Input) isLongArithmetic(b *blamer.Blame) bool {
 	if b.Detail != blamer.Arithmetic {
 		return false
 	}
-	return in.Model.Latency(blamer.LatencyClass(in.Inst(b.Def).Op)).Min >= longLatency
+	return in.latency(b.Def) >= longLatency
 }
 
 // inDivisionHelper reports whether an instruction belongs to one of the functions by which the compiler divides 64-bit
@@ -127,13 +146,20 @@ func (in *Input) operationOf(h Hotspot) operation {
 	if in.inDivisionHelper(h.Use) {
 		return longIntegerDivision
 	}
-	def := in.Inst(h.Def)
-	line := in.lineOps(h.Def)
+	def, line := in.Inst(h.Def), in.lineOps(h.Def)
+	if use := in.Inst(h.Use); !isExpensive(def) && isExpensive(use) {
+		def = use // the operation waits for its operand
+	}
+	if def.Form.Pipe == sass.PipeFP64 {
+		return floatConversion // arithmetic on what was converted
+	}
 	switch def.Op {
 	case sass.POPC, sass.FLO, sass.BREV:
 		return bitCount
 	case sass.F2F:
 		return floatConversion
+	case sass.IADD3, sass.IMAD, sass.ISETP, sass.LOP3, sass.SEL, sass.MOV, sass.IABS:
+		return in.divisionOf(h.Def)
 	case sass.I2F, sass.F2I, sass.FRND:
 		if line.integerDivision() {
 			return in.divisionOf(h.Def)
@@ -150,6 +176,15 @@ func (in *Input) operationOf(h Hotspot) operation {
 		return floatDivision
 	}
 	return mathFunction
+}
+
+// isExpensive reports whether an instruction by itself says which operation it belongs to.
+func isExpensive(inst *sass.Inst) bool {
+	switch inst.Op {
+	case sass.MUFU, sass.F2F, sass.I2F, sass.F2I, sass.FRND, sass.POPC, sass.FLO, sass.BREV:
+		return true
+	}
+	return inst.Form.Pipe == sass.PipeFP64
 }
 
 // divisionOf tells a division of the program from one by which the compiler finds the trip count of a loop: that stands

@@ -33,7 +33,7 @@ func (threadIncrease) Match(in *Input) []*Match {
 		IssuedRatio: in.ByReason[stall.Selected] / in.Total,
 		Factor:      lanesUsed(newThreads) / lanesUsed(threads),
 	}
-	m := in.launchMatch(p.Occupy())
+	m := in.launchMatch(in.ofLaunch(p.Occupy()))
 	m.Change = in.reshaped(threads, newThreads)
 	m.Suggestions = []string{
 		fmt.Sprintf("Use blocks of %d instead of %d threads and a grid of %s: a scheduler then holds %.3g instead of %.3g warps%s.",

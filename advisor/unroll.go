@@ -46,8 +46,7 @@ func isHideable(d blamer.DetailedReason) bool {
 }
 
 // limitByTrips takes the number of iterations into account, which the paper names as the missing piece behind its
-// largest error (bfs, section 6.2). Of n iterations that overlap, one still waits, so that the share 1-1/n of the
-// latency can be hidden. It writes the suggestions and reports whether unrolling makes sense at all.
+// largest error (bfs, section 6.2). It writes the suggestions and reports whether unrolling makes sense at all.
 func (in *Input) limitByTrips(m *Match, blames []*blamer.Blame) bool {
 	at := place(m.Scope.Frame)
 	trips, known := in.TripCount(m.Scope.Code, m.Scope.Loop)
@@ -56,10 +55,14 @@ func (in *Input) limitByTrips(m *Match, blames []*blamer.Blame) bool {
 		if trips < 2 {
 			return false
 		}
-		m.Latency *= 1 - 1/trips
-		m.Overlap, m.Change = in.overlap(m, blames, trips)
 		times = fmt.Sprintf(" It runs about %.0f times each time it is entered.", trips)
 	}
+	rounds := in.rounds(m.Scope.Loop, blames, trips, known)
+	if rounds < 2 {
+		return false // the compiler has unrolled it
+	}
+	m.hide(in.hidden(m.Scope, freedom{rounds: rounds}))
+	m.Change = in.overlapped(m.Scope.Loop, blames, rounds)
 	m.Suggestions = []string{
 		fmt.Sprintf("Unroll the loop at %s (#pragma unroll 4 before it, or by hand), so that loads and arithmetic of several iterations are under way together.%s", at, times),
 	}

@@ -19,8 +19,18 @@ func (vectorAccess) Match(in *Input) []*Match {
 	c := newCollector(in)
 	for i := range in.Blame.Blames {
 		b := &in.Blame.Blames[i]
-		if share := saved[b.Def]; share > 0 && b.Def == b.Use && (b.Detail == blamer.MemoryThrottle || b.Detail == blamer.NotSelected) {
+		if share := saved[b.Def]; share > 0 && b.Def == b.Use && b.Detail == blamer.MemoryThrottle {
 			c.addShare(in.kernelScope(), b, share)
+		}
+	}
+	for _, n := range attached { // an instruction that goes takes its issue and its stall count with it
+		if issued := in.codes[n.Code].issued[n.Inst]; issued > 0 {
+			c.add(in.kernelScope(), &blamer.Blame{Def: n, Use: n, Detail: blamer.NotSelected, Count: issued})
+		}
+		for _, b := range in.byUse[n] {
+			if b.Detail == blamer.Scheduling || b.Detail == blamer.NotSelected {
+				c.add(in.kernelScope(), b)
+			}
 		}
 	}
 	matches := c.finish()

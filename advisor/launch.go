@@ -1,0 +1,24 @@
+package advisor
+
+// held is the share of a launch's cycles in which the SMs that have work hold warps: before the first block and after the last
+// there is nothing to sample, and no change of the code saves anything. An SM with work gives a sample a period. 1 where the
+// profile does not tell. SMs that are done before others do not count as launch overhead: faster code makes the wait for the others
+// shorter too.
+func (in *Input) held() float64 {
+	f := &in.Launch.Facts
+	blocks := volume(in.Launch.Grid)
+	if f.Cycles <= 0 || in.Launch.Period <= 0 || f.SMs <= 0 || blocks == 0 {
+		return 1
+	}
+	share := in.Total * float64(in.Launch.Period) / (float64(f.Cycles) * float64(min(f.SMs, blocks)))
+	if blocks > f.SMs*max(1, f.BlocksPerSM) {
+		share = max(share, 1-in.Model.Launching.Fixed.Value/float64(f.Cycles))
+	}
+	return min(1, share)
+}
+
+// ofLaunch turns the speedup of the time in which SMs hold warps into that of the launch (Amdahl's law).
+func (in *Input) ofLaunch(speedup float64) float64 {
+	held := in.held()
+	return 1 / (1 - held + held/speedup)
+}

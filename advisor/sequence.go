@@ -1,0 +1,289 @@
+package advisor
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"gpa/blamer"
+	"gpa/cubin"
+	"gpa/cubin/sass"
+)
+
+// The compiler's sequences for operations that have no instruction of their own, and how much of them a cheaper form saves.
+
+// integerSteps is the number of instructions of a 32-bit integer division after the conversion of the divisor, and cheapSteps
+// that of a multiplication by a reciprocal in its stead, in the code that NVIDIA's compiler makes.
+const (
+	integerSteps = 20
+	cheapSteps   = 2
+)
+
+// A sequence says of the instructions of a section which share of them goes with a cheaper operation.
+type sequence map[int]float64
+
+// sequences finds integer divisions and excursions to double precision in a section.
+func (in *Input) sequences(code int) sequence {
+	found := sequence{}
+	c := in.codes[code]
+	if c == nil {
+		return found
+	}
+	for _, b := range c.graph.Blocks {
+		t := in.newTrace(code, []part{{block: b.ID}})
+		deps, _ := t.dependences()
+		for i := range t.steps {
+			n := blamer.Node{Code: code, Inst: b.First + i}
+			switch inst := in.Inst(n); {
+			case inst.Op == sass.I2F && in.lineOps(n).integerDivision():
+				in.followDivision(found, n, i, deps)
+			case inst.Op == sass.F2F && writesPair(inst):
+				in.followDoubles(found, n, i, deps)
+			}
+		}
+	}
+	return found
+}
+
+// followDivision marks what an integer division computes from the converted divisor, on its line.
+func (in *Input) followDivision(found sequence, seed blamer.Node, at int, deps [][]int) {
+	first, line, count := seed.Inst-at, in.frame(seed), 0
+	reached := map[int]bool{at: true}
+	found[seed.Inst] = 1
+	for i := at + 1; i < len(deps) && count < integerSteps; i++ {
+		n := blamer.Node{Code: seed.Code, Inst: first + i}
+		if !anyOf(deps[i], reached) || in.frame(n) != line || !isDivisionStep(in.Inst(n).Op) {
+			continue
+		}
+		reached[i] = true
+		count++
+		found[n.Inst] = 1 - float64(cheapSteps)/integerSteps
+	}
+}
+
+func isDivisionStep(op sass.Op) bool {
+	switch op {
+	case sass.MUFU, sass.F2I, sass.IADD3, sass.IMAD, sass.ISETP, sass.LOP3, sass.SEL, sass.MOV, sass.IABS:
+		return true
+	}
+	return false
+}
+
+// doubleShare is the share of double-precision arithmetic that single precision saves: half the latency and, of pipes with half
+// the lanes, half the time.
+const doubleShare = 0.5
+
+// followDoubles marks the double-precision arithmetic on a value that was float, and the conversion back.
+func (in *Input) followDoubles(found sequence, seed blamer.Node, at int, deps [][]int) {
+	first := seed.Inst - at
+	reached := map[int]bool{at: true}
+	found[seed.Inst] = 1
+	for i := at + 1; i < len(deps); i++ {
+		inst := in.Inst(blamer.Node{Code: seed.Code, Inst: first + i})
+		if !anyOf(deps[i], reached) {
+			continue
+		}
+		switch {
+		case inst.Op == sass.F2F:
+			found[first+i] = 1
+		case inst.Form.Pipe == sass.PipeFP64:
+			reached[i] = true
+			found[first+i] = max(found[first+i], doubleShare)
+		}
+	}
+}
+
+func writesPair(in *sass.Inst) bool { return len(withoutCounters(in.Defs(nil))) == 2 }
+
+func withoutCounters(list []sass.Resource) []sass.Resource {
+	var out []sass.Resource
+	for _, r := range list {
+		if r < sass.ResSB {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+func anyOf(list []int, set map[int]bool) bool {
+	for _, i := range list {
+		if set[i] {
+			return true
+		}
+	}
+	return false
+}
+
+// accurate counts the accurate single-precision operations on a line, by what marks the compiler's sequence for each.
+type accurate struct {
+	steps  float64 // multiplications and additions of the sequences
+	kept   float64 // instructions in their place
+	floats float64 // multiplications and additions of the line
+}
+
+// Multiplications and additions in the compiler's sequences: of a division, a square root, a logarithm and an exponential.
+const (
+	divisionFloats = 5
+	rootFloats     = 4
+	logFloats      = 13
+	powerFloats    = 5
+	logMark        = -0x3f2aaaab // added to the bits of the argument of a logarithm
+	powerMark      = 0x3bbb989d  // log2(e)/252, with which an exponential begins
+)
+
+// accurateLines finds the source lines with accurate single-precision functions.
+func (in *Input) accurateLines(code int) map[cubin.Frame]*accurate {
+	lines := map[cubin.Frame]*accurate{}
+	at := func(i int) *accurate {
+		f := in.frame(blamer.Node{Code: code, Inst: i})
+		if lines[f] == nil {
+			lines[f] = &accurate{}
+		}
+		return lines[f]
+	}
+	insts := in.Module.Codes[code].Insts
+	for i := range insts {
+		a := at(i)
+		switch inst := &insts[i]; {
+		case isFloat(inst.Op):
+			a.floats++
+		case inst.Op == sass.FCHK:
+			a.add(divisionFloats)
+		case inst.Op == sass.CALL && in.callsRoot(blamer.Node{Code: code, Inst: i}):
+			a.add(rootFloats)
+		case hasImmediate(inst, logMark):
+			a.add(logFloats)
+		case hasImmediate(inst, powerMark):
+			a.add(powerFloats)
+		}
+	}
+	for f, a := range lines {
+		if a.steps == 0 || f.Line == 0 {
+			delete(lines, f)
+		}
+	}
+	return lines
+}
+
+func (a *accurate) add(steps float64) {
+	a.steps += steps
+	a.kept += cheapSteps
+}
+
+// accurateShares says of the instructions of a section which share of them approximate functions would save.
+func (in *Input) accurateShares(code int) sequence {
+	found := sequence{}
+	if in.codes[code] == nil {
+		return found
+	}
+	lines := in.accurateLines(code)
+	for i := range in.Module.Codes[code].Insts {
+		n := blamer.Node{Code: code, Inst: i}
+		if in.inMathHelper(n) {
+			found[i] = 1
+		} else if a := lines[in.frame(n)]; a != nil {
+			if share := a.saved(in.Inst(n)); share > 0 {
+				found[i] = share
+			}
+		}
+	}
+	return found
+}
+
+// saved is the share of an instruction of the line that approximate functions save. Integer and control instructions on such a
+// line serve the sequences; special functions stay.
+func (a *accurate) saved(inst *sass.Inst) float64 {
+	switch {
+	case isFloat(inst.Op):
+		return max(0, min(1, (a.steps-a.kept)/max(1, a.floats)))
+	case inst.Op == sass.MUFU || inst.Op == sass.S2R || inst.Form.Pipe == sass.PipeLSU || inst.Form.Pipe == sass.PipeTEX:
+		return 0
+	}
+	return 1
+}
+
+func isFloat(op sass.Op) bool { return op == sass.FFMA || op == sass.FMUL || op == sass.FADD }
+
+// callsRoot reports whether a call is to the slow path of the square root.
+func (in *Input) callsRoot(n blamer.Node) bool {
+	f := in.Func(n)
+	if f == nil {
+		return false
+	}
+	for _, call := range f.Calls {
+		if call.Inst != n.Inst {
+			continue
+		}
+		for _, callee := range call.Callees {
+			if isRoot(in.codes[n.Code].graph.Funcs[callee].Function.Name) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func isRoot(name string) bool { return strings.Contains(name, "sqrt") && strings.Contains(name, "f32") }
+
+func hasImmediate(inst *sass.Inst, bits int64) bool {
+	for i := range inst.Operands {
+		if o := &inst.Operands[i]; o.Kind == sass.KindImm && uint32(o.Imm) == uint32(bits) {
+			return true
+		}
+	}
+	return false
+}
+
+// addSequence enters what a section's samples lose with the instructions of a sequence: the cycles in which they issue, and their
+// stalls but those for memory and constants, which would be there all the same.
+func (c *collector) addSequence(s Scope, code int, found sequence) {
+	for i := range c.in.Module.Codes[code].Insts {
+		share, n := found[i], blamer.Node{Code: code, Inst: i}
+		if share <= 0 {
+			continue
+		}
+		if issued := c.in.codes[code].issued[i]; issued > 0 {
+			c.addShare(s, &blamer.Blame{Def: n, Use: n, Detail: blamer.NotSelected, Count: issued}, share)
+		}
+		for _, b := range c.in.byUse[n] {
+			if goesWithCode(b.Detail) {
+				c.addShare(s, b, max(share, found[b.Def.Inst]))
+			}
+		}
+	}
+}
+
+// goesWithCode reports whether a stall at an instruction goes with it.
+func goesWithCode(d blamer.DetailedReason) bool {
+	switch d {
+	case blamer.Arithmetic, blamer.Scheduling, blamer.InstructionFetch, blamer.PipeBusy, blamer.NotSelected:
+		return true
+	}
+	return false
+}
+
+// change takes the instructions of sequences away: of those that go in part as many as their shares add up to. Double-precision
+// arithmetic becomes cheap instead.
+func (in *Input) change(found []sequence) *Change {
+	c := &Change{}
+	for code, s := range found {
+		due := 0.0
+		for _, i := range slices.Sorted(maps.Keys(s)) {
+			n := blamer.Node{Code: code, Inst: i}
+			if in.Inst(n).Form.Pipe == sass.PipeFP64 && in.Inst(n).Op != sass.F2F {
+				c.Cheap = append(c.Cheap, n)
+				continue
+			}
+			if due += s[i]; due >= 0.5 && removable(in.Inst(n)) {
+				c.Gone = append(c.Gone, n)
+				due--
+			}
+		}
+	}
+	return c
+}
+
+// removable reports whether an instruction can take no time and still do what the rest of the code relies on.
+func removable(inst *sass.Inst) bool {
+	return inst.Form.Pipe != sass.PipeLSU && inst.Form.Pipe != sass.PipeTEX
+}
