@@ -40,6 +40,8 @@ Every launch runs under all models, on the same machine code (the table adds up 
   tf-sandy  thread frontiers with a program counter a thread and conservative branches
   struct    pdom on code made structured as Wu et al. do (gpa rewrite --restructure)
   bound     no schedule of the same threads issues fewer instructions
+  volta-tf  volta on code with convergence barriers at the joins of thread frontiers (gpa rewrite --reconverge tf); a
+            row only where --models names it
 
 Columns: warp instructions, and those that do not manage convergence barriers, which a machine without them would not
 have; thread instructions, counted where threads are active whatever their guards; the activity factor, the share of
@@ -107,8 +109,8 @@ func (f *reconvergeFlags) run(ctx context.Context, e *env, args []string) error 
 // options checks the flags.
 func (f *reconvergeFlags) options(o *convergence.Options) error {
 	for _, name := range f.models {
-		if !slices.Contains(convergence.Names(), name) {
-			return usagef("--models: there is no %q (%s)", name, strings.Join(convergence.Names(), ", "))
+		if known := append(convergence.Names(), convergence.Placed); !slices.Contains(known, name) {
+			return usagef("--models: there is no %q (%s)", name, strings.Join(known, ", "))
 		}
 	}
 	if err := f.branchOptions(o); err != nil {

@@ -75,32 +75,12 @@ func newActivityObject(a *convergence.Activity) *activityObject {
 	return o
 }
 
-// A classShare is what branches of a type are of all branches.
-type classShare struct {
-	activity.Class
-	static, dynamic float64
-}
-
-// classShares returns the shares of the types of branches.
-func classShares(uses []activity.BranchUse) [3]classShare {
-	var list [3]classShare
-	branches, executions := 0, int64(0)
-	for i, c := range activity.Classes(uses) {
-		list[i].Class = c
-		branches += c.Branches
-		executions += c.Executions
-	}
-	for i := range list {
-		list[i].static = float64(list[i].Branches) / float64(max(branches, 1))
-		list[i].dynamic = float64(list[i].Executions) / float64(max(executions, 1))
-	}
-	return list
-}
-
 func branchClassObjects(uses []activity.BranchUse) map[string]branchClassObject {
 	objects := make(map[string]branchClassObject)
-	for t, c := range classShares(uses) {
-		o := branchClassObject{Static: c.static, Dynamic: c.dynamic}
+	classes := activity.Classes(uses)
+	static, dynamic := activity.Shares(classes)
+	for t, c := range classes {
+		o := branchClassObject{Static: static[t], Dynamic: dynamic[t]}
 		if c.Instances > 0 {
 			taken := c.TakenFraction()
 			o.Taken = &taken

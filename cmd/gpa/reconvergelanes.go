@@ -86,14 +86,15 @@ func scopeTable(a *convergence.Activity, top int) *reports.Table {
 // classTable lists the types of branches.
 func classTable(uses []activity.BranchUse) *reports.Table {
 	t := &reports.Table{Indent: "    ", Columns: tableColumns(1, "branches", "count", "static", "executed", "dynamic", "taken")}
-	classes := classShares(uses)
+	classes := activity.Classes(uses)
+	static, dynamic := activity.Shares(classes)
 	for _, kind := range branch.Types() {
 		c := &classes[kind]
 		taken := ""
 		if c.Instances > 0 {
 			taken = fraction(c.TakenFraction())
 		}
-		t.Add(kind.String(), strconv.Itoa(c.Branches), percent(c.static), strconv.FormatInt(c.Executions, 10), percent(c.dynamic), taken)
+		t.Add(kind.String(), strconv.Itoa(c.Branches), percent(static[kind]), strconv.FormatInt(c.Executions, 10), percent(dynamic[kind]), taken)
 	}
 	return t
 }

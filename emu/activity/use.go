@@ -96,3 +96,17 @@ func Classes(uses []BranchUse) [3]Class {
 	}
 	return list
 }
+
+// Shares returns what each type of branches is of all branches, and of those that warps executed.
+func Shares(classes [3]Class) (static, dynamic [3]float64) {
+	branches, executions := 0, int64(0)
+	for _, c := range classes {
+		branches += c.Branches
+		executions += c.Executions
+	}
+	for i, c := range classes {
+		static[i] = float64(c.Branches) / float64(max(branches, 1))
+		dynamic[i] = ratio(c.Executions, executions)
+	}
+	return static, dynamic
+}

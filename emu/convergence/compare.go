@@ -9,11 +9,9 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"time"
 
 	"gpa/cubin"
 	"gpa/cubin/branch"
-	"gpa/cubin/rewrite"
 	"gpa/emu"
 	"gpa/emu/activity"
 	"gpa/emu/arch"
@@ -25,9 +23,12 @@ import (
 const (
 	Struct = "struct" // PDOM on code that has been restructured (Wu et al.)
 	Bound  = "bound"  // what no schedule of the same threads goes below
+	// Placed is the hardware's model on code with convergence barriers at the joins of thread frontiers, where
+	// gpa rewrite --reconverge tf places them. It is a row only where [Options] name it.
+	Placed = "volta-tf"
 )
 
-// Names lists the rows of a comparison.
+// Names lists the rows of a comparison that does not name any.
 func Names() []string {
 	var list []string
 	for _, m := range reconv.Models() {
@@ -42,7 +43,7 @@ func Names() []string {
 
 // Options say what to compare. The zero value compares all models without timing.
 type Options struct {
-	Models          []string        // rows, of [Names]; none for all
+	Models          []string        // rows, of [Names] or Placed; none for all of Names
 	Timing          emu.TimingLevel // none: no cycles
 	MaxInstructions int64           // warp instructions of a launch, 0 for no limit
 	Stdout          io.Writer       // of device-side printf, once
@@ -145,10 +146,7 @@ func Compare(ctx context.Context, file *launch.File, module *cubin.File, gpu *ar
 	if c.static, err = analyse(module, o.Rules); err != nil {
 		return nil, err
 	}
-	for _, name := range Names() {
-		if len(o.Models) > 0 && !slices.Contains(o.Models, name) && name != (reconv.Volta{}).Name() {
-			continue
-		}
+	for _, name := range o.rows() {
 		s, err := c.scheme(name, module)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
@@ -166,6 +164,20 @@ func Compare(ctx context.Context, file *launch.File, module *cubin.File, gpu *ar
 	return list, nil
 }
 
+// rows lists the rows in order. The hardware's model is always one.
+func (o *Options) rows() []string {
+	if len(o.Models) == 0 {
+		return Names()
+	}
+	var list []string
+	for _, name := range append(Names(), Placed) {
+		if name == (reconv.Volta{}).Name() || slices.Contains(o.Models, name) {
+			list = append(list, name)
+		}
+	}
+	return list
+}
+
 // scheme makes a row ready.
 func (c *comparer) scheme(name string, module *cubin.File) (*scheme, error) {
 	s := &scheme{name: name}
@@ -174,6 +186,11 @@ func (c *comparer) scheme(name string, module *cubin.File) (*scheme, error) {
 		s.model = reconv.PDOM{}
 		if c.static.rewritten != nil {
 			module = c.static.rewritten.File
+		}
+	case Placed:
+		s.model = reconv.Volta{}
+		if c.static.place(); c.static.placed != nil {
+			module = c.static.placed.File
 		}
 	case Bound:
 		s.model = reconv.MIMD{}
@@ -223,8 +240,8 @@ func (c *comparer) launch(ctx context.Context, i int) (*Launch, error) {
 			l.Runs = append(l.Runs, r)
 			continue
 		}
-		if s.name == Struct && s.stopped == "" && l.Structure.Err != "" {
-			s.stopped, s.why = Unsupported, l.Structure.Err
+		if why := facts.refusal(s.name); s.stopped == "" && why != "" {
+			s.stopped, s.why = Unsupported, why
 		}
 		w := c.watcher(s, facts)
 		r, err := c.run(ctx, s, i, w)
@@ -311,11 +328,4 @@ func (s *scheme) ended(ctx context.Context, err error) error {
 	}
 	s.why = err.Error()
 	return nil
-}
-
-// transform restructures a module; a variable clock would make results differ, so that the time is apart.
-func transform(module *cubin.File) (*rewrite.Rewritten, time.Duration, error) {
-	start := time.Now()
-	r, err := rewrite.Restructure(module)
-	return r, time.Since(start), err
 }

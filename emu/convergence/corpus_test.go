@@ -2,14 +2,22 @@ package convergence
 
 import (
 	"context"
+	"flag"
+	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"gpa/cubin"
 	"gpa/cubin/branch"
 	"gpa/emu/arch"
 	"gpa/emu/launch"
 )
+
+var update = flag.Bool("update", false, "rewrite the tables of docs/control-flow.md")
 
 // open reads a launch file of the repository's kernels and its sm_70 code.
 func open(t *testing.T, name string) (*launch.File, *cubin.File) {
@@ -36,8 +44,9 @@ var stuck = map[string]map[string]Status{
 	"ticket_lock": {"pdom": Livelock, "tf-stack": Livelock, "tf-sandy": Livelock, "struct": Livelock},
 }
 
-// TestCorpus runs every kernel under every model and restructured: the outputs are those of the hardware's model, and no
-// lane is lost to a branch that is said to be uniform.
+// TestCorpus runs every kernel under every model, restructured, and with barriers at the joins of thread frontiers: the
+// outputs are those of the hardware's model, and no lane is lost to a branch that is said to be uniform. The tables that
+// come of it are those of docs/control-flow.md.
 func TestCorpus(t *testing.T) {
 	files, err := filepath.Glob("../../kernels/*/*/launch.yaml")
 	if err != nil || len(files) == 0 {
@@ -47,19 +56,53 @@ func TestCorpus(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range files {
-		kernel := filepath.Base(filepath.Dir(name))
-		t.Run(kernel, func(t *testing.T) {
-			t.Parallel()
-			file, module := open(t, name)
-			list, err := Compare(context.Background(), file, module, gpu, Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			for i := range list {
-				checkRuns(t, &list[i], stuck[kernel])
-			}
-		})
+	subjects := make([][]Subject, len(files))
+	t.Run("kernels", func(t *testing.T) {
+		for i, name := range files {
+			dir := filepath.Dir(name)
+			kernel := filepath.Base(dir)
+			t.Run(kernel, func(t *testing.T) {
+				t.Parallel()
+				file, module := open(t, name)
+				list, err := Compare(context.Background(), file, module, gpu, Options{Models: TableRows()})
+				if err != nil {
+					t.Fatal(err)
+				}
+				for i := range list {
+					checkRuns(t, &list[i], stuck[kernel])
+				}
+				subjects[i] = Subjects(filepath.Base(filepath.Dir(dir)), kernel, list)
+			})
+		}
+	})
+	if !t.Failed() {
+		checkTables(t, slices.Concat(subjects...))
+	}
+}
+
+// checkTables compares the tables with those of the documentation.
+func checkTables(t *testing.T, subjects []Subject) {
+	const name, mark = "../../docs/control-flow.md", "<!-- The rest is written by: go test ./emu/convergence -update -->\n"
+	document, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	head, old, found := strings.Cut(string(document), mark)
+	if !found {
+		t.Fatalf("%s: no mark", name)
+	}
+	var tables strings.Builder
+	if err := WriteTables(&tables, subjects); err != nil {
+		t.Fatal(err)
+	}
+	if *update {
+		if err := os.WriteFile(name, []byte(head+mark+tables.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if diff := cmp.Diff(old, tables.String()); diff != "" {
+		t.Errorf("%s is not up to date (-update writes it):\n%s", name, diff)
 	}
 }
 

@@ -50,6 +50,8 @@ type analysis struct {
 	rewritten *rewrite.Rewritten // nil where there is nothing to restructure, or where it cannot be
 	refused   error              // why the module cannot be restructured
 	took      time.Duration
+	placed    *rewrite.Rewritten // with barriers at the joins of thread frontiers; nil before place, and where there cannot be any
+	unplaced  error              // why there cannot
 	rules     []branch.Rule
 	kernels   map[*cubin.Kernel]*kernelFacts
 }
@@ -61,6 +63,18 @@ type kernelFacts struct {
 	branches  []branch.Branch
 	regions   []region
 	copied    [][]bool // by section and instruction: Forward Copy duplicates it; nil for no instruction
+	unplaced  string   // why there are no barriers at the joins of thread frontiers
+}
+
+// refusal says why a row's code cannot be made of the kernel's, empty where it can.
+func (k *kernelFacts) refusal(row string) string {
+	switch row {
+	case Struct:
+		return k.structure.Err
+	case Placed:
+		return k.unplaced
+	}
+	return ""
 }
 
 func analyse(module *cubin.File, rules []branch.Rule) (*analysis, error) {
@@ -106,6 +120,7 @@ func (a *analysis) of(k *cubin.Kernel) (*kernelFacts, error) {
 	facts.regions = regions(k.Demangled, functions)
 	facts.structure = a.structureOf(functions)
 	facts.copied, facts.structure.Endless = a.copied(functions)
+	facts.unplaced = a.unplacedIn(functions)
 	a.kernels[k] = facts
 	return facts, nil
 }
@@ -136,6 +151,38 @@ func (a *analysis) copied(functions []function) (marks [][]bool, endless bool) {
 		}
 	}
 	return marks, endless
+}
+
+// transform restructures a module; a variable clock would make results differ, so that the time is apart.
+func transform(module *cubin.File) (*rewrite.Rewritten, time.Duration, error) {
+	start := time.Now()
+	r, err := rewrite.Restructure(module)
+	return r, time.Since(start), err
+}
+
+// place places convergence barriers anew.
+func (a *analysis) place() {
+	if a.placed, a.unplaced = rewrite.Reconverge(a.module); a.unplaced != nil {
+		a.placed = nil
+	}
+}
+
+// unplacedIn says why barriers could not be placed in functions, empty where they could or where nobody asked.
+func (a *analysis) unplacedIn(functions []function) string {
+	if a.unplaced != nil {
+		return a.unplaced.Error()
+	}
+	if a.placed == nil {
+		return ""
+	}
+	for _, f := range functions {
+		for _, c := range a.placed.Changes {
+			if c.Function == f.fn.Function.Demangled && c.Err != nil {
+				return fmt.Sprintf("%s: %v", c.Function, c.Err)
+			}
+		}
+	}
+	return ""
 }
 
 func (a *analysis) noMarks() [][]bool {
