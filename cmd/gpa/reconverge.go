@@ -26,11 +26,12 @@ type reconvergeFlags struct {
 	activity        string
 	types           []string
 	top             int
+	tables          bool
 }
 
 func reconvergeCommand() command {
 	return command{
-		name: "reconverge", args: "KERNEL", short: "run a kernel under every re-convergence model and compare",
+		name: "reconverge", args: "KERNEL | --tables DIR", short: "run a kernel under every re-convergence model and compare",
 		long: kernelHelp + `
 
 Every launch runs under all models, on the same machine code (the table adds up the launches of a kernel):
@@ -52,16 +53,19 @@ a launch does not end has a row that says why.
 
 Below are the static figures: sizes of thread frontiers, re-convergence checks, join points; and where the control flow
 is unstructured, the transformations that make it structured and the growth of the code. Dynamic code expansion is what
-pdom issues more than tf-stack; its upper limit is what divergent warps issue under pdom of blocks that forward copies
-duplicate (Wu et al., Table 3).
+pdom issues more than tf-stack; its upper limit is what divergent warps issue under pdom of blocks that the copies
+duplicate (Wu et al., Table 3) and of loops that are cut.
 
 Then comes where the lanes of warps were under one of the models (--activity), as Gupta and Datta have it: active, or
 inactive because of the last branch that parted them from the active ones. Intrinsic branches depend on data, on other
-threads' values or on loops; extrinsic ones on thread and block numbers and on no data; uniform ones on nothing that
-differs between threads. A backward slice of the machine code tells them apart; --branch-type says otherwise. Tables give
+threads' values, on floating-point values or on loops; extrinsic ones on thread and block numbers and on no data; uniform
+ones on nothing that differs between threads. A backward slice of the machine code tells them apart; --branch-type says otherwise. Tables give
 the lanes by kernel, function and loop, the branches by type, and the branches that lose most. Occupancy is the share of
 all lanes of the warps that took the branch. An extrinsic branch is serial where one thread works and the others wait,
-critical where warps execute it more than once, and set-up otherwise.`,
+critical where warps execute it more than once, and set-up otherwise.
+
+--tables runs every launch.yaml below a folder, without timing, and prints Markdown: tables like those of Thread Frontiers,
+Wu et al., and Gupta and Datta. docs/control-flow.md has those of this repository's kernels.`,
 		setup: func(flags *pflag.FlagSet) action {
 			var f reconvergeFlags
 			flags.BoolVar(&f.json, "json", false, "print JSON")
@@ -71,6 +75,7 @@ critical where warps execute it more than once, and set-up otherwise.`,
 			flags.StringArrayVar(&f.types, "branch-type", nil, "the branches of source lines have a type: `FILE:LINE=TYPE` or FILE:FIRST-LAST=TYPE")
 			flags.IntVar(&f.top, "top", 10, "the `N` branches and scopes that lose most lanes (0: all)")
 			flags.Int64Var(&f.maxInstructions, "max-instructions", 0, "stop a launch after `N` warp instructions (default: no limit)")
+			flags.BoolVar(&f.tables, "tables", false, "the argument is a folder; print the papers' tables for all its launch files")
 			f.target.register(flags)
 			return f.run
 		},
@@ -78,9 +83,12 @@ critical where warps execute it more than once, and set-up otherwise.`,
 }
 
 func (f *reconvergeFlags) run(ctx context.Context, e *env, args []string) error {
-	name, err := oneArgument(args, "the kernel")
+	name, err := oneArgument(args, "the kernel (or a folder with --tables)")
 	if err != nil {
 		return err
+	}
+	if f.tables {
+		return f.runTables(ctx, e, name)
 	}
 	o := convergence.Options{Models: f.models, Stdout: e.stderr, MaxInstructions: f.maxInstructions}
 	if err := f.options(&o); err != nil {

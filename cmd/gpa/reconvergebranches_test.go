@@ -2,6 +2,8 @@ package main
 
 import (
 	"math"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -87,5 +89,28 @@ func TestReconvergeRules(t *testing.T) {
 	}
 	if want := "x.cu:3=uniform: no branch"; !strings.Contains(stderr, want) {
 		t.Errorf("no %q in %s", want, stderr)
+	}
+}
+
+// TestReconvergeTables: the tables of a folder, and what no table can be made of.
+func TestReconvergeTables(t *testing.T) {
+	out, stderr, status := gpa(t, "reconverge", "--tables", "../../kernels/sort")
+	if status != exitDone {
+		t.Fatal(stderr)
+	}
+	for _, want := range []string{"## Unstructured control flow (Wu et al., Table 1)\n", "| sort | 2 | 1 |", "\n| sort/insertion_local |", "## Lanes and branches"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("no %q in:\n%s", want, out)
+		}
+	}
+	empty := t.TempDir()
+	if _, stderr, status := gpa(t, "reconverge", "--tables", empty); status != exitUsage || !strings.Contains(stderr, "no launch.yaml") {
+		t.Errorf("empty folder: exit status %d, %s", status, stderr)
+	}
+	if err := os.WriteFile(filepath.Join(empty, "launch.yaml"), []byte("module: none.cubin\nlaunches: [{kernel: k, grid: [1], block: [1]}]\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, stderr, status := gpa(t, "reconverge", "--tables", empty); status != exitFailed || !strings.Contains(stderr, "none.cubin") {
+		t.Errorf("folder with a bad file: exit status %d, %s", status, stderr)
 	}
 }

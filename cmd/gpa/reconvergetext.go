@@ -94,7 +94,7 @@ func staticText(e *env, l *convergence.Launch) {
 	if share, ok := l.DynamicExpansion(); ok {
 		fmt.Fprintf(e.stdout, "  dynamic code expansion: %.1f%% of the warp instructions of pdom", 100*share)
 		if limit, ok := l.ExpansionLimit(); ok && s.Unstructured {
-			fmt.Fprintf(e.stdout, "; upper limit by forward copies: %.1f%%", 100*limit)
+			fmt.Fprintf(e.stdout, "; upper limit: %.1f%%", 100*limit)
 		}
 		fmt.Fprintln(e.stdout)
 	}

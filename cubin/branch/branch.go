@@ -21,10 +21,10 @@ type Type uint8
 const (
 	// Uniform branches depend on nothing but parameters, sizes of the launch and constants: all threads go the same way.
 	Uniform Type = iota
-	// Intrinsic branches depend on data, on other threads' values, or on values that change from one iteration of a loop
-	// to the next.
+	// Intrinsic branches depend on data, on other threads' values, on floating-point values that a thread computes from its
+	// number, or on values that change from one iteration of a loop to the next.
 	Intrinsic
-	// Extrinsic branches depend on thread and block numbers and on no data.
+	// Extrinsic branches depend on thread and block numbers, by integers, and on no data.
 	Extrinsic
 )
 
@@ -55,13 +55,14 @@ const (
 	Param                        // kernel parameters and constant memory
 	Data                         // results of loads, atomics, texture fetches, system calls
 	Warp                         // shuffles, votes, matches and reductions: values of other lanes
+	Float                        // comparisons of floating-point values: numbers of threads are integers
 	Loop                         // itself, an iteration earlier
 )
 
 // String lists the origins.
 func (o Origins) String() string {
 	var list []string
-	for i, name := range []string{"thread", "block", "size", "parameter", "data", "warp", "loop"} {
+	for i, name := range []string{"thread", "block", "size", "parameter", "data", "warp", "float", "loop"} {
 		if o>>i&1 != 0 {
 			list = append(list, name)
 		}
@@ -72,7 +73,7 @@ func (o Origins) String() string {
 // Type returns the class of a branch with these origins.
 func (o Origins) Type() Type {
 	switch {
-	case o&(Data|Warp) != 0:
+	case o&(Data|Warp) != 0, o&Float != 0 && o&(Thread|CTA) != 0:
 		return Intrinsic
 	case o&(Thread|CTA) != 0:
 		return Extrinsic

@@ -94,6 +94,8 @@ func TestOriginsType(t *testing.T) {
 		{Thread | Data, Intrinsic},
 		{Thread | Warp, Intrinsic},
 		{Data | Loop, Intrinsic},
+		{Thread | Float | Loop, Intrinsic},
+		{Param | Float, Uniform},
 	} {
 		if got := test.origins.Type(); got != test.want {
 			t.Errorf("%s: %s, want %s", test.origins, got, test.want)

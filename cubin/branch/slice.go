@@ -247,6 +247,8 @@ func (s *slicer) source(in *sass.Inst) Origins {
 		return Warp
 	case sass.CALL:
 		return Data
+	case sass.FSETP, sass.FSET, sass.DSETP, sass.HSETP2, sass.HSET2:
+		o = Float
 	}
 	if opaque(in) {
 		return Data

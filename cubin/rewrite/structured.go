@@ -43,8 +43,9 @@ type Structured struct {
 	Entry int
 	Exit  int
 	Counts
-	loops int // flags given out
-	limit int // nodes at most
+	loops int   // flags given out
+	cuts  []int // blocks of loops that have been cut
+	limit int   // nodes at most
 }
 
 // growth bounds the nodes of the result: forward copies can take exponential room.
@@ -115,6 +116,9 @@ func (s *Structured) Copies() []int {
 	}
 	return list
 }
+
+// CutBlocks returns the blocks of the original graph that are in loops with a Cut.
+func (s *Structured) CutBlocks() []int { return unique(s.cuts) }
 
 // add makes a node.
 func (s *Structured) add(n Node) (int, error) {
@@ -324,6 +328,11 @@ func (s *Structured) cut(l *cycle) error {
 		}
 	}
 	s.Nodes[latch].Succs = []int{l.header, after}
+	for _, n := range l.nodes {
+		if s.Nodes[n].Kind == BlockNode {
+			s.cuts = append(s.cuts, s.Nodes[n].Block)
+		}
+	}
 	s.Cuts++
 	s.CutEdges += len(l.exits)
 	return nil

@@ -120,6 +120,11 @@ func checkRuns(t *testing.T, l *Launch, stuck map[string]Status) {
 			t.Errorf("%s under %s: other outputs", l.Kernel.Demangled, r.Model)
 		}
 	}
+	if limit, ok := l.ExpansionLimit(); ok {
+		if share, ok := l.DynamicExpansion(); ok && share > limit {
+			t.Errorf("%s: dynamic code expansion %g, at most %g", l.Kernel.Demangled, share, limit)
+		}
+	}
 	if l.Activity == nil {
 		return
 	}

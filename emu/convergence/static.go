@@ -62,7 +62,7 @@ type kernelFacts struct {
 	structure Structure
 	branches  []branch.Branch
 	regions   []region
-	copied    [][]bool // by section and instruction: Forward Copy duplicates it; nil for no instruction
+	copied    [][]bool // by section and instruction: the transformation duplicates it, or cuts its loop; nil for no instruction
 	unplaced  string   // why there are no barriers at the joins of thread frontiers
 }
 
@@ -125,8 +125,8 @@ func (a *analysis) of(k *cubin.Kernel) (*kernelFacts, error) {
 	return facts, nil
 }
 
-// copied marks the instructions of blocks that the transformation of functions duplicates. endless says that one of them
-// has none.
+// copied marks the instructions of blocks that the transformation of functions duplicates, and of the loops that it cuts.
+// endless says that one of them has none.
 func (a *analysis) copied(functions []function) (marks [][]bool, endless bool) {
 	for _, f := range functions {
 		shape := f.graph.Shape(f.fn)
@@ -138,13 +138,16 @@ func (a *analysis) copied(functions []function) (marks [][]bool, endless bool) {
 			endless = true
 			continue
 		}
+		blocks := s.CutBlocks()
 		for i, n := range s.Copies() {
-			if n < 2 || i == shape.Exit {
-				continue
+			if n > 1 && i != shape.Exit {
+				blocks = append(blocks, i)
 			}
-			if marks == nil {
-				marks = a.noMarks()
-			}
+		}
+		if marks == nil {
+			marks = a.noMarks()
+		}
+		for _, i := range blocks {
 			for _, at := range appendBlock(nil, f, f.fn.Blocks[i]) {
 				marks[at.code][at.inst] = true
 			}

@@ -71,75 +71,6 @@ func whole[N int | int64](n N) string { return fmt.Sprint(n) }
 
 func percent(share float64) string { return fmt.Sprintf("%.1f%%", 100*share) }
 
-// existence is Table 1 of Wu et al.
-func (t *tables) existence(subjects []Subject) {
-	type tally struct{ kernels, unstructured, forward, backward, cut, failed int }
-	var suites []string
-	counts := make(map[string]*tally)
-	all := &tally{}
-	for i := range subjects {
-		s := &subjects[i]
-		c := counts[s.Suite]
-		if c == nil {
-			c = &tally{}
-			counts[s.Suite] = c
-			suites = append(suites, s.Suite)
-		}
-		for _, c := range []*tally{c, all} {
-			c.kernels++
-			if !s.Unstructured {
-				continue
-			}
-			c.unstructured++
-			c.forward += min(s.ForwardCopies, 1)
-			c.backward += min(s.BackwardCopies, 1)
-			c.cut += min(s.Cuts, 1)
-			if s.Err != "" {
-				c.failed++
-			}
-		}
-	}
-	t.begin("Unstructured control flow (Wu et al., Table 1)", "Kernels with the functions that they call, and how many need which transformation.",
-		"suite", "kernels", "unstructured", "forward copy", "backward copy", "cut", "cannot be changed")
-	line := func(name string, c *tally) {
-		t.row(name, whole(c.kernels), whole(c.unstructured), whole(c.forward), whole(c.backward), whole(c.cut), whole(c.failed))
-	}
-	for _, name := range suites {
-		line(name, counts[name])
-	}
-	line("together", all)
-}
-
-// transformations is Table 2 of Wu et al., whose expansion is in their Figure 13.
-func (t *tables) transformations(list []*Subject) {
-	t.begin("Transformations (Wu et al., Table 2 and Figure 13)",
-		"What makes the functions of a kernel structured. Sizes are instructions of machine code. The time that it takes is in `gpa reconverge --json`.",
-		"kernel", "branches", "cuts", "cut edges", "forward copies", "backward copies", "copied blocks", "old size", "new size", "expansion")
-	sum, kernels := 0.0, 0
-	for _, s := range list {
-		if s.Err != "" {
-			t.row(s.title(), whole(s.branches()), "", "", "", "", "", whole(s.Before), "", "")
-			continue
-		}
-		t.row(s.title(), whole(s.branches()), whole(s.Cuts), whole(s.CutEdges), whole(s.ForwardCopies), whole(s.BackwardCopies),
-			whole(s.CopiedBlocks), whole(s.Before), whole(s.After), percent(s.StaticExpansion()))
-		if s.ForwardCopies > 0 {
-			sum += s.StaticExpansion()
-			kernels++
-		}
-	}
-	if kernels > 0 {
-		fmt.Fprintf(t, "\nMean expansion of the %d kernels with forward copies: %s (in the paper 18.7%% of 22).\n", kernels, percent(sum/float64(kernels)))
-	}
-}
-
-func (s *Subject) branches() int {
-	if s.Activity == nil {
-		return 0
-	}
-	return len(s.Activity.Branches)
-}
-
 // frontiers is Figure 5 of Thread Frontiers.
 func (t *tables) frontiers(list []*Subject) {
 	t.begin("Thread frontiers (Thread Frontiers, Figure 5)", "Exact frontiers of the blocks of a kernel and all that it calls.",
@@ -172,12 +103,10 @@ func (t *tables) instructions(list []*Subject) {
 	models := append(compared(), Bound)
 	t.begin("Warp instructions (Thread Frontiers, Figure 6; Wu et al., Figure 15)", "As parts of those of `pdom`, whose number is in the last column.",
 		append(append([]string{"kernel"}, models...), "instructions")...)
-	pdom, frontiers := (reconv.PDOM{}).Name(), (reconv.TFStack{}).Name()
-	sums, fewer, ran := make(map[string]int64), 0, 0
+	var sum instructionSum
 	for _, s := range list {
-		base := s.Run(pdom)
+		base := s.Run(models[0])
 		cells := []string{s.title()}
-		complete := true
 		for _, m := range models {
 			cells = append(cells, s.cell(m, func(r *Run) string {
 				if base.Status != OK {
@@ -185,33 +114,55 @@ func (t *tables) instructions(list []*Subject) {
 				}
 				return fmt.Sprintf("%.3f", float64(r.WarpInstructions)/float64(base.WarpInstructions))
 			}))
-			complete = complete && s.Run(m).Status == OK
 		}
-		t.row(append(cells, s.cell(pdom, func(r *Run) string { return whole(r.WarpInstructions) }))...)
-		if f := s.Run(frontiers); base.Status == OK && f.Status == OK {
-			ran++
-			if f.WarpInstructions < base.WarpInstructions {
-				fewer++
-			}
-		}
-		for _, m := range models {
-			if complete {
-				sums[m] += s.Run(m).WarpInstructions
-			}
-		}
+		t.row(append(cells, s.cell(models[0], func(r *Run) string { return whole(r.WarpInstructions) }))...)
+		sum.add(s, models)
 	}
-	if sums[pdom] == 0 {
+	if sum.kernels == 0 {
 		return
 	}
-	cells := []string{"together"}
+	cells := []string{fmt.Sprintf("the %d that all can run", sum.kernels)}
 	for _, m := range models {
-		cells = append(cells, fmt.Sprintf("%.3f", float64(sums[m])/float64(sums[pdom])))
+		cells = append(cells, fmt.Sprintf("%.3f", float64(sum.of[m])/float64(sum.of[models[0]])))
 	}
-	t.row(append(cells, whole(sums[pdom]))...)
-	fmt.Fprintf(t, "\n`tf-stack` issues fewer warp instructions than `pdom` on %d of the %d kernels that both run to their end. ", fewer, ran)
-	volta, placed := sums[(reconv.Volta{}).Name()], sums[Placed]
-	fmt.Fprintf(t, "Over all that every model runs, `volta` issues %d, `tf-stack` %d and `volta-tf` %d", volta, sums[frontiers], placed)
-	if gain := volta - sums[frontiers]; gain > 0 {
+	t.row(append(cells, whole(sum.of[models[0]]))...)
+	sum.conclude(t)
+}
+
+// An instructionSum adds up warp instructions over the kernels that all models can run.
+type instructionSum struct {
+	of            map[string]int64
+	kernels       int
+	fewer, common int // kernels on which TF-STACK issues fewer warp instructions than PDOM, of those that both can run
+}
+
+func (x *instructionSum) add(s *Subject, models []string) {
+	pdom, frontiers := s.Run((reconv.PDOM{}).Name()), s.Run((reconv.TFStack{}).Name())
+	if pdom.Status == OK && frontiers.Status == OK {
+		x.common++
+		if frontiers.WarpInstructions < pdom.WarpInstructions {
+			x.fewer++
+		}
+	}
+	for _, m := range models {
+		if s.Run(m).Status != OK {
+			return
+		}
+	}
+	if x.kernels++; x.of == nil {
+		x.of = make(map[string]int64)
+	}
+	for _, m := range models {
+		x.of[m] += s.Run(m).WarpInstructions
+	}
+}
+
+// conclude writes what follows.
+func (x *instructionSum) conclude(t *tables) {
+	volta, frontiers, placed := x.of[(reconv.Volta{}).Name()], x.of[(reconv.TFStack{}).Name()], x.of[Placed]
+	fmt.Fprintf(t, "\n`tf-stack` issues fewer warp instructions than `pdom` on %d of the %d kernels that both run to their end. "+
+		"Over the kernels that all models can run, `volta` issues %d, `tf-stack` %d and `volta-tf` %d", x.fewer, x.common, volta, frontiers, placed)
+	if gain := volta - frontiers; gain > 0 {
 		fmt.Fprintf(t, ": barriers at the joins of thread frontiers have %s of the gain", percent(float64(volta-placed)/float64(gain)))
 	}
 	fmt.Fprintln(t, ".")
@@ -248,24 +199,6 @@ func (t *tables) memory(list []*Subject) {
 	}
 }
 
-// expansion is Table 3 of Wu et al. with the figure that it is the upper limit of.
-func (t *tables) expansion(list []*Subject) {
-	t.begin("Dynamic code expansion (Wu et al., Table 3 and Figure 14)",
-		"Warp instructions of `pdom`; those that divergent warps issue in blocks that forward copies duplicate, which is the paper's upper limit; "+
-			"and those that `tf-stack` does not issue. The limit knows nothing of loops that a cut changes.",
-		"kernel", "instructions", "in duplicated blocks", "limit", "issued again", "expansion")
-	for _, s := range list {
-		limit, ok := s.ExpansionLimit()
-		share, okShare := s.DynamicExpansion()
-		if !ok || !okShare {
-			continue
-		}
-		total := s.Run((reconv.PDOM{}).Name()).WarpInstructions
-		t.row(s.title(), whole(total), whole(s.Repeated), percent(limit),
-			whole(total-s.Run((reconv.TFStack{}).Name()).WarpInstructions), percent(share))
-	}
-}
-
 // lanes are Figures 7 to 9 of Gupta and Datta, for the kernels that lose lanes to branches.
 func (t *tables) lanes(subjects []Subject) {
 	t.begin("Lanes and branches (Gupta and Datta, Figures 7 to 9)",
@@ -285,7 +218,7 @@ func (t *tables) lanes(subjects []Subject) {
 		}
 		classes := activity.Classes(s.Activity.Branches)
 		static, dynamic := activity.Shares(classes)
-		cells := []string{s.title(), percent(active), percent(intrinsic), percent(extrinsic), percent(1 - active - intrinsic - extrinsic),
+		cells := []string{s.title(), percent(active), percent(intrinsic), percent(extrinsic), percent(float64(total.Absent) / float64(total.Total())),
 			percent(static[branch.Intrinsic]), percent(dynamic[branch.Intrinsic])}
 		for _, kind := range []branch.Type{branch.Intrinsic, branch.Extrinsic} {
 			taken := ""

@@ -1,0 +1,77 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+
+	"gpa/emu"
+	"gpa/emu/convergence"
+)
+
+// runTables prints the papers' tables for the launch files of a folder. Those that cannot be compared are named on standard
+// error.
+func (f *reconvergeFlags) runTables(ctx context.Context, e *env, folder string) error {
+	if len(f.models) > 0 || f.json {
+		return usagef("--tables has all models, and no JSON")
+	}
+	files, err := launchFilesBelow(folder)
+	if err != nil {
+		return err
+	}
+	o := convergence.Options{Models: convergence.TableRows()}
+	if err := f.options(&o); err != nil {
+		return err
+	}
+	o.Timing = emu.TimingNone
+	var subjects []convergence.Subject
+	failed := 0
+	for _, name := range files {
+		list, err := f.compareFile(ctx, name, o)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err != nil {
+			fmt.Fprintf(e.stderr, "gpa: %s: %v\n", name, err)
+			failed++
+			continue
+		}
+		dir := filepath.Dir(name)
+		subjects = append(subjects, convergence.Subjects(filepath.Base(filepath.Dir(dir)), filepath.Base(dir), list)...)
+	}
+	if err := convergence.WriteTables(e.stdout, subjects); err != nil {
+		return err
+	}
+	if failed > 0 {
+		return failure{fmt.Errorf("%d of %d launch files left out", failed, len(files))}
+	}
+	return nil
+}
+
+func (f *reconvergeFlags) compareFile(ctx context.Context, name string, o convergence.Options) ([]convergence.Launch, error) {
+	r, err := f.target.resolve(filepath.Dir(name))
+	if err != nil {
+		return nil, err
+	}
+	return convergence.Compare(ctx, r.file, r.module, r.model, o)
+}
+
+// launchFilesBelow returns the launch files in a folder and those in it, in the order of their names.
+func launchFilesBelow(folder string) ([]string, error) {
+	var list []string
+	err := filepath.WalkDir(folder, func(name string, entry fs.DirEntry, err error) error {
+		if err == nil && !entry.IsDir() && entry.Name() == launchFileName {
+			list = append(list, name)
+		}
+		return err
+	})
+	if err == nil && len(list) == 0 {
+		err = errors.New("no " + launchFileName + " in it")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", folder, err)
+	}
+	return list, nil
+}
