@@ -31,7 +31,7 @@ func (a *analysis) advance(loop *cfg.Loop, use int, o *sass.Operand, depth int) 
 	}
 	def := -1
 	for _, d := range a.reaching(use, r) {
-		if b := a.block[d]; b < 0 || !loop.Contains(int(b)) {
+		if !a.inside(loop, d) {
 			continue
 		}
 		if def >= 0 {
@@ -46,6 +46,12 @@ func (a *analysis) advance(loop *cfg.Loop, use int, o *sass.Operand, depth int) 
 		return 0, false
 	}
 	return a.advanceOf(loop, def, r, depth-1)
+}
+
+// inside reports whether a loop holds an instruction.
+func (a *analysis) inside(loop *cfg.Loop, inst int) bool {
+	b := a.graph.Block(inst)
+	return b != nil && loop.Contains(b.ID)
 }
 
 // advanceOf is advance for a register that an instruction of the loop computes, from sums, shifts and products by constants.
@@ -114,7 +120,7 @@ func (a *analysis) carried(loop *cfg.Loop, def int, r sass.Resource) bool {
 	inside := 0
 	self := false
 	for _, d := range a.reaching(def, r) {
-		if b := a.block[d]; b >= 0 && loop.Contains(int(b)) {
+		if a.inside(loop, d) {
 			inside++
 			self = self || d == def
 		}

@@ -67,19 +67,19 @@ func normalised(edges []edge) []edge {
 	return edges
 }
 
-// previous returns the instructions that can issue right before an instruction, calls and returns aside.
+// previous returns the instructions that can issue right before an instruction.
 func (a *analysis) previous(inst int) []int {
 	id := a.block[inst]
 	if id < 0 {
 		return nil
 	}
-	b := a.graph.Blocks[id]
+	b := &a.blocks[id]
 	if inst > b.First {
 		return []int{inst - 1}
 	}
 	prev := make([]int, 0, len(b.Preds))
 	for _, p := range b.Preds {
-		prev = append(prev, a.graph.Blocks[p].Last)
+		prev = append(prev, a.blocks[p].Last)
 	}
 	return prev
 }
@@ -96,7 +96,7 @@ func (a *analysis) syncSource(g *group) int {
 	if isSync(a.code.Insts[g.inst].Op, g.reason) || a.block[g.inst] < 0 {
 		return g.inst
 	}
-	for i := g.inst - 1; i >= a.graph.Blocks[a.block[g.inst]].First; i-- {
+	for i := g.inst - 1; i >= a.blocks[a.block[g.inst]].First; i-- {
 		if isSync(a.code.Insts[i].Op, g.reason) {
 			return i
 		}

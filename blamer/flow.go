@@ -11,7 +11,7 @@ func (a *analysis) outstanding(d dependency) float64 {
 		return 0
 	}
 	stops := a.query(d.use, d.res).barriers
-	end := a.graph.Blocks[from].Last + 1
+	end := a.blocks[from].Last + 1
 	start := a.warps[d.def]
 	if from == to && d.def < d.use {
 		if lastBefore(stops, d.def+1, d.use) >= 0 {
@@ -31,12 +31,12 @@ func (a *analysis) outstanding(d dependency) float64 {
 		}
 		mass := flow[b]
 		delete(flow, b)
-		for _, s := range a.graph.Blocks[b].Succs {
+		for _, s := range a.blocks[b].Succs {
 			part := mass * a.branchShare(int(b), s)
-			if int32(s) == to && lastBefore(stops, a.graph.Blocks[s].First, d.use) < 0 {
+			if int32(s) == to && lastBefore(stops, a.blocks[s].First, d.use) < 0 {
 				arrived += part
 			}
-			if lastBefore(stops, a.graph.Blocks[s].First, a.graph.Blocks[s].Last+1) < 0 {
+			if lastBefore(stops, a.blocks[s].First, a.blocks[s].Last+1) < 0 {
 				flow[int32(s)] += part
 			}
 		}
@@ -57,7 +57,7 @@ func heaviest(flow map[int32]float64) int32 {
 
 // branchShare is the share of the executions of a block that go on to a successor. Warps that split go on to both.
 func (a *analysis) branchShare(b, succ int) float64 {
-	all := a.warps[a.graph.Blocks[b].Last]
+	all := a.warps[a.blocks[b].Last]
 	if all == 0 {
 		return 0
 	}
@@ -74,7 +74,7 @@ type blockEdge struct{ from, to int }
 // others, the smaller of the two rests bounds them. Warps that split make a rest too small, not less than none.
 func (a *analysis) countEdges() map[blockEdge]float64 {
 	c := edgeCounter{analysis: a, count: map[blockEdge]float64{}}
-	for b := range a.graph.Blocks {
+	for b := range a.blocks {
 		c.queue = append(c.queue, b)
 	}
 	for len(c.queue) > 0 {
@@ -82,11 +82,11 @@ func (a *analysis) countEdges() map[blockEdge]float64 {
 		c.queue = c.queue[1:]
 		c.settle(b)
 	}
-	for b := range a.graph.Blocks {
-		for _, s := range a.graph.Blocks[b].Succs {
+	for b := range a.blocks {
+		for _, s := range a.blocks[b].Succs {
 			if e := (blockEdge{b, s}); !c.known(e) {
-				out, _, _ := c.rest(a.warps[a.graph.Blocks[b].Last], c.leaving(b))
-				in, _, _ := c.rest(a.warps[a.graph.Blocks[s].First], c.entering(s))
+				out, _, _ := c.rest(a.warps[a.blocks[b].Last], c.leaving(b))
+				in, _, _ := c.rest(a.warps[a.blocks[s].First], c.entering(s))
 				c.count[e] = min(in, out)
 			}
 		}
@@ -107,7 +107,7 @@ func (c *edgeCounter) known(e blockEdge) bool {
 
 func (c *edgeCounter) leaving(b int) []blockEdge {
 	var list []blockEdge
-	for _, s := range c.graph.Blocks[b].Succs {
+	for _, s := range c.blocks[b].Succs {
 		list = append(list, blockEdge{b, s})
 	}
 	return list
@@ -115,7 +115,7 @@ func (c *edgeCounter) leaving(b int) []blockEdge {
 
 func (c *edgeCounter) entering(b int) []blockEdge {
 	var list []blockEdge
-	for _, p := range c.graph.Blocks[b].Preds {
+	for _, p := range c.blocks[b].Preds {
 		list = append(list, blockEdge{p, b})
 	}
 	return list
@@ -136,13 +136,13 @@ func (c *edgeCounter) rest(passes float64, list []blockEdge) (rest float64, unkn
 
 // settle enters the edges of a block that are the only unknown ones on their side.
 func (c *edgeCounter) settle(b int) {
-	block := c.graph.Blocks[b]
+	block := c.blocks[b]
 	if rest, unknown, e := c.rest(c.warps[block.Last], c.leaving(b)); unknown == 1 {
-		c.count[e] = min(rest, c.warps[c.graph.Blocks[e.to].First])
+		c.count[e] = min(rest, c.warps[c.blocks[e.to].First])
 		c.queue = append(c.queue, e.to)
 	}
 	if rest, unknown, e := c.rest(c.warps[block.First], c.entering(b)); unknown == 1 {
-		c.count[e] = min(rest, c.warps[c.graph.Blocks[e.from].Last])
+		c.count[e] = min(rest, c.warps[c.blocks[e.from].Last])
 		c.queue = append(c.queue, e.from)
 	}
 }

@@ -40,7 +40,7 @@ const (
 	PipeBusy
 	MemoryThrottle
 	NotSelected
-	OtherStall // also a dependency whose source the slicing does not find, as one that lies in the caller
+	OtherStall // also a dependency whose source the slicing does not find, as one that lies in another code section
 	Sleeping
 	NumDetailedReasons
 )

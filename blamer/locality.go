@@ -73,7 +73,7 @@ func (a *analysis) firstTouch(def int) (fresh float64, first int) {
 // later one needs another sector all the same. Atomics and fences between them take the data from L1.
 func (a *analysis) earlier(to *access) (first int, fresh float64) {
 	first, fresh = -1, 1
-	for i := a.graph.Blocks[a.block[to.inst]].First; i < to.inst; i++ {
+	for i := a.blocks[a.block[to.inst]].First; i < to.inst; i++ {
 		in := &a.code.Insts[i]
 		if clearsL1(in.Op) {
 			first, fresh = -1, 1

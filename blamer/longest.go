@@ -51,7 +51,7 @@ func (p *pathFinder) layers(q pathQuery, defs []int, lengths []int64, missing in
 	}
 	region := p.region()
 	reach, next := []reached{}, []reached{}
-	p.reachPreds(q, reached{block: b}, p.graph.Blocks[b].First, q.use, &reach, &next)
+	p.reachPreds(q, reached{block: b}, p.blocks[b].First, q.use, &reach, &next)
 	for layer := 0; layer <= maxBackEdges && missing > 0 && len(reach)+len(next) > 0; layer++ {
 		next = p.layer(q, region, reach, next)
 		missing -= p.measureLayer(defs, lengths)
@@ -86,7 +86,7 @@ func (p *pathFinder) layer(q pathQuery, region []int32, reach, next []reached) [
 		if p.longest[id] < 0 {
 			continue
 		}
-		b := p.graph.Blocks[id]
+		b := &p.blocks[id]
 		same = same[:0]
 		p.reachPreds(q, reached{p.longest[id], id}, b.First, b.Last+1, &same, &next)
 		for _, r := range same {
@@ -103,8 +103,8 @@ func (p *pathFinder) reachPreds(q pathQuery, r reached, first, end int, same, ne
 		return
 	}
 	length := r.length + int64(end-first)
-	for _, pred := range p.graph.Blocks[r.block].Preds {
-		to := reached{length, int32(pred)}
+	for pred := range p.preds(r.block, q.local) {
+		to := reached{length, pred}
 		if p.rank[pred] < p.rank[r.block] {
 			*same = append(*same, to)
 		} else {
@@ -121,7 +121,7 @@ func (p *pathFinder) measureLayer(defs []int, lengths []int64) int {
 		if lengths[i] != 0 || b < 0 || p.longest[b] < 0 {
 			continue
 		}
-		lengths[i] = p.longest[b] + int64(p.graph.Blocks[b].Last+1-d)
+		lengths[i] = p.longest[b] + int64(p.blocks[b].Last+1-d)
 		n++
 	}
 	return n

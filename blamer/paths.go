@@ -39,8 +39,8 @@ type reached struct {
 func newPathFinder(s *section) *pathFinder {
 	p := &pathFinder{
 		section: s,
-		settled: make([]uint32, len(s.graph.Blocks)),
-		longest: make([]int64, len(s.graph.Blocks)),
+		settled: make([]uint32, len(s.blocks)),
+		longest: make([]int64, len(s.blocks)),
 	}
 	for b := range p.longest {
 		p.longest[b] = -1
@@ -55,13 +55,14 @@ type pathQuery struct {
 	barriers []int32 // paths through these instructions do not count; ascending
 	limit    int64   // longer paths need not be found
 	counts   bool    // the resource counts its definitions: they do not overwrite it and end no path
+	local    bool    // paths pass calls by
 	whole    bool    // settle all blocks within the limit, not just those up to the definitions
 }
 
 // query looks for paths on which what a definition of r did is still outstanding when the use issues. Waiting for a dependence
 // counter settles all that it counts.
 func (a *analysis) query(use int, r sass.Resource) pathQuery {
-	q := pathQuery{use: use, res: r, limit: math.MaxInt64}
+	q := pathQuery{use: use, res: r, limit: math.MaxInt64, local: a.plain}
 	if isCounter(r) && !a.plain {
 		q.counts, q.barriers = true, a.firmUses(r)
 	}
@@ -87,7 +88,7 @@ func (p *pathFinder) shortest(m measure, q pathQuery, defs []int) []int64 {
 			break
 		}
 		p.settled[r.block] = p.search
-		b := p.graph.Blocks[r.block]
+		b := &p.blocks[r.block]
 		p.cross(m, q, defs, lengths, r, b.First, b.Last+1)
 	}
 	return lengths
@@ -109,7 +110,7 @@ func (p *pathFinder) leaveUse(m measure, q pathQuery, defs []int, lengths []int6
 	if b < 0 {
 		return
 	}
-	p.cross(m, q, defs, lengths, reached{block: b}, p.graph.Blocks[b].First, q.use)
+	p.cross(m, q, defs, lengths, reached{block: b}, p.blocks[b].First, q.use)
 }
 
 // cross takes a search back over the instructions first to end-1 of a block, whose end lies r.length before the use.
@@ -126,9 +127,9 @@ func (p *pathFinder) cross(m measure, q pathQuery, defs []int, lengths []int64, 
 		return
 	}
 	length := r.length + m.before(end) - m.before(first)
-	for _, pred := range p.graph.Blocks[r.block].Preds {
+	for pred := range p.preds(r.block, q.local) {
 		if p.settled[pred] != p.search && length <= q.limit {
-			p.push(reached{length, int32(pred)})
+			p.push(reached{length, pred})
 		}
 	}
 }

@@ -14,8 +14,10 @@ type section struct {
 	code  *cubin.Code
 	graph *cfg.Graph
 
-	block []int32 // instruction index → block id, -1 where no block holds it
-	rank  []int32 // block id → position in a reverse post-order of its function; edges to a lower or equal rank are back edges
+	blocks []block
+	calls  []int   // by call site: the block that the call ends
+	block  []int32 // instruction index → index in blocks, -1 where no block holds it
+	rank   []int32 // block → position in a reverse post-order; edges to a lower or equal rank are back edges
 
 	defs      [sass.NumRes][]int32 // instructions that write the resource, by index
 	firm      [sass.NumRes][]int32 // unpredicated instructions that read the resource, by index
@@ -34,25 +36,26 @@ func (s *resSet) has(r sass.Resource) bool { return s[r/64]>>(r%64)&1 != 0 }
 // newSection indexes a code section.
 func newSection(code *cubin.Code, graph *cfg.Graph) *section {
 	s := &section{
-		code:      code,
-		graph:     graph,
-		block:     make([]int32, len(code.Insts)),
-		blockDefs: make([]resSet, len(graph.Blocks)),
-		cycles:    make([]int64, len(code.Insts)+1),
+		code:   code,
+		graph:  graph,
+		block:  make([]int32, len(code.Insts)),
+		cycles: make([]int64, len(code.Insts)+1),
 	}
+	s.blocks, s.calls = linkedBlocks(graph)
+	s.blockDefs = make([]resSet, len(s.blocks))
 	for i := range s.block {
 		s.block[i] = -1
 	}
-	for _, b := range graph.Blocks {
+	for id, b := range s.blocks {
 		for i := b.First; i <= b.Last; i++ {
-			s.block[i] = int32(b.ID)
+			s.block[i] = int32(id)
 		}
 	}
 	var scratch []sass.Resource
 	for i := range code.Insts {
 		scratch = s.index(i, scratch)
 	}
-	s.rank = reversePostOrder(graph)
+	s.rank = s.reversePostOrder()
 	return s
 }
 
@@ -108,19 +111,20 @@ func lastBefore(list []int32, first, pos int) int {
 
 // reversePostOrder ranks the blocks of every function by a depth-first search from its entry. Unreachable blocks come
 // after all others, in address order, so that every edge has a direction.
-func reversePostOrder(g *cfg.Graph) []int32 {
-	rank := make([]int32, len(g.Blocks))
-	done := make([]bool, len(g.Blocks))
+func (s *section) reversePostOrder() []int32 {
+	rank := make([]int32, len(s.blocks))
+	done := make([]bool, len(s.blocks))
 	var post []int
-	for _, f := range g.Funcs {
-		post = postOrder(g, f.Entry, done, post)
+	for _, f := range s.graph.Funcs {
+		entry := s.block[s.graph.Blocks[f.Entry].First]
+		post = s.postOrder(int(entry), done, post)
 	}
 	next := int32(0)
 	for _, b := range slices.Backward(post) {
 		rank[b] = next
 		next++
 	}
-	for b := range g.Blocks {
+	for b := range s.blocks {
 		if !done[b] {
 			rank[b] = next
 			next++
@@ -131,7 +135,7 @@ func reversePostOrder(g *cfg.Graph) []int32 {
 
 // postOrder appends the blocks reachable from entry that are not done yet. It keeps its own stack: machine code may be
 // of any depth.
-func postOrder(g *cfg.Graph, entry int, done []bool, post []int) []int {
+func (s *section) postOrder(entry int, done []bool, post []int) []int {
 	if done[entry] {
 		return post
 	}
@@ -140,7 +144,7 @@ func postOrder(g *cfg.Graph, entry int, done []bool, post []int) []int {
 	stack := []frame{{block: entry}}
 	for len(stack) > 0 {
 		top := &stack[len(stack)-1]
-		succs := g.Blocks[top.block].Succs
+		succs := s.blocks[top.block].Succs
 		if top.next == len(succs) {
 			post = append(post, top.block)
 			stack = stack[:len(stack)-1]

@@ -23,9 +23,10 @@ type slicer struct {
 	*section
 	work    []searchState
 	visited []uint32               // by block: the search that reached its end with no condition
-	states  map[searchKey]struct{} // the same for searches under conditions
-	found   []uint32               // by instruction: the search that found it as a definition
-	search  uint32                 // number of the current search
+	states  map[searchKey]struct{} // the same for searches under conditions and in callees
+	stacks  contexts
+	found   []uint32 // by instruction: the search that found it as a definition
+	search  uint32   // number of the current search
 	uses    []sass.Resource
 	plain   bool // the rules of the paper: see searchBlock
 }
@@ -35,6 +36,7 @@ type searchKey struct {
 	block int32
 	cover condSet
 	skip  uint8
+	ctx   int32 // the calls that the path is in, by their returns
 }
 
 // A searchState is a path that the search is on: it goes on before instruction pos of the block.
@@ -47,7 +49,7 @@ type searchState struct {
 func newSlicer(s *section) *slicer {
 	return &slicer{
 		section: s,
-		visited: make([]uint32, len(s.graph.Blocks)),
+		visited: make([]uint32, len(s.blocks)),
 		states:  map[searchKey]struct{}{},
 		found:   make([]uint32, len(s.code.Insts)),
 	}
@@ -77,7 +79,7 @@ func contains(list []sass.Resource, r sass.Resource) bool {
 }
 
 // slice searches backward from use for the definitions of one resource. Each path ends where the conditions of the
-// definitions met on it cover the condition under which the resource is read, at the function's entry, or where an
+// definitions met on it cover the condition under which the resource is read, at the kernel's entry, or where an
 // earlier path was in the same state.
 func (s *slicer) slice(use int, r sass.Resource, deps []dependency) []dependency {
 	if s.block[use] < 0 || len(s.defs[r]) == 0 {
@@ -108,7 +110,7 @@ func (s *slicer) slice(use int, r sass.Resource, deps []dependency) []dependency
 // a register, whose last writer is the only source.
 func (s *slicer) searchBlock(use int, r sass.Resource, cond condSet, st searchState, deps []dependency) (searchState, []dependency, bool) {
 	threshold := countThreshold(&s.code.Insts[use], r) > 0
-	first := s.graph.Blocks[st.block].First
+	first := s.blocks[st.block].First
 	for {
 		def, waited := -1, -1
 		if s.blockDefs[st.block].has(r) {
@@ -178,25 +180,48 @@ func (s *slicer) forgetFile(cover, cond condSet, file sass.Resource, first int, 
 
 // spread continues a path in the predecessors of its block.
 func (s *slicer) spread(st searchState) {
-	for _, p := range s.graph.Blocks[st.block].Preds {
+	b := &s.blocks[st.block]
+	for i, p := range b.Preds {
 		next := st
 		next.block = int32(p)
-		if !s.visit(next.searchKey) {
+		if !s.cross(&next, b.via[i]) || !s.visit(next.searchKey) {
 			continue
 		}
-		next.pos = s.graph.Blocks[p].Last + 1
+		next.pos = s.blocks[next.block].Last + 1
 		s.work = append(s.work, next)
 	}
 }
 
+// cross takes a path over an edge and reports whether it can go there: out of a callee only to the call by whose return it came in.
+// At the limit of depth it passes the call by, and so do the rules of the paper.
+func (s *slicer) cross(st *searchState, via int32) bool {
+	switch {
+	case s.plain && via > 0:
+		st.block = int32(s.calls[via])
+	case s.plain && via < 0:
+		return false
+	case via > 0:
+		if ctx, ok := s.stacks.enter(st.ctx, via); ok {
+			st.ctx = ctx
+		} else {
+			st.block = int32(s.calls[via])
+		}
+	case via < 0:
+		ctx, ok := s.stacks.leave(st.ctx, -via)
+		st.ctx = ctx
+		return ok
+	}
+	return true
+}
+
 // visit reports whether the end of a block is reached in that state for the first time.
 func (s *slicer) visit(k searchKey) bool {
-	if k.cover == 0 && k.skip == 0 {
+	if k.cover == 0 && k.skip == 0 && k.ctx == 0 {
 		first := s.visited[k.block] != s.search
 		s.visited[k.block] = s.search
 		return first
 	}
-	if _, ok := s.states[k]; ok || len(s.states) >= maxStatesPerBlock*len(s.graph.Blocks) {
+	if _, ok := s.states[k]; ok || len(s.states) >= maxStatesPerBlock*len(s.blocks) {
 		return false
 	}
 	s.states[k] = struct{}{}
