@@ -170,6 +170,7 @@ func (r *launchRun) result() *Result {
 	}
 	if r.timed != nil {
 		out.Cycles, out.SMActiveCycles = r.timed.cycles()
+		out.Traffic = r.timed.device.Traffic()
 	}
 	return out
 }

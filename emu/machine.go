@@ -99,6 +99,7 @@ type Result struct {
 	Level          TimingLevel
 	Cycles         int64 // from the first cycle of the launch to its last, 0 without timing
 	SMActiveCycles int64 // sum over SMs of the cycles in which they held a block
+	Traffic        mem.Traffic
 }
 
 // A Counter holds what is counted for an instruction.

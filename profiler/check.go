@@ -75,6 +75,9 @@ func checkFacts(l *Launch) error {
 		{"local memory", int64(f.LocalBytes)},
 		{"cycles", f.Cycles},
 		{"SM active cycles", f.SMActiveCycles},
+		{"bytes of L2", f.L2Bytes},
+		{"bytes read of DRAM", f.DRAMReadBytes},
+		{"bytes written to DRAM", f.DRAMWrittenBytes},
 		{"warp instructions", f.WarpInstructions},
 		{"thread instructions", f.ThreadInstructions},
 		{"SMs", int64(f.SMs)},
@@ -92,9 +95,9 @@ func checkFacts(l *Launch) error {
 			return fmt.Errorf("grid %v and block %v must be positive", l.Grid, l.Block)
 		}
 	}
-	for _, v := range []float64{f.ClockHz, f.WarpsPerScheduler, f.ErrorBound} {
+	for _, v := range []float64{f.ClockHz, f.WarpsPerScheduler, f.ErrorBound, f.DRAMPeak} {
 		if math.IsNaN(v) || math.IsInf(v, 0) || v < 0 {
-			return fmt.Errorf("clock, warps of a scheduler and error bound must be finite and not negative, not %v", v)
+			return fmt.Errorf("clock, warps of a scheduler, error bound and peak bandwidth must be finite and not negative, not %v", v)
 		}
 	}
 	return nil

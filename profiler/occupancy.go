@@ -13,6 +13,7 @@ func (l *Launch) SetGPU(model *arch.Model) error {
 	l.GPU = model.Name
 	f.SMs, f.SchedulersPerSM = model.SMs.Int(), model.Limits.Schedulers.Int()
 	f.MaxWarpsPerScheduler = model.Limits.Warps.Int() / max(1, f.SchedulersPerSM)
+	f.DRAMPeak = model.DRAM.Peak.Value
 	if f.ClockHz == 0 {
 		f.ClockHz = model.Clock.Value
 	}

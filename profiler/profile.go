@@ -38,6 +38,10 @@ type Facts struct {
 
 	Cycles             int64 // from the launch's first cycle to its last
 	SMActiveCycles     int64 // sum over SMs of the cycles in which they held a warp
+	L2Bytes            int64 // asked of L2 by the SMs: reads, writes and atomics
+	DRAMReadBytes      int64
+	DRAMWrittenBytes   int64
+	DRAMPeak           float64 // bytes a second, by the GPU's data sheet
 	ClockHz            float64
 	WarpInstructions   int64
 	ThreadInstructions int64

@@ -40,6 +40,10 @@ type savedFacts struct {
 	LocalBytes           int     `json:"local_bytes,omitempty"`
 	Cycles               int64   `json:"cycles,omitempty"`
 	SMActiveCycles       int64   `json:"sm_active_cycles,omitempty"`
+	L2Bytes              int64   `json:"l2_bytes,omitempty"`
+	DRAMReadBytes        int64   `json:"dram_read_bytes,omitempty"`
+	DRAMWrittenBytes     int64   `json:"dram_written_bytes,omitempty"`
+	DRAMPeak             float64 `json:"dram_peak,omitempty"`
 	ClockHz              float64 `json:"clock_hz,omitempty"`
 	WarpInstructions     int64   `json:"warp_instructions,omitempty"`
 	ThreadInstructions   int64   `json:"thread_instructions,omitempty"`

@@ -45,6 +45,7 @@ type ProfiledLaunch struct {
 	Missing        []string       `json:"missing,omitempty"` // what the source of the samples lacks
 	Lines          []LineReport   `json:"lines,omitempty"`   // the most sampled first
 	Occupancy      *Occupancy     `json:"occupancy,omitempty"`
+	Bandwidth      *Bandwidth     `json:"bandwidth,omitempty"`
 	Samples        *SampleReport  `json:"samples,omitempty"`
 	Blame          *BlameReport   `json:"blame,omitempty"`
 	Advice         []AdviceReport `json:"advice,omitzero"` // the best first; absent where nobody looked for any
@@ -178,6 +179,7 @@ func (r *Result) profiled(i int) ProfiledLaunch {
 		SamplingPeriod: l.Period,
 		Missing:        l.Missing,
 		Lines:          reportLines(module, l),
+		Bandwidth:      bandwidthOf(l).rounded(),
 		Samples:        reportSamples(l),
 		Blame:          reportBlame(found.Blame),
 		Advice:         reportAdvice(module, l, found),

@@ -126,6 +126,9 @@ func (t *textReport) header(module *cubin.File, l *profiler.Launch, totals *prof
 	if f.WarpInstructions > 0 {
 		t.line("  %s, %s", count(f.WarpInstructions, "warp instruction"), count(f.ThreadInstructions, "thread instruction"))
 	}
+	if text := bandwidthText(l); text != "" {
+		t.line("  memory: %s", text)
+	}
 	if f.WarpsPerScheduler > 0 {
 		t.line("  occupancy: %s of %d warps a scheduler, %s an SM%s", short(f.WarpsPerScheduler), f.MaxWarpsPerScheduler,
 			count(int64(f.BlocksPerSM), "block"), limitedBy(f.OccupancyLimit))

@@ -14,9 +14,22 @@ type Device struct {
 	whole port   // all of L2, where the timing is fast
 	tlb   *tlb
 
+	traffic Traffic
+
 	pending []*request // of the quantum, in order
 	buckets []int32
 }
+
+// Traffic counts what went over L2 and DRAM since the clock was at zero, in sectors of 32 bytes. Without full timing there is no
+// DRAM to count at.
+type Traffic struct {
+	L2          int64 // asked of L2 by the SMs, writes and atomics included
+	DRAMRead    int64
+	DRAMWritten int64 // from dirty lines of L2; those that are there at the end are not written
+}
+
+// Traffic returns the counts.
+func (d *Device) Traffic() Traffic { return d.traffic }
 
 // A partition is a part of L2.
 type partition struct {
@@ -44,7 +57,7 @@ func NewDevice(cfg *Config) *Device {
 
 // Restart sets the clock back to zero for another launch; the caches keep what they hold.
 func (d *Device) Restart(cfg *Config) {
-	d.cfg = cfg
+	d.cfg, d.traffic = cfg, Traffic{}
 	clear(d.banks)
 	clear(d.ports)
 	d.whole = 0
@@ -113,6 +126,7 @@ func (d *Device) sort(sms []*SM, begin, end int64) int {
 func (d *Device) serve(r *request) {
 	cfg := d.cfg
 	n := int64(bits.OnesCount8(r.sectors))
+	d.traffic.L2 += n
 	at := r.at + d.tlb.delay(r.line)
 	way := cfg.l2Hit / 2
 	arrive := d.ports[r.sm].take(at, cfg.port(r.kind, n)) + way
@@ -253,6 +267,7 @@ func (l *sectorState) last(sectors uint8, at int64) int64 {
 // fetch returns when the sectors of a request are in L2; those that are not come from DRAM.
 func (d *Device) fetch(l *sectorState, part int, set uint64, r *request, at int64) int64 {
 	if missing := r.sectors &^ l.valid; missing != 0 {
+		d.traffic.DRAMRead += int64(bits.OnesCount8(missing))
 		c := d.bank(part, set, r.line)
 		c.read = true
 		latency := d.cfg.dram + d.cfg.deviation(r.line)
@@ -279,7 +294,9 @@ func (d *Device) evict(part int, set, line uint64, dirty uint8, at int64) int64 
 		return at
 	}
 	c := d.bank(part, set, line)
-	cost := int64(bits.OnesCount8(dirty)) * d.cfg.bankPerSector
+	sectors := int64(bits.OnesCount8(dirty))
+	d.traffic.DRAMWritten += sectors
+	cost := sectors * d.cfg.bankPerSector
 	if c.read {
 		cost += d.cfg.turn
 	}

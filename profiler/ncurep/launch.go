@@ -32,6 +32,9 @@ const (
 	metricCycles       = "gpc__cycles_elapsed.max"
 	metricActive       = "sm__cycles_active.sum"
 	metricActiveMean   = "sm__cycles_active.avg"
+	metricL2           = "lts__t_bytes.sum"
+	metricDRAMRead     = "dram__bytes_read.sum"
+	metricDRAMWritten  = "dram__bytes_write.sum"
 	metricClock        = "gpc__cycles_elapsed.avg.per_second"
 	metricPeriod       = "smsp__pcsamp_interval_cycles"
 	metricPeriodPower  = "smsp__pcsamp_interval"
@@ -47,7 +50,7 @@ const (
 // wantedPrefixes are those of the metrics that are decoded.
 var wantedPrefixes = []string{
 	metricStall, "smsp__pcsamp_", "inst_executed", metricThreads, metricOpcodes, metricSectors, metricWavefronts, "launch__", metricTotal,
-	metricCycles, "sm__cycles_active.", metricClock, "device__attribute_",
+	metricCycles, "sm__cycles_active.", metricL2, metricDRAMRead, metricDRAMWritten, metricClock, "device__attribute_",
 }
 
 func wanted(name string) bool {
@@ -222,6 +225,7 @@ func (b *builder) facts() error {
 	}
 	f.LocalBytes = b.kernel.LocalFrame
 	f.Cycles, f.SMActiveCycles, f.ClockHz = b.whole(metricCycles), b.whole(metricActive), b.number(metricClock)
+	f.L2Bytes, f.DRAMReadBytes, f.DRAMWrittenBytes = b.whole(metricL2), b.whole(metricDRAMRead), b.whole(metricDRAMWritten)
 	if err := l.SetGPU(model); err != nil {
 		return err
 	}

@@ -2,8 +2,12 @@ package sampler
 
 import (
 	"gpa/emu"
+	"gpa/emu/mem"
 	"gpa/profiler"
 )
+
+// sectorBytes is the size of a sector of the caches.
+const sectorBytes = 32
 
 // A Run is what the emulator knows of a launch when it is over.
 type Run struct {
@@ -14,6 +18,7 @@ type Run struct {
 
 	Cycles             int64
 	SMActiveCycles     int64
+	Traffic            mem.Traffic
 	WarpInstructions   int64
 	ThreadInstructions int64
 	TimingLevel        string // full, fast or none
@@ -53,6 +58,10 @@ func (r *Run) profiled() *profiler.Launch {
 			LocalBytes:           r.LocalBytes,
 			Cycles:               r.Cycles,
 			SMActiveCycles:       r.SMActiveCycles,
+			L2Bytes:              r.Traffic.L2 * sectorBytes,
+			DRAMReadBytes:        r.Traffic.DRAMRead * sectorBytes,
+			DRAMWrittenBytes:     r.Traffic.DRAMWritten * sectorBytes,
+			DRAMPeak:             f.Model.DRAM.Peak.Value,
 			ClockHz:              f.Model.Clock.Value,
 			WarpInstructions:     r.WarpInstructions,
 			ThreadInstructions:   r.ThreadInstructions,

@@ -8,6 +8,7 @@ import (
 	"gpa/cubin"
 	"gpa/emu"
 	"gpa/emu/arch"
+	"gpa/emu/mem"
 	"gpa/emu/stall"
 	"gpa/profiler"
 )
@@ -24,6 +25,7 @@ func TestLaunch(t *testing.T) {
 	}
 	run := &Run{
 		Facts: facts, Module: 1, SharedDynamic: 64, LocalBytes: 16, Cycles: 96, SMActiveCycles: 96, WarpInstructions: 5,
+		Traffic:            mem.Traffic{L2: 9, DRAMRead: 5, DRAMWritten: 2},
 		ThreadInstructions: 160, TimingLevel: "full", Extrapolated: true, ErrorBound: 0.05,
 		PCs: []profiler.Counter{{PC: 16, Executions: 5, ThreadExecutions: 160}}, Fault: &profiler.Fault{Kind: "misaligned"},
 	}
@@ -32,7 +34,7 @@ func TestLaunch(t *testing.T) {
 		PCs: run.PCs, Fault: run.Fault, Samples: []profiler.Sample{{Reason: stall.Wait, Count: 3, Latency: 3}},
 		Facts: profiler.Facts{
 			Registers: 24, SharedStatic: 128, SharedDynamic: 64, LocalBytes: 16, Cycles: 96, SMActiveCycles: 96,
-			ClockHz: 1380e6, WarpInstructions: 5, ThreadInstructions: 160, SMs: 80, SchedulersPerSM: 4,
+			L2Bytes: 288, DRAMReadBytes: 160, DRAMWrittenBytes: 64, DRAMPeak: facts.Model.DRAM.Peak.Value, ClockHz: 1380e6, WarpInstructions: 5, ThreadInstructions: 160, SMs: 80, SchedulersPerSM: 4,
 			MaxWarpsPerScheduler: 16, WarpsPerScheduler: 16, OccupancyLimit: "threads", BlocksPerSM: 8,
 			TimingLevel: "full", Extrapolated: true, ErrorBound: 0.05,
 		},
