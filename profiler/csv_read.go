@@ -320,14 +320,14 @@ func (in *csvInst) enter(l *Launch, code int, pc uint64) error {
 // missing names what the file has no column for.
 func (p *csvReader) missing() []string {
 	var list []string
-	names := map[csvField]string{csvExecutions: "executions", csvThreads: "thread executions", csvSectors: "sectors", csvWavefronts: "shared wavefronts"}
+	names := map[csvField]string{csvExecutions: MissingExecutions, csvThreads: MissingThreadExecutions, csvSectors: MissingSectors, csvWavefronts: MissingWavefronts}
 	for f := csvExecutions; f <= csvWavefronts; f++ {
 		if name := names[f]; name != "" && p.fields[f] < 0 {
 			list = append(list, name)
 		}
 	}
 	if !slices.ContainsFunc(p.columns, func(c csvColumn) bool { return c.stall && c.latency }) {
-		list = append(list, "latency samples")
+		list = append(list, MissingLatency)
 	}
 	return list
 }

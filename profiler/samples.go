@@ -154,7 +154,7 @@ func (s *samplesLaunch) facts(l *Launch, module *cubin.File, k *cubin.Kernel) er
 	for _, c := range []struct {
 		missing bool
 		what    string
-	}{{s.Cycles == 0, "cycles"}, {s.Period == 0, "sampling period"}} {
+	}{{s.Cycles == 0, MissingCycles}, {s.Period == 0, MissingPeriod}} {
 		if c.missing {
 			l.Missing = append(l.Missing, c.what)
 		}

@@ -38,9 +38,9 @@ func (s *samplesLaunch) samples(l *Launch, module *cubin.File, k *cubin.Kernel) 
 	l.Samples = Collect(l.Samples)
 	switch {
 	case len(l.Samples) == 0:
-		l.Missing = append(l.Missing, "samples")
+		l.Missing = append(l.Missing, MissingSamples)
 	case !latency:
-		l.Missing = append(l.Missing, "latency samples")
+		l.Missing = append(l.Missing, MissingLatency)
 	}
 	return nil
 }
@@ -73,7 +73,7 @@ func (s *samplesLaunch) counters(l *Launch, module *cubin.File, k *cubin.Kernel)
 		l.PCs = append(l.PCs, c)
 	}
 	slices.SortFunc(l.PCs, func(x, y Counter) int { return comparePlace(x.Code, x.PC, y.Code, y.PC) })
-	for f, name := range [numCounterFields]string{"executions", "thread executions", "sectors", "", "shared wavefronts"} {
+	for f, name := range [numCounterFields]string{MissingExecutions, MissingThreadExecutions, MissingSectors, "", MissingWavefronts} {
 		if name != "" && !given[f] {
 			l.Missing = append(l.Missing, name)
 		}

@@ -120,13 +120,13 @@ func htmlFacts(k *kernelSummary, l *profiler.Launch, totals *profiler.Totals) []
 	add(true, "grid, block", "%s, %s", dims(l.Grid), dims(l.Block))
 	add(true, "registers, shared", "%d a thread, %s a block", f.Registers, count(int64(f.SharedStatic)+int64(f.SharedDynamic), "byte"))
 	add(f.Cycles > 0, "cycles", "%s%s%s", thousands(f.Cycles), clockTime(f), extrapolation(f))
-	add(f.WarpInstructions > 0, "instructions", "%s of warps, %s of threads", thousands(f.WarpInstructions), thousands(f.ThreadInstructions))
+	add(f.WarpInstructions > 0, "instructions", "%s", instructions(l))
 	add(f.Cycles > 0 && f.SMs > 0, "issue rate", "%.2f warp instructions a cycle and SM (peak %d)", issueRate(f), f.SchedulersPerSM)
 	bandwidth := bandwidthText(l)
 	add(bandwidth != "", "memory", "%s", bandwidth)
 	add(f.WarpsPerScheduler > 0, "occupancy", "%s of %d warps a scheduler%s", short(f.WarpsPerScheduler), f.MaxWarpsPerScheduler, limitedBy(f.OccupancyLimit))
-	add(totals.Samples > 0, "samples", "%s, stall ratio %s", thousands(totals.Samples), percent(totals.StallRatio()))
-	add(len(l.Missing) > 0, "not known", "%s", strings.Join(l.Missing, ", "))
+	add(totals.Samples > 0, "samples", "%s, %s", thousands(totals.Samples), ratios(l, totals))
+	add(len(l.Missing) > 0, "not known", "%s", strings.Join(lacks(l), "; "))
 	return list
 }
 

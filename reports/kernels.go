@@ -15,6 +15,7 @@ type kernelSummary struct {
 	cycles   int64
 	totals   profiler.Totals
 	faulted  bool
+	latency  bool // latency samples are known
 	shown    int // the launch that stands for the kernel: the one that faulted, or else the longest
 }
 
@@ -29,7 +30,7 @@ func (r *Result) kernels() []*kernelSummary {
 	for i, l := range r.Profile.Launches {
 		k, ok := found[key{l.Module, l.Kernel}]
 		if !ok {
-			k = &kernelSummary{name: KernelName(r.Profile.Modules[l.Module], l.Kernel), shown: i}
+			k = &kernelSummary{name: KernelName(r.Profile.Modules[l.Module], l.Kernel), latency: true, shown: i}
 			found[key{l.Module, l.Kernel}] = k
 			list = append(list, k)
 		}
@@ -66,6 +67,7 @@ func (k *kernelSummary) add(l *profiler.Launch) {
 	k.launches++
 	k.cycles += l.Facts.Cycles
 	k.faulted = k.faulted || l.Fault != nil
+	k.latency = k.latency && !l.Lacks(profiler.MissingLatency)
 	for i := range l.Samples {
 		k.totals.Add(&l.Samples[i])
 	}
@@ -86,7 +88,7 @@ func kernelTable(kernels []*kernelSummary, style Style) *Table {
 		if all > 0 {
 			share = percent(float64(k.cycles) / float64(all))
 		}
-		if k.totals.Samples > 0 {
+		if k.totals.Samples > 0 && k.latency {
 			ratio = percent(k.totals.StallRatio())
 		}
 		t.Add(k.name, strconv.Itoa(k.launches), thousands(k.cycles), share, ratio, k.topStall())

@@ -100,7 +100,9 @@ func (t *textReport) launch(i int) error {
 	t.header(module, l, &totals)
 	t.fault(module, l)
 	if totals.Samples == 0 {
-		t.line("  no samples: the launch ran without timing or ended before the first period")
+		if !l.Lacks(profiler.MissingSamples) {
+			t.line("  no samples: the launch ran without timing or ended before the first period")
+		}
 		return nil
 	}
 	if err := t.hotLines(module, l, &totals); err != nil {
@@ -124,7 +126,7 @@ func (t *textReport) header(module *cubin.File, l *profiler.Launch, totals *prof
 		t.line("  %s%s%s", count(f.Cycles, "cycle"), clockTime(f), extrapolation(f))
 	}
 	if f.WarpInstructions > 0 {
-		t.line("  %s, %s", count(f.WarpInstructions, "warp instruction"), count(f.ThreadInstructions, "thread instruction"))
+		t.line("  %s", instructions(l))
 	}
 	if text := bandwidthText(l); text != "" {
 		t.line("  memory: %s", text)
@@ -133,17 +135,24 @@ func (t *textReport) header(module *cubin.File, l *profiler.Launch, totals *prof
 		t.line("  occupancy: %s of %d warps a scheduler, %s an SM%s", short(f.WarpsPerScheduler), f.MaxWarpsPerScheduler,
 			count(int64(f.BlocksPerSM), "block"), limitedBy(f.OccupancyLimit))
 	}
-	if len(l.Missing) > 0 {
-		t.paragraph("  ", "the profile lacks: "+strings.Join(l.Missing, ", "))
-	}
+	t.missing(l)
 	if totals.Samples == 0 {
 		return
 	}
-	t.line("  %s%s: stall ratio %s, active ratio %s", count(totals.Samples, "sample"), every(l.Period),
-		percent(totals.StallRatio()), percent(totals.ActiveRatio()))
+	t.line("  %s%s: %s", count(totals.Samples, "sample"), every(l.Period), ratios(l, totals))
 	t.paragraph("  stalls: ", topReasons(totals, 6))
 	if r, ok := topStall(totals); ok {
 		t.paragraph("    ", r.String()+": "+meanings[r])
+	}
+}
+
+// missing says what the profile lacks, and what cannot be told for it.
+func (t *textReport) missing(l *profiler.Launch) {
+	if len(l.Missing) > 0 {
+		t.line("  the profile lacks:")
+	}
+	for _, what := range lacks(l) {
+		t.paragraph("    ", what)
 	}
 }
 

@@ -212,10 +212,10 @@ func (f *importFlags) complete(module *cubin.File, l *profiler.Launch) error {
 		return err
 	}
 	if f.period == 0 {
-		l.Missing = append(l.Missing, "sampling period")
+		l.Missing = append(l.Missing, profiler.MissingPeriod)
 	}
 	if f.cycles == 0 {
-		l.Missing = append(l.Missing, "cycles")
+		l.Missing = append(l.Missing, profiler.MissingCycles)
 	}
 	return nil
 }

@@ -135,7 +135,7 @@ func TestImportForms(t *testing.T) {
 		t.Fatal(err)
 	}
 	out, stderr, status := gpa(t, "import", file, "--cubin", cubinOf(t, "vecadd"), "--grid", "128", "--block", "256", "--period", "32")
-	if status != exitDone || !strings.Contains(out, "the profile lacks: cycles") {
+	if status != exitDone || !strings.Contains(out, "the profile lacks:\n    cycles: time") {
 		t.Errorf("status %d: %s\n%s", status, stderr, out)
 	}
 }

@@ -43,7 +43,7 @@ func (b *builder) samples() error {
 		return err
 	}
 	if len(totals) == 0 {
-		b.lacks("samples (the section SourceCounters was not collected)")
+		b.lacks(profiler.MissingSamples)
 		return nil
 	}
 	sums := make(map[uint64]int64, len(totals))
@@ -74,7 +74,7 @@ func (b *builder) samples() error {
 	}
 	b.launch.Samples = profiler.Collect(b.launch.Samples)
 	if !latency {
-		b.lacks("latency samples")
+		b.lacks(profiler.MissingLatency)
 	}
 	if n := b.number(metricDropped); n > 0 {
 		b.lacks("some samples (the buffer was full, %.0f bytes were dropped)", n)
@@ -138,14 +138,16 @@ func (b *builder) counters() error {
 		enter           func(c *profiler.Counter, n int64)
 	}{
 		{metricExecuted, "", func(c *profiler.Counter, n int64) { c.Executions = n }},
-		{metricThreads, "thread executions", func(c *profiler.Counter, n int64) { c.ThreadExecutions = n }},
-		{metricSectors, "sectors", func(c *profiler.Counter, n int64) { c.GlobalSectors = n }},
+		{metricThreads, profiler.MissingThreadExecutions, func(c *profiler.Counter, n int64) { c.ThreadExecutions = n }},
+		{metricSectors, profiler.MissingSectors, func(c *profiler.Counter, n int64) { c.GlobalSectors = n }},
 		{metricSectors + ideal, "", func(c *profiler.Counter, n int64) { c.GlobalSectorsIdeal = n }},
-		{metricWavefronts, "shared wavefronts", func(c *profiler.Counter, n int64) { c.SharedWavefronts = n }},
+		{metricWavefronts, profiler.MissingWavefronts, func(c *profiler.Counter, n int64) { c.SharedWavefronts = n }},
 		{metricWavefronts + ideal, "", func(c *profiler.Counter, n int64) { c.SharedWavefrontsIdeal = n }},
 	}
-	if b.metrics[metricExecuted] == nil {
-		b.lacks("executions")
+	if b.metrics[metricExecuted] == nil { // the other counts are of use beside it only
+		for _, what := range []string{profiler.MissingExecutions, profiler.MissingThreadExecutions, profiler.MissingSectors, profiler.MissingWavefronts} {
+			b.lacks("%s", what)
+		}
 		return b.totals()
 	}
 	counters := make(map[uint64]*profiler.Counter)

@@ -233,10 +233,10 @@ func (b *builder) facts() error {
 		f.SMActiveCycles = b.whole(metricActiveMean) * int64(f.SMs)
 	}
 	if f.Cycles == 0 {
-		b.lacks("cycles")
+		b.lacks(profiler.MissingCycles)
 	}
 	if l.Period = b.period(); l.Period == 0 {
-		b.lacks("sampling period")
+		b.lacks(profiler.MissingPeriod)
 	}
 	return nil
 }
