@@ -28,6 +28,8 @@ type Pair struct {
 	Error     *float64    `json:"error,omitempty"`
 	Reasons   []Change    `json:"stalls,omitempty"` // by stall reason, the largest change first
 	Lines     []LineDelta `json:"lines,omitempty"`  // by source line, the largest change first
+
+	kernels [2]*kernelSummary // before and after
 }
 
 // A Side is one side of a pair.
@@ -94,7 +96,7 @@ func Compare(before, after *Result, o CompareOptions) (*Comparison, error) {
 
 // comparePair compares one kernel.
 func comparePair(before, after *Result, b, a *kernelSummary, o CompareOptions) Pair {
-	p := Pair{Before: before.side(b), After: after.side(a)}
+	p := Pair{Before: before.side(b), After: after.side(a), kernels: [2]*kernelSummary{b, a}}
 	if p.After.Cycles > 0 {
 		p.Speedup = float64(p.Before.Cycles) / float64(p.After.Cycles)
 	}

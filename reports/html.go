@@ -17,6 +17,9 @@ import (
 //go:embed html/page.tmpl
 var htmlPage string
 
+//go:embed html/frame.tmpl
+var htmlFrame string
+
 //go:embed html/style.css
 var htmlStyle string
 
@@ -35,17 +38,11 @@ type HTMLOptions struct {
 // source and machine code side by side with the samples of each line. An instruction leads to those that it waits for. All is
 // readable without JavaScript.
 func HTML(w io.Writer, r *Result, o HTMLOptions) error {
-	page, err := template.New("page").Parse(htmlPage)
+	page, err := parsePage(htmlPage)
 	if err != nil {
-		return fmt.Errorf("HTML report: %w", err)
+		return err
 	}
-	data := struct {
-		Title, Version string
-		Style          template.CSS
-		Script         template.JS
-		Kernels        []*htmlKernel
-		Checks         []string
-	}{Title: o.Title, Version: o.Version, Style: template.CSS(htmlStyle), Script: template.JS(htmlScript)}
+	data := newHTMLPage(o.Title, o.Version)
 	for i, k := range r.kernels() {
 		data.Kernels = append(data.Kernels, newHTMLKernel(r, k, fmt.Sprintf("k%d", i), o.Source))
 	}
@@ -53,6 +50,31 @@ func HTML(w io.Writer, r *Result, o HTMLOptions) error {
 		data.Checks = append(data.Checks, checkText(&c))
 	}
 	return page.Execute(w, data)
+}
+
+// An htmlDocument is what every page is made of. Kernels are an htmlKernel or an htmlPair each.
+type htmlDocument struct {
+	Title, Version string
+	Style          template.CSS
+	Script         template.JS
+	Kernels        []any
+	Checks         []string
+}
+
+func newHTMLPage(title, version string) *htmlDocument {
+	return &htmlDocument{Title: title, Version: version, Style: template.CSS(htmlStyle), Script: template.JS(htmlScript)}
+}
+
+// parsePage parses a page and the frame around it.
+func parsePage(text string) (*template.Template, error) {
+	page, err := template.New("page").Parse(text)
+	if err == nil {
+		_, err = page.New("frame").Parse(htmlFrame)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("web page: %w", err)
+	}
+	return page, nil
 }
 
 func checkText(c *Check) string {
@@ -92,7 +114,7 @@ func newHTMLKernel(r *Result, k *kernelSummary, id string, source func(string) [
 	totals := l.Totals()
 	h.Facts = htmlFacts(k, l, &totals)
 	h.Stalls = htmlStalls(&totals)
-	h.Roofline = roofline(l)
+	h.Roofline = roofline(l, nil)
 	code := newHTMLCode(id, module, l, found, source)
 	h.Advice = code.advice(&totals)
 	h.Tree = code.tree()

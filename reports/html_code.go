@@ -26,13 +26,17 @@ type htmlCode struct {
 	hot    map[place]*profiler.Totals // by instruction
 	runs   map[place]int64            // executions
 	defs   map[blamer.Node][]blamer.Blame
+	files  []string // of the source
 }
 
-// An htmlSection is a code section, a row an instruction.
+// An htmlSection is a code section, a row an instruction. The rows are in chunks: a browser lays out only those that are in view.
 type htmlSection struct {
-	Name string
-	Rows []htmlRow
+	Name   string
+	Chunks [][]htmlRow
 }
+
+// chunkRows is the number of rows that are laid out together.
+const chunkRows = 128
 
 // An htmlRow is an instruction. Key names its source line, Defs the rows that it waits for with their shares.
 type htmlRow struct {
@@ -44,14 +48,15 @@ type htmlRow struct {
 
 // An htmlSource is a source file.
 type htmlSource struct {
-	File  string
-	Lines []htmlLine
+	File   string
+	Chunks [][]htmlLine
 }
 
 type htmlLine struct {
-	ID, Key, Text, Percent, Why string
-	Number                      int
-	Heat                        float64
+	Key, Text, Percent, Why string // Key is also the row's id
+	Twin                    string // the row of a comparison's other side
+	Number                  int
+	Heat                    float64
 }
 
 // An htmlScope is a function or a loop.
@@ -139,11 +144,11 @@ func (c *htmlCode) sections() []htmlSection {
 		if !used[i] {
 			continue
 		}
-		s := htmlSection{Name: code.Name}
+		var rows []htmlRow
 		for k := range code.Insts {
-			s.Rows = append(s.Rows, c.row(i, &code.Insts[k], k))
+			rows = append(rows, c.row(i, &code.Insts[k], k))
 		}
-		list = append(list, s)
+		list = append(list, htmlSection{code.Name, slices.Collect(slices.Chunk(rows, chunkRows))})
 	}
 	return list
 }
@@ -153,7 +158,7 @@ func (c *htmlCode) row(code int, in *sass.Inst, index int) htmlRow {
 	t := c.hot[at]
 	row := htmlRow{ID: c.rowID(code, in.PC), PC: fmt.Sprintf("%04x", in.PC), Control: in.Control.String(), SASS: strings.TrimSuffix(statement(in), " ;"), Why: why(t)}
 	if frames := c.module.Codes[code].Frames(in.PC); len(frames) > 0 && frames[0].Line > 0 {
-		row.Key = lineName(frames[0].File, frames[0].Line)
+		row.Key = c.lineName(frames[0].File, frames[0].Line)
 	}
 	if t != nil {
 		row.Percent = c.share(float64(t.Samples))
@@ -186,7 +191,15 @@ func (c *htmlCode) waitsFor(use blamer.Node) string {
 	return strings.Join(parts, " ")
 }
 
-func lineName(file string, line int) string { return fmt.Sprintf("%s:%d", file, line) }
+// lineName names a source line in the page, by the number of its file.
+func (c *htmlCode) lineName(file string, line int) string {
+	i := slices.Index(c.files, file)
+	if i < 0 {
+		i = len(c.files)
+		c.files = append(c.files, file)
+	}
+	return fmt.Sprintf("%s-s%d-%d", c.id, i, line)
+}
 
 // sources are the source files with samples whose text is at hand.
 func (c *htmlCode) sources() []htmlSource {
@@ -211,11 +224,11 @@ func (c *htmlCode) sources() []htmlSource {
 		if lines == nil {
 			continue
 		}
-		s := htmlSource{File: file}
+		var rows []htmlLine
 		for n, text := range lines {
-			s.Lines = append(s.Lines, c.sourceLine(file, n+1, text, byFile[file][n+1], most))
+			rows = append(rows, c.sourceLine(file, n+1, text, byFile[file][n+1], most))
 		}
-		list = append(list, s)
+		list = append(list, htmlSource{file, slices.Collect(slices.Chunk(rows, chunkRows))})
 	}
 	return list
 }
@@ -236,7 +249,7 @@ func sumTotals(sum, t *profiler.Totals) *profiler.Totals {
 }
 
 func (c *htmlCode) sourceLine(file string, number int, text string, t *profiler.Totals, most float64) htmlLine {
-	l := htmlLine{ID: fmt.Sprintf("%s-%s-%d", c.id, file, number), Key: lineName(file, number), Text: strings.ReplaceAll(text, "\t", "    "), Number: number, Why: why(t)}
+	l := htmlLine{Key: c.lineName(file, number), Text: strings.ReplaceAll(text, "\t", "    "), Number: number, Why: why(t)}
 	if t != nil {
 		l.Percent, l.Heat = c.share(float64(t.Samples)), heat(float64(t.Samples), most)
 	}

@@ -16,7 +16,7 @@ type kernelSummary struct {
 	totals   profiler.Totals
 	faulted  bool
 	latency  bool // latency samples are known
-	shown    int // the launch that stands for the kernel: the one that faulted, or else the longest
+	shown    int  // the launch that stands for the kernel: the one that faulted, or else the longest
 }
 
 // kernels returns the kernels of a result, those that faulted first, then by cycles.

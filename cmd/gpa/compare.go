@@ -24,6 +24,7 @@ type compareFlags struct {
 	json       bool
 	markdown   bool
 	junit      string
+	html       string
 	optimizer  string
 	minSpeedup float64
 	rtol, atol float64
@@ -52,6 +53,7 @@ The exit status is 1 where outputs differ, a kernel faults, or a speedup is belo
 			flags.BoolVar(&f.json, "json", false, "print JSON")
 			flags.BoolVar(&f.markdown, "markdown", false, "print a table for a pull request")
 			flags.StringVar(&f.junit, "junit", "", "write JUnit's XML to `FILE`")
+			flags.StringVar(&f.html, "html", "", "write the comparison as one web page to `FILE`: both sides' facts, stalls and source lines")
 			flags.StringVar(&f.optimizer, "optimizer", "", "`NAME` of the advice that was followed (default: the best of which most stalls have gone)")
 			flags.Float64Var(&f.minSpeedup, "min-speedup", 0, "fail where a kernel's speedup is below `X`, as in 0.98")
 			flags.Float64Var(&f.rtol, "rtol", 0, "relative tolerance `R` of the outputs")
@@ -97,6 +99,9 @@ func (f *compareFlags) run(ctx context.Context, e *env, args []string) error {
 	}
 	different, err := f.outputs(c, before, after)
 	if err != nil {
+		return err
+	}
+	if err := f.writeHTML(c, before.result, after.result, o); err != nil {
 		return err
 	}
 	if err := f.print(e, c, o); err != nil {
@@ -197,6 +202,18 @@ func (f *compareFlags) outputs(c *reports.Comparison, before, after *comparedSid
 		c.Pairs[i].OutputsEqual = &equal
 	}
 	return different, nil
+}
+
+// writeHTML writes the web page.
+func (f *compareFlags) writeHTML(c *reports.Comparison, before, after *reports.Result, o reports.CompareOptions) error {
+	if f.html == "" {
+		return nil
+	}
+	var page bytes.Buffer
+	if err := reports.CompareHTML(&page, c, before, after, o, version); err != nil {
+		return err
+	}
+	return writeFiles(filepath.Dir(f.html), []outputFile{{filepath.Base(f.html), page.Bytes()}})
 }
 
 func (f *compareFlags) print(e *env, c *reports.Comparison, o reports.CompareOptions) error {

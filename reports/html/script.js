@@ -21,8 +21,8 @@
   function show(row) {
     const pane = row && row.closest(".pane");
     if (!pane) return;
-    const top = row.offsetTop, height = pane.clientHeight;
-    if (top < pane.scrollTop || top > pane.scrollTop + height - 40) pane.scrollTop = Math.max(0, top - height / 3);
+    const top = row.getBoundingClientRect().top - pane.getBoundingClientRect().top, height = pane.clientHeight;
+    if (top < 0 || top > height - 40) pane.scrollTop = Math.max(0, pane.scrollTop + top - height / 3);
   }
 
   function arrow(svg, from, to, share) {
@@ -47,7 +47,7 @@
     clear();
     mark(row, "picked");
     const kernel = row.closest(".kernel");
-    const line = row.dataset.line && kernel.querySelector(`.source tr[data-line="${CSS.escape(row.dataset.line)}"]`);
+    const line = row.dataset.line && document.getElementById(row.dataset.line);
     mark(line, "picked");
     show(line);
     const svg = kernel.querySelector(".arrows");
@@ -60,18 +60,28 @@
     }
   }
 
+  // pickTwin marks a line of a comparison and the line that it was, or has become.
+  function pickTwin(row) {
+    clear();
+    mark(row, "picked");
+    const twin = document.getElementById(row.dataset.twin);
+    mark(twin, "picked");
+    show(twin);
+  }
+
   function pickLine(row) {
     clear();
     mark(row, "picked");
     const kernel = row.closest(".kernel");
-    const instructions = kernel.querySelectorAll(`.sass tr[data-line="${CSS.escape(row.dataset.line)}"]`);
+    const instructions = kernel.querySelectorAll(`.sass tr[data-line="${CSS.escape(row.id)}"]`);
     for (const r of instructions) mark(r, "picked");
     show(instructions[0]);
   }
 
   function pick(row) {
     if (row.closest("table.sass")) pickInstruction(row);
-    else if (row.dataset.line) pickLine(row);
+    else if (row.dataset.twin) pickTwin(row);
+    else pickLine(row);
   }
 
   document.addEventListener("click", function (event) {
@@ -96,10 +106,8 @@
     }
     if (event.key !== "ArrowDown" && event.key !== "ArrowUp") return;
     event.preventDefault();
-    let next = row;
-    do {
-      next = event.key === "ArrowDown" ? next.nextElementSibling : next.previousElementSibling;
-    } while (next && !next.hasAttribute("tabindex"));
+    const rows = [...row.closest(".pane").querySelectorAll("tr[tabindex]")];
+    const next = rows[rows.indexOf(row) + (event.key === "ArrowDown" ? 1 : -1)];
     if (!next) return;
     next.focus({ preventScroll: true });
     show(next);
