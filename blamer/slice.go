@@ -1,6 +1,8 @@
 package blamer
 
 import (
+	"slices"
+
 	"gpa/cubin/sass"
 )
 
@@ -22,8 +24,9 @@ type dependency struct {
 type slicer struct {
 	*section
 	work    []searchState
-	visited []uint32               // by block: the search that reached its end with no condition
-	states  map[searchKey]struct{} // the same for searches under conditions and in callees
+	visited []uint32      // by block: the search that reached its end with no condition
+	states  []blockStates // by block: the same for searches under conditions and in callees
+	total   int           // number of states of the current search
 	stacks  contexts
 	found   []uint32 // by instruction: the search that found it as a definition
 	search  uint32   // number of the current search
@@ -39,6 +42,12 @@ type searchKey struct {
 	ctx   int32 // the calls that the path is in, by their returns
 }
 
+// blockStates are the states in which a search has reached the end of a block.
+type blockStates struct {
+	search uint32
+	keys   []searchKey
+}
+
 // A searchState is a path that the search is on: it goes on before instruction pos of the block.
 type searchState struct {
 	searchKey
@@ -50,7 +59,7 @@ func newSlicer(s *section) *slicer {
 	return &slicer{
 		section: s,
 		visited: make([]uint32, len(s.blocks)),
-		states:  map[searchKey]struct{}{},
+		states:  make([]blockStates, len(s.blocks)),
 		found:   make([]uint32, len(s.code.Insts)),
 	}
 }
@@ -88,7 +97,7 @@ func (s *slicer) slice(use int, r sass.Resource, deps []dependency) []dependency
 	in := &s.code.Insts[use]
 	cond := readCondition(in, r)
 	s.search++
-	clear(s.states)
+	s.total = 0
 	start := searchKey{block: s.block[use], skip: countThreshold(in, r)}
 	s.work = append(s.work[:0], searchState{searchKey: start, pos: use})
 	for len(s.work) > 0 {
@@ -221,10 +230,15 @@ func (s *slicer) visit(k searchKey) bool {
 		s.visited[k.block] = s.search
 		return first
 	}
-	if _, ok := s.states[k]; ok || len(s.states) >= maxStatesPerBlock*len(s.blocks) {
+	b := &s.states[k.block]
+	if b.search != s.search {
+		b.search, b.keys = s.search, b.keys[:0]
+	}
+	if slices.Contains(b.keys, k) || s.total >= maxStatesPerBlock*len(s.blocks) {
 		return false
 	}
-	s.states[k] = struct{}{}
+	b.keys = append(b.keys, k)
+	s.total++
 	return true
 }
 
