@@ -1,7 +1,6 @@
 package blamer
 
 import (
-	"fmt"
 	"math"
 
 	"gpa/cubin/sass"
@@ -35,7 +34,10 @@ func (a *analysis) accessOf(def int) *access {
 	}
 	at := globalLoad(&a.code.Insts[def])
 	address := a.linearOf(def, at, maxLinear)
-	x := &access{inst: def, dense: a.dense(def), base: fmt.Sprint(at.UReg, address.base())}
+	if at.UReg != sass.URZ {
+		address = address.plus(a.linearRegister(def, sass.ResUReg+sass.Resource(at.UReg), maxLinear))
+	}
+	x := &access{inst: def, dense: a.dense(def), base: address.base()}
 	bytes := float64(loadBytes(&a.code.Insts[def]))
 	if x.dense {
 		bytes = a.idealSectors[def] * sectorBytes

@@ -1,7 +1,7 @@
 package blamer
 
 import (
-	"math"
+	"slices"
 
 	"gpa/cubin/cfg"
 	"gpa/cubin/sass"
@@ -57,16 +57,11 @@ func (a *analysis) inside(loop *cfg.Loop, inst int) bool {
 // advanceOf is advance for a register that an instruction of the loop computes, from sums, shifts and products by constants.
 func (a *analysis) advanceOf(loop *cfg.Loop, def int, written sass.Resource, depth int) (by float64, ok bool) {
 	in := &a.code.Insts[def]
-	var from []*sass.Operand
-	self := false
-	for i := range in.Operands {
-		o := &in.Operands[i]
-		if o.Source && o.Kind != sass.KindPred {
-			from = append(from, o)
-			r, isReg := registerOf(o)
-			self = self || isReg && r == written
-		}
-	}
+	from := dataSources(in)
+	self := slices.ContainsFunc(from, func(o *sass.Operand) bool {
+		r, isReg := registerOf(o)
+		return isReg && r == written
+	})
 	if self && (in.Op == sass.IADD3 || in.Op == sass.UIADD3 || in.Op == sass.VIADD) && a.carried(loop, def, written) {
 		return constantSum(from, written)
 	}
@@ -82,8 +77,8 @@ func (a *analysis) advanceOf(loop *cfg.Loop, def int, written sass.Resource, dep
 		if a.invariant(loop, def, from[0], depth) && a.invariant(loop, def, from[1], depth) {
 			return a.advanceSum(loop, def, from[2:], depth)
 		}
-	case (in.Op == sass.LEA || in.Op == sass.ULEA) && len(from) >= 3 && from[len(from)-1].Kind == sass.KindImm:
-		return a.advanceProduct(loop, def, from[0], math.Ldexp(1, int(from[len(from)-1].Imm&31)), from[1], depth)
+	case (in.Op == sass.LEA || in.Op == sass.ULEA) && len(from) == 2 && in.Mod(sass.HI) == 0:
+		return a.advanceProduct(loop, def, from[0], leaFactor(in), from[1], depth)
 	}
 	return 0, false
 }

@@ -275,10 +275,11 @@ func (a *analysis) blameDependency(g *group) bool {
 			a.plain = false
 		}
 		a.agreement.add(a, g, edges, plain)
+		most := slices.MaxFunc(g.producers, func(x, y *profiler.Sample) int { return cmp.Compare(x.Count, y.Count) })
 		for _, s := range g.producers {
 			agreed, agreedPlain := a.shareOf(edges, s.Producer), a.shareOf(plain, s.Producer)
-			a.result.ByProducer[a.producerDetail(g, s.Producer)].Add(float64(s.Count), agreed, agreedPlain)
-			a.result.ByRule[rule].Add(float64(s.Count), agreed, agreedPlain)
+			a.result.ByProducer[a.producerDetail(g, s.Producer)].add(float64(s.Count), agreed, agreedPlain, s == most)
+			a.result.ByRule[rule].add(float64(s.Count), agreed, agreedPlain, s == most)
 		}
 	}
 	if a.opt.Exact {

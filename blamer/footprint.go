@@ -132,19 +132,15 @@ func specialFootprint(in *sass.Inst) footprint {
 // sumFootprint adds up the operands of an instruction.
 func (a *analysis) sumFootprint(def int, in *sass.Inst) footprint {
 	var f footprint
-	for i := range in.Operands {
-		f = f.plus(a.operandFootprint(def, &in.Operands[i]))
+	for _, o := range dataSources(in) {
+		f = f.plus(a.operandFootprint(def, o))
 	}
 	return f
 }
 
 func (a *analysis) operandFootprint(def int, o *sass.Operand) footprint {
-	switch {
-	case !o.Source:
-	case (o.Kind == sass.KindReg || o.Kind == sass.KindConst || o.Kind == sass.KindMem) && o.Reg != sass.RZ:
-		return a.footprintOf(def, sass.ResReg+sass.Resource(o.Reg))
-	case o.Kind == sass.KindUReg && o.Reg != sass.URZ:
-		return a.footprintOf(def, sass.ResUReg+sass.Resource(o.Reg))
+	if r, ok := registerOf(o); ok {
+		return a.footprintOf(def, r)
 	}
 	return footprint{}
 }
@@ -153,10 +149,8 @@ func (a *analysis) operandFootprint(def int, o *sass.Operand) footprint {
 // two indices says less than either.
 func (a *analysis) productFootprint(def int, in *sass.Inst) footprint {
 	var from []footprint
-	for i := range in.Operands {
-		if o := &in.Operands[i]; o.Source && o.Kind != sass.KindPred && o.Kind != sass.KindUPred {
-			from = append(from, a.operandFootprint(def, o))
-		}
+	for _, o := range dataSources(in) {
+		from = append(from, a.operandFootprint(def, o))
 	}
 	if len(from) != 3 {
 		return footprint{data: true}
@@ -174,9 +168,9 @@ func (a *analysis) productFootprint(def int, in *sass.Inst) footprint {
 
 // addressFootprint is that of a load's address.
 func (a *analysis) addressFootprint(def int, at *sass.Operand) footprint {
-	f := footprint{}
-	if at.Reg != sass.RZ {
-		f = a.footprintOf(def, sass.ResReg+sass.Resource(at.Reg))
+	var f footprint
+	for _, part := range addressParts(at) {
+		f = f.plus(a.operandFootprint(def, part))
 	}
 	return f
 }

@@ -111,14 +111,18 @@ type Result struct {
 }
 
 // An Agreement counts dependency-stall samples with a known producer and those of them that are blamed on it, by the rules in use
-// and by the paper's.
-type Agreement struct{ Known, Agreed, Plain float64 }
+// and by the paper's. Best counts those that can be at most: where an instruction waits now for one result, now for another, no
+// blame of its samples together is right about all of them.
+type Agreement struct{ Known, Agreed, Plain, Best float64 }
 
-// Add adds samples of which shares agree.
-func (a *Agreement) Add(samples, agreed, plain float64) {
+// add adds samples of one producer, of which shares agree. It is the most frequent producer of its group, or not.
+func (a *Agreement) add(samples, agreed, plain float64, best bool) {
 	a.Known += samples
 	a.Agreed += samples * agreed
 	a.Plain += samples * plain
+	if best {
+		a.Best += samples
+	}
 }
 
 // Merge adds the samples of another agreement.
@@ -126,6 +130,7 @@ func (a *Agreement) Merge(b Agreement) {
 	a.Known += b.Known
 	a.Agreed += b.Agreed
 	a.Plain += b.Plain
+	a.Best += b.Best
 }
 
 // A Rule is what decided on a stall's source.

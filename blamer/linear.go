@@ -133,10 +133,20 @@ func (a *analysis) linearResult(def int, r sass.Resource, depth int) linear {
 		if len(x.terms) == 0 {
 			return y.times(x.constant).plus(value(2))
 		}
-	case (in.Op == sass.LEA || in.Op == sass.ULEA) && len(from) >= 3 && from[len(from)-1].Kind == sass.KindImm:
-		return value(0).times(math.Ldexp(1, int(from[len(from)-1].Imm&31))).plus(value(1))
+	case (in.Op == sass.LEA || in.Op == sass.ULEA) && len(from) == 2:
+		return value(0).times(leaFactor(in)).plus(value(1))
 	}
 	return unknown("i%d.%d", def, word)
+}
+
+// leaFactor is what LEA multiplies its first operand by. The shift amount is a field of the instruction, not a source.
+func leaFactor(in *sass.Inst) float64 {
+	for i := range in.Operands {
+		if o := &in.Operands[i]; o.Kind == sass.KindImm && !o.Source {
+			return math.Ldexp(1, int(o.Imm&31))
+		}
+	}
+	return 1
 }
 
 // dataSources lists the operands that an instruction reads, predicates aside.

@@ -103,6 +103,16 @@ func (a *analysis) freshAfter(earlier, to *access) float64 {
 	return crossing(to.from-earlier.from, to.ends)
 }
 
+// addressParts lists what an address adds up: a register, and a uniform one where it has one. A descriptor counts as one; it never
+// changes.
+func addressParts(at *sass.Operand) []*sass.Operand {
+	parts := []*sass.Operand{at}
+	if at.UReg != sass.URZ {
+		parts = append(parts, &sass.Operand{Kind: sass.KindUReg, Reg: at.UReg, UReg: sass.URZ})
+	}
+	return parts
+}
+
 // crossing is the probability that so many bytes on a load meets the end of a sector in any of its lanes.
 func crossing(bytes, ends float64) float64 {
 	return 1 - math.Pow(1-min(math.Abs(bytes), sectorBytes)/sectorBytes, ends)
@@ -134,7 +144,7 @@ func (a *analysis) loopFresh(to *access) float64 {
 	if loop == nil {
 		return 1
 	}
-	advance, ok := a.advance(loop, to.inst, globalLoad(&a.code.Insts[to.inst]), maxAdvance)
+	advance, ok := a.advanceSum(loop, to.inst, addressParts(globalLoad(&a.code.Insts[to.inst])), maxAdvance)
 	if !ok {
 		return 1
 	}
