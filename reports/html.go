@@ -32,6 +32,13 @@ type HTMLOptions struct {
 	Version string // of gpa, for the foot of the page
 	// Source returns the text of a source file, as in TextOptions.
 	Source func(file string) []byte
+	Tables []HTMLTable // shown with the kernels that they are of
+}
+
+// An HTMLTable is a table about a kernel that its profile does not hold.
+type HTMLTable struct {
+	Kernel, Title, Note string
+	*Table
 }
 
 // HTML writes the result as one page that needs nothing else: launch facts, stalls and an instruction roofline, the advice, and
@@ -44,7 +51,13 @@ func HTML(w io.Writer, r *Result, o HTMLOptions) error {
 	}
 	data := newHTMLPage(o.Title, o.Version)
 	for i, k := range r.kernels() {
-		data.Kernels = append(data.Kernels, newHTMLKernel(r, k, fmt.Sprintf("k%d", i), o.Source))
+		h := newHTMLKernel(r, k, fmt.Sprintf("k%d", i), o.Source)
+		for _, t := range o.Tables {
+			if t.Kernel == k.name {
+				h.Tables = append(h.Tables, t)
+			}
+		}
+		data.Kernels = append(data.Kernels, h)
 	}
 	for _, c := range r.Checks {
 		data.Checks = append(data.Checks, checkText(&c))
@@ -92,6 +105,7 @@ type htmlKernel struct {
 	Stalls          []htmlBar
 	Roofline        template.HTML
 	Advice          []htmlAdvice
+	Tables          []HTMLTable
 	Tree            []htmlScope
 	Sources         []htmlSource
 	Code            []htmlSection

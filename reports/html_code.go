@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"gpa/blamer"
 	"gpa/cubin"
@@ -31,8 +32,9 @@ type htmlCode struct {
 
 // An htmlSection is a code section, a row an instruction. The rows are in chunks: a browser lays out only those that are in view.
 type htmlSection struct {
-	Name   string
-	Chunks [][]htmlRow
+	Name    string
+	Columns int // characters of the longest instruction
+	Chunks  [][]htmlRow
 }
 
 // chunkRows is the number of rows that are laid out together.
@@ -48,8 +50,17 @@ type htmlRow struct {
 
 // An htmlSource is a source file.
 type htmlSource struct {
-	File   string
-	Chunks [][]htmlLine
+	File    string
+	Columns int // characters of the longest line
+	Chunks  [][]htmlLine
+}
+
+func newHTMLSource(file string, rows []htmlLine) htmlSource {
+	s := htmlSource{File: file, Chunks: slices.Collect(slices.Chunk(rows, chunkRows))}
+	for i := range rows {
+		s.Columns = max(s.Columns, utf8.RuneCountInString(rows[i].Text))
+	}
+	return s
 }
 
 type htmlLine struct {
@@ -148,7 +159,11 @@ func (c *htmlCode) sections() []htmlSection {
 		for k := range code.Insts {
 			rows = append(rows, c.row(i, &code.Insts[k], k))
 		}
-		list = append(list, htmlSection{code.Name, slices.Collect(slices.Chunk(rows, chunkRows))})
+		s := htmlSection{Name: code.Name, Chunks: slices.Collect(slices.Chunk(rows, chunkRows))}
+		for k := range rows {
+			s.Columns = max(s.Columns, len(rows[k].SASS))
+		}
+		list = append(list, s)
 	}
 	return list
 }
@@ -228,7 +243,7 @@ func (c *htmlCode) sources() []htmlSource {
 		for n, text := range lines {
 			rows = append(rows, c.sourceLine(file, n+1, text, byFile[file][n+1], most))
 		}
-		list = append(list, htmlSource{file, slices.Collect(slices.Chunk(rows, chunkRows))})
+		list = append(list, newHTMLSource(file, rows))
 	}
 	return list
 }

@@ -77,7 +77,7 @@ func (s *htmlSide) sources() []htmlSource {
 			}
 			rows = append(rows, row)
 		}
-		list = append(list, htmlSource{file, slices.Collect(slices.Chunk(rows, chunkRows))})
+		list = append(list, newHTMLSource(file, rows))
 	}
 	return list
 }

@@ -24,6 +24,8 @@ type adviceFlags struct {
 	top   int
 	exact bool
 	html  string
+
+	tables []reports.HTMLTable // for the web page
 }
 
 func (f *adviceFlags) register(flags *pflag.FlagSet) {
@@ -123,7 +125,7 @@ func (f *adviceFlags) writeHTML(r *reports.Result, source sourceFinder) error {
 		}
 	}
 	var page bytes.Buffer
-	o := reports.HTMLOptions{Title: strings.Join(names, ", "), Version: version, Source: source.read}
+	o := reports.HTMLOptions{Title: strings.Join(names, ", "), Version: version, Source: source.read, Tables: f.tables}
 	if err := reports.HTML(&page, r.WithoutHostTimes(), o); err != nil {
 		return err
 	}

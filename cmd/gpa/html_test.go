@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"gpa/emu/convergence"
 	"gpa/kernels"
 )
 
@@ -62,6 +63,11 @@ func TestHTMLInBrowser(t *testing.T) {
 			b.evaluate(clickAll, &got)
 			if len(got.Wrong) > 0 || got.Rows == 0 || got.Lines == 0 {
 				t.Errorf("%+v", got)
+			}
+			var models []string
+			b.evaluate(`[...document.querySelectorAll("table.plain td:first-child")].map(c => c.textContent)`, &models)
+			if !slices.Equal(models, convergence.Names()) {
+				t.Errorf("the table of re-convergence models has %q", models)
 			}
 			b.quietConsole()
 			t.Logf("%d bytes, first paint after %.0f ms, %d instructions and %d lines clicked, the slowest answered in %.1f ms",

@@ -34,7 +34,8 @@ ones are listed.
 
 Every SM takes a sample of one of its warp schedulers each period: the instruction that a warp was about to issue and
 why it did not. Stalls are blamed on the instructions that cause them, and the changes worth making are ranked by the
-speedup that each should bring.
+speedup that each should bring. --html FILE writes the report as one web page: stalls, bandwidth, a roofline, the advice, the
+re-convergence models side by side (of kernels up to 20 million warp instructions), source beside machine code.
 
 --try N runs the costliest launch of each kernel again for each of the first N pieces of advice, with its change supposed in time
 only: instructions gone or cheap, accesses coalesced or free of bank conflicts, loads of several rounds under way together, the
@@ -95,6 +96,11 @@ func (f *profileFlags) run(ctx context.Context, e *env, args []string) error {
 	if f.try > 0 && !ran.partial {
 		t := trial{machine: f.machine, level: level, target: r, before: s, result: result}
 		if err := t.all(ctx, f.try); err != nil {
+			return err
+		}
+	}
+	if f.advice.html != "" {
+		if f.advice.tables, err = modelTables(ctx, e, ran); err != nil {
 			return err
 		}
 	}

@@ -1,0 +1,61 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"gpa/emu"
+	"gpa/emu/convergence"
+	"gpa/reports"
+)
+
+// The most warp instructions of a kernel that the web page runs under every re-convergence model, with timing and without: that
+// takes some six times as long as the profile.
+const (
+	timedModels   = 1_000_000
+	countedModels = 20_000_000
+)
+
+// modelTables runs a kernel that was profiled under every re-convergence model, for the web page. A kernel that takes too long, or
+// that cannot be compared, has no table.
+func modelTables(ctx context.Context, e *env, ran *execution) ([]reports.HTMLTable, error) {
+	var instructions int64
+	for _, l := range ran.profile.Launches {
+		instructions += l.Facts.WarpInstructions
+	}
+	o := convergence.Options{Timing: emu.TimingFull}
+	switch {
+	case ran.failed() != nil || instructions > countedModels:
+		return nil, nil
+	case instructions > timedModels:
+		o.Timing = emu.TimingNone
+	}
+	defer e.progress.stage("re-convergence models")()
+	r := ran.resolved
+	list, err := convergence.Compare(ctx, r.file, r.module, r.model, o)
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	if err != nil {
+		fmt.Fprintf(e.stderr, "gpa profile: the page has no table of re-convergence models: %s\n", oneLine(err.Error()))
+		return nil, nil
+	}
+	var tables []reports.HTMLTable
+	for _, l := range convergence.Sum(list) {
+		tables = append(tables, reports.HTMLTable{
+			Kernel: reports.KernelName(r.module, l.Kernel.Name), Title: "Re-convergence models", Note: modelNote(&l), Table: modelTable(&l),
+		})
+	}
+	return tables, nil
+}
+
+// modelNote says what the table's rows are, and why some have no figures.
+func modelNote(l *convergence.Launch) string {
+	note := "The same code under other ways to bring the threads of a warp together again (gpa reconverge says more). Activity: share of active lanes."
+	for i := range l.Runs {
+		if run := &l.Runs[i]; run.Fault != "" {
+			note += fmt.Sprintf(" %s: %s.", run.Model, run.Fault)
+		}
+	}
+	return note
+}
