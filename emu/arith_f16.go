@@ -57,8 +57,17 @@ func roundNormalF16(b uint64) uint16 {
 
 // An f16Mode says what an f16 instruction does to denormals and to the result.
 type f16Mode struct {
-	ftz bool
-	sat bool
+	ftz   bool
+	sat   bool
+	brain bool // the halves are bf16
+}
+
+// widen converts exactly.
+func (m f16Mode) widen(h uint16) float64 {
+	if m.brain {
+		return bf16ToF64(h)
+	}
+	return m.input(h)
 }
 
 func (m f16Mode) input(h uint16) float64 {
@@ -69,12 +78,28 @@ func (m f16Mode) input(h uint16) float64 {
 }
 
 func (m f16Mode) result(x float64) uint16 {
+	if m.brain {
+		return m.brainResult(x)
+	}
 	r := f16FromF64(x, roundRN)
 	if m.ftz && math.Abs(x) < 0x1p-14 {
 		r &= signF16
 	}
 	if m.sat {
 		r = saturateF16(r)
+	}
+	return r
+}
+
+// brainResult rounds to bf16, whose denormals are never flushed.
+func (m f16Mode) brainResult(x float64) uint16 {
+	const one = 0x3f80
+	r := bf16FromF64(x)
+	switch {
+	case m.sat && (r&signF16 != 0 || r > uint16(formatBF16.infinity())):
+		return 0
+	case m.sat && r > one:
+		return one
 	}
 	return r
 }

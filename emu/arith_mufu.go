@@ -69,6 +69,11 @@ func mufuCOS(b uint32) uint32 {
 	return roundFlush(sineOfTurns(0.25 - math.Abs(fractionOfTurn(b))))
 }
 
+// mufuTANH keeps denormals (PTX ISA, tanh.approx.f32).
+func mufuTANH(b uint32) uint32 {
+	return roundF32(math.Tanh(float64(math.Float32frombits(b))), roundRN)
+}
+
 // fractionOfTurn returns the argument modulo 1 in [-1/2, 1/2], exactly.
 func fractionOfTurn(b uint32) float64 {
 	x := mufuInput(b)

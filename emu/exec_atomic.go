@@ -16,31 +16,34 @@ type atomicKey struct{ op, typ uint16 }
 
 // atomics are all operations but compare-and-swap. 32-bit integers that do not care about a sign are TypeU32.
 var atomics = map[atomicKey]atomicOp{
-	{sass.AtomADD, sass.TypeU32}:   func(a, v uint64) uint64 { return uint64(uint32(a + v)) },
-	{sass.AtomADD, sass.TypeS32}:   func(a, v uint64) uint64 { return uint64(uint32(a + v)) },
-	{sass.AtomADD, sass.TypeU64}:   func(a, v uint64) uint64 { return a + v },
-	{sass.AtomADD, sass.TypeS64}:   func(a, v uint64) uint64 { return a + v },
-	{sass.AtomADD, sass.TypeF32}:   addAtomicF32,
-	{sass.AtomADD, sass.TypeF64}:   addAtomicF64,
-	{sass.AtomADD, sass.TypeF16x2}: addAtomicF16x2,
-	{sass.AtomMIN, sass.TypeU32}:   func(a, v uint64) uint64 { return min(a, v) },
-	{sass.AtomMIN, sass.TypeU64}:   func(a, v uint64) uint64 { return min(a, v) },
-	{sass.AtomMIN, sass.TypeS32}:   func(a, v uint64) uint64 { return uint64(uint32(min(int32(a), int32(v)))) },
-	{sass.AtomMIN, sass.TypeS64}:   func(a, v uint64) uint64 { return uint64(min(int64(a), int64(v))) },
-	{sass.AtomMAX, sass.TypeU32}:   func(a, v uint64) uint64 { return max(a, v) },
-	{sass.AtomMAX, sass.TypeU64}:   func(a, v uint64) uint64 { return max(a, v) },
-	{sass.AtomMAX, sass.TypeS32}:   func(a, v uint64) uint64 { return uint64(uint32(max(int32(a), int32(v)))) },
-	{sass.AtomMAX, sass.TypeS64}:   func(a, v uint64) uint64 { return uint64(max(int64(a), int64(v))) },
-	{sass.AtomINC, sass.TypeU32}:   increment,
-	{sass.AtomDEC, sass.TypeU32}:   decrement,
-	{sass.AtomAND, sass.TypeU32}:   func(a, v uint64) uint64 { return a & v },
-	{sass.AtomAND, sass.TypeU64}:   func(a, v uint64) uint64 { return a & v },
-	{sass.AtomOR, sass.TypeU32}:    func(a, v uint64) uint64 { return a | v },
-	{sass.AtomOR, sass.TypeU64}:    func(a, v uint64) uint64 { return a | v },
-	{sass.AtomXOR, sass.TypeU32}:   func(a, v uint64) uint64 { return a ^ v },
-	{sass.AtomXOR, sass.TypeU64}:   func(a, v uint64) uint64 { return a ^ v },
-	{sass.AtomEXCH, sass.TypeU32}:  func(_, v uint64) uint64 { return v },
-	{sass.AtomEXCH, sass.TypeU64}:  func(_, v uint64) uint64 { return v },
+	{sass.AtomADD, sass.TypeU32}:     func(a, v uint64) uint64 { return uint64(uint32(a + v)) },
+	{sass.AtomADD, sass.TypeS32}:     func(a, v uint64) uint64 { return uint64(uint32(a + v)) },
+	{sass.AtomADD, sass.TypeU64}:     func(a, v uint64) uint64 { return a + v },
+	{sass.AtomADD, sass.TypeS64}:     func(a, v uint64) uint64 { return a + v },
+	{sass.AtomADD, sass.TypeF32}:     addAtomicF32,
+	{sass.AtomADD, sass.TypeF64}:     addAtomicF64,
+	{sass.AtomADD, sass.TypeF16x2}:   addAtomicF16x2,
+	{sass.AtomADD, sass.TypeBF16x2}:  addAtomicBF16x2,
+	{sass.AtomADD, sass.TypeF32RN}:   func(a, v uint64) uint64 { return uint64(f32Mode{}.add(uint32(a), uint32(v))) },
+	{sass.AtomPOPCINC, sass.TypeU32}: func(a, _ uint64) uint64 { return uint64(uint32(a + 1)) },
+	{sass.AtomMIN, sass.TypeU32}:     func(a, v uint64) uint64 { return min(a, v) },
+	{sass.AtomMIN, sass.TypeU64}:     func(a, v uint64) uint64 { return min(a, v) },
+	{sass.AtomMIN, sass.TypeS32}:     func(a, v uint64) uint64 { return uint64(uint32(min(int32(a), int32(v)))) },
+	{sass.AtomMIN, sass.TypeS64}:     func(a, v uint64) uint64 { return uint64(min(int64(a), int64(v))) },
+	{sass.AtomMAX, sass.TypeU32}:     func(a, v uint64) uint64 { return max(a, v) },
+	{sass.AtomMAX, sass.TypeU64}:     func(a, v uint64) uint64 { return max(a, v) },
+	{sass.AtomMAX, sass.TypeS32}:     func(a, v uint64) uint64 { return uint64(uint32(max(int32(a), int32(v)))) },
+	{sass.AtomMAX, sass.TypeS64}:     func(a, v uint64) uint64 { return uint64(max(int64(a), int64(v))) },
+	{sass.AtomINC, sass.TypeU32}:     increment,
+	{sass.AtomDEC, sass.TypeU32}:     decrement,
+	{sass.AtomAND, sass.TypeU32}:     func(a, v uint64) uint64 { return a & v },
+	{sass.AtomAND, sass.TypeU64}:     func(a, v uint64) uint64 { return a & v },
+	{sass.AtomOR, sass.TypeU32}:      func(a, v uint64) uint64 { return a | v },
+	{sass.AtomOR, sass.TypeU64}:      func(a, v uint64) uint64 { return a | v },
+	{sass.AtomXOR, sass.TypeU32}:     func(a, v uint64) uint64 { return a ^ v },
+	{sass.AtomXOR, sass.TypeU64}:     func(a, v uint64) uint64 { return a ^ v },
+	{sass.AtomEXCH, sass.TypeU32}:    func(_, v uint64) uint64 { return v },
+	{sass.AtomEXCH, sass.TypeU64}:    func(_, v uint64) uint64 { return v },
 }
 
 // increment and decrement wrap around at the operand (PTX ISA, atom.inc and atom.dec).
@@ -73,9 +76,17 @@ func addAtomicF16x2(old, v uint64) uint64 {
 	return uint64(packHalves(f16Mode{}.add(al, bl), f16Mode{}.add(ah, bh)))
 }
 
+func addAtomicBF16x2(old, v uint64) uint64 {
+	m := f16Mode{brain: true}
+	add := func(a, b uint16) uint16 { return m.result(addOdd(bf16ToF64(a), bf16ToF64(b), roundRN)) }
+	al, ah := halves(uint32(old))
+	bl, bh := halves(uint32(v))
+	return uint64(packHalves(add(al, bl), add(ah, bh)))
+}
+
 // atomicWidths are the bytes of the types.
 var atomicWidths = map[uint16]int{
-	sass.TypeU32: 4, sass.TypeS32: 4, sass.TypeF32: 4, sass.TypeF16x2: 4,
+	sass.TypeU32: 4, sass.TypeS32: 4, sass.TypeF32: 4, sass.TypeF16x2: 4, sass.TypeBF16x2: 4, sass.TypeF32RN: 4,
 	sass.TypeU64: 8, sass.TypeS64: 8, sass.TypeF64: 8,
 }
 
@@ -104,6 +115,11 @@ func compileAtomic(p *program, o *op) error {
 	case sass.AtomCAS:
 	case sass.AtomCASTSPIN, sass.AtomCAST:
 		x.succeeds = true
+	case sass.AtomPOPCINC: // each lane adds one; what a lane gets back is not known
+		if in.Operands[0].Reg != sass.RZ {
+			return unsupported(o)
+		}
+		x.apply = atomics[atomicKey{kind, typ}]
 	default:
 		x.apply = atomics[atomicKey{kind, typ}]
 		if x.apply == nil {

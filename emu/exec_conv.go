@@ -31,6 +31,8 @@ func numberTypeOf(t uint16) numberType {
 		return numberType{intType: intType{bits: 8 << ((t - sass.TypeS8) / 2), signed: true}}
 	case sass.TypeF16:
 		return numberType{intType{bits: 16}, &formatF16}
+	case sass.TypeBF16:
+		return numberType{intType{bits: 16}, &formatBF16}
 	case sass.TypeF32:
 		return numberType{intType{bits: 32}, &formatF32}
 	case sass.TypeF64:
@@ -66,7 +68,7 @@ func compileConversion(p *program, o *op) error {
 	c := converter{from: numberTypeOf(in.Mod(sass.SrcType)), to: numberTypeOf(in.Mod(sass.DstType)),
 		round: rounding(in.Mod(sass.Round)), ftz: flushes(in), nanToZero: in.Mod(sass.NTZ) != 0,
 		integral: in.Op == sass.FRND}
-	if c.from.bits == 0 || c.to.bits == 0 {
+	if c.from.bits == 0 || c.to.bits == 0 || c.from.format == &formatBF16 {
 		return unsupported(o)
 	}
 	o.run = func(w *warp, o *op) error { return c.convert(w, o) }
@@ -137,6 +139,10 @@ func (c *converter) store(w *warp, o *op, x *doubles) {
 	case c.to.format == &formatF16:
 		for i := range d {
 			d[i] = uint32(f16FromF64(x[i], c.round))
+		}
+	case c.to.format == &formatBF16:
+		for i := range d {
+			d[i] = uint32(formatBF16.convert(&formatF64, bitsF64(x[i]), c.round))
 		}
 	case c.to.format == &formatF32:
 		for i := range d {

@@ -358,13 +358,16 @@ func compileBPT(_ *program, o *op) error {
 	return nil
 }
 
-// compileLEPC: the address of the instruction itself.
+// compileLEPC: the address of the instruction itself or, on sm_90, of a code address.
 func compileLEPC(p *program, o *op) error {
 	o.dst = p.dest(&o.inst.Operands[0])
 	if o.dst != sinkRegister {
 		p.use(int(o.dst) + 2)
 	}
 	address := uint64(codeBase) + uint64(o.index)*sass.InstSize
+	if target := &o.inst.Operands[1]; target.Source {
+		address = uint64(codeBase) + uint64(p.bases[o.code])*sass.InstSize + target.Imm
+	}
 	o.run = func(w *warp, o *op) error {
 		d, e := w.out(o, 0), w.out(o, 1)
 		for i := range d {

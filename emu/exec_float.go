@@ -157,7 +157,35 @@ func ffmaMode(w *warp, o *op) error {
 
 func compileFMNMX(p *program, o *op) error {
 	o.f32, o.run = f32ModeOf(o.inst), fmnmx
+	xor, err := compileXorSign(o)
+	if err != nil {
+		return err
+	}
+	if nan := o.inst.Mod(sass.NaN) != 0; nan || xor {
+		o.run = func(w *warp, o *op) error { return fmnmxSpecial(w, o, nan, xor) }
+	}
 	return p.resolve(o, layoutABP, floatValue)
+}
+
+// fmnmxSpecial is fmnmx whose result is the canonical NaN where a source is one, or has the XOR of the sources' signs.
+func fmnmxSpecial(w *warp, o *op, nan, xor bool) error {
+	a, b, smaller := w.flushed(o, w.in(&o.a, 0), 0), w.flushed(o, w.in(&o.b, 1), 1), w.get(o.pp)
+	x, y, d := w.raw(&o.a), w.raw(&o.b), w.out(o, 0) // with their signs
+	for i := range d {
+		r := minF32(a[i], b[i])
+		if smaller>>i&1 == 0 {
+			r = maxF32(a[i], b[i])
+		}
+		switch {
+		case nan && (isNaNF32(a[i]) || isNaNF32(b[i])):
+			r = nanF32
+		case xor && !isNaNF32(r):
+			r |= (x[i] ^ y[i]) & signF32
+		}
+		d[i] = r
+	}
+	w.done(o, 1)
+	return nil
 }
 
 // fmnmx is the smaller operand where the predicate is true, else the larger one.

@@ -13,10 +13,13 @@ var halfCompilers = map[sass.Op]compiler{
 	sass.HFMA2:  compileHFMA2,
 	sass.HSETP2: compileHSETP2,
 	sass.HSET2:  compileHSET2,
+	sass.HMNMX2: compileHMNMX2,
 }
 
 // f16ModeOf reads the modifiers that f16 instructions share.
-func f16ModeOf(in *sass.Inst) f16Mode { return f16Mode{ftz: flushes(in), sat: in.Mod(sass.Sat) != 0} }
+func f16ModeOf(in *sass.Inst) f16Mode {
+	return f16Mode{ftz: flushes(in), sat: in.Mod(sass.Sat) != 0, brain: in.Mod(sass.BF16) != 0}
+}
 
 // Which half of the operands and of the result: the bit where it begins.
 const (
@@ -29,7 +32,7 @@ const (
 func (w *warp) half(o *op, s *source, k int, at uint) *doubles {
 	v, x := w.in(s, k), &w.wide[k]
 	switch s.swz {
-	case sass.SwzF32:
+	case sass.SwzF32: // brainHalf refuses it with bf16
 		for i := range v {
 			x[i] = o.f16.input(f16FromF64(float64(math.Float32frombits(v[i])), roundRZ))
 		}
@@ -39,9 +42,9 @@ func (w *warp) half(o *op, s *source, k int, at uint) *doubles {
 	case sass.SwzH1H1:
 		at = highHalf
 	}
-	if o.f16.ftz {
+	if o.f16.ftz || o.f16.brain {
 		for i := range v {
-			x[i] = f16ToF64(flushF16(uint16(v[i] >> (at & 31))))
+			x[i] = o.f16.widen(uint16(v[i] >> (at & 31)))
 		}
 	} else {
 		loadF16s(v, x, at)
@@ -79,6 +82,9 @@ func nearestF16(x float64) uint16 {
 // f32.
 func compileHADD2(p *program, o *op) error {
 	o.f16, o.run = f16ModeOf(o.inst), hadd2
+	if err := brainHalf(o); err != nil {
+		return err
+	}
 	if o.inst.Mod(sass.OutF32) != 0 {
 		o.f32, o.run = f32ModeOf(o.inst), hadd2F32
 	}
@@ -89,6 +95,12 @@ func hadd2(w *warp, o *op) error { return w.halves(o, addHalf) }
 
 func addHalf(w *warp, o *op, at uint, x *doubles) {
 	a, b := w.half(o, &o.a, 0, at), w.half(o, &o.b, 1, at)
+	if o.f16.brain {
+		for i := range x {
+			x[i] = addOdd(a[i], b[i], roundRN)
+		}
+		return
+	}
 	for i := range x {
 		x[i] = a[i] + b[i]
 	}
@@ -104,12 +116,25 @@ func hadd2F32(w *warp, o *op) error {
 	return nil
 }
 
+// brainHalf refuses operands and results of bf16 instructions in single precision.
+func brainHalf(o *op) error {
+	if o.inst.Mod(sass.BF16) == 0 {
+		return nil
+	}
+	for i := range o.inst.Operands {
+		if in := &o.inst.Operands[i]; o.inst.Mod(sass.OutF32) != 0 || in.Kind == sass.KindReg && in.Swz == sass.SwzF32 {
+			return unsupported(o)
+		}
+	}
+	return nil
+}
+
 // exactHalf refuses what compute code does not use: single-precision results of products, and .FMZ.
 func exactHalf(o *op) error {
 	if o.inst.Mod(sass.OutF32) != 0 || o.inst.Mod(sass.FTZ) == sass.FTZFMZ {
 		return unsupported(o)
 	}
-	return nil
+	return brainHalf(o)
 }
 
 func compileHMUL2(p *program, o *op) error {
@@ -142,6 +167,12 @@ func hfma2(w *warp, o *op) error { return w.halves(o, fmaHalf) }
 // fmaHalf: the product of two f16 is exact in f64.
 func fmaHalf(w *warp, o *op, at uint, x *doubles) {
 	a, b, c := w.half(o, &o.a, 0, at), w.half(o, &o.b, 1, at), w.half(o, &o.c, 2, at)
+	if o.f16.brain {
+		for i := range x {
+			x[i] = addOdd(a[i]*b[i], c[i], roundRN)
+		}
+		return
+	}
 	for i := range x {
 		x[i] = float64(a[i]*b[i]) + c[i]
 	}
@@ -202,4 +233,51 @@ func hset2(w *warp, o *op, yes uint32) error {
 	}
 	w.done(o, 1)
 	return nil
+}
+
+// compileHMNMX2: minimum where the predicate holds, else maximum, of each half.
+func compileHMNMX2(p *program, o *op) error {
+	o.f16 = f16ModeOf(o.inst)
+	nan := o.inst.Mod(sass.NaN) != 0
+	xor, err := compileXorSign(o)
+	if err != nil {
+		return err
+	}
+	if err := brainHalf(o); err != nil {
+		return err
+	}
+	o.run = func(w *warp, o *op) error { return hmnmx2(w, o, nan, xor) }
+	return p.resolve(o, layoutABP, halfValue)
+}
+
+func hmnmx2(w *warp, o *op, nan, xor bool) error {
+	smaller, d, r := w.get(o.pp), w.out(o, 0), new(lanes)
+	for _, at := range []uint{lowHalf, highHalf} {
+		a, b := w.half(o, &o.a, 0, at), w.half(o, &o.b, 1, at)
+		for i := range r {
+			h := o.f16.result(minmaxF64(a[i], b[i], smaller>>i&1 != 0, nan))
+			if xor && a[i] == a[i] && b[i] == b[i] {
+				h |= uint16((w.raw(&o.a)[i]^w.raw(&o.b)[i])>>at) & signF16
+			}
+			r[i] |= uint32(h) << at
+		}
+	}
+	*d = *r
+	w.done(o, 1)
+	return nil
+}
+
+// minmaxF64 is the smaller or the larger number, -0 being smaller than +0. One NaN gives the other number, or a NaN if it is to.
+func minmaxF64(a, b float64, smaller, nan bool) float64 {
+	switch {
+	case a != a && b != b || nan && (a != a || b != b):
+		return math.NaN()
+	case a != a:
+		return b
+	case b != b:
+		return a
+	case smaller:
+		return min(a, b)
+	}
+	return max(a, b)
 }

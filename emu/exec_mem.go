@@ -2,6 +2,7 @@ package emu
 
 import (
 	"encoding/binary"
+	"fmt"
 	"math/bits"
 
 	"gpa/cubin/sass"
@@ -87,6 +88,9 @@ func compileLoad(s space, run execFunc) compiler {
 		at := findOperand(in, sass.KindMem)
 		if at < 1 || int(o.mode) >= len(sizes) || in.Mod(sass.ZD) != 0 {
 			return unsupported(o)
+		}
+		if last := &in.Operands[len(in.Operands)-1]; last.Kind == sass.KindPred && last.Source && (last.Reg != sass.PT || last.Not) {
+			return fmt.Errorf("%s with a predicate behind the address is not supported", in.Mnemonic())
 		}
 		o.dst = p.dest(&in.Operands[at-1])
 		o.space, o.run = s, run
@@ -468,6 +472,9 @@ func compileLDC(p *program, o *op) error {
 	}
 	o.dst = p.dest(&in.Operands[0])
 	register := sass.Operand{Kind: sass.KindReg, Reg: c.Reg, Width: 1}
+	if c.UReg != sass.URZ {
+		register = sass.Operand{Kind: sass.KindUReg, Reg: c.UReg, Width: 1}
+	}
 	var err error
 	o.a, err = p.source(&register, rawValue)
 	o.run = ldc

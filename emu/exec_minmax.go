@@ -1,39 +1,86 @@
 package emu
 
-import "gpa/cubin/sass"
+import (
+	"fmt"
+
+	"gpa/cubin/sass"
+)
 
 // minmaxCompilers are the integer minima and maxima of sm_90. The predicate chooses the minimum.
 var minmaxCompilers = map[sass.Op]compiler{
-	sass.VIMNMX:    compileIMNMX,
-	sass.VIMNMX3:   compileMinmax(func(a, b, c uint32, least func(x, y uint32) uint32) uint32 { return least(least(a, b), c) }),
-	sass.VIADDMNMX: compileMinmax(func(a, b, c uint32, least func(x, y uint32) uint32) uint32 { return least(a+b, c) }),
+	sass.VIMNMX:    compileMinmax(layoutABP, func(a, b, _ uint32, t *laneType, least laneOp) uint32 { return least(a, b) }),
+	sass.VIMNMX3:   compileMinmax(layoutABCP, func(a, b, c uint32, t *laneType, least laneOp) uint32 { return least(least(a, b), c) }),
+	sass.VIADDMNMX: compileMinmax(layoutABCP, func(a, b, c uint32, t *laneType, least laneOp) uint32 { return least(t.add(a, b), c) }),
 }
 
-// compileMinmax is for instructions of three operands.
-func compileMinmax(combine func(a, b, c uint32, least func(x, y uint32) uint32) uint32) compiler {
+// layoutABCP is Rd, A, B, C, Pp.
+var layoutABCP = layout{0, none, none, 1, 2, 3, 4, none}
+
+// A laneOp computes a register, or each half of it, from two.
+type laneOp func(x, y uint32) uint32
+
+// A laneType says what registers hold: one integer or two, signed or not.
+type laneType struct {
+	low, high, add laneOp
+	relu           laneOp // the larger of x and zero, whatever y is; nil where that means nothing
+}
+
+var laneTypes = map[uint16]*laneType{
+	sass.TypeS32:   {minS32, maxS32, addInt, func(x, _ uint32) uint32 { return maxS32(x, 0) }},
+	sass.TypeU32:   {minU32, maxU32, addInt, nil},
+	sass.TypeS16x2: {eachHalf(minS16), eachHalf(maxS16), eachHalf(addInt), eachHalf(func(x, _ uint32) uint32 { return maxS16(x, 0) })},
+	sass.TypeU16x2: {eachHalf(minU32), eachHalf(maxU32), eachHalf(addInt), nil},
+}
+
+// compileMinmax is for instructions of two or three operands, which combine joins.
+func compileMinmax(l layout, combine func(a, b, c uint32, t *laneType, least laneOp) uint32) compiler {
 	return func(p *program, o *op) error {
-		low, high := minS32, maxS32
-		if o.inst.Mod(sass.U32) != 0 {
-			low, high = minU32, maxU32
+		t, relu := laneTypes[o.inst.Mod(sass.Lanes)], o.inst.Mod(sass.Relu) != 0
+		if t == nil || relu && t.relu == nil {
+			return unsupported(o)
 		}
 		o.run = func(w *warp, o *op) error {
 			a, b, c, d := w.in(&o.a, 0), w.in(&o.b, 1), w.in(&o.c, 2), w.out(o, 0)
 			smaller := w.get(o.pp)
 			for i := range d {
-				least := high
+				least := t.high
 				if smaller>>i&1 != 0 {
-					least = low
+					least = t.low
 				}
-				d[i] = combine(a[i], b[i], c[i], least)
+				if d[i] = combine(a[i], b[i], c[i], t, least); relu {
+					d[i] = t.relu(d[i], 0)
+				}
 			}
 			w.done(o, 1)
 			return nil
 		}
-		return p.resolve(o, layout{0, none, none, 1, 2, 3, 4, none}, intValue)
+		return p.resolve(o, l, intValue)
 	}
 }
 
+// eachHalf applies an operation on 16-bit integers, in the low halves of registers, to both halves.
+func eachHalf(f laneOp) laneOp {
+	return func(x, y uint32) uint32 { return f(x&0xffff, y&0xffff)&0xffff | f(x>>16, y>>16)<<16 }
+}
+
+func addInt(x, y uint32) uint32 { return x + y }
 func minS32(x, y uint32) uint32 { return uint32(min(int32(x), int32(y))) }
 func maxS32(x, y uint32) uint32 { return uint32(max(int32(x), int32(y))) }
 func minU32(x, y uint32) uint32 { return min(x, y) }
 func maxU32(x, y uint32) uint32 { return max(x, y) }
+func minS16(x, y uint32) uint32 { return uint32(min(int16(x), int16(y))) }
+func maxS16(x, y uint32) uint32 { return uint32(max(int16(x), int16(y))) }
+
+// compileXorSign checks the operands of a minimum with .XORSIGN, which compilers write with absolute values: the magnitude is
+// theirs, the sign the XOR of the signs of the operands before (PTX ISA, min.xorsign.abs).
+func compileXorSign(o *op) (bool, error) {
+	if o.inst.Mod(sass.XorSign) == 0 {
+		return false, nil
+	}
+	for _, s := range o.inst.Operands[1:3] {
+		if !s.Abs || s.Neg || s.Kind != sass.KindReg {
+			return false, fmt.Errorf("%s of operands that are not absolute values is not supported", o.inst.Mnemonic())
+		}
+	}
+	return true, nil
+}

@@ -22,6 +22,7 @@ var mufuFunctions = [...]func(uint32) uint32{
 	sass.MufuRCP64H: mufuRCP64H,
 	sass.MufuRSQ64H: mufuRSQ64H,
 	sass.MufuSQRT:   mufuSQRT,
+	sass.MufuTANH:   mufuTANH,
 }
 
 func compileMUFU(p *program, o *op) error {

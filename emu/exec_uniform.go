@@ -13,7 +13,9 @@ import (
 var uniformCompilers = map[sass.Op]compiler{
 	sass.UBREV:  once(simple(layoutB, intValue, brev)),
 	sass.UFLO:   once(compileFLO),
-	sass.UIADD3: once(compileIADD3),
+	sass.UIADD3: once(compileUIADD3),
+	sass.UP2UR:  once(compileUP2UR),
+	sass.UPLOP3: once(compilePLOP3),
 	sass.UIMAD:  once(compileIMAD),
 	sass.UISETP: once(compileISETP),
 	sass.ULEA:   once(compileLEA),
@@ -51,6 +53,46 @@ func once(vector compiler) compiler {
 		}
 		return nil
 	}
+}
+
+// compileUIADD3: with .64, a sum of register pairs without carries.
+func compileUIADD3(p *program, o *op) error {
+	if o.inst.Mod(sass.Size) != sass.Size64 {
+		return compileIADD3(p, o)
+	}
+	if o.inst.Operands[1].Reg != sass.UPT || o.inst.Operands[2].Reg != sass.UPT {
+		return unsupported(o)
+	}
+	o.run = func(w *warp, o *op) error {
+		var sum uint64
+		for _, s := range []*source{&o.a, &o.b, &o.c} {
+			low, high := w.rawPair(s)
+			if v := uint64(high[0])<<32 | uint64(low[0]); s.neg {
+				sum -= v
+			} else {
+				sum += v
+			}
+		}
+		*w.out(o, 0), *w.out(o, 1) = *broadcast(uint32(sum)), *broadcast(uint32(sum >> 32))
+		w.done(o, 2)
+		return nil
+	}
+	return p.resolve(o, layout{0, none, none, 3, 4, 5, none, none}, rawValue)
+}
+
+// compileUP2UR puts the uniform predicates that the mask b names into a byte of a.
+func compileUP2UR(p *program, o *op) error {
+	o.n = 8 * uint32(o.inst.Mod(sass.ByteSel))
+	o.run = func(w *warp, o *op) error {
+		var set uint32
+		for reg := range uint8(sass.UPT) {
+			set |= w.preds[uniformPredicate(reg)] & 1 << reg
+		}
+		mask := w.in(&o.b, 1)[0] & 0xff
+		w.setUniform(o, w.in(&o.a, 0)[0]&^(mask<<o.n)|(set&mask)<<o.n)
+		return nil
+	}
+	return p.resolve(o, layout{0, none, none, 2, 3, none, none, none}, intValue)
 }
 
 // setUniform gives a uniform register its value.

@@ -35,10 +35,10 @@ func Decode(arch Arch, pc uint64, w Word) (Inst, error) {
 	return Inst{}, &UnknownError{PC: pc, Word: w, Arch: arch}
 }
 
-// decodeGuard reads the guard: a uniform predicate on the uniform datapath.
+// decodeGuard reads the guard: a uniform predicate on the uniform datapath, but for what reads the lanes' predicates.
 func (f *Form) decodeGuard(w Word) Guard {
 	g := w.bits(guardAt)
-	return Guard{Reg: uint8(g & 7), Neg: g&8 != 0, Uniform: f.Pipe == PipeUniform && g&7 != UPT}
+	return Guard{Reg: uint8(g & 7), Neg: g&8 != 0, Uniform: f.Pipe == PipeUniform && f.Op != VOTEU && g != PT}
 }
 
 // decode fills in the modifiers and operands; it reports false when a field holds no legal value.
@@ -70,7 +70,9 @@ func (i *Inst) decodeOperand(o *Operand, s *Slot, w Word) bool {
 	raw := w.bits(s.Bits) | w.bits(s.Bits2)<<s.Bits.N
 	switch s.Kind {
 	case KindMem:
-		o.Reg = uint8(w.bits(s.Base))
+		if o.Reg = uint8(w.bits(s.Base)); s.Base.N == 0 {
+			o.Reg = RZ
+		}
 		o.Offset = int32(signExtend(raw, s.Bits.N))
 		if s.URegAt.N != 0 {
 			o.UReg = uint8(w.bits(s.URegAt))
@@ -79,6 +81,9 @@ func (i *Inst) decodeOperand(o *Operand, s *Slot, w Word) bool {
 			o.Offset = int32(raw)
 		}
 	case KindConst:
+		if s.URegAt.N != 0 {
+			o.UReg = uint8(w.bits(s.URegAt))
+		}
 		o.Reg, o.Bank = RZ, uint8(w.bits(s.Bank))
 		o.Offset = int32(signExtend(raw, s.Bits.N))
 		if s.Base.N != 0 {
@@ -92,7 +97,9 @@ func (i *Inst) decodeOperand(o *Operand, s *Slot, w Word) bool {
 	case KindTarget:
 		o.Imm = s.Format.address(i.PC, s.targetWords(raw))
 	default:
-		o.Reg = uint8(raw)
+		if o.Reg = uint8(raw); s.Inverted {
+			o.Reg ^= uint8(s.Bits.max())
+		}
 	}
 	if s.Sel != nil {
 		v, ok := s.Sel.names.lookup(s.Sel.get(w))
@@ -155,16 +162,22 @@ func (s *Slot) signedOffset() bool { return s.URegAt.N != 0 && !s.Descriptor }
 
 // address turns the field of a code address into the address, or the distance where the format is one.
 func (f format) address(pc uint64, words int64) uint64 {
-	if f == relative {
+	switch f {
+	case relative:
 		return pc + InstSize + uint64(words*4)
+	case near:
+		return pc + InstSize + uint64(words)
 	}
 	return uint64(words * 4)
 }
 
 // words is the inverse of address; it reports false where the address is not a multiple of 4.
 func (f format) words(pc, address uint64) (int64, bool) {
-	if f == relative {
+	switch f {
+	case relative:
 		address -= pc + InstSize
+	case near:
+		return int64(address - (pc + InstSize)), true
 	}
 	return int64(address) / 4, address%4 == 0
 }
@@ -201,6 +214,15 @@ func (i *Inst) width(r widthRule) uint8 {
 		return 2
 	case w4:
 		return 4
+	case w8:
+		return 8
+	case w16:
+		return 16
+	case wGroup: // 64 rows over the 128 threads of a warpgroup
+		if i.Mod(DstType) == TypeF16 {
+			return uint8(i.Mod(GmmaN) / 4)
+		}
+		return uint8(i.Mod(GmmaN) / 2)
 	case wSize:
 		return sizeRegs[i.Mod(Size)]
 	case wAtom:
@@ -225,5 +247,7 @@ func (i *Inst) width(r widthRule) uint8 {
 var (
 	sizeRegs = [...]uint8{SizeU8: 1, SizeS8: 1, SizeU16: 1, SizeS16: 1, Size32: 1, Size64: 2, Size128: 4, SizeU128: 4}
 	typeRegs = [...]uint8{TypeNone: 1, TypeU8: 1, TypeS8: 1, TypeU16: 1, TypeS16: 1, TypeU32: 1, TypeS32: 1, TypeU64: 2,
-		TypeS64: 2, TypeF16: 1, TypeF32: 1, TypeF64: 2, TypeF16x2: 1, TypeBF16: 1}
+		TypeS64: 2, TypeF16: 1, TypeF32: 1, TypeF64: 2, TypeF16x2: 1, TypeBF16: 1, TypeTF32: 1, TypeU4: 1, TypeS4: 1, TypeS16x2: 1,
+		TypeU16x2: 1, TypeE4M3: 1, TypeE5M2: 1, TypeF16x4: 2, TypeF16x8: 4, TypeBF16x2: 1, TypeBF16x4: 2, TypeBF16x8: 4,
+		TypeF32x2: 2, TypeF32x4: 4, TypeF32RN: 1, TypeF32x2RN: 2, TypeF32x4RN: 4}
 )

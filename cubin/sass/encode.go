@@ -46,6 +46,9 @@ func (g Guard) code() uint64 {
 // encodeOperand puts one operand into w.
 func (i *Inst) encodeOperand(w Word, o *Operand, s *Slot) (Word, error) {
 	raw, fits := uint64(o.Reg), o.Reg <= uint8(min(s.Bits.max(), 255))
+	if s.Inverted {
+		raw ^= s.Bits.max()
+	}
 	switch s.Kind {
 	case KindMem:
 		raw, fits = offsetBits(int64(o.Offset), s.Bits.N, o.Reg == RZ && !s.signedOffset())
@@ -61,7 +64,7 @@ func (i *Inst) encodeOperand(w Word, o *Operand, s *Slot) (Word, error) {
 		}
 		raw, fits = offsetBits(n, s.Bits.N, false)
 		fits = fits && uint64(o.Bank) <= s.Bank.max()
-		w = w.with(s.Base, uint64(o.Reg)).with(s.Bank, uint64(o.Bank))
+		w = w.with(s.Base, uint64(o.Reg)).with(s.Bank, uint64(o.Bank)).with(s.URegAt, uint64(o.UReg))
 	case KindImm, KindSReg:
 		raw, fits = s.Format.encode(o.Imm)
 		fits = fits && raw <= Bits{N: s.Bits.N + s.Bits2.N}.max()
@@ -69,7 +72,7 @@ func (i *Inst) encodeOperand(w Word, o *Operand, s *Slot) (Word, error) {
 		n, aligned := s.Format.words(i.PC, o.Imm)
 		raw = uint64(n)
 		fits = aligned && s.targetWords(raw&Bits{N: s.Bits.N + s.Bits2.N}.max()) == n
-	case KindPredSet:
+	case KindPredSet, KindUPredSet:
 		fits = true
 	}
 	if !fits {

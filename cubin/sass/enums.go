@@ -1,5 +1,7 @@
 package sass
 
+import "slices"
+
 // The spellings of modifier values, by code.
 var (
 	roundNames   = enum{text: []string{"", ".RM", ".RP", ".RZ"}}
@@ -18,6 +20,7 @@ var (
 			CompareNAN, CompareLTU, CompareEQU, CompareLEU, CompareGTU, CompareNEU, CompareGEU, CompareMAX}}
 	boolNames   = enum{text: []string{".AND", ".OR", ".XOR"}}
 	mufuNames   = enum{text: []string{".COS", ".SIN", ".EX2", ".LG2", ".RCP", ".RSQ", bad, bad, ".SQRT"}}
+	mufuNames75 = enum{text: append(slices.Clone(mufuNames.text), ".TANH")}
 	mufu64Names = enum{text: []string{bad, bad, bad, bad, bad, bad, ".RCP64H", ".RSQ64H"}}
 	dirNames    = enum{text: []string{".L", ".R"}}
 	shfTypes    = enum{text: []string{".S64", ".U64", ".S32", ".U32"},
@@ -48,27 +51,37 @@ var (
 	globalAtomOps = enum{text: []string{".ADD", ".MIN", ".MAX", ".INC", ".DEC", ".AND", ".OR", ".XOR", ".EXCH", ".SAFEADD"}}
 	atomTypes     = enum{text: []string{"", ".S32", ".64", ".F32.FTZ.RN", ".F16x2.RN", ".S64", ".F64.RN"},
 		value: []uint16{TypeU32, TypeS32, TypeU64, TypeF32, TypeF16x2, TypeS64, TypeF64}}
-	redOps    = enum{text: []string{".ADD", ".MIN", ".MAX", ".INC", ".DEC", ".AND", ".OR", ".XOR"}}
-	casTypes  = enum{text: []string{"", ".S32", ".64"}, value: []uint16{TypeU32, TypeS32, TypeU64}}
-	casName   = enum{text: []string{".CAS"}, value: []uint16{AtomCAS}}
-	castNames = enum{text: []string{".CAS", ".CAST", bad, ".CAST.SPIN"}, value: []uint16{AtomCAS, AtomCAST, 0, AtomCASTSPIN}}
-	ldcNames  = enum{text: []string{"", ".IL", ".IS", ".ISL"}}
-	cctlOps   = enum{text: []string{".PF1", ".PF2", ".WB", ".IV", bad, ".RS"},
+	intAtoms   = enum{text: []string{"", ".S32", ".64", ".S64"}, value: []uint16{TypeU32, TypeS32, TypeU64, TypeS64}}
+	floatAtoms = enum{text: []string{".F16x2.RN", ".F16x4.RN", ".F16x8.RN", ".BF16x2.RN", ".BF16x4.RN", ".BF16x8.RN", bad, bad, bad,
+		".F32.FTZ.RN", ".F32x2.FTZ.RN", ".F32x4.FTZ.RN", ".F32.RN", ".F32x2.RN", ".F32x4.RN", ".F64.RN"},
+		value: []uint16{TypeF16x2, TypeF16x4, TypeF16x8, TypeBF16x2, TypeBF16x4, TypeBF16x8, 0, 0, 0,
+			TypeF32, TypeF32x2, TypeF32x4, TypeF32RN, TypeF32x2RN, TypeF32x4RN, TypeF64}}
+	floatRedOps = enum{text: []string{".ADD", ".MIN", ".MAX"}}
+	redOps      = enum{text: []string{".ADD", ".MIN", ".MAX", ".INC", ".DEC", ".AND", ".OR", ".XOR"}}
+	casTypes    = enum{text: []string{"", ".S32", ".64"}, value: []uint16{TypeU32, TypeS32, TypeU64}}
+	casName     = enum{text: []string{".CAS"}, value: []uint16{AtomCAS}}
+	castNames   = enum{text: []string{".CAS", ".CAST", bad, ".CAST.SPIN"}, value: []uint16{AtomCAS, AtomCAST, 0, AtomCASTSPIN}}
+	ldcNames    = enum{text: []string{"", ".IL", ".IS", ".ISL"}}
+	cctlOps     = enum{text: []string{".PF1", ".PF2", ".WB", ".IV", bad, ".RS"},
 		value: []uint16{CctlPF1, CctlPF2, CctlWB, CctlIV, 0, CctlRS}}
 	cctlAll = enum{text: []string{bad, bad, bad, bad, ".IVALL", bad, ".IVALLP", ".WBALL", ".WBALLP"},
 		value: []uint16{0, 0, 0, 0, CctlIVALL, 0, CctlIVALLP, CctlWBALL, CctlWBALLP}}
 	cctllAll = enum{text: []string{bad, bad, bad, bad, ".IVALL", bad, bad, ".WBALL"},
 		value: []uint16{0, 0, 0, 0, CctlIVALL, 0, 0, CctlWBALL}}
-	cctlCache = enum{text: []string{"", ".U", ".C", ".I"}}
-	spaceName = enum{text: []string{".G", ".L", ".S"}, value: []uint16{SpaceG, SpaceL, SpaceS}}
+	prefetchNames = enum{text: []string{"", ".LTC64B", ".LTC128B", ".LTC256B"}, value: []uint16{0, 64, 128, 256}}
+	cctlCache     = enum{text: []string{"", ".U", ".C", ".I"}}
+	spaceName     = enum{text: []string{".G", ".L", ".S"}, value: []uint16{SpaceG, SpaceL, SpaceS}}
 
-	shflNames  = enum{text: []string{".IDX", ".UP", ".DOWN", ".BFLY"}}
-	voteNames  = enum{text: []string{".ALL", ".ANY", ".EQ"}}
-	barReds    = enum{text: []string{".POPC", ".AND", ".OR"}}
-	braNames   = enum{text: []string{"", ".U", ".DIV", ".CONV"}}
-	depthNames = enum{text: []string{"", ".INC", ".DEC"}}
-	exitNames  = enum{text: []string{"", ".KEEPREFCOUNT", ".PREEMPTED"}}
-	bptNames   = enum{text: []string{bad, bad, ".PAUSE", ".TRAP", ".INT", ".DRAIN", ".PAUSE_QUIET"},
+	matrixNames = enum{text: []string{".M88", ".MT88", ".M816", ".M832"}}
+	countNames  = enum{text: []string{"", ".2", ".4"}, value: []uint16{Size32, Size64, Size128}}
+	laneTypes   = enum{text: []string{".U32", "", ".U16x2", ".S16x2"}, value: []uint16{TypeU32, TypeS32, TypeU16x2, TypeS16x2}}
+	shflNames   = enum{text: []string{".IDX", ".UP", ".DOWN", ".BFLY"}}
+	voteNames   = enum{text: []string{".ALL", ".ANY", ".EQ"}}
+	barReds     = enum{text: []string{".POPC", ".AND", ".OR"}}
+	braNames    = enum{text: []string{"", ".U", ".DIV", ".CONV"}}
+	depthNames  = enum{text: []string{"", ".INC", ".DEC"}}
+	exitNames   = enum{text: []string{"", ".KEEPREFCOUNT", ".PREEMPTED"}}
+	bptNames    = enum{text: []string{bad, bad, ".PAUSE", ".TRAP", ".INT", ".DRAIN", ".PAUSE_QUIET"},
 		value: []uint16{0, 0, BptPAUSE, BptTRAP, BptINT, BptDRAIN, BptPAUSEQUIET}}
 
 	levelNames   = enum{text: []string{"", ".LZ", ".LB", ".LL", ".LC", ".LB.LC"}}

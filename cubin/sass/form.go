@@ -153,6 +153,7 @@ type Slot struct {
 	URegAt     Bits // uniform register of an address: a summand, or a descriptor where Descriptor is set
 	Descriptor bool
 	Reuse      uint8 // number of the source slot in the register-file cache: 1 A, 2 B, 3 C, 0 for none
+	Inverted   bool  // the number of the register is stored with all bits inverted
 	Sel        *ModField
 	Show       show
 	Format     format
@@ -182,7 +183,10 @@ const (
 	float64s                    // 0.5, high word of a double
 	float16                     // 0.5
 	float16s                    // 0.5, 0.25: two halves, high half first
+	bfloat16                    // 0.5
+	bfloat16s                   // 0.5, 0.25: two bfloat16, high half first
 	relative                    // a code address, stored as its distance from the next instruction in units of 4 bytes
+	near                        // a code address, stored as its distance from the next instruction in bytes
 	absolute                    // a code address in units of 4 bytes, unsigned
 	signedAddress               // a code address in units of 4 bytes, behind a register
 	distance                    // a distance in units of 4 bytes
@@ -197,6 +201,8 @@ const (
 	w1        widthRule = iota
 	w2                  // 64 bits
 	w4                  // 128 bits
+	w8                  // 256 bits
+	w16                 // 512 bits
 	wSize               // by the Size modifier
 	wAtom               // by the AtomType modifier
 	wDst                // by the DstType modifier
@@ -205,4 +211,5 @@ const (
 	wMatch              // 64 bits with .U64 of MATCH
 	wTexLower           // the first two components that a texture instruction names
 	wTexUpper           // its other components
+	wGroup              // D of HGMMA: by its columns and type
 )

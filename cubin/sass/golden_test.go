@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"debug/elf"
 	"encoding/binary"
+	"errors"
 	"flag"
 	"fmt"
 	"math/bits"
@@ -171,13 +172,22 @@ func cubinWords(t testing.TB, file string) []sass.Word {
 	if err != nil {
 		t.Fatal(err)
 	}
+	words, err := wordsOf(data)
+	if err != nil {
+		t.Fatalf("%s: %v", file, err)
+	}
+	return words
+}
+
+// wordsOf returns the words of a cubin's code. It changes the cubin's header.
+func wordsOf(data []byte) ([]sass.Word, error) {
 	if len(data) < 24 {
-		t.Fatalf("%s: no cubin", file)
+		return nil, errors.New("no cubin")
 	}
 	binary.LittleEndian.PutUint32(data[20:], uint32(elf.EV_CURRENT))
 	f, err := elf.NewFile(bytes.NewReader(data))
 	if err != nil {
-		t.Fatalf("%s: %v", file, err)
+		return nil, err
 	}
 	var words []sass.Word
 	for _, s := range f.Sections {
@@ -186,13 +196,13 @@ func cubinWords(t testing.TB, file string) []sass.Word {
 		}
 		code, err := s.Data()
 		if err != nil {
-			t.Fatalf("%s: %s: %v", file, s.Name, err)
+			return nil, fmt.Errorf("%s: %w", s.Name, err)
 		}
 		for ; len(code) >= sass.InstSize; code = code[sass.InstSize:] {
 			words = append(words, sass.Word{Lo: binary.LittleEndian.Uint64(code), Hi: binary.LittleEndian.Uint64(code[8:])})
 		}
 	}
-	return words
+	return words, nil
 }
 
 // updateGoldens collects one word of every shape in the committed goldens and the corpora, and random words of every

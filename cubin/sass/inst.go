@@ -102,6 +102,9 @@ const (
 	KindScoreboard      // SB0 … SB5, as DEPBAR names them
 	KindTarget          // a code address in Imm
 	KindPredSet         // PR, all predicates as a bit set
+	KindUPredSet        // UPR, all uniform predicates as a bit set
+	KindDesc            // desc[UR4]: a descriptor in a pair of uniform registers
+	KindGDesc           // gdesc[UR4]: the descriptors of two matrices in four uniform registers
 	KindLabelReg        // a register pair holding a code address (BRX, JMX, RET, CALL)
 )
 

@@ -1,16 +1,20 @@
 package sass_test
 
 import (
-	"encoding/binary"
+	"cmp"
+	"errors"
 	"fmt"
 	"io/fs"
+	"math/bits"
 	"os"
 	"path/filepath"
 	"slices"
 	"sort"
+	"strconv"
 	"strings"
 	"testing"
 
+	"gpa/cubin"
 	"gpa/cubin/sass"
 )
 
@@ -24,61 +28,118 @@ type tally struct {
 	occurrences         map[sass.Word]int
 }
 
-// TestLibraries measures the table on the cubins below the folder that GPA_SASS_LIBRARIES names, against the nvdisasm
-// that NVDISASM names:
+// TestLibraries measures the table on the device code below the folder that GPA_SASS_LIBRARIES names, cubins and libraries
+// that embed them, against the nvdisasm that NVDISASM names:
 //
-//	GPA_SASS_LIBRARIES=DIR NVDISASM=… go test ./cubin/sass -run TestLibraries -v
+//	GPA_SASS_LIBRARIES=DIR NVDISASM=… go test ./cubin/sass -run TestLibraries -v -timeout 1h
 //
-// It prints, for each architecture, the instructions, the shares that have nvdisasm's text, encode to themselves and
-// parse to themselves, and the texts that differ, by mnemonic, the most frequent first.
+// Of each library and architecture it takes cubins from all over the file until they have GPA_SASS_SAMPLE instructions
+// (200,000 where it is not set); GPA_SASS_ARCHS chooses the architectures, as in 70,80,90, which is what goes without
+// saying. It prints, for each architecture, the instructions, the shares that have nvdisasm's text, encode to themselves
+// and parse to themselves in the assembler's notation, and what differs, by mnemonic, the most frequent first.
 func TestLibraries(t *testing.T) {
 	dir := os.Getenv("GPA_SASS_LIBRARIES")
 	if dir == "" || os.Getenv("NVDISASM") == "" {
 		t.Skip("GPA_SASS_LIBRARIES and NVDISASM are not both set")
 	}
+	limit, archs := sample(t)
 	tallies := make(map[sass.Arch]*tally)
+	for _, a := range archs {
+		tallies[a] = &tally{occurrences: make(map[sass.Word]int), differing: make(map[string]int), examples: make(map[string]string)}
+	}
 	err := filepath.WalkDir(dir, func(file string, d fs.DirEntry, err error) error {
-		if err != nil || filepath.Ext(file) != ".cubin" {
+		if err != nil || d.IsDir() {
 			return err
 		}
-		arch := cubinArch(t, file)
-		l := tallies[arch]
-		if l == nil {
-			l = &tally{occurrences: make(map[sass.Word]int), differing: make(map[string]int), examples: make(map[string]string)}
-			tallies[arch] = l
-		}
-		for _, w := range cubinWords(t, file) {
-			l.occurrences[w]++
-		}
-		return nil
+		return collect(tallies, file, limit)
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	archs := make([]sass.Arch, 0, len(tallies))
-	for a := range tallies {
-		archs = append(archs, a)
-	}
-	slices.Sort(archs)
 	for _, a := range archs {
-		tallies[a].measure(t, a)
-		tallies[a].print(t, a)
+		if tallies[a].measure(t, a); tallies[a].instructions > 0 {
+			tallies[a].print(t, a)
+		}
 	}
 }
 
-// cubinArch returns the architecture in the ELF flags of a cubin.
-func cubinArch(t *testing.T, file string) sass.Arch {
+// sample returns how many instructions of a file to take, and of which architectures.
+func sample(t *testing.T) (limit int, archs []sass.Arch) {
 	t.Helper()
-	f, err := os.Open(file)
+	limit = 200_000
+	if s := os.Getenv("GPA_SASS_SAMPLE"); s != "" {
+		n, err := strconv.Atoi(s)
+		if err != nil {
+			t.Fatalf("GPA_SASS_SAMPLE: %v", err)
+		}
+		limit = n
+	}
+	names := os.Getenv("GPA_SASS_ARCHS")
+	if names == "" {
+		names = "70,80,90"
+	}
+	for _, name := range strings.Split(names, ",") {
+		n, err := strconv.Atoi(name)
+		if err != nil {
+			t.Fatalf("GPA_SASS_ARCHS: %v", err)
+		}
+		archs = append(archs, sass.Arch(n))
+	}
+	return limit, archs
+}
+
+// collect counts the words in a file's cubins for the architectures of the tallies, cubins from all over the file until there
+// are enough. Files without device code are passed over.
+func collect(tallies map[sass.Arch]*tally, file string, limit int) error {
+	data, err := os.ReadFile(file)
 	if err != nil {
-		t.Fatal(err)
+		return err
 	}
-	defer f.Close()
-	var header [52]byte
-	if _, err := f.Read(header[:]); err != nil {
-		t.Fatalf("%s: %v", file, err)
+	entries, err := cubin.Entries(data)
+	switch {
+	case errors.Is(err, cubin.ErrNotCubin):
+		return nil
+	case err != nil:
+		return fmt.Errorf("%s: %w", file, err)
 	}
-	return sass.Arch(binary.LittleEndian.Uint32(header[48:]) & 0xff)
+	for arch, l := range tallies {
+		var of []int
+		for i := range entries {
+			if entries[i].Kind == cubin.CubinEntry && sass.Arch(entries[i].SM) == arch {
+				of = append(of, i)
+			}
+		}
+		taken := 0
+		for _, k := range spread(len(of)) {
+			if taken >= limit {
+				break
+			}
+			code, err := entries[of[k]].Read()
+			if err != nil {
+				return fmt.Errorf("%s: entry %d: %w", file, of[k]+1, err)
+			}
+			words, err := wordsOf(code)
+			if err != nil {
+				return fmt.Errorf("%s: entry %d: %w", file, of[k]+1, err)
+			}
+			for _, w := range words {
+				l.occurrences[w]++
+			}
+			taken += len(words)
+		}
+	}
+	return nil
+}
+
+// spread returns a permutation of 0 … n-1 whose beginnings lie all over the range: the numbers in the order of their
+// binary digits read backwards.
+func spread(n int) []int {
+	order := make([]int, n)
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(bits.Reverse64(uint64(a)), bits.Reverse64(uint64(b))) })
+	return order
 }
 
 // measure compares every distinct word.
@@ -115,13 +176,16 @@ func (l *tally) one(arch sass.Arch, pc uint64, w sass.Word, want string) {
 	}
 	if back, err := sass.Encode(&inst); err == nil && back == w {
 		l.encoded += n
+	} else {
+		l.differs("encode", n, w, fmt.Sprintf("%016x%016x %v", back.Hi, back.Lo, err), want)
 	}
-	back, err := sass.Parse(arch, pc, got, inst.Control)
+	exact := inst.AssemblyText(nil)
+	back, err := sass.Parse(arch, pc, exact, inst.Control)
 	switch {
 	case err != nil:
-		l.differs("parse", n, w, err.Error(), got)
+		l.differs("parse", n, w, err.Error(), exact)
 	case back.Word != w:
-		l.differs("parsed word", n, w, fmt.Sprintf("%016x%016x", back.Word.Hi, back.Word.Lo), got)
+		l.differs("parsed word", n, w, fmt.Sprintf("%016x%016x", back.Word.Hi, back.Word.Lo), exact)
 	default:
 		l.parsed += n
 	}

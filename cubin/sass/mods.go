@@ -58,6 +58,10 @@ const (
 	CctlOp   // operation of CCTL: CctlPF1 …
 	CctlSpc  // cache that CCTL works on: 0 data, 1 U, 2 C, 3 I
 	Space    // memory space that QSPC asks for: SpaceG …
+	Prefetch // .LTC64B …: bytes that a load brings into the L2 cache at the least: 0, 64, 128 or 256
+	Bypass   // .BYPASS of LDGSTS: not through the L1 cache
+	ZFill    // .ZFILL of LDGSTS: zeros for what lies before the address in its 16 bytes
+	Matrix   // shape of LDSM and STSM: MatrixM88 …; their Size is the number of matrices
 
 	// Warp-wide.
 	ShflMode  // mode of SHFL: ShflIDX …
@@ -65,6 +69,7 @@ const (
 	MatchMode // mode of MATCH: MatchALL, MatchANY
 	MatchU64  // .U64 of MATCH
 	ReduxOp   // operation of REDUX: ReduxAND …
+	ElectKill // .IGNOREKILL of ELECT
 
 	// Control flow.
 	BarMode    // what BAR does: BarSYNC …
@@ -92,8 +97,36 @@ const (
 	Addr64     // a register behind a descriptor is a 64-bit address; nothing is printed
 
 	// Tensor.
-	MmaShape // shape of HMMA: Mma884 …
+	MmaShape // shape of HMMA, IMMA, BMMA and DMMA: Mma884 …
 	MmaStep  // step 0 to 3 of HMMA.884
+	Sparse   // .SP: A has two of each four elements, an operand says which
+	MmaOp    // what BMMA does with the bits of A and B: MmaXOR, MmaAND
+	GmmaN    // columns of the 64 rows of HGMMA
+	GmmaK    // depth of HGMMA
+	NegA     // .negA of HGMMA
+	NegB     // .negB of HGMMA
+
+	// Half precision and minima.
+	NaN     // .NAN of FMNMX and HMNMX2: NaN where a source is one
+	XorSign // .XORSIGN of FMNMX and HMNMX2: the sign is the XOR of the sources'
+	Relu    // .RELU: no less than zero
+	Merge   // .MERGE_C of F2FP
+	Lanes   // .S16x2 and the like of VIMNMX: TypeS32, TypeU32, TypeS16x2, TypeU16x2
+
+	// The asynchronous units of sm_80 and sm_90.
+	SyncsOp   // what SYNCS.ARRIVE counts: 0 arrivals and transactions, 1 .A1T0, 3 .A0TR, 5 .ART0
+	SyncsRed  // 1 .TMASK, 2 .RED of SYNCS.ARRIVE
+	OptOut    // .OPTOUT of SYNCS.ARRIVE
+	TryWait   // .TRYWAIT of SYNCS.PHASECHK
+	SyncSleep // .SYNCS of NANOSLEEP
+	Arvcnt    // .ARVCNT of ARRIVES
+	FenceView // what FENCE.VIEW.ASYNC orders: 0 shared, 1 global memory
+	TmaDim    // dimensions of UTMALDG and UTMASTG: 1 to 5
+	Im2Col    // .IM2COL
+	Multicast // .MULTICAST
+	GroupMode // what WARPGROUP does: 0 ARRIVE, 1 WAIT, 2 DEPBAR
+	Flush     // .FLUSH of USETSHMSZ
+	Alloc     // what USETMAXREG does: 1 DEALLOC, 2 TRY_ALLOC
 
 	// Texture and surface.
 	TexSCR      // .SCR: compact operands
@@ -110,6 +143,8 @@ const (
 	SurfBA      // .BA: the coordinate counts bytes
 	SurfDim     // dimensions: 0 1D, 1 1D_BUFFER, 2 1D_ARRAY, 3 2D, 4 2D_ARRAY, 5 3D
 	SurfClamp   // outside the surface: 0 .IGN, 2 .TRAP
+
+	Fixed // bits that always have the same value
 
 	NumModKinds
 )
@@ -171,6 +206,7 @@ const (
 	MufuRCP64H
 	MufuRSQ64H
 	MufuSQRT
+	MufuTANH
 )
 
 // Values of the fields that name a type.
@@ -189,6 +225,23 @@ const (
 	TypeF64
 	TypeF16x2
 	TypeBF16
+	TypeTF32
+	TypeU4
+	TypeS4
+	TypeS16x2
+	TypeU16x2
+	TypeE4M3
+	TypeE5M2
+	TypeF16x4
+	TypeF16x8
+	TypeBF16x2
+	TypeBF16x4
+	TypeBF16x8
+	TypeF32x2
+	TypeF32x4
+	TypeF32RN // of atomics: denormals are kept
+	TypeF32x2RN
+	TypeF32x4RN
 )
 
 // Values of Dir.
@@ -276,6 +329,8 @@ const (
 	AtomCAS
 	AtomCAST
 	AtomCASTSPIN
+	AtomPOPCINC // adds the number of lanes with the same address
+	AtomARRIVE  // arrives at a transaction barrier
 )
 
 // Values of LdcMode.
@@ -389,6 +444,28 @@ const (
 	Mma884 uint16 = iota
 	Mma1688
 	Mma16816
+	Mma1684
+	Mma16832
+	Mma16864
+	Mma8816
+	Mma8832
+	Mma88128
+	Mma168128
+	Mma168256
+)
+
+// Values of MmaOp.
+const (
+	MmaXOR uint16 = iota
+	MmaAND
+)
+
+// Values of Matrix: rows and columns of 8 by 8 halves as they lie in memory, or transposed.
+const (
+	MatrixM88 uint16 = iota
+	MatrixMT88
+	MatrixM816
+	MatrixM832
 )
 
 // Values of Scale: the result is divided (D) or multiplied (M) by 2, 4 or 8.

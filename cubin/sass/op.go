@@ -82,7 +82,7 @@ const (
 	ERRBAR // none
 	LD     // [Pd], Rd, address: generic
 	LDC    // Rd, constant with index register
-	LDG    // [Pd], Rd, address
+	LDG    // [Pd], Rd, address, [Pp]
 	LDL    // [Pd], Rd, address
 	LDS    // [Pd], Rd, address
 	MEMBAR // none
@@ -123,7 +123,7 @@ const (
 	EXIT      // [Pp]
 	JMP       // [Pp], target
 	JMX       // [Pp], A, target
-	LEPC      // Rd
+	LEPC      // Rd, [target]: the address of target, or of the instruction itself
 	NANOSLEEP // [Pp], B
 	NOP       // none
 	RET       // [Pp], A, target
@@ -165,6 +165,38 @@ const (
 	REDG          // as RED: global
 	VIADDMNMX     // Rd, A, B, C, Pp: minimum or maximum of A+B and C
 	VIMNMX3       // Rd, A, B, C, Pp
+	HMNMX2        // Rd, A, B, Pp: minimum where Pp holds
+	I2I           // Rd, B
+	I2IP          // Rd, A, B, C: A above B, C above both
+	UP2UR         // Rd, UPR, A, B
+	UPLOP3        // as PLOP3
+
+	// Copies between memories, and matrices.
+	BMMA   // Rd, A, B, C
+	DMMA   // Rd, A, B, C
+	IMMA   // Rd, A, B, C
+	LDGSTS // shared address, global address, [Pp]: zeros where Pp does not hold
+	LDSM   // Rd, address: matrices, one row an address
+	STSM   // address, B
+
+	// Transaction barriers in shared memory, clusters and the asynchronous units (sm_80 or sm_90).
+	ACQBULK      // none
+	ARRIVES      // address
+	CGAERRBAR    // none
+	ELECT        // Pd, Rd (uniform), Pp
+	FENCE        // none
+	HGMMA        // Rd, descriptor of A and B, C, [Pp (uniform)], [group]
+	PREEXIT      // none
+	STAS         // address, B
+	SYNCS        // Pd or Rd, address, B
+	UCGABAR_ARV  // none
+	UCGABAR_WAIT // none
+	USETMAXREG   // [Pd (uniform)], registers
+	USETSHMSZ    // [bytes]
+	UTMACMDFLUSH // none
+	UTMALDG      // shared address, coordinates, [mask], [descriptor]
+	UTMASTG      // shared address, coordinates, [descriptor]
+	WARPGROUP    // [group], [count]
 
 	NumOps // number of opcodes, for tables indexed by Op
 )
@@ -187,7 +219,13 @@ var opNames = [NumOps]string{
 	CALL: "CALL", DEPBAR: "DEPBAR", EXIT: "EXIT", JMP: "JMP", JMX: "JMX", LEPC: "LEPC",
 	NANOSLEEP: "NANOSLEEP", NOP: "NOP", RET: "RET", WARPSYNC: "WARPSYNC", YIELD: "YIELD",
 	ENDCOLLECTIVE: "ENDCOLLECTIVE", F2FP: "F2FP", I2FP: "I2FP", LDGDEPBAR: "LDGDEPBAR", MOVM: "MOVM", REDG: "REDG", VIADDMNMX: "VIADDMNMX", VIMNMX3: "VIMNMX3",
-	R2UR: "R2UR", REDUX: "REDUX", S2UR: "S2UR", VOTEU: "VOTEU", UBMSK: "UBMSK", UBREV: "UBREV", UFLO: "UFLO", UIADD3: "UIADD3", UIMAD: "UIMAD", UISETP: "UISETP", ULDC: "ULDC", ULEA: "ULEA", ULOP3: "ULOP3", UMOV: "UMOV", UPOPC: "UPOPC", UPRMT: "UPRMT", USEL: "USEL", USGXT: "USGXT", USHF: "USHF", IMNMX: "IMNMX", VIADD: "VIADD", VIMNMX: "VIMNMX",
+	HMNMX2: "HMNMX2", I2I: "I2I", I2IP: "I2IP", UP2UR: "UP2UR", UPLOP3: "UPLOP3",
+	BMMA: "BMMA", DMMA: "DMMA", IMMA: "IMMA", LDGSTS: "LDGSTS", LDSM: "LDSM", STSM: "STSM",
+	ACQBULK: "ACQBULK", ARRIVES: "ARRIVES", CGAERRBAR: "CGAERRBAR", ELECT: "ELECT", FENCE: "FENCE", HGMMA: "HGMMA",
+	PREEXIT: "PREEXIT", STAS: "STAS", SYNCS: "SYNCS", UCGABAR_ARV: "UCGABAR_ARV", UCGABAR_WAIT: "UCGABAR_WAIT",
+	USETMAXREG: "USETMAXREG", USETSHMSZ: "USETSHMSZ", UTMACMDFLUSH: "UTMACMDFLUSH", UTMALDG: "UTMALDG", UTMASTG: "UTMASTG",
+	WARPGROUP: "WARPGROUP",
+	R2UR:      "R2UR", REDUX: "REDUX", S2UR: "S2UR", VOTEU: "VOTEU", UBMSK: "UBMSK", UBREV: "UBREV", UFLO: "UFLO", UIADD3: "UIADD3", UIMAD: "UIMAD", UISETP: "UISETP", ULDC: "ULDC", ULEA: "ULEA", ULOP3: "ULOP3", UMOV: "UMOV", UPOPC: "UPOPC", UPRMT: "UPRMT", USEL: "USEL", USGXT: "USGXT", USHF: "USHF", IMNMX: "IMNMX", VIADD: "VIADD", VIMNMX: "VIMNMX",
 }
 
 // String returns NVIDIA's mnemonic.

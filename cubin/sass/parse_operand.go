@@ -34,12 +34,38 @@ func (p *parser) operand(s *Slot, o *Operand) *SyntaxError {
 		}
 		return p.register(o, 'B', numScoreboards, "", "a dependence counter SB0 to SB5")
 	case KindPredSet:
-		if !p.accept("PR") {
-			return p.fail(p.pos, "PR")
+		return p.literal("PR")
+	case KindUPredSet:
+		return p.literal("UPR")
+	case KindDesc:
+		return p.descriptor("desc[", o)
+	case KindGDesc:
+		if err := p.descriptor("gdesc[", o); err != nil {
+			return err
 		}
+		p.selector(s, o)
 		return nil
 	}
 	return p.source(s, o)
+}
+
+// literal reads a word that is always there.
+func (p *parser) literal(word string) *SyntaxError {
+	if !p.accept(word) {
+		return p.fail(p.pos, word)
+	}
+	return nil
+}
+
+// descriptor reads a uniform register in brackets.
+func (p *parser) descriptor(open string, o *Operand) *SyntaxError {
+	if err := p.literal(open); err != nil {
+		return err
+	}
+	if err := p.uniformRegister(&o.Reg); err != nil {
+		return err
+	}
+	return p.literal("]")
 }
 
 // numbered reads a letter and a number below limit, or the letters of the register limit, which is constant.
@@ -107,12 +133,13 @@ func (p *parser) selector(s *Slot, o *Operand) {
 	if s.Sel == nil {
 		return
 	}
+	best := ""
 	for c, t := range s.Sel.names.text {
-		if v, ok := s.Sel.names.lookup(uint64(c)); ok && t != "" && p.accept(t) {
-			o.Swz = uint8(v)
-			return
+		if v, ok := s.Sel.names.lookup(uint64(c)); ok && len(t) > len(best) && strings.HasPrefix(p.rest(), t) {
+			best, o.Swz = t, uint8(v)
 		}
 	}
+	p.accept(best)
 }
 
 // constant reads c[bank][offset] or c[bank][register+offset].
@@ -135,6 +162,12 @@ func (p *parser) constant(s *Slot, o *Operand) *SyntaxError {
 	}
 	if !p.accept("[") {
 		return p.fail(p.pos, "[")
+	}
+	if s.URegAt.N != 0 {
+		if err := p.uniformRegister(&o.UReg); err != nil {
+			return err
+		}
+		return p.restOfAddress(o)
 	}
 	return p.offset(o)
 }
@@ -170,8 +203,16 @@ func (p *parser) address(s *Slot, o *Operand) *SyntaxError {
 			return err
 		}
 		p.selector(s, o)
+		if s.summandText(o) == ".64" && p.accept("]") {
+			o.UReg = URZ
+			return nil
+		}
 		if !p.accept("+") {
 			return p.fail(p.pos, "+ and a uniform register")
+		}
+		if s.summandText(o) == ".64" && !strings.HasPrefix(p.rest(), "U") {
+			o.UReg = URZ
+			return p.offset(o)
 		}
 	}
 	if err := p.uniformRegister(&o.UReg); err != nil {
@@ -291,7 +332,7 @@ func (p *parser) immediate(s *Slot, o *Operand) *SyntaxError {
 		return p.name(s, o)
 	case s.Format == bitSet:
 		return p.bitSet(o)
-	case s.Format == float16s && !strings.HasPrefix(p.rest(), "0x"):
+	case (s.Format == float16s || s.Format == bfloat16s) && !strings.HasPrefix(p.rest(), "0x"):
 		return p.halves(s, o)
 	case s.Format.isFloat():
 		v, ok := p.float(s.Format)
@@ -313,16 +354,20 @@ func (p *parser) immediate(s *Slot, o *Operand) *SyntaxError {
 
 // isFloat reports whether the immediate is a floating-point number.
 func (f format) isFloat() bool {
-	return f == float32s || f == float64s || f == float16 || f == float16s
+	return f == float32s || f == float64s || f == float16 || f == float16s || f == bfloat16s
 }
 
 // halves reads two half-precision numbers.
 func (p *parser) halves(s *Slot, o *Operand) *SyntaxError {
-	high, ok := p.float(float16)
+	format := float16
+	if s.Format == bfloat16s {
+		format = bfloat16
+	}
+	high, ok := p.float(format)
 	if !ok || p.separator(s, false) != nil {
 		return p.fail(p.pos, "two half-precision numbers, high half first")
 	}
-	low, ok := p.float(float16)
+	low, ok := p.float(format)
 	if !ok {
 		return p.fail(p.pos, "a half-precision number")
 	}
@@ -368,6 +413,9 @@ func floatBits(f format, x float64) (uint64, bool) {
 	case float16:
 		b, ok := float16Bits(x)
 		return uint64(b), ok
+	case bfloat16:
+		b := math.Float32bits(float32(x))
+		return uint64(b >> 16), float64(float32(x)) == x && b<<16 == 0
 	}
 	y := float32(x)
 	return uint64(math.Float32bits(y)), float64(y) == x
@@ -386,6 +434,8 @@ func (n namedFloat) of(f format) uint64 {
 		return n.double
 	case float16:
 		return uint64(n.half)
+	case bfloat16:
+		return uint64(n.single >> 16)
 	}
 	return uint64(n.single)
 }

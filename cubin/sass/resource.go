@@ -58,6 +58,12 @@ func (i *Inst) appendRead(dst []Resource, k int, o *Operand) []Resource {
 		return appendRun(dst, ResUReg, o.UReg, 1, URZ)
 	case KindPredSet:
 		return appendMask(dst, ResPred, i.predMask())
+	case KindUPredSet:
+		return appendMask(dst, ResUPred, i.predMask())
+	case KindDesc:
+		return appendRun(dst, ResUReg, o.Reg, 2, URZ)
+	case KindGDesc:
+		return appendRun(dst, ResUReg, o.Reg, 4, URZ)
 	case KindImm:
 		if i.Form.Operands[k].Format == bitSet {
 			return appendMask(dst, ResSB, o.Imm)

@@ -13,12 +13,12 @@ func byArch(forms []Form) []Form {
 		case k < 0:
 			all = append(all, f)
 		case order < 0:
-			all = append(all, f.withSummand(k)...)
+			all = append(all, f.on(in70|in75).withSummand(k)...)
+			all = append(all, f.on(from80).withSummand(k)...)
 		default:
 			all = append(all, f.on(in70))
 			all = append(all, f.on(in75).withWideSummand(k)...)
-			f.Archs &= from80
-			for _, g := range f.withJoinedOrder(order) {
+			for _, g := range f.on(from80).withPrefetch().withJoinedOrder() {
 				all = append(all, g.withDescriptor(k)...)
 			}
 		}
@@ -42,8 +42,11 @@ func (f Form) withSummand(k int) []Form {
 	old.Archs &= in70
 	without.Archs &= from75
 	without.Mods = append(slices.Clone(f.Mods), off(UR, 91))
+	without.Operands = slices.Clone(f.Operands)
+	if f.Archs&in75 == 0 {
+		zeroUnused(without.Operands)
+	}
 	if f.Op == LDS || f.Op == STS || f.Op == ATOMS {
-		without.Operands = slices.Clone(f.Operands)
 		without.Operands[k].Sel = &ModField{Bits: Bits{78, 2}, names: &addrScales}
 	}
 	if _, ok := f.freeUniform(k); !ok {
@@ -62,6 +65,15 @@ func (f Form) withSummand(k int) []Form {
 	return []Form{old, without, with}
 }
 
+// zeroUnused puts 0 instead of RZ in the place of a register that there is not, as compilers for sm_80 and later do.
+func zeroUnused(operands []Slot) {
+	for n := range operands {
+		if s := &operands[n]; s.Show == never && s.Kind == KindReg && s.Bits.Lo == 64 {
+			s.Default = 0
+		}
+	}
+}
+
 // withWideSummand returns f without and with a pair of uniform registers in its 64-bit address, to which a register of
 // 64 or, zero-extended, of 32 bits is added.
 func (f Form) withWideSummand(k int) []Form {
@@ -71,21 +83,38 @@ func (f Form) withWideSummand(k int) []Form {
 	if !ok {
 		return []Form{without}
 	}
-	long := on(Addr64, 90, "")
-	short := off(Addr64, 90)
-	if f.Op == ATOM || f.Op == ATOMG {
-		long, short = on(Addr64, 70, ""), off(Addr64, 70)
-	}
+	return append([]Form{without}, wide.summands(k, f.addressBits().long)...)
+}
+
+// summands are the rows with a pair of uniform registers in the address, with the flags that tell them from others. The bit
+// long says whether the register that is added has 64 bits.
+func (f Form) summands(k int, long uint8, flags ...ModField) []Form {
 	row := func(flag ModField, name string, w widthRule) Form {
-		g := wide
-		g.Mods = append(slices.Clone(f.Mods), on(UR, 91, ""), flag)
-		g.Operands = slices.Clone(wide.Operands)
+		g := f
+		g.Mods = slices.Concat(f.Mods, []ModField{on(UR, 91, ""), flag}, flags)
+		g.Operands = slices.Clone(f.Operands)
 		a := &g.Operands[k]
-		a.URegAt, a.Bits, a.Width = wide.uregAt(), Bits{40, 24}, w
+		a.URegAt, a.Width = f.uregAt(), w
+		a.Bits = Bits{40, 24}
 		a.Sel = &ModField{names: &enum{text: []string{name}}}
 		return g
 	}
-	return []Form{without, row(long, ".64", w2), row(short, ".U32", w1)}
+	return []Form{row(on(Addr64, long, ""), ".64", w2), row(off(Addr64, long), ".U32", w1)}
+}
+
+// withPrefetch adds to a load of global memory on sm_80 and later the bytes that it brings into the L2 cache at the least, and
+// a predicate without which it loads nothing.
+func (f Form) withPrefetch() Form {
+	if f.Op != LDG {
+		return f
+	}
+	f.Operands = f.Operands[:len(f.Operands)-1]
+	at := 1 + slices.IndexFunc(f.Mods, func(m ModField) bool { return m.Kind == Evict })
+	f.Mods = slices.Insert(slices.Clone(f.Mods), at, mod(Prefetch, 68, 2, &prefetchNames))
+	p := predSource("Pp", Bits{64, 3}, 67)
+	p.Show, p.Inverted = unlessPlain, true
+	f.Operands = append(slices.Clone(f.Operands), p)
+	return f
 }
 
 // freeUniform returns f with room for a uniform register, if there can be: what is stored lies at bit 32 then.
@@ -115,7 +144,8 @@ func (f *Form) uniformBits() uint16 {
 	return f.Opcode & 0xe00
 }
 
-// withDescriptor returns f without and with a descriptor of the memory in a uniform register.
+// withDescriptor returns f without and with a descriptor of the memory in a uniform register, and with a pair of uniform
+// registers in its address.
 func (f Form) withDescriptor(k int) []Form {
 	without := f
 	without.Mods = append(slices.Clone(f.Mods), off(UR, 91))
@@ -123,27 +153,32 @@ func (f Form) withDescriptor(k int) []Form {
 	if !ok {
 		return []Form{without}
 	}
-	with.Mods = append(slices.Clone(f.Mods), with.descriptorFlags()...)
+	at := f.addressBits()
+	sums := with.summands(k, at.long, off(Descriptor, at.descriptor))
+	with.Mods = append(slices.Clone(f.Mods), on(UR, 91, ""), on(Addr64, at.long, ""), on(Descriptor, at.descriptor, ""))
 	a := &with.Operands[k]
 	a.URegAt, a.Descriptor, a.Bits = with.uregAt(), true, Bits{40, 24}
-	return []Form{without, with}
+	return append([]Form{without, with}, sums...)
 }
 
-// descriptorFlags are the bits that say that an access has a descriptor and a 64-bit address. Atomics have them
-// elsewhere, as their operation takes the usual places.
-func (f *Form) descriptorFlags() []ModField {
+// addressBits are the bits that say that an access has a 64-bit register in its address and a descriptor. Atomics have them
+// elsewhere than others, as their operation takes the usual places.
+type addressBits struct{ long, descriptor uint8 }
+
+func (f *Form) addressBits() addressBits {
 	switch f.Op {
 	case ATOM, ATOMG:
-		return []ModField{on(UR, 91, ""), on(Addr64, 70, ""), on(Descriptor, 71, "")}
+		return addressBits{70, 71}
 	case RED, REDG:
-		return []ModField{on(UR, 91, ""), on(Addr64, 90, ""), on(Descriptor, 71, "")}
+		return addressBits{90, 71}
 	}
-	return []ModField{on(UR, 91, ""), on(Addr64, 90, ""), on(Descriptor, 76, "")}
+	return addressBits{90, 76}
 }
 
 // withJoinedOrder replaces the fields of order, scope and privacy by the one field of sm_80 and later.
-func (f Form) withJoinedOrder(order int) []Form {
+func (f Form) withJoinedOrder() []Form {
 	at := Bits{77, 4}
+	order := slices.IndexFunc(f.Mods, func(m ModField) bool { return m.Kind == Order })
 	head := slices.Clone(f.Mods[:order])
 	tail := slices.DeleteFunc(slices.Clone(f.Mods[order+1:]), func(m ModField) bool { return m.Kind == Scope || m.Kind == Private })
 	row := func(mods ...ModField) Form {
@@ -175,7 +210,7 @@ func joinOrder(forms []Form) []Form {
 			continue
 		}
 		all = append(all, f.on(in70|in75))
-		all = append(all, f.on(from80).withJoinedOrder(order)...)
+		all = append(all, f.on(from80).withJoinedOrder()...)
 	}
 	return all
 }

@@ -78,6 +78,12 @@ func floatToFloat() []Form {
 			mod(Round, 78, 2, &roundNames)}}
 		forms = append(forms, conversion(f, p.dst.size == 3 || p.src.size == 3, t, sel)...)
 	}
+	brain := Form{Op: F2F, Opcode: 0x104, Mods: []ModField{mod(FTZ, 80, 1, &ftzNames),
+		only(DstType, Bits{75, 3}, 4, TypeBF16, ".BF16"), srcField(single32), mod(Round, 78, 2, &roundNames)}}
+	in, _ := single32.source()
+	for _, f := range conversion(brain, false, in, nil) {
+		forms = append(forms, f.on(from80))
+	}
 	return forms
 }
 
@@ -149,16 +155,74 @@ func intToFloat() []Form {
 // packForms are conversions at full rate: of two single-precision numbers to a packed pair of halves (sm_80 and later),
 // of an integer to single precision (sm_86 and later).
 func packForms() []Form {
-	pack := func(archs ArchSet, half, bfloat string) []Form {
-		e := &enum{text: []string{half, bfloat}, value: []uint16{TypeF16, TypeBF16}}
-		f := Form{Op: F2FP, Opcode: 0x03e, Archs: archs, Pipe: PipeALU, Operands: []Slot{rd(w1)},
-			Mods: []ModField{mod(DstType, 76, 1, e)}}
-		return binary(f, formRIR, formRCR, float, float, hidden(noReuse(regC("C", plain)), false))
+	clamp := func(archs ArchSet, text string) []Form { // C has no half selector here
+		types := &enum{text: []string{".U8", ".S8", ".U16", ".S16"}, value: []uint16{TypeU8, TypeS8, TypeU16, TypeS16}}
+		source := ModField{Kind: SrcType, names: &enum{text: []string{text}, value: []uint16{TypeS32}}}
+		f := Form{Archs: archs, Pipe: PipeALU, Operands: []Slot{rd(w1)}, Mods: []ModField{mod(DstType, 76, 2, types), source}}
+		pair := f
+		f.Op, f.Opcode, pair.Op, pair.Opcode = I2I, 0x038, I2IP, 0x039
+		pair.Mods = append(slices.Clone(f.Mods), off(SrcType2, 78))
+		c := regC("C", plain)
+		c.Sel = &ModField{Bits: Bits{72, 2}, names: &halfByte}
+		return slices.Concat(unary(f, plain), binary(pair, formRIR, formRCR, plain, plain, c))
 	}
 	integer := &enum{text: []string{".U32", ".S32"}, value: []uint16{TypeU32, TypeS32}}
 	single := Form{Op: I2FP, Opcode: 0x045, Archs: from86, Pipe: PipeALU, Operands: []Slot{rd(w1)}, Mods: []ModField{
 		only(DstType, Bits{75, 2}, 2, TypeF32, ".F32"), mod(SrcType, 74, 1, integer), mod(Round, 78, 2, &roundNames),
 		only(SrcType2, Bits{84, 2}, 2, TypeNone, "")}}
-	return slices.Concat(pack(from80&^in90, ".PACK_AB", ".BF16.PACK_AB"), pack(in90, ".F16.F32.PACK_AB", ".BF16.F32.PACK_AB"),
-		unary(single, plain))
+	return slices.Concat(narrowForms(), clamp(from75&^in90, ".S32.SAT"), clampHopper(clamp(in90, ".S32.SAT")), unary(single, plain))
+}
+
+// clampHopper drops .SAT from the text of I2IP, as sm_90 has it.
+func clampHopper(forms []Form) []Form {
+	for i := range forms {
+		if forms[i].Op == I2IP {
+			forms[i].Mods[1].names = &enum{text: []string{".S32"}, value: []uint16{TypeS32}}
+		}
+	}
+	return forms
+}
+
+// narrowForms are F2FP: two single-precision numbers become a packed pair, or the halves of a pair of 8-bit numbers become
+// halves (sm_89 and sm_90).
+func narrowForms() []Form {
+	round := mod(Round, 79, 3, &enum{text: []string{"", bad, bad, ".RZ"}})
+	relu, finite := flag(Relu, 75, ".RELU"), flag(Sat, 77, ".SATFINITE")
+	constant := func(kind ModKind, value uint16, text string) ModField {
+		return ModField{Kind: kind, names: &enum{text: []string{text}, value: []uint16{value}}}
+	}
+	f := Form{Op: F2FP, Opcode: 0x03e, Pipe: PipeALU, Operands: []Slot{rd(w1)}}
+	const hopper = in89 | in90 // with 8-bit floating-point numbers
+	noC := hidden(noReuse(regC("C", plain)), false)
+	shown := noReuse(regC("C", plain))
+	shown.Sel = &ModField{Bits: Bits{72, 1}, names: &halfByte}
+	noA := hidden(regA(plain), false)
+	format := func(code int) ModField { return only(Fixed, Bits{86, 5}, code, 0, "") }
+	rows := func(archs ArchSet, in traits, tail Slot, mods ...ModField) []Form {
+		g := f
+		g.Archs, g.Mods = archs, mods
+		return binary(g, formRIR, formRCR, in, in, tail)
+	}
+	halves := func(f16, bf16 string) ModField {
+		return mod(DstType, 76, 1, &enum{text: []string{f16, bf16}, value: []uint16{TypeF16, TypeBF16}})
+	}
+	bytesOf := mod(DstType, 76, 1, &enum{text: []string{".E5M2", ".E4M3"}, value: []uint16{TypeE5M2, TypeE4M3}})
+	unpacked := mod(SrcType, 73, 2, &enum{text: []string{bad, bad, ".E5M2", ".E4M3"}, value: []uint16{0, 0, TypeE5M2, TypeE4M3}})
+	from := constant(SrcType, TypeF32, ".F32")
+	one := func(b Slot, mods ...ModField) Form { // of one source
+		g := f.with(f.Opcode|formRRR, []Slot{rd(w1), noA, b, noC})
+		g.Archs, g.Mods = hopper, mods
+		return g
+	}
+	high := regB("B", plain)
+	high.Sel = &ModField{Bits: Bits{60, 1}, names: &halfByte}
+	return slices.Concat(
+		rows(in80|in86, float, noC, finite, relu, halves("", ".BF16"), off(Merge, 78), constant(SrcType, TypeF32, ".PACK_AB"), round),
+		rows(hopper, float, noC, finite, relu, halves(".F16", ".BF16"), off(Merge, 78), from, constant(Fixed, 0, ".PACK_AB"), round, format(0)),
+		rows(hopper, plain, shown, finite, relu, bytesOf, on(Merge, 78, ""), from, constant(Fixed, 0, ".PACK_AB_MERGE_C"), format(18)),
+		[]Form{
+			one(regB("B", float), only(DstType, Bits{76, 1}, 1, TypeTF32, ".TF32"), from, on(Merge, 78, ""), constant(Fixed, 0, ".PACK_B"), format(9)),
+			one(regB("B", plain), constant(DstType, TypeF16, ".F16"), unpacked, constant(Fixed, 0, ".UNPACK_B"), format(8)),
+			one(high, constant(DstType, TypeF16, ".F16"), unpacked, constant(Fixed, 0, ".UNPACK_B"), format(12)),
+		})
 }

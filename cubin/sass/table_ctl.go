@@ -40,7 +40,7 @@ func collectiveForms() []Form {
 	all, register := control(WARPSYNC, 0x948, []Slot{cond()}), control(WARPSYNC, 0x348, []Slot{cond(), mask}, off(Collective, 86))
 	all.Suffix = ".ALL"
 	together := control(WARPSYNC, 0x348, []Slot{cond(), mask, splitTarget(target(relative))}, on(Collective, 86, ".COLLECTIVE"))
-	return []Form{all.on(in90), register.on(in90), together.on(in90), control(ENDCOLLECTIVE, 0x91b, nil).on(in90)}
+	return []Form{all.on(in90), register.on(in90), together.on(in90), control(ENDCOLLECTIVE, 0x91b, []Slot{cond()}).on(in90)}
 }
 
 // control is the beginning of a row of the branch unit.
@@ -116,7 +116,7 @@ func callForms() []Form {
 			only(Abs, Bits{85, 1}, 0, 0, ".REL"), noDec),
 		control(RET, 0x950, []Slot{cond(), codeRegister(), joined(target(signedAddress))},
 			only(Abs, Bits{85, 1}, 1, 1, ".ABS"), noDec),
-		control(LEPC, 0x34e, []Slot{rd(w2)}),
+		control(LEPC, 0x34e, []Slot{rd(w2), {Name: "target", Kind: KindTarget, Show: never}}).on(before90),
 	}
 }
 
@@ -189,6 +189,7 @@ func warpForms() []Form {
 	count := Slot{Name: "count", Kind: KindImm, Bits: Bits{38, 6}, Access: Reads}
 	set := Slot{Name: "scoreboards", Kind: KindImm, Bits: Bits{32, 6}, Access: Reads, Format: bitSet, Show: unlessPlain}
 	trap := Slot{Name: "trap number", Kind: KindImm, Bits: Bits{34, 3}, Access: Reads, Show: unlessPlain}
+	codeHere := Slot{Name: "target", Kind: KindTarget, Bits: Bits{24, 58}, Access: Reads, Format: near}
 	sleep := []ModField{flag(Rand, 86, ".RAND"), flag(Warp, 85, ".WARP")}
 	forms := []Form{
 		control(YIELD, 0x946, []Slot{cond()}),
@@ -199,5 +200,7 @@ func warpForms() []Form {
 	}
 	return withoutReuse(slices.Concat(forms,
 		unary(control(WARPSYNC, 0x148, []Slot{cond()}).on(before90), plain),
-		unary(control(NANOSLEEP, 0x15d, []Slot{cond()}, sleep...), plain)))
+		[]Form{control(LEPC, 0x94e, []Slot{rd(w2), codeHere}).on(in90)},
+		unary(control(NANOSLEEP, 0x15d, []Slot{cond()}, sleep...).on(before90), plain),
+		unary(control(NANOSLEEP, 0x15d, []Slot{cond()}, append(sleep, flag(SyncSleep, 84, ".SYNCS"))...).on(in90), plain)))
 }

@@ -18,8 +18,11 @@ func floatForms() []Form {
 	one := ModField{Kind: BF, names: &enum{text: []string{".BF"}, value: []uint16{1}}}
 	mufu := f(MUFU, 0x108, PipeXU, dst, mod(MufuFn, 74, 4, &mufuNames))
 	mufu.Variable = true
+	later := mufu.on(from75)
+	mufu = mufu.on(in70)
+	later.Mods = []ModField{mod(MufuFn, 74, 4, &mufuNames75), off(SrcType, 72), off(SrcType2, 73)}
 	mufu64 := mufu // of the high word of a double
-	mufu64.Mods = []ModField{mod(MufuFn, 74, 4, &mufu64Names)}
+	mufu64.Archs, mufu64.Mods = inAll, []ModField{mod(MufuFn, 74, 4, &mufu64Names)}
 	high := double
 	high.width = w1
 	check := f(FCHK, 0x102, PipeXU, []Slot{pd(always)})
@@ -30,13 +33,22 @@ func floatForms() []Form {
 			formRIR, formRCR, float, float),
 		ternary(f(FFMA, 0x023, PipeFMA, dst, denormals, round, sat), float, float, float),
 		binary(f(FSEL, 0x008, PipeALU, dst, flush), formRIR, formRCR, float, float, pp()),
-		binary(f(FMNMX, 0x009, PipeALU, dst, flush), formRIR, formRCR, float, float, pp()),
+		minimumForms(f(FMNMX, 0x009, PipeALU, dst, flush), float),
 		binary(f(FSET, 0x00a, PipeALU, dst, one, compare, flush, boolOp), formRIR, formRCR, float, float, pp()),
 		binary(f(FSETP, 0x00b, PipeALU, setp, compare, flush, boolOp), formRIR, formRCR, float, float, pp()),
 		withoutReuse(binary(check, formRIR, formRCR, float, float)),
 		withoutReuse(unary(mufu, float)),
+		withoutReuse(unary(later, float)),
 		withoutReuse(unary(mufu64, high)),
 	)
+}
+
+// minimumForms are a minimum or maximum of floating-point numbers. From sm_80 on it can be a NaN where one of them is, and
+// have the XOR of their signs.
+func minimumForms(f Form, t traits) []Form {
+	later := f.on(from80)
+	later.Mods = append(slices.Clone(f.Mods), flag(NaN, 81, ".NAN"), flag(XorSign, 82, ".XORSIGN"))
+	return slices.Concat(binary(f.on(in70|in75), formRIR, formRCR, t, t, pp()), binary(later, formRIR, formRCR, t, t, pp()))
 }
 
 // doubleForms are double-precision arithmetic. On sm_70 its latency varies: consumers wait for a counter.

@@ -46,7 +46,7 @@ func multiplyForms() []Form {
 		withoutImmC(ternary(highWord(wide), plain, signedIn, negPair, noCarry)),
 		withoutImmC(ternary(wide, plain, signedIn, negPair, noCarry)),
 		withoutImmC(ternary(wideX, plain, signedIn, notPair, pp())),
-		dotForms(dot, 0x026|formRRR, regB("B", plain)),
+		withUniform(dotForms(dot, 0x026|formRRR, regB("B", plain)), formRUR),
 		dotForms(dot, 0x026|formRCR, constant("B", plain)),
 	)
 }
@@ -97,23 +97,32 @@ func logicForms() []Form {
 			flag(EX, 72, ".EX")}}
 	low := predSource("Pq", Bits{68, 3}, 71)
 	low.Show = unlessPlain
+	lanes := []ModField{mod(Lanes, 72, 2, &laneTypes), flag(Relu, 76, ".RELU")}
 	return slices.Concat(
 		ternaryB(Form{Op: LOP3, Suffix: ".LUT", Opcode: 0x012, Archs: inAll, Pipe: PipeALU,
 			Mods: []ModField{flag(PAnd, 80, ".PAND")}, Operands: []Slot{pd(unlessPlain), rd(w1)}},
 			plain, plain, plain, lut, pp()),
 		binary(Form{Op: IMNMX, Opcode: 0x017, Archs: before90, Pipe: PipeALU, Operands: []Slot{rd(w1)},
 			Mods: []ModField{mod(U32, 73, 1, &unsignedNames)}}, formRIR, formRCR, plain, signedIn, pp()),
-		binary(Form{Op: VIMNMX, Opcode: 0x048, Archs: in90, Pipe: PipeALU, Operands: []Slot{rd(w1)},
-			Mods: []ModField{mod(U32, 72, 1, &unsignedNames)}}, formRIR, formRCR, plain, signedIn, pp()),
+		withHidden(binary(Form{Op: VIMNMX, Opcode: 0x048, Archs: in90, Pipe: PipeALU, Operands: []Slot{rd(w1)},
+			Mods: lanes}, formRIR, formRCR, plain, signedIn, pp()), hidden(pd(never), false), hidden(pe(never), false)),
 		binary(Form{Op: VIADD, Opcode: 0x036, Archs: in90, Pipe: PipeALU, Operands: []Slot{rd(w1)}},
 			formRIR, formRCR, traits{neg: true}, traits{neg: true}),
 		ternary(Form{Op: VIADDMNMX, Opcode: 0x046, Archs: in90, Pipe: PipeALU, Operands: []Slot{rd(w1)},
-			Mods: []ModField{mod(U32, 72, 1, &unsignedNames)}}, plain, traits{neg: true}, plain, pp()),
+			Mods: lanes}, plain, traits{neg: true}, plain, pp()),
 		ternary(Form{Op: VIMNMX3, Opcode: 0x00f, Archs: in90, Pipe: PipeALU, Operands: []Slot{rd(w1)},
-			Mods: []ModField{mod(U32, 72, 1, &unsignedNames)}}, plain, plain, plain, pp()),
+			Mods: lanes}, plain, plain, plain, pp()),
 		predicateLogicForms(),
 		binary(compare, formRIR, formRCR, plain, signedIn, pp(), low),
 	)
+}
+
+// withHidden adds operands that the rows have no use for.
+func withHidden(forms []Form, unused ...Slot) []Form {
+	for i := range forms {
+		forms[i].Operands = append(slices.Clone(forms[i].Operands), unused...)
+	}
+	return forms
 }
 
 // predicateLogicForms are PLOP3: three predicates, any number of which, from the second on, may be sign bits of

@@ -4,7 +4,7 @@ import "slices"
 
 // memoryForms are loads, stores, atomics and what keeps memory in order.
 func memoryForms() []Form {
-	return slices.Concat(byArch(loadForms()), byArch(storeForms()), byArch(atomicForms()), cacheForms())
+	return slices.Concat(byArch(loadForms()), byArch(storeForms()), byArch(atomicForms()), countForms(), byArch(matrixMoveForms()), copyForms(), cacheForms())
 }
 
 // The modifiers of memory instructions.
@@ -35,8 +35,8 @@ func loadForms() []Form {
 		mod(Size, 73, 3, &constSizes), mod(LdcMode, 78, 2, &ldcNames))
 	ldc.Pipe = PipeADU
 	return []Form{
-		load(LDG, 0x381, address(wE), pd(unlessPlain), append(slices.Clone(global), noZD)...),
-		load(LDG, 0x381, address(wE), pd(always), append(slices.Clone(global), zd)...),
+		predicated(load(LDG, 0x381, address(wE), pd(unlessPlain), append(slices.Clone(global), noZD)...)),
+		predicated(load(LDG, 0x381, address(wE), pd(always), append(slices.Clone(global), zd)...)),
 		load(LD, 0x980, longAddress(wE), unused, append(slices.Clone(global), noZD)...),
 		load(LD, 0x980, longAddress(wE), pd(always), append(slices.Clone(global), zd)...),
 		load(LDS, 0x984, address(w1), unused, append(slices.Clone(shared), noZD)...),
@@ -44,6 +44,12 @@ func loadForms() []Form {
 		load(LDL, 0x983, address(w1), unused, evict(), mod(Size, 73, 3, &sizeNames)),
 		ldc,
 	}
+}
+
+// predicated adds the place of the predicate that loads of sm_80 and later have.
+func predicated(f Form) Form {
+	f.Operands = append(f.Operands, Slot{Name: "Pp", Kind: KindPred, Show: never})
+	return f
 }
 
 func storeForms() []Form {
@@ -66,6 +72,8 @@ func atomicForms() []Form {
 	noSwap := hidden(noReuse(regC("C", plain)), false)
 	op, cast := mod(AtomOp, 87, 4, &atomOps), mod(AtomOp, 87, 2, &castNames)
 	typ := mod(AtomType, 73, 3, &atomTypes)
+	integers := mod(AtomType, 73, 3, &intAtoms)
+	floats := mod(AtomType, 73, 4, &floatAtoms)
 	casType := mod(AtomType, 73, 3, &casTypes)
 	order := mod(Order, 79, 2, &atomOrders)
 	dest := []Slot{pd(always), rd(wAtom), address(wE), value}
@@ -82,15 +90,40 @@ func atomicForms() []Form {
 		{ATOM, 0x38a, 0x38b, op, cast},
 	} {
 		forms = append(forms,
-			memory(v.op, v.any, with(dest, noSwap), extended(), v.anyMod, evict(), typ, order, scope(), private()),
+			memory(v.op, v.any, with(dest, noSwap), extended(), v.anyMod, evict(), typ, order, scope(), private()).on(before90),
+			memory(v.op, v.any, with(dest, noSwap), extended(), v.anyMod, evict(), integers, order, scope(), private()).on(in90),
 			memory(v.op, v.compare, with(dest, swap), extended(), v.compareMod, evict(), casType, order, scope(), private()))
 	}
 	red := memory(RED, 0x98e, []Slot{address(wE), value}, extended(), mod(AtomOp, 87, 3, &redOps), evict(), typ, order, scope(), private())
-	global := red.on(in90)
-	global.Op = REDG
+	global := memory(REDG, 0x98e, []Slot{address(wE), value}, extended(), mod(AtomOp, 87, 3, &redOps), evict(), integers, order, scope(), private()).on(in90)
 	return append(forms, red.on(before90), global,
 		memory(ATOMS, 0x38c, with(sharedDest, noSwap), op, sharedType),
-		memory(ATOMS, 0x38d, with(sharedDest, swap), cast, sharedType))
+		memory(ATOMS, 0x38d, with(sharedDest, swap), cast, sharedType),
+		memory(REDG, 0x9a6, []Slot{address(wE), value}, extended(), mod(AtomOp, 88, 2, &floatRedOps), evict(),
+			floats, order, scope(), private()).on(in90),
+		memory(ATOMG, 0x3a3, with(dest, noSwap), extended(), mod(AtomOp, 88, 2, &floatRedOps), evict(),
+			floats, order, scope(), private()).on(in90))
+}
+
+// countForms count the lanes that meet at an address of shared memory, or arrivals at a barrier there (sm_80 and later).
+func countForms() []Form {
+	addr := address(w1)
+	addr.URegAt, addr.Sel = Bits{64, 6}, &ModField{Bits: Bits{78, 2}, names: &addrScales}
+	unused := Slot{Kind: KindReg, Show: never}
+	row := func(archs ArchSet, code int) Form {
+		b, c := unused, unused
+		b.Name, c.Name = "B", "C"
+		return memory(ATOMS, 0xf8c, []Slot{rd(w1), addr, b, c}, only(AtomOp, Bits{87, 4}, code, AtomPOPCINC, ".POPC.INC"),
+			only(AtomType, Bits{73, 2}, 0, TypeU32, ".32"), on(UR, 91, "")).on(archs)
+	}
+	arrive := func(archs ArchSet, code int) Form { // of a transaction barrier
+		f := row(archs, code)
+		f.Mods = []ModField{only(AtomOp, Bits{87, 4}, code, AtomARRIVE, ".ARRIVE"), only(AtomType, Bits{73, 2}, 2, TypeU64, ".64"), on(UR, 91, "")}
+		f.Operands = slices.Clone(f.Operands)
+		f.Operands[0].Width = w2
+		return f
+	}
+	return []Form{row(from80&^in90, 10), row(in90, 11), arrive(from80&^in90, 9), arrive(in90, 10)}
 }
 
 // cacheForms are cache control, memory barriers and the query of an address's space.

@@ -1,5 +1,7 @@
 package sass
 
+import "slices"
+
 // textureForms are the texture and surface instructions that compute kernels on sm_70 use: TEX and TLD with a texture
 // header in a constant bank, and unformatted surface loads and stores. The
 // widths of their operands are those of unpacked results; coordinates count as one pair.
@@ -9,13 +11,35 @@ func textureForms() []Form {
 	compact, half := flag(TexSCR, 60, ".SCR"), mod(TexF16, 79, 2, &texHalfNames)
 	offsets, nodep := flag(TexAOFFI, 76, ".AOFFI"), flag(TexNODEP, 90, ".NODEP")
 	bindless := off(TexBindless, 59)
-	return joinOrder([]Form{
+	return uniformHeaders(joinOrder([]Form{
 		texture(TEX, 0xb60, compact, bindless, half, level, offsets, flag(TexDC, 78, ".DC"), evict(),
 			flag(TexNDV, 77, ".NDV"), nodep),
 		texture(TLD, 0xb66, compact, bindless, half, fetch, offsets, evict(), off(TexMS, 78), flag(TexCL, 77, ".CL"), nodep),
 		surface(SULD, 0xb99, []Slot{pd(unlessPlain), rd(wSize), surfaceAddress()}),
 		surface(SUST, 0xb9d, []Slot{surfaceAddress(), noReuse(regB("B", traits{width: wSize}))}),
-	})
+	}))
+}
+
+// uniformHeaders adds the rows of sm_90 whose header lies in the bank that a uniform register names.
+func uniformHeaders(forms []Form) []Form {
+	all := slices.Clone(forms)
+	for _, f := range forms {
+		if f.Archs&in90 == 0 {
+			continue
+		}
+		f.Archs, f.Opcode, f.Operands = in90, f.Opcode|0x400, slices.Clone(f.Operands)
+		for k := range f.Operands {
+			switch s := &f.Operands[k]; s.Name {
+			case "bank":
+				s.Kind, s.Bits = KindUReg, Bits{40, 6}
+			case "header":
+				s.Bits = Bits{46, 8}
+			}
+		}
+		f.Mods = append(slices.Clone(f.Mods), on(UR, 91, ""))
+		all = append(all, f)
+	}
+	return all
 }
 
 // texture is a row with two destinations, of which the first takes the components from the third on.

@@ -10,11 +10,11 @@ func uniformForms() []Form {
 	var forms []Form
 	for _, f := range slices.Concat(addForms(), multiplyForms(), logicForms(), shiftForms(), leaForms(), bitForms(), moveForms()) {
 		op, ok := vector[f.Op]
-		if form := f.Opcode & 0xe00; ok && f.Archs&from75 != 0 && (form == formRRR || form == formRIR) {
+		if form := f.Opcode & 0xe00; ok && f.Archs&from75 != 0 && (form == formRRR || form == formRIR || form == formRRI) {
 			forms = append(forms, f.uniform(op))
 		}
 	}
-	return slices.Concat(forms, uniformMoveForms(), uniformBitForms(), crossingForms())
+	return slices.Concat(forms, longAddForms(), uniformPredicateForms(), uniformMoveForms(), uniformBitForms(), crossingForms())
 }
 
 // uniform returns the row of the uniform instruction op that does the same as f.
@@ -28,6 +28,46 @@ func (f Form) uniform(op Op) Form {
 	return f
 }
 
+// longAddForms are UIADD3.64 of sm_90, without carries.
+func longAddForms() []Form {
+	var forms []Form
+	for _, f := range addForms() {
+		if f.Op != IADD3 || f.Opcode&0xe00 != formRRR || f.Mods[0].names.text[0] == bad {
+			continue
+		}
+		g := f.uniform(UIADD3).on(in90)
+		g.Opcode |= 7
+		g.Mods = append([]ModField{{Kind: Size, names: &enum{text: []string{".64"}, value: []uint16{Size64}}}}, g.Mods...)
+		for k := range g.Operands {
+			if g.Operands[k].Kind == KindUReg {
+				g.Operands[k].Width = w2
+			}
+		}
+		forms = append(forms, g)
+	}
+	return forms
+}
+
+// uniformPredicateForms are UPLOP3, and UP2UR, which gathers uniform predicates in a register.
+func uniformPredicateForms() []Form {
+	var forms []Form
+	for _, f := range predicateLogicForms() {
+		if f.Opcode != 0x81c || f.Archs&from75 == 0 || f.Mods[0].names.text[0] == bad {
+			continue
+		}
+		f.Op, f.Opcode, f.Pipe, f.Mods, f.Operands = UPLOP3, 0x89c, PipeUniform, nil, slices.Clone(f.Operands)
+		for k := range f.Operands {
+			f.Operands[k] = toUniform(f.Operands[k])
+		}
+		forms = append(forms, f)
+	}
+	gather := Form{Op: UP2UR, Opcode: 0x883, Archs: from75, Pipe: PipeUniform,
+		Mods: []ModField{mod(ByteSel, 76, 2, &byteNames), on(UR, 91, "")},
+		Operands: []Slot{toUniform(rd(w1)), {Name: "UPR", Kind: KindUPredSet, Access: Reads}, toUniform(regA(plain)),
+			imm32("B", signed)}}
+	return append(forms, gather)
+}
+
 func uniformMoveForms() []Form {
 	f := Form{Archs: from75, Pipe: PipeUniform}
 	dst := toUniform(rd(w1))
@@ -38,8 +78,11 @@ func uniformMoveForms() []Form {
 	}
 	load := f.with(0xab9, []Slot{toUniform(rd(wSize)), {Name: "constant", Kind: KindConst, Bits: Bits{38, 16},
 		Bank: Bits{54, 5}, Access: Reads, Width: wSize, Format: bytes}})
-	load.Op, load.Mods = ULDC, []ModField{mod(Size, 73, 3, &constSizes)}
-	return []Form{move(0x882, imm32("B", hex)), move(0xc82, uregB("B", plain), on(UR, 91, "")), load}
+	load.Op, load.Mods = ULDC, []ModField{mod(Size, 73, 3, &constSizes), off(UR, 91)}
+	indexed := load.with(0xabb, slices.Clone(load.Operands))
+	indexed.Operands[1].URegAt = Bits{24, 6}
+	indexed.Mods = []ModField{mod(Size, 73, 3, &constSizes), on(UR, 91, "")}
+	return []Form{indexed, move(0x882, imm32("B", hex)), move(0xc82, uregB("B", plain), on(UR, 91, "")), load}
 }
 
 func uniformBitForms() []Form {

@@ -130,6 +130,13 @@ func (i *Inst) appendOperand(dst []byte, k int, n notation) []byte {
 		return append(dst, 'S', 'B', '0'+o.Reg)
 	case KindPredSet:
 		return append(dst, "PR"...)
+	case KindUPredSet:
+		return append(dst, "UPR"...)
+	case KindDesc:
+		return append(appendNumbered(append(dst, "desc[U"...), 'R', o.Reg, URZ, 'Z'), ']')
+	case KindGDesc:
+		dst = append(appendNumbered(append(dst, "gdesc[U"...), 'R', o.Reg, URZ, 'Z'), ']')
+		return append(dst, s.selText(o)...)
 	case KindPred:
 		if o.Not {
 			dst = append(dst, '!')
@@ -213,6 +220,13 @@ func appendConst(dst []byte, s *Slot, o *Operand) []byte {
 	} else {
 		dst = append(dst, "]["...)
 	}
+	if s.URegAt.N != 0 {
+		dst = appendNumbered(append(dst, 'U'), 'R', o.UReg, URZ, 'Z')
+		if o.Offset != 0 {
+			dst = appendSigned(append(dst, '+'), int64(o.Offset))
+		}
+		return append(dst, ']')
+	}
 	if s.Base.N == 0 || o.Reg == RZ && o.Offset != 0 {
 		return append(appendSigned(dst, int64(o.Offset)), ']')
 	}
@@ -234,16 +248,7 @@ func (i *Inst) appendMem(dst []byte, s *Slot, o *Operand, exact bool) []byte {
 		}
 		return append(dst, ']')
 	case s.URegAt.N != 0:
-		dst = append(dst, '[')
-		if o.Reg != RZ {
-			dst = append(appendNumbered(dst, 'R', o.Reg, RZ, 'Z'), s.selText(o)...)
-			dst = append(dst, '+')
-		}
-		dst = appendNumbered(append(dst, 'U'), 'R', o.UReg, URZ, 'Z')
-		if o.Offset != 0 {
-			dst = appendSigned(append(dst, '+'), int64(o.Offset))
-		}
-		return append(dst, ']')
+		return s.appendSum(append(dst, '['), o, exact || i.Arch >= SM90, exact)
 	}
 	if o.Swz != 0 {
 		dst = append(appendNumbered(append(dst, '['), 'R', o.Reg, RZ, 'Z'), s.selText(o)...)
@@ -253,6 +258,35 @@ func (i *Inst) appendMem(dst []byte, s *Slot, o *Operand, exact bool) []byte {
 		return append(dst, ']')
 	}
 	return append(appendBase(append(dst, '['), o), ']')
+}
+
+// appendSum appends register+uniform register+offset]. RZ is not named, but for one with a width where they are named; URZ is
+// not beside a register of 64 bits, but in exact text, where such an address must not look like one with a descriptor.
+func (s *Slot) appendSum(dst []byte, o *Operand, widths, exact bool) []byte {
+	width := s.summandText(o)
+	named := o.Reg != RZ || width == "" && s.selText(o) != "" || width != "" && widths
+	if named {
+		dst = append(appendNumbered(dst, 'R', o.Reg, RZ, 'Z'), s.selText(o)...)
+	}
+	if o.UReg != URZ || !named || width != ".64" || exact {
+		if named {
+			dst = append(dst, '+')
+		}
+		dst = appendNumbered(append(dst, 'U'), 'R', o.UReg, URZ, 'Z')
+	}
+	if o.Offset != 0 {
+		dst = appendSigned(append(dst, '+'), int64(o.Offset))
+	}
+	return append(dst, ']')
+}
+
+// summandText returns the width of the register that is added to a 64-bit address in uniform registers, .64 or .U32; nothing
+// for other addresses.
+func (s *Slot) summandText(o *Operand) string {
+	if s.Sel == nil || s.Sel.names == &addrScales {
+		return ""
+	}
+	return s.selText(o)
 }
 
 // appendBase appends register+offset without what is zero.
@@ -300,6 +334,9 @@ func (s *Slot) appendImm(dst []byte, v uint64, exact bool) []byte {
 	case float16s:
 		dst = appendFloat16(dst, uint16(v>>16))
 		return appendFloat16(append(dst, ", "...), uint16(v))
+	case bfloat16s:
+		dst = appendFloat32(dst, uint32(v)&0xffff0000)
+		return appendFloat32(append(dst, ", "...), uint32(v)<<16)
 	case bitSet:
 		return appendBitSet(dst, v)
 	}
@@ -309,6 +346,7 @@ func (s *Slot) appendImm(dst []byte, v uint64, exact bool) []byte {
 // isNaN reports whether an immediate is a NaN, or has one in a half, whose payload is not printed.
 func (f format) isNaN(v uint64) bool {
 	half := func(v uint64) bool { return v&0x7fff > 0x7c00 }
+	brain := func(v uint64) bool { return v&0x7fff > 0x7f80 }
 	switch f {
 	case float32s:
 		return v&0x7fffffff > 0x7f800000
@@ -318,6 +356,8 @@ func (f format) isNaN(v uint64) bool {
 		return half(v)
 	case float16s:
 		return half(v) || half(v>>16)
+	case bfloat16s:
+		return brain(v) || brain(v>>16)
 	}
 	return false
 }

@@ -1,0 +1,139 @@
+package sass
+
+import (
+	"slices"
+	"strconv"
+)
+
+// asyncForms are the transaction barriers, the clusters and the asynchronous units of sm_90: bulk copies of tensors and the
+// multiply-accumulate of a warpgroup.
+func asyncForms() []Form {
+	return slices.Concat(syncsForms(), tensorCopyForms(), warpgroupForms(), clusterForms())
+}
+
+// uregAddress is an address in shared memory or of coordinates in uniform registers.
+func uregAddress(name string, at, offset Bits) Slot {
+	return Slot{Name: name, Kind: KindMem, URegAt: at, Bits: offset, Access: Reads}
+}
+
+// syncsForms are transaction barriers (PTX mbarrier).
+func syncsForms() []Form {
+	addr := address(w1)
+	addr.URegAt = Bits{64, 6}
+	uniform := on(UR, 91, "")
+	op := func(at Bits, code int) ModField { return only(Fixed, at, code, 0, "") }
+	row := func(suffix string, opcode uint16, operands []Slot, mods ...ModField) Form {
+		f := memory(SYNCS, opcode, operands, mods...)
+		f.Suffix, f.Archs = suffix, in90
+		return f
+	}
+	b := noReuse(regB("B", plain))
+	result := func(s Slot) Slot { s.Name = "result"; return s }
+	exchange := row(".EXCH.64", 0x5b2, []Slot{result(toUniform(rd(w2))), uregAddress("address", Bits{24, 6}, Bits{40, 24}),
+		toUniform(noReuse(regB("B", pair)))}, op(Bits{72, 2}, 1), uniform)
+	exchange.Pipe = PipeUniform
+	arrives := memory(ARRIVES, 0x9b0, []Slot{addr}, op(Bits{72, 4}, 10), mod(Arvcnt, 70, 2, &enum{text: []string{"", ".ARVCNT"}}), uniform)
+	arrives.Suffix, arrives.Archs = ".LDGSTSBAR.64", from80
+	return []Form{
+		exchange, arrives,
+		row(".PHASECHK.TRANS64", 0x5a7, []Slot{result(pd(always)), addr, b}, flag(TryWait, 72, ".TRYWAIT"), op(Bits{70, 2}, 1), uniform),
+		row(".ARRIVE.TRANS64", 0x9a7, []Slot{result(rd(w1)), addr, b}, mod(SyncsRed, 73, 2, &enum{text: []string{"", ".TMASK", ".RED"}}),
+			flag(OptOut, 75, ".OPTOUT"), mod(SyncsOp, 84, 3, &enum{text: []string{"", ".A1T0", bad, ".A0TR", bad, ".ART0"}}),
+			op(Bits{70, 2}, 0), uniform),
+	}
+}
+
+// tensorCopyForms are copies of parts of tensors between global and shared memory.
+func tensorCopyForms() []Form {
+	dims := mod(TmaDim, 79, 3, &enum{text: []string{".1D", ".2D", ".3D", ".4D", ".5D"}, value: []uint16{1, 2, 3, 4, 5}})
+	im2col, multicast := flag(Im2Col, 82, ".IM2COL"), flag(Multicast, 75, ".MULTICAST")
+	shared, coordinates := uregAddress("shared address", Bits{32, 6}, Bits{}), uregAddress("coordinates", Bits{24, 6}, Bits{})
+	mask := Slot{Name: "mask", Kind: KindUReg, Bits: Bits{64, 6}, Access: Reads, Default: URZ}
+	hint := Slot{Name: "descriptor", Kind: KindDesc, Bits: Bits{40, 6}, Access: Reads}
+	plainRow := func(op Op, opcode uint16, operands []Slot, mods ...ModField) Form {
+		return Form{Op: op, Opcode: opcode, Archs: in90, Pipe: PipeUniform, Variable: true, Operands: operands, Mods: append(mods, on(UR, 91, ""))}
+	}
+	noMask, noHint := Slot{Name: "mask", Kind: KindUReg, Show: never}, Slot{Name: "descriptor", Kind: KindDesc, Show: never}
+	rows := func(op Op, opcode uint16, operands []Slot, mods ...ModField) []Form {
+		return []Form{
+			plainRow(op, opcode, append(slices.Clone(operands), noHint), append(slices.Clone(mods), off(Descriptor, 76))...),
+			plainRow(op, opcode, append(slices.Clone(operands), hint), append(slices.Clone(mods), on(Descriptor, 76, ""))...),
+		}
+	}
+	return slices.Concat(
+		rows(UTMALDG, 0x5b4, []Slot{shared, coordinates, noMask}, dims, im2col, off(Multicast, 75)),
+		rows(UTMALDG, 0x3b4, []Slot{shared, coordinates, mask}, dims, im2col, multicast),
+		rows(UTMASTG, 0x3b5, []Slot{shared, coordinates}, dims, im2col),
+		[]Form{{Op: UTMACMDFLUSH, Opcode: 0x9b7, Archs: in90, Pipe: PipeUniform, Variable: true}})
+}
+
+// warpgroupForms are the multiply-accumulate of four warps (PTX wgmma): D of 64 rows in the registers of their 128 threads, B
+// and mostly A in shared memory.
+func warpgroupForms() []Form {
+	group := Slot{Name: "group", Kind: KindImm, Bits: Bits{84, 3}, Show: unlessPlain, Default: 7,
+		names: &enum{text: []string{"gsb0", bad, bad, bad, bad, bad, bad, ""}}}
+	always0 := group
+	always0.Show, always0.Default, always0.names = always, 0, &enum{text: []string{"gsb0"}}
+	scale := toUniform(predSource("Pp", Bits{87, 3}, 90))
+	scale.Show, scale.Inverted = unlessPlain, true
+	matrices := Slot{Name: "matrices", Kind: KindGDesc, Bits: Bits{24, 6}, Access: Reads,
+		Sel: &ModField{Bits: Bits{61, 2}, names: &enum{text: []string{"", ".tnspA", ".tnspB", ".tnspA.tnspB"}}}}
+	product := func(code int, depth uint16) Form {
+		columns := &enum{}
+		for n := uint16(8); n <= 256; n += 8 {
+			columns.text = append(columns.text, ".64x"+strconv.Itoa(int(n))+"x"+strconv.Itoa(int(depth)))
+			columns.value = append(columns.value, n)
+		}
+		return Form{Op: HGMMA, Opcode: 0x9f0, Archs: in90, Pipe: PipeTensor, Operands: []Slot{rd(wGroup), matrices,
+			regC("C", traits{width: wGroup}), scale, group},
+			Mods: []ModField{off(Sparse, 73), mod(GmmaN, 53, 5, columns), only(GmmaK, Bits{58, 2}, code, depth, ""),
+				mod(DstType, 75, 1, &enum{text: []string{".F16", ".F32"}, value: []uint16{TypeF16, TypeF32}}),
+				mod(SrcType, 76, 2, &enum{text: []string{"", ".BF16", ".TF32"}, value: []uint16{TypeF16, TypeBF16, TypeTF32}}),
+				off(NegA, 72), off(NegB, 63), on(UR, 91, "")}}
+	}
+	mode := func(code int, value uint16, text string) ModField {
+		return only(GroupMode, Bits{79, 2}, code, value, text)
+	}
+	count := Slot{Name: "count", Kind: KindImm, Bits: Bits{72, 3}, Access: Reads}
+	sync := func(group, count Slot, mods ...ModField) Form {
+		return control(WARPGROUP, 0x9c5, []Slot{group, count}, mods...).on(in90)
+	}
+	noGroup, noCount := Slot{Name: "group", Kind: KindImm, Show: never}, Slot{Name: "count", Kind: KindImm, Show: never}
+	return []Form{product(0, 16), product(1, 8), sync(noGroup, noCount, mode(0, 0, ".ARRIVE")), sync(noGroup, noCount, mode(1, 1, ".WAIT")),
+		sync(always0, count, mode(2, 2, ".DEPBAR"), on(LE, 47, ".LE"))}
+}
+
+// clusterForms are what thread block clusters and register and shared memory budgets need.
+func clusterForms() []Form {
+	lone := func(op Op, opcode uint16, mods ...ModField) Form {
+		f := control(op, opcode, nil, mods...)
+		return f.on(in90)
+	}
+	uniform := func(f Form) Form {
+		f.Pipe = PipeUniform
+		f.Mods = append(f.Mods, on(UR, 91, ""))
+		return f
+	}
+	amount := func(n uint8) Slot { return Slot{Name: "amount", Kind: KindImm, Bits: Bits{32, n}, Access: Reads} }
+	fence := lone(FENCE, 0x3c6, mod(FenceView, 72, 1, &enum{text: []string{".S", ".G"}}))
+	fence.Suffix, fence.Pipe = ".VIEW.ASYNC", PipeLSU
+	elect := Form{Op: ELECT, Opcode: 0x82f, Archs: in90, Pipe: PipeALU, Operands: []Slot{pd(always), toUniform(rd(w1)), pp()},
+		Mods: []ModField{flag(ElectKill, 85, ".IGNOREKILL"), off(UR, 91)}}
+	shared := lone(USETSHMSZ, 0x9c9, off(Flush, 72))
+	shared.Operands = []Slot{amount(20)}
+	flush := lone(USETSHMSZ, 0x9c9, on(Flush, 72, ".FLUSH"))
+	flush.Operands = []Slot{{Name: "amount", Kind: KindImm, Show: never}}
+	pool := ModField{Kind: Fixed, Bits: Bits{74, 1}, names: &enum{text: []string{bad, ".CTAPOOL"}}}
+	free := lone(USETMAXREG, 0x9c8, only(Alloc, Bits{72, 2}, 1, 1, ".DEALLOC"), pool)
+	free.Operands = []Slot{toUniform(hidden(pd(always), false)), amount(10)}
+	take := lone(USETMAXREG, 0x9c8, only(Alloc, Bits{72, 2}, 2, 2, ".TRY_ALLOC"), pool)
+	take.Operands = []Slot{toUniform(pd(always)), amount(10)}
+	remote := address(w2)
+	remote.URegAt, remote.Sel = Bits{64, 6}, &ModField{names: &enum{text: []string{".64"}}}
+	stas := memory(STAS, 0xdbd, []Slot{remote, noReuse(regB("B", traits{width: wSize}))}, mod(Size, 73, 3, &copySizes), on(Addr64, 90, ""), on(UR, 91, "")).on(in90)
+	return []Form{
+		lone(ACQBULK, 0x82e), lone(PREEXIT, 0x82d), lone(CGAERRBAR, 0x5ab), fence, elect, stas,
+		uniform(lone(UCGABAR_WAIT, 0xdc7)), uniform(lone(UCGABAR_ARV, 0x9c7, off(Flush, 72))),
+		uniform(shared), uniform(flush), uniform(free), uniform(take),
+	}
+}
