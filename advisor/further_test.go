@@ -155,6 +155,11 @@ func TestAtomicContention(t *testing.T) {
 			use: [B0-----:R-:W-:-:S01] FADD R6, R4, R6 ; // long_scoreboard=30/30` + rest + `50
 			RED.E.ADD.STRONG.GPU [R2], R5 ; // lg_throttle=20/20
 			EXIT ;`, speedup: 2, says: []string{"__shfl_xor_sync"}},
+		{name: "atomics that are drained, as hardware shows them", source: `
+			RED.E.ADD.STRONG.GPU [R2], R5 ; // selected=20 executed=10 threads=320
+			STG.E.SYS [R10], R5 ; // selected=30 executed=10 threads=80
+			EXIT ; // executed=10
+			BRA 0x30 ; // drain=50/50`, speedup: 100. / (100 - 50*.8), says: []string{"one atomic for all"}},
 		{name: "atomics that are drained", source: `
 			RED.E.ADD.STRONG.GPU [R2], R5 ; // selected=20 executed=10 threads=320
 			STG.E.SYS [R10], R5 ; // selected=30 executed=10 threads=80
