@@ -268,6 +268,15 @@ func TestWaitThroughBlocks(t *testing.T) {
 		EXIT ;`, blamer.Options{}, "one>join scheduling 12", "other>join arithmetic 4")
 }
 
+// TestWaitBehindLoads holds that the stall count of an instruction is not laid to a load that shares the counter of a later one.
+func TestWaitBehindLoads(t *testing.T) {
+	check(t, `
+		first: [B------:R-:W-:-:S01] LDS.U R4, [R7] ;
+		last:  [B------:R-:W0:-:S02] LDS.U R5, [R2] ;
+		use:   [B0-----:R-:W-:Y:S08] FADD R4, R4, R5 ; // wait=16 short_scoreboard=20
+		EXIT ;`, blamer.Options{}, "last>use shared_memory 20", "last>use scheduling 16")
+}
+
 // TestExact holds that the true producers replace the heuristic, and that agreement measures it.
 func TestExact(t *testing.T) {
 	const source = `

@@ -24,12 +24,13 @@ func (a *analysis) waitSources(use int) []edge {
 
 // lateResult returns the fixed-latency instruction whose result the use would read too early if the instruction before
 // had no stall count: of several the one that lacks the most cycles, and then the nearest. It returns -1 where there is
-// none in the block of the instruction before.
+// none in the block of the instruction before. Loads are of no fixed latency, also those without a counter of their own, whose
+// answer comes before a later load's.
 func (a *analysis) lateResult(use, prev int) int {
 	late, lack := -1, int64(0)
 	for _, d := range a.deps {
 		in := &a.code.Insts[d.def]
-		if isCounter(d.res) || d.def > prev || a.block[d.def] != a.block[prev] || isVariable(in) {
+		if isCounter(d.res) || d.def > prev || a.block[d.def] != a.block[prev] || isVariable(in) || sourceOf(in.Op) != arithmeticSource {
 			continue
 		}
 		passed := a.cycles[prev] - a.cycles[d.def] + 1
