@@ -41,12 +41,9 @@ func (b *builder) readFlows() {
 	}
 	for i := range code.Insts {
 		in := &code.Insts[i]
-		if in.Op == sass.BSSY {
-			b.markTarget(in)
-			continue
-		}
 		f, ok := b.flow(in)
 		if !ok {
+			b.markTarget(in) // of BSSY, WARPSYNC, LEPC
 			continue
 		}
 		b.flows[i] = f
@@ -89,8 +86,26 @@ func (b *builder) flow(in *sass.Inst) (f flow, ok bool) {
 	case sass.BRX, sass.JMX:
 		targets := b.indirect(in)
 		return flow{fallThrough: conditional, exits: len(targets) == 0, targets: targets}, true
+	case sass.CALL:
+		if targets := b.jump(in); targets != nil {
+			return flow{fallThrough: conditional, targets: targets}, true
+		}
 	}
 	return flow{}, false
+}
+
+// jump returns the target of a CALL inside its function, nothing for other ones. No return address goes with a CALL of
+// this form; the compilers for sm_80 leave loops by it, and such a one is a branch.
+func (b *builder) jump(in *sass.Inst) []int {
+	targets := b.direct(in)
+	if len(targets) == 0 {
+		return nil
+	}
+	pc := b.graph.Code.Insts[targets[0]].PC
+	if f := b.graph.Code.FunctionAt(pc); f == nil || f != b.graph.Code.FunctionAt(in.PC) || f.Offset == pc {
+		return nil
+	}
+	return targets
 }
 
 // condition reports whether an instruction has a condition beside its guard, as in @P0 BRA P1, label.

@@ -12,7 +12,7 @@ func (b *builder) findCalls() {
 	for _, block := range g.Blocks {
 		f := g.Funcs[block.Func]
 		for i := block.First; i <= block.Last; i++ {
-			if g.Code.Insts[i].Op == sass.CALL {
+			if _, jumps := b.flows[i]; g.Code.Insts[i].Op == sass.CALL && !jumps {
 				f.Calls = append(f.Calls, r.call(block, i))
 			}
 		}

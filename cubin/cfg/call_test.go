@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"gpa/cubin"
+	"gpa/cubin/asm"
 )
 
 // TestCallees names what calls of each kind go to.
@@ -102,5 +103,42 @@ func TestJumpTableWithoutAttribute(t *testing.T) {
 				t.Errorf("branch at %#x does not go to %#x", pc, target)
 			}
 		}
+	}
+}
+
+// TestCallInsideFunction: a CALL of a label of its own function is a branch, as compilers for sm_80 end loops.
+func TestCallInsideFunction(t *testing.T) {
+	data, err := asm.Assemble("loop.sass", []byte(`.arch sm_80
+.kernel loop
+    MOV R0, RZ
+again:
+    IADD3 R0, R0, 0x1, RZ
+    ISETP.GE.AND P0, PT, R0, 0x5, PT
+@P0 CALL.REL.NOINC done
+    BRA again
+done:
+    EXIT
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, err := cubin.NewFile("loop", data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, err := Build(file, file.Codes[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := g.Funcs[0]
+	var edges [][]int
+	for _, id := range f.Blocks {
+		edges = append(edges, g.Blocks[id].Succs)
+	}
+	if want := [][]int{{1}, {2, 3}, {1}, nil}; !slices.EqualFunc(edges, want, slices.Equal) || len(f.Calls) != 0 {
+		t.Errorf("edges %v, want %v; calls %v", edges, want, f.Calls)
+	}
+	if len(g.Loops) != 1 {
+		t.Errorf("%d loops", len(g.Loops))
 	}
 }

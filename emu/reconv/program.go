@@ -63,11 +63,13 @@ func newLayout(p *Program) (*layout, error) {
 	}
 	for s, g := range graphs {
 		for i := range g.Code.Insts {
-			switch g.Code.Insts[i].Op {
-			case sass.CALL:
-				l.kinds[p.Bases[s]+int32(i)] = call
-			case sass.RET:
+			if g.Code.Insts[i].Op == sass.RET {
 				l.kinds[p.Bases[s]+int32(i)] = ret
+			}
+		}
+		for _, f := range g.Funcs { // a CALL that is none of these is a jump
+			for i := range f.Calls {
+				l.kinds[p.Bases[s]+int32(f.Calls[i].Inst)] = call
 			}
 		}
 	}
