@@ -47,9 +47,8 @@ type trial struct {
 	runs  map[string]*execution
 }
 
-// forTrials plays n random graphs under all models and hands them to check.
-func forTrials(t *testing.T, n int, cyclic bool, check func(*testing.T, *trial)) {
-	t.Helper()
+// forGraphs makes n random graphs, each for 4, 8 or 32 lanes.
+func forGraphs(n int, cyclic bool, do func(seed uint64, g graph, lanes int)) {
 	for seed, made := uint64(0), 0; made < n; seed++ {
 		rng := rand.New(rand.NewPCG(seed, 7))
 		g, ok := randomGraph(rng, 4+rng.IntN(7), cyclic)
@@ -57,7 +56,15 @@ func forTrials(t *testing.T, n int, cyclic bool, check func(*testing.T, *trial))
 			continue
 		}
 		made++
-		r := &trial{g: g, lanes: []int{4, 8, 32}[made%3], runs: make(map[string]*execution)}
+		do(seed, g, []int{4, 8, 32}[made%3])
+	}
+}
+
+// forTrials plays n random graphs under all models and hands them to check.
+func forTrials(t *testing.T, n int, cyclic bool, check func(*testing.T, *trial)) {
+	t.Helper()
+	forGraphs(n, cyclic, func(seed uint64, g graph, lanes int) {
+		r := &trial{g: g, lanes: lanes, runs: make(map[string]*execution)}
 		for _, m := range Models() {
 			e := g.play(g.plan(t, m), r.lanes, g.random(seed))
 			if len(e.stuck) > 0 {
@@ -68,7 +75,7 @@ func forTrials(t *testing.T, n int, cyclic bool, check func(*testing.T, *trial))
 		if check(t, r); t.Failed() {
 			t.Fatalf("seed %d, %d lanes: %v", seed, r.lanes, g.succs)
 		}
-	}
+	})
 }
 
 // bound is the MIMD bound of a run's traces.
