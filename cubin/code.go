@@ -3,7 +3,6 @@ package cubin
 import (
 	"debug/elf"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"slices"
 	"sort"
@@ -37,7 +36,7 @@ func (r *reader) readCodes() error {
 		r.file.Codes = append(r.file.Codes, code)
 	}
 	if len(r.file.Codes) == 0 {
-		return errors.New("no code")
+		return ErrNoCode
 	}
 	return nil
 }

@@ -19,6 +19,9 @@ var ErrNotCubin = errors.New("not a cubin")
 // ErrArch says that a cubin is for an architecture that is not known.
 var ErrArch = errors.New("architecture not supported")
 
+// ErrNoCode says that a cubin holds data only.
+var ErrNoCode = errors.New("no code")
+
 // What CUDA adds to ELF. The figures are those that cuobjdump prints and that the compilers of CUDA 12 write.
 const (
 	osabiCUDA       = 0x33       // e_ident[EI_OSABI] up to CUDA 12

@@ -18,6 +18,7 @@ type rewriteFlags struct {
 	restructure bool
 	reorder     bool
 	census      bool
+	arch        string
 	reconverge  string
 	out         string
 }
@@ -38,7 +39,8 @@ reach of GPUs that have only convergence barriers.
 --reorder schedules the instructions of each block anew, loads early, and derives stall counts and waits from their
 dependences. A block keeps its order where that is estimated to be as fast.
 
---census takes a cubin or a folder of cubins and counts the unstructured functions and the transformations they need.
+--census takes a cubin, library or archive, or a folder of those, and counts the unstructured functions and the
+transformations they need (--arch sm_NN: only in code for this architecture).
 
 --check follows all paths and prints each dependence (RAW, WAW, WAR) of registers, predicates and convergence barriers
 that neither stall counts nor a dependence counter cover, and fails if there are any. Hardware does not check this.`,
@@ -49,6 +51,7 @@ that neither stall counts nor a dependence counter cover, and fails if there are
 			flags.BoolVar(&f.reorder, "reorder", false, "schedule the instructions of each block anew")
 			flags.StringVar(&f.reconverge, "reconverge", "", "place convergence barriers as `MODEL` re-converges: tf")
 			flags.BoolVar(&f.census, "census", false, "count unstructured functions and what they need")
+			flags.StringVar(&f.arch, "arch", "", "with --census: only code for this architecture, `sm_NN`")
 			flags.StringVarP(&f.out, "output", "o", "", "write the new cubin to `FILE`")
 			return func(_ context.Context, e *env, args []string) error {
 				name, err := oneArgument(args, "the cubin")
@@ -90,7 +93,7 @@ func (f *rewriteFlags) run(e *env, name string) error {
 		return err
 	}
 	if f.census {
-		return census(e, name)
+		return runCensus(e, name, f.arch)
 	}
 	file, err := openModule(name)
 	if err != nil {

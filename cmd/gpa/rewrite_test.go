@@ -20,7 +20,9 @@ func TestRewrite(t *testing.T) {
 	}{
 		{"restructure", []string{"--restructure", kernel, "-o", out}, exitDone, "1 cuts of 2 edges"},
 		{"what it wrote", []string{"--check", out}, exitDone, "all dependences are covered"},
-		{"is structured", []string{"--census", out}, exitDone, "        1            0"},
+		{"is structured", []string{"--census", out}, exitDone, "        1             0"},
+		{"census of a folder", []string{"--census", "--arch", "sm_70", "../../kernels/math"}, exitDone, "mandelbrot.sm_70.cubin"},
+		{"census of no code", []string{"--census", "rewrite_test.go"}, exitUsage, "rewrite_test.go"},
 		{"reconverge", []string{"--reconverge", "tf", kernel, "-o", out}, exitDone, "joins with a barrier"},
 		{"what that wrote", []string{"--check", out}, exitDone, "all dependences are covered"},
 		{"reorder", []string{"--reorder", "../../kernels/math/nbody/nbody.sm_70.cubin", "-o", out}, exitDone, "instructions moved"},

@@ -13,6 +13,7 @@ type Tally struct {
 	Unstructured int
 	Irreducible  int // of these, with a cycle that has several entries
 	Failed       int // of these, that cannot be made structured: endless loops, or too many copies
+	Undecoded    int // functions in sections with an instruction that did not decode; they count nowhere else
 	Blocks       int // of the unstructured functions that can
 	Counts           // sums
 }
@@ -23,7 +24,8 @@ func Census(file *cubin.File) (Tally, error) {
 	var t Tally
 	for _, code := range file.Codes {
 		if code.Err != nil {
-			return t, fmt.Errorf("section .text.%s: %w", code.Name, code.Err)
+			t.Undecoded += len(code.Functions)
+			continue
 		}
 		g, err := cfg.Build(file, code)
 		if err != nil {
@@ -70,6 +72,7 @@ func (t *Tally) Add(o Tally) {
 	t.Unstructured += o.Unstructured
 	t.Irreducible += o.Irreducible
 	t.Failed += o.Failed
+	t.Undecoded += o.Undecoded
 	t.Blocks += o.Blocks
 	t.Counts.Add(o.Counts)
 }
