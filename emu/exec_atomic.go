@@ -111,7 +111,6 @@ func compileAtomic(p *program, o *op) error {
 	if in.Op == sass.ATOMS {
 		o.space = spaceShared
 	}
-	o.ordered = o.space != spaceShared
 	switch kind {
 	case sass.AtomCAS:
 	case sass.AtomCASTSPIN, sass.AtomCAST:
@@ -178,7 +177,7 @@ func (x *atomicExec) run(w *warp, o *op) error {
 		}
 		if stored != old {
 			putWord(place, stored)
-			w.block.domain.changes++
+			w.block.run.changes++
 		}
 		if x.succeeds {
 			success := uint64(0)
