@@ -28,7 +28,7 @@ VERSION = (12, 9)
 def main(names):
     directories = sorted(os.path.dirname(path) for path in glob.glob(os.path.join(HERE, "*", "*", "launch.yaml")))
     if names:
-        directories = [os.path.join(HERE, name) for name in names]
+        directories = [os.path.normpath(os.path.join(HERE, name)) for name in names]
     compiler = Compiler() if "NVRTC_LIB" in os.environ else None
     for directory in directories:
         print(os.path.relpath(directory, HERE))
@@ -46,7 +46,9 @@ def architectures(directory):
 
 
 def refer(directory):
-    """Runs a kernel's reference script."""
+    """Runs a kernel's reference script, where it has one: the guide's kernels are compared with each other."""
+    if not os.path.exists(os.path.join(directory, "reference.py")):
+        return
     spec = importlib.util.spec_from_file_location("reference", os.path.join(directory, "reference.py"))
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)

@@ -196,7 +196,15 @@ func heat(samples, most float64) float64 {
 
 // waitsFor lists the rows that an instruction waits for, the most blamed first.
 func (c *htmlCode) waitsFor(use blamer.Node) string {
-	blames := slices.Clone(c.defs[use])
+	var blames []blamer.Blame
+	for _, b := range c.defs[use] {
+		i := slices.IndexFunc(blames, func(x blamer.Blame) bool { return x.Def == b.Def })
+		if i < 0 {
+			blames = append(blames, b)
+		} else {
+			blames[i].Count += b.Count
+		}
+	}
 	slices.SortStableFunc(blames, func(x, y blamer.Blame) int { return cmp.Compare(y.Count, x.Count) })
 	var parts []string
 	for _, b := range blames {

@@ -129,7 +129,7 @@ func (t *textReport) header(module *cubin.File, l *profiler.Launch, totals *prof
 		t.line("  %s", instructions(l))
 	}
 	if text := bandwidthText(l); text != "" {
-		t.line("  memory: %s", text)
+		t.paragraph("  memory: ", text)
 	}
 	if f.WarpsPerScheduler > 0 {
 		t.line("  occupancy: %s of %d warps a scheduler, %s an SM%s", short(f.WarpsPerScheduler), f.MaxWarpsPerScheduler,

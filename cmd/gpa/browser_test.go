@@ -3,11 +3,11 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"encoding/base64"
 	"encoding/json"
 	"io"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"testing"
 	"time"
 )
@@ -48,8 +48,18 @@ func openBrowser(t *testing.T) *browser {
 	if err != nil {
 		t.Fatal(err)
 	}
+	folder, err := os.MkdirTemp("", "gpa-browser-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The browser's children may outlive it by a moment and write there.
+	t.Cleanup(func() {
+		for i := 0; os.RemoveAll(folder) != nil && i < 50; i++ {
+			time.Sleep(20 * time.Millisecond)
+		}
+	})
 	cmd := exec.CommandContext(t.Context(), program, "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--window-size=1400,1000",
-		"--user-data-dir="+t.TempDir(), "--remote-debugging-pipe")
+		"--user-data-dir="+folder, "--remote-debugging-pipe")
 	cmd.ExtraFiles = []*os.File{theirs, ours}
 	cmd.WaitDelay = 5 * time.Second
 	if err := cmd.Start(); err != nil {
@@ -138,15 +148,11 @@ func (b *browser) receive() *devtoolsMessage {
 	return m
 }
 
-// open loads a file and waits until it has been painted. It returns the milliseconds from the request to the first paint.
-func (b *browser) open(file string) (firstPaint float64) {
+// open loads a page and waits until it has been painted. It returns the milliseconds from the request to the first paint.
+func (b *browser) open(url string) (firstPaint float64) {
 	b.t.Helper()
-	file, err := filepath.Abs(file)
-	if err != nil {
-		b.t.Fatal(err)
-	}
 	b.console = nil
-	b.call("Page.navigate", map[string]any{"url": "file://" + file}, nil)
+	b.call("Page.navigate", map[string]any{"url": url}, nil)
 	for b.receive().Method != "Page.loadEventFired" {
 	}
 	b.evaluate(`new Promise(done => new PerformanceObserver(list => done(list.getEntries()[0].startTime)).observe({type: "paint", buffered: true}))`, &firstPaint)
@@ -168,6 +174,26 @@ func (b *browser) evaluate(expression string, result any) {
 		if err := json.Unmarshal(answer.Result.Value, result); err != nil {
 			b.t.Fatalf("%s: %v", expression, err)
 		}
+	}
+}
+
+// resize gives the window a size.
+func (b *browser) resize(width, height int) {
+	b.t.Helper()
+	b.call("Emulation.setDeviceMetricsOverride", map[string]any{"width": width, "height": height, "deviceScaleFactor": 1, "mobile": false}, nil)
+}
+
+// picture writes what the window shows as a PNG file.
+func (b *browser) picture(file string) {
+	b.t.Helper()
+	var shot struct{ Data string }
+	b.call("Page.captureScreenshot", map[string]any{"format": "png"}, &shot)
+	data, err := base64.StdEncoding.DecodeString(shot.Data)
+	if err == nil {
+		err = os.WriteFile(file, data, 0o644)
+	}
+	if err != nil {
+		b.t.Fatal(err)
 	}
 }
 

@@ -58,7 +58,7 @@ func TestHTMLInBrowser(t *testing.T) {
 			if _, stderr, status := gpa(t, "profile", name, "--html", file); status != exitDone {
 				t.Fatalf("status %d: %s", status, stderr)
 			}
-			paint := b.open(file)
+			paint := b.open("file://" + file)
 			var got clicked
 			b.evaluate(clickAll, &got)
 			if len(got.Wrong) > 0 || got.Rows == 0 || got.Lines == 0 {
@@ -100,7 +100,7 @@ func TestCompareInBrowser(t *testing.T) {
 		if _, stderr, status := gpa(t, "compare", pair[0], pair[1], "--html", file); status != exitDone {
 			t.Fatalf("%v: status %d: %s", pair, status, stderr)
 		}
-		paint := b.open(file)
+		paint := b.open("file://" + file)
 		var got clicked
 		b.evaluate(clickTwins, &got)
 		if got.Rows == 0 || len(got.Wrong) > 0 {
@@ -164,7 +164,7 @@ func TestLongKernelInBrowser(t *testing.T) {
 			t.Fatalf("status %d: %s", status, stderr)
 		}
 	}
-	paint := b.open(file)
+	paint := b.open("file://" + file)
 	var rows int
 	b.evaluate(`document.querySelectorAll(".sass tr").length`, &rows)
 	var took []float64

@@ -132,15 +132,15 @@ func get(t *testing.T, ctx context.Context, url string) string {
 	return string(page)
 }
 
-// TestPprofServer asks the web interface for its views.
-func TestPprofServer(t *testing.T) {
-	t.Parallel()
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	address := freeAddress(t)
-	cmd := gpaProcess(t, "pprof", "-no_browser", "-http="+address, "hotspot")
+// servePprof starts the web interface with these arguments and returns its address. It ends with the test, and leaves no files behind.
+func servePprof(t *testing.T, args ...string) (address string) {
+	t.Helper()
+	address = freeAddress(t)
+	cmd := gpaProcess(t, append([]string{"pprof", "-no_browser", "-http=" + address}, args...)...)
 	temporary := t.TempDir()
 	cmd.Env = append(cmd.Env, "TMPDIR="+temporary)
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	cmd.WaitDelay = 10 * time.Second
 	stderr, err := cmd.StderrPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -148,13 +148,12 @@ func TestPprofServer(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	defer func() {
-		cmd.Process.Signal(os.Interrupt)
-		cmd.Wait()
+	t.Cleanup(func() {
+		cmd.Wait() // the test's context has ended, and so the process is to
 		if left, err := os.ReadDir(temporary); err != nil || len(left) > 0 {
 			t.Errorf("%d files are left behind, %v", len(left), err)
 		}
-	}()
+	})
 	serving := false
 	for lines := bufio.NewScanner(stderr); !serving && lines.Scan(); {
 		serving = strings.Contains(lines.Text(), "Serving web UI on ")
@@ -162,6 +161,13 @@ func TestPprofServer(t *testing.T) {
 	if !serving {
 		t.Fatal("the server did not start")
 	}
+	return address
+}
+
+// TestPprofServer asks the web interface for its views.
+func TestPprofServer(t *testing.T) {
+	t.Parallel()
+	address := servePprof(t, "hotspot")
 	for path, want := range map[string]string{
 		"/top":              "hotspot",
 		"/flamegraph":       "hotspot",
@@ -169,7 +175,7 @@ func TestPprofServer(t *testing.T) {
 		"/source?f=hotspot": "LDG.E.SYS",
 		"/disasm?f=hotspot": "LDG.E.SYS",
 	} {
-		if page := get(t, ctx, "http://"+address+"/ui"+path); !strings.Contains(page, want) {
+		if page := get(t, t.Context(), "http://"+address+"/ui"+path); !strings.Contains(page, want) {
 			t.Errorf("%s: %d bytes without %q", path, len(page), want)
 		}
 	}

@@ -16,42 +16,51 @@ import (
 	"gpa/profiler/sampler"
 )
 
-var update = flag.Bool("update", false, "write the README's sessions anew")
+var update = flag.Bool("update", false, "write the sessions and pictures of the documents anew")
 
 const readme = "README.md"
 
-// sessions finds the sessions that the README shows: the command after the prompt and its standard output.
+// sessions finds the sessions that a document shows: the command after the prompt and its standard output.
 var sessions = regexp.MustCompile("(?m)^```\n\\$ gpa (.*)\n((?s).*?)```$")
 
-// TestReadme runs the sessions that the README shows, in the repository's root, and compares the output.
+// TestReadme runs the sessions that the README and the documents show, in the repository's root, and compares the output.
 func TestReadme(t *testing.T) {
 	t.Chdir("../..")
-	data, err := os.ReadFile(readme)
+	documents, err := filepath.Glob("docs/*.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	n := 0
-	text := sessions.ReplaceAllStringFunc(string(data), func(session string) string {
-		n++
-		m := sessions.FindStringSubmatch(session)
-		line, shown := m[1], m[2]
-		got, stderr, status := gpa(t, strings.Fields(strings.ReplaceAll(line, "'", ""))...)
-		if status == exitUsage {
-			t.Errorf("gpa %s: %s", line, stderr)
-		}
-		if got != shown && !*update {
-			t.Errorf("gpa %s prints\n%s\nthe README shows\n%s\n(go test ./cmd/gpa -run Readme -update writes it anew)", line, got, shown)
-		}
-		return "```\n$ gpa " + line + "\n" + got + "```"
-	})
-	if n == 0 {
-		t.Fatal("the README shows no session")
+	for _, name := range append(documents, readme) {
+		t.Run(name, func(t *testing.T) {
+			data, err := os.ReadFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !sessions.Match(data) && name == readme {
+				t.Error("it shows no session")
+			}
+			text := sessions.ReplaceAllStringFunc(string(data), func(session string) string { return runSession(t, session) })
+			if *update {
+				if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+		})
 	}
-	if *update {
-		if err := os.WriteFile(readme, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+}
+
+// runSession runs a session and returns it with the output that came.
+func runSession(t *testing.T, session string) string {
+	m := sessions.FindStringSubmatch(session)
+	line, shown := m[1], m[2]
+	got, stderr, status := gpa(t, strings.Fields(strings.ReplaceAll(line, "'", ""))...)
+	if status == exitUsage {
+		t.Errorf("gpa %s: %s", line, stderr)
 	}
+	if got != shown && !*update {
+		t.Errorf("gpa %s prints\n%s\nthe document shows\n%s\n(go test ./cmd/gpa -run Readme -update writes it anew)", line, got, shown)
+	}
+	return "```\n$ gpa " + line + "\n" + got + "```"
 }
 
 // TestSameBytes profiles every built-in kernel twice: the files must be identical.

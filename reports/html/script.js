@@ -36,7 +36,8 @@
     const path = document.createElementNS(svgNS, "path");
     path.setAttribute("d", `M${x1},${y1} C${bend},${y1} ${bend},${y2} ${x2},${y2} m-6,-4 l6,4 l-6,4`);
     const label = document.createElementNS(svgNS, "text");
-    label.setAttribute("x", bend + 4);
+    label.setAttribute("x", bend);
+    label.setAttribute("text-anchor", "end");
     label.setAttribute("y", (y1 + y2) / 2);
     label.textContent = share;
     svg.append(path, label);
