@@ -12,6 +12,7 @@ import (
 // A block is a thread block (CTA) that is running.
 type block struct {
 	run    *launchRun
+	domain *domain
 	number int    // linear index in the grid
 	index  [3]int // blockIdx
 	sm     int    // that it is on, for %smid
@@ -44,7 +45,7 @@ func (r *launchRun) newBlock(number int) *block {
 	} else {
 		b = r.allocate()
 	}
-	b.number, b.live = number, size[0]*size[1]*size[2]
+	b.number, b.domain, b.live = number, &r.domain, size[0]*size[1]*size[2]
 	b.index = [3]int{number % grid[0], number / grid[0] % grid[1], number / (grid[0] * grid[1])}
 	b.barriers = [16]ctaBarrier{}
 	clear(b.shared)
@@ -198,7 +199,7 @@ func (b *block) release(number int) {
 	if !bar.complete(b.live) {
 		return
 	}
-	b.run.changes++
+	b.domain.changes++
 	if t := b.run.launch.Tracer; t != nil {
 		t.Release(b.number, number)
 	}
@@ -237,7 +238,7 @@ func (c *ctaBarrier) result() uint32 {
 // exited takes note of threads that have ended; a barrier may have waited for them only.
 func (b *block) exited(threads int) {
 	b.live -= threads
-	b.run.changes++
+	b.domain.changes++
 	for number := range b.barriers {
 		if b.barriers[number].threads > 0 {
 			b.release(number)

@@ -111,6 +111,7 @@ func compileAtomic(p *program, o *op) error {
 	if in.Op == sass.ATOMS {
 		o.space = spaceShared
 	}
+	o.ordered = o.space != spaceShared
 	switch kind {
 	case sass.AtomCAS:
 	case sass.AtomCASTSPIN, sass.AtomCAST:
@@ -177,7 +178,7 @@ func (x *atomicExec) run(w *warp, o *op) error {
 		}
 		if stored != old {
 			putWord(place, stored)
-			w.block.run.changes++
+			w.block.domain.changes++
 		}
 		if x.succeeds {
 			success := uint64(0)

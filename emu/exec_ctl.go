@@ -104,7 +104,7 @@ func bra(w *warp, o *op) error {
 // countTaken counts the lanes that take a branch.
 func (w *warp) countTaken(o *op, taken uint32) {
 	w.taken = taken
-	w.block.run.counters[o.index].taken += int64(bits.OnesCount32(taken))
+	w.block.domain.tally.ops[o.index].taken += int64(bits.OnesCount32(taken))
 }
 
 // braConverged is BRA.DIV and BRA.CONV: the branch depends on whether all live lanes of the warp are together.
@@ -134,6 +134,7 @@ func compileIndirect(p *program, o *op) error {
 	if in.Op == sass.JMX {
 		o.mode = 1
 	}
+	o.ordered = o.mode != 0 // it may be a system call
 	base := in.Operands[len(in.Operands)-1].Imm
 	if in.Op == sass.BRX && o.mode == 0 {
 		base += in.PC + sass.InstSize
@@ -208,7 +209,7 @@ func compileCALL(p *program, o *op) error {
 		target, absolute = reloc, true
 	}
 	if absolute && target >= syscallBase {
-		o.run = func(w *warp, o *op) error { return w.systemCall(o, w.condition(o), target) }
+		o.run, o.ordered = func(w *warp, o *op) error { return w.systemCall(o, w.condition(o), target) }, true
 		return nil
 	}
 	var ok bool

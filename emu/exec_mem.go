@@ -122,7 +122,7 @@ func (w *warp) access(o *op, kind accessKind) {
 	case w.mask == 0:
 		acc.kind = accessNone
 	case kind == accessStore:
-		w.block.run.changes++
+		w.block.domain.changes++
 	}
 	low := w.raw(&o.a)
 	if o.u.not && o.space == spaceGlobal {
@@ -171,15 +171,15 @@ func (w *warp) global(o *op, lane int, addr uint64, size int) ([]byte, error) {
 	if addr&uint64(size-1) != 0 {
 		return w.missing(size, w.addressFault(o, lane, Misaligned, addr, ""))
 	}
-	run := w.block.run
-	b := run.last
+	d := w.block.domain
+	b := d.last
 	if off := addr - b.addr; off < uint64(len(b.data)) && uint64(len(b.data))-off >= uint64(size) {
 		return b.data[off : off+uint64(size)], nil
 	}
-	if b = run.machine.memory.find(addr); b == nil || b.end()-addr < uint64(size) {
+	if b = w.block.run.machine.memory.find(addr); b == nil || b.end()-addr < uint64(size) {
 		return w.missing(size, w.addressFault(o, lane, OutOfBounds, addr, ""))
 	}
-	run.last = b
+	d.last = b
 	return b.data[addr-b.addr : addr-b.addr+uint64(size)], nil
 }
 
@@ -274,7 +274,8 @@ func within(data []byte, base, addr, size uint64) []byte {
 
 func loadGlobal(w *warp, o *op) error {
 	w.access(o, accessLoad)
-	size, rows, last := uint64(w.acc.size), w.rows(o), w.block.run.last
+	d := w.block.domain
+	size, rows, last := uint64(w.acc.size), w.rows(o), d.last
 	for m := w.mask; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
 		from := within(last.data, last.addr, w.acc.addr[i], size)
@@ -283,7 +284,10 @@ func loadGlobal(w *warp, o *op) error {
 			if from, err = w.global(o, i, w.acc.addr[i], int(size)); err != nil {
 				return err
 			}
-			last = w.block.run.last
+			last = d.last
+		}
+		if d.ahead && !d.stores.empty() {
+			from = d.stores.read(w.acc.addr[i], from)
 		}
 		if size < 4 {
 			w.take(o, i, from)
@@ -296,7 +300,8 @@ func loadGlobal(w *warp, o *op) error {
 
 func storeGlobal(w *warp, o *op) error {
 	w.access(o, accessStore)
-	size, words, last := uint64(w.acc.size), w.words(&o.b, int(w.acc.size)), w.block.run.last
+	d := w.block.domain
+	size, words, last := uint64(w.acc.size), w.words(&o.b, int(w.acc.size)), d.last
 	for m := w.mask; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
 		to := within(last.data, last.addr, w.acc.addr[i], size)
@@ -305,7 +310,10 @@ func storeGlobal(w *warp, o *op) error {
 			if to, err = w.global(o, i, w.acc.addr[i], int(size)); err != nil {
 				return err
 			}
-			last = w.block.run.last
+			last = d.last
+		}
+		if d.ahead {
+			to = d.stores.at(last, w.acc.addr[i], size)
 		}
 		if size < 4 {
 			w.give(o, i, to)
@@ -434,6 +442,24 @@ func (w *warp) generic(o *op, lane int, size int) (data []byte, err error) {
 	return data, err
 }
 
+// seen returns what a lane of a generic load sees where memory holds from.
+func (w *warp) seen(lane int, from []byte) []byte {
+	d := w.block.domain
+	if !d.ahead || w.acc.space != spaceGlobal || d.stores.empty() {
+		return from
+	}
+	return d.stores.read(w.acc.addr[lane], from)
+}
+
+// kept returns where a lane of a generic store leaves its bytes that are to go to a place in memory.
+func (w *warp) kept(lane int, to []byte) []byte {
+	d := w.block.domain
+	if !d.ahead || w.acc.space != spaceGlobal {
+		return to
+	}
+	return d.stores.at(d.last, w.acc.addr[lane], uint64(len(to)))
+}
+
 func loadGeneric(w *warp, o *op) error {
 	w.access(o, accessLoad)
 	size := int(w.acc.size)
@@ -443,7 +469,7 @@ func loadGeneric(w *warp, o *op) error {
 		if err != nil {
 			return err
 		}
-		w.take(o, i, from)
+		w.take(o, i, w.seen(i, from))
 	}
 	return nil
 }
@@ -457,7 +483,7 @@ func storeGeneric(w *warp, o *op) error {
 		if err != nil {
 			return err
 		}
-		w.give(o, i, to)
+		w.give(o, i, w.kept(i, to))
 	}
 	return nil
 }

@@ -3,7 +3,6 @@ package emu
 import (
 	"flag"
 	"fmt"
-	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -95,10 +94,10 @@ func executeOnce(tb testing.TB, in sass.Inst, regs []lanes, preds [16]uint32, wo
 	}
 	module := &cubin.File{Codes: []*cubin.Code{{Name: "one", Insts: []sass.Inst{in}}}}
 	p := compile(module, [32][]byte{words}, model, nil)
-	r := &launchRun{program: p, launch: &Launch{Block: [3]int{32, 1, 1}}, counters: make([]opCounter, len(p.ops)), budget: math.MaxInt64,
-		machine: &Machine{module: module}, threads: threadIndices([3]int{32, 1, 1})}
+	r := &launchRun{program: p, launch: &Launch{Block: [3]int{32, 1, 1}}, machine: &Machine{module: module}, threads: threadIndices([3]int{32, 1, 1})}
 	r.launch.Kernel = &cubin.Kernel{}
-	w := &warp{block: &block{run: r}, exists: allLanes, active: allLanes, regs: make([]lanes, max(p.rows(), len(regs))), preds: preds}
+	r.allow(0)
+	w := &warp{block: &block{run: r, domain: &r.domain}, exists: allLanes, active: allLanes, regs: make([]lanes, max(p.rows(), len(regs))), preds: preds}
 	copy(w.regs, regs)
 	return w, w.step()
 }

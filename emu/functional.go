@@ -80,7 +80,7 @@ func (f *functionalRun) round(round int64) error {
 			kept = append(kept, b)
 		}
 	}
-	f.running = kept
+	f.running, f.changes = kept, f.domain.changes
 	if f.changes != before {
 		f.changed = round
 	} else if round-f.changed > quiet {

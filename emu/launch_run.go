@@ -3,7 +3,6 @@ package emu
 import (
 	"fmt"
 	"math"
-	"math/bits"
 
 	"gpa/emu/arch"
 	"gpa/emu/reconv"
@@ -21,14 +20,14 @@ type launchRun struct {
 	sharedBytes int
 	localBytes  int
 	blocks      int
-	last        *buffer // that an access hit last
-	counters    []opCounter
+	domain      domain // without timing; with it every SM has its own
+	tally       tally
 	threads     []threadIndex // by warp of a block
 	ended       []*block      // whose storage is free
 	limit       int64         // warp instructions that it may execute
-	budget      int64         // those that are left
+	left        int64         // those that are left, as of the last quantum
 
-	changes int64 // what threads did that others can see: stores, atomics that changed something, exits, …
+	changes int64 // of all domains, as of the last quantum or round
 
 	timed *timedRun // nil without timing
 
@@ -36,14 +35,9 @@ type launchRun struct {
 	nowhere [16]byte // what accesses touch that fault and are let go on
 }
 
-// An opCounter counts executions of an op.
-type opCounter struct {
-	executions, threads, taken int64
-}
-
 // prepare checks a launch and makes its program.
 func (m *Machine) prepare(l *Launch) (*launchRun, error) {
-	r := &launchRun{machine: m, launch: l, last: &buffer{}}
+	r := &launchRun{machine: m, launch: l}
 	k := l.Kernel
 	r.facts = LaunchFacts{Kernel: k, Module: m.module, Model: m.gpu, Grid: l.Grid, Block: l.Block}
 	if err := m.check(l, r); err != nil {
@@ -67,13 +61,19 @@ func (m *Machine) prepare(l *Launch) (*launchRun, error) {
 		return nil, err
 	}
 	r.program.arriveAt(r.plan.Checks())
-	r.counters = make([]opCounter, len(r.program.ops))
 	r.threads = threadIndices(l.Block)
-	if r.limit = m.options.MaxInstructions; r.limit <= 0 {
-		r.limit = math.MaxInt64
-	}
-	r.budget = r.limit
+	r.allow(m.options.MaxInstructions)
 	return r, nil
+}
+
+// allow makes the counters ready for a limit of warp instructions, 0 for none.
+func (r *launchRun) allow(limit int64) {
+	if limit <= 0 {
+		limit = math.MaxInt64
+	}
+	r.tally = tally{ops: make([]opCounter, len(r.program.ops)), memory: make([]memoryCounter, len(r.program.ops))}
+	r.domain = newDomain(&r.tally)
+	r.limit, r.left, r.domain.budget = limit, limit, limit
 }
 
 // check holds a launch to the limits of the GPU and of the kernel.
@@ -142,7 +142,7 @@ func (r *launchRun) clock(w *warp) int64 {
 	if r.timed != nil {
 		return w.now
 	}
-	return r.limit - r.budget
+	return r.limit - r.domain.budget
 }
 
 func (r *launchRun) nanoseconds(w *warp) int64 {
@@ -152,14 +152,14 @@ func (r *launchRun) nanoseconds(w *warp) int64 {
 // result collects what the launch did.
 func (r *launchRun) result() *Result {
 	out := &Result{Facts: r.facts, LocalBytes: r.localBytes, SharedDynamic: r.launch.SharedDynamic, Level: r.machine.options.Timing}
-	for i := range r.counters {
-		c, o := &r.counters[i], &r.program.ops[i]
+	for i := range r.tally.ops {
+		c, o := &r.tally.ops[i], &r.program.ops[i]
 		if c.executions == 0 {
 			continue
 		}
 		n := Counter{Code: int(o.code), PC: o.inst.PC, Executions: c.executions, ThreadExecutions: c.threads, BranchTaken: c.taken}
 		if r.timed != nil {
-			n.memoryCounter = r.timed.counters[i]
+			n.memoryCounter = r.tally.memory[i]
 		}
 		out.Counters = append(out.Counters, n)
 		out.WarpInstructions += c.executions
@@ -175,14 +175,12 @@ func (r *launchRun) result() *Result {
 	return out
 }
 
-// count counts the execution of an op by the lanes of the mask; false where the launch may execute no more.
-func (r *launchRun) count(o *op, mask uint32) bool {
-	if r.budget == 0 {
-		return false
+// forget makes all domains forget the buffer that they hit last.
+func (r *launchRun) forget() {
+	r.domain.last = &buffer{}
+	if r.timed != nil {
+		for _, s := range r.timed.sms {
+			s.domain.last = &buffer{}
+		}
 	}
-	r.budget--
-	c := &r.counters[o.index]
-	c.executions++
-	c.threads += int64(bits.OnesCount32(mask))
-	return true
 }

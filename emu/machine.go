@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"runtime"
 
 	"gpa/cubin"
 	"gpa/cubin/sass"
@@ -47,6 +48,7 @@ type Options struct {
 	MaxInstructions int64        // warp instructions of a launch, 0 for no limit
 	Stdout          io.Writer    // of device-side printf; nil to drop it
 	Heap            int64        // bytes for device-side malloc
+	Workers         int          // SMs that are advanced at a time, 0 for as many as there are processors; it changes no result
 	Reconvergence   reconv.Model // nil for the hardware's own, [reconv.Volta]
 }
 
@@ -158,6 +160,14 @@ func (m *Machine) loadBanks() {
 			m.banks[b.Number] = append([]byte(nil), b.Data...)
 		}
 	}
+}
+
+// workers returns how many SMs are advanced at a time.
+func (m *Machine) workers() int {
+	if m.options.Workers > 0 {
+		return min(m.options.Workers, m.gpu.SMs.Int())
+	}
+	return min(runtime.GOMAXPROCS(0), m.gpu.SMs.Int())
 }
 
 // Module returns the module that is loaded.

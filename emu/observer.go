@@ -7,12 +7,12 @@ import (
 )
 
 // An Observer watches a timed launch as a hardware sampler would: from outside and without changing it. All calls of a
-// launch come from one goroutine at a time.
+// launch come from one goroutine at a time, but those of NextSample, which may come from several while no other is under way.
 type Observer interface {
 	// Begin is called once, before the first cycle.
 	Begin(*LaunchFacts)
 	// NextSample returns the first cycle at or after cycle in which the observer wants to look at the SM; a cycle that
-	// passes while the SM holds no warp is not reported.
+	// passes while the SM holds no warp is not reported. What it returns must not depend on calls for other SMs.
 	NextSample(sm int, cycle int64) int64
 	// Sample is called for a cycle that NextSample named. The samples of an SM come in the order of their cycles, but each
 	// only when the producers of all stalls in it are known, which may be after later calls of NextSample. The view is

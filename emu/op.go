@@ -22,6 +22,7 @@ type op struct {
 
 	guard    uint8 // predicate register
 	guardNot bool
+	ordered  bool // must see what all others have stored, see crew.go
 
 	dst     uint16 // first destination register
 	pd, pe  uint8  // destination predicates, PT for none

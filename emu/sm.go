@@ -61,6 +61,9 @@ type sm struct {
 	slots  []*resident
 	blocks int // resident
 
+	domain domain
+	paused bool // before an instruction that must not run ahead of the other SMs
+
 	now     int64 // cycle of the last issue
 	stopped error // why the SM cannot go on
 
@@ -80,7 +83,7 @@ type sm struct {
 }
 
 func newSM(r *timedRun, id int) *sm {
-	s := &sm{id: id, run: r, sampler: samplerQueue{observer: r.observer}, path: mem.NewSM(r.memory, id), slots: make([]*resident, r.model.Limits.Warps.Int())}
+	s := &sm{id: id, run: r, sampler: samplerQueue{observer: r.observer}, path: mem.NewSM(r.memory, id), slots: make([]*resident, r.model.Limits.Warps.Int()), domain: newDomain(nil)}
 	s.code, s.consts = newCode(r.model, s.path), newConstants(r.model, s.path)
 	for i := range r.model.Limits.Schedulers.Int() {
 		s.cores = append(s.cores, &subcore{id: i, path: s.path, at: mem.Never, wake: mem.Never, issuedAt: -1, ack: r.memory.Ack(), ports: newRegisterPorts(r.model)})
@@ -120,8 +123,9 @@ func (s *sm) place(b *block, t int64) {
 	}
 }
 
-// advance runs the SM up to cycle end.
+// advance runs the SM up to cycle end, or to an instruction before which an SM that runs ahead has to pause.
 func (s *sm) advance(end int64) error {
+	s.paused = false
 	for {
 		c := s.earliest()
 		if c.at >= end {
@@ -132,6 +136,10 @@ func (s *sm) advance(end int64) error {
 		if v == nil {
 			c.at = at
 			continue
+		}
+		if v.next.ordered && s.domain.ahead {
+			s.paused = true
+			return nil
 		}
 		if err := s.issue(c, v, at); err != nil {
 			return err

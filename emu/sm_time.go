@@ -44,7 +44,7 @@ func (s *sm) shared(c *subcore, v *resident, o *op, t int64) (read, done int64) 
 	}
 	passes, ideal := s.banks.Passes(&a.addr, a.mask, int(a.size), a.kind == accessAtomic)
 	passes = o.t.supposedPasses(passes, ideal)
-	n := &s.run.counters[o.index]
+	n := &s.domain.tally.memory[o.index]
 	n.SharedWavefronts += int64(passes)
 	n.SharedWavefrontsIdeal += int64(ideal)
 	return s.path.Shared(c.id, t, mem.Shared{
@@ -64,7 +64,7 @@ func (s *sm) global(c *subcore, v *resident, o *op, t int64) (read, done int64) 
 		return s.shared(c, v, o, t)
 	}
 	s.coalescer.Add(&a.addr, a.mask, int(a.size))
-	n := &s.run.counters[o.index]
+	n := &s.domain.tally.memory[o.index]
 	n.GlobalSectors += int64(s.coalescer.Sectors)
 	n.GlobalSectorsIdeal += int64(s.coalescer.Ideal)
 	g := mem.Global{Kind: requestKind(a), Words: a.words(), Bypass: o.t.bypass, Uniform: o.t.uniform}

@@ -45,7 +45,7 @@ func (w *warp) systemCall(o *op, lanes uint32, address uint64) error {
 	if w.block.run.program.registers < abiRegisters {
 		return w.fault(o, bits.TrailingZeros32(lanes), BadSystemCall, "the caller does not follow the calling convention")
 	}
-	w.block.run.changes++
+	w.block.domain.changes++
 	var targets [32]int32
 	for m := lanes; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m)
@@ -124,7 +124,7 @@ func callFree(w *warp, o *op, lane int) error {
 	if !w.block.run.machine.heap.free(addr) {
 		return w.addressFault(o, lane, BadSystemCall, addr, "free of what malloc did not return")
 	}
-	w.block.run.last = &buffer{} // which it may have been
+	w.block.run.forget() // the buffer that it may have been
 	return nil
 }
 

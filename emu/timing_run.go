@@ -25,7 +25,9 @@ type timedRun struct {
 	observer Observer
 	sms      []*sm
 	paths    []*mem.SM
-	counters []memoryCounter // by op index
+	crew     *crew
+	active   []*sm // of a quantum: that hold blocks
+	issued   int64 // warp instructions of the quantum before
 
 	codeLine     int64 // instructions in a line of code
 	codeLines    int64 // of the program
@@ -54,7 +56,7 @@ func newTimedRun(l *launchRun) *timedRun {
 	r := &timedRun{
 		launch: l, model: m, memory: mem.NewConfig(m, l.facts.Occupancy.Carveout, !full), latency: newLatencies(m), full: full,
 		overlaps: whatIf.overlaps(), perfectFetch: whatIf != nil && whatIf.PerfectFetch,
-		observer: l.launch.Observer, counters: make([]memoryCounter, len(l.program.ops)),
+		observer: l.launch.Observer,
 		codeLine: int64(m.Fetch.Line.Int() / sass.InstSize), constantLine: int64(m.Constant.Line.Int()),
 	}
 	r.codeLines = (int64(len(l.program.ops)) + r.codeLine - 1) / r.codeLine
@@ -83,6 +85,8 @@ func (r *launchRun) runTimed(ctx context.Context) error {
 	if o := r.launch.Observer; o != nil {
 		o.Begin(&r.facts)
 	}
+	r.timed.crew = newCrew(r.machine.workers(), r.tally)
+	defer r.timed.crew.dismiss()
 	return r.timed.run(ctx)
 }
 
@@ -122,11 +126,7 @@ func (r *timedRun) length() int64 {
 // quantum advances everything.
 func (r *timedRun) quantum(begin, end int64) error {
 	r.reached = end
-	for _, s := range r.sms {
-		if s.blocks > 0 && s.stopped == nil {
-			s.stopped = s.advance(end)
-		}
-	}
+	r.advance(begin, end)
 	r.device.Serve(r.paths, begin, end)
 	for _, s := range r.sms {
 		s.answers()
@@ -138,6 +138,48 @@ func (r *timedRun) quantum(begin, end int64) error {
 	}
 	r.moveUp(end)
 	return nil
+}
+
+// advance runs all SMs that hold blocks to the end of a quantum.
+func (r *timedRun) advance(begin, end int64) {
+	r.active = r.active[:0]
+	for _, s := range r.sms {
+		if s.blocks > 0 {
+			r.active = append(r.active, s)
+		}
+	}
+	// Where the launch may be at the end of its instructions, or there is nobody to run ahead of, nobody does.
+	ahead := len(r.active) > 1 && r.launch.left >= int64(len(r.active)*r.model.Limits.Schedulers.Int())*(end-begin)
+	var issued int64
+	if ahead {
+		r.crew.each(r.active, r.issued >= crewThreshold, func(w *worker, s *sm) { r.runAhead(w, s, end) })
+		for _, s := range r.active {
+			s.domain.stores.commit()
+			s.domain.ahead = false
+			issued += r.launch.left - s.domain.budget
+		}
+	}
+	for _, s := range r.active {
+		if ahead && !s.paused {
+			continue
+		}
+		before := max(r.launch.left-issued, 0)
+		s.domain.budget, s.domain.tally = before, &r.crew.workers[0].tally
+		s.stopped = s.advance(end)
+		issued += before - s.domain.budget
+	}
+	r.issued = issued
+	r.launch.left = max(r.launch.left-issued, 0)
+	r.launch.changes = 0
+	for _, s := range r.sms {
+		r.launch.changes += s.domain.changes
+	}
+}
+
+// runAhead runs an SM to the end of a quantum, or as far as it can without the others.
+func (r *timedRun) runAhead(w *worker, s *sm, end int64) {
+	s.domain.ahead, s.domain.budget, s.domain.tally = true, r.launch.left, &w.tally
+	s.stopped = s.advance(end)
 }
 
 // stopped returns why the launch cannot go on, if it cannot: of several faults in a quantum the first in time.
@@ -192,7 +234,7 @@ func (r *timedRun) fill() {
 // place gives an SM the next block.
 func (r *timedRun) place(s *sm, t int64) {
 	b := r.launch.newBlock(r.next)
-	b.sm = s.id
+	b.sm, b.domain = s.id, &s.domain
 	r.next++
 	s.place(b, t)
 }

@@ -2,7 +2,6 @@ package emu
 
 import (
 	"fmt"
-	"math"
 	"os"
 	"strconv"
 	"strings"
@@ -30,8 +29,9 @@ func newTestWarp(tb testing.TB, text string) *warp {
 		tb.Fatal(err)
 	}
 	p := compile(&cubin.File{Codes: []*cubin.Code{code}}, [32][]byte{}, model, nil)
-	r := &launchRun{program: p, launch: &Launch{Block: [3]int{32, 1, 1}}, counters: make([]opCounter, len(p.ops)), budget: math.MaxInt64}
-	w := &warp{block: &block{run: r}, exists: allLanes, active: allLanes, regs: make([]lanes, p.rows())}
+	r := &launchRun{program: p, launch: &Launch{Block: [3]int{32, 1, 1}}}
+	r.allow(0)
+	w := &warp{block: &block{run: r, domain: &r.domain}, exists: allLanes, active: allLanes, regs: make([]lanes, p.rows())}
 	w.preds[sass.PT] = allLanes
 	return w
 }

@@ -100,7 +100,7 @@ func (w *warp) step() error {
 		}
 		w.mask &= g
 	}
-	if !w.block.run.count(o, w.mask) {
+	if !w.block.domain.count(o, w.mask) {
 		return w.exhausted(o)
 	}
 	w.pc++ // control instructions set it again

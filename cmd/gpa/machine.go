@@ -17,10 +17,12 @@ import (
 type machineFlags struct {
 	maxInstructions int64
 	reconvergence   string
+	workers         int
 }
 
 func (m *machineFlags) register(flags *pflag.FlagSet) {
 	flags.Int64Var(&m.maxInstructions, "max-instructions", 0, "stop a launch after `N` warp instructions (default: no limit)")
+	flags.IntVar(&m.workers, "workers", 0, "run `N` SMs at a time; no result depends on it (default: as many as there are processors)")
 	var names []string
 	for _, model := range reconv.Models() {
 		names = append(names, model.Name())
@@ -33,6 +35,9 @@ func (m *machineFlags) session(r *resolved, level emu.TimingLevel, prints io.Wri
 	if m.maxInstructions < 0 {
 		return nil, usagef("--max-instructions: %d is negative", m.maxInstructions)
 	}
+	if m.workers < 0 {
+		return nil, usagef("--workers: %d is negative", m.workers)
+	}
 	limit := m.maxInstructions
 	if limit == 0 {
 		limit = math.MaxInt64
@@ -42,7 +47,7 @@ func (m *machineFlags) session(r *resolved, level emu.TimingLevel, prints io.Wri
 		return nil, usagef("--reconvergence: %w", err)
 	}
 	machine, err := emu.New(r.model, r.module, emu.Options{
-		Timing: level, MaxInstructions: limit, Stdout: prints, Heap: r.file.Heap, Reconvergence: model,
+		Timing: level, MaxInstructions: limit, Stdout: prints, Heap: r.file.Heap, Reconvergence: model, Workers: m.workers,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", r.module.Name, err)
