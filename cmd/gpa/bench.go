@@ -48,7 +48,7 @@ type benchKernel struct {
 	Speed            benchSpeed `json:"speed"`
 }
 
-// A benchSpeed holds warp instructions per second of host time at each level of timing, with samples taken where there
+// A benchSpeed holds warp instructions per second of processor time at each level of timing, with samples taken where there
 // is timing.
 type benchSpeed struct {
 	Full float64 `json:"full"`
@@ -60,7 +60,7 @@ func benchCommand() command {
 	return command{
 		name: "bench", args: "[KERNEL ...]", short: "measure how fast the emulated GPU runs on this machine",
 		long: `Every KERNEL, by default each built-in one, runs at every level of timing on one core of this machine: full and fast with
-samples taken, none without. What is printed is warp instructions per second of host time in the launches, the set-up of
+samples taken, none without. What is printed is warp instructions per second of processor time in the launches, the set-up of
 each launch included, of the fastest of --repeat runs. The last line is the median over the kernels.`,
 		setup: func(flags *pflag.FlagSet) action {
 			var f benchFlags
@@ -118,7 +118,7 @@ func (f *benchFlags) kernel(ctx context.Context, name string) (benchKernel, erro
 	return k, nil
 }
 
-// benchOnce runs all launches of a kernel and returns their warp instructions and their host time.
+// benchOnce runs all launches of a kernel and returns their warp instructions and their processor time.
 func benchOnce(ctx context.Context, name string, level emu.TimingLevel) (instructions int64, took time.Duration, err error) {
 	r, err := new(target).resolve(name)
 	if err != nil {
@@ -135,6 +135,7 @@ func benchOnce(ctx context.Context, name string, level emu.TimingLevel) (instruc
 		return 0, 0, err
 	}
 	ran := newExecution(r)
+	ran.clock = cpuTime
 	runtime.GC() // what was set up before is not to be paid for during the launches
 	if err := ran.all(ctx, s, o); err != nil {
 		return 0, 0, err
