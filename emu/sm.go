@@ -180,10 +180,8 @@ func (s *sm) issue(c *subcore, v *resident, t int64) error {
 		v.stalled, v.yielded = t+s.run.latency.yield, true
 	}
 	read, done := s.time(c, v, o, t)
-	if !tm.gone() { // nobody waits for what is not there
-		v.count(tm.write, t, done, o)
-		v.count(tm.read, t, read, o)
-	}
+	v.count(tm.write, t, done, o)
+	v.count(tm.read, t, read, o)
 	return s.follow(v, o, t)
 }
 
