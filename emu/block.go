@@ -45,7 +45,7 @@ func (r *launchRun) newBlock(number int) *block {
 	} else {
 		b = r.allocate()
 	}
-	b.number, b.domain, b.live = number, &r.domain, size[0]*size[1]*size[2]
+	b.number, b.live = number, size[0]*size[1]*size[2]
 	b.index = [3]int{number % grid[0], number / grid[0] % grid[1], number / (grid[0] * grid[1])}
 	b.barriers = [16]ctaBarrier{}
 	clear(b.shared)
@@ -53,7 +53,16 @@ func (r *launchRun) newBlock(number int) *block {
 	for _, w := range b.warps {
 		w.restart()
 	}
+	b.enter(&r.domain)
 	return b
+}
+
+// enter makes the block part of a domain.
+func (b *block) enter(d *domain) {
+	b.domain = d
+	for _, w := range b.warps {
+		w.scratch = &d.scratch
+	}
 }
 
 // recycle gives the storage of a block that has ended to one that is to begin.

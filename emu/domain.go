@@ -14,6 +14,7 @@ type domain struct {
 	tally   *tally
 	stores  storeBuffer
 	ahead   bool
+	scratch scratch
 }
 
 // A tally counts what has been executed. The sum over several is what counts.

@@ -20,6 +20,17 @@ type Observer interface {
 	Sample(view SMView, cycle int64)
 }
 
+// A Chooser is an Observer that looks at one warp of each sample only, and says at which before the sample is taken: that
+// saves the others' states. The view that [Observer.Sample] gets then has the state of that warp alone.
+type Chooser interface {
+	Observer
+	// Chooses reports whether the observer chooses in the launch that begins.
+	Chooses() bool
+	// Choose returns the scheduler and which of its warps, of a view that has no states and holds at least one warp. As of
+	// NextSample, calls may come from several goroutines.
+	Choose(view SMView, cycle int64) (scheduler, i int)
+}
+
 // LaunchFacts are what is known of a launch before it runs.
 type LaunchFacts struct {
 	Kernel    *cubin.Kernel

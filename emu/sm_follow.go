@@ -123,6 +123,7 @@ func (s *sm) remove(v *resident) {
 		return
 	}
 	s.freed = append(s.freed, b.ended)
+	s.run.launch.recycle(b.block)
 	s.until = max(s.until, b.ended)
 	if s.blocks--; s.blocks == 0 {
 		s.active += s.until - s.since

@@ -139,73 +139,96 @@ type snapshot struct {
 	sm     int
 	cycle  int64
 	issued []bool
-	warps  [][]sampled
+	warps  [][]*resident // by scheduler
+	states [][]WarpState // of these; of the chosen one only where the observer chooses
+	open   []openState
 }
 
-// A sampled is the state of a warp in a snapshot.
-type sampled struct {
-	state WarpState
-	open  *resident // the warp, where its producer is not known yet
+// An openState is one of a snapshot's states whose producer is not known yet.
+type openState struct{ scheduler, place int }
+
+func newSnapshot(cores int) *snapshot {
+	return &snapshot{issued: make([]bool, cores), warps: make([][]*resident, cores), states: make([][]WarpState, cores)}
 }
 
-func (p *snapshot) SM() int                   { return p.sm }
-func (p *snapshot) Schedulers() int           { return len(p.warps) }
-func (p *snapshot) Warps(scheduler int) int   { return len(p.warps[scheduler]) }
-func (p *snapshot) Issued(scheduler int) bool { return p.issued[scheduler] }
-func (p *snapshot) Warp(scheduler, i int) WarpState {
-	return p.warps[scheduler][i].state
-}
+func (p *snapshot) SM() int                             { return p.sm }
+func (p *snapshot) Schedulers() int                     { return len(p.warps) }
+func (p *snapshot) Warps(scheduler int) int             { return len(p.warps[scheduler]) }
+func (p *snapshot) Issued(scheduler int) bool           { return p.issued[scheduler] }
+func (p *snapshot) Warp(scheduler, place int) WarpState { return p.states[scheduler][place] }
 
 // take fills the snapshot with the state of the SM in cycle t and reports whether the SM held a warp then.
-func (p *snapshot) take(s *sm, t int64) bool {
-	p.sm, p.cycle = s.id, t
+func (p *snapshot) take(s *sm, t int64, chooser Chooser) bool {
+	p.sm, p.cycle, p.open = s.id, t, p.open[:0]
 	var held int
 	for i, c := range s.cores {
 		p.issued[i] = c.issuedAt == t
 		p.warps[i] = p.warps[i][:0]
 		for _, v := range c.warps {
-			if t < v.born || v.ended && t >= v.blocked {
-				continue
+			if t >= v.born && (!v.ended || t < v.blocked) {
+				p.warps[i] = append(p.warps[i], v)
 			}
-			w, open := v.state(t)
-			shown := sampled{state: w}
-			if open {
-				shown.open = v
-			}
-			p.warps[i] = append(p.warps[i], shown)
-			held++
+		}
+		n := len(p.warps[i])
+		if held += n; cap(p.states[i]) < n {
+			p.states[i] = make([]WarpState, n)
+		}
+		p.states[i] = p.states[i][:n]
+	}
+	if held == 0 {
+		return false
+	}
+	if chooser != nil {
+		p.look(chooser.Choose(p, t))
+		return true
+	}
+	for i := range p.warps {
+		for k := range p.warps[i] {
+			p.look(i, k)
 		}
 	}
-	return held > 0
+	return true
+}
+
+// look takes the state of one warp.
+func (p *snapshot) look(scheduler, place int) {
+	w, open := p.warps[scheduler][place].state(p.cycle)
+	p.states[scheduler][place] = w
+	if open {
+		p.open = append(p.open, openState{scheduler, place})
+	}
 }
 
 // complete fills in the producers that are known by now and reports whether all are.
 func (p *snapshot) complete() bool {
-	done := true
-	for _, warps := range p.warps {
-		for i := range warps {
-			w := &warps[i]
-			if w.open == nil {
-				continue
-			}
-			o, open := w.open.producer(p.cycle)
-			if open {
-				done = false
-				continue
-			}
-			w.state.produced(o)
-			w.open = nil
+	rest := p.open[:0]
+	for _, at := range p.open {
+		o, open := p.warps[at.scheduler][at.place].producer(p.cycle)
+		if open {
+			rest = append(rest, at)
+			continue
 		}
+		p.states[at.scheduler][at.place].produced(o)
 	}
-	return done
+	p.open = rest
+	return len(rest) == 0
 }
 
 // A samplerQueue takes the samples of an SM and holds them back until they are complete.
 type samplerQueue struct {
 	observer Observer
-	next     int64 // the next cycle to sample
+	chooser  Chooser // the observer, if it chooses
+	next     int64   // the next cycle to sample
 	taken    []*snapshot
 	unused   []*snapshot
+}
+
+func newSamplerQueue(o Observer) samplerQueue {
+	q := samplerQueue{observer: o}
+	if c, ok := o.(Chooser); ok && c.Chooses() {
+		q.chooser = c
+	}
+	return q
 }
 
 // begin asks for the first sample at or after cycle t, when the SM has got a block while it held none.
@@ -223,7 +246,7 @@ func (q *samplerQueue) begin(s *sm, t int64) {
 func (q *samplerQueue) upTo(s *sm, t int64) {
 	for q.next < t {
 		p := q.blank(len(s.cores))
-		if p.take(s, q.next) {
+		if p.take(s, q.next, q.chooser) {
 			q.taken = append(q.taken, p)
 		} else {
 			q.unused = append(q.unused, p)
@@ -238,7 +261,7 @@ func (q *samplerQueue) blank(cores int) *snapshot {
 		q.unused = q.unused[:n-1]
 		return p
 	}
-	return &snapshot{issued: make([]bool, cores), warps: make([][]sampled, cores)}
+	return newSnapshot(cores)
 }
 
 // deliver shows the observer the samples that are complete, in order. All are completed as far as they can be, also those

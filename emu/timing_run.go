@@ -234,7 +234,8 @@ func (r *timedRun) fill() {
 // place gives an SM the next block.
 func (r *timedRun) place(s *sm, t int64) {
 	b := r.launch.newBlock(r.next)
-	b.sm, b.domain = s.id, &s.domain
+	b.sm = s.id
+	b.enter(&s.domain)
 	r.next++
 	s.place(b, t)
 }

@@ -17,7 +17,6 @@ type warp struct {
 	block  *block
 	id     int // in its block
 	status warpStatus
-	acc    access
 
 	regs  []lanes    // registers, uniform registers (one value in all lanes), sinks
 	preds [16]uint32 // predicates, then uniform predicates: none of the lanes or all
@@ -35,13 +34,19 @@ type warp struct {
 	regrouped bool  // the instruction has told the re-convergence state where control goes
 	cost      int64 // cycles that re-convergence has cost since the warp last issued
 
-	tmp  [3][2]lanes // modified operands
-	wide [5]doubles  // operands and results as f64
-	res  [4]lanes    // results to be stored in some lanes only
+	*scratch
 
 	result uint32 // of BAR.RED
 	now    int64  // cycle of the last issue, with timing
 	loop   loop   // without timing: whether the warp repeats itself
+}
+
+// A scratch is what an instruction leaves while it is executed. The warps of a domain share one, as they take turns.
+type scratch struct {
+	acc  access
+	tmp  [3][2]lanes // modified operands
+	wide [5]doubles  // operands and results as f64
+	res  [4]lanes    // results to be stored in some lanes only
 }
 
 // warpStatus says whether a warp can execute.

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"os"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -37,6 +38,9 @@ func openTerminal(t *testing.T, width uint16) (terminal, other *os.File) {
 	return terminal, other
 }
 
+// progressLines are lines of progress up to where they are taken away: a busy machine shows some.
+var progressLines = regexp.MustCompile(`(\r\x1b\[K[^\r\n]*)*\r\x1b\[K`)
+
 // onTerminal runs a command line with its output on a terminal and returns what it printed.
 func onTerminal(t *testing.T, width uint16, variables map[string]string, args ...string) string {
 	t.Helper()
@@ -59,7 +63,7 @@ func onTerminal(t *testing.T, width uint16, variables map[string]string, args ..
 		t.Errorf("%v: status %d", args, status)
 	}
 	terminal.Close()
-	return strings.ReplaceAll(<-read, "\r\n", "\n")
+	return progressLines.ReplaceAllString(strings.ReplaceAll(<-read, "\r\n", "\n"), "")
 }
 
 // TestTerminal prints on terminals: what is printed fits, and colours come only where they are wanted.

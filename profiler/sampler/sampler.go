@@ -88,7 +88,7 @@ func (s *Sampler) Sample(view emu.SMView, cycle int64) {
 	if !ok {
 		return
 	}
-	warp := draw(s.options.Seed, view.SM(), cycle, view.Warps(scheduler))
+	warp := s.draw(view, scheduler, cycle)
 	taken := sample{state: view.Warp(scheduler, warp), issued: view.Issued(scheduler)}
 	if !s.automatic() {
 		s.add(taken)
@@ -97,6 +97,21 @@ func (s *Sampler) Sample(view emu.SMView, cycle int64) {
 	taken.cycle, taken.count = cycle, 1
 	s.samples = append(s.samples, taken)
 	s.thin()
+}
+
+// Chooses reports whether which warp is sampled follows from the cycle alone: with the automatic period it does, with a fixed
+// one it depends on the SM's samples before.
+func (s *Sampler) Chooses() bool { return s.automatic() }
+
+// Choose returns the warp that Sample will look at.
+func (s *Sampler) Choose(view emu.SMView, cycle int64) (scheduler, i int) {
+	scheduler, _ = thinnedTurn(view, cycle/MinPeriod)
+	return scheduler, s.draw(view, scheduler, cycle)
+}
+
+// draw selects a warp of a scheduler.
+func (s *Sampler) draw(view emu.SMView, scheduler int, cycle int64) int {
+	return draw(s.options.Seed, view.SM(), cycle, view.Warps(scheduler))
 }
 
 // add counts a sample together with its equals.
