@@ -66,7 +66,10 @@ func (b *block) enter(d *domain) {
 }
 
 // recycle gives the storage of a block that has ended to one that is to begin.
-func (r *launchRun) recycle(b *block) { r.ended = append(r.ended, b) }
+func (r *launchRun) recycle(b *block) {
+	r.ended = append(r.ended, b)
+	r.machine.progress.ended.Add(1)
+}
 
 // allocate makes a block's storage.
 func (r *launchRun) allocate() *block {

@@ -81,6 +81,8 @@ func (f *functionalRun) round(round int64) error {
 		}
 	}
 	f.running, f.changes = kept, f.domain.changes
+	f.machine.progress.instructions.Add(f.left - f.domain.budget)
+	f.left = f.domain.budget
 	if f.changes != before {
 		f.changed = round
 	} else if round-f.changed > quiet {

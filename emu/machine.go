@@ -71,6 +71,7 @@ type Machine struct {
 	externs   []string              // functions that the module refers to and the device runtime does not provide
 	device    *mem.Device           // L2 and DRAM in time
 	plans     map[int32]reconv.Plan // by entry
+	progress  Progress
 }
 
 // A Launch is a kernel launch.

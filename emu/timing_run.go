@@ -169,6 +169,7 @@ func (r *timedRun) advance(begin, end int64) {
 		issued += before - s.domain.budget
 	}
 	r.issued = issued
+	r.launch.machine.progress.instructions.Add(issued)
 	r.launch.left = max(r.launch.left-issued, 0)
 	r.launch.changes = 0
 	for _, s := range r.sms {

@@ -38,6 +38,7 @@ var processStart = time.Now()
 // all runs every launch of the file and checks the outputs, unless a launch faulted. Without a sampler the launches
 // have no samples.
 func (x *execution) all(ctx context.Context, s *launch.Session, o *sampler.Sampler) error {
+	defer x.progress.watch(newLaunchProgress(x.resolved, s.Machine.Progress()))()
 	number := 0
 	for i := range x.resolved.file.Launches {
 		for range x.resolved.file.Launches[i].Repeat {

@@ -22,9 +22,10 @@ type progress struct {
 	width  int // columns of the terminal
 	clock  func() time.Time
 	began  time.Time
-	stages []string // what is being done, the whole before its part
-	shown  bool     // the line is on the terminal
-	inLine bool     // somebody else's line is not at its end
+	stages []string     // what is being done, the whole before its part
+	detail fmt.Stringer // how far that has come, nil for nothing to tell
+	shown  bool         // the line is on the terminal
+	inLine bool         // somebody else's line is not at its end
 	done   bool
 	stop   chan struct{}
 }
@@ -96,6 +97,22 @@ func (p *progress) stage(format string, args ...any) (end func()) {
 	}
 }
 
+// watch shows how far it has come too, until the function that it returns is called.
+func (p *progress) watch(detail fmt.Stringer) (end func()) {
+	if p == nil {
+		return func() {}
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	outer := p.detail
+	p.detail = detail
+	return func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.detail = outer
+	}
+}
+
 // draw puts the line on the terminal.
 func (p *progress) draw() {
 	p.mu.Lock()
@@ -105,6 +122,9 @@ func (p *progress) draw() {
 		return
 	}
 	line := oneLine(strings.Join(p.stages, ": "))
+	if p.detail != nil {
+		line += ", " + p.detail.String()
+	}
 	suffix := fmt.Sprintf(", %d s", int(passed.Seconds()))
 	if room := max(0, p.width-1-len(suffix)); len(line) > room {
 		line = line[:room] // a line that wraps cannot be drawn over

@@ -137,6 +137,11 @@ func TestTables(t *testing.T) {
 	}
 }
 
+// A detail is one that stays the same.
+type detail string
+
+func (d detail) String() string { return string(d) }
+
 // A progress draws nothing in the first second, then what is done, and is gone before anything else is printed.
 func TestProgress(t *testing.T) {
 	var screen strings.Builder
@@ -159,6 +164,12 @@ func TestProgress(t *testing.T) {
 	p.draw()
 	expect("\r\x1b[Kgpa compare: before 1 of 2, 3 s")
 	end()
+	p.draw()
+	expect("\r\x1b[Kgpa compare, 3 s")
+	ended := p.watch(detail("3 of 4 blocks"))
+	p.draw()
+	expect("\r\x1b[Kgpa compare, 3 of 4 blocks, 3 s")
+	ended()
 	p.draw()
 	expect("\r\x1b[Kgpa compare, 3 s")
 	fmt.Fprint(messages, "printed by the kernel")
