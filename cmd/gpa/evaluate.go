@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -32,7 +31,7 @@ type pairSpec struct {
 
 func evaluateCommand() command {
 	return command{
-		name: "evaluate", args: "DIR", short: "hold the advice against pairs of kernels before and after a change, or the blame against the truth",
+		name: "evaluate", args: "DIR", short: "hold the advice against pairs of kernels before and after a change, the blame against the truth, or the time against measured one",
 		long: `Every folder under DIR with a pair.json is a pair:
 
   {"before": "../../stencil/hotspot", "after": "../../stencil/hotspot_float",
@@ -50,11 +49,14 @@ The exit status is 1 where outputs differ or an optimizer is not silent that mus
 --json prints {"pairs": [{"pair", "optimizer", "rank", "estimated", "tried", "achieved", "error", "line", "left",
 "outputs_equal", "silent"}], "summary": {"pairs", "first", "top3", "lines", "mean_error", "median_error", "max_error"}}.
 
-` + evaluateBlameHelp,
+` + evaluateBlameHelp + `
+
+` + evaluateMeasuredHelp,
 		setup: func(flags *pflag.FlagSet) action {
 			var f evaluateFlags
 			flags.BoolVar(&f.json, "json", false, "print JSON")
 			flags.BoolVar(&f.blame, "blame", false, "hold the blame against the true producers instead")
+			flags.BoolVar(&f.measured, "measured", false, "hold emulated launches against measured ones instead")
 			flags.StringVar(&f.plot, "plot", "", "with --blame, draw single dependency coverage to an SVG `FILE`")
 			flags.StringVar(&f.compare.gpu, "arch", "", "`GPU` to run on: a model as in v100, or sm_NN (default: by the cubin)")
 			f.compare.machine.register(flags)
@@ -65,10 +67,11 @@ The exit status is 1 where outputs differ or an optimizer is not silent that mus
 
 // evaluateFlags are the flags of gpa evaluate.
 type evaluateFlags struct {
-	json    bool
-	blame   bool
-	plot    string // SVG file
-	compare compareFlags
+	json     bool
+	blame    bool
+	measured bool
+	plot     string // SVG file
+	compare  compareFlags
 }
 
 func (f *evaluateFlags) run(ctx context.Context, e *env, args []string) error {
@@ -79,10 +82,13 @@ func (f *evaluateFlags) run(ctx context.Context, e *env, args []string) error {
 	if f.blame {
 		return f.evaluateBlame(ctx, e, root)
 	}
+	if f.measured && f.plot == "" {
+		return f.evaluateMeasured(ctx, e, root)
+	}
 	if f.plot != "" {
 		return usagef("--plot goes with --blame")
 	}
-	files, err := pairFiles(root)
+	files, err := filesNamed(root, pairFile)
 	if err != nil {
 		return err
 	}
@@ -106,21 +112,6 @@ func (f *evaluateFlags) run(ctx context.Context, e *env, args []string) error {
 		return err
 	}
 	return judgeEvaluation(evaluation)
-}
-
-// pairFiles lists the pair.json files under a folder.
-func pairFiles(root string) ([]string, error) {
-	var files []string
-	err := filepath.WalkDir(root, func(name string, entry fs.DirEntry, err error) error {
-		if err == nil && entry.Name() == pairFile {
-			files = append(files, name)
-		}
-		return err
-	})
-	if err == nil && len(files) == 0 {
-		err = fmt.Errorf("there is no %s under %s", pairFile, root)
-	}
-	return files, err
 }
 
 // pair evaluates one pair.

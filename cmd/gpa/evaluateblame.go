@@ -27,7 +27,7 @@ paper's section 6.3); --plot draws it. --json prints {"kernels": [{"name", "samp
 
 // evaluateBlame profiles every launch file under a folder and holds the blame against the true producers.
 func (f *evaluateFlags) evaluateBlame(ctx context.Context, e *env, root string) error {
-	files, err := launchFiles(root)
+	files, err := filesNamed(root, launchFileName)
 	if err != nil {
 		return err
 	}
@@ -66,21 +66,6 @@ func (f *evaluateFlags) printBlame(e *env, x *reports.BlameEvaluation) error {
 		return reports.WriteJSON(e.stdout, x)
 	}
 	return reports.BlameEvaluationText(e.stdout, x)
-}
-
-// launchFiles lists the launch files in the folders under root.
-func launchFiles(root string) ([]string, error) {
-	var files []string
-	err := filepath.WalkDir(root, func(name string, entry fs.DirEntry, err error) error {
-		if err == nil && entry.Name() == launchFileName {
-			files = append(files, name)
-		}
-		return err
-	})
-	if err == nil && len(files) == 0 {
-		err = fmt.Errorf("there is no %s under %s", launchFileName, root)
-	}
-	return files, err
 }
 
 // launchName is the folder of a launch file.

@@ -1,0 +1,210 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"gpa/emu"
+	"gpa/emu/arch"
+	"gpa/profiler"
+	"gpa/profiler/ncurep"
+	"gpa/profiler/sampler"
+	"gpa/reports"
+)
+
+// measuredFile is the name of the file that says what was measured.
+const measuredFile = "measured.json"
+
+// evaluateMeasuredHelp is what the help of gpa evaluate says about --measured.
+const evaluateMeasuredHelp = `With --measured, every folder under DIR with a measured.json is a launch file and what was measured of its launches:
+
+  {"launch": "launch.yaml", "report": "report.ncu-rep", "launches": [{"launch": 0, "measured": 2}]}
+  {"launch": "launch.yaml", "gpu": "h100", "fixed": 3950, "source": "…", "launches": [{"launch": 0, "cycles": 5055}]}
+
+Launches are counted from 0, in the launch file and in the report file of Nsight Compute. A report gives the GPU, its clock, the cycles in
+which SMs were active, samples and executions; else cycles are those of the launch, and fixed is what of them the launch itself
+takes. The launches run on the GPU's model, at the measured clock. error is |emulated - measured| / measured; stall
+distance is half the sum of the differences of the stall reasons' shares (total variation); hot pcs are of the five
+hottest measured instructions those among the five hottest emulated; executions says whether each instruction was executed as often.`
+
+// A measuredSpec is a measured.json.
+type measuredSpec struct {
+	Launch   string          `json:"launch"`
+	Report   string          `json:"report"`
+	GPU      string          `json:"gpu"`
+	Fixed    float64         `json:"fixed"`
+	ClockHz  float64         `json:"clock_hz"`
+	Source   string          `json:"source"`
+	Launches []measuredPoint `json:"launches"`
+}
+
+// A measuredPoint is a launch of the launch file with its launch in the report, or its cycles.
+type measuredPoint struct {
+	Launch   int     `json:"launch"`
+	Measured int     `json:"measured"`
+	Cycles   float64 `json:"cycles"`
+}
+
+// evaluateMeasured runs what was measured and holds it against the measurement.
+func (f *evaluateFlags) evaluateMeasured(ctx context.Context, e *env, root string) error {
+	files, err := filesNamed(root, measuredFile)
+	if err != nil {
+		return err
+	}
+	x := new(reports.MeasuredEvaluation)
+	for i, file := range files {
+		end := e.progress.stage("folder %d of %d", i+1, len(files))
+		err := f.measuredFolder(ctx, e, x, root, file)
+		end()
+		if err != nil {
+			return fmt.Errorf("%s: %w", file, err)
+		}
+	}
+	x.Sum()
+	if f.json {
+		return reports.WriteJSON(e.stdout, x)
+	}
+	return reports.MeasuredText(e.stdout, x, e.style())
+}
+
+// filesNamed lists the files of a name under a folder.
+func filesNamed(root, name string) ([]string, error) {
+	var files []string
+	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+		if err == nil && entry.Name() == name {
+			files = append(files, path)
+		}
+		return err
+	})
+	if err == nil && len(files) == 0 {
+		err = fmt.Errorf("there is no %s under %s", name, root)
+	}
+	return files, err
+}
+
+// measuredFolder adds the launches of one folder.
+func (f *evaluateFlags) measuredFolder(ctx context.Context, e *env, x *reports.MeasuredEvaluation, root, file string) error {
+	folder := filepath.Dir(file)
+	name, err := filepath.Rel(root, folder)
+	if err != nil {
+		return err
+	}
+	spec, err := readMeasured(file)
+	if err != nil {
+		return err
+	}
+	measured, err := spec.profile(folder)
+	if err != nil {
+		return err
+	}
+	gpu, clock := spec.GPU, spec.ClockHz
+	if measured != nil {
+		gpu, clock = measured.Launches[0].GPU, measured.Launches[0].Facts.ClockHz
+	}
+	emulated, err := f.emulate(ctx, e, filepath.Join(folder, spec.Launch), gpu, clock)
+	if err != nil {
+		return err
+	}
+	for i, at := range spec.Launches {
+		if at.Launch < 0 || at.Launch >= len(emulated.Launches) {
+			return fmt.Errorf("there is no launch %d in %s", at.Launch, spec.Launch)
+		}
+		l := emulated.Launches[at.Launch]
+		var row reports.MeasuredLaunch
+		if measured != nil {
+			row = reports.EvaluateMeasured(emulated.Modules[0], measured.Launches[i], l)
+		} else {
+			row = reports.MeasuredCycles(emulated.Modules[0], l, at.Cycles-spec.Fixed, float64(l.Facts.Cycles))
+		}
+		row.Name, row.Launch, row.Source = filepath.ToSlash(name), at.Launch, spec.Source
+		x.Launches = append(x.Launches, row)
+	}
+	return nil
+}
+
+func readMeasured(file string) (*measuredSpec, error) {
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	spec := new(measuredSpec)
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.DisallowUnknownFields()
+	if err := d.Decode(spec); err != nil {
+		return nil, err
+	}
+	switch {
+	case spec.Launch == "" || len(spec.Launches) == 0:
+		return nil, errors.New(`"launch" and "launches" are needed`)
+	case (spec.Report == "") == (spec.GPU == ""):
+		return nil, errors.New(`one of "report" and "gpu" is needed`)
+	case spec.ClockHz < 0:
+		return nil, errors.New(`"clock_hz" is negative`)
+	}
+	for _, l := range spec.Launches {
+		if spec.Report == "" && l.Cycles <= spec.Fixed {
+			return nil, fmt.Errorf("launch %d: %v cycles are not more than the fixed %v", l.Launch, l.Cycles, spec.Fixed)
+		}
+	}
+	return spec, nil
+}
+
+// profile reads the launches of the report in the order of the list, nil where there is no report.
+func (s *measuredSpec) profile(folder string) (*profiler.Profile, error) {
+	if s.Report == "" {
+		return nil, nil
+	}
+	data, err := os.ReadFile(filepath.Join(folder, s.Report))
+	if err != nil {
+		return nil, err
+	}
+	report, err := ncurep.Parse(data)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", s.Report, err)
+	}
+	var numbers []int
+	for _, l := range s.Launches {
+		numbers = append(numbers, l.Measured)
+	}
+	p, err := report.Profile(s.Report, numbers)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", s.Report, err)
+	}
+	return p, nil
+}
+
+// emulate runs a launch file on a GPU at a clock, at the model's own where clock is 0.
+func (f *evaluateFlags) emulate(ctx context.Context, e *env, file, gpu string, clock float64) (*profiler.Profile, error) {
+	t := target{gpu: gpu}
+	r, err := t.resolve(file)
+	if err != nil {
+		return nil, err
+	}
+	setClock(r.model, clock)
+	s, err := f.compare.machine.session(r, emu.TimingFull, e.stderr)
+	if err != nil {
+		return nil, err
+	}
+	o, err := sampler.New(sampler.Options{})
+	if err != nil {
+		return nil, err
+	}
+	ran := newExecution(r)
+	ran.progress = e.progress
+	if err := ran.all(ctx, s, o); err != nil {
+		return nil, err
+	}
+	return ran.profile, ran.failed()
+}
+
+func setClock(m *arch.Model, hz float64) {
+	if hz > 0 {
+		m.SetClock(hz)
+	}
+}
