@@ -12,7 +12,11 @@ import (
 // result runs a program without timing and returns the words of its i-th buffer.
 func (p *timedProgram) result(tb testing.TB, i int) []uint32 {
 	tb.Helper()
-	m, l, addrs := p.start(tb, testModel(tb), Options{MaxInstructions: 1 << 22})
+	model := p.model
+	if model == nil {
+		model = testModel(tb)
+	}
+	m, l, addrs := p.start(tb, model, Options{MaxInstructions: 1 << 22})
 	if _, err := m.Launch(context.Background(), l); err != nil {
 		tb.Fatal(err)
 	}

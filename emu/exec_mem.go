@@ -56,7 +56,7 @@ func (p *program) memoryOperand(o *op, at int) error {
 	if m.Reg == sass.RZ {
 		o.n &= 0xffffff
 	}
-	register := sass.Operand{Kind: sass.KindReg, Reg: m.Reg, Width: m.Width}
+	register := sass.Operand{Kind: sass.KindReg, Reg: m.Reg, Width: m.Width, Swz: m.Swz}
 	var err error
 	o.a, err = p.source(&register, rawValue)
 	o.a.not = m.Width == 2 // a 64-bit address
@@ -114,6 +114,9 @@ func compileStore(s space, run execFunc) compiler {
 	}
 }
 
+// addressShift is the factor of a shared address's register, as a power of two, by the value of sass.Operand.Swz.
+var addressShift = [...]uint8{sass.AddrX1: 0, sass.AddrX4: 2, sass.AddrX8: 3, sass.AddrX16: 4}
+
 // access works out the addresses of an instruction.
 func (w *warp) access(o *op, kind accessKind) {
 	acc := &w.acc
@@ -134,8 +137,9 @@ func (w *warp) access(o *op, kind accessKind) {
 		if o.u.not {
 			offset += w.raw(&o.u)[0]
 		}
+		shift := addressShift[o.a.swz]
 		for i := range low {
-			acc.addr[i] = uint64(low[i] + offset)
+			acc.addr[i] = uint64(low[i]<<shift + offset)
 		}
 		return
 	}

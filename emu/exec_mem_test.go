@@ -5,13 +5,21 @@ import (
 	"math"
 	"strings"
 	"testing"
+
+	"gpa/emu/arch"
 )
 
 // each runs a body in one block of 32 threads and compares R9 of each with what it should be. The buffer of 64 words
 // that c[0x0][0x168] points to holds words.
 func each(t *testing.T, body string, words []uint32, want func(thread uint32) uint32) {
 	t.Helper()
-	p := &timedProgram{text: "MOV R10, 0x4\nS2R R0, SR_TID.X\nMOV R2, c[0x0][0x168]\nMOV R3, c[0x0][0x16c]\n" + body + storeR9,
+	eachOn(t, nil, body, words, want)
+}
+
+// eachOn is each on a GPU.
+func eachOn(t *testing.T, model *arch.Model, body string, words []uint32, want func(thread uint32) uint32) {
+	t.Helper()
+	p := &timedProgram{model: model, text: "MOV R10, 0x4\nS2R R0, SR_TID.X\nMOV R2, c[0x0][0x168]\nMOV R3, c[0x0][0x16c]\n" + body + storeR9,
 		shared: 1024, buffers: [][]uint32{make([]uint32, 32), append(words, make([]uint32, 64-len(words))...)}}
 	for thread, got := range p.result(t, 0) {
 		if w := want(uint32(thread)); got != w {
@@ -222,5 +230,23 @@ func TestCompareAndSwap(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) { each(t, tt.text, nil, tt.want) })
+	}
+}
+
+// An address in shared memory may be a multiple of its register.
+func TestScaledAddress(t *testing.T) {
+	turing, err := arch.ByName("t4")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for scale, bytes := range map[string]uint32{".X4": 4, ".X8": 8, ".X16": 16} {
+		t.Run(scale, func(t *testing.T) {
+			eachOn(t, turing, fmt.Sprintf(`
+				SHF.L.U32 R5, R0, 0x4, RZ
+				STS [R5+0x10], R0
+				LOP3.LUT R6, R0, 0x3, RZ, 0xc0, !PT
+				IMAD R6, R6, %#x, RZ
+				LDS.U R9, [R6%s+0x10]`, 16/bytes, scale), nil, func(thread uint32) uint32 { return thread % 4 })
+		})
 	}
 }
