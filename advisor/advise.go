@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"gpa/blamer"
+	"gpa/emu/stall"
 )
 
 // minSpeedup is the least estimate that is worth listing.
@@ -51,6 +52,7 @@ func Advise(r *blamer.Result, opt Options) ([]Advice, error) {
 func adviseOne(in *Input, o Optimizer) []Advice {
 	var advice []Advice
 	for _, group := range sameSource(o.Match(in)) {
+		in.addBarrierWaits(o, group)
 		a := Advice{Optimizer: o.Name(), Class: o.Class(), Match: join(in, group)}
 		warps := estimate(in, o.Class(), group)
 		a.Speedup = warps
@@ -71,6 +73,18 @@ func adviseOne(in *Input, o Optimizer) []Advice {
 	}
 	rank(advice)
 	return advice[:min(maxScopes, len(advice))]
+}
+
+// addBarrierWaits counts with the stalls that a change of the code takes away the waits at barriers that go with them: warps wait there for
+// the slowest, and where every warp's work shrinks by a part, so does the difference between them.
+func (in *Input) addBarrierWaits(o Optimizer, group []*Match) {
+	waits := in.ByReason[stall.Barrier]
+	if o.Class() != StallElimination || o.Name() == (warpBalance{}).Name() || waits >= in.Total {
+		return
+	}
+	for _, m := range group {
+		m.Samples = max(m.Freed, min(m.Samples*in.Total/(in.Total-waits), in.Total))
+	}
 }
 
 // sameSource groups the matches of loops that the compiler made of one loop of the source, as the unrolled loop and the

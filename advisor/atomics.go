@@ -17,11 +17,14 @@ func (atomicContention) Class() Class { return StallElimination }
 func (atomicContention) Match(in *Input) []*Match {
 	c := newCollector(in)
 	share, most := in.atomicShare()
+	accesses := in.accessShare(func(op sass.Op) bool { return isAtomic(op) && op != sass.ATOMS })
 	for i := range in.Blame.Blames {
 		b := &in.Blame.Blames[i]
 		switch op := in.Inst(b.Def).Op; {
 		case isAtomic(op) && isStall(b) && b.Detail != blamer.InstructionFetch:
 			c.add(in.kernelScope(), b)
+		case b.Detail == blamer.GlobalMemory && !isAtomic(op): // loads queue behind atomics
+			c.addShare(in.kernelScope(), b, accesses*in.queuedShare(b))
 		case op == sass.EXIT && b.Detail == blamer.MemoryThrottle && share > 0: // a warp that has ended waits for its atomics
 			drained := *b
 			drained.Def = most

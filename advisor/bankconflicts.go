@@ -28,7 +28,7 @@ func (bankConflicts) Match(in *Input) []*Match {
 	matches := c.finish()
 	for _, m := range matches {
 		used, ideal := in.passes()
-		m.Samples = max(m.Samples, in.freed(used, used-ideal))
+		m.Freed = in.freed(used, used-ideal)
 		m.Change = &Change{ConflictFree: m.allDefs()}
 		n := in.counts(m.Hotspots[0].Def)
 		m.Suggestions = []string{

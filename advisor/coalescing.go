@@ -78,9 +78,14 @@ func (memoryCoalescing) Match(in *Input) []*Match {
 			continue // the other accesses of the group use what is left of the sectors
 		}
 		n := in.counts(b.Def)
-		if share := excess(n.sectors, n.sectorsIdeal); share >= minExcess {
-			c.addShare(in.kernelScope(), b, share)
+		share := excess(n.sectors, n.sectorsIdeal)
+		if share < minExcess {
+			continue
 		}
+		if b.Detail == blamer.GlobalMemory {
+			share *= in.queuedShare(b) // fewer sectors shorten the queue, not the way to memory
+		}
+		c.addShare(in.kernelScope(), b, share)
 	}
 	matches := c.finish()
 	for _, m := range matches {

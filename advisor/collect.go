@@ -39,6 +39,9 @@ func (c *collector) add(s Scope, b *blamer.Blame) {
 
 // addShare enters a share of a blame under a scope.
 func (c *collector) addShare(s Scope, b *blamer.Blame, share float64) {
+	if share <= 0 {
+		return
+	}
 	part := *b
 	part.Count *= share
 	part.Latency *= share

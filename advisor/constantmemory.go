@@ -20,6 +20,8 @@ func (constantMemory) Match(in *Input) []*Match {
 	for i := range in.Blame.Blames {
 		b := &in.Blame.Blames[i]
 		switch {
+		case b.Detail == blamer.GlobalMemory && in.isBroadcast(b.Def) && in.awaitsOthers(b, in.isBroadcast):
+			// the other load is waited for all the same
 		case in.isBroadcast(b.Def) && (b.Detail == blamer.GlobalMemory || b.Detail == blamer.MemoryThrottle || goesWithCode(b.Detail) && b.Use == b.Def):
 			c.add(in.kernelScope(), b)
 		case b.Detail == blamer.MemoryThrottle && in.Inst(b.Def).Op != sass.EXIT && broadcasts > 0: // the queue is full of such loads

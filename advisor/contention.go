@@ -2,6 +2,7 @@ package advisor
 
 import (
 	"gpa/blamer"
+	"gpa/cubin/sass"
 	"gpa/emu/stall"
 )
 
@@ -25,16 +26,10 @@ func (in *Input) samplesOf(warps, cycles float64) float64 {
 func (in *Input) queued() float64 {
 	sum := 0.0
 	for _, use := range sortedKeys(in.byUse) {
-		waited := 0.0
 		for _, b := range in.byUse[use] {
-			if b.Detail == blamer.GlobalMemory {
-				waited += b.Count
+			if share := in.queuedShare(b); b.Detail == blamer.GlobalMemory && share < 1 {
+				sum += share * b.Count
 			}
-		}
-		ran := in.counts(use).executions
-		alone := in.samplesOf(ran, in.Model.Latencies.DRAM.Value)
-		if waited > 0 && ran > 0 && alone > 0 {
-			sum += max(0, waited-alone)
 		}
 	}
 	return sum + in.ByReason[stall.LgThrottle]
@@ -57,4 +52,65 @@ func (in *Input) freed(used, excess float64) float64 {
 		return 0
 	}
 	return in.Total * min(1, excess/busy)
+}
+
+// awaitsOthers reports whether a use needs, besides what a load of a kind gives, what one from global memory before it in its block
+// gives that is not of that kind.
+func (in *Input) awaitsOthers(b *blamer.Blame, kind func(blamer.Node) bool) bool {
+	block := in.Block(b.Use)
+	if block == nil {
+		return false
+	}
+	read := map[sass.Resource]bool{}
+	for _, r := range in.Inst(b.Use).Uses(nil) {
+		read[r] = r < sass.ResUReg
+	}
+	for i := b.Use.Inst - 1; i >= block.First; i-- {
+		n := blamer.Node{Code: b.Use.Code, Inst: i}
+		if !writesAny(in.Inst(n), read) {
+			continue
+		}
+		if in.Inst(n).Op == sass.LDG && !kind(n) {
+			return true
+		}
+		for _, r := range in.Inst(n).Defs(nil) {
+			delete(read, r)
+		}
+	}
+	return false
+}
+
+// queuedShare is the share of a wait for global memory that is longer than an access that is alone takes; 1 where the profile does
+// not tell.
+func (in *Input) queuedShare(b *blamer.Blame) float64 {
+	waited := 0.0
+	for _, other := range in.byUse[b.Use] {
+		if other.Detail == blamer.GlobalMemory {
+			waited += other.Count
+		}
+	}
+	alone := in.samplesOf(in.counts(b.Use).executions, in.Model.Latencies.DRAM.Value)
+	if waited <= 0 || alone <= 0 {
+		return 1
+	}
+	return max(0, 1-alone/waited)
+}
+
+// accessShare is the share of some instructions in all that access global or local memory, by executions; 0 where the profile does
+// not tell.
+func (in *Input) accessShare(is func(sass.Op) bool) float64 {
+	some, all := 0.0, 0.0
+	for _, n := range in.executedNodes(func(op sass.Op) bool {
+		return effectOf(&sass.Inst{Op: op})&(loadGlobal|writeGlobal|accessLocal) != 0
+	}) {
+		k := in.counts(n).executions
+		all += k
+		if is(in.Inst(n).Op) {
+			some += k
+		}
+	}
+	if all == 0 {
+		return 0
+	}
+	return some / all
 }

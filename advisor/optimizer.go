@@ -84,6 +84,7 @@ type Match struct {
 	Active      float64 // active samples of the scope, nested loops included: what Equation 5 can hide latency with
 	Hidden      float64 // of Latency, what the best order of the scope's code hides, where one was looked for
 	Scheduled   bool    // such an order was looked for: Hidden stands for Latency
+	Freed       float64 // samples that go at least, where a unit of the GPU is busy all the time
 	Gone        float64 // samples of instructions that go, of latency-hiding matches
 	Hotspots    []Hotspot
 	Suggestions []string

@@ -236,12 +236,12 @@ func TestCodeReordering(t *testing.T) {
 func TestRegisterReuse(t *testing.T) {
 	program := func(load string) string {
 		return `
-			def: [B------:R-:W0:-:S01] ` + load + ` R0, [R2] ; // selected=80
-			use: [B0-----:R-:W-:-:S01] FADD R4, R0, R4 ; // long_scoreboard=20/20
+			def: [B------:R-:W0:-:S01] ` + load + ` R0, [R2] ; // selected=5
+			use: [B0-----:R-:W-:-:S01] FADD R4, R0, R4 ; // long_scoreboard=20/20` + rest + `75
 			EXIT ;`
 	}
 	checkOptimizer(t, registerReuse{}, []optimizerCase{
-		{name: "spilled value", source: program("LDL"), speedup: 1.25, says: []string{"local memory"}},
+		{name: "spilled value", source: program("LDL"), speedup: 100. / 75, says: []string{"local memory"}},
 		{name: "near miss: global load", source: program("LDG.E.SYS")},
 	})
 }
@@ -267,7 +267,7 @@ func TestTransactionReduction(t *testing.T) {
 	checkOptimizer(t, transactionReduction{}, []optimizerCase{
 		{name: "memory queue full", source: `
 			LDG.E.SYS R0, [R2] ; // selected=80 lg_throttle=20
-			EXIT ;`, speedup: 1.25, says: []string{"queue"}},
+			EXIT ;`, speedup: 100. / (100 - 20*.75), says: []string{"queue"}},
 		{name: "near miss: latency, not throughput", source: `
 			[B------:R-:W0:-:S01] LDG.E.SYS R0, [R2] ; // selected=80
 			[B0-----:R-:W-:-:S01] FADD R4, R0, R4 ; // long_scoreboard=20

@@ -58,18 +58,45 @@ func (in *Input) roundsTogether(l *cfg.Loop, load blamer.Node) int {
 	return max(1, n/in.loadsOfLine(load))
 }
 
-// loadsOfLine is how many loads the line of a load has in one round: those that differ in their data's type or base are not copies
-// of each other. It is the number of loads of the line outside of unrolled code, found by the bases: copies share one.
+// loadsOfLine is how many loads the line of a load has in one round. Copies that the compiler has made of one load have the same
+// base, or a base that is computed from that of another.
 func (in *Input) loadsOfLine(load blamer.Node) int {
-	at := in.frame(load)
-	bases := map[uint8]bool{}
-	in.eachInst(load.Code, in.Loop(load), func(i int) {
-		node := blamer.Node{Code: load.Code, Inst: i}
-		if in.Inst(node).Op == sass.LDG && at.Line > 0 && in.frame(node) == at {
-			bases[addressRegister(in.Inst(node))] = true
+	at, l := in.frame(load), in.Loop(load)
+	if at.Line == 0 || l == nil {
+		return 1
+	}
+	t := in.newTrace(load.Code, in.path(in.codes[load.Code], l.Header, l, map[int]bool{}))
+	within, _ := t.dependences()
+	made := map[int]bool{} // steps that make the base of a load of the line
+	var loads []int
+	for i := range t.steps {
+		n := blamer.Node{Code: load.Code, Inst: t.steps[i].insts[0]}
+		if t.steps[i].op == sass.LDG && in.frame(n) == at {
+			loads = append(loads, i)
+			for _, d := range within[i] {
+				made[d] = true
+			}
 		}
-	})
-	return max(1, len(bases))
+	}
+	bases, originals := map[uint8]bool{}, 0
+	for _, i := range loads {
+		base := addressRegister(&(*t.code)[t.steps[i].insts[0]])
+		if !bases[base] && !derived(within, i, made) {
+			originals++
+		}
+		bases[base] = true
+	}
+	return max(1, originals)
+}
+
+// derived reports whether the address of a load is computed from an address of another.
+func derived(within [][]int, load int, made map[int]bool) bool {
+	for _, own := range within[load] {
+		if made[own] && anyOf(within[own], made) {
+			return true
+		}
+	}
+	return false
 }
 
 // eachInst visits the instructions of a loop.

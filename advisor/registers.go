@@ -3,6 +3,7 @@ package advisor
 import (
 	"fmt"
 
+	"gpa/blamer"
 	"gpa/cubin/sass"
 )
 
@@ -15,15 +16,29 @@ func (registerReuse) Class() Class { return StallElimination }
 
 func (registerReuse) Match(in *Input) []*Match {
 	c := newCollector(in)
+	share, most := in.localStores()
+	accesses := in.accessShare(isLocal)
 	for i := range in.Blame.Blames {
 		b := &in.Blame.Blames[i]
-		if op := in.Inst(b.Def).Op; (op == sass.LDL || op == sass.STL) && isStall(b) {
+		switch op := in.Inst(b.Def).Op; {
+		case isLocal(op) && isStall(b):
 			c.add(in.kernelScope(), b)
+		case b.Detail == blamer.GlobalMemory: // loads queue behind accesses to local memory
+			c.addShare(in.kernelScope(), b, accesses*in.queuedShare(b))
+		case op == sass.EXIT && b.Detail == blamer.MemoryThrottle && share > 0: // a warp that has ended waits for its stores
+			drained := *b
+			drained.Def = most
+			c.addShare(in.kernelScope(), &drained, share)
+		}
+	}
+	for _, n := range in.executedNodes(isLocal) { // the instructions go as well
+		if issued := in.codes[n.Code].issued[n.Inst]; issued > 0 {
+			c.add(in.kernelScope(), &blamer.Blame{Def: n, Use: n, Detail: blamer.NotSelected, Count: issued})
 		}
 	}
 	matches := c.finish()
 	for _, m := range matches {
-		m.Change = &Change{Gone: m.allDefs()}
+		m.Change = &Change{Gone: in.executedNodes(isLocal)}
 		m.Suggestions = []string{
 			fmt.Sprintf("Values are kept in local memory at %s (%d registers and %d bytes of local memory a thread). Split the loop or the function so that fewer values are alive at a time, or recompute cheap ones.",
 				in.places(m.defs(), 3), in.Launch.Facts.Registers, in.Launch.Facts.LocalBytes),
@@ -31,4 +46,45 @@ func (registerReuse) Match(in *Input) []*Match {
 		}
 	}
 	return matches
+}
+
+func isLocal(op sass.Op) bool { return op == sass.LDL || op == sass.STL }
+
+// executedNodes lists the instructions with certain opcodes that were sampled or counted.
+func (in *Input) executedNodes(is func(sass.Op) bool) []blamer.Node {
+	var list []blamer.Node
+	for code, c := range in.codes {
+		if c == nil {
+			continue
+		}
+		for i := range in.Module.Codes[code].Insts {
+			if is(in.Module.Codes[code].Insts[i].Op) && (c.total[i] > 0 || c.executions != nil && c.executions[i] > 0) {
+				list = append(list, blamer.Node{Code: code, Inst: i})
+			}
+		}
+	}
+	return list
+}
+
+// localStores returns the share of local memory in what is stored, by executions, and the store to it that runs most.
+func (in *Input) localStores() (share float64, most blamer.Node) {
+	local, all, hottest := 0.0, 0.0, 0.0
+	stores := in.executedNodes(func(op sass.Op) bool {
+		return op == sass.STL || effectOf(&sass.Inst{Op: op})&writeGlobal != 0
+	})
+	for _, n := range stores {
+		k := in.counts(n).executions
+		all += k
+		if in.Inst(n).Op != sass.STL {
+			continue
+		}
+		local += k
+		if k > hottest {
+			hottest, most = k, n
+		}
+	}
+	if all == 0 {
+		return 0, most
+	}
+	return local / all, most
 }

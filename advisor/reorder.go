@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"gpa/blamer"
+	"gpa/cubin/sass"
 )
 
 // codeReordering matches global memory and execution dependency stalls whose use follows the def closely: code from
@@ -34,11 +35,32 @@ func (codeReordering) Match(in *Input) []*Match {
 	}
 	matches := c.finish()
 	for _, m := range matches {
-		m.hide(in.hidden(m.Scope, freedom{}))
+		m.hide(max(in.hidden(m.Scope, freedom{}), in.loadedAhead(m)))
 		m.Change = &Change{Reordered: true}
 		m.Suggestions = in.reorderSuggestions(m)
 	}
 	return matches
+}
+
+// loadedAhead is how many samples go when the loads of a loop are issued a round ahead, so that the round before works in their
+// time. Nothing is counted where the loop has barriers, across which the data may change, where the loads need what they have
+// loaded before, and where they are done in the best order as it is.
+func (in *Input) loadedAhead(m *Match) float64 {
+	l, code := m.Scope.Loop, m.Scope.Code
+	if l == nil || in.hasBarrier(code, l) {
+		return 0
+	}
+	waits, rest := 0.0, 0.0
+	in.eachInst(code, l, func(i int) {
+		n := blamer.Node{Code: code, Inst: i}
+		rest += in.codes[code].total[i]
+		for _, b := range in.byUse[n] {
+			if b.Detail == blamer.GlobalMemory && b.Def.Code == code && in.Loop(b.Def) == l && in.Inst(b.Def).Op == sass.LDG && !in.chases(l, b.Def) {
+				waits += b.Count
+			}
+		}
+	})
+	return min(waits, rest-waits)
 }
 
 // farApart reports whether at least half of the scope's instructions stand between def and use already: then hardly

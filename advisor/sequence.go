@@ -16,6 +16,7 @@ import (
 // that of a multiplication by a reciprocal in its stead, in the code that NVIDIA's compiler makes.
 const (
 	integerSteps = 20
+	productSteps = 9 // of these, from the product with the reciprocal on
 	cheapSteps   = 2
 )
 
@@ -35,8 +36,8 @@ func (in *Input) sequences(code int) sequence {
 		for i := range t.steps {
 			n := blamer.Node{Code: code, Inst: b.First + i}
 			switch inst := in.Inst(n); {
-			case inst.Op == sass.I2F && in.lineOps(n).integerDivision():
-				in.followDivision(found, n, i, deps)
+			case found[n.Inst] == 0 && (inst.Op == sass.I2F || isHigh(inst)) && in.lineOps(n).integerDivision():
+				in.followDivision(found, n, i, deps) // from the product on where the reciprocal is made before a loop
 			case inst.Op == sass.F2F && writesPair(inst):
 				in.followDoubles(found, n, i, deps)
 			}
@@ -48,9 +49,11 @@ func (in *Input) sequences(code int) sequence {
 // followDivision marks what an integer division computes from the converted divisor, on its line.
 func (in *Input) followDivision(found sequence, seed blamer.Node, at int, deps [][]int) {
 	first, line, count := seed.Inst-at, in.frame(seed), 0
-	reached := map[int]bool{at: true}
-	found[seed.Inst] = 1
-	for i := at + 1; i < len(deps) && count < integerSteps; i++ {
+	reached, steps := map[int]bool{at: true}, integerSteps
+	if found[seed.Inst] = 1; in.Inst(seed).Op == sass.IMAD {
+		steps = productSteps
+	}
+	for i := at + 1; i < len(deps) && count < steps; i++ {
 		n := blamer.Node{Code: seed.Code, Inst: first + i}
 		if !anyOf(deps[i], reached) || in.frame(n) != line || !isDivisionStep(in.Inst(n).Op) {
 			continue
@@ -59,6 +62,11 @@ func (in *Input) followDivision(found sequence, seed blamer.Node, at int, deps [
 		count++
 		found[n.Inst] = 1 - float64(cheapSteps)/integerSteps
 	}
+}
+
+// isHigh reports whether an instruction multiplies for the high half of the product.
+func isHigh(inst *sass.Inst) bool {
+	return inst.Op == sass.IMAD && len(withoutCounters(inst.Defs(nil))) == 2
 }
 
 func isDivisionStep(op sass.Op) bool {

@@ -24,7 +24,9 @@ func (smBalance) Match(in *Input) []*Match {
 	if busy >= minBalance {
 		return nil
 	}
-	m := in.launchMatch(1 / busy)
+	fixed := in.Model.Launching.Fixed.Value // no SM is busy then
+	spread := float64(f.SMActiveCycles)/float64(f.SMs) + fixed
+	m := in.launchMatch(max(1, float64(f.Cycles)/spread))
 	m.Suggestions = []string{in.tail(blocks, busy),
 		"Smaller blocks make the last wave shorter. Where blocks differ in work, begin with the long ones, or let a grid of as many blocks as fit at a time take work from a counter."}
 	return []*Match{m}

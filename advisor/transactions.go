@@ -14,12 +14,17 @@ func (transactionReduction) Name() string { return "memory-transaction-reduction
 func (transactionReduction) Class() Class { return StallElimination }
 
 func (transactionReduction) Match(in *Input) []*Match {
+	saved, _ := in.vectorGroups()
 	c := newCollector(in)
 	for i := range in.Blame.Blames {
 		b := &in.Blame.Blames[i]
 		// The stores that a warp drains after EXIT are no requests in its way.
 		if b.Detail == blamer.MemoryThrottle && in.Inst(b.Use).Op != sass.EXIT {
-			c.add(in.kernelScope(), b)
+			share, grouped := saved[b.Use]
+			if !grouped {
+				share = 1 - accessBytes(in.Inst(b.Use))/widestAccess
+			}
+			c.addShare(in.kernelScope(), b, share)
 		}
 	}
 	matches := c.finish()
@@ -31,4 +36,22 @@ func (transactionReduction) Match(in *Input) []*Match {
 		}
 	}
 	return matches
+}
+
+// widestAccess is what a thread can access at once, bytes.
+const widestAccess = 16
+
+// accessBytes is what a thread accesses by an instruction.
+func accessBytes(inst *sass.Inst) float64 {
+	switch inst.Mod(sass.Size) {
+	case sass.SizeU8, sass.SizeS8:
+		return 1
+	case sass.SizeU16, sass.SizeS16:
+		return 2
+	case sass.Size64:
+		return 8
+	case sass.Size128, sass.SizeU128:
+		return widestAccess
+	}
+	return 4
 }

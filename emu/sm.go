@@ -180,8 +180,10 @@ func (s *sm) issue(c *subcore, v *resident, t int64) error {
 		v.stalled, v.yielded = t+s.run.latency.yield, true
 	}
 	read, done := s.time(c, v, o, t)
-	v.count(tm.write, t, done, o)
-	v.count(tm.read, t, read, o)
+	if !tm.gone() { // nobody waits for what is not there
+		v.count(tm.write, t, done, o)
+		v.count(tm.read, t, read, o)
+	}
 	return s.follow(v, o, t)
 }
 

@@ -14,6 +14,8 @@ import (
 type Evaluation struct {
 	Pairs   []EvaluatedPair   `json:"pairs"`
 	Summary EvaluationSummary `json:"summary"`
+	// HeldOut sums up the pairs that were written after the estimators were finished, and so could not shape them.
+	HeldOut *EvaluationSummary `json:"held_out,omitempty"`
 }
 
 // An EvaluatedPair is a kernel before and after the change that an optimizer should advise.
@@ -26,6 +28,8 @@ type EvaluatedPair struct {
 	Estimated    float64  `json:"estimated,omitempty"`
 	Tried        float64  `json:"tried,omitempty"` // by a what-if run
 	Achieved     float64  `json:"achieved,omitempty"`
+	HeldOut      bool     `json:"held_out,omitempty"`    // written after the estimators
+	SameChange   bool     `json:"same_change,omitempty"` // the what-if run makes the pair's change
 	Error        *float64 `json:"error,omitempty"`
 	Line         bool     `json:"line"` // a changed line is among the five hottest of the advice, or it is about the launch
 	Left         float64  `json:"left"` // share of the advice's stalls, in cycles, that the kernel after still has
@@ -42,6 +46,9 @@ type EvaluationSummary struct {
 	MeanError   float64 `json:"mean_error"` // of the pairs whose optimizer is advised
 	MedianError float64 `json:"median_error"`
 	MaxError    float64 `json:"max_error"`
+	// Where a what-if run makes the same change as the pair: how many were tried, and their mean |tried - achieved| / achieved.
+	Tried      int     `json:"tried,omitempty"`
+	TriedError float64 `json:"tried_error,omitempty"`
 }
 
 // EvaluatePair holds the advice on the result before against the result after. Both have one kernel, or the longest counts.
@@ -70,7 +77,7 @@ func EvaluatePair(name, optimizer string, changed []int, before, after *Result) 
 			}
 		}
 	}
-	if matched := before.matchedCycles(b, optimizer); matched > 0 {
+	if matched := before.matchedCycles(b, optimizer); matched > 0 && advice.Class != advisor.Parallel {
 		p.Left = after.matchedCycles(a, optimizer) / matched
 	}
 	return p
@@ -121,10 +128,19 @@ func (r *Result) matchedCycles(k *kernelSummary, optimizer string) float64 {
 
 // Sum adds the pairs up.
 func (x *Evaluation) Sum() {
+	x.Summary = summarize(x.Pairs, func(*EvaluatedPair) bool { return true })
+	if held := summarize(x.Pairs, func(p *EvaluatedPair) bool { return p.HeldOut }); held.Pairs > 0 {
+		x.HeldOut = &held
+	}
+}
+
+// summarize adds up the pairs of a kind.
+func summarize(pairs []EvaluatedPair, kind func(*EvaluatedPair) bool) EvaluationSummary {
 	s := EvaluationSummary{}
 	var errs []float64
-	for _, p := range x.Pairs {
-		if p.Silent != nil {
+	for i := range pairs {
+		p := &pairs[i]
+		if p.Silent != nil || !kind(p) {
 			continue
 		}
 		s.Pairs++
@@ -133,19 +149,33 @@ func (x *Evaluation) Sum() {
 		s.Lines += indicator(p.Line)
 		if p.Error != nil {
 			errs = append(errs, *p.Error)
-			s.MeanError += *p.Error
-			s.MaxError = max(s.MaxError, *p.Error)
+		}
+		if p.SameChange && p.Tried > 0 {
+			s.Tried++
+			s.TriedError += math.Abs(p.Tried-p.Achieved) / p.Achieved
 		}
 	}
 	if n := float64(s.Pairs); n > 0 {
 		s.First, s.Top3, s.Lines = s.First/n, s.Top3/n, s.Lines/n
 	}
-	if len(errs) > 0 {
-		slices.Sort(errs)
-		s.MeanError /= float64(len(errs))
-		s.MedianError = (errs[(len(errs)-1)/2] + errs[len(errs)/2]) / 2
+	if s.Tried > 0 {
+		s.TriedError /= float64(s.Tried)
 	}
-	x.Summary = s
+	s.errors(errs)
+	return s
+}
+
+// errors enters the mean, the median and the maximum.
+func (s *EvaluationSummary) errors(errs []float64) {
+	if len(errs) == 0 {
+		return
+	}
+	slices.Sort(errs)
+	for _, e := range errs {
+		s.MeanError += e / float64(len(errs))
+	}
+	s.MedianError = (errs[(len(errs)-1)/2] + errs[len(errs)/2]) / 2
+	s.MaxError = errs[len(errs)-1]
 }
 
 func indicator(b bool) float64 {
@@ -168,13 +198,24 @@ func EvaluationText(w io.Writer, x *Evaluation, style Style) error {
 	if err := table.Render(&out); err != nil {
 		return err
 	}
-	s := &x.Summary
-	if s.Pairs > 0 {
-		fmt.Fprintf(&out, "\n%d pairs: the optimizer is first in %s and among the first three in %s, a changed line is hot in %s;\nerror of the estimate: mean %s, median %s, at most %s\n",
-			s.Pairs, percent(s.First), percent(s.Top3), percent(s.Lines), percent(s.MeanError), percent(s.MedianError), percent(s.MaxError))
+	x.Summary.text(&out, "pairs")
+	if x.HeldOut != nil {
+		x.HeldOut.text(&out, "of them written after the estimators")
 	}
 	_, err := io.WriteString(w, out.String())
 	return err
+}
+
+// text tells a summary in two or three lines.
+func (s *EvaluationSummary) text(w io.Writer, of string) {
+	if s.Pairs == 0 {
+		return
+	}
+	fmt.Fprintf(w, "\n%d %s: the optimizer is first in %s and among the first three in %s, a changed line is hot in %s;\nerror of the estimate: mean %s, median %s, at most %s\n",
+		s.Pairs, of, percent(s.First), percent(s.Top3), percent(s.Lines), percent(s.MeanError), percent(s.MedianError), percent(s.MaxError))
+	if s.Tried > 0 {
+		fmt.Fprintf(w, "%d were tried by the same change: error mean %s\n", s.Tried, percent(s.TriedError))
+	}
 }
 
 // row is the pair as a line of the table.

@@ -27,6 +27,9 @@ type pairSpec struct {
 	Optimizer string `json:"optimizer"`
 	Changed   []int  `json:"changed"` // lines of the source before that the change is about
 	Silent    string `json:"silent"`  // instead of Optimizer and After
+	// HeldOut: the pair was written after the estimators. SameChange: what the advice is tried by is what After does.
+	HeldOut    bool `json:"held_out"`
+	SameChange bool `json:"same_change"`
 }
 
 func evaluateCommand() command {
@@ -38,6 +41,8 @@ func evaluateCommand() command {
    "optimizer": "strength-reduction", "changed": [33, 34, 35, 36]}
 
 before and after are launch files or their folders; changed are the lines of the source before that the change is about.
+"held_out": true marks a pair that was written when the estimators were finished, "same_change": true one whose change is the very
+one that the what-if run makes; both are summed up apart.
 {"before": "…", "silent": "loop-unrolling"} is a kernel at which an optimizer must stay silent.
 
 The table is that of the GPA paper's Table 3: the rank of the pair's optimizer in the advice on the kernel before, the
@@ -47,7 +52,8 @@ line is among its five hottest; left is the share of its stalls that the kernel 
 The exit status is 1 where outputs differ or an optimizer is not silent that must be.
 
 --json prints {"pairs": [{"pair", "optimizer", "rank", "estimated", "tried", "achieved", "error", "line", "left",
-"outputs_equal", "silent"}], "summary": {"pairs", "first", "top3", "lines", "mean_error", "median_error", "max_error"}}.
+"outputs_equal", "silent", "held_out", "same_change"}], "summary": {"pairs", "first", "top3", "lines", "mean_error", "median_error",
+"max_error", "tried", "tried_error"}, "held_out": {as summary}}.
 
 ` + evaluateBlameHelp + `
 
@@ -140,6 +146,7 @@ func (f *evaluateFlags) pair(ctx context.Context, e *env, root, file string) (*r
 		return nil, err
 	}
 	p := reports.EvaluatePair(filepath.ToSlash(name), spec.Optimizer, spec.Changed, before.result, after.result)
+	p.HeldOut, p.SameChange = spec.HeldOut, spec.SameChange
 	checks, err := after.session.Against(before.session, nil)
 	if err != nil {
 		return nil, err

@@ -118,10 +118,11 @@ func (n *nest) frontierJoins(s *cfg.Shape, joins []int, divergent []bool) []*fro
 		if slices.Contains(n.heads, at) {
 			continue // the pieces before it gather those that come from outside, and those that come back
 		}
-		j := &frontierJoin{at: at, head: n.outside(idom, at), again: n.joins[at], part: make(map[int]bool)}
+		j := &frontierJoin{at: at, head: n.outside(idom, at), part: make(map[int]bool)}
 		if j.head < 0 {
 			continue
 		}
+		j.again = n.joins[at] && !n.together(j.head, at)
 		j.findPart(s, preds, cuts)
 		if !j.parts(ipdom, divergent) || !n.safe(j) {
 			continue
@@ -152,6 +153,16 @@ func rank(first bool) int {
 		return 0
 	}
 	return 1
+}
+
+// together reports whether the innermost cycle with a node has another node too.
+func (n *nest) together(other, node int) bool {
+	for k := len(n.cycles) - 1; k >= 0; k-- {
+		if n.cycles[k][node] {
+			return n.cycles[k][other]
+		}
+	}
+	return false
 }
 
 // outside returns the nearest dominator of a node that is in no cycle without the node.

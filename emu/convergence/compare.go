@@ -85,8 +85,8 @@ type Launch struct {
 	Structure
 	// Activity is nil where the model to watch branches under cannot run the launch.
 	Activity *Activity
-	// Repeated are PDOM's warp instructions that divergent warps issue in blocks that the transformation duplicates, and in
-	// loops that it cuts.
+	// Repeated are PDOM's warp instructions that divergent warps issue in blocks that the transformation duplicates, in
+	// loops that it cuts, and in called functions.
 	Repeated int64
 }
 
@@ -102,7 +102,8 @@ func (l *Launch) DynamicExpansion() (share float64, ok bool) {
 
 // ExpansionLimit is the upper limit of dynamic code expansion of Wu et al., Table 3, as a part of PDOM's warp instructions:
 // what divergent warps issue of blocks that copies duplicate. The paper knows of no duplicates in loops with a Cut; here
-// all of such a loop counts, as lanes that leave it early may wait for every iteration. ok is false where PDOM cannot run the launch or the
+// all of such a loop counts, as lanes that leave it early may wait for every iteration, and all of called functions, as lanes may
+// come there by several calls. ok is false where PDOM cannot run the launch or the
 // code cannot be made structured.
 func (l *Launch) ExpansionLimit() (share float64, ok bool) {
 	pdom := l.Run((reconv.PDOM{}).Name())

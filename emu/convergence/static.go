@@ -125,24 +125,13 @@ func (a *analysis) of(k *cubin.Kernel) (*kernelFacts, error) {
 	return facts, nil
 }
 
-// copied marks the instructions of blocks that the transformation of functions duplicates, and of the loops that it cuts.
-// endless says that one of them has none.
+// copied marks the instructions of blocks that the transformation of functions duplicates, of the loops that it cuts, and of
+// called functions: threads may be in one by several calls. endless says that a function cannot be made structured.
 func (a *analysis) copied(functions []function) (marks [][]bool, endless bool) {
 	for _, f := range functions {
-		shape := f.graph.Shape(f.fn)
-		if shape.Structure().Structured() {
+		blocks, ok := copiedBlocks(f)
+		if endless = endless || !ok; len(blocks) == 0 {
 			continue
-		}
-		s, err := rewrite.Structurize(shape)
-		if err != nil {
-			endless = true
-			continue
-		}
-		blocks := s.CutBlocks()
-		for i, n := range s.Copies() {
-			if n > 1 && i != shape.Exit {
-				blocks = append(blocks, i)
-			}
 		}
 		if marks == nil {
 			marks = a.noMarks()
@@ -154,6 +143,30 @@ func (a *analysis) copied(functions []function) (marks [][]bool, endless bool) {
 		}
 	}
 	return marks, endless
+}
+
+// copiedBlocks returns the places of such blocks in a function; ok is false if it cannot be made structured.
+func copiedBlocks(f function) (blocks []int, ok bool) {
+	shape := f.graph.Shape(f.fn)
+	if f.fn.Function.Kind != cubin.KernelFunction {
+		for i := range f.fn.Blocks {
+			blocks = append(blocks, i)
+		}
+	}
+	if shape.Structure().Structured() {
+		return blocks, true
+	}
+	s, err := rewrite.Structurize(shape)
+	if err != nil || len(blocks) > 0 {
+		return blocks, err == nil
+	}
+	blocks = s.CutBlocks()
+	for i, n := range s.Copies() {
+		if n > 1 && i != shape.Exit {
+			blocks = append(blocks, i)
+		}
+	}
+	return blocks, true
 }
 
 // transform restructures a module; a variable clock would make results differ, so that the time is apart.

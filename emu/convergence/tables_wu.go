@@ -81,7 +81,7 @@ func (s *Subject) branches() int {
 func (t *tables) expansion(list []*Subject) {
 	t.begin("Dynamic code expansion (Wu et al., Table 3 and Figure 14)",
 		"Warp instructions of `pdom`; those that divergent warps issue in blocks that the transformation duplicates, which is the paper's upper limit, "+
-			"or in loops that it cuts; and those that `tf-stack` does not issue.",
+			"in loops that it cuts, or in called functions; and those that `tf-stack` does not issue.",
 		"kernel", "instructions", "in these blocks", "limit", "issued again", "expansion")
 	for _, s := range list {
 		limit, ok := s.ExpansionLimit()
