@@ -45,8 +45,8 @@ func cutFront(s string, width int) string {
 	return more + s[len(s)-width+len(more):]
 }
 
-// wrap breaks a text at spaces into lines of at most width characters; a longer word stands alone.
-func wrap(s string, width int) []string {
+// Wrap breaks a text at spaces into lines of at most width characters; a longer word stands alone.
+func Wrap(s string, width int) []string {
 	var lines []string
 	var line string
 	for _, word := range strings.Fields(s) {

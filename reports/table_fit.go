@@ -87,7 +87,7 @@ func (c *Column) lay(text string, width int) []string {
 	case len(text) <= width:
 		return []string{text}
 	case c.Wrap:
-		return wrap(text, width)
+		return Wrap(text, width)
 	case c.Place:
 		return []string{cutFront(text, width)}
 	}

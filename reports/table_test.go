@@ -68,14 +68,14 @@ func TestCut(t *testing.T) {
 }
 
 func TestWrap(t *testing.T) {
-	got := wrap("Write 2.0f where 2.0 stands now, and an_identifier_that_is_too_long stays whole.", 20)
+	got := Wrap("Write 2.0f where 2.0 stands now, and an_identifier_that_is_too_long stays whole.", 20)
 	want := []string{
 		"Write 2.0f where 2.0", "stands now, and", "an_identifier_that_is_too_long", "stays whole.",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if got := wrap("  ", 20); got != nil {
+	if got := Wrap("  ", 20); got != nil {
 		t.Errorf("nothing wraps to %q", got)
 	}
 }

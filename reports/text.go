@@ -87,7 +87,7 @@ func (t *textReport) paragraph(bullet, text string) {
 }
 
 func (t *textReport) inkedParagraph(i ink, bullet, text string) {
-	for _, line := range wrap(plain(text), min(t.style.width(), textWidth)-len(bullet)) {
+	for _, line := range Wrap(plain(text), min(t.style.width(), textWidth)-len(bullet)) {
 		t.inked(i, "%s%s", bullet, line)
 		bullet = strings.Repeat(" ", len(bullet))
 	}

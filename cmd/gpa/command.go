@@ -104,7 +104,7 @@ func (c *command) run(ctx context.Context, e *env, args []string) int {
 	e.register(flags)
 	err := flags.Parse(args)
 	if errors.Is(err, pflag.ErrHelp) {
-		c.printHelp(e.stdout, flags)
+		c.printHelp(e, flags)
 		return exitDone
 	}
 	if err != nil {
@@ -124,7 +124,7 @@ func (e *env) register(flags *pflag.FlagSet) {
 // runRaw runs a command that parses its arguments itself.
 func (c *command) runRaw(ctx context.Context, e *env, args []string) int {
 	if len(args) == 1 && (args[0] == "--help" || args[0] == "-h") {
-		c.printHelp(e.stdout, pflag.NewFlagSet(c.name, pflag.ContinueOnError))
+		c.printHelp(e, pflag.NewFlagSet(c.name, pflag.ContinueOnError))
 		return exitDone
 	}
 	return c.report(e, c.raw(ctx, e, args))
@@ -180,16 +180,6 @@ func (c *command) usage() string {
 		return c.args
 	}
 	return strings.TrimSpace(c.args + " [FLAG ...]")
-}
-
-func (c *command) printHelp(w io.Writer, flags *pflag.FlagSet) {
-	fmt.Fprintf(w, "gpa %s: %s\n\nUsage: gpa %s %s\n", c.name, c.short, c.name, c.usage())
-	if c.long != "" {
-		fmt.Fprintf(w, "\n%s\n", strings.TrimSpace(c.long))
-	}
-	if flags.HasFlags() {
-		fmt.Fprintf(w, "\nFlags:\n%s", flags.FlagUsagesWrapped(100))
-	}
 }
 
 // oneArgument is the positional argument of a command that takes exactly one.

@@ -1,0 +1,62 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestExamples runs the examples of all commands in one folder, as a reader would who tries them in turn.
+func TestExamples(t *testing.T) {
+	folder := t.TempDir()
+	for _, name := range []string{"saxpy", "hotspot"} {
+		if err := os.Rename(filepath.Join(copyKernel(t, name), name+".sm_70.cubin"), filepath.Join(folder, name+".cubin")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Chdir(folder)
+	list := commands()
+	// What is imported has been exported before.
+	slices.SortStableFunc(list, func(a, b command) int { return late(&a) - late(&b) })
+	for _, c := range list {
+		if c.name == "evaluate" {
+			continue // it needs a checkout, and has a test of its own
+		}
+		for _, x := range examplesOf(c.name) {
+			runExample(t, x.line)
+		}
+	}
+}
+
+func late(c *command) int {
+	if c.name == "import" {
+		return 1
+	}
+	return 0
+}
+
+// runExample runs a command line, its output into a file where it says so.
+func runExample(t *testing.T, line string) {
+	line, file, redirected := strings.Cut(line, " > ")
+	stdout, stderr, status := gpa(t, strings.Fields(line)[1:]...)
+	if status != exitDone {
+		t.Errorf("%s: status %d: %s", line, status, stderr)
+	}
+	if redirected {
+		if err := os.WriteFile(file, []byte(stdout), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestReflow(t *testing.T) {
+	got := reflow("one two\nthree four\n\n  kept as\n  it is\n\nfive", 10)
+	if want := "one two\nthree four\n\n  kept as\n  it is\n\nfive\n"; got != want {
+		t.Errorf("%q", got)
+	}
+	if got := reflow("one\ntwo three", 8); got != "one two\nthree\n" {
+		t.Errorf("%q", got)
+	}
+}
