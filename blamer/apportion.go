@@ -35,7 +35,7 @@ func (a *analysis) edges(g *group) []edge {
 	if len(kept) == 0 {
 		return a.unexplained(g)
 	}
-	edges := a.join(kept)
+	edges := a.joinEdges(kept)
 	a.apportion(edges)
 	return edges
 }
@@ -49,8 +49,8 @@ func (a *analysis) unexplained(g *group) []edge {
 	return []edge{{def: g.inst, detail: OtherStall, share: 1}}
 }
 
-// join makes one edge of all dependencies on the same instruction. Its length is that of its longest path.
-func (a *analysis) join(deps []dependency) []edge {
+// joinEdges makes one edge of all dependencies on the same instruction. Its length is that of its longest path.
+func (a *analysis) joinEdges(deps []dependency) []edge {
 	type joined struct {
 		edge
 		war bool

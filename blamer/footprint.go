@@ -58,28 +58,72 @@ func (f footprint) only(p part) footprint {
 // constant reports whether the value is the same in all threads.
 func (f footprint) constant() bool { return f == footprint{} }
 
-// footprintOf returns the footprint of a register that an instruction reads.
+// or is the footprint of a value that is one of two.
+func (f footprint) or(g footprint) footprint {
+	for i := range f.parts {
+		f.parts[i] |= g.parts[i]
+	}
+	f.data = f.data || g.data
+	return f
+}
+
+// maxRounds bounds the rounds in which footprints of values that depend on each other in loops are computed. Each round takes them one
+// instruction further; indices go in before the loop.
+const maxRounds = 8
+
+// footprintOf returns the footprint of a register that an instruction reads. What it depends on is listed first and computed then, round
+// by round until nothing changes, so that loops come out alike wherever they are entered.
 func (a *analysis) footprintOf(use int, r sass.Resource) footprint {
+	list := a.unknownFootprints(use, r)
+	for range maxRounds {
+		changed := false
+		for _, at := range list {
+			f := a.resultFootprint(at)
+			changed = changed || f != a.footprints[at]
+			a.footprints[at] = f
+		}
+		if !changed {
+			break
+		}
+	}
+	return a.join(use, r)
+}
+
+// unknownFootprints lists what a register comes from and has no footprint yet, with sources before what is made of them, loops aside,
+// and gives each the empty one.
+func (a *analysis) unknownFootprints(use int, r sass.Resource) []place {
+	var list []place
+	for _, d := range a.reaching(use, r) {
+		at := place{d, r}
+		if _, ok := a.footprints[at]; ok {
+			continue
+		}
+		a.footprints[at] = footprint{}
+		for _, o := range dataSources(&a.code.Insts[d]) {
+			if from, ok := registerOf(o); ok {
+				list = append(list, a.unknownFootprints(d, from)...)
+			}
+		}
+		list = append(list, at)
+	}
+	return list
+}
+
+// join is the footprint of a register, by those of its definitions.
+func (a *analysis) join(use int, r sass.Resource) footprint {
 	var f footprint
 	for _, d := range a.reaching(use, r) {
-		f = f.plus(a.resultFootprint(d, r))
+		f = f.or(a.footprints[place{d, r}])
 	}
 	return f
 }
 
-// resultFootprint returns the footprint of what an instruction writes to a register. In a loop, the value of the round before adds
-// nothing.
-func (a *analysis) resultFootprint(def int, r sass.Resource) footprint {
-	key := place{def, r}
-	if f, ok := a.footprints[key]; ok {
-		return f
+// resultFootprint returns the footprint of what an instruction writes to a register, by those of what it reads.
+func (a *analysis) resultFootprint(at place) footprint {
+	f := a.operationFootprint(at.inst)
+	if in := &a.code.Insts[at.inst]; in.Mod(sass.Wide) != 0 && at.res == sass.ResReg+sass.Resource(in.Operands[0].Reg)+1 {
+		return f.only(quotient) // the high word of a product
 	}
-	a.footprints[key] = footprint{}
-	f := a.operationFootprint(def)
-	if in := &a.code.Insts[def]; in.Mod(sass.Wide) != 0 && r == sass.ResReg+sass.Resource(in.Operands[0].Reg)+1 {
-		f = f.only(quotient) // the high word of a product
-	}
-	a.footprints[key] = f
 	return f
 }
 
@@ -140,7 +184,7 @@ func (a *analysis) sumFootprint(def int, in *sass.Inst) footprint {
 
 func (a *analysis) operandFootprint(def int, o *sass.Operand) footprint {
 	if r, ok := registerOf(o); ok {
-		return a.footprintOf(def, r)
+		return a.join(def, r)
 	}
 	return footprint{}
 }
@@ -170,7 +214,9 @@ func (a *analysis) productFootprint(def int, in *sass.Inst) footprint {
 func (a *analysis) addressFootprint(def int, at *sass.Operand) footprint {
 	var f footprint
 	for _, part := range addressParts(at) {
-		f = f.plus(a.operandFootprint(def, part))
+		if r, ok := registerOf(part); ok {
+			f = f.plus(a.footprintOf(def, r))
+		}
 	}
 	return f
 }

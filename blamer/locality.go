@@ -34,29 +34,26 @@ func memoryOperand(in *sass.Inst) *sass.Operand {
 }
 
 // loadArrivals returns when the data of a load can arrive. What it is the first of its warp to touch comes from L2, or from DRAM
-// where no other block has asked for it before. For the rest it waits until the load that touched it first has fetched it.
+// where no other block has asked for it before. For the rest it waits until the load that touched it first has fetched it. How many
+// sectors it asks for does not tell loads apart: those of one SM go to L1 one after the other, so that a later one is not faster for
+// asking for less.
 func (a *analysis) loadArrivals(def int, at *sass.Operand) []outcome {
 	l := &a.model.Latencies
-	more := sectorCycles * max(0, a.sectors[def]-1)
 	fresh, first := a.firstTouch(def)
 	deep := a.missShare(def, at)
-	list := []outcome{{fresh * deep, l.DRAM.Value + more}, {fresh * (1 - deep), l.L2.Value + more}}
+	list := []outcome{{fresh * deep, l.DRAM.Value}, {fresh * (1 - deep), l.L2.Value}}
 	if fresh < 1 {
 		hit := 1 - fresh
 		if first < 0 {
-			return append(list, outcome{hit, l.L1.Value + more})
+			return append(list, outcome{hit, l.L1.Value})
 		}
 		ahead := a.elapsed.sum[def+1] - a.elapsed.sum[first+1]
 		for _, o := range a.loadArrivals(first, globalLoad(&a.code.Insts[first])) {
-			list = append(list, outcome{hit * o.share, max(l.L1.Value+more, o.cycles-ahead)})
+			list = append(list, outcome{hit * o.share, max(l.L1.Value, o.cycles-ahead)})
 		}
 	}
 	return list
 }
-
-// sectorCycles is what each further sector of a request adds to its latency, cycles: L1 looks up four sectors of a line a
-// cycle at best, one line a cycle, and takes 64 bytes a cycle from L2 (hardware.md's L2 bandwidth over 80 SMs).
-const sectorCycles = 1
 
 // firstTouch estimates how often a load is the first of its warp to ask for a sector, between 0 and 1, and returns the load of the
 // block that has asked before it for what it reads, -1 where there is none.
