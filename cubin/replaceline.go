@@ -176,6 +176,9 @@ func (w *lineWriter) code(r *replacer) {
 			continue // an added instruction has the line of the one before
 		}
 		row := sort.Search(len(w.seq.rows), func(j int) bool { return w.seq.rows[j].address > pc }) - 1
+		if f := r.Code.FunctionAt(pc); row >= 0 && f != nil && f.Kind == InternalFunction && w.seq.rows[row].address < f.Offset {
+			continue // a helper of the compiler's without rows of its own keeps having none
+		}
 		if row >= 0 && row != w.last {
 			w.row(row, max(uint64(i)*sass.InstSize, w.state.address))
 			w.last = row
