@@ -34,7 +34,7 @@ func (f *evaluateFlags) evaluateBlame(ctx context.Context, e *env, root string) 
 	x := new(reports.BlameEvaluation)
 	for _, file := range files {
 		launches, err := f.blameLaunches(ctx, file)
-		if errors.Is(err, fs.ErrNotExist) && f.compare.gpu != "" {
+		if f.leftOut(err) {
 			fmt.Fprintf(e.stderr, "left out: %s: %v\n", file, err)
 			continue
 		}
@@ -49,6 +49,19 @@ func (f *evaluateFlags) evaluateBlame(ctx context.Context, e *env, root string) 
 	}
 	x.Sum()
 	return f.printBlame(e, x)
+}
+
+// faulted says that a kernel did not run to its end, so that its samples are not those of the kernel.
+type faulted struct{ message string }
+
+// Error is what the machine says of the fault.
+func (f faulted) Error() string { return f.message }
+
+// leftOut reports whether a kernel is none of the evaluation: on another GPU than its own it may have no cubin, or instructions that
+// cannot be executed.
+func (f *evaluateFlags) leftOut(err error) bool {
+	var fault faulted
+	return f.compare.gpu != "" && (errors.Is(err, fs.ErrNotExist) || errors.As(err, &fault))
 }
 
 // printBlame writes the evaluation, and the plot where one is asked for.
@@ -91,6 +104,11 @@ func (f *evaluateFlags) blameLaunches(ctx context.Context, file string) ([]*blam
 	ran := newExecution(r)
 	if err := ran.all(ctx, s, o); err != nil {
 		return nil, err
+	}
+	for _, l := range ran.profile.Launches {
+		if l.Fault != nil {
+			return nil, faulted{l.Fault.Message}
+		}
 	}
 	var launches []*blamer.Result
 	for _, l := range ran.profile.Launches {
