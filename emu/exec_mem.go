@@ -52,15 +52,16 @@ func nothing(*warp, *op) error { return nil }
 // memoryOperand resolves the address at position at of the operand list.
 func (p *program) memoryOperand(o *op, at int) error {
 	m := o.inst.Operands[at]
+	uniform := m.UReg != sass.URZ && o.inst.Arch >= sass.SM75 && !o.inst.Form.Operands[at].Descriptor
 	o.n = uint32(m.Offset)
-	if m.Reg == sass.RZ {
+	if m.Reg == sass.RZ && !uniform { // an address of its own, not an offset
 		o.n &= 0xffffff
 	}
 	register := sass.Operand{Kind: sass.KindReg, Reg: m.Reg, Width: m.Width, Swz: m.Swz}
 	var err error
 	o.a, err = p.source(&register, rawValue)
 	o.a.not = m.Width == 2 // a 64-bit address
-	if err == nil && m.UReg != sass.URZ && o.inst.Arch >= sass.SM75 && !o.inst.Form.Operands[at].Descriptor {
+	if err == nil && uniform {
 		width := uint8(1)
 		if o.space == spaceGlobal {
 			width = 2
