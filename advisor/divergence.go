@@ -63,13 +63,13 @@ func (in *Input) idleLanes(code, inst int) float64 {
 }
 
 // leastWarps is how many warps at least execute a block that some threads of each thread block go to: one, each time that the
-// thread block comes by.
+// thread block comes by. How often it does the blocks on the way there tell, which more of its warps execute.
 func (in *Input) leastWarps(code int, b *cfg.Block) float64 {
 	c := in.codes[code]
-	if b.Idom < 0 {
-		return 0
+	warps, visits := float64(ceilDiv(volume(in.Launch.Block), warpSize)), 0.0
+	for at := b.Idom; at >= 0; at = c.graph.Blocks[at].Idom {
+		visits = max(visits, c.counters[c.graph.Blocks[at].Last].executions/warps)
 	}
-	visits := c.counters[c.graph.Blocks[b.Idom].Last].executions / float64(ceilDiv(volume(in.Launch.Block), warpSize))
 	return min(visits, c.counters[b.First].executions)
 }
 

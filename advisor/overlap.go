@@ -68,31 +68,37 @@ func (in *Input) loadsOfLine(load blamer.Node) int {
 	t := in.newTrace(load.Code, in.path(in.codes[load.Code], l.Header, l, map[int]bool{}))
 	within, _ := t.dependences()
 	made := map[int]bool{} // steps that make the base of a load of the line
+	bases := map[sass.Resource]bool{}
 	var loads []int
 	for i := range t.steps {
 		n := blamer.Node{Code: load.Code, Inst: t.steps[i].insts[0]}
 		if t.steps[i].op == sass.LDG && in.frame(n) == at {
 			loads = append(loads, i)
+			bases[sass.ResReg+sass.Resource(addressRegister(&(*t.code)[n.Inst]))] = true
 			for _, d := range within[i] {
 				made[d] = true
 			}
 		}
 	}
-	bases, originals := map[uint8]bool{}, 0
+	seen, originals := map[uint8]bool{}, 0
 	for _, i := range loads {
 		base := addressRegister(&(*t.code)[t.steps[i].insts[0]])
-		if !bases[base] && !derived(within, i, made) {
+		if !seen[base] && !t.derived(within, i, made, bases) {
 			originals++
 		}
-		bases[base] = true
+		seen[base] = true
 	}
 	return max(1, originals)
 }
 
-// derived reports whether the address of a load is computed from an address of another.
-func derived(within [][]int, load int, made map[int]bool) bool {
+// derived reports whether the address of a load is computed from that of another: from what makes it, or from the register that
+// holds it.
+func (t *trace) derived(within [][]int, load int, made map[int]bool, bases map[sass.Resource]bool) bool {
 	for _, own := range within[load] {
-		if made[own] && anyOf(within[own], made) {
+		if !made[own] || slices.ContainsFunc(within[own], func(i int) bool { return t.steps[i].op == sass.LDG }) {
+			continue // an address that is loaded is another's only by the name of its register
+		}
+		if anyOf(within[own], made) || slices.ContainsFunc(t.uses(own), func(r sass.Resource) bool { return bases[r] }) {
 			return true
 		}
 	}

@@ -1,0 +1,20 @@
+// kinds_mixed advances random numbers of four kinds.
+// Each warp has threads of all kinds. Its partner is kinds_sorted.
+extern "C" __global__ void kinds_mixed(const unsigned *in, unsigned *out, int rounds) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    unsigned v = in[i];
+    int kind = i % 4;
+#pragma unroll 1
+    for (int k = 0; k < rounds; k++) {
+        if (kind == 0) {
+            v = v * 1664525u ^ v >> 7;
+        } else if (kind == 1) {
+            v = v * 22695477u + 1;
+        } else if (kind == 2) {
+            v = v * 69069u ^ v >> 9;
+        } else {
+            v = v * 134775813u + 7;
+        }
+    }
+    out[i] = v;
+}
