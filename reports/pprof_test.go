@@ -227,6 +227,7 @@ func TestStockPprof(t *testing.T) {
 		{"top by lines", []string{"-top", "-lines", after}, []string{"relax.cu:6 (inline)", "relax.cu:12"}},
 		{"top by stalls", []string{"-top", "-sample_index=stalls", after}, []string{"748 total", "blend"}},
 		{"list", []string{"-list=^relax$", "-source_path=testdata", after}, []string{"ROUTINE", "sum += blend(in[(i + k) % n], sum);"}},
+		{"weblist", []string{"-weblist=^relax$", "-source_path=testdata", "-output=/dev/stdout", after}, []string{"<html>", "blend(in[(i &#43; k) % n], sum);"}},
 		{"peek", []string{"-peek=^damp$", after}, []string{"relax", "damp"}},
 		{"tags", []string{"-tags", after}, []string{"long_scoreboard", "LDG", "memory_dependency", "global", "fill"}},
 		{"tagfocus", []string{"-top", "-tagfocus=stall=long_scoreboard", after}, []string{"blend"}},

@@ -139,6 +139,18 @@ func servePprof(t *testing.T, args ...string) (address string) {
 	cmd := gpaProcess(t, append([]string{"pprof", "-no_browser", "-http=" + address}, args...)...)
 	temporary := t.TempDir()
 	cmd.Env = append(cmd.Env, "TMPDIR="+temporary)
+	t.Cleanup(func() {
+		if left, err := os.ReadDir(temporary); err != nil || len(left) > 0 {
+			t.Errorf("%d files are left behind, %v", len(left), err)
+		}
+	})
+	serve(t, cmd)
+	return address
+}
+
+// serve starts a web interface and waits until it serves. It ends with the test.
+func serve(t *testing.T, cmd *exec.Cmd) {
+	t.Helper()
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = 10 * time.Second
 	stderr, err := cmd.StderrPipe()
@@ -150,9 +162,6 @@ func servePprof(t *testing.T, args ...string) (address string) {
 	}
 	t.Cleanup(func() {
 		cmd.Wait() // the test's context has ended, and so the process is to
-		if left, err := os.ReadDir(temporary); err != nil || len(left) > 0 {
-			t.Errorf("%d files are left behind, %v", len(left), err)
-		}
 	})
 	serving := false
 	for lines := bufio.NewScanner(stderr); !serving && lines.Scan(); {
@@ -161,7 +170,27 @@ func servePprof(t *testing.T, args ...string) (address string) {
 	if !serving {
 		t.Fatal("the server did not start")
 	}
-	return address
+}
+
+// TestStockPprofServer asks the web interface of Go's own pprof for its views. It has source, but no machine code.
+func TestStockPprofServer(t *testing.T) {
+	t.Parallel()
+	tool, err := exec.Command("go", "tool", "-n", "pprof").Output()
+	if err != nil {
+		t.Skip("the go command has no pprof")
+	}
+	saved := filepath.Join(savedResult(t, "hotspot"), "profile.pb.gz")
+	address := freeAddress(t)
+	cmd := exec.CommandContext(t.Context(), strings.TrimSpace(string(tool)), "-no_browser", "-http="+address, "-source_path=../../kernels/stencil/hotspot", saved)
+	cmd.Env = append(os.Environ(), "PPROF_TMPDIR="+t.TempDir(), "HOME="+t.TempDir())
+	serve(t, cmd)
+	for path, want := range map[string]string{
+		"/top": "hotspot", "/flamegraph": "hotspot", "/peek?f=hotspot": "hotspot", "/source?f=hotspot": "temperature[ty][tx]",
+	} {
+		if page := get(t, t.Context(), "http://"+address+"/ui"+path); !strings.Contains(page, want) {
+			t.Errorf("%s: %d bytes without %q", path, len(page), want)
+		}
+	}
 }
 
 // TestPprofServer asks the web interface for its views.
