@@ -88,7 +88,7 @@ func TestTerminal(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			text := onTerminal(t, test.width, test.variables, append([]string{"profile", "hotspot"}, test.flags...)...)
-			if colored := strings.Contains(text, "\x1b["); colored != test.color {
+			if colored := colorSequence.MatchString(text); colored != test.color {
 				t.Errorf("colours: %t", colored)
 			}
 			for line := range strings.Lines(stripped(text)) {
@@ -109,7 +109,11 @@ func TestTerminal(t *testing.T) {
 	}
 }
 
-// stripped is a text without its escape sequences.
+// colorSequence is an escape sequence that sets a colour; progress uses others.
+var colorSequence = regexp.MustCompile("\x1b\\[[0-9;]*m")
+
+// stripped is what a terminal shows of a text in the end: no escape sequences, and of a line that was written again, as
+// those of progress are, what was written last.
 func stripped(text string) string {
 	var out strings.Builder
 	for text != "" {
@@ -121,7 +125,11 @@ func stripped(text string) string {
 		i := strings.IndexAny(after, "mK")
 		text = after[i+1:]
 	}
-	return out.String()
+	lines := strings.Split(out.String(), "\n")
+	for i, line := range lines {
+		lines[i] = line[strings.LastIndexByte(line, '\r')+1:]
+	}
+	return strings.Join(lines, "\n")
 }
 
 // TestTables prints every command with a table on a narrow terminal.
