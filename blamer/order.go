@@ -86,7 +86,37 @@ func (a *analysis) pendingResults(deps []dependency) []pending {
 		ages[r.def] = a.age(r)
 	}
 	slices.SortStableFunc(results, func(x, y pending) int { return cmp.Compare(ages[y.def], ages[x.def]) })
+	for i := range results {
+		for j := i + 1; j < len(results); j++ {
+			a.queue(&results[j], &results[i])
+		}
+	}
 	return results
+}
+
+// queue puts what is issued after an atomic operation on a line, and asks for the same line, behind it: a slice of L2 answers one
+// after the other, and L1 has no say.
+func (a *analysis) queue(later, atomic *pending) {
+	if !isAtomic(a.code.Insts[atomic.def].Op) || a.readBarrierOnly(later.dependency) || !a.sameLine(later.def, atomic.def) {
+		return
+	}
+	for i := range later.remaining {
+		later.remaining[i].cycles = max(later.remaining[i].cycles, atomic.expected())
+	}
+}
+
+func isAtomic(op sass.Op) bool { return op == sass.ATOM || op == sass.ATOMG }
+
+// sameLine reports whether two instructions have addresses a few bytes apart, of one base.
+func (a *analysis) sameLine(x, y int) bool {
+	p, q := memoryOperand(&a.code.Insts[x]), memoryOperand(&a.code.Insts[y])
+	if p == nil || q == nil {
+		return false
+	}
+	u, v := a.linearOf(x, p, maxLinear), a.linearOf(y, q, maxLinear)
+	const line = 128
+	apart := u.constant + float64(p.Offset) - v.constant - float64(q.Offset)
+	return p.UReg == q.UReg && u.base() == v.base() && math.Abs(apart) < line
 }
 
 // maxOrdered bounds the sources of one stall that are compared pair by pair.
