@@ -113,7 +113,7 @@ func requestKind(a *access) mem.Kind {
 // loadConstant times a load from a constant bank: lanes that read different lines take turns.
 func (s *sm) loadConstant(c *subcore, v *resident, o *op, t int64) (read, done int64) {
 	a := &v.warp.acc
-	read, done = s.path.Shuffle(c.id, t, o.t.latency)
+	read, done = s.path.Constant(c.id, t, o.t.latency)
 	missing, last := int64(-1), int64(-1)
 	done--
 	for m := a.mask; m != 0; m &= m - 1 {

@@ -16,7 +16,7 @@ const (
 	pathXU                  // the MIO queue, then the XU pipe, or the FP64 pipe where the sub-cores share one
 	pathShuffle             // the MIO queue, then the LSU, no memory (SHFL, S2R, …)
 	pathShared              // the MIO queue, then the LSU and shared memory
-	pathConst               // the MIO queue, then the constant caches (LDC)
+	pathConst               // the MIO queue, then the indexed constant cache (LDC)
 	pathGlobal              // the LG queue, then the LSU, L1 and what lies behind: global, local, generic
 	pathBarrier             // CTA barriers
 	pathMembar              // waits for the warp's earlier stores

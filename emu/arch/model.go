@@ -203,6 +203,9 @@ type DRAM struct {
 	Buffered Figure
 	// Banks is the number of banks of a channel that work side by side. A line takes one of them.
 	Banks Figure
+	// Row is the number of lines of a bank that lie in one row. Those but the first take Open of the mean time of a line,
+	// and the first what remains: it waits for the row to be opened.
+	Row, Open Figure
 	// Spread is by how many cycles the latency of a line may be less or more than the mean: some find their row open, others
 	// wait for another to be closed or refreshed.
 	Spread   Figure

@@ -134,6 +134,8 @@ func (b board) set(m *Model) *Model {
 	}
 	m.DRAM.Buffered = Figure{500, "cycles", "fitted: streams that write reach their bandwidth, " + rrze}
 	m.DRAM.Banks = Figure{4, "banks", "fitted: the read stream saturates gradually, " + rrze + "; a line takes a bank for about 20 ns"}
+	m.DRAM.Row = Figure{16, "lines", "fitted: 2 KiB, the page of a bank of HBM2 and GDDR6"}
+	m.DRAM.Open = Figure{1, "mean times", "fitted: streams of the A100 and A40 rise as if no row were to be opened, " + rrzeA100}
 	m.DRAM.Spread = Figure{130, "cycles", "fitted: blocks of more warps wait longer, read stream at low occupancy, " + rrze}
 	m.DRAM.Channels = Figure{b.channels, "channels", b.paper + ": 32-bit channels of the memory bus, 64-bit ones of HBM in pairs"}
 	m.L2.Size = Figure{b.l2 * 1024, "bytes", b.paper}

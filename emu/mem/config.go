@@ -65,7 +65,9 @@ type Config struct {
 	portPerSector          int64 // ticks that an SM's port is busy with a sector that is stored
 	replyPerSector         int64 // and with one that is loaded
 	l2PerSector            int64 // ticks of all of L2
-	bankPerSector          int64 // ticks that a bank of a DRAM channel is busy with a sector
+	bankPerSector          int64 // ticks that a bank of a DRAM channel is busy with a sector in an open row
+	bankOpening            int64 // and with one of the first line in a row
+	rowLines               uint64
 	buffered               int64 // cycles that a write may wait for its bank without delaying others
 	spread                 int64 // of the latency, less or more
 	turn                   int64 // ticks that it is more busy with a line written back after a read
@@ -82,6 +84,8 @@ func NewConfig(m *arch.Model, carveout int, fast bool) *Config {
 	line := m.L1.Line.Int()
 	perCycle := func(bytesPerCycle float64) int64 { return int64(math.Ceil(sectorBytes * tick / bytesPerCycle)) }
 	parts := m.L2.Partitions.Int()
+	sector := sectorBytes * tick * m.Clock.Value * m.DRAM.Channels.Value * m.DRAM.Banks.Value / m.DRAM.Achieved.Value // mean ticks of a bank
+	rows := m.DRAM.Row.Value
 	return &Config{
 		SMs: m.SMs.Int(), Schedulers: m.Limits.Schedulers.Int(), Fast: fast,
 		queueLG: q.LG.Int(), queueMIO: q.MIO.Int(),
@@ -101,8 +105,8 @@ func NewConfig(m *arch.Model, carveout int, fast bool) *Config {
 		channels: m.DRAM.Channels.Int(), memoryBanks: m.DRAM.Banks.Int(),
 		slicePerSector: perCycle(m.L2.SliceWidth.Value), portPerSector: perCycle(m.L2.PortWidth.Value), replyPerSector: perCycle(m.L2.ReplyWidth.Value),
 		l2PerSector:   perCycle(m.L2.SliceWidth.Value * m.L2.Slices.Value),
-		bankPerSector: perCycle(m.DRAM.Achieved.Value / m.Clock.Value / m.DRAM.Channels.Value / m.DRAM.Banks.Value),
-		turn:          int64(m.DRAM.Turn.Value * m.DRAM.Banks.Value * tick), spread: m.DRAM.Spread.Cycles(), buffered: m.DRAM.Buffered.Cycles(),
+		bankPerSector: int64(sector * m.DRAM.Open.Value), bankOpening: int64(sector * (rows - (rows-1)*m.DRAM.Open.Value)), rowLines: uint64(rows),
+		turn: int64(m.DRAM.Turn.Value * m.DRAM.Banks.Value * tick), spread: m.DRAM.Spread.Cycles(), buffered: m.DRAM.Buffered.Cycles(),
 		atomicUnit: int64(m.L2.AtomicUnit.Value * tick),
 		tlbPage:    uint(math.Log2(m.TLB.Page.Value)), tlbEntries: m.TLB.Entries.Int(), tlbMiss: m.TLB.Miss.Cycles(),
 	}

@@ -146,7 +146,7 @@ func (d *Device) serve(r *request) {
 		done = d.copied(r, near, home, arrive)
 	default:
 		d.parts[near].forget(r.line)
-		done = d.access(r, home, arrive+cfg.far/2) + cfg.far - cfg.far/2
+		done = d.access(r, home, arrive) + cfg.far
 	}
 	r.done = done + n - 1
 	if r.kind != Write {
@@ -194,7 +194,9 @@ func (d *Device) access(r *request, part int, arrive int64) int64 {
 	return d.fetch(l, part, set, r, at)
 }
 
-// copied reads a line through the near partition, which asks the line's home for the sectors that it has no copy of.
+// copied reads a line through the near partition, which asks the line's home for the sectors that it has no copy of. The
+// way between the partitions is added in the end: a port that were taken ahead of time would be lost to what comes before,
+// and two partitions that wait for each other would drift ahead for good.
 func (d *Device) copied(r *request, near, home int, arrive int64) int64 {
 	p := &d.parts[near]
 	set := p.set(r.line)
@@ -210,7 +212,7 @@ func (d *Device) copied(r *request, near, home int, arrive int64) int64 {
 	ready := at
 	if missing := r.sectors &^ l.valid; missing != 0 {
 		ask := request{line: r.line, sectors: missing, kind: Read}
-		ready = d.access(&ask, home, at+d.cfg.far/2) + d.cfg.far - d.cfg.far/2
+		ready = max(at, d.access(&ask, home, arrive)) + d.cfg.far
 		l.arrived(missing, ready)
 	}
 	return l.last(r.sectors, ready)
@@ -271,9 +273,10 @@ func (d *Device) fetch(l *sectorState, part int, set uint64, r *request, at int6
 		c := d.bank(part, set, r.line)
 		c.read = true
 		latency := d.cfg.dram + d.cfg.deviation(r.line)
+		perSector := d.perSector(r.line)
 		for i := range l.arrive {
 			if missing>>i&1 != 0 {
-				l.arrive[i] = c.take(at, d.cfg.bankPerSector) + latency
+				l.arrive[i] = c.take(at, perSector) + latency
 			}
 		}
 		l.valid |= missing
@@ -296,12 +299,22 @@ func (d *Device) evict(part int, set, line uint64, dirty uint8, at int64) int64 
 	c := d.bank(part, set, line)
 	sectors := int64(bits.OnesCount8(dirty))
 	d.traffic.DRAMWritten += sectors
-	cost := sectors * d.cfg.bankPerSector
+	cost := sectors * d.perSector(line)
 	if c.read {
 		cost += d.cfg.turn
 	}
 	c.read = false
 	return max(at, c.take(at, cost)-d.cfg.buffered)
+}
+
+// perSector returns the ticks that a bank is busy with a sector of a line. The first line of a row waits for it to be opened;
+// the rows of the banks begin at different lines.
+func (d *Device) perSector(line uint64) int64 {
+	slices := uint64(d.cfg.slices)
+	if (line/(slices*uint64(d.cfg.memoryBanks))+scatter(line%slices))%d.cfg.rowLines == 0 {
+		return d.cfg.bankOpening
+	}
+	return d.cfg.bankPerSector
 }
 
 // slice returns the slice of a set.
@@ -314,13 +327,15 @@ func (p *partition) forget(line uint64) {
 	}
 }
 
-// bank returns the bank of DRAM that holds a line of a set: a bank of the channel behind the set's slice.
+// bank returns the bank of DRAM that holds a line of a set: a bank of the channel behind the set's slice. As many lines in
+// a row as L2 has sets are spread evenly over all banks.
 func (d *Device) bank(part int, set, line uint64) *bank {
 	slices := uint64(d.cfg.slices)
 	slice := uint64(part)*slices + set%slices
 	channel := slice * uint64(d.cfg.channels) / (slices * uint64(len(d.parts)))
 	banks := uint64(d.cfg.memoryBanks)
-	return &d.banks[channel*banks+scatter(line)%banks]
+	window := line / uint64(d.cfg.l2Sets)
+	return &d.banks[channel*banks+(set/slices+scatter(window*slices+slice))%banks]
 }
 
 // scatter hashes a line number.

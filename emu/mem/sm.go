@@ -10,7 +10,8 @@ type SM struct {
 	id   int32
 	l1   *sectored
 	lsu  calendar
-	full int64 // the LSU takes no access to L1 before this cycle
+	idc  calendar // the indexed constant cache, of LDC
+	full int64    // the LSU takes no access to L1 before this cycle
 	subs []path
 
 	log     []request
@@ -100,6 +101,15 @@ func (s *SM) exchange(sub int, at int64, passes int) int64 {
 // been read and when a result of the unloaded latency, counted from the issue, is there.
 func (s *SM) Shuffle(sub int, at, latency int64) (read, done int64) {
 	g := s.exchange(sub, at, 1)
+	return g, g + max(latency-s.cfg.entryMIO, 1)
+}
+
+// Constant times an instruction that goes through the sub-core's MIO queue to the indexed constant cache, which takes one
+// instruction a cycle of all sub-cores. It returns the same as [SM.Shuffle].
+func (s *SM) Constant(sub int, at, latency int64) (read, done int64) {
+	s.idc.forget(at)
+	g := s.idc.take(at+s.cfg.entryMIO, 1)
+	s.subs[sub].mio.enter(g)
 	return g, g + max(latency-s.cfg.entryMIO, 1)
 }
 

@@ -33,7 +33,7 @@ func (b *Bench) SharedStride(stride int) (float64, error) {
 }
 
 // GlobalStride returns the cycles of an SM for a load that hits L1 by a warp whose lanes are so many floats (doubles where
-// wide is true) apart.
+// wide is true) apart. The loads of a thread are 4 elements apart, as those of the published figures.
 func (b *Bench) GlobalStride(stride int, wide bool) (float64, error) {
 	const threads, rounds, loads = 1024, 24, 8
 	kernel, size := "stride_f32", int64(4)
@@ -41,10 +41,12 @@ func (b *Bench) GlobalStride(stride int, wide bool) (float64, error) {
 		kernel, size = "stride_f64", doubleBytes
 	}
 	r := b.rig()
-	data := r.alloc(int64(stride+8) * 32 * size)
-	cycles, out := r.alloc(8), r.alloc(threads*8*size)
-	r.run(launch{kernel: kernel, blocks: 1, threads: threads}, data, int32(stride), int32(0), int32(rounds), cycles, out)
-	return float64(r.read(cycles)) / (rounds * loads * threads / 32), r.err
+	data, out := r.alloc(int64(64*stride+32)*size), r.alloc(threads*size)
+	measure := func(rounds int) int64 {
+		return r.run(launch{kernel: kernel, blocks: 1, threads: threads}, data, int32(stride), int32(0), int32(rounds), out)
+	}
+	few := measure(rounds)
+	return float64(measure(3*rounds)-few) / (2 * rounds * loads * threads / 32), r.err
 }
 
 // Atomics returns the atomic additions of threads that the GPU makes in a cycle when neighbouring warps and threads add to

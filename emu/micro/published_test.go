@@ -71,11 +71,11 @@ func TestV100(t *testing.T) {
 // TestOthers holds plateaus and strides of other GPUs within a tenth of what was measured.
 func TestOthers(t *testing.T) {
 	for name, keep := range map[string]func(m Measurement) bool{
-		"a100":  func(m Measurement) bool { return m.Benchmark == "stride f32" || plateau(m, 205, 552) },
-		"a40":   func(m Measurement) bool { return m.Benchmark == "stride f32" || plateau(m, 250, 552) },
+		"a100":  func(m Measurement) bool { return strings.HasPrefix(m.Benchmark, "stride") || plateau(m, 205, 552) },
+		"a40":   func(m Measurement) bool { return strings.HasPrefix(m.Benchmark, "stride") || plateau(m, 250, 552) },
 		"l40":   func(m Measurement) bool { return plateau(m, 274, 624) },
 		"gh200": func(m Measurement) bool { return plateau(m, 280, 688) },
-		"h200":  func(m Measurement) bool { return m.Benchmark == "stride f32" && m.Parameter != "3" },
+		"h200":  func(m Measurement) bool { return strings.HasPrefix(m.Benchmark, "stride") },
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := bench(t, name)
