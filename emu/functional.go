@@ -23,10 +23,16 @@ type functionalRun struct {
 
 // runFunctional runs the launch without timing.
 func (r *launchRun) runFunctional(ctx context.Context) error {
-	f := &functionalRun{launchRun: r, resident: r.facts.Occupancy.BlocksPerSM * r.machine.gpu.SMs.Int()}
+	f := &functionalRun{launchRun: r}
 	if r.launch.Tracer != nil {
 		r.launch.Tracer.Begin(&r.facts)
 	}
+	return f.run(ctx)
+}
+
+// run runs the blocks from f.next on.
+func (f *functionalRun) run(ctx context.Context) error {
+	f.resident = f.facts.Occupancy.BlocksPerSM * f.machine.gpu.SMs.Int()
 	for round := int64(0); ; round++ {
 		if f.wantsBlock(round) {
 			f.begin(round)

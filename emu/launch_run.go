@@ -139,7 +139,7 @@ func (w *warp) exhausted(o *op) error {
 
 // clock is the cycle that a program reads: the warp's own with timing, else the instructions executed so far.
 func (r *launchRun) clock(w *warp) int64 {
-	if r.timed != nil {
+	if r.timed != nil && w.block.domain != &r.domain {
 		return w.now
 	}
 	return r.limit - r.domain.budget
@@ -171,6 +171,7 @@ func (r *launchRun) result() *Result {
 	if r.timed != nil {
 		out.Cycles, out.SMActiveCycles = r.timed.cycles()
 		out.Traffic = r.timed.device.Traffic()
+		r.extrapolate(out)
 	}
 	return out
 }

@@ -113,5 +113,10 @@ func (r *timedRun) checkLivelock(end int64) error {
 			s.watch(v.warp)
 		}
 	}
-	return s.livelock(r.launch.blocks - r.next)
+	err := s.livelock(r.launch.blocks - r.next)
+	if err != nil && r.rest != nil {
+		r.resume(end)
+		return nil
+	}
+	return err
 }

@@ -45,9 +45,10 @@ func (l TimingLevel) String() string {
 // Options say how a machine behaves. The zero value runs without timing and without limits.
 type Options struct {
 	Timing          TimingLevel
-	MaxInstructions int64        // warp instructions of a launch, 0 for no limit
-	Stdout          io.Writer    // of device-side printf; nil to drop it
-	Heap            int64        // bytes for device-side malloc
+	MaxInstructions int64     // warp instructions of a launch, 0 for no limit
+	Stdout          io.Writer // of device-side printf; nil to drop it
+	Heap            int64     // bytes for device-side malloc
+	Extrapolation   Extrapolation
 	Workers         int          // SMs that are advanced at a time, 0 for as many as there are processors; it changes no result
 	Reconvergence   reconv.Model // nil for the hardware's own, [reconv.Volta]
 }
@@ -102,7 +103,12 @@ type Result struct {
 	Level          TimingLevel
 	Cycles         int64 // from the first cycle of the launch to its last, 0 without timing
 	SMActiveCycles int64 // sum over SMs of the cycles in which they held a block
-	Traffic        mem.Traffic
+
+	// TimedBlocks is how many blocks were timed where it is less than all: the cycles are extrapolated then, with a relative
+	// error of about ErrorBound, and so is what is counted of memory.
+	TimedBlocks int
+	ErrorBound  float64
+	Traffic     mem.Traffic
 }
 
 // A Counter holds what is counted for an instruction.

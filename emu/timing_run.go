@@ -33,11 +33,15 @@ type timedRun struct {
 	codeLines    int64 // of the program
 	constantLine int64 // bytes of a line of the first-level constant cache
 
-	next    int   // the first block that has no place yet
-	ended   int64 // the last cycle in which a block left
-	reached int64 // the SMs have been advanced up to this cycle
-	changes int64 // of the launch, and the cycle in which they were seen to grow last
-	changed int64
+	next     int   // the first block that has no place yet
+	ended    int64 // the last cycle in which a block left
+	left     int   // blocks that have
+	waves    []wave
+	rest     *extrapolated // nil while everything is timed
+	unsteady bool          // although it looked so
+	reached  int64         // the SMs have been advanced up to this cycle
+	changes  int64         // of the launch, and the cycle in which they were seen to grow last
+	changed  int64
 }
 
 // A memoryCounter holds what the executions of an instruction asked of the memories.
@@ -86,8 +90,12 @@ func (r *launchRun) runTimed(ctx context.Context) error {
 		o.Begin(&r.facts)
 	}
 	r.timed.crew = newCrew(r.machine.workers(), r.tally)
-	defer r.timed.crew.dismiss()
-	return r.timed.run(ctx)
+	err := r.timed.run(ctx)
+	r.timed.crew.dismiss()
+	if err != nil || r.timed.rest == nil {
+		return err
+	}
+	return r.runRest(ctx)
 }
 
 // run runs all blocks. The SMs are advanced a quantum at a time, each by itself; then L2 and DRAM answer all of them,
@@ -117,7 +125,7 @@ const fineQuantum = 32
 
 // length returns the cycles of the next quantum.
 func (r *timedRun) length() int64 {
-	if r.next < r.launch.blocks || r.overlaps {
+	if r.waiting() || r.overlaps {
 		return min(fineQuantum, r.memory.Quantum())
 	}
 	return r.memory.Quantum()
@@ -253,13 +261,16 @@ func (r *timedRun) moveUp(t int64) {
 	for _, s := range r.sms {
 		for _, at := range s.freed {
 			free = append(free, vacancy{at, s})
-			r.ended = max(r.ended, at)
 		}
 		s.freed = s.freed[:0]
 	}
 	slices.SortStableFunc(free, func(a, b vacancy) int { return cmp.Compare(a.at, b.at) })
 	for _, v := range free {
-		if r.next < r.launch.blocks {
+		r.leave(v.at)
+	}
+	r.settle()
+	for _, v := range free {
+		if r.waiting() {
 			r.place(v.sm, max(t, v.at+r.model.Launching.Replace.Cycles()))
 		}
 	}

@@ -84,6 +84,7 @@ func checkFacts(l *Launch) error {
 		{"schedulers of an SM", int64(f.SchedulersPerSM)},
 		{"warps of a scheduler", int64(f.MaxWarpsPerScheduler)},
 		{"blocks of an SM", int64(f.BlocksPerSM)},
+		{"blocks that were timed", int64(f.TimedBlocks)},
 	}
 	for _, c := range counts {
 		if c.value < 0 {

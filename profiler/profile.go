@@ -56,6 +56,7 @@ type Facts struct {
 	TimingLevel  string // full, fast or none
 	Extrapolated bool
 	ErrorBound   float64 // relative, of Cycles, where Extrapolated
+	TimedBlocks  int     // where Extrapolated: those that the cycles and samples come from, 0 where that is not known
 }
 
 // A Sample counts equal samples.

@@ -56,6 +56,7 @@ type savedFacts struct {
 	TimingLevel          string  `json:"timing_level,omitempty"`
 	Extrapolated         bool    `json:"extrapolated,omitempty"`
 	ErrorBound           float64 `json:"error_bound,omitempty"`
+	TimedBlocks          int     `json:"timed_blocks,omitempty"`
 }
 
 type savedPlace struct {

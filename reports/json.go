@@ -55,7 +55,8 @@ type ProfiledLaunch struct {
 type Timing struct {
 	Level        string  `json:"level"`
 	Extrapolated bool    `json:"extrapolated"`
-	ErrorBound   float64 `json:"error_bound,omitempty"` // relative, of the cycles
+	ErrorBound   float64 `json:"error_bound,omitempty"`  // relative, of the cycles
+	TimedBlocks  int     `json:"timed_blocks,omitempty"` // where extrapolated: blocks that the cycles and samples come from
 }
 
 // Occupancy is the resident warps of a scheduler and what keeps them from being more.
@@ -186,7 +187,7 @@ func (r *Result) profiled(i int) ProfiledLaunch {
 	}
 	f := &l.Facts
 	if f.TimingLevel != "" {
-		out.Timing = &Timing{Level: f.TimingLevel, Extrapolated: f.Extrapolated, ErrorBound: f.ErrorBound}
+		out.Timing = &Timing{Level: f.TimingLevel, Extrapolated: f.Extrapolated, ErrorBound: round(f.ErrorBound, 6), TimedBlocks: f.TimedBlocks}
 	}
 	if f.WarpsPerScheduler > 0 {
 		out.Occupancy = &Occupancy{WarpsPerScheduler: round(f.WarpsPerScheduler, 6), Limit: f.OccupancyLimit}

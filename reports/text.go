@@ -174,6 +174,8 @@ func extrapolation(f *profiler.Facts) string {
 	switch {
 	case !f.Extrapolated:
 		return ""
+	case f.TimedBlocks > 0:
+		return fmt.Sprintf(" (extrapolated from the first %s, within %s)", count(int64(f.TimedBlocks), "block"), percent(f.ErrorBound))
 	case f.ErrorBound > 0:
 		return fmt.Sprintf(" (extrapolated, within %s)", percent(f.ErrorBound))
 	}

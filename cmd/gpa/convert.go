@@ -13,7 +13,7 @@ func profiledRun(r *emu.Result, fault *emu.Fault) *sampler.Run {
 		SharedDynamic: r.SharedDynamic, LocalBytes: r.LocalBytes,
 		Cycles: r.Cycles, SMActiveCycles: r.SMActiveCycles, Traffic: r.Traffic,
 		WarpInstructions: r.WarpInstructions, ThreadInstructions: r.ThreadInstructions,
-		TimingLevel: r.Level.String(),
+		TimingLevel: r.Level.String(), Extrapolated: r.TimedBlocks > 0, TimedBlocks: r.TimedBlocks, ErrorBound: r.ErrorBound,
 	}
 	for i := range r.Counters {
 		c := &r.Counters[i]

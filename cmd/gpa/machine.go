@@ -18,11 +18,13 @@ type machineFlags struct {
 	maxInstructions int64
 	reconvergence   string
 	workers         int
+	wholeGrid       bool
 }
 
 func (m *machineFlags) register(flags *pflag.FlagSet) {
 	flags.Int64Var(&m.maxInstructions, "max-instructions", 0, "stop a launch after `N` warp instructions (default: no limit)")
 	flags.IntVar(&m.workers, "workers", 0, "run `N` SMs at a time; no result depends on it (default: as many as there are processors)")
+	flags.BoolVar(&m.wholeGrid, "whole-grid", false, "time every block, also of a large grid whose blocks have long taken the same time (by\ndefault the rest of such a grid only takes effect, and the cycles are extrapolated)")
 	var names []string
 	for _, model := range reconv.Models() {
 		names = append(names, model.Name())
@@ -48,6 +50,7 @@ func (m *machineFlags) session(r *resolved, level emu.TimingLevel, prints io.Wri
 	}
 	machine, err := emu.New(r.model, r.module, emu.Options{
 		Timing: level, MaxInstructions: limit, Stdout: prints, Heap: r.file.Heap, Reconvergence: model, Workers: m.workers,
+		Extrapolation: emu.Extrapolation{Off: m.wholeGrid},
 	})
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", r.module.Name, err)

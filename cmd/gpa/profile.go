@@ -42,6 +42,10 @@ only: instructions gone or cheap, accesses coalesced or free of bank conflicts, 
 code scheduled anew, another shape of the launch. A new shape or order counts only where the outputs stay equal. A barrier that is
 gone lets warps run ahead of each other.
 
+Of a large grid only the first blocks are timed, until wave after wave of them has taken the same time for an instruction. The
+others take effect without timing, their cycles are extrapolated, and the report says from how many blocks and within which
+error. --whole-grid times them all.
+
 --out DIR writes profile.pb.gz and blame.pb.gz (for go tool pprof and gpa pprof), samples.gpa (for gpa advise, with the cubin inside), advice.txt and
 advice.json. The same launch gives the same bytes. Device-side printf goes to standard error. An interrupt (Ctrl-C)
 stops the launch: the result is of what was sampled until then and says so, and the exit status is 1. A second one ends

@@ -77,7 +77,7 @@ type rig struct {
 
 func (b *Bench) rig() *rig {
 	r := &rig{gpu: b.gpu}
-	r.machine, r.err = emu.New(b.gpu, b.module, emu.Options{Timing: emu.TimingFull})
+	r.machine, r.err = emu.New(b.gpu, b.module, emu.Options{Timing: emu.TimingFull, Extrapolation: emu.Extrapolation{Off: true}})
 	return r
 }
 

@@ -23,6 +23,7 @@ type Run struct {
 	ThreadInstructions int64
 	TimingLevel        string // full, fast or none
 	Extrapolated       bool
+	TimedBlocks        int
 	ErrorBound         float64
 
 	PCs   []profiler.Counter // by code and pc
@@ -74,6 +75,7 @@ func (r *Run) profiled() *profiler.Launch {
 			TimingLevel:          r.TimingLevel,
 			Extrapolated:         r.Extrapolated,
 			ErrorBound:           r.ErrorBound,
+			TimedBlocks:          r.TimedBlocks,
 		},
 	}
 }
