@@ -43,8 +43,8 @@ func TestExtrapolation(t *testing.T) {
 		steady     bool
 	}{
 		{"stream", stream, 2000, true},
-		{"arithmetic", rounds("MOV R31, 0x10", arithmetic), 700, true},
-		{"loads in L1", rounds("MOV R31, 0x8", loading), 700, true},
+		{"arithmetic", rounds("MOV R31, 0x10", arithmetic), 1200, true},
+		{"loads in L1", rounds("MOV R31, 0x8", loading), 2000, true},
 		{"blocks of many lengths", rounds("LOP3.LUT R31, R30, 0x7, RZ, 0xc0, !PT", arithmetic), 2400, true},
 		{"blocks that grow", rounds("SHF.R.U32.HI R31, RZ, 0x4, R30", loading), 900, false},
 		{"few blocks", stream, 300, false},
