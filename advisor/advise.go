@@ -65,6 +65,7 @@ func adviseOne(in *Input, o Optimizer) []Advice {
 		if a.Class == StallElimination {
 			a.Match.Scope = in.narrow(a.Match)
 		}
+		a.Diffuse = a.Class != Parallel && a.Match.isDiffuse()
 		if a.Class == StallElimination || a.Class == LatencyHiding {
 			i := samplingInterval(in.Total, warps)
 			a.Interval = [2]float64{in.ofLaunch(i[0]), in.ofLaunch(i[1])}
@@ -79,12 +80,17 @@ func adviseOne(in *Input, o Optimizer) []Advice {
 // the slowest, and where every warp's work shrinks by a part, so does the difference between them.
 func (in *Input) addBarrierWaits(o Optimizer, group []*Match) {
 	waits := in.ByReason[stall.Barrier]
-	if o.Class() != StallElimination || o.Name() == (warpBalance{}).Name() || waits >= in.Total {
+	if o.Class() != StallElimination || isAboutBarriers(o) || waits >= in.Total {
 		return
 	}
 	for _, m := range group {
 		m.Samples = max(m.Freed, min(m.Samples*in.Total/(in.Total-waits), in.Total))
 	}
+}
+
+// isAboutBarriers reports whether an optimizer matches the waits at barriers themselves.
+func isAboutBarriers(o Optimizer) bool {
+	return o.Name() == warpBalance{}.Name() || o.Name() == redundantBarrier{}.Name()
 }
 
 // sameSource groups the matches of loops that the compiler made of one loop of the source, as the unrolled loop and the
@@ -157,15 +163,38 @@ func hideLatency(in *Input, group []*Match) float64 {
 	return EliminateStalls(in.Total, in.Total-in.Total/HideLatencyInScopes(in.Total, in.Active, scopes)+scheduled)
 }
 
-// rank sorts by estimate, then by matched samples, name and place, so that the order never depends on anything else.
+// leastListed is the share of the matched samples that the listed hotspots must hold for the advice to be about these places.
+const leastListed = 0.1
+
+// isDiffuse reports whether the hottest places hold hardly anything of what matched.
+func (m *Match) isDiffuse() bool {
+	listed, all := 0.0, 0.0
+	for i, h := range m.Hotspots {
+		if all += h.Samples; i < maxHotspots {
+			listed += h.Samples
+		}
+	}
+	return listed < leastListed*all
+}
+
+// rank sorts by estimate, then by matched samples, name and place, so that the order never depends on anything else. What has no
+// place to begin at comes last.
 func rank(advice []Advice) {
 	slices.SortStableFunc(advice, func(x, y Advice) int {
 		return cmp.Or(
+			cmp.Compare(diffuse(x), diffuse(y)),
 			cmp.Compare(y.Speedup, x.Speedup),
 			cmp.Compare(y.Match.Samples, x.Match.Samples),
 			cmp.Compare(x.Optimizer, y.Optimizer),
 		)
 	})
+}
+
+func diffuse(a Advice) int {
+	if a.Diffuse {
+		return 1
+	}
+	return 0
 }
 
 // markOverlaps tells for each advice which other optimizers count most of the same samples.

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"gpa/blamer"
 	"gpa/blamer/sasstest"
 )
 
@@ -210,4 +211,57 @@ func TestAsyncCopy(t *testing.T) {
 		{name: "near miss: another value is stored", source: strings.Replace(loop, "STS [R8], R4", "STS [R8], R9", 1),
 			change: func(p *sasstest.Program) { p.Launch.GPU = "a100" }},
 	})
+}
+
+func TestRedundantBarrier(t *testing.T) {
+	between := func(code string) string {
+		return `
+			STS [R8], R4 ;
+			BAR.SYNC 0x0 ;
+			LDS.U R4, [R2] ; // selected=40
+			BAR.SYNC 0x0 ; // selected=20
+			use: ` + code + ` ; // barrier=20/20 selected=20
+			EXIT ;`
+	}
+	checkOptimizer(t, redundantBarrier{}, []optimizerCase{
+		{name: "loads on both sides", source: between("LDS.U R6, [R2]"), speedup: 1.25, says: []string{"orders nothing"}},
+		{name: "loads in a loop", source: `
+			STS [R8], R4 ;
+			BAR.SYNC 0x0 ;
+			loop: LDS.U R4, [R2] ; // selected=40
+			BAR.SYNC 0x0 ;
+			use: FADD R6, R4, R6 ; // barrier=20/20 selected=40
+			@P0 BRA ` + "`(loop)" + ` ;
+			EXIT ;`, speedup: 1.25},
+		{name: "near miss: a store behind it", source: between("STS [R2], R6")},
+		{name: "near miss: an atomic operation behind it", source: between("ATOMS.ADD R6, [R2], R4")},
+		{name: "near miss: a store in the next round", source: `
+			loop: LDS.U R4, [R2] ; // barrier=20/20 selected=40
+			BAR.SYNC 0x0 ; // selected=40
+			STS [R8], R4 ;
+			@P0 BRA ` + "`(loop)" + ` ;
+			EXIT ;`},
+		{name: "near miss: a function is called", source: between("CALL.REL.NOINC 0x0")},
+	})
+}
+
+// TestDiffuse holds that advice whose places are many and cold says so and comes after what is about a few.
+func TestDiffuse(t *testing.T) {
+	p := sasstest.New(t, strings.Repeat(`
+		[B------:R-:W0:-:S01] MUFU.EX2 R4, R2 ;
+		[B0-----:R-:W-:-:S01] FADD R6, R4, R8 ; // short_scoreboard=1/1`, 60)+`
+		BAR.SYNC 0x0 ;
+		FADD R6, R4, R8 ; // barrier=20/20 selected=20
+		EXIT ;`)
+	r, err := blamer.Analyze(p.Launch, p.Module, blamer.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	advice, err := Advise(r, Options{Optimizers: []Optimizer{strengthReduction{}, warpBalance{}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(advice) != 2 || advice[0].Optimizer != "warp-balance" || advice[0].Diffuse || !advice[1].Diffuse || advice[1].Speedup < advice[0].Speedup {
+		t.Errorf("%+v", advice)
+	}
 }

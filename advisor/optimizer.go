@@ -33,6 +33,7 @@ func Optimizers() []Optimizer {
 		asyncCopy{},
 		atomicContention{},
 		smBalance{},
+		redundantBarrier{},
 	}
 }
 
@@ -110,6 +111,8 @@ type Advice struct {
 	// Interval is where the estimate would lie in 95 of 100 profiles of the same run: its sampling error. Zero where the
 	// estimate does not come from matched samples.
 	Interval [2]float64
-	Tried    float64  // speedup of a what-if run with the change; 0 where none was made
+	Tried    float64 // speedup of a what-if run with the change; 0 where none was made
+	// Diffuse: the listed hotspots hold less than a tenth of the matched samples, so that there is no one place to begin at.
+	Diffuse  bool
 	Overlaps []string // other optimizers that count mostly the same samples: their gains do not add up
 }

@@ -1,6 +1,7 @@
 package advisor
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -32,7 +33,7 @@ func TestAdviceIsSound(t *testing.T) {
 		for _, a := range advice {
 			checkSound(rt, a, total)
 		}
-		if !slices.IsSortedFunc(advice, func(x, y Advice) int { return int(math.Copysign(1, y.Speedup-x.Speedup)) }) {
+		if !slices.IsSortedFunc(advice, func(x, y Advice) int { return cmp.Or(diffuse(x)-diffuse(y), cmp.Compare(y.Speedup, x.Speedup)) }) {
 			rt.Fatalf("not ranked: %v", advice)
 		}
 		if again, _ := Advise(r, Options{}); fmt.Sprint(speedups(again)) != fmt.Sprint(speedups(advice)) {

@@ -33,6 +33,7 @@ type AdviceReport struct {
 	EstimatedSpeedup      float64         `json:"estimated_speedup"`
 	TriedSpeedup          float64         `json:"tried_speedup,omitempty"` // by a what-if run
 	Interval              []float64       `json:"interval,omitempty"`      // low and high estimate by sampling error, 95 % confidence
+	Diffuse               bool            `json:"diffuse,omitempty"`       // the hotspots hold less than a tenth of the samples
 	Overlaps              []string        `json:"overlaps,omitempty"`      // optimizers that count mostly the same samples
 	MatchedSamples        float64         `json:"matched_samples"`
 	MatchedLatencySamples float64         `json:"matched_latency_samples"`
@@ -125,6 +126,7 @@ func reportAdvice(module *cubin.File, l *profiler.Launch, found *LaunchResult) [
 			Class:                 string(a.Class),
 			EstimatedSpeedup:      round(a.Speedup, 6),
 			TriedSpeedup:          round(a.Tried, 6),
+			Diffuse:               a.Diffuse,
 			Overlaps:              a.Overlaps,
 			MatchedSamples:        round(a.Match.Samples, 3),
 			MatchedLatencySamples: round(a.Match.Latency, 3),

@@ -53,6 +53,9 @@ func (t *textReport) one(module *cubin.File, number int, a *advisor.Advice, tota
 		}
 		t.hotspot(module, &a.Match.Hotspots[i])
 	}
+	if a.Diffuse {
+		t.paragraph("    ", "Spread thin: the five hottest places hold less than a tenth of these samples.")
+	}
 	if len(a.Overlaps) > 0 {
 		t.paragraph("    ", "Mostly the same samples as "+strings.Join(a.Overlaps, ", ")+": the gains do not add up.")
 	}

@@ -1,0 +1,15 @@
+// rounds_synced mixes the elements of a row, which the threads of a block share.
+// The threads wait for each other in every round, though nobody writes. Its partner is rounds_free.
+extern "C" __global__ void rounds_synced(const unsigned *__restrict__ in, unsigned *__restrict__ out, int rounds) {
+    __shared__ unsigned row[256];
+    int t = threadIdx.x;
+    row[t] = in[blockIdx.x * 256 + t];
+    __syncthreads();
+    unsigned sum = 0;
+#pragma unroll 1
+    for (int k = 0; k < rounds; k++) {
+        sum = sum * 3 + row[(t + 7 * k) % 256];
+        __syncthreads();
+    }
+    out[blockIdx.x * 256 + t] = sum;
+}
