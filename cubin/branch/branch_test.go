@@ -3,6 +3,7 @@ package branch
 import (
 	"flag"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"strings"
 	"testing"
@@ -10,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"gpa/cubin"
+	"gpa/cubin/asm"
 	"gpa/cubin/cfg"
 )
 
@@ -166,6 +168,7 @@ func TestApply(t *testing.T) {
 	}
 }
 
+// BenchmarkFind slices the branches of real kernels.
 func BenchmarkFind(b *testing.B) {
 	module, graphs := open(b, "branches.sm_70.cubin")
 	insts := 0
@@ -180,4 +183,39 @@ func BenchmarkFind(b *testing.B) {
 		}
 	}
 	b.ReportMetric(float64(insts)*float64(b.N)/b.Elapsed().Seconds(), "inst/s")
+}
+
+// BenchmarkFindLarge slices a function of 10,000 instructions, of which every fourth is a branch, one in seven of them back.
+func BenchmarkFindLarge(b *testing.B) {
+	const blocks = 2500
+	rng := rand.New(rand.NewPCG(1, 2))
+	text := []byte(".arch sm_70\n.kernel large\n    S2R R0, SR_TID.X\n")
+	for i := range blocks {
+		to := min(blocks, i+1+rng.IntN(30))
+		if i%7 == 6 {
+			to = max(0, i-rng.IntN(20))
+		}
+		r := func() int { return rng.IntN(100) }
+		text = fmt.Appendf(text, "at%d:\n    IADD3 R%d, R%d, R%d, RZ\n    IMAD R%d, R%d, R%d, R%d\n    ISETP.GE.AND P%d, PT, R%d, 0x5, PT\n@P%d BRA at%d\n",
+			i, r(), r(), r(), r(), r(), r(), r(), rng.IntN(7), r(), rng.IntN(7), to)
+	}
+	data, err := asm.Assemble("large.sass", fmt.Appendf(text, "at%d:\n    EXIT\n", blocks))
+	if err != nil {
+		b.Fatal(err)
+	}
+	module, err := cubin.NewFile("large", data)
+	if err != nil {
+		b.Fatal(err)
+	}
+	g, err := cfg.Build(module, module.Codes[0])
+	if err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		list, err := Find(module, []*cfg.Graph{g}, module.Kernels[0])
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.ReportMetric(float64(len(list)), "branches")
+	}
 }

@@ -15,7 +15,7 @@ import (
 // with BREAK. Of joins that need more barriers than there are, the ones with the smallest part go without.
 //
 // No join waits where the others may wait for those that wait: in a part with block barriers, WARPSYNC, or loops around
-// atomics or YIELD. Barriers are placed only where lanes can part, by what their branches depend on.
+// atomics or YIELD, or at other joins. Barriers are placed only where lanes can part, by what their branches depend on.
 func Reconverge(file *cubin.File) (*Rewritten, error) {
 	r := &Rewritten{}
 	err := r.rewrite(file, func(e *editor, f *cfg.Func) (*body, *Change) { return e.reconverge(f) })
@@ -92,6 +92,7 @@ func (b *body) placeFrontier(m maker, free []uint8, kernel bool) (placed, droppe
 	list := n.frontierJoins(s, frontiers.Joins(), divergent)
 	list = n.worthwhile(s, list)
 	all := len(list)
+	list = n.withoutDeadlock(s, list)
 	list = number(list, free)
 	for _, j := range list {
 		sync, err := m.make(6, "BSYNC B%d", j.number)
@@ -112,7 +113,7 @@ func (n *nest) frontierJoins(s *cfg.Shape, joins []int, divergent []bool) []*fro
 	slices.SortStableFunc(joins, func(a, b int) int { return cmp.Compare(rank(n.joins[a]), rank(n.joins[b])) })
 	idom, ipdom := s.Dominators(), s.PostDominators()
 	preds := predecessors(s)
-	cuts := make(map[int]bool)
+	cuts := make(map[int]*frontierJoin)
 	var list []*frontierJoin
 	for _, at := range joins {
 		if slices.Contains(n.heads, at) {
@@ -128,7 +129,7 @@ func (n *nest) frontierJoins(s *cfg.Shape, joins []int, divergent []bool) []*fro
 			continue
 		}
 		if j.again {
-			cuts[at] = true
+			cuts[at] = j
 		}
 		list = append(list, j)
 	}
@@ -174,16 +175,17 @@ func (n *nest) outside(idom []int, node int) int {
 	return head
 }
 
-// findPart finds the nodes on ways from the head to the join. Ways through other joins of cycles do not count: lanes wait
-// there for others.
-func (j *frontierJoin) findPart(s *cfg.Shape, preds [][]int, cuts map[int]bool) {
+// findPart finds the nodes on ways from the head to the join. Ways through joins of cycles do not count where lanes wait for
+// those at this one.
+func (j *frontierJoin) findPart(s *cfg.Shape, preds [][]int, cuts map[int]*frontierJoin) {
+	waits := func(at int) bool { return cuts[at] != nil && cuts[at].part[j.at] }
 	walk := func(next func(int) []int, from ...int) map[int]bool {
 		seen := make(map[int]bool)
 		for work := from; len(work) > 0; {
 			node := work[len(work)-1]
 			work = work[:len(work)-1]
 			for _, to := range next(node) {
-				if to != j.at && to != j.head && to != s.Exit && !cuts[to] && !seen[to] {
+				if to != j.at && to != j.head && to != s.Exit && !waits(to) && !seen[to] {
 					seen[to] = true
 					work = append(work, to)
 				}
@@ -250,6 +252,44 @@ func (j *frontierJoin) meets(o *frontierJoin) bool {
 		}
 	}
 	return false
+}
+
+// withoutDeadlock drops joins until no lanes can wait for others that wait, at other joins, for them: first those that save
+// least.
+func (n *nest) withoutDeadlock(s *cfg.Shape, list []*frontierJoin) []*frontierJoin {
+	list = slices.Clone(list)
+	for {
+		worst, least := -1, 0.0
+		for i, j := range list {
+			if !j.waitsForItself(list) {
+				continue
+			}
+			if gain := n.gain(s, j, list); worst < 0 || gain < least {
+				worst, least = i, gain
+			}
+		}
+		if worst < 0 {
+			return list
+		}
+		list = slices.Delete(list, worst, worst+1)
+	}
+}
+
+// waitsForItself reports whether lanes at a join may wait for others that wait, at other joins, for those at this one. Lanes
+// at a join wait for those at another one that lies on a way to it: they take part in both.
+func (j *frontierJoin) waitsForItself(list []*frontierJoin) bool {
+	seen := make(map[*frontierJoin]bool)
+	for work := []*frontierJoin{j}; len(work) > 0; {
+		from := work[len(work)-1]
+		work = work[:len(work)-1]
+		for _, o := range list {
+			if o != from && from.part[o.at] && !seen[o] {
+				seen[o] = true
+				work = append(work, o)
+			}
+		}
+	}
+	return seen[j]
 }
 
 // dropEmpty takes out pieces without instructions.

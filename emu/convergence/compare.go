@@ -70,6 +70,7 @@ type Run struct {
 	Fault  string // why the status is not OK
 	activity.Activity
 	MaxStack     int   // most groups of lanes that a warp kept track of at a time
+	Forced       int64 // convergence barriers that ended although lanes were missing: these wait, or have yielded
 	Cycles       int64 // 0 without timing
 	OutputsEqual bool  // after the launch the buffers hold what they hold under the hardware's model
 	// Bound says that only warp and thread instructions are known: the row is a count and no schedule.
@@ -291,6 +292,7 @@ func (s *scheme) once(ctx context.Context, i int, r *Run, w *watcher) error {
 	}
 	if result != nil {
 		r.MaxStack = max(r.MaxStack, result.Reconvergence.Entries)
+		r.Forced += result.Reconvergence.Forced
 		a := m.Activity()
 		if r.Bound {
 			stats := &result.Reconvergence

@@ -119,6 +119,9 @@ func checkRuns(t *testing.T, l *Launch, stuck map[string]Status) {
 		if r.Status != want {
 			t.Errorf("%s under %s: %s, want %s: %s", l.Kernel.Demangled, r.Model, r.Status, want, r.Fault)
 		}
+		if r.Forced > 0 && r.Model == Placed && l.Unstructured {
+			t.Errorf("%s under %s: %d barriers ended with lanes missing", l.Kernel.Demangled, r.Model, r.Forced)
+		}
 		if r.Status == OK && !r.Bound && !r.OutputsEqual {
 			t.Errorf("%s under %s: other outputs", l.Kernel.Demangled, r.Model)
 		}

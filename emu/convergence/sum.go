@@ -39,6 +39,7 @@ func (r *Run) add(o *Run) {
 	}
 	r.Activity.Add(o.Activity)
 	r.MaxStack = max(r.MaxStack, o.MaxStack)
+	r.Forced += o.Forced
 	r.Cycles += o.Cycles
 	r.OutputsEqual = r.OutputsEqual && o.OutputsEqual
 }
