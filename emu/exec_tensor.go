@@ -6,10 +6,13 @@ import (
 	"gpa/cubin/sass"
 )
 
-// tensorCompilers is the matrix multiply-accumulate of Volta's tensor cores.
+// tensorCompilers is the matrix multiply-accumulate of the tensor cores.
 var tensorCompilers = map[sass.Op]compiler{
 	sass.HMMA: compileHMMA,
 	sass.MOVM: compileMOVM,
+	sass.IMMA: compileMMA,
+	sass.DMMA: compileMMA,
+	sass.BMMA: compileBMMA,
 }
 
 // An hmma is an HMMA.884: in each quad pair, lanes 4q to 4q+3 and 16+4q to 16+4q+3, D = A×B + C of an 8×4 matrix A of
@@ -29,7 +32,7 @@ type hmma struct {
 func compileHMMA(p *program, o *op) error {
 	in := o.inst
 	if in.Mod(sass.MmaShape) != sass.Mma884 {
-		return compileWarpProduct(p, o)
+		return compileMMA(p, o)
 	}
 	a, b := &in.Operands[1], &in.Operands[2]
 	h := hmma{colA: a.Swz == sass.LayoutCOL, colB: b.Swz == sass.LayoutCOL, negA: a.Neg, negB: b.Neg,

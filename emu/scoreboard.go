@@ -4,11 +4,12 @@ import (
 	"gpa/emu/mem"
 )
 
-// numCounters is the number of dependence counters of a warp, and one more that counts stores without answer: MEMBAR
-// and the end of a warp wait for it.
+// numCounters is the number of dependence counters of a warp, one more that counts stores without answer, for which MEMBAR
+// and the end of a warp wait, and one that counts copies to shared memory, which LDGDEPBAR takes up.
 const (
-	numCounters = 7
+	numCounters = 8
 	storeCount  = 6
+	copyCount   = 7
 )
 
 // An event is one outstanding increment of a dependence counter.
@@ -70,6 +71,15 @@ func (c *counter) settle(number uint32, done int64) {
 	for i := range c.events {
 		c.clear = max(c.clear, c.events[i].done)
 	}
+}
+
+// before returns the cycle in which all events before the one of that number are over, mem.Never while that is not known.
+func (c *counter) before(number uint32) int64 {
+	var t int64
+	for i := range int(int32(number - c.first)) {
+		t = max(t, c.events[i].done)
+	}
+	return t
 }
 
 // atMost returns the cycle from which on at most n events are outstanding, counting in order of issue as DEPBAR does.

@@ -39,6 +39,7 @@ type resident struct {
 
 	counters [numCounters]counter
 	misses   misses
+	groups   []copyGroup // not complete
 }
 
 // A residentBlock is a block on an SM.

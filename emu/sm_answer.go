@@ -12,6 +12,8 @@ type awaited struct {
 	number uint32 // of the event in it
 	stored bool   // the store counter too
 	store  uint32 // number of the event in that
+	copies bool   // the copy counter too
+	copied uint32 // number of the event in that
 	inTurn bool   // it returns after the misses of its warp before it
 
 	issued int64
@@ -71,6 +73,10 @@ func (a *awaited) settle(done int64) {
 		if v.blocked == mem.Never && v.why == stall.Membar {
 			v.blocked = v.acknowledged(0)
 		}
+	}
+	if a.copies {
+		v.counters[copyCount].settle(a.copied, done)
+		v.copied()
 	}
 	v.reconsider()
 }

@@ -33,6 +33,9 @@ func (s *sm) time(c *subcore, v *resident, o *op, t int64) (read, done int64) {
 	case pathGlobal:
 		return s.global(c, v, o, t)
 	}
+	if tm.closes {
+		return t + 1, v.closeGroup(o, t)
+	}
 	return t + 1, t + tm.latency
 }
 
@@ -79,7 +82,10 @@ func (s *sm) global(c *subcore, v *resident, o *op, t int64) (read, done int64) 
 	if g.Kind != mem.Read {
 		w.stored, w.store = true, v.number(storeCount)
 	}
-	w.inTurn = o.t.write >= 0
+	if o.t.copies {
+		w.copies, w.copied = true, v.number(copyCount)
+	}
+	w.inTurn = o.t.write >= 0 || o.t.copies
 	user := s.waits.add(w)
 	g.User = userData | uint64(user)
 	read, done = s.path.Global(c.id, t, s.coalescer.Lines(), g)
@@ -92,6 +98,9 @@ func (s *sm) global(c *subcore, v *resident, o *op, t int64) (read, done int64) 
 	}
 	if w.stored {
 		v.counters[storeCount].add(t, done, o)
+	}
+	if w.copies {
+		v.counters[copyCount].add(t, done, o)
 	}
 	return read, done
 }

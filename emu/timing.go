@@ -43,6 +43,8 @@ type timing struct {
 
 	sleep   uint32 // nanoseconds
 	bypass  bool   // L1 must not answer
+	copies  bool   // from global to shared memory: a group takes the copy up
+	closes  bool   // a group of copies
 	uniform bool   // uniform registers alone hold the address
 	fixed   bool   // LDC of an address without registers
 	// invalidates says that L1 forgets everything.
@@ -83,6 +85,7 @@ var routes = map[sass.Op]path{
 	sass.LDS: pathShared, sass.STS: pathShared, sass.ATOMS: pathShared,
 	sass.LDG: pathGlobal, sass.STG: pathGlobal, sass.LD: pathGlobal, sass.ST: pathGlobal,
 	sass.LDL: pathGlobal, sass.STL: pathGlobal, sass.ATOM: pathGlobal, sass.ATOMG: pathGlobal, sass.RED: pathGlobal, sass.REDG: pathGlobal,
+	sass.LDGSTS: pathGlobal, sass.LDGDEPBAR: pathControl, sass.LDSM: pathShared, sass.STSM: pathShared,
 	sass.LDC: pathConst, sass.BAR: pathBarrier,
 	sass.MEMBAR: pathMembar, sass.ERRBAR: pathControl,
 	sass.BRA: pathBranch, sass.BRX: pathBranch, sass.JMP: pathBranch, sass.JMX: pathBranch, sass.CALL: pathBranch,
@@ -134,6 +137,7 @@ func (t *timing) route(in *sass.Inst) {
 	case pathGlobal:
 		t.l1tex = true
 		t.bypass = in.Mod(sass.Order) >= sass.OrderStrong && in.Mod(sass.Scope) >= sass.ScopeGPU
+		t.copies = in.Op == sass.LDGSTS
 	case pathMembar:
 		if s := in.Mod(sass.Scope); s == sass.ScopeCTA || s == sass.ScopeSM {
 			t.path = pathControl // L1 is as far as the block's threads look
@@ -144,6 +148,8 @@ func (t *timing) route(in *sass.Inst) {
 		switch in.Op {
 		case sass.DEPBAR:
 			t.threshold(in)
+		case sass.LDGDEPBAR:
+			t.l1tex, t.closes = true, true
 		case sass.CCTL:
 			t.invalidates = in.Mod(sass.CctlOp) == sass.CctlIVALL
 		}

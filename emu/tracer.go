@@ -106,6 +106,25 @@ func (s *Step) Lane(lane int) (Space, uint64) {
 	return Space(where), addr
 }
 
+// Copied returns what an instruction that copies from global to shared memory wrote there: the bytes of each lane and the lanes
+// that took part. Access is what it read.
+func (s *Step) Copied() (size int, lanes uint32) {
+	if s.Inst.Op != sass.LDGSTS {
+		return 0, 0
+	}
+	return int(sizes[s.op.mode].bytes), s.Mask
+}
+
+// CopiedTo returns where in the block's shared memory a lane's copy lies.
+func (s *Step) CopiedTo(lane int) uint64 {
+	o, w := s.op, s.warp
+	addr := w.raw(&o.b)[lane] + uint32(s.Inst.Operands[0].Offset)
+	if o.c.not {
+		addr += w.raw(&o.c)[0]
+	}
+	return uint64(addr)
+}
+
 // Stored returns the first 32 bits of what a lane stored; ok is false where the value did not come from a register.
 func (s *Step) Stored(lane int) (value uint32, ok bool) {
 	switch s.Inst.Op {

@@ -23,7 +23,7 @@ func Decode(arch Arch, pc uint64, w Word) (Inst, error) {
 	control, ok := decodeControl(w)
 	if ok {
 		for _, f := range theTable().byOpcode[w.bits(opcodeAt)] {
-			if f.Archs&arch.bit() == 0 || !f.match(w) {
+			if f.Archs&arch.bit() == 0 || !f.match(arch, w) {
 				continue
 			}
 			i := Inst{Op: f.Op, Form: f, Arch: arch, PC: pc, Word: w, Guard: f.decodeGuard(w), Control: control}

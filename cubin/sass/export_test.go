@@ -2,12 +2,12 @@ package sass
 
 import "math/rand"
 
-// RandomWords returns n words of every form of the arithmetic, memory and control units: modifiers and selectors are
-// legal, operands and the bits that mean nothing random. Control fields are plain.
-func RandomWords(r *rand.Rand, n int) []Word {
+// RandomWords returns n words of every form of the arithmetic, memory and control units of an architecture: modifiers and
+// selectors are legal, operands and the bits that mean nothing random. Control fields are plain.
+func RandomWords(arch Arch, r *rand.Rand, n int) []Word {
 	var words []Word
 	for i := range Forms() {
-		if f := &Forms()[i]; f.Pipe != PipeTEX && f.Archs&in70 != 0 {
+		if f := &Forms()[i]; f.Pipe != PipeTEX && f.Archs&arch.bit() != 0 {
 			for range n {
 				words = append(words, f.random(r))
 			}
@@ -39,6 +39,10 @@ func (f *Form) random(r *rand.Rand) Word {
 	}
 	plain := Word{}.with(stallAt, uint64(1+r.Intn(11))).with(noYieldAt, 1).with(writeAt, noCounter).with(readAt, noCounter)
 	w = w.andNot(controlMask).or(plain)
+	w.Hi &^= 3 << (102 - 64) // these tag an instruction for the profiler on sm_86 and later
+	if f.bound {
+		w = w.withBit(uniformBit, false)
+	}
 	w.Hi &^= 3 << 62
 	return w
 }

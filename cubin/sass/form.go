@@ -86,6 +86,7 @@ type Form struct {
 	mask  Word               // bits that the opcode, guard, modifiers, operands and control fields cover
 	fixed Word               // bits of the modifier fields that have only one value, and
 	value Word               // that value
+	bound bool               // on sm_75 and later bit 91 must be clear: set, it moves an operand to a uniform register
 	reuse []uint8            // indices of the operands that the register-file cache can keep
 }
 

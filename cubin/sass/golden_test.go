@@ -231,7 +231,7 @@ func updateGoldens(t *testing.T) {
 	}
 	add(corpusWords(t, corpusPattern), 1<<20)
 	add(corpusWords(t, *cubins), 1<<20)
-	add(legal(t, sass.RandomWords(rand.New(rand.NewSource(70)), 8)), 3)
+	add(legal(t, sass.RandomWords(sass.SM70, rand.New(rand.NewSource(70)), 8)), 3)
 	keys := make([]string, 0, len(shapes))
 	for k := range shapes {
 		keys = append(keys, k)

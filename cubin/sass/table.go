@@ -50,6 +50,7 @@ func (f *Form) prepare() {
 			f.value = m.put(f.value, code)
 		}
 	}
+	f.bound = !f.mask.bit(uniformBit)
 	for i := range f.Operands {
 		s := &f.Operands[i]
 		f.mask = f.mask.or(s.cover())
@@ -59,8 +60,14 @@ func (f *Form) prepare() {
 	}
 }
 
+// uniformBit says that an instruction of sm_75 and later has an operand in uniform registers where it otherwise has a register,
+// a constant or nothing.
+const uniformBit = 91
+
 // match reports whether w has the fixed bits of the row.
-func (f *Form) match(w Word) bool { return w.and(f.fixed) == f.value }
+func (f *Form) match(arch Arch, w Word) bool {
+	return w.and(f.fixed) == f.value && !(f.bound && arch >= SM75 && w.bit(uniformBit))
+}
 
 // cover returns a word with the bits of the field set.
 func (m *ModField) cover() Word {

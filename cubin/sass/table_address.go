@@ -17,7 +17,7 @@ func byArch(forms []Form) []Form {
 			all = append(all, f.on(from80).withSummand(k)...)
 		default:
 			all = append(all, f.on(in70))
-			all = append(all, f.on(in75).withWideSummand(k)...)
+			all = append(all, f.on(in75).withPrefetch().withWideSummand(k)...)
 			for _, g := range f.on(from80).withPrefetch().withJoinedOrder() {
 				all = append(all, g.withDescriptor(k)...)
 			}
@@ -102,10 +102,10 @@ func (f Form) summands(k int, long uint8, flags ...ModField) []Form {
 	return []Form{row(on(Addr64, long, ""), ".64", w2), row(off(Addr64, long), ".U32", w1)}
 }
 
-// withPrefetch adds to a load of global memory on sm_80 and later the bytes that it brings into the L2 cache at the least, and
+// withPrefetch adds to a load of global or generic memory on sm_75 and later the bytes that it brings into the L2 cache at the least, and
 // a predicate without which it loads nothing.
 func (f Form) withPrefetch() Form {
-	if f.Op != LDG {
+	if f.Op != LDG && f.Op != LD {
 		return f
 	}
 	f.Operands = f.Operands[:len(f.Operands)-1]

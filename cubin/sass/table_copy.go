@@ -19,7 +19,7 @@ func copyForms() []Form {
 	wide := func(name string, w widthRule, ureg Bits) Slot {
 		s := global
 		s.Width, s.URegAt = w, ureg
-		s.Sel = &ModField{names: &enum{text: []string{name}, value: []uint16{1}}}
+		s.Sel = &ModField{names: &enum{text: []string{name}}}
 		return s
 	}
 	described, summed := global, shared

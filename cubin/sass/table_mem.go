@@ -30,17 +30,19 @@ func loadForms() []Form {
 	}
 	global := []ModField{extended(), evict(), mod(Size, 73, 3, &globalSizes), order, scope(), private()}
 	shared := []ModField{flag(LoadU, 76, ".U"), mod(Size, 73, 3, &sizeNames)}
+	later := []ModField{mod(Size, 73, 3, &sizeNames)}
 	ldc := memory(LDC, 0xb82, []Slot{rd(wSize), {Name: "constant", Kind: KindConst, Base: Bits{24, 8},
 		Bits: Bits{38, 16}, Bank: Bits{54, 5}, Access: Reads, Width: wSize, Format: bytes}},
 		mod(Size, 73, 3, &constSizes), mod(LdcMode, 78, 2, &ldcNames))
 	ldc.Pipe = PipeADU
 	return []Form{
 		predicated(load(LDG, 0x381, address(wE), pd(unlessPlain), append(slices.Clone(global), noZD)...)),
-		predicated(load(LDG, 0x381, address(wE), pd(always), append(slices.Clone(global), zd)...)),
-		load(LD, 0x980, longAddress(wE), unused, append(slices.Clone(global), noZD)...),
-		load(LD, 0x980, longAddress(wE), pd(always), append(slices.Clone(global), zd)...),
-		load(LDS, 0x984, address(w1), unused, append(slices.Clone(shared), noZD)...),
-		load(LDS, 0x984, address(w1), pd(always), append(slices.Clone(shared), zd)...),
+		predicated(load(LDG, 0x381, address(wE), pd(always), append(slices.Clone(global), zd)...)).on(in70 | in75),
+		predicated(load(LD, 0x980, longAddress(wE), unused, append(slices.Clone(global), noZD)...)),
+		predicated(load(LD, 0x980, longAddress(wE), pd(always), append(slices.Clone(global), zd)...)).on(in70 | in75),
+		load(LDS, 0x984, address(w1), unused, append(slices.Clone(shared), noZD)...).on(in70 | in75),
+		load(LDS, 0x984, address(w1), pd(always), append(slices.Clone(shared), zd)...).on(in70 | in75),
+		load(LDS, 0x984, address(w1), unused, later...).on(from80),
 		load(LDL, 0x983, address(w1), unused, evict(), mod(Size, 73, 3, &sizeNames)),
 		ldc,
 	}

@@ -250,7 +250,7 @@ func (i *Inst) appendMem(dst []byte, s *Slot, o *Operand, exact bool) []byte {
 	case s.URegAt.N != 0:
 		return s.appendSum(append(dst, '['), o, exact || i.Arch >= SM90, exact)
 	}
-	if o.Swz != 0 {
+	if o.Swz != 0 || s.summandText(o) != "" {
 		dst = append(appendNumbered(append(dst, '['), 'R', o.Reg, RZ, 'Z'), s.selText(o)...)
 		if o.Offset != 0 {
 			dst = appendSigned(append(dst, '+'), int64(o.Offset))

@@ -157,6 +157,20 @@ func (c *Checker) Step(s *emu.Step) {
 	if kind, size, lanes := s.Access(); kind != emu.NoAccess {
 		c.access(b, s, kind, size, lanes)
 	}
+	if size, lanes := s.Copied(); lanes != 0 {
+		c.copied(b, s, size, lanes)
+	}
+}
+
+// copied checks what a copy writes to shared memory.
+func (c *Checker) copied(b *block, s *emu.Step, size int, lanes uint32) {
+	at := c.site(s.Code, s.Inst)
+	for m := lanes; m != 0; m &= m - 1 {
+		lane := bits.TrailingZeros32(m)
+		addr := s.CopiedTo(lane)
+		b.accessShared(emu.Store, addr, size)
+		c.race(b, s, at, emu.Store, lane, addr, size)
+	}
 }
 
 // access checks the lanes of an access one after the other.

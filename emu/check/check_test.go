@@ -34,7 +34,7 @@ func checked(t *testing.T, file *launch.File) []*check.Finding {
 	if err != nil {
 		t.Fatal(err)
 	}
-	gpu, err := arch.ByName("v100")
+	gpu, err := arch.ByName(fmt.Sprintf("sm_%d", module.Arch))
 	if err != nil {
 		t.Fatal(err)
 	}

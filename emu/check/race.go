@@ -150,6 +150,9 @@ func (cl *cell) remember(now *slot, happened func(*slot) bool) {
 func (c *Checker) reportRace(b *block, s *emu.Step, at siteID, old *slot, lane int, addr uint64, size int) {
 	kind := RaceRAW
 	now, _, _ := s.Access()
+	if _, copied := s.Copied(); copied != 0 {
+		now = emu.Store
+	}
 	switch {
 	case old.kind == emu.Load:
 		kind = RaceWAR

@@ -1,0 +1,255 @@
+package emu
+
+import (
+	"fmt"
+	"math"
+	"math/bits"
+
+	"gpa/cubin/sass"
+)
+
+// An mma is a matrix multiply-accumulate of Turing and later: a warp computes D = A×B + C of a matrix A of 8 or 16 rows, a
+// matrix B of 8 columns and matrices C and D. The PTX ISA (mma) says which elements a lane holds. With g = lane/4 and
+// t = lane%4, p elements of A or B in a register, and counting registers:
+//
+//	register r of A, element j: row g + 8(r mod n), column 4p(r div n) + pt + j, where n is the rows of A divided by 8
+//	register r of B, element j: row 4pr + pt + j, column g
+//	element i of C and D: row g + 8(i div 2), column 2t + i mod 2
+//
+// Neither the order of the additions nor their rounding is published for floating-point numbers. Here an element is the exact
+// sum of its products and of C, rounded once. Sums of integers are exact.
+type mma struct {
+	tall   int // rows of A divided by 8
+	depth  int // columns of A
+	a, b   factor
+	result uint16 // type of C and D
+	sat    bool   // sums of integers are clamped
+	exact  bool   // products need no more than 53 bits
+}
+
+// A factor says how elements lie in registers: their bits, 64 for one in two registers, and their value.
+type factor struct {
+	bits  uint
+	value func(uint64) float64
+}
+
+// mmaDepths are the rows of A divided by 8 and its columns, by shape.
+var mmaDepths = map[uint16][2]int{
+	sass.Mma1684: {2, 4}, sass.Mma1688: {2, 8}, sass.Mma16816: {2, 16}, sass.Mma16832: {2, 32}, sass.Mma16864: {2, 64},
+	sass.Mma8816: {1, 16}, sass.Mma8832: {1, 32}, sass.Mma884: {1, 4},
+}
+
+// mmaFactors are the types of the elements of A and B. Of a tf32 the low 13 bits do not count.
+var mmaFactors = map[uint16]factor{
+	sass.TypeF16:  {16, func(v uint64) float64 { return f16ToF64(uint16(v)) }},
+	sass.TypeBF16: {16, func(v uint64) float64 { return bf16ToF64(uint16(v)) }},
+	sass.TypeTF32: {32, func(v uint64) float64 { return float64(math.Float32frombits(uint32(v) &^ 0x1fff)) }},
+	sass.TypeF64:  {64, math.Float64frombits},
+	sass.TypeU8:   {8, func(v uint64) float64 { return float64(uint8(v)) }},
+	sass.TypeS8:   {8, func(v uint64) float64 { return float64(int8(v)) }},
+	sass.TypeU4:   {4, func(v uint64) float64 { return float64(v & 15) }},
+	sass.TypeS4:   {4, func(v uint64) float64 { return float64(int8(v<<4) >> 4) }},
+}
+
+// maxDepth is the largest depth of a product, but for those of bits.
+const maxDepth = 64
+
+func compileMMA(p *program, o *op) error {
+	in := o.inst
+	size, ok := mmaDepths[in.Mod(sass.MmaShape)]
+	m := &mma{tall: size[0], depth: size[1], exact: true}
+	switch in.Op {
+	case sass.IMMA:
+		m.a, m.b, m.result = mmaFactors[in.Mod(sass.SrcType)], mmaFactors[in.Mod(sass.SrcType2)], sass.TypeS32
+		m.sat = in.Mod(sass.Sat) != 0
+	case sass.DMMA:
+		m.a, m.result, m.exact = mmaFactors[sass.TypeF64], sass.TypeF64, false
+		ok = ok && in.Mod(sass.Round) == sass.RoundRN
+	default:
+		m.a, m.result = mmaFactors[in.Mod(sass.SrcType)], in.Mod(sass.DstType)
+		ok = ok && in.Mod(sass.Sat) == 0
+	}
+	if m.b.bits == 0 {
+		m.b = m.a
+	}
+	if !ok || m.a.bits == 0 {
+		return unsupported(o)
+	}
+	o.run = m.run
+	return m.operands(p, o)
+}
+
+// operands resolves A, B, C and D. Their modifiers apply to elements: the signs of A and B to the products, the others are
+// not supported.
+func (m *mma) operands(p *program, o *op) error {
+	for _, s := range o.inst.Operands[1:4] {
+		if s.Abs || s.Neg && m.result == sass.TypeF64 {
+			return fmt.Errorf("%s with |x| or -x is not supported", o.inst.Mnemonic())
+		}
+	}
+	if o.inst.Operands[1].Neg != o.inst.Operands[2].Neg {
+		m.negate(&m.a)
+	}
+	if err := p.resolve(o, layoutABC, rawValue); err != nil {
+		return err
+	}
+	if o.dst != sinkRegister {
+		p.use(int(o.dst) + m.registers())
+	}
+	return nil
+}
+
+func (m *mma) negate(f *factor) {
+	value := f.value
+	f.value = func(v uint64) float64 { return -value(v) }
+}
+
+// registers is the number of registers of C and D.
+func (m *mma) registers() int {
+	switch m.result {
+	case sass.TypeF16:
+		return m.tall
+	case sass.TypeF64:
+		return 4 * m.tall
+	}
+	return 2 * m.tall
+}
+
+// A product holds the factors of an mma.
+type product struct {
+	a [16][maxDepth]float64
+	b [8][maxDepth]float64 // by columns
+}
+
+func (m *mma) run(w *warp, o *op) error {
+	var t product
+	m.gather(w, &o.a, m.a, m.tall, func(lane, r, k int, v float64) { t.a[lane>>2+8*(r%m.tall)][k] = v })
+	m.gather(w, &o.b, m.b, 1, func(lane, _, k int, v float64) { t.b[lane>>2][k] = v })
+	var c [8]lanes // read before D is written, which may be the same registers
+	for k := range m.registers() {
+		c[k] = *w.word(&o.c, k)
+	}
+	for lane := range 32 {
+		m.results(w, o, &t, &c, lane)
+	}
+	w.done(o, m.registers())
+	return nil
+}
+
+// gather gives every element that a warp holds of a factor to put, with its place along the depth. Its registers hold tall
+// rows of 8 in turn.
+func (m *mma) gather(w *warp, s *source, f factor, tall int, put func(lane, r, k int, v float64)) {
+	words := max(int(f.bits)/32, 1)
+	each := max(32/int(f.bits), 1)
+	for r := range tall * m.depth / (4 * each) {
+		low := w.word(s, r*words)
+		high := &zeroLanes
+		if words == 2 {
+			high = w.word(s, r*words+1)
+		}
+		for lane := range 32 {
+			v := uint64(high[lane])<<32 | uint64(low[lane])
+			at := r/tall*4*each + lane&3*each
+			for j := range each {
+				put(lane, r, at+j, f.value(v>>(uint(j)*f.bits)))
+			}
+		}
+	}
+}
+
+// results computes the elements of D that a lane holds.
+func (m *mma) results(w *warp, o *op, t *product, c *[8]lanes, lane int) {
+	for i := range 2 * m.tall {
+		row, column := &t.a[lane>>2+8*(i/2)], &t.b[2*(lane&3)+i&1]
+		switch m.result {
+		case sass.TypeS32:
+			w.out(o, i)[lane] = m.integer(row, column, c[i][lane])
+		case sass.TypeF32:
+			w.out(o, i)[lane] = uint32(m.dot(row, column, float64(math.Float32frombits(c[i][lane])), toF32))
+		case sass.TypeF16:
+			shift := 16 * (i & 1)
+			h := m.dot(row, column, f16ToF64(uint16(c[i/2][lane]>>shift)), toF16)
+			d := w.out(o, i/2)
+			d[lane] = d[lane]&^(0xffff<<shift) | uint32(h)<<shift
+		case sass.TypeF64:
+			d := m.dot(row, column, math.Float64frombits(uint64(c[2*i+1][lane])<<32|uint64(c[2*i][lane])), toF64)
+			w.out(o, 2*i)[lane], w.out(o, 2*i+1)[lane] = uint32(d), uint32(d>>32)
+		}
+	}
+}
+
+// integer adds up products of integers, which f64 holds exactly. The sum wraps around, or is clamped.
+func (m *mma) integer(row, column *[maxDepth]float64, c uint32) uint32 {
+	var sum float64
+	for k := range m.depth {
+		sum += row[k] * column[k]
+	}
+	total := int64(sum) + int64(int32(c))
+	if m.sat {
+		total = max(math.MinInt32, min(math.MaxInt32, total))
+	}
+	return uint32(total)
+}
+
+// bitProducts are the operations of BMMA.
+var bitProducts = map[uint16]func(a, b uint32) uint32{
+	sass.MmaXOR: func(a, b uint32) uint32 { return a ^ b },
+	sass.MmaAND: func(a, b uint32) uint32 { return a & b },
+}
+
+// A bitMMA is a BMMA: an element of D is that of C plus the number of ones in the XOR or the AND of a row of A and a column of
+// B. Bits lie in registers as mma's elements do, 32 in each.
+type bitMMA struct {
+	tall, words int // rows of A divided by 8, and registers of a row
+	join        func(a, b uint32) uint32
+}
+
+func compileBMMA(p *program, o *op) error {
+	b := &bitMMA{tall: 2, words: 4, join: bitProducts[o.inst.Mod(sass.MmaOp)]}
+	switch o.inst.Mod(sass.MmaShape) {
+	case sass.Mma88128:
+		b.tall = 1
+	case sass.Mma168256:
+		b.words = 8
+	}
+	o.run = b.run
+	if err := p.resolve(o, layoutABC, rawValue); err != nil {
+		return err
+	}
+	if o.dst != sinkRegister {
+		p.use(int(o.dst) + 2*b.tall)
+	}
+	return nil
+}
+
+func (b *bitMMA) run(w *warp, o *op) error {
+	var rows [16][8]uint32
+	var columns [8][8]uint32
+	for r := range b.tall * b.words / 4 {
+		for lane, v := range w.word(&o.a, r) {
+			rows[lane>>2+8*(r%b.tall)][r/b.tall*4+lane&3] = v
+		}
+	}
+	for r := range b.words / 4 {
+		for lane, v := range w.word(&o.b, r) {
+			columns[lane>>2][r*4+lane&3] = v
+		}
+	}
+	var c [4]lanes
+	for i := range 2 * b.tall {
+		c[i] = *w.word(&o.c, i)
+	}
+	for i := range 2 * b.tall {
+		d := w.out(o, i)
+		for lane := range d {
+			row, column := &rows[lane>>2+8*(i/2)], &columns[2*(lane&3)+i&1]
+			sum := c[i][lane]
+			for k := range b.words {
+				sum += uint32(bits.OnesCount32(b.join(row[k], column[k])))
+			}
+			d[lane] = sum
+		}
+	}
+	w.done(o, 2*b.tall)
+	return nil
+}
