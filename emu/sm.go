@@ -16,11 +16,12 @@ type resident struct {
 	place uint8 // in core.warps
 	slot  int   // in sm.slots
 
-	next  *op   // what issues next; EXIT where the warp has ended
-	unit  unit  // that it needs
-	born  int64 // the cycle in which its block was placed
-	ended bool
-	held  bool // the functional model holds it at a barrier
+	next   *op   // what issues next; EXIT where the warp has ended
+	unit   unit  // that it needs
+	born   int64 // the cycle in which its block was placed
+	ended  bool
+	exited int64 // the cycle in which it ended
+	held   bool  // the functional model holds it at a barrier
 
 	// Until these cycles the warp cannot issue; ready is the last of them. Each is mem.Never while it is not known.
 	ready    int64
@@ -279,6 +280,7 @@ func (v *resident) clear(n int) int64 {
 // latencies are the figures of a model that an SM uses at every issue.
 type latencies struct {
 	branch, barrier, yield, warp, entry int64
+	toL2                                int64
 	constantRead                        int64
 	prefetch, perLine                   int64
 	perNanosecond                       float64
@@ -291,7 +293,7 @@ func newLatencies(m *arch.Model) latencies {
 	return latencies{
 		branch: m.Issue.Branch.Cycles(), barrier: m.Issue.Barrier.Cycles(), yield: m.Issue.Yield.Cycles(),
 		warp: m.Launching.Warp.Cycles(), entry: m.Queues.Entry.Cycles(), constantRead: m.Latencies.ConstantRead.Cycles(),
-		prefetch: m.Fetch.Prefetch.Cycles(), perLine: m.Fetch.Interval.Cycles(),
+		toL2: m.Latencies.L2.Cycles() / 2, prefetch: m.Fetch.Prefetch.Cycles(), perLine: m.Fetch.Interval.Cycles(),
 		perNanosecond: m.Clock.Value / 1e9,
 	}
 }
