@@ -61,6 +61,15 @@ func decrement(old, v uint64) uint64 {
 	return old - 1
 }
 
+// isFloatAtomic says whether an atomic is of floating point.
+func isFloatAtomic(in *sass.Inst) bool {
+	switch in.Mod(sass.AtomType) {
+	case sass.TypeF32, sass.TypeF32RN, sass.TypeF16x2, sass.TypeBF16x2, sass.TypeF64:
+		return true
+	}
+	return false
+}
+
 // addAtomicF32 flushes denormals, as global atomics do.
 func addAtomicF32(old, v uint64) uint64 {
 	return uint64(f32Mode{ftz: true}.add(uint32(old), uint32(v)))

@@ -73,7 +73,7 @@ func (s *sm) global(c *subcore, v *resident, o *op, t int64) (read, done int64) 
 	g := mem.Global{Kind: requestKind(a), Words: a.words(), Bypass: o.t.bypass, Uniform: o.t.uniform}
 	g.Passes, _ = s.banks.Passes(&a.addr, a.mask, int(a.size), false)
 	if a.kind == accessAtomic {
-		g.Turns = mem.Multiplicity(&a.addr, a.mask)
+		g.Turns, g.Float = mem.Multiplicity(&a.addr, a.mask), isFloatAtomic(o.inst)
 	}
 	if o.t.supposed != 0 {
 		s.globalSupposed(o, &g)

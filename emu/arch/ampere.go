@@ -18,12 +18,13 @@ func ampere() *Model {
 	m.L1.Ways = Figure{3, "ways", "fitted: the latency rises from 153 to 223 kB, " + rrzeA100}
 	m.L1.Pending = Figure{2048, "sectors", takenV100}
 	m.L2 = L2{
-		Partitions: Figure{2, "partitions", a100Paper + ": each caches for the GPCs that are connected to it"},
-		Far:        Figure{45, "cycles", "fitted: mean of 398 cycles between 26 and 38 MB, half of it from DRAM, " + rrzeA100},
-		Ways:       Figure{20, "ways", "fitted: a power of two of sets"},
-		PortWidth:  Figure{64, "bytes a cycle", a100Paper},
-		ReplyWidth: Figure{36, "bytes a cycle", "fitted: 5430 GB/s of all SMs, " + rrzeA100},
-		AtomicUnit: Figure{1, "cycles", takenV100},
+		Partitions:  Figure{2, "partitions", a100Paper + ": each caches for the GPCs that are connected to it"},
+		Far:         Figure{45, "cycles", "fitted: mean of 398 cycles between 26 and 38 MB, half of it from DRAM, " + rrzeA100},
+		Ways:        Figure{20, "ways", "fitted: a power of two of sets"},
+		PortWidth:   Figure{64, "bytes a cycle", a100Paper},
+		ReplyWidth:  Figure{36, "bytes a cycle", "fitted: 5430 GB/s of all SMs, " + rrzeA100},
+		AtomicUnit:  Figure{1, "cycles", takenV100},
+		AtomicFloat: floatAtomics(),
 	}
 	m.Fetch.L0 = Figure{16 << 10, "bytes", "fitted: taken over from Turing"}
 	m.Fetch.L1 = Figure{128 << 10, "bytes", huerta + ", section 6: 128 KiB"}

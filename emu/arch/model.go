@@ -191,6 +191,8 @@ type L2 struct {
 	PortWidth  Figure // bytes a cycle from one SM, of stores
 	ReplyWidth Figure // bytes a cycle to one SM, of loads
 	AtomicUnit Figure // cycles that a slice takes for the atomics of one warp instruction to one sector
+	// AtomicFloat is the same for floating point, where lanes at one address are added one after the other.
+	AtomicFloat Figure
 }
 
 // DRAM is the memory of the GPU.

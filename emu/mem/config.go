@@ -72,6 +72,7 @@ type Config struct {
 	spread                 int64 // of the latency, less or more
 	turn                   int64 // ticks that it is more busy with a line written back after a read
 	atomicUnit             int64 // ticks
+	atomicFloat            int64 // ticks
 	tlbPage                uint
 	tlbEntries             int
 	tlbMiss                int64
@@ -107,8 +108,8 @@ func NewConfig(m *arch.Model, carveout int, fast bool) *Config {
 		l2PerSector:   perCycle(m.L2.SliceWidth.Value * m.L2.Slices.Value),
 		bankPerSector: int64(sector * m.DRAM.Open.Value), bankOpening: int64(sector * (rows - (rows-1)*m.DRAM.Open.Value)), rowLines: uint64(rows),
 		turn: int64(m.DRAM.Turn.Value * m.DRAM.Banks.Value * tick), spread: m.DRAM.Spread.Cycles(), buffered: m.DRAM.Buffered.Cycles(),
-		atomicUnit: int64(m.L2.AtomicUnit.Value * tick),
-		tlbPage:    uint(math.Log2(m.TLB.Page.Value)), tlbEntries: m.TLB.Entries.Int(), tlbMiss: m.TLB.Miss.Cycles(),
+		atomicUnit: int64(m.L2.AtomicUnit.Value * tick), atomicFloat: int64(m.L2.AtomicFloat.Value * tick),
+		tlbPage: uint(math.Log2(m.TLB.Page.Value)), tlbEntries: m.TLB.Entries.Int(), tlbMiss: m.TLB.Miss.Cycles(),
 	}
 }
 

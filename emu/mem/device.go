@@ -231,7 +231,11 @@ func (c *Config) atomicTicks(r *request) int64 {
 	if r.kind != Atomic {
 		return 0
 	}
-	return int64(max(r.turns, 1)-1) * c.atomicUnit
+	unit := c.atomicUnit
+	if r.float {
+		unit = c.atomicFloat
+	}
+	return int64(max(r.turns, 1)-1) * unit
 }
 
 // write marks the sectors valid and dirty. L2 keeps track of the bytes that were written and fetches nothing

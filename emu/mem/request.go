@@ -19,6 +19,7 @@ type request struct {
 	sm      int32
 	sectors uint8
 	turns   uint8 // of atomics: most lanes at one address
+	float   bool  // an atomic of floating point
 	kind    Kind
 	done    int64 // answer: the cycle in which data or acknowledgement are back
 }
