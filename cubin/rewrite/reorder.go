@@ -187,12 +187,15 @@ func (c *clock) better(a, b int) bool {
 	return a < b
 }
 
+// memoryLatency is what a load from global memory counts, cycles.
+const memoryLatency = 200
+
 // variableLatency is what a result of variable latency counts in a chain, cycles: between a hit and a miss of L1 for loads
 // from global memory, about what shared memory and the other units take on Volta (Jia et al. 2018, tables 3.1 and 4.2).
 func variableLatency(p *sass.Inst) int {
 	switch {
 	case p.Op == sass.LDG || p.Op == sass.LD || p.Op == sass.LDL || p.Form.Pipe == sass.PipeTEX:
-		return 200
+		return memoryLatency
 	case p.Form.Pipe == sass.PipeFP64:
 		return 8
 	}
@@ -206,9 +209,10 @@ func (s *scheduler) link() {
 	last := -1 // fence
 	for j := range n {
 		q := &s.items[j].inst
+		late := fence(q) || s.waitsForMemory(j)
 		for i := range j {
 			cycles := s.depends(&s.items[i].inst, q)
-			if cycles == 0 && (i == last || i > last && fence(q)) {
+			if cycles == 0 && (i == last || i > last && late) {
 				cycles = 1
 			}
 			if cycles > 0 {
@@ -228,6 +232,23 @@ func (s *scheduler) link() {
 			s.height[i] = max(s.height[i], d.cycles+s.height[d.to])
 		}
 	}
+}
+
+// waitsForMemory reports whether an instruction waits for a load from memory, or for what another block has begun. How long that
+// takes is not known: nothing that stood before the wait may come to stand behind it.
+func (s *scheduler) waitsForMemory(j int) bool {
+	pending := waits(&s.items[j].inst)
+	for i := j - 1; i >= 0 && pending != 0; i-- {
+		p := &s.items[i].inst
+		if counters(p)&pending == 0 {
+			continue
+		}
+		if variableLatency(p) == memoryLatency {
+			return true
+		}
+		pending &^= counters(p)
+	}
+	return pending != 0
 }
 
 // result returns the cycles until the result of an instruction is there, for what comes behind the block.
