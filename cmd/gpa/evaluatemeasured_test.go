@@ -1,0 +1,80 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"gpa/reports"
+)
+
+// measuredFolder makes a folder of a kernel and what was "measured" of it: what the emulated GPU itself has told.
+func measuredFolder(t *testing.T, spec string) string {
+	t.Helper()
+	dir := t.TempDir()
+	file, _ := reportOf(t, "vecadd", t.TempDir())
+	report, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, data := range map[string][]byte{"vecadd/report.ncu-rep": report, "vecadd/measured.json": []byte(spec)} {
+		if err := os.MkdirAll(filepath.Join(dir, "vecadd"), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), data, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// The launch file lies beside the measurement.
+	if err := os.CopyFS(filepath.Join(dir, "vecadd", "kernel"), os.DirFS("../../kernels/basic/vecadd")); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// TestEvaluateMeasured holds a launch against its own profile: nothing differs. Twice the cycles are an error of a half.
+func TestEvaluateMeasured(t *testing.T) {
+	evaluate := func(spec string) reports.MeasuredLaunch {
+		out, stderr, status := gpa(t, "evaluate", "--measured", measuredFolder(t, spec), "--json")
+		if status != exitDone {
+			t.Fatal(stderr)
+		}
+		var x reports.MeasuredEvaluation
+		if err := json.Unmarshal([]byte(out), &x); err != nil || len(x.Launches) != 1 {
+			t.Fatalf("%v: %s", err, out)
+		}
+		return x.Launches[0]
+	}
+	l := evaluate(`{"launch": "kernel/launch.yaml", "report": "report.ncu-rep", "launches": [{"launch": 0, "measured": 0}]}`)
+	if l.Name != "vecadd" || l.GPU != "v100" || l.Error != 0 || *l.StallDistance != 0 || *l.HotPCs != 5 || !*l.SameCounts {
+		t.Errorf("%+v", l)
+	}
+	whole := profileJSON(t, "vecadd").Launches[0].Cycles
+	l = evaluate(fmt.Sprintf(`{"launch": "kernel/launch.yaml", "gpu": "v100", "fixed": 100, "launches": [{"launch": 0, "cycles": %d}]}`, 2*whole+100))
+	if l.Error != .5 || l.StallDistance != nil || l.SameCounts != nil {
+		t.Errorf("%+v", l)
+	}
+}
+
+// TestEvaluateMeasuredRefuses gives measurements that cannot be.
+func TestEvaluateMeasuredRefuses(t *testing.T) {
+	for _, c := range []struct{ name, spec, says string }{
+		{"no launch file", `{"gpu": "v100", "launches": [{"cycles": 5}]}`, `"launch" and "launches" are needed`},
+		{"no launches", `{"launch": "kernel/launch.yaml", "gpu": "v100"}`, `"launch" and "launches" are needed`},
+		{"report and GPU", `{"launch": "kernel/launch.yaml", "gpu": "v100", "report": "report.ncu-rep", "launches": [{}]}`, `one of "report" and "gpu"`},
+		{"a key that is not known", `{"launches_": []}`, "launches_"},
+		{"nothing but the fixed part", `{"launch": "kernel/launch.yaml", "gpu": "v100", "fixed": 9, "launches": [{"cycles": 9}]}`, "not more than the fixed"},
+		{"a launch that is not measured", `{"launch": "kernel/launch.yaml", "report": "report.ncu-rep", "launches": [{"measured": 3}]}`, "there is no launch 3"},
+		{"a launch that is not run", `{"launch": "kernel/launch.yaml", "report": "report.ncu-rep", "launches": [{"launch": 3}]}`, "there is no launch 3"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			_, stderr, status := gpa(t, "evaluate", "--measured", measuredFolder(t, c.spec))
+			if status != exitUsage || !strings.Contains(stderr, c.says) {
+				t.Errorf("status %d: %s", status, stderr)
+			}
+		})
+	}
+}
