@@ -72,6 +72,7 @@ type Machine struct {
 	externs   []string              // functions that the module refers to and the device runtime does not provide
 	device    *mem.Device           // L2 and DRAM in time
 	plans     map[int32]reconv.Plan // by entry
+	paths     []*mem.SM             // of the SMs in the last launch that had them, for their storage
 	progress  Progress
 }
 

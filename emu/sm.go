@@ -85,7 +85,7 @@ type sm struct {
 }
 
 func newSM(r *timedRun, id int) *sm {
-	s := &sm{id: id, run: r, sampler: newSamplerQueue(r.observer), path: mem.NewSM(r.memory, id), slots: make([]*resident, r.model.Limits.Warps.Int()), domain: newDomain(nil)}
+	s := &sm{id: id, run: r, sampler: newSamplerQueue(r.observer), path: r.launch.machine.path(r.memory, id), slots: make([]*resident, r.model.Limits.Warps.Int()), domain: newDomain(nil)}
 	s.code, s.consts = newCode(r.model, s.path), newConstants(r.model, s.path)
 	for i := range r.model.Limits.Schedulers.Int() {
 		s.cores = append(s.cores, &subcore{id: i, path: s.path, at: mem.Never, wake: mem.Never, issuedAt: -1, ack: r.memory.Ack(), ports: newRegisterPorts(r.model)})

@@ -139,76 +139,91 @@ type snapshot struct {
 	sm     int
 	cycle  int64
 	issued []bool
-	warps  [][]*resident // by scheduler
+	held   []int         // by scheduler: warps
 	states [][]WarpState // of these; of the chosen one only where the observer chooses
 	open   []openState
 }
 
 // An openState is one of a snapshot's states whose producer is not known yet.
-type openState struct{ scheduler, place int }
+type openState struct {
+	warp  *resident
+	state *WarpState
+}
 
 func newSnapshot(cores int) *snapshot {
-	return &snapshot{issued: make([]bool, cores), warps: make([][]*resident, cores), states: make([][]WarpState, cores)}
+	return &snapshot{issued: make([]bool, cores), held: make([]int, cores), states: make([][]WarpState, cores)}
 }
 
 func (p *snapshot) SM() int                             { return p.sm }
-func (p *snapshot) Schedulers() int                     { return len(p.warps) }
-func (p *snapshot) Warps(scheduler int) int             { return len(p.warps[scheduler]) }
+func (p *snapshot) Schedulers() int                     { return len(p.held) }
+func (p *snapshot) Warps(scheduler int) int             { return p.held[scheduler] }
 func (p *snapshot) Issued(scheduler int) bool           { return p.issued[scheduler] }
 func (p *snapshot) Warp(scheduler, place int) WarpState { return p.states[scheduler][place] }
+
+// shows reports whether a sample of cycle t shows the warp.
+func (v *resident) shows(t int64) bool { return t >= v.born && (!v.ended || t < v.blocked) }
 
 // take fills the snapshot with the state of the SM in cycle t and reports whether the SM held a warp then.
 func (p *snapshot) take(s *sm, t int64, chooser Chooser) bool {
 	p.sm, p.cycle, p.open = s.id, t, p.open[:0]
 	var held int
 	for i, c := range s.cores {
-		p.issued[i] = c.issuedAt == t
-		p.warps[i] = p.warps[i][:0]
+		n := 0
 		for _, v := range c.warps {
-			if t >= v.born && (!v.ended || t < v.blocked) {
-				p.warps[i] = append(p.warps[i], v)
+			if v.shows(t) {
+				n++
 			}
 		}
-		n := len(p.warps[i])
+		p.issued[i], p.held[i] = c.issuedAt == t, n
 		if held += n; cap(p.states[i]) < n {
-			p.states[i] = make([]WarpState, n)
+			p.states[i] = make([]WarpState, n, 2*n)
 		}
 		p.states[i] = p.states[i][:n]
 	}
-	if held == 0 {
+	switch {
+	case held == 0:
 		return false
-	}
-	if chooser != nil {
-		p.look(chooser.Choose(p, t))
-		return true
-	}
-	for i := range p.warps {
-		for k := range p.warps[i] {
-			p.look(i, k)
+	case chooser != nil:
+		scheduler, place := chooser.Choose(p, t)
+		p.look(s.cores[scheduler], place, place)
+	default:
+		for _, c := range s.cores {
+			p.look(c, 0, len(c.warps))
 		}
 	}
 	return true
 }
 
-// look takes the state of one warp.
-func (p *snapshot) look(scheduler, place int) {
-	w, open := p.warps[scheduler][place].state(p.cycle)
-	p.states[scheduler][place] = w
-	if open {
-		p.open = append(p.open, openState{scheduler, place})
+// look takes the states of the warps of a sub-core that are shown from one place to another.
+func (p *snapshot) look(c *subcore, first, last int) {
+	place := 0
+	for _, v := range c.warps {
+		if !v.shows(p.cycle) {
+			continue
+		}
+		if place >= first {
+			to := &p.states[c.id][place]
+			var open bool
+			if *to, open = v.state(p.cycle); open {
+				p.open = append(p.open, openState{v, to})
+			}
+		}
+		if place++; place > last {
+			return
+		}
 	}
 }
 
 // complete fills in the producers that are known by now and reports whether all are.
 func (p *snapshot) complete() bool {
 	rest := p.open[:0]
-	for _, at := range p.open {
-		o, open := p.warps[at.scheduler][at.place].producer(p.cycle)
+	for _, w := range p.open {
+		o, open := w.warp.producer(p.cycle)
 		if open {
-			rest = append(rest, at)
+			rest = append(rest, w)
 			continue
 		}
-		p.states[at.scheduler][at.place].produced(o)
+		w.state.produced(o)
 	}
 	p.open = rest
 	return len(rest) == 0

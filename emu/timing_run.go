@@ -76,11 +76,22 @@ func newTimedRun(l *launchRun) *timedRun {
 
 // caches returns what all SMs share, with empty caches, or warm with those that the launch before left.
 func (m *Machine) caches(cfg *mem.Config, warm bool) *mem.Device {
-	if m.device == nil || !warm {
+	if m.device == nil {
 		m.device = mem.NewDevice(cfg)
+	} else {
+		m.device.Restart(cfg, warm)
 	}
-	m.device.Restart(cfg)
 	return m.device
+}
+
+// path returns the memory path of an SM, with an empty L1.
+func (m *Machine) path(cfg *mem.Config, id int) *mem.SM {
+	if id == len(m.paths) {
+		m.paths = append(m.paths, mem.NewSM(cfg, id))
+	} else {
+		m.paths[id] = m.paths[id].Successor(cfg)
+	}
+	return m.paths[id]
 }
 
 // runTimed runs the launch with timing.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -46,6 +47,7 @@ type benchKernel struct {
 	Name             string     `json:"name"`
 	WarpInstructions int64      `json:"warp_instructions"`
 	Speed            benchSpeed `json:"speed"`
+	Seconds          float64    `json:"seconds"` // of processor time of all launches with full timing, in the fastest run
 }
 
 // A benchSpeed holds warp instructions per second of processor time at each level of timing, with samples taken where there
@@ -61,7 +63,8 @@ func benchCommand() command {
 		name: "bench", args: "[KERNEL ...]", short: "measure how fast the emulated GPU runs on this machine",
 		long: `Every KERNEL, by default each built-in one, runs at every level of timing on one core of this machine: full and fast with
 samples taken, none without. What is printed is warp instructions per second of processor time in the launches, the set-up of
-each launch included, of the fastest of --repeat runs. The last line is the median over the kernels.`,
+each launch included, of the fastest of --repeat runs. The last line is the median over the kernels, and below the table
+is the kernel that takes longest with full timing.`,
 		setup: func(flags *pflag.FlagSet) action {
 			var f benchFlags
 			flags.IntVar(&f.repeat, "repeat", 3, "run everything `N` times and take the fastest")
@@ -113,6 +116,9 @@ func (f *benchFlags) kernel(ctx context.Context, name string) (benchKernel, erro
 			}
 			k.WarpInstructions = instructions
 			*level.speed = max(*level.speed, float64(instructions)/took.Seconds())
+			if level.timing == emu.TimingFull && (k.Seconds == 0 || took.Seconds() < k.Seconds) {
+				k.Seconds = took.Seconds()
+			}
 		}
 	}
 	return k, nil
@@ -185,8 +191,9 @@ func (r *benchResult) print(e *env) error {
 	if err := e.table(e.stdout, &t); err != nil {
 		return err
 	}
+	slowest := slices.MaxFunc(r.Kernels, func(a, b benchKernel) int { return cmp.Compare(a.Seconds, b.Seconds) })
 	const mebibyte = 1 << 20
-	_, err := fmt.Fprintf(e.stdout, "\nmemory: %d MiB\n", r.Memory/mebibyte)
+	_, err := fmt.Fprintf(e.stdout, "\nslowest with full timing: %s, %.2f s\nmemory: %d MiB\n", slowest.Name, slowest.Seconds, r.Memory/mebibyte)
 	return err
 }
 

@@ -55,17 +55,25 @@ func NewDevice(cfg *Config) *Device {
 	return d
 }
 
-// Restart sets the clock back to zero for another launch; the caches keep what they hold.
-func (d *Device) Restart(cfg *Config) {
+// Restart sets the clock back to zero for another launch. The caches keep what they hold if they are to be warm.
+func (d *Device) Restart(cfg *Config, warm bool) {
 	d.cfg, d.traffic = cfg, Traffic{}
 	clear(d.banks)
 	clear(d.ports)
 	d.whole = 0
 	for _, p := range d.parts {
 		clear(p.slices)
+		if !warm {
+			p.clear()
+			continue
+		}
 		for i := range p.lines {
 			p.lines[i].arrive = [sectorsPerLine]int64{}
 		}
+	}
+	if !warm {
+		d.tlb.clear()
+		d.tlb.last = Never
 	}
 }
 

@@ -61,11 +61,24 @@ type outstanding struct {
 
 // NewSM returns the memory path of an SM with an empty L1.
 func NewSM(cfg *Config, id int) *SM {
-	s := &SM{cfg: cfg, id: int32(id), l1: newSectored(cfg.l1Sets, cfg.l1Ways), subs: make([]path, cfg.Schedulers)}
+	return newSM(cfg, int32(id), newSectored(cfg.l1Sets, cfg.l1Ways))
+}
+
+func newSM(cfg *Config, id int32, l1 *sectored) *SM {
+	s := &SM{cfg: cfg, id: id, l1: l1, subs: make([]path, cfg.Schedulers)}
 	for i := range s.subs {
 		s.subs[i] = path{lg: newQueue(cfg.queueLG), mio: newQueue(cfg.queueMIO)}
 	}
 	return s
+}
+
+// Successor returns the memory path of the same SM for another launch, with an empty L1 in the storage of this one's.
+func (s *SM) Successor(cfg *Config) *SM {
+	if s.l1.sets != uint64(max(cfg.l1Sets, 1)) {
+		return NewSM(cfg, int(s.id))
+	}
+	s.l1.clear()
+	return newSM(cfg, s.id, s.l1)
 }
 
 // LGReady returns the first cycle in which the sub-core's queue for local and global memory has a place.

@@ -187,14 +187,14 @@ func thinnedTurn(view emu.SMView, period int64) (int, bool) {
 
 // rotation returns a number below n for each period.
 func rotation(period, n int64) int64 {
-	if n&(n-1) != 0 || n == 1 {
-		return period % n
+	const odd = 0x5555555555555555 // bits 0, 2, 4, …
+	switch n {
+	case 2:
+		return int64(bits.OnesCount64(uint64(period))) & 1
+	case 4:
+		return int64(bits.OnesCount64(uint64(period)&odd)+2*bits.OnesCount64(uint64(period)>>1&odd)) & 3
 	}
-	var sum int64
-	for ; period > 0; period /= n {
-		sum += period % n
-	}
-	return sum % n
+	return period % n
 }
 
 // draw returns a number below n, the same for the same sample of the same launch. The mixing is that of SplitMix64
