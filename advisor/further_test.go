@@ -265,3 +265,24 @@ func TestDiffuse(t *testing.T) {
 		t.Errorf("%+v", advice)
 	}
 }
+
+func TestOccupancyIncrease(t *testing.T) {
+	const program = `
+		[B------:R-:W0:-:S01] LDG.E.SYS R4, [R2] ; // selected=10
+		[B0-----:R-:W-:-:S01] FADD R6, R4, R8 ; // long_scoreboard=90/90
+		EXIT ;`
+	launch := func(blocks, shared, registers int) func(*sasstest.Program) {
+		return func(p *sasstest.Program) {
+			f := &p.Launch.Facts
+			f.SMs, f.SchedulersPerSM, f.SharedStatic, f.Registers = 80, 4, shared, registers
+			p.Launch.Grid, p.Launch.Block = [3]int{blocks, 1, 1}, [3]int{128, 1, 1}
+		}
+	}
+	more := func(now, then float64) float64 { return IssueRate(.1, then) / IssueRate(.1, now) }
+	checkOptimizer(t, occupancyIncrease{}, []optimizerCase{
+		{name: "shared memory", source: program, change: launch(960, 48<<10, 32), speedup: more(2, 4), says: []string{"limited by shared memory", "49152 bytes"}},
+		{name: "registers", source: program, change: launch(3200, 0, 128), speedup: more(4, 8), says: []string{"limited by registers", "__launch_bounds__(128, 8)"}},
+		{name: "near miss: no blocks are left", source: program, change: launch(160, 48<<10, 32)},
+		{name: "near miss: the number of threads", source: program, change: launch(9600, 0, 16)},
+	})
+}

@@ -33,6 +33,7 @@ func Optimizers() []Optimizer {
 		asyncCopy{},
 		atomicContention{},
 		smBalance{},
+		occupancyIncrease{},
 		redundantBarrier{},
 	}
 }

@@ -24,6 +24,10 @@ type gap struct {
 // fixedLatency is the latency of arithmetic, cycles (Jia et al. 2018, table 4.1).
 const fixedLatency = 4
 
+// maxSteps is the longest trace that is scheduled, all rounds together: the work grows with its square. Longer ones have little to
+// gain from their order.
+const maxSteps = 4096
+
 // freedom is what a schedule may take for granted.
 type freedom struct {
 	rounds  int  // of a loop, one behind the other
@@ -56,7 +60,10 @@ func (s *step) latest(w wait) int {
 
 // hidden returns how many samples of a trace its best order saves.
 func (t *trace) hidden(f freedom) float64 {
-	f.rounds = max(1, f.rounds)
+	if len(t.steps) > maxSteps {
+		return 0
+	}
+	f.rounds = max(1, min(f.rounds, maxSteps/max(1, len(t.steps))))
 	now := 0.0
 	for i := range t.steps {
 		now += t.steps[i].total()

@@ -10,7 +10,7 @@ import (
 
 // splitLoops matches launches with fewer warps than the GPU has schedulers, whose blocks are too small to be split, and whose
 // threads spend their time in a loop: several threads can each do a part of its rounds. Shuffles put the parts together; where the
-// loop has barriers, so that its parts have to be in other blocks, it is taken to cost a launch of its own.
+// loop has barriers, so that its parts have to be in other blocks, it is taken to cost a launch of its own that loads them.
 func (in *Input) splitLoops(blocks, warps int) []*Match {
 	f := &in.Launch.Facts
 	parts := float64(f.SMs*f.SchedulersPerSM) / float64(blocks*warps)
@@ -27,7 +27,7 @@ func (in *Input) splitLoops(blocks, warps int) []*Match {
 	after := cycles - busy*samples/in.Total*(1-1/parts)
 	together := "Put the parts together by warp shuffles: give the rounds of a thread to neighbouring threads."
 	if in.hasBarrier(code, l) {
-		after += in.Model.Launching.Fixed.Value
+		after += in.Model.Launching.Fixed.Value + in.Model.Latencies.DRAM.Value // a launch that loads the parts
 		together = "The threads of a block go through the loop together, so give its rounds to more blocks, and put the parts together by atomics or a second kernel."
 	}
 	m := in.launchMatch(max(1, cycles/after))

@@ -1,0 +1,62 @@
+package advisor
+
+import (
+	"fmt"
+	"math"
+
+	"gpa/emu/arch"
+	"gpa/emu/stall"
+)
+
+// occupancyIncrease matches launches whose warps wait and whose SMs could hold more of them, but for the registers or the shared
+// memory that a block takes, while blocks are left to run.
+type occupancyIncrease struct{}
+
+func (occupancyIncrease) Name() string { return "occupancy-increase" }
+func (occupancyIncrease) Class() Class { return Parallel }
+
+func (occupancyIncrease) Match(in *Input) []*Match {
+	f := &in.Launch.Facts
+	blocks, threads := volume(in.Launch.Grid), volume(in.Launch.Block)
+	if f.SMs <= 0 || f.SchedulersPerSM <= 0 || threads <= 0 || in.Total == 0 {
+		return nil
+	}
+	now := in.occupancy(blocks, threads)
+	most, advice := in.moreResident(now, blocks, threads)
+	if most <= now.BlocksPerSM {
+		return nil
+	}
+	perBlock := float64(ceilDiv(threads, warpSize)) / float64(f.SchedulersPerSM)
+	p := Parallelism{
+		Warps: float64(now.BlocksPerSM) * perBlock, NewWarps: float64(most) * perBlock,
+		IssuedRatio: in.ByReason[stall.Selected] / in.Total, Factor: 1,
+	}
+	// More warps do not make a full queue of the memory faster.
+	waiting := 1 - min(1, in.queued()/in.Total)
+	m := in.launchMatch(in.ofLaunch(1 + (p.Occupy()-1)*waiting))
+	m.Suggestions = []string{
+		fmt.Sprintf("An SM holds %s, %.3g warps a scheduler, limited by %s. %s", count(now.BlocksPerSM, "block"), p.Warps, limitName(now.Limit), advice),
+		fmt.Sprintf("With %s a scheduler has %.3g warps to choose from. Not where the values then have to be loaded or computed again.", count(most, "block"), p.NewWarps),
+	}
+	return []*Match{m}
+}
+
+// moreResident returns how many blocks an SM could hold if the resource that limits them were half as much a block, and says so; no
+// more than the grid has for it.
+func (in *Input) moreResident(now arch.Occupancy, blocks, threads int) (int, string) {
+	f := &in.Launch.Facts
+	r := arch.Resources{Threads: threads, Registers: f.Registers, SharedStatic: f.SharedStatic, SharedDynamic: f.SharedDynamic, Blocks: math.MaxInt32}
+	var advice string
+	switch now.Limit {
+	case arch.LimitRegisters:
+		r.Registers = (f.Registers + 1) / 2
+		advice = fmt.Sprintf("A thread takes %d registers: try __launch_bounds__(%d, %d), or split the kernel.", f.Registers, threads, 2*now.BlocksPerSM)
+	case arch.LimitShared:
+		r.SharedStatic, r.SharedDynamic = f.SharedStatic/2, f.SharedDynamic/2
+		advice = fmt.Sprintf("A block takes %d bytes of shared memory: use smaller tiles or types, or the same memory for what is not needed at the same time.",
+			f.SharedStatic+f.SharedDynamic)
+	default:
+		return 0, ""
+	}
+	return min(arch.OccupancyOf(in.Model, r).BlocksPerSM, ceilDiv(blocks, f.SMs)), advice
+}
