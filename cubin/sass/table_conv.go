@@ -217,7 +217,7 @@ func narrowForms() []Form {
 	high := regB("B", plain)
 	high.Sel = &ModField{Bits: Bits{60, 1}, names: &halfByte}
 	return slices.Concat(
-		rows(in80|in86, float, noC, finite, relu, halves("", ".BF16"), off(Merge, 78), constant(SrcType, TypeF32, ".PACK_AB"), round),
+		rows(in80|in86, traits{imm: float32s}, noC, finite, relu, halves("", ".BF16"), off(Merge, 78), constant(SrcType, TypeF32, ".PACK_AB"), round),
 		rows(hopper, float, noC, finite, relu, halves(".F16", ".BF16"), off(Merge, 78), from, constant(Fixed, 0, ".PACK_AB"), round, format(0)),
 		rows(hopper, plain, shown, finite, relu, bytesOf, on(Merge, 78, ""), from, constant(Fixed, 0, ".PACK_AB_MERGE_C"), format(18)),
 		[]Form{

@@ -43,12 +43,14 @@ func floatForms() []Form {
 	)
 }
 
-// minimumForms are a minimum or maximum of floating-point numbers. From sm_80 on it can be a NaN where one of them is, and
-// have the XOR of their signs.
+// minimumForms are a minimum or maximum of floating-point numbers. From sm_80 on it can be a NaN where one of them is,
+// from sm_86 on have the XOR of their signs.
 func minimumForms(f Form, t traits) []Form {
-	later := f.on(from80)
-	later.Mods = append(slices.Clone(f.Mods), flag(NaN, 81, ".NAN"), flag(XorSign, 82, ".XORSIGN"))
-	return slices.Concat(binary(f.on(in70|in75), formRIR, formRCR, t, t, pp()), binary(later, formRIR, formRCR, t, t, pp()))
+	ampere, later := f.on(in80), f.on(from86)
+	ampere.Mods = append(slices.Clone(f.Mods), flag(NaN, 81, ".NAN"))
+	later.Mods = append(slices.Clone(ampere.Mods), flag(XorSign, 82, ".XORSIGN"))
+	return slices.Concat(binary(f.on(in70|in75), formRIR, formRCR, t, t, pp()), binary(ampere, formRIR, formRCR, t, t, pp()),
+		binary(later, formRIR, formRCR, t, t, pp()))
 }
 
 // doubleForms are double-precision arithmetic. On sm_70 its latency varies: consumers wait for a counter.

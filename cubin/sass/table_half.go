@@ -36,6 +36,9 @@ func bfloat(forms []Form) []Form {
 			continue
 		}
 		narrow, wide := f.on(from80), f.on(from80)
+		if f.Op == HADD2 || f.Op == HMUL2 { // sums and products are fused ones before
+			wide = f.on(in90)
+		}
 		narrow.Mods = append([]ModField{off(BF16, 85)}, f.Mods...)
 		wide.Mods = append([]ModField{on(BF16, 85, ".BF16_V2")}, f.Mods...)
 		all = append(all, f.on(in70|in75), narrow)

@@ -41,7 +41,7 @@ func tensorForms() []Form {
 // the transposition of an 8x8 matrix.
 func wholeMatrixForms() []Form {
 	movm := Form{Op: MOVM, Suffix: ".16.MT88", Opcode: 0x23a, Archs: from75, Pipe: PipeLSU, Variable: true,
-		Operands: []Slot{rd(w1), noReuse(regA(plain))}}
+		Mods: []ModField{only(Fixed, Bits{78, 2}, 0, 0, "")}, Operands: []Slot{rd(w1), noReuse(regA(plain))}}
 	forms := []Form{movm}
 	for _, v := range []struct {
 		archs   ArchSet

@@ -233,12 +233,15 @@ func appendConst(dst []byte, s *Slot, o *Operand) []byte {
 	return append(appendBase(dst, o), ']')
 }
 
+// namedAt is the bit that makes nvdisasm name descriptors before sm_90 too.
+const namedAt = 101
+
 // appendMem appends [register+offset], [register+uniform register+offset] or, with a descriptor, [register.64+offset],
 // before which only sm_90 names the descriptor, others where the text is to be exact.
 func (i *Inst) appendMem(dst []byte, s *Slot, o *Operand, exact bool) []byte {
 	switch {
 	case s.Descriptor:
-		if i.Arch >= SM90 || exact {
+		if i.Arch >= SM90 || exact || i.Word.bit(namedAt) {
 			dst = appendNumbered(append(dst, "desc[U"...), 'R', o.UReg, URZ, 'Z')
 			dst = append(dst, ']')
 		}
@@ -250,7 +253,7 @@ func (i *Inst) appendMem(dst []byte, s *Slot, o *Operand, exact bool) []byte {
 	case s.URegAt.N != 0:
 		return s.appendSum(append(dst, '['), o, exact || i.Arch >= SM90, exact)
 	}
-	if o.Swz != 0 || s.summandText(o) != "" {
+	if (o.Swz != 0 && (o.Reg != RZ || exact)) || s.summandText(o) != "" {
 		dst = append(appendNumbered(append(dst, '['), 'R', o.Reg, RZ, 'Z'), s.selText(o)...)
 		if o.Offset != 0 {
 			dst = appendSigned(append(dst, '+'), int64(o.Offset))
