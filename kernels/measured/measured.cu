@@ -1,0 +1,78 @@
+// Small kernels in the shapes of those that were timed on real GPUs: the times are in measured.json of each GPU's folder.
+
+extern "C" __global__ void nothing() {}
+
+extern "C" __global__ void add(const float *__restrict__ a, const float *__restrict__ b, float *__restrict__ c, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) c[i] = a[i] + b[i];
+}
+
+extern "C" __global__ void scale_add(float s, const float *__restrict__ a, const float *__restrict__ b, float *__restrict__ c, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) c[i] = s * a[i] + b[i];
+}
+
+// Every eighth element: one sector a thread.
+extern "C" __global__ void copy_strided(const float *__restrict__ a, float *__restrict__ c, int n) {
+    int i = 8 * (blockIdx.x * blockDim.x + threadIdx.x);
+    if (i < n) c[i] = a[i];
+}
+
+// The writes are uncoalesced.
+extern "C" __global__ void transpose(const float *__restrict__ a, float *__restrict__ c, int rows, int columns) {
+    int y = blockIdx.y * blockDim.y + threadIdx.y, x = blockIdx.x * blockDim.x + threadIdx.x;
+    if (y < rows && x < columns) c[x * rows + y] = a[y * columns + x];
+}
+
+extern "C" __global__ void convolve(const float *__restrict__ image, const float *__restrict__ weight, float *__restrict__ c, int height, int width) {
+    int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+    if (x >= width - 2 || y >= height - 2) return;
+    float sum = 0;
+#pragma unroll
+    for (int j = 0; j < 3; j++)
+#pragma unroll
+        for (int i = 0; i < 3; i++) sum += image[(y + j) * width + x + i] * weight[3 * j + i];
+    c[y * width + x] = sum;
+}
+
+// Two elements a thread, then halving in shared memory.
+__device__ void halve(float *partial, float *out) {
+    for (int n = blockDim.x / 2; n > 0; n /= 2) {
+        __syncthreads();
+        if (threadIdx.x < n) partial[threadIdx.x] += partial[threadIdx.x + n];
+    }
+    if (threadIdx.x == 0) out[blockIdx.x] = partial[0];
+}
+
+extern "C" __global__ void sum(const float *__restrict__ a, float *__restrict__ out, int n) {
+    extern __shared__ float partial[];
+    int i = 2 * blockIdx.x * blockDim.x + threadIdx.x;
+    float v = 0;
+    if (i < n) v += a[i];
+    if (i + blockDim.x < n) v += a[i + blockDim.x];
+    partial[threadIdx.x] = v;
+    halve(partial, out);
+}
+
+extern "C" __global__ void dot(const float *__restrict__ a, const float *__restrict__ b, float *__restrict__ out, int n) {
+    extern __shared__ float partial[];
+    int i = 2 * blockIdx.x * blockDim.x + threadIdx.x;
+    float v = 0;
+    if (i < n) v += a[i] * b[i];
+    if (i + blockDim.x < n) v += a[i + blockDim.x] * b[i + blockDim.x];
+    partial[threadIdx.x] = v;
+    halve(partial, out);
+}
+
+extern "C" __global__ void multiply(const float *__restrict__ a, const float *__restrict__ b, float *__restrict__ c, int n) {
+    int row = blockIdx.y * blockDim.y + threadIdx.y, column = blockIdx.x * blockDim.x + threadIdx.x;
+    if (row >= n || column >= n) return;
+    float sum = 0;
+    for (int k = 0; k < n; k++) sum += a[row * n + k] * b[k * n + column];
+    c[row * n + column] = sum;
+}
+
+// Every thread of the launch counts up the same word.
+extern "C" __global__ void count(unsigned *__restrict__ counter, int times) {
+    for (int i = 0; i < times; i++) atomicAdd(counter, 1u);
+}
