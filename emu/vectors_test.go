@@ -15,9 +15,15 @@ import (
 // newTestWarp makes a full warp that executes the instructions, which are separated by semicolons.
 func newTestWarp(tb testing.TB, text string) *warp {
 	tb.Helper()
+	return newTestWarpOn(tb, sass.SM70, text)
+}
+
+// newTestWarpOn is newTestWarp with the instructions of an architecture.
+func newTestWarpOn(tb testing.TB, architecture sass.Arch, text string) *warp {
+	tb.Helper()
 	code := &cubin.Code{Name: "test"}
 	for i, line := range strings.Split(text, ";") {
-		inst, err := sass.Parse(sass.SM70, uint64(i)*sass.InstSize, strings.TrimSpace(line), sass.Control{Stall: 1, WriteBarrier: -1, ReadBarrier: -1})
+		inst, err := sass.Parse(architecture, uint64(i)*sass.InstSize, strings.TrimSpace(line), sass.Control{Stall: 1, WriteBarrier: -1, ReadBarrier: -1})
 		if err != nil {
 			tb.Fatalf("%s: %v", line, err)
 		}
