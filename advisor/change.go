@@ -19,6 +19,9 @@ type Change struct {
 
 	Grid, Block [3]int // of the launch; zero for no change
 	Reordered   bool   // the code is scheduled anew
+
+	Reconverged  bool // convergence barriers are at the joins of thread frontiers
+	Restructured bool // control flow is structured
 }
 
 // Overlapped is a load that shares its latency with so many rounds of its loop.
@@ -38,6 +41,7 @@ func (c *Change) with(d *Change) *Change {
 		Constant: slices.Concat(c.Constant, d.Constant), Attached: slices.Concat(c.Attached, d.Attached),
 		Overlapped: slices.Concat(c.Overlapped, d.Overlapped), PerfectFetch: c.PerfectFetch || d.PerfectFetch,
 		Grid: c.Grid, Block: c.Block, Reordered: c.Reordered || d.Reordered,
+		Reconverged: c.Reconverged || d.Reconverged, Restructured: c.Restructured || d.Restructured,
 	}
 }
 

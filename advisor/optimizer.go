@@ -27,6 +27,8 @@ func Optimizers() []Optimizer {
 		memoryCoalescing{},
 		bankConflicts{},
 		divergenceReduction{},
+		tfReconvergence{},
+		restructure{},
 		vectorAccess{},
 		constantMemory{},
 		restrictPointers{},

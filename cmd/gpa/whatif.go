@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"io"
+	"slices"
 
 	"gpa/advisor"
 	"gpa/blamer"
@@ -61,8 +62,8 @@ func (t *trial) one(ctx context.Context, k int, a *advisor.Advice) error {
 // the launch, another order of the code) must leave the same outputs.
 func (t *trial) cycles(ctx context.Context, k int, c *advisor.Change) (int64, error) {
 	r := *t.target
-	if c.Reordered {
-		module, err := reordered(r.module)
+	for _, pass := range passes(c) {
+		module, err := rewritten(r.module, pass)
 		if err != nil || module == nil {
 			return 0, nil
 		}
@@ -75,7 +76,7 @@ func (t *trial) cycles(ctx context.Context, k int, c *advisor.Change) (int64, er
 		return 0, err
 	}
 	v := launch.Variation{WhatIf: whatIf(r.module, c), Grid: c.Grid, Block: c.Block}
-	keeps := c.Reordered || c.Grid != [3]int{}
+	keeps := len(passes(c)) > 0 || c.Grid != [3]int{}
 	cycles, ok, err := t.replay(ctx, s, k, v, keeps)
 	if err != nil || !ok {
 		return 0, err
@@ -128,10 +129,25 @@ func (t *trial) equal(s *launch.Session) bool {
 	return true
 }
 
-// reordered is a module scheduled anew, nil where nothing moves.
-func reordered(m *cubin.File) (*cubin.File, error) {
-	r, err := rewrite.Reorder(m)
-	if err != nil || len(r.Changes) == 0 {
+// passes returns how a change rewrites the code.
+func passes(c *advisor.Change) []func(*cubin.File) (*rewrite.Rewritten, error) {
+	var list []func(*cubin.File) (*rewrite.Rewritten, error)
+	if c.Restructured {
+		list = append(list, rewrite.Restructure)
+	}
+	if c.Reconverged {
+		list = append(list, rewrite.Reconverge)
+	}
+	if c.Reordered {
+		list = append(list, rewrite.Reorder)
+	}
+	return list
+}
+
+// rewritten is a module after a pass, nil where the pass changes no function.
+func rewritten(m *cubin.File, pass func(*cubin.File) (*rewrite.Rewritten, error)) (*cubin.File, error) {
+	r, err := pass(m)
+	if err != nil || !slices.ContainsFunc(r.Changes, func(c rewrite.Change) bool { return c.Err == nil }) {
 		return nil, err
 	}
 	return r.File, nil

@@ -44,6 +44,40 @@ type orderer struct {
 	next   int // index
 	found  [][]int
 	order  []int
+	cycles []Cycle
+}
+
+// A Cycle is a set of nodes of which each reaches all others, in the nest that [Shape.Order] takes apart: inside a cycle,
+// cycles are those that stay when its header is taken out. Unlike a natural loop it may have several entries.
+type Cycle struct {
+	Header int
+	Nodes  []int // ascending
+	Parent int   // index of the cycle around it, -1 for an outermost one
+}
+
+// Cycles returns the cycles that the entry reaches, outer before inner ones.
+func (s *Shape) Cycles() []Cycle {
+	o := newOrderer(s)
+	o.run()
+	reachable := s.Reachable()
+	var list []Cycle
+	places := make([]int, len(o.cycles))
+	for i, c := range o.cycles {
+		places[i] = len(list)
+		if !reachable[c.Header] {
+			continue
+		}
+		if c.Parent >= 0 {
+			c.Parent = places[c.Parent]
+		}
+		list = append(list, c)
+	}
+	return list
+}
+
+// isCycle reports whether a component is more than a node that does not repeat itself.
+func (o *orderer) isCycle(component []int) bool {
+	return len(component) > 1 || slices.Contains(o.shape.Succs[component[0]], component[0])
 }
 
 func newOrderer(s *Shape) *orderer {
@@ -60,6 +94,7 @@ type region struct {
 	id    int
 	nodes []int // where to search from, all of the region among them
 	depth int
+	cycle int  // index of the cycle around it, -1 for none
 	done  bool // nodes are in their order
 }
 
@@ -69,7 +104,7 @@ func (o *orderer) run() []int {
 	for i := range o.shape.Succs {
 		all = append(all, i)
 	}
-	regions, last := []region{{nodes: all}}, 0
+	regions, last := []region{{nodes: all, cycle: -1}}, 0
 	for len(regions) > 0 {
 		r := regions[len(regions)-1]
 		regions = regions[:len(regions)-1]
@@ -78,9 +113,16 @@ func (o *orderer) run() []int {
 			continue
 		}
 		for _, c := range o.components(r) { // the last one in the topological order first
+			if o.isCycle(c) {
+				nodes := slices.Clone(c)
+				slices.Sort(nodes)
+				o.cycles = append(o.cycles, Cycle{Header: c[0], Nodes: nodes, Parent: r.cycle})
+			}
 			if len(c) > 1 && r.depth < maxLoopDepth {
 				last++
-				regions = append(regions, o.body(c, last, r.depth+1))
+				body := o.body(c, last, r.depth+1)
+				body.cycle = len(o.cycles) - 1
+				regions = append(regions, body)
 				c = c[:1]
 			}
 			regions = append(regions, region{nodes: c, done: true})
