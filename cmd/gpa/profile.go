@@ -39,7 +39,7 @@ re-convergence models side by side (of kernels up to 20 million warp instruction
 
 --try N runs the costliest launch of each kernel again for each of the first N pieces of advice, with its change supposed in time
 only: instructions gone or cheap, accesses coalesced or free of bank conflicts, loads of several rounds under way together, the
-code scheduled anew, another shape of the launch. A new shape or order counts only where the outputs stay equal. A barrier that is
+code scheduled anew, its barriers placed anew, its control flow structured, another shape of the launch. A new shape or code counts only where the outputs stay equal. A barrier that is
 gone lets warps run ahead of each other.
 
 Of a large grid only the first blocks are timed, until wave after wave of them has taken the same time for an instruction. The
