@@ -130,10 +130,11 @@ func (s *sm) remove(v *resident) {
 	s.slots[v.slot] = nil
 	b := v.block
 	b.ended = max(b.ended, v.blocked)
+	b.stored = max(b.stored, v.counters[storeCount].clear)
 	if b.live--; b.live > 0 {
 		return
 	}
-	s.freed = append(s.freed, b.ended)
+	s.freed = append(s.freed, max(b.ended, b.stored))
 	s.run.launch.recycle(b.block)
 	s.until = max(s.until, b.ended)
 	if s.blocks--; s.blocks == 0 {

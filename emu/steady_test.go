@@ -42,7 +42,7 @@ func TestExtrapolation(t *testing.T) {
 		blocks     int
 		steady     bool
 	}{
-		{"stream", stream, 2000, true},
+		{"stream", stream, 4000, true},
 		{"arithmetic", rounds("MOV R31, 0x10", arithmetic), 1200, true},
 		{"loads in L1", rounds("MOV R31, 0x8", loading), 2000, true},
 		{"blocks of many lengths", rounds("LOP3.LUT R31, R30, 0x7, RZ, 0xc0, !PT", arithmetic), 2400, true},
