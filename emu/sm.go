@@ -49,8 +49,7 @@ type residentBlock struct {
 	warps []*resident
 	live  int   // warps that have not left
 	ended int64 // the last cycle of those that have
-	// stored is when the last of their stores is in L2: another block takes the place only then. Write streams of one warp an
-	// SM, 39 GB/s on a V100, show it.
+	// stored is when the last of their stores is in L2, where another block takes the place only then ([arch.Launching]).
 	stored int64
 }
 
@@ -284,6 +283,7 @@ func (v *resident) clear(n int) int64 {
 type latencies struct {
 	branch, barrier, yield, warp, entry int64
 	toL2                                int64
+	stored                              bool
 	constantRead                        int64
 	prefetch, perLine                   int64
 	perNanosecond                       float64
@@ -296,7 +296,7 @@ func newLatencies(m *arch.Model) latencies {
 	return latencies{
 		branch: m.Issue.Branch.Cycles(), barrier: m.Issue.Barrier.Cycles(), yield: m.Issue.Yield.Cycles(),
 		warp: m.Launching.Warp.Cycles(), entry: m.Queues.Entry.Cycles(), constantRead: m.Latencies.ConstantRead.Cycles(),
-		toL2: m.Latencies.L2.Cycles() / 2, prefetch: m.Fetch.Prefetch.Cycles(), perLine: m.Fetch.Interval.Cycles(),
+		toL2: m.Latencies.L2.Cycles() / 2, stored: m.Launching.Stored.Value > 0, prefetch: m.Fetch.Prefetch.Cycles(), perLine: m.Fetch.Interval.Cycles(),
 		perNanosecond: m.Clock.Value / 1e9,
 	}
 }

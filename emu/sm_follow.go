@@ -130,7 +130,9 @@ func (s *sm) remove(v *resident) {
 	s.slots[v.slot] = nil
 	b := v.block
 	b.ended = max(b.ended, v.blocked)
-	b.stored = max(b.stored, v.counters[storeCount].clear)
+	if s.run.latency.stored {
+		b.stored = max(b.stored, v.counters[storeCount].clear)
+	}
 	if b.live--; b.live > 0 {
 		return
 	}

@@ -13,6 +13,7 @@ func ampere() *Model {
 	m.Pipes[Tensor] = Pipe{Interval: Figure{8, "cycles", a100Paper + ": 1024 multiply-adds a clock and SM; HMMA.16816"}}
 	m.Shared.Banks.Source, m.Shared.BankSize.Source = f.guide(), f.guide()
 	m.Queues = turingQueues()
+	m.Launching = launching()
 	m.L1.Unified = Figure{192 << 10, "bytes", a100Paper}
 	m.L1.Reserved = Figure{36 << 10, "bytes", "fitted: capacity near 156 kB, " + rrzeA100}
 	m.L1.Ways = Figure{3, "ways", "fitted: the latency rises from 153 to 223 kB, " + rrzeA100}

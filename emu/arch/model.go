@@ -248,6 +248,8 @@ type Launching struct {
 	Warp  Figure // cycles from a block's placement to the first issue
 	// Replace is the cycles from the end of a block to the placement of another in its stead.
 	Replace Figure
+	// Stored is 1 where the place of a block is given away only when its stores are in L2, 0 where when they have left the SM.
+	Stored Figure
 }
 
 // The models are made anew on every call, so that nobody can change another's.

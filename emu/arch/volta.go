@@ -182,6 +182,7 @@ func launching() Launching {
 		Block:   Figure{1.086, "cycles", "empty-kernel series on H100: cycles a block up to 672 threads"},
 		Warp:    Figure{10, "cycles", "fitted: registers and special registers of a block are set up before its first issue"},
 		Replace: Figure{165, "cycles", "fitted: write stream with one warp an SM, 39 GB/s, " + rrze},
+		Stored:  Figure{1, "waits", "fitted: as Replace, and on A100, A40 and GH200"},
 	}
 }
 
