@@ -64,9 +64,7 @@ func (f *adviceFlags) advise(_ context.Context, e *env, args []string) error {
 	if err != nil {
 		return err
 	}
-	if info, err := os.Stat(name); err == nil && info.IsDir() {
-		name = filepath.Join(name, samplesFile)
-	}
+	name = savedFile(name)
 	p, err := loadProfile(name)
 	if err != nil {
 		return err
@@ -81,6 +79,14 @@ func (f *adviceFlags) tell(e *env, p *profiler.Profile, folder string) error {
 		return err
 	}
 	return f.report(e, r, sourceFinder{launch.OSDir(folder)})
+}
+
+// savedFile is the saved profile that a name stands for: of a folder, the one in it.
+func savedFile(name string) string {
+	if info, err := os.Stat(name); err == nil && info.IsDir() {
+		return filepath.Join(name, samplesFile)
+	}
+	return name
 }
 
 func loadProfile(name string) (*profiler.Profile, error) {

@@ -14,7 +14,6 @@ import (
 	"gpa/advisor"
 	"gpa/emu"
 	"gpa/emu/launch"
-	"gpa/profiler/sampler"
 	"gpa/reports"
 )
 
@@ -144,10 +143,7 @@ func (f *compareFlags) side(ctx context.Context, e *env, name string) (*compared
 
 func (f *compareFlags) open(ctx context.Context, e *env, name string) (*comparedSide, error) {
 	defer e.progress.stage("%s", name)()
-	saved := name
-	if info, err := os.Stat(name); err == nil && info.IsDir() {
-		saved = filepath.Join(name, samplesFile)
-	}
+	saved := savedFile(name)
 	if filepath.Ext(saved) == ".gpa" && isRegular(saved) {
 		p, err := loadProfile(saved)
 		if err != nil {
@@ -167,13 +163,8 @@ func (f *compareFlags) open(ctx context.Context, e *env, name string) (*compared
 	if err != nil {
 		return nil, err
 	}
-	o, err := sampler.New(sampler.Options{})
+	ran, err := sampled(ctx, r, s, e.progress)
 	if err != nil {
-		return nil, err
-	}
-	ran := newExecution(r)
-	ran.progress = e.progress
-	if err := ran.all(ctx, s, o); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	return &comparedSide{ran.result(true), r.source, s, r}, nil

@@ -12,7 +12,6 @@ import (
 
 	"gpa/blamer"
 	"gpa/emu"
-	"gpa/profiler/sampler"
 	"gpa/reports"
 )
 
@@ -97,12 +96,8 @@ func (f *evaluateFlags) blameLaunches(ctx context.Context, file string) ([]*blam
 	if err != nil {
 		return nil, err
 	}
-	o, err := sampler.New(sampler.Options{})
+	ran, err := sampled(ctx, r, s, nil)
 	if err != nil {
-		return nil, err
-	}
-	ran := newExecution(r)
-	if err := ran.all(ctx, s, o); err != nil {
 		return nil, err
 	}
 	for _, l := range ran.profile.Launches {

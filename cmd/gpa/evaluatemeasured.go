@@ -14,7 +14,6 @@ import (
 	"gpa/emu/arch"
 	"gpa/profiler"
 	"gpa/profiler/ncurep"
-	"gpa/profiler/sampler"
 	"gpa/reports"
 )
 
@@ -191,13 +190,8 @@ func (f *evaluateFlags) emulate(ctx context.Context, e *env, file, gpu string, c
 	if err != nil {
 		return nil, err
 	}
-	o, err := sampler.New(sampler.Options{})
+	ran, err := sampled(ctx, r, s, e.progress)
 	if err != nil {
-		return nil, err
-	}
-	ran := newExecution(r)
-	ran.progress = e.progress
-	if err := ran.all(ctx, s, o); err != nil {
 		return nil, err
 	}
 	return ran.profile, ran.failed()

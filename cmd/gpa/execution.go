@@ -30,6 +30,17 @@ func newExecution(r *resolved) *execution {
 	return &execution{resolved: r, clock: wallTime, profile: &profiler.Profile{Modules: []*cubin.File{r.module}}}
 }
 
+// sampled runs all launches of a kernel with the sampler's defaults.
+func sampled(ctx context.Context, r *resolved, s *launch.Session, p *progress) (*execution, error) {
+	o, err := sampler.New(sampler.Options{})
+	if err != nil {
+		return nil, err
+	}
+	x := newExecution(r)
+	x.progress = p
+	return x, x.all(ctx, s, o)
+}
+
 // wallTime is the time by the clock since some moment.
 func wallTime() time.Duration { return time.Since(processStart) }
 

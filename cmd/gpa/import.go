@@ -233,10 +233,7 @@ has the launch facts too. gpa import reads both again.`,
 				if err != nil {
 					return err
 				}
-				if info, err := os.Stat(name); err == nil && info.IsDir() {
-					name = filepath.Join(name, samplesFile)
-				}
-				p, err := loadProfile(name)
+				p, err := loadProfile(savedFile(name))
 				if err != nil {
 					return err
 				}

@@ -21,7 +21,6 @@ import (
 	"gpa/emu/launch"
 	"gpa/kernels"
 	"gpa/profiler"
-	"gpa/profiler/sampler"
 	"gpa/reports"
 )
 
@@ -216,15 +215,10 @@ func (s *pprofSources) run(name string) error {
 	if err != nil {
 		return err
 	}
-	o, err := sampler.New(sampler.Options{})
-	if err != nil {
-		return err
-	}
-	ran := newExecution(r)
-	ran.progress = s.progress
 	s.progress.start("gpa pprof")
 	defer s.progress.finish()
-	if err := ran.all(s.ctx, session, o); err != nil {
+	ran, err := sampled(s.ctx, r, session, s.progress)
+	if err != nil {
 		return err
 	}
 	folder, err := s.sourceFolder(name)
