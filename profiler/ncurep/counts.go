@@ -3,6 +3,7 @@ package ncurep
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 
@@ -118,15 +119,9 @@ func (b *builder) onlyKnownReasons() bool {
 	return true
 }
 
-// keys returns the addresses of both, in order.
-func keys(a, b map[uint64]int64) []uint64 {
-	var list []uint64
-	for address := range a {
-		list = append(list, address)
-	}
-	for address := range b {
-		list = append(list, address)
-	}
+// keys returns the keys of both, in order.
+func keys[K cmp.Ordered](a, b map[K]int64) []K {
+	list := slices.AppendSeq(slices.Collect(maps.Keys(a)), maps.Keys(b))
 	slices.Sort(list)
 	return slices.Compact(list)
 }
@@ -219,22 +214,10 @@ func (b *builder) opcodes() error {
 		}
 		got[in.Op.String()] += c.Executions
 	}
-	for _, name := range opcodeNames(got, want) {
+	for _, name := range keys(got, want) {
 		if got[name] != want[name] {
 			return fmt.Errorf("%s was executed %d times, by the cubin's instructions %d times: they do not belong together", name, want[name], got[name])
 		}
 	}
 	return nil
-}
-
-func opcodeNames(a, b map[string]int64) []string {
-	var list []string
-	for name := range a {
-		list = append(list, name)
-	}
-	for name := range b {
-		list = append(list, name)
-	}
-	slices.Sort(list)
-	return slices.Compact(list)
 }
