@@ -23,7 +23,7 @@ func ada() *Model {
 	l.L2 = Figure{273.6, "cycles", rrzeL40}
 	l.DRAM = Figure{622, "cycles", rrzeL40}
 	l.Global = Figure{306, "cycles", "fitted: as much more than L2 as on the V100"}
-	m.Bounds = laterBounds(l, takenV100)
+	m.Bounds = laterBounds(m, takenV100)
 	return m
 }
 

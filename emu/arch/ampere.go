@@ -38,7 +38,7 @@ func ampere() *Model {
 	l.L2 = Figure{205.5, "cycles", rrzeA100 + ": in the near partition"}
 	l.DRAM = Figure{532, "cycles", rrzeA100 + ": 552 of both partitions"}
 	l.Global = Figure{238, "cycles", "fitted: as much more than L2 as on the V100"}
-	m.Bounds = laterBounds(l, takenV100)
+	m.Bounds = laterBounds(m, takenV100)
 	return m
 }
 
@@ -85,7 +85,7 @@ func ga102() *Model {
 	l.L2 = Figure{250, "cycles", rrzeA40}
 	l.DRAM = Figure{551, "cycles", rrzeA40 + ": 547 to 557"}
 	l.Global = Figure{282, "cycles", "fitted: as much more than L2 as on the V100"}
-	m.Bounds = laterBounds(l, takenV100)
+	m.Bounds = laterBounds(m, takenV100)
 	return m
 }
 

@@ -39,7 +39,7 @@ func turing() *Model {
 	l.L2 = Figure{236, "cycles", rrzeTur}
 	l.DRAM = Figure{490, "cycles", "mt4g, RTX 2080 Ti and T1000: 484 to 496"}
 	l.Global = Figure{268, "cycles", "fitted: as much more than L2 as on the V100"}
-	m.Bounds = laterBounds(l, takenV100)
+	m.Bounds = laterBounds(m, takenV100)
 	return m
 }
 
@@ -59,7 +59,8 @@ func turingPipes(f family) [NumPipes]Pipe {
 }
 
 // laterBounds are the bounds of the V100 with the longest latencies of another architecture.
-func laterBounds(l *Latencies, source string) [NumLatencyClasses]Bound {
+func laterBounds(m *Model, source string) [NumLatencyClasses]Bound {
+	l, q := &m.Latencies, &m.Queues
 	b := voltaBounds()
 	for i := range b {
 		b[i].Source = source + ", " + b[i].Source
@@ -68,8 +69,7 @@ func laterBounds(l *Latencies, source string) [NumLatencyClasses]Bound {
 	b[ClassIMAD] = Bound{4, 5, ptxasAt + " IMAD"}
 	b[ClassFP64] = Bound{fp64, fp64, l.FP64.Source}
 	b[ClassShared].Min = l.Shared.Int() - l.UniformLoad.Int()
-	const uniform = 2 // cycles that the address is there sooner
-	b[ClassMemory].Min = l.L1.Int() - l.UniformLoad.Int() - uniform
+	b[ClassMemory].Min = l.L1.Int() - l.UniformLoad.Int() - (q.Entry.Int() - q.EntryUniform.Int())
 	return b
 }
 
