@@ -158,10 +158,8 @@ func writesAny(in *sass.Inst, wanted map[sass.Resource]bool) bool {
 
 // addressRegister is the base of a memory instruction, RZ where it has none.
 func addressRegister(in *sass.Inst) uint8 {
-	for i := range in.Operands {
-		if o := &in.Operands[i]; o.Kind == sass.KindMem {
-			return o.Reg
-		}
+	if o := in.Address(); o != nil {
+		return o.Reg
 	}
 	return sass.RZ
 }

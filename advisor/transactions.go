@@ -22,7 +22,7 @@ func (transactionReduction) Match(in *Input) []*Match {
 		if b.Detail == blamer.MemoryThrottle && in.Inst(b.Use).Op != sass.EXIT {
 			share, grouped := saved[b.Use]
 			if !grouped {
-				share = 1 - accessBytes(in.Inst(b.Use))/widestAccess
+				share = 1 - float64(in.Inst(b.Use).AccessBytes())/widestAccess
 			}
 			c.addShare(in.kernelScope(), b, share)
 		}
@@ -40,18 +40,3 @@ func (transactionReduction) Match(in *Input) []*Match {
 
 // widestAccess is what a thread can access at once, bytes.
 const widestAccess = 16
-
-// accessBytes is what a thread accesses by an instruction.
-func accessBytes(inst *sass.Inst) float64 {
-	switch inst.Mod(sass.Size) {
-	case sass.SizeU8, sass.SizeS8:
-		return 1
-	case sass.SizeU16, sass.SizeS16:
-		return 2
-	case sass.Size64:
-		return 8
-	case sass.Size128, sass.SizeU128:
-		return widestAccess
-	}
-	return 4
-}

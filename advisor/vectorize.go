@@ -145,12 +145,11 @@ func wordOf(in *sass.Inst) (wordAccess, bool) {
 	if !ok {
 		return wordAccess{}, false
 	}
-	for i := range in.Operands {
-		if o := &in.Operands[i]; o.Kind == sass.KindMem {
-			return wordAccess{in.Op, o.Reg, o.Offset, size}, o.Reg != sass.RZ
-		}
+	o := in.Address()
+	if o == nil {
+		return wordAccess{}, false
 	}
-	return wordAccess{}, false
+	return wordAccess{in.Op, o.Reg, o.Offset, size}, o.Reg != sass.RZ
 }
 
 // writesRegister reports whether an instruction writes a register or the one after it.

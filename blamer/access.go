@@ -38,7 +38,7 @@ func (a *analysis) accessOf(def int) *access {
 		address = address.plus(a.linearRegister(def, sass.ResUReg+sass.Resource(at.UReg), maxLinear))
 	}
 	x := &access{inst: def, dense: a.dense(def), base: address.base()}
-	bytes := float64(loadBytes(&a.code.Insts[def]))
+	bytes := float64(a.code.Insts[def].AccessBytes())
 	if x.dense {
 		bytes = a.idealSectors[def] * sectorBytes
 	}
@@ -56,18 +56,4 @@ func (a *analysis) accessOf(def int) *access {
 // beginning takes one more than the bytes need.
 func (a *analysis) dense(def int) bool {
 	return a.idealSectors[def] > 0 && a.sectors[def] < a.idealSectors[def]+1+1e-6 && a.idealSectors[def] > 1.5
-}
-
-func loadBytes(in *sass.Inst) int {
-	switch in.Mod(sass.Size) {
-	case sass.SizeU8, sass.SizeS8:
-		return 1
-	case sass.SizeU16, sass.SizeS16:
-		return 2
-	case sass.Size64:
-		return 8
-	case sass.Size128:
-		return 16
-	}
-	return 4
 }

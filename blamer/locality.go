@@ -20,17 +20,7 @@ func globalLoad(in *sass.Inst) *sass.Operand {
 	if in.Op != sass.LDG {
 		return nil
 	}
-	return memoryOperand(in)
-}
-
-// memoryOperand returns the address of a memory instruction, nil where it has none.
-func memoryOperand(in *sass.Inst) *sass.Operand {
-	for i := range in.Operands {
-		if in.Operands[i].Kind == sass.KindMem {
-			return &in.Operands[i]
-		}
-	}
-	return nil
+	return in.Address()
 }
 
 // loadArrivals returns when the data of a load can arrive. What it is the first of its warp to touch comes from L2, or from DRAM

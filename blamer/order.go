@@ -109,7 +109,7 @@ func isAtomic(op sass.Op) bool { return op == sass.ATOM || op == sass.ATOMG }
 
 // sameLine reports whether two instructions have addresses a few bytes apart, of one base.
 func (a *analysis) sameLine(x, y int) bool {
-	p, q := memoryOperand(&a.code.Insts[x]), memoryOperand(&a.code.Insts[y])
+	p, q := a.code.Insts[x].Address(), a.code.Insts[y].Address()
 	if p == nil || q == nil {
 		return false
 	}

@@ -73,6 +73,7 @@ func timingOf(in *sass.Inst, m *arch.Model) timing {
 	}
 	t.route(in)
 	t.onModel(in, m)
+	t.uniform = uniformAddress(in)
 	t.fixed = t.path == pathConst && fixedAddress(in)
 	t.latency = latencyOf(in, &t, m)
 	t.interval = m.Pipes[t.pipe].Interval.Cycles()
@@ -130,10 +131,6 @@ func (t *timing) route(in *sass.Inst) {
 		}
 	}
 	switch t.path {
-	case pathShared, pathGlobal:
-		t.uniform = uniformAddress(in)
-	}
-	switch t.path {
 	case pathGlobal:
 		t.l1tex = true
 		t.bypass = in.Mod(sass.Order) >= sass.OrderStrong && in.Mod(sass.Scope) >= sass.ScopeGPU
@@ -168,22 +165,14 @@ func (t *timing) onModel(in *sass.Inst, m *arch.Model) {
 
 // uniformAddress reports whether no ordinary register has a part in an instruction's address but a uniform one has.
 func uniformAddress(in *sass.Inst) bool {
-	for i := range in.Operands {
-		if o := &in.Operands[i]; o.Kind == sass.KindMem {
-			return o.Reg == sass.RZ && o.UReg != sass.URZ
-		}
-	}
-	return false
+	o := in.Address()
+	return o != nil && o.Reg == sass.RZ && o.UReg != sass.URZ
 }
 
 // fixedAddress reports whether LDC reads at an offset that no register adds to.
 func fixedAddress(in *sass.Inst) bool {
-	for i := range in.Operands {
-		if o := &in.Operands[i]; o.Kind == sass.KindConst {
-			return o.Reg == sass.RZ
-		}
-	}
-	return false
+	at := findOperand(in, sass.KindConst)
+	return at >= 0 && in.Operands[at].Reg == sass.RZ
 }
 
 // sleepTime returns the nanoseconds that NANOSLEEP names, 0 where a register holds them: any time up to twice that is

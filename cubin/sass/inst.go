@@ -150,6 +150,31 @@ const (
 	NumRes     Resource = ResConvBar + 16 // number of resources
 )
 
+// Address returns the first operand that is an address in memory, nil where there is none.
+func (i *Inst) Address() *Operand {
+	for k := range i.Operands {
+		if i.Operands[k].Kind == KindMem {
+			return &i.Operands[k]
+		}
+	}
+	return nil
+}
+
+// AccessBytes returns the bytes that a thread accesses by a memory instruction with a size.
+func (i *Inst) AccessBytes() int {
+	switch i.Mod(Size) {
+	case SizeU8, SizeS8:
+		return 1
+	case SizeU16, SizeS16:
+		return 2
+	case Size64:
+		return 8
+	case Size128, SizeU128:
+		return 16
+	}
+	return 4
+}
+
 // HasMod reports whether the form has a modifier field of that kind.
 func (i *Inst) HasMod(kind ModKind) bool {
 	for _, m := range i.Mods {
