@@ -26,7 +26,8 @@ func importCommand() command {
   gpa import report.ncu-rep
 
 Of several launches --launch or --kernel chooses; without them the launches are listed. The counts of a launch are held against
-each other and against the cubin's instructions. Source lines are shown where the source files lie beside the report.
+each other and against the cubin's instructions. Source lines are shown where the source files lie beside the report. Where a
+report does not hold its cubin (--list says so), --cubin gives it.
 
 Or FILE is the source page as CSV:
 
@@ -45,7 +46,7 @@ The result is that of gpa advise; --out keeps it as samples.gpa, so that all com
 		setup: func(flags *pflag.FlagSet) action {
 			var f importFlags
 			f.advice.register(flags)
-			flags.StringVar(&f.cubin, "cubin", "", "`FILE` of the cubin that ran")
+			flags.StringVar(&f.cubin, "cubin", "", "`FILE` of the cubin that ran; of a report file only where it does not hold its own")
 			flags.StringVar(&f.gpu, "arch", "", "`GPU` that it ran on, as in v100 (default: that of the cubin's architecture)")
 			flags.StringVar(&f.kernel, "kernel", "", "`NAME` of the kernel: of a report file its launches, of a source page where the page does not say it")
 			flags.StringVar(&f.launches, "launch", "", "launches of a report file, `N[,N...]` counted from 0, or all")

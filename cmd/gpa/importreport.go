@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -17,7 +18,7 @@ import (
 
 // importReport imports launches of a report file, or lists them where the user has to choose.
 func (f *importFlags) importReport(e *env, flags *pflag.FlagSet, name string) error {
-	if err := unusable(flags, "a report file says it", "cubin", "arch", "grid", "block", "registers", "shared", "period", "cycles"); err != nil {
+	if err := unusable(flags, "a report file says it", "arch", "grid", "block", "registers", "shared", "period", "cycles"); err != nil {
 		return err
 	}
 	data, err := os.ReadFile(name)
@@ -37,11 +38,37 @@ func (f *importFlags) importReport(e *env, flags *pflag.FlagSet, name string) er
 	case len(report.Results) == 0:
 		return fmt.Errorf("%s: no launch was measured", name)
 	}
+	if err := f.supply(report, chosen); err != nil {
+		return err
+	}
 	p, err := report.Profile(strings.TrimSuffix(filepath.Base(name), filepath.Ext(name)), chosen)
-	if err != nil {
+	switch {
+	case errors.Is(err, ncurep.ErrNoCubin):
+		return fmt.Errorf("%s: %w: give the one that ran as --cubin FILE (cuobjdump -xelf all PROGRAM extracts it)", name, err)
+	case err != nil:
 		return fmt.Errorf("%s: %w", name, err)
 	}
 	return f.advice.tell(e, p, filepath.Dir(name))
+}
+
+// supply gives the report the cubin of --cubin. Where the file holds the cubins of all launches that were asked for, another is
+// refused: it could only be one that did not run.
+func (f *importFlags) supply(report *ncurep.Report, chosen []int) error {
+	if f.cubin == "" {
+		return nil
+	}
+	if chosen == nil {
+		chosen = []int{0}
+	}
+	if !slices.ContainsFunc(chosen, func(launch int) bool { return !report.HoldsCubin(launch) }) {
+		return usagef("--cubin is of no use: the report holds the cubin that ran")
+	}
+	module, err := openModule(f.cubin)
+	if err != nil {
+		return err
+	}
+	report.Supply(module)
+	return nil
 }
 
 // choose returns the launches that --launch and --kernel name, nil where neither is given.

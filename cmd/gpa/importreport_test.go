@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"gpa/kernels"
+	"gpa/profiler"
 	"gpa/profiler/ncurep/ncureptest"
 	"gpa/reports"
 )
@@ -23,11 +24,16 @@ func reportOf(t *testing.T, kernel, dir string) (file, direct string) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return writeReport(t, p, dir, ncureptest.Options{Device: "Tesla V100-SXM2-16GB"}), direct
+}
+
+func writeReport(t *testing.T, p *profiler.Profile, dir string, o ncureptest.Options) (file string) {
+	t.Helper()
 	file = filepath.Join(dir, "measured.ncu-rep")
-	if err := os.WriteFile(file, ncureptest.Write(p, ncureptest.Options{Device: "Tesla V100-SXM2-16GB"}), 0o644); err != nil {
+	if err := os.WriteFile(file, ncureptest.Write(p, o), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	return file, direct
+	return file
 }
 
 func profileReport(t *testing.T, text string) reports.ProfileReport {
@@ -68,6 +74,39 @@ func TestImportReport(t *testing.T) {
 			again, stderr, status := gpa(t, "advise", filepath.Join(dir, "imported"), "--json")
 			if status != exitDone || again != imported {
 				t.Errorf("the saved result is told otherwise, status %d: %s", status, stderr)
+			}
+		})
+	}
+}
+
+// TestImportReportCubin imports a report that does not hold its cubin: it has to be given, and to be the one that ran.
+func TestImportReportCubin(t *testing.T) {
+	dir := t.TempDir()
+	whole, direct := reportOf(t, "vecadd", dir)
+	p, err := loadProfile(filepath.Join(dir, samplesFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	without := writeReport(t, p, t.TempDir(), ncureptest.Options{Device: "Tesla V100-SXM2-16GB", WithoutCubin: true})
+	const ran, other = "../../kernels/basic/vecadd/vecadd.sm_70.cubin", "../../kernels/basic/saxpy/saxpy.sm_70.cubin"
+	imported, stderr, status := gpa(t, "import", without, "--cubin", ran, "--json")
+	if status != exitDone {
+		t.Fatal(stderr)
+	}
+	sameLaunches(t, imported, direct)
+	for _, c := range []struct {
+		name string
+		args []string
+		says string
+	}{
+		{"none given", []string{without}, "give the one that ran as --cubin"},
+		{"another one", []string{without, "--cubin", other}, "no kernel"},
+		{"of no use", []string{whole, "--cubin", ran}, "the report holds the cubin"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			_, stderr, status := gpa(t, append([]string{"import"}, c.args...)...)
+			if status != exitUsage || !strings.Contains(stderr, c.says) {
+				t.Errorf("status %d: %s", status, stderr)
 			}
 		})
 	}

@@ -2,6 +2,7 @@ package ncurep
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -32,7 +33,7 @@ const (
 	metricCycles       = "gpc__cycles_elapsed.max"
 	metricActive       = "sm__cycles_active.sum"
 	metricActiveMean   = "sm__cycles_active.avg"
-	metricL2           = "lts__t_bytes.sum"
+	metricL2           = "lts__t_sectors_srcunit_tex.sum" // asked for by the L1 caches
 	metricDRAMRead     = "dram__bytes_read.sum"
 	metricDRAMWritten  = "dram__bytes_write.sum"
 	metricClock        = "gpc__cycles_elapsed.avg.per_second"
@@ -46,6 +47,9 @@ const (
 	metricSchedulers   = "device__attribute_num_schedulers_per_multiprocessor"
 	metricWarpsAtATime = "device__attribute_max_warps_per_scheduler"
 )
+
+// sectorBytes are those of a sector, the unit in which L2 is asked.
+const sectorBytes = 32
 
 // wantedPrefixes are those of the metrics that are decoded.
 var wantedPrefixes = []string{
@@ -92,6 +96,19 @@ func (r *Report) Profile(name string, launches []int) (*profiler.Profile, error)
 	return p, profiler.Check(p)
 }
 
+// ErrNoCubin is what a launch gives whose cubin is neither in the file nor supplied.
+var ErrNoCubin = errors.New("the file does not hold its cubin")
+
+// Supply gives the cubin of the launches whose own is not in the file. That it is the one that ran is found out as for any:
+// the launch's executions by opcode have to be those of its instructions.
+func (r *Report) Supply(module *cubin.File) { r.supplied = module }
+
+// HoldsCubin says whether the cubin of a launch, counted from 0, is in the file.
+func (r *Report) HoldsCubin(launch int) bool {
+	s := r.sources[r.Results[launch].sourceID]
+	return s != nil && len(s.cubin) > 0
+}
+
 // of says which launch an error is about.
 func (r *Report) of(launch int, err error) error {
 	return fmt.Errorf("launch %d, kernel %s: %w", launch, cmp.Or(r.Results[launch].Function, r.Results[launch].Mangled), err)
@@ -99,11 +116,13 @@ func (r *Report) of(launch int, err error) error {
 
 // module decodes a source.
 func (r *Report) module(name string, id uint64) (*cubin.File, error) {
-	s := r.sources[id]
-	if s == nil || len(s.cubin) == 0 {
-		return nil, fmt.Errorf("the file does not hold its cubin")
+	switch s := r.sources[id]; {
+	case s != nil && len(s.cubin) > 0:
+		return cubin.NewFile(name, s.cubin)
+	case r.supplied != nil:
+		return r.supplied, nil
 	}
-	return cubin.NewFile(name, s.cubin)
+	return nil, ErrNoCubin
 }
 
 // Launch makes the profile of a launch of a kernel of module.
@@ -225,7 +244,7 @@ func (b *builder) facts() error {
 	}
 	f.LocalBytes = b.kernel.LocalFrame
 	f.Cycles, f.SMActiveCycles, f.ClockHz = b.whole(metricCycles), b.whole(metricActive), b.number(metricClock)
-	f.L2Bytes, f.DRAMReadBytes, f.DRAMWrittenBytes = b.whole(metricL2), b.whole(metricDRAMRead), b.whole(metricDRAMWritten)
+	f.L2Bytes, f.DRAMReadBytes, f.DRAMWrittenBytes = b.whole(metricL2)*sectorBytes, b.whole(metricDRAMRead), b.whole(metricDRAMWritten)
 	if err := l.SetGPU(model); err != nil {
 		return err
 	}

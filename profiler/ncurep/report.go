@@ -14,6 +14,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
+
+	"gpa/cubin"
 )
 
 // A Report is a file. Its parts share memory with the data that was parsed.
@@ -23,6 +25,8 @@ type Report struct {
 
 	strings []string // names of metrics, by number
 	sources map[uint64]*source
+
+	supplied *cubin.File // of launches whose own is not in the file
 }
 
 // A Result is what the file says of one launch.

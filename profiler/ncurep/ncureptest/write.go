@@ -19,6 +19,8 @@ type Options struct {
 	Tool   string // version of Nsight Compute
 	// Without are metrics that are left out.
 	Without map[string]bool
+	// WithoutCubin leaves out the modules, as a report of a launch that had none does.
+	WithoutCubin bool
 	// Edit changes a metric before it is written: an address and a count of it. Sums are taken before.
 	Edit func(name string, address uint64, count int64) int64
 }
@@ -81,7 +83,9 @@ func Write(p *profiler.Profile, o Options) []byte {
 				address += Stride
 			}
 		}
-		w.block([][]byte{source(i, module, places[i])}, nil)
+		if !o.WithoutCubin {
+			w.block([][]byte{source(i, module, places[i])}, nil)
+		}
 	}
 	for _, l := range p.Launches {
 		w.block(nil, [][]byte{w.result(p.Modules[l.Module], l, places[l.Module])})
@@ -143,7 +147,7 @@ func (w *writer) result(module *cubin.File, l *profiler.Launch, places map[strin
 	m.text(7, l.Kernel+"()")
 	m.bytes(10, dimensions(l.Grid))
 	m.bytes(11, dimensions(l.Block))
-	r := &resultWriter{w: w, message: &m, address: func(code int, pc uint64) uint64 { return place(module, places, code, pc) }}
+	r := &resultWriter{w: w, message: &m, entry: places[l.Kernel], address: func(code int, pc uint64) uint64 { return place(module, places, code, pc) }}
 	r.facts(l)
 	r.samples(l)
 	r.counters(module, l)
@@ -175,6 +179,7 @@ type resultWriter struct {
 	w       *writer
 	message *message
 	address func(code int, pc uint64) uint64
+	entry   uint64 // of the kernel
 }
 
 // metric writes a metric.
@@ -224,12 +229,13 @@ func instance(id, value []byte) []byte {
 
 func (r *resultWriter) facts(l *profiler.Launch) {
 	f := &l.Facts
+	r.metric("launch__function_pcs", floating(float64(r.entry)), [][]byte{instance(whole(0), whole(int64(r.entry)))})
 	r.metric("launch__registers_per_thread", floating(float64(f.Registers)), nil)
 	r.metric("launch__shared_mem_per_block_static", floating(float64(f.SharedStatic)), nil)
 	r.metric("launch__shared_mem_per_block_dynamic", floating(float64(f.SharedDynamic)), nil)
 	r.metric("gpc__cycles_elapsed.max", floating(float64(f.Cycles)), nil)
 	r.metric("sm__cycles_active.sum", floating(float64(f.SMActiveCycles)), nil)
-	r.metric("lts__t_bytes.sum", floating(float64(f.L2Bytes)), nil)
+	r.metric("lts__t_sectors_srcunit_tex.sum", floating(float64(f.L2Bytes/32)), nil)
 	r.metric("dram__bytes_read.sum", floating(float64(f.DRAMReadBytes)), nil)
 	r.metric("dram__bytes_write.sum", floating(float64(f.DRAMWrittenBytes)), nil)
 	r.metric("gpc__cycles_elapsed.avg.per_second", floating(f.ClockHz), nil)
