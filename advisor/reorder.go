@@ -69,7 +69,7 @@ func farApart(b *blamer.Blame, scope int) bool { return 2*b.Distance > scope }
 
 func (in *Input) reorderSuggestions(m *Match) []string {
 	top := m.Hotspots[0]
-	def, use := place(in.frame(top.Def)), place(in.frame(top.Use))
+	def, use := in.place(top.Def), in.place(top.Use)
 	var out []string
 	switch {
 	case isLoad(top.Detail):
@@ -80,7 +80,7 @@ func (in *Input) reorderSuggestions(m *Match) []string {
 		out = append(out, fmt.Sprintf("Put independent work between %s and %s, where the result is needed %s later.", def, use, instructions(top.Distance)))
 	}
 	if m.Scope.Kind == LoopScope {
-		out = append(out, fmt.Sprintf("In the loop at %s, read the values of the next iteration before working on those of this one (software pipelining), before any __syncthreads between.", place(m.Scope.Frame)))
+		out = append(out, fmt.Sprintf("In the loop at %s, read the values of the next iteration before working on those of this one (software pipelining), before any __syncthreads between.", in.scopePlace(m.Scope)))
 	} else {
 		out = append(out, "Move all loads of the function to its beginning and do address arithmetic that does not depend on them in their shadow.")
 	}

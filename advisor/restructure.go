@@ -155,5 +155,5 @@ func (in *Input) edgeEnd(v *visits, node int) string {
 		return "the end"
 	}
 	b := in.codes[v.code].graph.Blocks[v.fn.Blocks[node]]
-	return place(in.frame(blamer.Node{Code: v.code, Inst: b.Last}))
+	return in.place(blamer.Node{Code: v.code, Inst: b.Last})
 }

@@ -22,19 +22,41 @@ func (in *Input) frame(n blamer.Node) cubin.Frame {
 	return cubin.Frame{}
 }
 
-// place names the source line of a frame as file:line, in words where there is none.
-func place(f cubin.Frame) string {
-	if f.Line == 0 {
-		return "an unknown line (compile with -lineinfo)"
+// place names an instruction's source line as file:line, the instruction itself as function+offset where its line is unknown.
+func (in *Input) place(n blamer.Node) string { return in.placeOf(in.frame(n), n) }
+
+// scopePlace names the source line at which a scope begins, its first instruction where that is unknown.
+func (in *Input) scopePlace(s Scope) string { return in.placeOf(in.scopeFrame(s), in.scopeEntry(s)) }
+
+func (in *Input) placeOf(f cubin.Frame, n blamer.Node) string {
+	if f.Line > 0 {
+		return fmt.Sprintf("%s:%d", path.Base(f.File), f.Line)
 	}
-	return fmt.Sprintf("%s:%d", path.Base(f.File), f.Line)
+	c, name := in.Module.Codes[n.Code], "?"
+	pc := c.Insts[n.Inst].PC
+	if fn := c.FunctionAt(pc); fn != nil {
+		name = fn.Demangled
+	}
+	return fmt.Sprintf("%s+0x%04x", name, pc)
+}
+
+// scopeEntry is the first instruction of a scope.
+func (in *Input) scopeEntry(s Scope) blamer.Node {
+	g := in.codes[s.Code].graph
+	switch {
+	case s.Loop != nil:
+		return blamer.Node{Code: s.Code, Inst: g.Blocks[s.Loop.Header].First}
+	case s.Func != nil:
+		return blamer.Node{Code: s.Code, Inst: g.Blocks[s.Func.Entry].First}
+	}
+	return blamer.Node{Code: s.Code}
 }
 
 // places names the source lines of nodes, each once, at most n of them.
 func (in *Input) places(nodes []blamer.Node, n int) string {
 	var names []string
 	for _, node := range nodes {
-		name := place(in.frame(node))
+		name := in.place(node)
 		if !slices.Contains(names, name) {
 			names = append(names, name)
 		}
@@ -50,11 +72,8 @@ func (in *Input) scopeFrame(s Scope) cubin.Frame {
 	switch {
 	case s.Loop != nil:
 		return in.loopFrame(s.Code, s.Loop)
-	case s.Func != nil:
-		entry := in.codes[s.Code].graph.Blocks[s.Func.Entry].First
-		return in.frame(blamer.Node{Code: s.Code, Inst: entry})
-	case s.Kind == KernelScope && s.Code < len(in.Module.Codes) && len(in.Module.Codes[s.Code].Insts) > 0:
-		return in.frame(blamer.Node{Code: s.Code})
+	case s.Func != nil, s.Kind == KernelScope && s.Code < len(in.Module.Codes) && len(in.Module.Codes[s.Code].Insts) > 0:
+		return in.frame(in.scopeEntry(s))
 	}
 	return cubin.Frame{}
 }

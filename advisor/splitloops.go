@@ -32,7 +32,7 @@ func (in *Input) splitLoops(blocks, warps int) []*Match {
 	}
 	m := in.launchMatch(max(1, cycles/after))
 	s := in.loopScope(code, l)
-	at := place(in.scopeFrame(s))
+	at := in.scopePlace(s)
 	m.Suggestions = []string{
 		fmt.Sprintf("The launch has %d warps for %d schedulers, and its threads spend %.0f%% of their time in the loop at %s. Let %.0f times as many threads each do a part of its %.0f rounds.",
 			blocks*warps, f.SMs*f.SchedulersPerSM, 100*samples/in.Total, at, parts, trips),

@@ -48,7 +48,7 @@ func isHideable(d blamer.DetailedReason) bool {
 // limitByTrips takes the number of iterations into account, which the paper names as the missing piece behind its
 // largest error (bfs, section 6.2). It writes the suggestions and reports whether unrolling makes sense at all.
 func (in *Input) limitByTrips(m *Match, blames []*blamer.Blame) bool {
-	at := place(m.Scope.Frame)
+	at := in.scopePlace(m.Scope)
 	trips, known := in.TripCount(m.Scope.Code, m.Scope.Loop)
 	times := ""
 	if known {

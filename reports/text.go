@@ -263,7 +263,7 @@ func (t *textReport) source(indent string, at Location) {
 // shownLines is the number of source lines in the list of the hottest.
 const shownLines = 3
 
-// hotLines lists the source lines with the most samples.
+// hotLines lists the source lines with the most samples, the instructions of code whose lines are unknown.
 func (t *textReport) hotLines(module *cubin.File, l *profiler.Launch, totals *profiler.Totals) error {
 	table := Table{
 		Columns: []Column{
@@ -272,16 +272,28 @@ func (t *textReport) hotLines(module *cubin.File, l *profiler.Launch, totals *pr
 		Indent: "  ",
 		Style:  t.style,
 	}
-	for i, h := range hotLines(module, l) {
-		if i == shownLines {
-			break
+	lines := hotLines(module, l)
+	lines = lines[:min(len(lines), shownLines)]
+	unknown := len(lines) > 0 && lines[0].at.Line == 0
+	if unknown {
+		table.Columns[0].Title, table.Columns[3].Title = "hottest instructions", "instruction"
+	}
+	for _, h := range lines {
+		main, text := h.totals.Ranked()[0], t.sources.line(h.at.File, h.at.Line)
+		if unknown {
+			text = h.at.SASS
 		}
-		main := h.totals.Ranked()[0]
 		table.Add(h.at.place(), percent(float64(h.totals.Samples)/float64(totals.Samples)),
 			main.String()+" "+percent(float64(h.totals.ByReason[main])/float64(h.totals.Samples)),
-			t.sources.line(h.at.File, h.at.Line))
+			text)
 	}
-	return table.Render(&t.out)
+	if err := table.Render(&t.out); err != nil {
+		return err
+	}
+	if unknown {
+		t.line("  the cubin has no source lines there: nvcc -lineinfo adds them")
+	}
+	return nil
 }
 
 // checks tells whether the buffers hold what was expected of them.

@@ -1,9 +1,11 @@
 package reports
 
 import (
+	"bytes"
 	"strings"
 	"testing"
 
+	"gpa/cubin"
 	"gpa/profiler"
 )
 
@@ -62,6 +64,23 @@ func TestTextFitsAScreen(t *testing.T) {
 	for _, line := range lines {
 		if len(line) > 100 || strings.TrimRight(line, " ") != line {
 			t.Errorf("line of %d characters: %q", len(line), line)
+		}
+	}
+}
+
+// Code without lines is told by its instructions, and how to have lines.
+func TestTextWithoutLines(t *testing.T) {
+	r := relaxResult(t)
+	raw := bytes.ReplaceAll(r.Profile.Modules[0].Raw, []byte(".debug_line"), []byte(".renamed_it"))
+	module, err := cubin.NewFile("relax.sm_70.cubin", raw)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Profile.Modules[0], r.Profile.Launches = module, r.Profile.Launches[:1]
+	text := writeText(t, r, TextOptions{})
+	for _, want := range []string{"hottest instructions", "relax+0x0680", "F2F.F64.F32 R14, R20 ;", "nvcc -lineinfo"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
 		}
 	}
 }
