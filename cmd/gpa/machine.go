@@ -24,7 +24,7 @@ type machineFlags struct {
 func (m *machineFlags) register(flags *pflag.FlagSet) {
 	flags.Int64Var(&m.maxInstructions, "max-instructions", 0, "stop a launch after `N` warp instructions (default: no limit)")
 	flags.IntVar(&m.workers, "workers", 0, "run `N` SMs at a time; no result depends on it (default: as many as there are processors)")
-	flags.BoolVar(&m.wholeGrid, "whole-grid", false, "time every block, also of a large grid whose blocks have long taken the same time (by\ndefault the rest of such a grid only takes effect, and the cycles are extrapolated)")
+	flags.BoolVar(&m.wholeGrid, "whole-grid", false, "time every block, also of a large grid whose blocks have long taken the same time (by default the rest of such a grid only takes effect, and the cycles are extrapolated)")
 	var names []string
 	for _, model := range reconv.Models() {
 		names = append(names, model.Name())

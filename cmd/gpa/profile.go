@@ -53,7 +53,7 @@ gpa at once.`,
 		setup: func(flags *pflag.FlagSet) action {
 			var f profileFlags
 			f.advice.register(flags)
-			flags.IntVar(&f.period, "period", 0, "`CYCLES` between two samples of an SM, a power of two from 32 (default: chosen so that\na launch gives a few thousand samples)")
+			flags.IntVar(&f.period, "period", 0, "`CYCLES` between two samples of an SM, a power of two from 32 (default: chosen so that a launch gives a few thousand samples)")
 			flags.Uint64Var(&f.seed, "seed", 0, "`NUMBER` that selects the sequence of warps sampled")
 			flags.StringVar(&f.timing, "timing", "full", "`LEVEL` of the timing model: full, or fast (perfect instruction cache, fixed L2 latency)")
 			flags.IntVar(&f.try, "try", 0, "run each kernel again with the first `N` pieces of advice followed as far as the emulator can suppose it")
