@@ -101,13 +101,11 @@ func (b *Branch) Contradicts() bool { return b.Rule != nil && b.Type != b.Origin
 // synchronise the lanes of a warp (BRA.DIV, BRA.CONV, BRA.U of the loops that gather lanes) are not among them: the
 // compiler puts them in, and they do not part lanes.
 func Find(module *cubin.File, graphs []*cfg.Graph, k *cubin.Kernel) ([]Branch, error) {
-	super, err := cfg.NewSupergraph(graphs, k.Code.Index, int(k.Entry/sass.InstSize))
+	s, err := analyze(graphs, k)
 	if err != nil {
-		return nil, fmt.Errorf("kernel %s: %w", k.Demangled, err)
+		return nil, err
 	}
-	s := newSlicer(super, graphs, k.ParamBase)
-	s.solve()
-	origins := s.origins()
+	super, origins := s.super, s.origins()
 	var list []Branch
 	for node, reachable := range s.reachable {
 		if !reachable || node == super.Shape.Exit {

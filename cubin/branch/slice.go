@@ -1,6 +1,9 @@
 package branch
 
 import (
+	"fmt"
+
+	"gpa/cubin"
 	"gpa/cubin/cfg"
 	"gpa/cubin/sass"
 )
@@ -11,6 +14,8 @@ type value struct {
 	inst     *sass.Inst // nil for a phi and for value 0
 	own      Origins
 	operands []int32
+	address  []int32 // of what memory returns: where it was read
+	leaves   bool    // a phi behind a loop that writes its resource
 }
 
 // A slicer follows values through a program. The graph of values has the backward slice of each of them: what can be
@@ -28,18 +33,32 @@ type slicer struct {
 	decisions [][]int32    // by node: values that its last instruction decides by where control goes on
 	in        []*registers // by node, nil before it has been reached
 	out       []*registers
+	loops     []*loop
+	ways      []wayOut
+	guards    map[Place]int32 // of the block barriers that have one
 }
 
 // registers are values by resource.
 type registers [sass.NumRes]int32
+
+// analyze follows the values of a kernel and of all that it calls.
+func analyze(graphs []*cfg.Graph, k *cubin.Kernel) (*slicer, error) {
+	super, err := cfg.NewSupergraph(graphs, k.Code.Index, int(k.Entry/sass.InstSize))
+	if err != nil {
+		return nil, fmt.Errorf("kernel %s: %w", k.Demangled, err)
+	}
+	s := newSlicer(super, graphs, k.ParamBase)
+	s.solve()
+	return s, nil
+}
 
 func newSlicer(super *cfg.Supergraph, graphs []*cfg.Graph, params int) *slicer {
 	n := super.Shape.Len()
 	s := &slicer{
 		super: super, graphs: graphs, params: params, reachable: super.Shape.Reachable(), preds: make([][]int, n),
 		values: make([]value, 1), written: make([][]int32, n), phis: make([]map[sass.Resource]int32, n),
-		decisions: make([][]int32, n),
-		in:        make([]*registers, n), out: make([]*registers, n),
+		decisions: make([][]int32, n), guards: make(map[Place]int32),
+		in: make([]*registers, n), out: make([]*registers, n),
 	}
 	for _, node := range super.Shape.Order() {
 		if !s.reachable[node] || node == super.Shape.Exit {
@@ -66,6 +85,7 @@ func (s *slicer) insts(node int) []sass.Inst {
 
 // solve finds the values at the beginning of each node, then what each value is made of.
 func (s *slicer) solve() {
+	s.leaveLoops()
 	for changed := true; changed; {
 		changed = false
 		for _, node := range s.order {
@@ -85,25 +105,35 @@ func (s *slicer) solve() {
 		}
 		s.link(node)
 	}
+	s.simplify()
 	s.gate()
+	s.gateLoops()
 }
 
 // link notes what the values of a node are made of, and what it decides by.
 func (s *slicer) link(node int) {
 	state := *s.in[node]
-	s.walk(node, &state, func(v int32, operands []int32) { s.values[v].operands = operands })
+	s.walk(node, &state, func(v int32, operands, address []int32) {
+		s.values[v].operands, s.values[v].address = operands, address
+	})
 	insts := s.insts(node)
-	last := len(insts) - 1
-	if !conditional(&insts[last]) {
-		return
-	}
 	state = *s.in[node]
-	for i, v := range s.written[node][:last] {
-		for _, r := range s.defs(node, i, nil) {
-			state[r] = v
+	for i := range insts {
+		if blockBarrier(&insts[i]) && !insts[i].Guard.Always() {
+			n := s.super.Nodes[node]
+			s.guards[Place{n.Graph, n.First + i}] = state[guard(&insts[i])]
+		}
+		if i < len(insts)-1 {
+			for _, r := range s.defs(node, i, nil) {
+				state[r] = s.written[node][i]
+			}
 		}
 	}
-	for _, r := range insts[last].Uses(nil) {
+	last := &insts[len(insts)-1]
+	if !conditional(last) {
+		return
+	}
+	for _, r := range last.Uses(nil) {
 		if tracked(r) {
 			s.decisions[node] = append(s.decisions[node], state[r])
 		}
@@ -156,7 +186,7 @@ func (s *slicer) phi(node int, r sass.Resource) int32 {
 }
 
 // walk executes the instructions of a node. note is told what each one's result is made of.
-func (s *slicer) walk(node int, state *registers, note func(v int32, operands []int32)) {
+func (s *slicer) walk(node int, state *registers, note func(v int32, operands, address []int32)) {
 	var buffer [32]sass.Resource
 	insts := s.insts(node)
 	for i := range insts {
@@ -164,7 +194,8 @@ func (s *slicer) walk(node int, state *registers, note func(v int32, operands []
 		v := s.written[node][i]
 		defs := s.defs(node, i, buffer[:0])
 		if note != nil && len(defs) > 0 {
-			note(v, s.operands(in, state, defs))
+			operands, address := s.operands(in, state, defs)
+			note(v, operands, address)
 		}
 		for _, r := range defs {
 			state[r] = v
@@ -199,26 +230,26 @@ func (s *slicer) defs(node, i int, list []sass.Resource) []sass.Resource {
 func tracked(r sass.Resource) bool { return r < sass.ResSB }
 
 // operands lists the values that an instruction's result is made of: what it reads and, if it is conditional, what was
-// there before. A load's address is no part of what it returns.
-func (s *slicer) operands(in *sass.Inst, state *registers, defs []sass.Resource) []int32 {
-	var list []int32
+// there before. A load's address is no part of what it returns, and stands apart.
+func (s *slicer) operands(in *sass.Inst, state *registers, defs []sass.Resource) (list, address []int32) {
 	if !in.Guard.Always() {
 		for _, r := range defs {
 			list = append(list, state[r])
 		}
 	}
-	if opaque(in) {
-		if !in.Guard.Always() {
-			list = append(list, state[guard(in)])
-		}
-		return list
-	}
+	var read []int32
 	for _, r := range in.Uses(nil) {
 		if tracked(r) {
-			list = append(list, state[r])
+			read = append(read, state[r])
 		}
 	}
-	return list
+	if !opaque(in) {
+		return append(list, read...), nil
+	}
+	if !in.Guard.Always() {
+		list = append(list, state[guard(in)])
+	}
+	return list, read
 }
 
 func guard(in *sass.Inst) sass.Resource {
