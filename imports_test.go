@@ -37,7 +37,7 @@ var allowed = map[string][]string{
 	"profiler/sampler":           {"profiler", "emu"},
 	"blamer":                     {"profiler", "cubin/sass", "cubin", "cubin/cfg", "emu/arch", "emu/stall"},
 	"blamer/sasstest":            {"profiler"},
-	"advisor":                    {"blamer", "cubin/rewrite"},
+	"advisor":                    {"blamer", "cubin/branch", "cubin/rewrite"},
 	"reports":                    {"profiler", "blamer", "advisor", "cubin/sass", "cubin"},
 	"cmd/gpa":                    {"all"},
 	"kernels":                    {},

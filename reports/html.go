@@ -101,6 +101,7 @@ func checkText(c *Check) string {
 type htmlKernel struct {
 	ID, Name, Where string
 	Fault           string
+	Warnings        []string
 	Facts           []htmlFact
 	Stalls          []htmlBar
 	Roofline        template.HTML
@@ -124,6 +125,9 @@ func newHTMLKernel(r *Result, k *kernelSummary, id string, source func(string) [
 	h := &htmlKernel{ID: id, Name: k.name, Where: launchedOn(module, l)}
 	if l.Fault != nil {
 		h.Fault = l.Fault.Message
+	}
+	for i := range found.Warnings {
+		h.Warnings = append(h.Warnings, found.Warnings[i].Text)
 	}
 	totals := l.Totals()
 	h.Facts = htmlFacts(k, l, &totals)

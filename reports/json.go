@@ -38,17 +38,18 @@ type LaunchReport struct {
 // A ProfiledLaunch adds what the samples tell.
 type ProfiledLaunch struct {
 	LaunchReport
-	Cycles         int64          `json:"cycles,omitempty"`
-	DeviceSeconds  float64        `json:"device_seconds,omitempty"`
-	SamplingPeriod int            `json:"sampling_period,omitempty"` // cycles
-	Timing         *Timing        `json:"timing,omitempty"`
-	Missing        []string       `json:"missing,omitempty"` // what the source of the samples lacks
-	Lines          []LineReport   `json:"lines,omitempty"`   // the most sampled first
-	Occupancy      *Occupancy     `json:"occupancy,omitempty"`
-	Bandwidth      *Bandwidth     `json:"bandwidth,omitempty"`
-	Samples        *SampleReport  `json:"samples,omitempty"`
-	Blame          *BlameReport   `json:"blame,omitempty"`
-	Advice         []AdviceReport `json:"advice,omitzero"` // the best first; absent where nobody looked for any
+	Cycles         int64           `json:"cycles,omitempty"`
+	DeviceSeconds  float64         `json:"device_seconds,omitempty"`
+	SamplingPeriod int             `json:"sampling_period,omitempty"` // cycles
+	Timing         *Timing         `json:"timing,omitempty"`
+	Missing        []string        `json:"missing,omitempty"` // what the source of the samples lacks
+	Lines          []LineReport    `json:"lines,omitempty"`   // the most sampled first
+	Occupancy      *Occupancy      `json:"occupancy,omitempty"`
+	Bandwidth      *Bandwidth      `json:"bandwidth,omitempty"`
+	Samples        *SampleReport   `json:"samples,omitempty"`
+	Blame          *BlameReport    `json:"blame,omitempty"`
+	Advice         []AdviceReport  `json:"advice,omitzero"`    // the best first; absent where nobody looked for any
+	Warnings       []WarningReport `json:"warnings,omitempty"` // of synchronisation that may hang
 }
 
 // Timing says how the cycles were found.
@@ -184,6 +185,7 @@ func (r *Result) profiled(i int) ProfiledLaunch {
 		Samples:        reportSamples(l),
 		Blame:          reportBlame(found.Blame),
 		Advice:         reportAdvice(module, l, found),
+		Warnings:       reportWarnings(module, found.Warnings),
 	}
 	f := &l.Facts
 	if f.TimingLevel != "" {

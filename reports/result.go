@@ -20,9 +20,10 @@ type Result struct {
 
 // A LaunchResult is what is known of one launch besides its profile.
 type LaunchResult struct {
-	Blame   *blamer.Result   // nil where nothing was blamed
-	Advice  []advisor.Advice // best first
-	Seconds float64          // host time that the launch took, 0 for unknown
+	Blame    *blamer.Result    // nil where nothing was blamed
+	Advice   []advisor.Advice  // best first
+	Warnings []advisor.Warning // by address
+	Seconds  float64           // host time that the launch took, 0 for unknown
 }
 
 // launch returns the i-th launch with its result and its module.

@@ -100,6 +100,7 @@ func (t *textReport) launch(i int) error {
 	t.header(module, l, &totals)
 	t.fault(module, l)
 	if totals.Samples == 0 {
+		t.warnings(found)
 		if !l.Lacks(profiler.MissingSamples) {
 			t.line("  no samples: the launch ran without timing or ended before the first period")
 		}
@@ -108,6 +109,7 @@ func (t *textReport) launch(i int) error {
 	if err := t.hotLines(module, l, &totals); err != nil {
 		return err
 	}
+	t.warnings(found)
 	t.advice(module, found, &totals)
 	return nil
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -143,6 +144,7 @@ func (f *adviceFlags) analyze(r *reports.Result) error {
 	if r.Launches == nil {
 		r.Launches = make([]reports.LaunchResult, len(r.Profile.Launches))
 	}
+	warnings := make(map[string][]advisor.Warning) // by module and kernel
 	for i, l := range r.Profile.Launches {
 		blame, err := blamer.Analyze(l, r.Profile.Modules[l.Module], blamer.Options{Exact: f.exact})
 		if err != nil {
@@ -152,6 +154,13 @@ func (f *adviceFlags) analyze(r *reports.Result) error {
 		if r.Launches[i].Advice, err = advisor.Advise(blame, advisor.Options{}); err != nil {
 			return err
 		}
+		key := fmt.Sprintf("%d %s", l.Module, l.Kernel)
+		if _, ok := warnings[key]; !ok {
+			if warnings[key], err = advisor.Warnings(r.Profile.Modules[l.Module], l.Kernel); err != nil {
+				return err
+			}
+		}
+		r.Launches[i].Warnings = warnings[key]
 	}
 	return nil
 }

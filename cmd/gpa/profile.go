@@ -42,6 +42,10 @@ only: instructions gone or cheap, accesses coalesced or free of bank conflicts, 
 code scheduled anew, its barriers placed anew, its control flow structured, another shape of the launch. A new shape or code counts only where the outputs stay equal. A barrier that is
 gone lets warps run ahead of each other.
 
+Warnings, before the advice, name synchronisation that may hang, from the code alone: barriers that not all threads of a block come
+to, a WARPSYNC before such a barrier, and loops that wait for a thread of the same warp (--json: "warnings": [{"kind":
+"barrier-under-divergent-control|warpsync-before-barrier|spin-loop", "at", "branch": locations, "text"}]).
+
 Of a large grid only the first blocks are timed, until wave after wave of them has taken the same time for an instruction. The
 others take effect without timing, their cycles are extrapolated, and the report says from how many blocks and within which
 error. --whole-grid times them all.
