@@ -75,7 +75,7 @@ func calledGraphs(module *cubin.File, k *cubin.Kernel) ([]*cfg.Graph, error) {
 // text says what is wrong, and what to do.
 func (w *Warning) text(module *cubin.File) string {
 	in := Input{Module: module}
-	at, parted := place(in.frame(w.At)), place(in.frame(w.Branch))
+	at, parted := in.place(w.At), in.place(w.Branch)
 	switch w.Kind {
 	case branch.WarpBarrier:
 		return fmt.Sprintf("A warp may hang at the barrier at %s: its lanes wait for each other before it (WARPSYNC), while those that went another way at %s "+
