@@ -42,14 +42,14 @@ func (r *launchRun) newBlock(number int) *block {
 	var b *block
 	if last := len(r.ended) - 1; last >= 0 {
 		b, r.ended = r.ended[last], r.ended[:last]
+		clear(b.shared)
+		clear(b.registers)
 	} else {
 		b = r.allocate()
 	}
 	b.number, b.live = number, size[0]*size[1]*size[2]
 	b.index = [3]int{number % grid[0], number / grid[0] % grid[1], number / (grid[0] * grid[1])}
 	b.barriers = [16]ctaBarrier{}
-	clear(b.shared)
-	clear(b.registers)
 	for _, w := range b.warps {
 		w.restart()
 	}
@@ -61,7 +61,7 @@ func (r *launchRun) newBlock(number int) *block {
 func (b *block) enter(d *domain) {
 	b.domain = d
 	for _, w := range b.warps {
-		w.scratch = &d.scratch
+		w.scratch = d.scratch
 	}
 }
 

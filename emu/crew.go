@@ -26,8 +26,14 @@ type crew struct {
 
 // A worker is one of a crew.
 type worker struct {
-	tally tally
-	wake  chan struct{}
+	tally   tally
+	scratch scratch
+	wake    chan struct{}
+}
+
+// employ lets a worker advance the domain by no more than some warp instructions.
+func (d *domain) employ(w *worker, budget int64) {
+	d.budget, d.tally, d.scratch = budget, &w.tally, &w.scratch
 }
 
 // newCrew starts a crew that counts in tallies of their own, the first worker in the launch's.

@@ -14,7 +14,7 @@ type domain struct {
 	tally   *tally
 	stores  storeBuffer
 	ahead   bool
-	scratch scratch
+	scratch *scratch // of who advances it
 }
 
 // A tally counts what has been executed. The sum over several is what counts.
@@ -28,7 +28,7 @@ type opCounter struct {
 	executions, threads, taken int64
 }
 
-func newDomain(t *tally) domain { return domain{last: &buffer{}, tally: t} }
+func newDomain(t *tally) domain { return domain{last: &buffer{}, tally: t, scratch: new(scratch)} }
 
 // count counts the execution of an op by the lanes of the mask; false where the domain may execute no more.
 func (d *domain) count(o *op, mask uint32) bool {

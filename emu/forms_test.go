@@ -97,7 +97,7 @@ func executeOnce(tb testing.TB, in sass.Inst, regs []lanes, preds [16]uint32, wo
 	r := &launchRun{program: p, launch: &Launch{Block: [3]int{32, 1, 1}}, machine: &Machine{module: module}, threads: threadIndices([3]int{32, 1, 1})}
 	r.launch.Kernel = &cubin.Kernel{}
 	r.allow(0)
-	w := &warp{scratch: &r.domain.scratch, block: &block{run: r, domain: &r.domain}, exists: allLanes, active: allLanes, regs: make([]lanes, max(p.rows(), len(regs))), preds: preds}
+	w := &warp{scratch: r.domain.scratch, block: &block{run: r, domain: &r.domain}, exists: allLanes, active: allLanes, regs: make([]lanes, max(p.rows(), len(regs))), preds: preds}
 	copy(w.regs, regs)
 	return w, w.step()
 }

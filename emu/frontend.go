@@ -100,14 +100,14 @@ const (
 	userConst = 2 << userShift
 )
 
-// newCode returns the instruction caches of an SM: L0 of each sub-core, and the one behind them.
-func newCode(m *arch.Model, path *mem.SM) hierarchy {
+// newCode returns the instruction caches of an SM for a program of so many lines: L0 of each sub-core, and the one behind them.
+func newCode(m *arch.Model, path *mem.SM, lines int) hierarchy {
 	f := &m.Fetch
 	line := f.Line.Int()
 	h := hierarchy{base: uint64(codeBase / line), miss: f.Miss.Cycles(), user: userCode, mem: path,
-		far: mem.NewCache(f.L1.Int()/line/f.L1Ways.Int(), f.L1Ways.Int())}
+		far: mem.NewCache(f.L1.Int()/line/f.L1Ways.Int(), f.L1Ways.Int(), lines)}
 	for range m.Limits.Schedulers.Int() {
-		h.near = append(h.near, mem.NewCache(f.L0.Int()/line/f.L0Ways.Int(), f.L0Ways.Int()))
+		h.near = append(h.near, mem.NewCache(f.L0.Int()/line/f.L0Ways.Int(), f.L0Ways.Int(), lines))
 	}
 	return h
 }
@@ -117,8 +117,8 @@ func newConstants(m *arch.Model, path *mem.SM) hierarchy {
 	c := &m.Constant
 	return hierarchy{base: uint64(constantBase / m.L1.Line.Int()), miss: c.Miss.Cycles(), user: userConst, mem: path,
 		shift: log2(c.Line2.Int() / c.Line.Int()), lines: log2(c.Line2.Int() / m.L1.Line.Int()),
-		near: []*mem.Cache{mem.NewCache(c.Size.Int()/c.Line.Int()/c.Ways.Int(), c.Ways.Int())},
-		far:  mem.NewCache(c.Size2.Int()/c.Line2.Int()/c.Ways2.Int(), c.Ways2.Int())}
+		near: []*mem.Cache{mem.NewCache(c.Size.Int()/c.Line.Int()/c.Ways.Int(), c.Ways.Int(), 0)},
+		far:  mem.NewCache(c.Size2.Int()/c.Line2.Int()/c.Ways2.Int(), c.Ways2.Int(), 0)}
 }
 
 func log2(n int) (bits uint) {

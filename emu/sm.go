@@ -80,15 +80,12 @@ type sm struct {
 	waits      waits
 	constLoads []constLoad
 
-	coalescer mem.Coalescer
-	banks     mem.Banks
-
 	sampler samplerQueue
 }
 
 func newSM(r *timedRun, id int) *sm {
-	s := &sm{id: id, run: r, sampler: newSamplerQueue(r.observer), path: r.launch.machine.path(r.memory, id), slots: make([]*resident, r.model.Limits.Warps.Int()), domain: newDomain(nil)}
-	s.code, s.consts = newCode(r.model, s.path), newConstants(r.model, s.path)
+	s := &sm{id: id, run: r, sampler: newSamplerQueue(r.observer), path: r.launch.machine.path(r.memory, id), slots: make([]*resident, r.model.Limits.Warps.Int()), domain: domain{last: &buffer{}}}
+	s.code, s.consts = newCode(r.model, s.path, int(r.codeLines)), newConstants(r.model, s.path)
 	for i := range r.model.Limits.Schedulers.Int() {
 		s.cores = append(s.cores, &subcore{id: i, path: s.path, at: mem.Never, wake: mem.Never, issuedAt: -1, ack: r.memory.Ack(), ports: newRegisterPorts(r.model)})
 	}
@@ -171,6 +168,7 @@ func (s *sm) issue(c *subcore, v *resident, t int64) error {
 	c.issuedAt, c.issued, c.issuedUnit, c.freeBefore = t, o, v.unit, c.free(v.unit)
 	c.at, c.last = t+1, v
 	v.warp.now, s.now = t, t
+	v.warp.scratch = s.domain.scratch
 	if err := v.warp.step(); err != nil {
 		return err
 	}

@@ -45,7 +45,7 @@ func (s *sm) shared(c *subcore, v *resident, o *op, t int64) (read, done int64) 
 	if a.kind == accessNone { // no thread takes part
 		return s.path.Shuffle(c.id, t, s.run.latency.entry)
 	}
-	passes, ideal := s.banks.Passes(&a.addr, a.mask, int(a.size), a.kind == accessAtomic)
+	passes, ideal := v.warp.banks.Passes(&a.addr, a.mask, int(a.size), a.kind == accessAtomic)
 	passes = o.t.supposedPasses(passes, ideal)
 	n := &s.domain.tally.memory[o.index]
 	n.SharedWavefronts += int64(passes)
@@ -66,17 +66,17 @@ func (s *sm) global(c *subcore, v *resident, o *op, t int64) (read, done int64) 
 	if a.space == spaceShared {
 		return s.shared(c, v, o, t)
 	}
-	s.coalescer.Add(&a.addr, a.mask, int(a.size))
+	v.warp.coalescer.Add(&a.addr, a.mask, int(a.size))
 	n := &s.domain.tally.memory[o.index]
-	n.GlobalSectors += int64(s.coalescer.Sectors)
-	n.GlobalSectorsIdeal += int64(s.coalescer.Ideal)
+	n.GlobalSectors += int64(v.warp.coalescer.Sectors)
+	n.GlobalSectorsIdeal += int64(v.warp.coalescer.Ideal)
 	g := mem.Global{Kind: requestKind(a), Words: a.words(), Bypass: o.t.bypass, Uniform: o.t.uniform}
-	g.Passes, _ = s.banks.Passes(&a.addr, a.mask, int(a.size), false)
+	g.Passes, _ = v.warp.banks.Passes(&a.addr, a.mask, int(a.size), false)
 	if a.kind == accessAtomic {
 		g.Turns, g.Float = mem.Multiplicity(&a.addr, a.mask), isFloatAtomic(o.inst)
 	}
 	if o.t.supposed != 0 {
-		s.globalSupposed(o, &g)
+		globalSupposed(o, &v.warp.coalescer, &g)
 	}
 	w := awaited{v: v, issued: t, rounds: o.t.rounds, write: o.t.write, number: v.number(o.t.write)}
 	if g.Kind != mem.Read {
@@ -88,7 +88,7 @@ func (s *sm) global(c *subcore, v *resident, o *op, t int64) (read, done int64) 
 	w.inTurn = o.t.write >= 0 || o.t.copies
 	user := s.waits.add(w)
 	g.User = userData | uint64(user)
-	read, done = s.path.Global(c.id, t, s.coalescer.Lines(), g)
+	read, done = s.path.Global(c.id, t, v.warp.coalescer.Lines(), g)
 	done = w.shortened(done, t)
 	switch {
 	case done != mem.Never:

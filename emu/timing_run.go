@@ -183,7 +183,7 @@ func (r *timedRun) advance(begin, end int64) {
 			continue
 		}
 		before := max(r.launch.left-issued, 0)
-		s.domain.budget, s.domain.tally = before, &r.crew.workers[0].tally
+		s.domain.employ(&r.crew.workers[0], before)
 		s.stopped = s.advance(end)
 		issued += before - s.domain.budget
 	}
@@ -198,7 +198,8 @@ func (r *timedRun) advance(begin, end int64) {
 
 // runAhead runs an SM to the end of a quantum, or as far as it can without the others.
 func (r *timedRun) runAhead(w *worker, s *sm, end int64) {
-	s.domain.ahead, s.domain.budget, s.domain.tally = true, r.launch.left, &w.tally
+	s.domain.ahead = true
+	s.domain.employ(w, r.launch.left)
 	s.stopped = s.advance(end)
 }
 

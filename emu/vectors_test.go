@@ -37,7 +37,7 @@ func newTestWarpOn(tb testing.TB, architecture sass.Arch, text string) *warp {
 	p := compile(&cubin.File{Codes: []*cubin.Code{code}}, [32][]byte{}, model, nil)
 	r := &launchRun{program: p, launch: &Launch{Block: [3]int{32, 1, 1}}}
 	r.allow(0)
-	w := &warp{scratch: &r.domain.scratch, block: &block{run: r, domain: &r.domain}, exists: allLanes, active: allLanes, regs: make([]lanes, p.rows())}
+	w := &warp{scratch: r.domain.scratch, block: &block{run: r, domain: &r.domain}, exists: allLanes, active: allLanes, regs: make([]lanes, p.rows())}
 	w.preds[sass.PT] = allLanes
 	return w
 }

@@ -4,6 +4,7 @@ import (
 	"math/bits"
 
 	"gpa/cubin/sass"
+	"gpa/emu/mem"
 	"gpa/emu/reconv"
 )
 
@@ -41,12 +42,16 @@ type warp struct {
 	loop   loop   // without timing: whether the warp repeats itself
 }
 
-// A scratch is what an instruction leaves while it is executed. The warps of a domain share one, as they take turns.
+// A scratch is what an instruction leaves while it is executed and timed. All that one worker executes shares one, as it
+// takes turns.
 type scratch struct {
 	acc  access
 	tmp  [3][2]lanes // modified operands
 	wide [5]doubles  // operands and results as f64
 	res  [4]lanes    // results to be stored in some lanes only
+
+	coalescer mem.Coalescer
+	banks     mem.Banks
 }
 
 // warpStatus says whether a warp can execute.

@@ -135,9 +135,9 @@ func (t *timing) supposedPasses(passes, ideal int) int {
 }
 
 // globalSupposed changes an access to global memory as is supposed of it.
-func (s *sm) globalSupposed(o *op, g *mem.Global) {
+func globalSupposed(o *op, c *mem.Coalescer, g *mem.Global) {
 	if o.t.supposed&Coalesced != 0 {
-		s.coalescer.Condense()
+		c.Condense()
 		g.Passes, g.Dense = 1, true
 	}
 	if o.t.supposed&ConflictFree != 0 {

@@ -9,6 +9,7 @@ import "math/bits"
 type Banks struct {
 	count [32]uint8      // words that a bank has to deliver
 	words [32][32]uint64 // by bank, which ones
+	only  [32]uint64     // by bank, the one word of distinct
 }
 
 // Passes returns the passes of an access of size bytes (1 to 16) and those that it would take without conflicts. With
@@ -21,6 +22,9 @@ func (b *Banks) Passes(addr *[32]uint64, mask uint32, size int, atomic bool) (pa
 	if mask == 1<<32-1 && size >= 4 && contiguous(addr, uint64(size)) {
 		return 32 / group, 32 / group
 	}
+	if size <= 4 && !atomic && b.distinct(addr, mask) {
+		return 1, 1
+	}
 	lanes := uint32(1<<group - 1)
 	for first := 0; first < 32; first += group {
 		if m := mask & (lanes << first); m != 0 {
@@ -29,6 +33,27 @@ func (b *Banks) Passes(addr *[32]uint64, mask uint32, size int, atomic bool) (pa
 		}
 	}
 	return passes, ideal
+}
+
+// distinct reports whether no two of the words that the lanes access, one each, lie in the same bank. Most accesses are of
+// this kind.
+func (b *Banks) distinct(addr *[32]uint64, mask uint32) bool {
+	var seen uint32
+	last := ^uint64(0)
+	for m := mask; m != 0; m &= m - 1 {
+		word := addr[bits.TrailingZeros32(m)&31] / 4
+		if word == last {
+			continue
+		}
+		last = word
+		bank := word % 32
+		if seen>>bank&1 != 0 && b.only[bank] != word {
+			return false
+		}
+		seen |= 1 << bank
+		b.only[bank] = word
+	}
+	return mask != 0
 }
 
 // group returns the passes of lanes that are served together.

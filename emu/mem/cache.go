@@ -14,16 +14,19 @@ type tags struct {
 }
 
 // newTags returns the tags of an empty cache of one set at least.
-func newTags(sets, ways int) tags {
+func newTags(sets, ways int) tags { return newTagsFor(sets, ways, sets) }
+
+// newTagsFor does so for a cache in which only lines of numbers below a bound are looked up. Where there are more sets than
+// such lines, each has a set of its own number, and the sets behind need no storage.
+func newTagsFor(sets, ways, lines int) tags {
 	t := tags{ways: max(ways, 1), sets: uint64(max(sets, 1))}
 	if t.sets&(t.sets-1) == 0 {
 		t.bits = uint(bits.TrailingZeros64(t.sets))
 	}
-	t.tag, t.used = make([]uint64, t.size()), make([]int64, t.size())
+	size := max(min(int(t.sets), lines), 1) * t.ways
+	t.tag, t.used = make([]uint64, size), make([]int64, size)
 	return t
 }
-
-func (t *tags) size() int { return int(t.sets) * t.ways }
 
 // clear empties the cache.
 func (t *tags) clear() { clear(t.tag) }
@@ -92,10 +95,13 @@ type Cache struct {
 	arrive []int64
 }
 
-// NewCache returns an empty cache of one set at least.
-func NewCache(sets, ways int) *Cache {
-	c := &Cache{tags: newTags(sets, ways)}
-	c.arrive = make([]int64, c.size())
+// NewCache returns an empty cache of one set at least, in which only lines of numbers below a bound are looked up, 0 for any.
+func NewCache(sets, ways, lines int) *Cache {
+	if lines == 0 {
+		lines = sets
+	}
+	c := &Cache{tags: newTagsFor(sets, ways, lines)}
+	c.arrive = make([]int64, len(c.tag))
 	return c
 }
 
@@ -118,45 +124,63 @@ func (c *Cache) Arrival(place int) int64 { return c.arrive[place] }
 // SetArrival sets when the line at a place arrives.
 func (c *Cache) SetArrival(place int, at int64) { c.arrive[place] = at }
 
-// A sectored cache is one of data, whose lines can be there in part.
+// A sectored cache is one of data, whose lines can be there in part. Short launches use a small part of a large cache: a place
+// gets a state with its first line.
 type sectored struct {
 	tags
-	lines []sectorState
+	index  []int32 // by place: of its state, 0 for none yet
+	states []sectorState
 }
 
 // A sectorState is the state of the sectors of a line.
 type sectorState struct {
 	valid  uint8 // bit i: sector i is there or on its way
 	dirty  uint8
-	arrive [sectorsPerLine]int64 // Never while the answer is outstanding
-	fill   [sectorsPerLine]int32 // which answer that is
+	arrive [sectorsPerLine]int64 // see awaited
 }
+
+// awaited stands for an arrival that is not known: that of a fill. It is negative.
+func awaited(fill int32) int64 { return ^int64(fill) }
 
 func newSectored(sets, ways int) *sectored {
 	c := &sectored{tags: newTags(sets, ways)}
-	c.lines = make([]sectorState, c.size())
+	c.index, c.states = make([]int32, len(c.tag)), make([]sectorState, 1)
 	return c
 }
+
+// clear empties the cache.
+func (c *sectored) clear() {
+	c.tags.clear()
+	clear(c.index)
+	c.states = c.states[:1]
+}
+
+// state returns the state of a place that holds a line. It is valid until a line is added.
+func (c *sectored) state(place int) *sectorState { return &c.states[c.index[place]] }
 
 // add puts a line without sectors in the place of another and returns that one's number and which of its sectors were
 // dirty.
 func (c *sectored) add(line, set uint64) (place int, old uint64, dirty uint8) {
-	place, old, replaced := c.insert(line, set)
-	if replaced {
-		dirty = c.lines[place].dirty
+	place, old, _ = c.insert(line, set)
+	i := c.index[place]
+	if i == 0 {
+		c.index[place] = int32(len(c.states))
+		c.states = append(c.states, sectorState{})
+		return place, old, 0
 	}
-	c.lines[place] = sectorState{}
+	dirty = c.states[i].dirty
+	c.states[i] = sectorState{}
 	return place, old, dirty
 }
 
-// settle notes when sectors arrive, if the line is still where it was.
+// settle notes when the sectors of a fill arrive, if the line is still where it was.
 func (c *sectored) settle(place int, line uint64, sectors uint8, fill int32, at int64) {
 	if c.tag[place] != line+1 {
 		return
 	}
-	l := &c.lines[place]
+	l := c.state(place)
 	for i := range l.arrive {
-		if sectors>>i&1 != 0 && l.arrive[i] == Never && l.fill[i] == fill {
+		if sectors>>i&1 != 0 && l.arrive[i] == awaited(fill) {
 			l.arrive[i] = at
 		}
 	}

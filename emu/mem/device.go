@@ -16,9 +16,12 @@ type Device struct {
 
 	traffic Traffic
 
-	pending []*request // of the quantum, in order
+	pending []place // the requests of the quantum, in order
 	buckets []int32
 }
+
+// A place is where a request is: in the log of an SM.
+type place struct{ log, at int32 }
 
 // Traffic counts what went over L2 and DRAM since the clock was at zero, in sectors of 32 bytes. Without full timing there is no
 // DRAM to count at.
@@ -67,8 +70,8 @@ func (d *Device) Restart(cfg *Config, warm bool) {
 			p.clear()
 			continue
 		}
-		for i := range p.lines {
-			p.lines[i].arrive = [sectorsPerLine]int64{}
+		for i := range p.states {
+			p.states[i].arrive = [sectorsPerLine]int64{}
 		}
 	}
 	if !warm {
@@ -83,8 +86,8 @@ func (d *Device) Serve(sms []*SM, begin, end int64) {
 	if d.sort(sms, begin, end) == 0 {
 		return
 	}
-	for _, r := range d.pending {
-		d.serve(r)
+	for _, p := range d.pending {
+		d.serve(&sms[p.log].log[p.at])
 	}
 	for _, s := range sms {
 		s.absorb(end)
@@ -113,18 +116,18 @@ func (d *Device) sort(sms []*SM, begin, end int64) int {
 		d.buckets[i] += d.buckets[i-1]
 	}
 	if cap(d.pending) < total {
-		d.pending = make([]*request, total*2)
+		d.pending = make([]place, total*2)
 	}
 	d.pending = d.pending[:total]
-	for _, s := range sms {
+	for k, s := range sms {
 		for i := range s.log {
-			r := &s.log[i]
-			if r.at >= end {
+			at := s.log[i].at
+			if at >= end {
 				break
 			}
-			at := &d.buckets[r.at-begin]
-			d.pending[*at] = r
-			*at++
+			next := &d.buckets[at-begin]
+			d.pending[*next] = place{int32(k), int32(i)}
+			*next++
 		}
 	}
 	return total
@@ -187,7 +190,7 @@ func (d *Device) access(r *request, part int, arrive int64) int64 {
 		place, old, dirty = p.add(r.line, set)
 		at = d.evict(part, set, old, dirty, at)
 	}
-	l := &p.lines[place]
+	l := p.state(place)
 	switch r.kind {
 	case Write:
 		l.write(r.sectors, at)
@@ -216,7 +219,7 @@ func (d *Device) copied(r *request, near, home int, arrive int64) int64 {
 		place, old, dirty = p.add(r.line, set)
 		at = d.evict(near, set, old, dirty, at)
 	}
-	l := &p.lines[place]
+	l := p.state(place)
 	ready := at
 	if missing := r.sectors &^ l.valid; missing != 0 {
 		ask := request{line: r.line, sectors: missing, kind: Read}
@@ -335,7 +338,7 @@ func (p *partition) slice(set uint64) *port { return &p.slices[set%uint64(len(p.
 // forget drops a copy of a line.
 func (p *partition) forget(line uint64) {
 	if place, hit := p.find(line, p.set(line)); hit {
-		p.lines[place].valid = 0
+		p.state(place).valid = 0
 	}
 }
 

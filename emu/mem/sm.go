@@ -16,7 +16,9 @@ type SM struct {
 
 	log     []request
 	fills   []fill
-	freed   []int32 // unused elements of fills
+	freed   []int32  // unused elements of fills
+	waiters []waiter // from 1 on
+	idle    []int32  // unused elements of waiters
 	tickets []ticket
 	unused  []int32 // unused elements of tickets
 	answers []Answer
@@ -38,8 +40,12 @@ type fill struct {
 	place   int32 // in L1, -1 for a request of another cache
 	line    uint64
 	sectors uint8
-	waiting []int32 // tickets
+	first   int32 // of its waiters, 0 for none
+	last    int32
 }
+
+// A waiter is a ticket in the list of those that wait for a fill.
+type waiter struct{ ticket, next int32 }
 
 // A ticket is an instruction that waits for some answers.
 type ticket struct {
@@ -65,7 +71,7 @@ func NewSM(cfg *Config, id int) *SM {
 }
 
 func newSM(cfg *Config, id int32, l1 *sectored) *SM {
-	s := &SM{cfg: cfg, id: id, l1: l1, subs: make([]path, cfg.Schedulers)}
+	s := &SM{cfg: cfg, id: id, l1: l1, subs: make([]path, cfg.Schedulers), waiters: make([]waiter, 1)}
 	for i := range s.subs {
 		s.subs[i] = path{lg: newQueue(cfg.queueLG), mio: newQueue(cfg.queueMIO)}
 	}
@@ -244,11 +250,11 @@ func (s *SM) load(t int32, l *Line, at int64) {
 	if !hit {
 		place, _, _ = s.l1.add(l.Number, set)
 	}
-	state := &s.l1.lines[place]
+	state := s.l1.state(place)
 	missing := l.Sectors &^ state.valid
 	for i := range sectorsPerLine {
 		if l.Sectors&state.valid>>i&1 != 0 {
-			s.join(t, state.fill[i], state.arrive[i])
+			s.join(t, state.arrive[i])
 		}
 	}
 	if missing == 0 {
@@ -258,7 +264,7 @@ func (s *SM) load(t int32, l *Line, at int64) {
 	state.valid |= missing
 	for i := range sectorsPerLine {
 		if missing>>i&1 != 0 {
-			state.arrive[i], state.fill[i] = Never, f
+			state.arrive[i] = awaited(f)
 		}
 	}
 	s.wait(t, f)
@@ -276,7 +282,7 @@ func (s *SM) store(l *Line, at int64) {
 		}
 		place, _, _ = s.l1.add(l.Number, set)
 	}
-	state := &s.l1.lines[place]
+	state := s.l1.state(place)
 	for i := range sectorsPerLine {
 		if full&^state.valid>>i&1 != 0 {
 			state.arrive[i] = at

@@ -25,9 +25,9 @@ func (s *SM) close(t int32) int64 {
 }
 
 // join makes an access wait for a sector that is there or on its way.
-func (s *SM) join(t, f int32, arrive int64) {
-	if arrive == Never {
-		s.wait(t, f)
+func (s *SM) join(t int32, arrive int64) {
+	if arrive < 0 {
+		s.wait(t, int32(^arrive))
 		return
 	}
 	s.tickets[t].done = max(s.tickets[t].done, arrive)
@@ -35,19 +35,35 @@ func (s *SM) join(t, f int32, arrive int64) {
 
 // wait makes an access wait for a fill, once.
 func (s *SM) wait(t, f int32) {
-	w := s.fills[f].waiting
-	if n := len(w); n > 0 && w[n-1] == t {
+	l := &s.fills[f]
+	if l.first != 0 && s.waiters[l.last].ticket == t {
 		return
 	}
-	s.fills[f].waiting = append(w, t)
+	i := s.newWaiter(t)
+	if l.first == 0 {
+		l.first = i
+	} else {
+		s.waiters[l.last].next = i
+	}
+	l.last = i
 	s.tickets[t].pending++
+}
+
+func (s *SM) newWaiter(t int32) int32 {
+	if n := len(s.idle); n > 0 {
+		i := s.idle[n-1]
+		s.idle = s.idle[:n-1]
+		s.waiters[i] = waiter{ticket: t}
+		return i
+	}
+	s.waiters = append(s.waiters, waiter{ticket: t})
+	return int32(len(s.waiters) - 1)
 }
 
 func (s *SM) newFill(f fill) int32 {
 	if n := len(s.freed); n > 0 {
 		i := s.freed[n-1]
 		s.freed = s.freed[:n-1]
-		f.waiting = s.fills[i].waiting[:0]
 		s.fills[i] = f
 		return i
 	}
@@ -71,7 +87,9 @@ func (s *SM) settle(r *request) {
 	if f.place >= 0 {
 		s.l1.settle(int(f.place), f.line, f.sectors, r.fill, r.done)
 	}
-	for _, t := range f.waiting {
+	for i := f.first; i != 0; i = s.waiters[i].next {
+		t := s.waiters[i].ticket
+		s.idle = append(s.idle, i)
 		k := &s.tickets[t]
 		k.done = max(k.done, r.done)
 		if k.pending--; k.pending == 0 {

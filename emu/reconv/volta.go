@@ -89,19 +89,36 @@ type voltaWarp struct {
 
 	barriers  []barrier // those that lanes take part in, oldest first
 	lastID    barrierID
-	registers [Barriers][32]barrierID
-	saved     [32][]savedBarrier // by lane, oldest first
+	registers [Barriers]*[32]barrierID // by lane, nil for a register that nobody has set
+	saved     *[32][]savedBarrier      // by lane, oldest first; nil until one is saved
 
-	waits   [32]wait
-	waiting uint32 // lanes with a wait
-	backs   int    // backward branches since the running group began
+	waits   *[32]wait // nil until a lane waits
+	waiting uint32    // lanes with a wait
+	backs   int       // backward branches since the running group began
 	stats   Stats
 	model   Volta
 }
 
 // Reset keeps what has been allocated.
 func (v *voltaWarp) Reset(entry int32, lanes uint32) {
-	*v = voltaWarp{live: lanes, running: Group{entry, lanes}, ready: v.ready[:0], barriers: v.barriers[:0], stats: v.stats, model: v.model}
+	for _, r := range v.registers {
+		if r != nil {
+			*r = [32]barrierID{}
+		}
+	}
+	if v.waiting != 0 {
+		*v.waits = [32]wait{}
+	}
+	*v = voltaWarp{live: lanes, running: Group{entry, lanes}, ready: v.ready[:0], barriers: v.barriers[:0],
+		registers: v.registers, waits: v.waits, stats: v.stats, model: v.model}
+}
+
+// register returns what the lanes hold in a barrier register. Most warps use few of them, or none.
+func (v *voltaWarp) register(b int) *[32]barrierID {
+	if v.registers[b] == nil {
+		v.registers[b] = new([32]barrierID)
+	}
+	return v.registers[b]
 }
 
 func (v *voltaWarp) Running() Group  { return v.running }
@@ -215,6 +232,9 @@ func (v *voltaWarp) leave(lanes uint32, next int32) {
 
 // block makes lanes of the running group wait.
 func (v *voltaWarp) block(lanes uint32, w wait) {
+	if v.waits == nil {
+		v.waits = new([32]wait)
+	}
 	for m := lanes; m != 0; m &= m - 1 {
 		v.waits[bits.TrailingZeros32(m)] = w
 	}
@@ -251,7 +271,7 @@ func (v *voltaWarp) find(id barrierID) int {
 
 // named returns those of the lanes that have the same barrier in register b as the lowest of them, and that barrier.
 func (v *voltaWarp) named(b int, lanes uint32) (same uint32, id barrierID) {
-	r := &v.registers[b]
+	r := v.register(b)
 	id = r[bits.TrailingZeros32(lanes)&31]
 	for m := lanes; m != 0; m &= m - 1 {
 		if l := bits.TrailingZeros32(m) & 31; r[l] == id {
@@ -270,7 +290,7 @@ func (v *voltaWarp) Set(b int, lanes uint32) {
 	}
 	v.lastID++
 	v.barriers = append(v.barriers, barrier{id: v.lastID, mask: lanes})
-	r := &v.registers[b]
+	r := v.register(b)
 	for m := lanes; m != 0; m &= m - 1 {
 		r[bits.TrailingZeros32(m)&31] = v.lastID
 	}
@@ -328,7 +348,7 @@ func (v *voltaWarp) Break(b int, lanes uint32) {
 }
 
 func (v *voltaWarp) Save(b int, lanes uint32, to *[32]uint32, clear bool) {
-	r := &v.registers[b]
+	r := v.register(b)
 	for m := lanes; m != 0; m &= m - 1 {
 		l := bits.TrailingZeros32(m)
 		to[l] = 0
@@ -344,6 +364,9 @@ func (v *voltaWarp) Save(b int, lanes uint32, to *[32]uint32, clear bool) {
 
 // remember notes a saved barrier, and forgets those that have ended.
 func (v *voltaWarp) remember(lane int, s savedBarrier) {
+	if v.saved == nil {
+		v.saved = new([32][]savedBarrier)
+	}
 	kept := v.saved[lane][:0]
 	for _, old := range v.saved[lane] {
 		if old.id != s.id && v.find(old.id) >= 0 {
@@ -356,12 +379,15 @@ func (v *voltaWarp) remember(lane int, s savedBarrier) {
 // Restore finds the barrier by its mask: of those that the lane has saved and that have not ended, the last. Functions
 // save and restore in pairs, one inside the other. A mask that was not saved names no barrier.
 func (v *voltaWarp) Restore(b int, lanes uint32, from *[32]uint32) {
+	r := v.register(b)
 	for m := lanes; m != 0; m &= m - 1 {
 		l := bits.TrailingZeros32(m)
-		v.registers[b][l] = 0
+		if r[l] = 0; v.saved == nil {
+			continue
+		}
 		for i := len(v.saved[l]) - 1; i >= 0; i-- {
 			if s := v.saved[l][i]; s.mask == from[l] && v.find(s.id) >= 0 {
-				v.registers[b][l] = s.id
+				r[l] = s.id
 				v.saved[l] = v.saved[l][:i+1]
 				break
 			}

@@ -22,14 +22,21 @@ func (v *voltaWarp) Snapshot(to []byte) []byte {
 		word(b.mask)
 		word(b.arrived)
 	}
-	for lane := range v.waits {
-		w := &v.waits[lane]
+	for lane := range 32 {
+		w := v.wait(lane)
 		word(uint32(w.kind)<<8 | uint32(w.number))
 		name(w.id)
 		word(w.mask)
 		word(uint32(w.pc))
-		for b := range v.registers {
-			name(v.registers[b][lane])
+		for _, r := range v.registers {
+			if r == nil {
+				name(0)
+				continue
+			}
+			name(r[lane])
+		}
+		if v.saved == nil {
+			continue
 		}
 		for _, s := range v.saved[lane] {
 			word(s.mask)
@@ -37,4 +44,12 @@ func (v *voltaWarp) Snapshot(to []byte) []byte {
 		}
 	}
 	return to
+}
+
+// wait returns what a lane waits for.
+func (v *voltaWarp) wait(lane int) wait {
+	if v.waits == nil {
+		return wait{}
+	}
+	return v.waits[lane]
 }
