@@ -42,6 +42,8 @@ type subcore struct {
 	id    int
 	path  *mem.SM
 	warps []*resident // the youngest last; a bit of the masks below is an index in it
+	born  int64       // when the youngest was placed
+	ended int         // of the warps: that have ended but for their stores
 
 	waiting uint64
 	wake    int64 // the first cycle in which one of the waiting is ready
@@ -135,7 +137,7 @@ func (s *subcore) expect(v *resident) {
 // join adds a warp, the youngest, that is ready from cycle v.ready on.
 func (s *subcore) join(v *resident) {
 	v.place = uint8(len(s.warps))
-	s.warps = append(s.warps, v)
+	s.warps, s.born = append(s.warps, v), max(s.born, v.born)
 	s.waiting |= 1 << v.place
 	s.expect(v)
 }
@@ -153,6 +155,9 @@ func (s *subcore) leave(v *resident) {
 	}
 	if s.last == v {
 		s.last = nil
+	}
+	if v.ended {
+		s.ended--
 	}
 	if len(s.warps) == 0 { // nothing to look at until another joins
 		s.at, s.wake = mem.Never, mem.Never

@@ -22,9 +22,10 @@ type event struct {
 // so that a waiting warp can tell what it waits for.
 type counter struct {
 	events  []event // in order of issue
-	first   uint32  // number of events[0], counted from the warp's first
-	clear   int64   // the cycle from which on nothing is outstanding, mem.Never while that is not known
-	unknown int     // events whose end is not known
+	room    [2]event
+	first   uint32 // number of events[0], counted from the warp's first
+	clear   int64  // the cycle from which on nothing is outstanding, mem.Never while that is not known
+	unknown int    // events whose end is not known
 }
 
 // next returns the number that the next event will have.
@@ -32,7 +33,9 @@ func (c *counter) next() uint32 { return c.first + uint32(len(c.events)) }
 
 // add counts an event that is issued in cycle now and done in cycle done.
 func (c *counter) add(now, done int64, o *op) {
-	c.forget(now)
+	if c.forget(now); c.events == nil {
+		c.events = c.room[:0]
+	}
 	c.events = append(c.events, event{done: done, op: o})
 	c.clear = max(c.clear, done)
 	if done == mem.Never {

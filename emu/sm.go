@@ -46,7 +46,7 @@ type resident struct {
 // A residentBlock is a block on an SM.
 type residentBlock struct {
 	block *block
-	warps []*resident
+	warps []resident
 	live  int   // warps that have not left
 	ended int64 // the last cycle of those that have
 	// stored is when the last of their stores is in L2, where another block takes the place only then ([arch.Launching]).
@@ -86,8 +86,11 @@ type sm struct {
 func newSM(r *timedRun, id int) *sm {
 	s := &sm{id: id, run: r, sampler: newSamplerQueue(r.observer), path: r.launch.machine.path(r.memory, id), slots: make([]*resident, r.model.Limits.Warps.Int()), domain: domain{last: &buffer{}}}
 	s.code, s.consts = newCode(r.model, s.path, int(r.codeLines)), newConstants(r.model, s.path)
-	for i := range r.model.Limits.Schedulers.Int() {
-		s.cores = append(s.cores, &subcore{id: i, path: s.path, at: mem.Never, wake: mem.Never, issuedAt: -1, ack: r.memory.Ack(), ports: newRegisterPorts(r.model)})
+	cores := make([]subcore, r.model.Limits.Schedulers.Int())
+	for i := range cores {
+		c := &cores[i]
+		s.cores = append(s.cores, c)
+		*c = subcore{id: i, path: s.path, at: mem.Never, wake: mem.Never, issuedAt: -1, ack: r.memory.Ack(), ports: newRegisterPorts(r.model)}
 	}
 	return s
 }
@@ -109,16 +112,16 @@ func (s *sm) place(b *block, t int64) {
 		s.sampler.begin(s, t)
 	}
 	s.blocks++
-	rb := &residentBlock{block: b, live: len(b.warps)}
+	rb := &residentBlock{block: b, live: len(b.warps), warps: make([]resident, len(b.warps))}
 	slot := 0
-	for _, w := range b.warps {
+	for i, w := range b.warps {
 		for s.slots[slot] != nil {
 			slot++
 		}
-		v := &resident{warp: w, block: rb, core: s.cores[slot%len(s.cores)], slot: slot, born: t,
+		v := &rb.warps[i]
+		*v = resident{warp: w, block: rb, core: s.cores[slot%len(s.cores)], slot: slot, born: t,
 			why: stall.Misc, blocked: t + s.run.latency.warp, line: -1}
 		s.slots[slot] = v
-		rb.warps = append(rb.warps, v)
 		s.prepare(v, w.next(), t)
 		v.core.join(v)
 	}

@@ -25,12 +25,21 @@ type awaited struct {
 // may be a warp's own, claim 4). Hits do not wait for them.
 type misses struct {
 	list     []miss
+	room     [2]miss
 	returned int64 // when the last one came back
 }
 
 type miss struct {
 	number uint32 // in waits
 	done   int64  // mem.Never while it has not been answered
+}
+
+// add takes note of a miss.
+func (m *misses) add(number uint32) {
+	if m.list == nil {
+		m.list = m.room[:0]
+	}
+	m.list = append(m.list, miss{number, mem.Never})
 }
 
 // answer notes that the data of a miss is there.

@@ -67,7 +67,8 @@ func (s *sm) release(b *residentBlock, t int64) error {
 			return err
 		}
 	}
-	for _, v := range b.warps {
+	for i := range b.warps {
+		v := &b.warps[i]
 		if !v.held || v.warp.status == warpBarrier {
 			continue
 		}
@@ -81,7 +82,8 @@ func (s *sm) release(b *residentBlock, t int64) error {
 // stuck reports whether no warp of the block can go on although some have not ended.
 func (b *residentBlock) stuck() bool {
 	held := false
-	for _, v := range b.warps {
+	for i := range b.warps {
+		v := &b.warps[i]
 		if v.warp.status == warpRunning {
 			return false
 		}
@@ -93,6 +95,7 @@ func (b *residentBlock) stuck() bool {
 // end keeps a warp that has ended until its stores have left the SM.
 func (s *sm) end(v *resident, t int64) {
 	v.ended, v.ready = true, mem.Never
+	v.core.ended++
 	v.why, v.exited = stall.Drain, t
 	v.blocked = s.drained(v)
 	s.draining = append(s.draining, v)

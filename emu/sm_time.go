@@ -94,7 +94,7 @@ func (s *sm) global(c *subcore, v *resident, o *op, t int64) (read, done int64) 
 	case done != mem.Never:
 		s.waits.take(user)
 	case w.inTurn:
-		v.misses.list = append(v.misses.list, miss{user, mem.Never})
+		v.misses.add(user)
 	}
 	if w.stored {
 		v.counters[storeCount].add(t, done, o)

@@ -138,10 +138,16 @@ func (w *WarpState) produced(o *op) {
 type snapshot struct {
 	sm     int
 	cycle  int64
-	issued []bool
-	held   []int         // by scheduler: warps
-	states [][]WarpState // of these; of the chosen one only where the observer chooses
+	cores  []coreShot
+	chosen WarpState // where the observer chooses
 	open   []openState
+}
+
+// A coreShot is a snapshot of a sub-core.
+type coreShot struct {
+	issued bool
+	held   int         // warps
+	states []WarpState // of these, where the observer does not choose
 }
 
 // An openState is one of a snapshot's states whose producer is not known yet.
@@ -150,67 +156,89 @@ type openState struct {
 	state *WarpState
 }
 
-func newSnapshot(cores int) *snapshot {
-	return &snapshot{issued: make([]bool, cores), held: make([]int, cores), states: make([][]WarpState, cores)}
-}
+func newSnapshot(cores int) *snapshot { return &snapshot{cores: make([]coreShot, cores)} }
 
-func (p *snapshot) SM() int                             { return p.sm }
-func (p *snapshot) Schedulers() int                     { return len(p.held) }
-func (p *snapshot) Warps(scheduler int) int             { return p.held[scheduler] }
-func (p *snapshot) Issued(scheduler int) bool           { return p.issued[scheduler] }
-func (p *snapshot) Warp(scheduler, place int) WarpState { return p.states[scheduler][place] }
+func (p *snapshot) SM() int                   { return p.sm }
+func (p *snapshot) Schedulers() int           { return len(p.cores) }
+func (p *snapshot) Warps(scheduler int) int   { return p.cores[scheduler].held }
+func (p *snapshot) Issued(scheduler int) bool { return p.cores[scheduler].issued }
+
+func (p *snapshot) Warp(scheduler, place int) WarpState {
+	if states := p.cores[scheduler].states; place < len(states) {
+		return states[place]
+	}
+	return p.chosen
+}
 
 // shows reports whether a sample of cycle t shows the warp.
 func (v *resident) shows(t int64) bool { return t >= v.born && (!v.ended || t < v.blocked) }
 
+// showsAll reports whether a sample of cycle t shows all of the warps.
+func (c *subcore) showsAll(t int64) bool { return t >= c.born && c.ended == 0 }
+
+// shown returns the number of warps that a sample of cycle t shows.
+func (c *subcore) shown(t int64) int {
+	if c.showsAll(t) {
+		return len(c.warps)
+	}
+	n := 0
+	for _, v := range c.warps {
+		if v.shows(t) {
+			n++
+		}
+	}
+	return n
+}
+
+// showing returns the warp in some place among those that a sample of cycle t shows.
+func (c *subcore) showing(place int, t int64) *resident {
+	if c.showsAll(t) {
+		return c.warps[place]
+	}
+	for _, v := range c.warps {
+		if !v.shows(t) {
+			continue
+		}
+		if place == 0 {
+			return v
+		}
+		place--
+	}
+	return nil
+}
+
 // take fills the snapshot with the state of the SM in cycle t and reports whether the SM held a warp then.
 func (p *snapshot) take(s *sm, t int64, chooser Chooser) bool {
 	p.sm, p.cycle, p.open = s.id, t, p.open[:0]
-	var held int
+	held := 0
 	for i, c := range s.cores {
-		n := 0
-		for _, v := range c.warps {
-			if v.shows(t) {
-				n++
-			}
-		}
-		p.issued[i], p.held[i] = c.issuedAt == t, n
-		if held += n; cap(p.states[i]) < n {
-			p.states[i] = make([]WarpState, n, 2*n)
-		}
-		p.states[i] = p.states[i][:n]
+		shot := &p.cores[i]
+		shot.issued, shot.held, shot.states = c.issuedAt == t, c.shown(t), shot.states[:0]
+		held += shot.held
 	}
 	switch {
 	case held == 0:
 		return false
 	case chooser != nil:
 		scheduler, place := chooser.Choose(p, t)
-		p.look(s.cores[scheduler], place, place)
+		p.look(s.cores[scheduler].showing(place, t), &p.chosen)
 	default:
-		for _, c := range s.cores {
-			p.look(c, 0, len(c.warps))
+		for i, c := range s.cores {
+			shot := &p.cores[i]
+			shot.states = append(shot.states, make([]WarpState, shot.held)...)
+			for place := range shot.states {
+				p.look(c.showing(place, t), &shot.states[place])
+			}
 		}
 	}
 	return true
 }
 
-// look takes the states of the warps of a sub-core that are shown from one place to another.
-func (p *snapshot) look(c *subcore, first, last int) {
-	place := 0
-	for _, v := range c.warps {
-		if !v.shows(p.cycle) {
-			continue
-		}
-		if place >= first {
-			to := &p.states[c.id][place]
-			var open bool
-			if *to, open = v.state(p.cycle); open {
-				p.open = append(p.open, openState{v, to})
-			}
-		}
-		if place++; place > last {
-			return
-		}
+// look takes the state of a warp.
+func (p *snapshot) look(v *resident, to *WarpState) {
+	var open bool
+	if *to, open = v.state(p.cycle); open {
+		p.open = append(p.open, openState{v, to})
 	}
 }
 

@@ -67,24 +67,31 @@ type outstanding struct {
 
 // NewSM returns the memory path of an SM with an empty L1.
 func NewSM(cfg *Config, id int) *SM {
-	return newSM(cfg, int32(id), newSectored(cfg.l1Sets, cfg.l1Ways))
+	const room = 32 // requests and what belongs to them of a quantum of a usual kernel
+	s := &SM{
+		id: int32(id), subs: make([]path, cfg.Schedulers),
+		log: make([]request, 0, room), fills: make([]fill, 0, room), freed: make([]int32, 0, room), waiters: make([]waiter, 1, room),
+		idle: make([]int32, 0, room), tickets: make([]ticket, 0, room), unused: make([]int32, 0, room), answers: make([]Answer, 0, room),
+	}
+	return s.Successor(cfg)
 }
 
-func newSM(cfg *Config, id int32, l1 *sectored) *SM {
-	s := &SM{cfg: cfg, id: id, l1: l1, subs: make([]path, cfg.Schedulers), waiters: make([]waiter, 1)}
-	for i := range s.subs {
-		s.subs[i] = path{lg: newQueue(cfg.queueLG), mio: newQueue(cfg.queueMIO)}
+// Successor makes the memory path one of the same SM for another launch, with an empty L1 in the storage of this one's.
+func (s *SM) Successor(cfg *Config) *SM {
+	l1, subs := s.l1, s.subs
+	if l1 == nil || l1.sets != uint64(max(cfg.l1Sets, 1)) {
+		l1 = newSectored(cfg.l1Sets, cfg.l1Ways)
+	} else {
+		l1.clear()
+	}
+	for i := range subs {
+		subs[i] = path{lg: newQueue(cfg.queueLG), mio: newQueue(cfg.queueMIO)}
+	}
+	*s = SM{
+		cfg: cfg, id: s.id, l1: l1, subs: subs, log: s.log[:0], fills: s.fills[:0], freed: s.freed[:0], waiters: s.waiters[:1],
+		idle: s.idle[:0], tickets: s.tickets[:0], unused: s.unused[:0], answers: s.answers[:0], credit: s.credit[:0],
 	}
 	return s
-}
-
-// Successor returns the memory path of the same SM for another launch, with an empty L1 in the storage of this one's.
-func (s *SM) Successor(cfg *Config) *SM {
-	if s.l1.sets != uint64(max(cfg.l1Sets, 1)) {
-		return NewSM(cfg, int(s.id))
-	}
-	s.l1.clear()
-	return newSM(cfg, s.id, s.l1)
 }
 
 // LGReady returns the first cycle in which the sub-core's queue for local and global memory has a place.

@@ -12,6 +12,7 @@ import (
 	"math/bits"
 
 	"gpa/emu"
+	"gpa/emu/stall"
 	"gpa/profiler"
 )
 
@@ -40,16 +41,23 @@ type Sampler struct {
 	options Options
 	period  int64
 	turn    []int    // by SM, with a fixed period: the scheduler after the one sampled last
-	samples []sample // of the present launch; equal ones are added up where the period is fixed
+	samples []sample // of the present launch
+	counts  []int64  // with a fixed period: how many of them there are, as equal ones are taken once
 	place   map[sample]int
 }
 
-// A sample is one sample as it is taken, or several equal ones: count then says how many.
+// A sample is one sample as it is taken.
 type sample struct {
-	cycle  int64 // 0 with a fixed period, where it does not matter
-	count  int64
-	state  emu.WarpState
-	issued bool
+	cycle              int64 // 0 with a fixed period, where it does not matter
+	pc, producerPC     uint64
+	code, producerCode int32
+	reason             stall.Reason
+	issued, produced   bool
+}
+
+func newSample(w emu.WarpState, issued bool) sample {
+	return sample{pc: w.PC, producerPC: w.ProducerPC, code: int32(w.Code), producerCode: int32(w.ProducerCode), reason: w.Reason,
+		issued: issued, produced: w.HasProducer}
 }
 
 // New returns a sampler.
@@ -66,7 +74,7 @@ func New(o Options) (*Sampler, error) {
 func (s *Sampler) Begin(*emu.LaunchFacts) {
 	s.period = int64(max(s.options.Period, MinPeriod))
 	s.turn = s.turn[:0]
-	s.samples = s.samples[:0]
+	s.samples, s.counts = s.samples[:0], s.counts[:0]
 	s.place = make(map[sample]int)
 }
 
@@ -89,12 +97,12 @@ func (s *Sampler) Sample(view emu.SMView, cycle int64) {
 		return
 	}
 	warp := s.draw(view, scheduler, cycle)
-	taken := sample{state: view.Warp(scheduler, warp), issued: view.Issued(scheduler)}
+	taken := newSample(view.Warp(scheduler, warp), view.Issued(scheduler))
 	if !s.automatic() {
 		s.add(taken)
 		return
 	}
-	taken.cycle, taken.count = cycle, 1
+	taken.cycle = cycle
 	s.samples = append(s.samples, taken)
 	s.thin()
 }
@@ -120,9 +128,9 @@ func (s *Sampler) add(taken sample) {
 	if !ok {
 		i = len(s.samples)
 		s.place[taken] = i
-		s.samples = append(s.samples, taken)
+		s.samples, s.counts = append(s.samples, taken), append(s.counts, 0)
 	}
-	s.samples[i].count++
+	s.counts[i]++
 }
 
 // thin doubles the period as long as there are too many samples. What is left is what the longer period would have
@@ -219,18 +227,22 @@ func (s *Sampler) Period() int { return int(s.period) }
 func (s *Sampler) Samples() []profiler.Sample {
 	out := make([]profiler.Sample, 0, len(s.samples))
 	for i := range s.samples {
-		out = append(out, s.samples[i].profiled())
+		count := int64(1)
+		if !s.automatic() {
+			count = s.counts[i]
+		}
+		out = append(out, s.samples[i].profiled(count))
 	}
 	return profiler.Collect(out)
 }
 
-func (s *sample) profiled() profiler.Sample {
-	out := profiler.Sample{Code: s.state.Code, PC: s.state.PC, Reason: s.state.Reason, Count: s.count}
+func (s *sample) profiled(count int64) profiler.Sample {
+	out := profiler.Sample{Code: int(s.code), PC: s.pc, Reason: s.reason, Count: count}
 	if !s.issued {
-		out.Latency = s.count
+		out.Latency = count
 	}
-	if s.state.HasProducer {
-		out.Producer = profiler.Producer{Known: true, Code: s.state.ProducerCode, PC: s.state.ProducerPC}
+	if s.produced {
+		out.Producer = profiler.Producer{Known: true, Code: int(s.producerCode), PC: s.producerPC}
 	}
 	return out
 }
