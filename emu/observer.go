@@ -21,14 +21,16 @@ type Observer interface {
 }
 
 // A Chooser is an Observer that looks at one warp of each sample only, and says at which before the sample is taken: that
-// saves the others' states. The view that [Observer.Sample] gets then has the state of that warp alone.
+// saves the others' states.
 type Chooser interface {
 	Observer
-	// Chooses reports whether the observer chooses in the launch that begins.
+	// Chooses reports whether the observer chooses in the launch that begins. If not, it is like any other.
 	Chooses() bool
-	// Choose returns the scheduler and which of its warps, of a view that has no states and holds at least one warp. As of
+	// Choose returns a scheduler and which of its warps. held has the number of warps by scheduler; there is one at least. As of
 	// NextSample, calls may come from several goroutines.
-	Choose(view SMView, cycle int64) (scheduler, i int)
+	Choose(sm int, held []int, cycle int64) (scheduler, i int)
+	// Take is called in the place of Sample with the state of the warp, and whether its scheduler issued in that cycle.
+	Take(w WarpState, issued bool, cycle int64)
 }
 
 // LaunchFacts are what is known of a launch before it runs.

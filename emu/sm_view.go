@@ -2,6 +2,7 @@ package emu
 
 import (
 	"math/bits"
+	"slices"
 
 	"gpa/emu/mem"
 	"gpa/emu/stall"
@@ -136,18 +137,16 @@ func (w *WarpState) produced(o *op) {
 // A snapshot is the view of an SM in one cycle. It is taken when the cycle has passed and shown to the observer when
 // the producers of all stalls in it are known.
 type snapshot struct {
-	sm     int
-	cycle  int64
-	cores  []coreShot
-	chosen WarpState // where the observer chooses
-	open   []openState
+	sm    int
+	cycle int64
+	cores []coreShot
+	open  []openState
 }
 
 // A coreShot is a snapshot of a sub-core.
 type coreShot struct {
 	issued bool
-	held   int         // warps
-	states []WarpState // of these, where the observer does not choose
+	states []WarpState // of its warps
 }
 
 // An openState is one of a snapshot's states whose producer is not known yet.
@@ -158,17 +157,11 @@ type openState struct {
 
 func newSnapshot(cores int) *snapshot { return &snapshot{cores: make([]coreShot, cores)} }
 
-func (p *snapshot) SM() int                   { return p.sm }
-func (p *snapshot) Schedulers() int           { return len(p.cores) }
-func (p *snapshot) Warps(scheduler int) int   { return p.cores[scheduler].held }
-func (p *snapshot) Issued(scheduler int) bool { return p.cores[scheduler].issued }
-
-func (p *snapshot) Warp(scheduler, place int) WarpState {
-	if states := p.cores[scheduler].states; place < len(states) {
-		return states[place]
-	}
-	return p.chosen
-}
+func (p *snapshot) SM() int                             { return p.sm }
+func (p *snapshot) Schedulers() int                     { return len(p.cores) }
+func (p *snapshot) Warps(scheduler int) int             { return len(p.cores[scheduler].states) }
+func (p *snapshot) Issued(scheduler int) bool           { return p.cores[scheduler].issued }
+func (p *snapshot) Warp(scheduler, place int) WarpState { return p.cores[scheduler].states[place] }
 
 // shows reports whether a sample of cycle t shows the warp.
 func (v *resident) shows(t int64) bool { return t >= v.born && (!v.ended || t < v.blocked) }
@@ -208,38 +201,22 @@ func (c *subcore) showing(place int, t int64) *resident {
 }
 
 // take fills the snapshot with the state of the SM in cycle t and reports whether the SM held a warp then.
-func (p *snapshot) take(s *sm, t int64, chooser Chooser) bool {
+func (p *snapshot) take(s *sm, t int64) bool {
 	p.sm, p.cycle, p.open = s.id, t, p.open[:0]
 	held := 0
 	for i, c := range s.cores {
-		shot := &p.cores[i]
-		shot.issued, shot.held, shot.states = c.issuedAt == t, c.shown(t), shot.states[:0]
-		held += shot.held
-	}
-	switch {
-	case held == 0:
-		return false
-	case chooser != nil:
-		scheduler, place := chooser.Choose(p, t)
-		p.look(s.cores[scheduler].showing(place, t), &p.chosen)
-	default:
-		for i, c := range s.cores {
-			shot := &p.cores[i]
-			shot.states = append(shot.states, make([]WarpState, shot.held)...)
-			for place := range shot.states {
-				p.look(c.showing(place, t), &shot.states[place])
+		n := c.shown(t)
+		p.cores[i] = coreShot{c.issuedAt == t, slices.Grow(p.cores[i].states[:0], n)[:n]}
+		for place := range n {
+			v, to := c.showing(place, t), &p.cores[i].states[place]
+			var open bool
+			if *to, open = v.state(t); open {
+				p.open = append(p.open, openState{v, to})
 			}
 		}
+		held += n
 	}
-	return true
-}
-
-// look takes the state of a warp.
-func (p *snapshot) look(v *resident, to *WarpState) {
-	var open bool
-	if *to, open = v.state(p.cycle); open {
-		p.open = append(p.open, openState{v, to})
-	}
+	return held > 0
 }
 
 // complete fills in the producers that are known by now and reports whether all are.
@@ -255,68 +232,4 @@ func (p *snapshot) complete() bool {
 	}
 	p.open = rest
 	return len(rest) == 0
-}
-
-// A samplerQueue takes the samples of an SM and holds them back until they are complete.
-type samplerQueue struct {
-	observer Observer
-	chooser  Chooser // the observer, if it chooses
-	next     int64   // the next cycle to sample
-	taken    []*snapshot
-	unused   []*snapshot
-}
-
-func newSamplerQueue(o Observer) samplerQueue {
-	q := samplerQueue{observer: o}
-	if c, ok := o.(Chooser); ok && c.Chooses() {
-		q.chooser = c
-	}
-	return q
-}
-
-// begin asks for the first sample at or after cycle t, when the SM has got a block while it held none.
-func (q *samplerQueue) begin(s *sm, t int64) {
-	if q.observer == nil {
-		q.next = mem.Never
-		return
-	}
-	if t > q.next || q.next == 0 {
-		q.next = q.observer.NextSample(s.id, t)
-	}
-}
-
-// upTo takes the samples of the cycles before t.
-func (q *samplerQueue) upTo(s *sm, t int64) {
-	for q.next < t {
-		p := q.blank(len(s.cores))
-		if p.take(s, q.next, q.chooser) {
-			q.taken = append(q.taken, p)
-		} else {
-			q.unused = append(q.unused, p)
-		}
-		q.next = q.observer.NextSample(s.id, q.next+1)
-	}
-}
-
-func (q *samplerQueue) blank(cores int) *snapshot {
-	if n := len(q.unused); n > 0 {
-		p := q.unused[n-1]
-		q.unused = q.unused[:n-1]
-		return p
-	}
-	return newSnapshot(cores)
-}
-
-// deliver shows the observer the samples that are complete, in order. All are completed as far as they can be, also those
-// behind one that is still open: a warp that has its answers goes on in the next quantum.
-func (q *samplerQueue) deliver() {
-	n, open := 0, false
-	for _, p := range q.taken {
-		if open = !p.complete() || open; !open {
-			q.observer.Sample(p, p.cycle)
-			n++
-		}
-	}
-	q.unused = append(q.unused, q.taken[:n]...)
-	q.taken = q.taken[:copy(q.taken, q.taken[n:])]
 }

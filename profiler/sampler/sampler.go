@@ -41,9 +41,9 @@ type Sampler struct {
 	options Options
 	period  int64
 	turn    []int    // by SM, with a fixed period: the scheduler after the one sampled last
-	samples []sample // of the present launch
-	counts  []int64  // with a fixed period: how many of them there are, as equal ones are taken once
-	place   map[sample]int
+	samples []sample // of the present launch, with the automatic period
+	equal   tally    // of them, with a fixed one
+	held    []int    // scratch: warps by scheduler
 }
 
 // A sample is one sample as it is taken.
@@ -54,6 +54,9 @@ type sample struct {
 	reason             stall.Reason
 	issued, produced   bool
 }
+
+// A tally counts equal samples.
+type tally map[sample]int64
 
 func newSample(w emu.WarpState, issued bool) sample {
 	return sample{pc: w.PC, producerPC: w.ProducerPC, code: int32(w.Code), producerCode: int32(w.ProducerCode), reason: w.Reason,
@@ -74,8 +77,7 @@ func New(o Options) (*Sampler, error) {
 func (s *Sampler) Begin(*emu.LaunchFacts) {
 	s.period = int64(max(s.options.Period, MinPeriod))
 	s.turn = s.turn[:0]
-	s.samples, s.counts = s.samples[:0], s.counts[:0]
-	s.place = make(map[sample]int)
+	s.samples, s.equal = s.samples[:0], make(tally)
 }
 
 // automatic reports whether the period grows with the launch.
@@ -86,20 +88,32 @@ func (s *Sampler) NextSample(_ int, cycle int64) int64 {
 	return max(1, (cycle+s.period-1)/s.period) * s.period
 }
 
-// Sample takes a sample of one warp. A cycle that was named before the period doubled, and does not end a period any
-// more, is let pass.
+// Sample takes a sample of one warp.
 func (s *Sampler) Sample(view emu.SMView, cycle int64) {
 	if cycle%s.period != 0 {
 		return
 	}
-	scheduler, ok := s.scheduler(view, cycle)
+	s.held = s.held[:0]
+	for scheduler := range view.Schedulers() {
+		s.held = append(s.held, view.Warps(scheduler))
+	}
+	scheduler, ok := s.scheduler(view.SM(), s.held, cycle)
 	if !ok {
 		return
 	}
-	warp := s.draw(view, scheduler, cycle)
-	taken := newSample(view.Warp(scheduler, warp), view.Issued(scheduler))
+	warp := draw(s.options.Seed, view.SM(), cycle, s.held[scheduler])
+	s.Take(view.Warp(scheduler, warp), view.Issued(scheduler), cycle)
+}
+
+// Take takes the sample of a warp that has been chosen. A cycle that was named before the period doubled, and does not end a
+// period any more, is let pass.
+func (s *Sampler) Take(w emu.WarpState, issued bool, cycle int64) {
+	if cycle%s.period != 0 {
+		return
+	}
+	taken := newSample(w, issued)
 	if !s.automatic() {
-		s.add(taken)
+		s.equal[taken]++
 		return
 	}
 	taken.cycle = cycle
@@ -111,26 +125,10 @@ func (s *Sampler) Sample(view emu.SMView, cycle int64) {
 // one it depends on the SM's samples before.
 func (s *Sampler) Chooses() bool { return s.automatic() }
 
-// Choose returns the warp that Sample will look at.
-func (s *Sampler) Choose(view emu.SMView, cycle int64) (scheduler, i int) {
-	scheduler, _ = thinnedTurn(view, cycle/MinPeriod)
-	return scheduler, s.draw(view, scheduler, cycle)
-}
-
-// draw selects a warp of a scheduler.
-func (s *Sampler) draw(view emu.SMView, scheduler int, cycle int64) int {
-	return draw(s.options.Seed, view.SM(), cycle, view.Warps(scheduler))
-}
-
-// add counts a sample together with its equals.
-func (s *Sampler) add(taken sample) {
-	i, ok := s.place[taken]
-	if !ok {
-		i = len(s.samples)
-		s.place[taken] = i
-		s.samples, s.counts = append(s.samples, taken), append(s.counts, 0)
-	}
-	s.counts[i]++
+// Choose returns the warp that is sampled.
+func (s *Sampler) Choose(sm int, held []int, cycle int64) (scheduler, i int) {
+	scheduler, _ = thinnedTurn(held, cycle/MinPeriod)
+	return scheduler, draw(s.options.Seed, sm, cycle, held[scheduler])
 }
 
 // thin doubles the period as long as there are too many samples. What is left is what the longer period would have
@@ -148,18 +146,18 @@ func (s *Sampler) thin() {
 	}
 }
 
-// scheduler picks the scheduler whose turn it is; false where none holds a warp.
-func (s *Sampler) scheduler(view emu.SMView, cycle int64) (int, bool) {
+// scheduler picks the scheduler whose turn it is, of those that hold so many warps; false where none holds any.
+func (s *Sampler) scheduler(sm int, held []int, cycle int64) (int, bool) {
 	if s.automatic() {
-		return thinnedTurn(view, cycle/MinPeriod)
+		return thinnedTurn(held, cycle/MinPeriod)
 	}
-	for view.SM() >= len(s.turn) {
+	for sm >= len(s.turn) {
 		s.turn = append(s.turn, 0)
 	}
-	n := view.Schedulers()
+	n := len(held)
 	for i := range n {
-		if scheduler := (s.turn[view.SM()] + i) % n; view.Warps(scheduler) > 0 {
-			s.turn[view.SM()] = (scheduler + 1) % n
+		if scheduler := (s.turn[sm] + i) % n; held[scheduler] > 0 {
+			s.turn[sm] = (scheduler + 1) % n
 			return scheduler, true
 		}
 	}
@@ -170,10 +168,10 @@ func (s *Sampler) scheduler(view emu.SMView, cycle int64) (int, bool) {
 // period has been dropped any number of times. A plain rotation would leave two of four schedulers, then one. With two
 // or four schedulers the sum of the period's digits to that base does it: any aligned run of two or four periods, of the
 // kept ones too, has every remainder once. An odd number of schedulers stays in rotation by itself.
-func thinnedTurn(view emu.SMView, period int64) (int, bool) {
-	var busy int
-	for scheduler := range view.Schedulers() {
-		if view.Warps(scheduler) > 0 {
+func thinnedTurn(held []int, period int64) (int, bool) {
+	busy := 0
+	for _, n := range held {
+		if n > 0 {
 			busy++
 		}
 	}
@@ -181,8 +179,8 @@ func thinnedTurn(view emu.SMView, period int64) (int, bool) {
 		return 0, false
 	}
 	turn := rotation(period, int64(busy))
-	for scheduler := range view.Schedulers() {
-		if view.Warps(scheduler) == 0 {
+	for scheduler, n := range held {
+		if n == 0 {
 			continue
 		}
 		if turn == 0 {
@@ -225,13 +223,17 @@ func (s *Sampler) Period() int { return int(s.period) }
 
 // Samples returns the samples of the launch, equal ones added up, in a profile's order.
 func (s *Sampler) Samples() []profiler.Sample {
-	out := make([]profiler.Sample, 0, len(s.samples))
-	for i := range s.samples {
-		count := int64(1)
-		if !s.automatic() {
-			count = s.counts[i]
+	equal := s.equal
+	if s.automatic() {
+		equal = make(tally)
+		for _, t := range s.samples {
+			t.cycle = 0
+			equal[t]++
 		}
-		out = append(out, s.samples[i].profiled(count))
+	}
+	out := make([]profiler.Sample, 0, len(equal))
+	for t, count := range equal {
+		out = append(out, t.profiled(count))
 	}
 	return profiler.Collect(out)
 }

@@ -159,10 +159,9 @@ func TestThinnedTurnsAreFair(t *testing.T) {
 	for _, warps := range [][]int{{1, 1, 1, 1}, {1, 1, 0, 1}, {0, 1, 0, 1}, {1, 1, 0, 0}, {0, 0, 1, 0}} {
 		for shift := range 6 {
 			t.Run(fmt.Sprintf("%v dropped %d times", warps, shift), func(t *testing.T) {
-				sm := waiting(warps...)
 				seen := make([]int, len(warps))
 				for period := range int64(24) {
-					scheduler, ok := thinnedTurn(sm, (period+12)<<shift)
+					scheduler, ok := thinnedTurn(warps, (period+12)<<shift)
 					if !ok || warps[scheduler] == 0 {
 						t.Fatalf("scheduler %d, %v", scheduler, ok)
 					}
@@ -177,7 +176,7 @@ func TestThinnedTurnsAreFair(t *testing.T) {
 			})
 		}
 	}
-	if _, ok := thinnedTurn(waiting(0, 0, 0, 0), 1); ok {
+	if _, ok := thinnedTurn([]int{0, 0, 0, 0}, 1); ok {
 		t.Error("an SM without warps gives a sample")
 	}
 }
@@ -350,5 +349,23 @@ func BenchmarkSample(b *testing.B) {
 				s.Sample(sm, cycle)
 			}
 		})
+	}
+}
+
+// TestChosenAsSampled holds that a sampler which is asked for its choice first takes what it takes of a view.
+func TestChosenAsSampled(t *testing.T) {
+	sm := waiting(2, 0, 3, 1)
+	held := []int{2, 0, 3, 1}
+	viewed, chosen := newSampler(t, Options{Seed: 3}), newSampler(t, Options{Seed: 3})
+	if !viewed.Chooses() || newSampler(t, Options{Period: 64}).Chooses() {
+		t.Error("a sampler chooses with the automatic period, and with no other")
+	}
+	for cycle := int64(MinPeriod); cycle < 3*maxHeld*MinPeriod; cycle += MinPeriod {
+		viewed.Sample(sm, cycle)
+		scheduler, i := chosen.Choose(sm.SM(), held, cycle)
+		chosen.Take(sm.Warp(scheduler, i), sm.Issued(scheduler), cycle)
+	}
+	if diff := cmp.Diff(viewed.Samples(), chosen.Samples()); diff != "" || viewed.Period() != chosen.Period() {
+		t.Errorf("viewed (-), chosen (+):\n%s", diff)
 	}
 }

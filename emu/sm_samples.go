@@ -1,0 +1,142 @@
+package emu
+
+import "gpa/emu/mem"
+
+// A samplerQueue takes the samples of an SM and holds them back until they are complete.
+type samplerQueue struct {
+	observer Observer
+	chooser  Chooser // the observer, if it chooses
+	next     int64   // the next cycle to sample
+
+	taken  []*snapshot
+	unused []*snapshot
+
+	picks []pick // where the observer chooses
+	held  []int  // scratch: warps by sub-core
+}
+
+// A pick is a sample of the one warp that the observer has chosen.
+type pick struct {
+	cycle  int64
+	state  WarpState
+	issued bool      // by its scheduler
+	open   *resident // the warp, while the producer of its stall is not known
+}
+
+func newSamplerQueue(o Observer) samplerQueue {
+	q := samplerQueue{observer: o}
+	if c, ok := o.(Chooser); ok && c.Chooses() {
+		q.chooser = c
+	}
+	return q
+}
+
+// begin asks for the first sample at or after cycle t, when the SM has got a block while it held none.
+func (q *samplerQueue) begin(s *sm, t int64) {
+	if q.observer == nil {
+		q.next = mem.Never
+		return
+	}
+	if t > q.next || q.next == 0 {
+		q.next = q.observer.NextSample(s.id, t)
+	}
+}
+
+// upTo takes the samples of the cycles before t.
+func (q *samplerQueue) upTo(s *sm, t int64) {
+	for q.next < t {
+		if q.chooser != nil {
+			q.pick(s, q.next)
+		} else {
+			q.snap(s, q.next)
+		}
+		q.next = q.observer.NextSample(s.id, q.next+1)
+	}
+}
+
+// pick takes a sample of one warp, if there is any.
+func (q *samplerQueue) pick(s *sm, t int64) {
+	q.held = q.held[:0]
+	any := 0
+	for _, c := range s.cores {
+		n := c.shown(t)
+		q.held = append(q.held, n)
+		any |= n
+	}
+	if any == 0 {
+		return
+	}
+	scheduler, place := q.chooser.Choose(s.id, q.held, t)
+	c := s.cores[scheduler]
+	v := c.showing(place, t)
+	p := pick{cycle: t, issued: c.issuedAt == t}
+	var open bool
+	if p.state, open = v.state(t); open {
+		p.open = v
+	}
+	q.picks = append(q.picks, p)
+}
+
+// snap takes a sample of all warps, if there is any.
+func (q *samplerQueue) snap(s *sm, t int64) {
+	p := q.blank(len(s.cores))
+	if p.take(s, t) {
+		q.taken = append(q.taken, p)
+	} else {
+		q.unused = append(q.unused, p)
+	}
+}
+
+func (q *samplerQueue) blank(cores int) *snapshot {
+	if n := len(q.unused); n > 0 {
+		p := q.unused[n-1]
+		q.unused = q.unused[:n-1]
+		return p
+	}
+	return newSnapshot(cores)
+}
+
+// complete fills in the producer if it is known by now and reports whether it is.
+func (p *pick) complete() bool {
+	if p.open == nil {
+		return true
+	}
+	o, open := p.open.producer(p.cycle)
+	if !open {
+		p.state.produced(o)
+		p.open = nil
+	}
+	return !open
+}
+
+// complete completes the samples as far as it is possible, also those behind one that is still open: a warp that has its
+// answers goes on in the next quantum. It returns how many can be delivered, in order.
+func (q *samplerQueue) complete() (picks, taken int) {
+	picks, taken = len(q.picks), len(q.taken)
+	for i := len(q.picks) - 1; i >= 0; i-- {
+		if !q.picks[i].complete() {
+			picks = i
+		}
+	}
+	for i := len(q.taken) - 1; i >= 0; i-- {
+		if !q.taken[i].complete() {
+			taken = i
+		}
+	}
+	return picks, taken
+}
+
+// deliver shows the observer the samples that are complete, in order.
+func (q *samplerQueue) deliver() {
+	picks, taken := q.complete()
+	for i := range q.picks[:picks] {
+		p := &q.picks[i]
+		q.chooser.Take(p.state, p.issued, p.cycle)
+	}
+	q.picks = q.picks[:copy(q.picks, q.picks[picks:])]
+	for _, p := range q.taken[:taken] {
+		q.observer.Sample(p, p.cycle)
+	}
+	q.unused = append(q.unused, q.taken[:taken]...)
+	q.taken = q.taken[:copy(q.taken, q.taken[taken:])]
+}
