@@ -36,7 +36,7 @@ func (in *Input) sequences(code int) sequence {
 		for i := range t.steps {
 			n := blamer.Node{Code: code, Inst: b.First + i}
 			switch inst := in.Inst(n); {
-			case found[n.Inst] == 0 && (inst.Op == sass.I2F || isHigh(inst)) && in.lineOps(n).integerDivision():
+			case found[n.Inst] == 0 && (isReciprocalSeed(inst) || isHigh(inst)) && in.lineOps(n).integerDivision():
 				in.followDivision(found, n, i, deps) // from the product on where the reciprocal is made before a loop
 			case inst.Op == sass.F2F && writesPair(inst):
 				in.followDoubles(found, n, i, deps)
@@ -60,8 +60,14 @@ func (in *Input) followDivision(found sequence, seed blamer.Node, at int, deps [
 		}
 		reached[i] = true
 		count++
-		found[n.Inst] = 1 - float64(cheapSteps)/integerSteps
+		found[n.Inst] = 1 - cheapSteps/float64(steps)
 	}
+}
+
+// isReciprocalSeed reports whether an instruction converts a divisor: rounded up, so that the reciprocal is never too large. Other
+// conversions from integers round to the nearest.
+func isReciprocalSeed(inst *sass.Inst) bool {
+	return inst.Op == sass.I2F && inst.Mod(sass.Round) == sass.RoundRP
 }
 
 // isHigh reports whether an instruction multiplies for the high half of the product.
@@ -255,10 +261,18 @@ func (c *collector) addSequence(s Scope, code int, found sequence) {
 		}
 		for _, b := range c.in.byUse[n] {
 			if goesWithCode(b.Detail) {
-				c.addShare(s, b, max(share, found[b.Def.Inst]))
+				c.addShare(s, b, found.shareOf(b))
 			}
 		}
 	}
+}
+
+// shareOf is the share of a stall that goes. Who waits for a result that is still computed passes the wait on to who uses it then.
+func (s sequence) shareOf(b *blamer.Blame) float64 {
+	if b.Def.Code != b.Use.Code {
+		return 0
+	}
+	return s[b.Def.Inst]
 }
 
 // goesWithCode reports whether a stall at an instruction goes with it.

@@ -51,12 +51,13 @@ type EvaluationSummary struct {
 	TriedError float64 `json:"tried_error,omitempty"`
 }
 
-// EvaluatePair holds the advice on the result before against the result after. Both have one kernel, or the longest counts.
+// EvaluatePair holds the advice on the costliest kernel of the result before against the result after. Where the change has made several
+// kernels of it, as a second one that adds up the parts, all of them count.
 func EvaluatePair(name, optimizer string, changed []int, before, after *Result) *EvaluatedPair {
 	p := &EvaluatedPair{Pair: name, Optimizer: optimizer}
 	b, a := longest(before), longest(after)
-	if a.cycles > 0 {
-		p.Achieved = float64(b.cycles) / float64(a.cycles)
+	if cycles := instead(before, after, b); cycles > 0 {
+		p.Achieved = float64(b.cycles) / float64(cycles)
 	}
 	_, was, module := before.launch(b.shown)
 	var advice *advisor.Advice
@@ -92,6 +93,18 @@ func EvaluateSilence(name, optimizer string, r *Result) *EvaluatedPair {
 		silent = silent && rank == 0
 	}
 	return &EvaluatedPair{Pair: name, Optimizer: optimizer, Silent: &silent, OutputsEqual: true}
+}
+
+// instead adds up the cycles of the kernels after that do a kernel's work: all but those that were beside it before, by their names.
+func instead(before, after *Result, k *kernelSummary) int64 {
+	var cycles int64
+	others := before.kernels()
+	for _, x := range after.kernels() {
+		if !slices.ContainsFunc(others, func(o *kernelSummary) bool { return o.name == x.name && o.name != k.name }) {
+			cycles += x.cycles
+		}
+	}
+	return cycles
 }
 
 // longest returns the kernel that takes most cycles.
