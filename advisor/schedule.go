@@ -112,6 +112,9 @@ func (t *trace) schedule(f freedom) *schedule {
 				continue // the test at the end of a round stands in the last one only
 			}
 			s.own[r*n+i] = t.steps[i].own
+			if r > 0 {
+				s.own[r*n+i] = max(0, t.steps[i].own-t.steps[i].branched) // no branch leads from round to round
+			}
 		}
 		t.link(s, r, f.gone, within, begun, issued)
 	}
@@ -183,25 +186,6 @@ func (t *trace) latency(def int, had float64) float64 {
 		return had
 	}
 	return min(had, fixedLatency*t.unit)
-}
-
-// control marks the branch that ends a round and the tests that only it reads.
-func (t *trace) control() []bool {
-	marked := make([]bool, len(t.steps))
-	last := len(t.steps) - 1
-	if last < 0 || t.steps[last].op != sass.BRA {
-		return marked
-	}
-	marked[last] = true
-	within, around := t.dependences()
-	for _, d := range within[last] {
-		read := false
-		for i := range t.steps {
-			read = read || i != last && (slices.Contains(within[i], d) || slices.Contains(around[i], d))
-		}
-		marked[d] = !read
-	}
-	return marked
 }
 
 // order keeps what must not pass each other: side effects, and loads and stores that may mean the same place.

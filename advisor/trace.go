@@ -6,6 +6,7 @@ import (
 	"gpa/blamer"
 	"gpa/cubin/cfg"
 	"gpa/cubin/sass"
+	"gpa/emu/stall"
 )
 
 // A trace is the straight way through a scope that its warps take most often: what a programmer has before his eyes who moves
@@ -25,6 +26,7 @@ type step struct {
 	effect
 	variable bool // its latency varies
 	op       sass.Op
+	branched float64 // of own: until the branch that leads there is resolved
 }
 
 // A wait is for the result of an earlier step, or of one of the round before.
@@ -139,6 +141,9 @@ func (in *Input) newTrace(code int, parts []part) *trace {
 		}
 	}
 	t.unit = issued / float64(max(1, count))
+	if len(t.steps) > 0 && len(t.steps[0].insts) == 1 {
+		t.steps[0].branched = in.samplesAt(blamer.Node{Code: code, Inst: t.steps[0].insts[0]}, stall.BranchResolving)
+	}
 	for use := range t.steps {
 		in.addWaits(t, code, use, at)
 	}

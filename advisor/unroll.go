@@ -61,7 +61,8 @@ func (in *Input) limitByTrips(m *Match, blames []*blamer.Blame) bool {
 	if rounds < 2 {
 		return false // the compiler has unrolled it
 	}
-	m.hide(in.hidden(m.Scope, freedom{rounds: rounds}))
+	in.countControl(m, rounds)
+	m.hide(max(0, in.hidden(m.Scope, freedom{rounds: rounds})-m.Gone-in.transferred(m.Scope, blames)/2*(1-1/float64(rounds))))
 	m.Change = in.overlapped(m.Scope.Loop, blames, rounds)
 	m.Suggestions = []string{
 		fmt.Sprintf("Unroll the loop at %s (#pragma unroll 4 before it, or by hand), so that loads and arithmetic of several iterations are under way together.%s", at, times),
@@ -71,6 +72,50 @@ func (in *Input) limitByTrips(m *Match, blames []*blamer.Blame) bool {
 			"If the compiler does not unroll it, the trip count is unknown to it or the body calls a function: make the bound a constant or a template argument, inline the call, and mark read-only pointers const __restrict__ so that loads can move up.")
 	}
 	return true
+}
+
+// countControl enters the branches, tests and counting that the rounds of a loop have in common when they are unrolled.
+func (in *Input) countControl(m *Match, rounds int) {
+	for _, t := range in.traces(m.Scope) {
+		if len(t.steps) == 0 {
+			continue
+		}
+		m.Gone += t.steps[0].branched
+		for i, once := range t.control() {
+			if once && len(t.steps[i].insts) == 1 {
+				m.Gone += in.codes[m.Scope.Code].issued[t.steps[i].insts[0]]
+			}
+		}
+	}
+	m.Gone *= 1 - 1/float64(rounds)
+	m.Samples += m.Gone
+}
+
+// transferred is the number of samples in which the memory brings what the loads of a scope that were blamed ask for. Rounds that are
+// under way together share the latency of the memory, but not this time: a load waits for half of what is asked for with it, on
+// average.
+func (in *Input) transferred(s Scope, blames []*blamer.Blame) float64 {
+	loads := map[blamer.Node]bool{}
+	for _, b := range blames {
+		loads[b.Def] = b.Detail == blamer.GlobalMemory
+	}
+	sectors, all := 0.0, 0.0
+	for code, c := range in.codes {
+		if c == nil {
+			continue
+		}
+		for i := range c.counters {
+			all += c.counters[i].sectors
+			if loads[blamer.Node{Code: code, Inst: i}] {
+				sectors += c.counters[i].sectors
+			}
+		}
+	}
+	busy := in.busyCycles()
+	if all == 0 || busy <= 0 {
+		return 0
+	}
+	return in.Total * min(1, in.memoryCycles()/busy) * sectors / all
 }
 
 // hasCall reports whether a function is called in the scope.
