@@ -35,6 +35,16 @@ func (in *Input) queued() float64 {
 	return sum + in.ByReason[stall.LgThrottle]
 }
 
+// firstUses is the number of samples in which warps wait for constants and, where the code fits the cache, for instructions that
+// nobody on their SM has used before: they come once for each SM.
+func (in *Input) firstUses() float64 {
+	sum := in.ByReason[stall.ImcMiss]
+	if in.hotBytes() <= in.instructionCache() {
+		sum += in.ByReason[stall.NoInstructions]
+	}
+	return sum
+}
+
 // busyCycles is the number of cycles in which an SM with work holds warps; 0 where the profile does not tell.
 func (in *Input) busyCycles() float64 {
 	return in.held() * float64(in.Launch.Facts.Cycles)

@@ -26,7 +26,8 @@ func (divergenceReduction) Match(in *Input) []*Match {
 		}
 		for inst := range s.counters {
 			if share := in.idleLanes(code, inst); share > 0 {
-				in.addSamples(c, blamer.Node{Code: code, Inst: inst}, share)
+				n := blamer.Node{Code: code, Inst: inst}
+				in.addSamples(c, n, share*(1-in.awaitedByAll(n)))
 			}
 		}
 	}
@@ -60,6 +61,18 @@ func (in *Input) idleLanes(code, inst int) float64 {
 		return 0
 	}
 	return 0
+}
+
+// awaitedByAll is the share of an instruction's samples that are waits for what full warps have asked for before they diverged: it
+// takes as long to come however few lanes wait.
+func (in *Input) awaitedByAll(n blamer.Node) float64 {
+	sum := 0.0
+	for _, b := range in.byUse[n] {
+		if isDependence(b.Detail) && in.idleLanes(b.Def.Code, b.Def.Inst) == 0 {
+			sum += b.Count
+		}
+	}
+	return min(1, sum/max(1, in.codes[n.Code].total[n.Inst]))
 }
 
 // leastWarps is how many warps at least execute a block that some threads of each thread block go to: one, each time that the

@@ -2,8 +2,8 @@ package advisor
 
 // held is the share of a launch's cycles in which the SMs that have work hold warps: before the first block and after the last
 // there is nothing to sample, and no change of the code saves anything. An SM with work gives a sample a period. 1 where the
-// profile does not tell. SMs that are done before others do not count as launch overhead: faster code makes the wait for the others
-// shorter too.
+// profile does not tell. SMs that are done before others do not count as launch overhead where faster code makes the wait for the others
+// shorter too: where blocks are left to be placed, and where the SMs wait for a memory that they share.
 func (in *Input) held() float64 {
 	f := &in.Launch.Facts
 	blocks := volume(in.Launch.Grid)
@@ -11,7 +11,7 @@ func (in *Input) held() float64 {
 		return 1
 	}
 	share := in.Total * float64(in.Launch.Period) / (float64(f.Cycles) * float64(min(f.SMs, blocks)))
-	if blocks > f.SMs*max(1, f.BlocksPerSM) {
+	if blocks > f.SMs*max(1, f.BlocksPerSM) || in.memoryCycles() >= saturated*share*float64(f.Cycles) {
 		share = max(share, 1-in.Model.Launching.Fixed.Value/float64(f.Cycles))
 	}
 	return min(1, share)
