@@ -29,6 +29,7 @@ func Optimizers() []Optimizer {
 		divergenceReduction{},
 		tfReconvergence{},
 		restructure{},
+		ifConversion{},
 		vectorAccess{},
 		constantMemory{},
 		restrictPointers{},

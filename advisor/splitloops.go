@@ -2,6 +2,7 @@ package advisor
 
 import (
 	"fmt"
+	"math"
 
 	"gpa/blamer"
 	"gpa/cubin/cfg"
@@ -9,33 +10,78 @@ import (
 )
 
 // splitLoops matches launches with fewer warps than the GPU has schedulers, whose blocks are too small to be split, and whose
-// threads spend their time in a loop: several threads can each do a part of its rounds. Shuffles put the parts together; where the
-// loop has barriers, so that its parts have to be in other blocks, it is taken to cost a launch of its own that loads them.
+// threads spend their time in a loop: several threads can each do a part of its rounds.
 func (in *Input) splitLoops(blocks, warps int) []*Match {
 	f := &in.Launch.Facts
 	parts := float64(f.SMs*f.SchedulersPerSM) / float64(blocks*warps)
-	l, code, samples := in.hottestLoop()
+	l, code := in.hottestLoop()
 	if l == nil || parts < 2 || f.Cycles <= 0 {
 		return nil
 	}
-	trips := in.nestedRounds(code, l)
-	if trips < 2 {
+	best := in.splitLoop(code, l, parts)
+	if !in.hasBarrier(code, l) {
+		return in.splitMatch(code, best, blocks*warps)
+	}
+	for _, inner := range in.codes[code].graph.Loops { // whose rounds the threads go apart
+		if inner.Parent != l || in.hasBarrier(code, inner) {
+			continue
+		}
+		if s := in.splitLoop(code, inner, parts); s.after < best.after {
+			best = s
+		}
+	}
+	return in.splitMatch(code, best, blocks*warps)
+}
+
+// A loopSplit is a loop whose rounds several threads divide.
+type loopSplit struct {
+	loop    *cfg.Loop
+	samples float64 // in the loop
+	parts   float64 // that schedulers work on at the same time
+	threads float64 // that divide the rounds of one now
+	trips   float64
+	after   float64 // cycles of the launch then
+}
+
+// splitLoop says what a loop whose rounds are divided brings. Shuffles put the parts together, of as many threads as a power of two.
+// Where the loop has barriers, so that its parts have to be in other blocks, another launch is taken to do that, which loads the
+// parts, some of them at a time.
+func (in *Input) splitLoop(code int, l *cfg.Loop, parts float64) loopSplit {
+	s := loopSplit{loop: l, samples: in.samplesInLoop(code, l), trips: in.nestedRounds(code, l), after: math.Inf(1)}
+	s.parts = min(parts, s.trips, warpSize)
+	s.threads = s.parts
+	if s.trips < 2 {
+		return s
+	}
+	cycles, busy := float64(in.Launch.Facts.Cycles), in.busyCycles()
+	together := in.Model.Latencies.DRAM.Value * math.Ceil(s.parts/unrollFactor)
+	if in.hasBarrier(code, l) {
+		together += in.Model.Launching.Fixed.Value + busy*in.firstUses()/in.Total
+	} else {
+		steps := math.Ceil(math.Log2(s.parts))
+		s.threads = math.Exp2(steps)
+		together = steps * (in.Model.Latencies.Shuffle.Value + fixedLatency)
+	}
+	s.after = cycles - busy*s.samples/in.Total*(1-1/s.parts) + together
+	return s
+}
+
+// splitMatch is the advice to divide the rounds of a loop; nil where it brings nothing.
+func (in *Input) splitMatch(code int, s loopSplit, warps int) []*Match {
+	f := &in.Launch.Facts
+	cycles := float64(f.Cycles)
+	if s.after >= cycles {
 		return nil
 	}
-	parts = min(parts, trips, warpSize)
-	cycles, busy := float64(f.Cycles), in.busyCycles()
-	after := cycles - busy*samples/in.Total*(1-1/parts)
 	together := "Put the parts together by warp shuffles: give the rounds of a thread to neighbouring threads."
-	if in.hasBarrier(code, l) {
-		after += in.Model.Launching.Fixed.Value + in.Model.Latencies.DRAM.Value // a launch that loads the parts
+	if in.hasBarrier(code, s.loop) {
 		together = "The threads of a block go through the loop together, so give its rounds to more blocks, and put the parts together by atomics or a second kernel."
 	}
-	m := in.launchMatch(max(1, cycles/after))
-	s := in.loopScope(code, l)
-	at := in.scopePlace(s)
+	m := in.launchMatch(cycles / s.after)
+	at := in.scopePlace(in.loopScope(code, s.loop))
 	m.Suggestions = []string{
 		fmt.Sprintf("The launch has %d warps for %d schedulers, and its threads spend %.0f%% of their time in the loop at %s. Let %.0f times as many threads each do a part of its %.0f rounds.",
-			blocks*warps, f.SMs*f.SchedulersPerSM, 100*samples/in.Total, at, parts, trips),
+			warps, f.SMs*f.SchedulersPerSM, 100*s.samples/in.Total, at, s.threads, s.trips),
 		together,
 	}
 	return []*Match{m}
@@ -65,20 +111,26 @@ func (in *Input) hasBarrier(code int, l *cfg.Loop) bool {
 }
 
 // hottestLoop returns the outermost loop with the most samples.
-func (in *Input) hottestLoop() (hottest *cfg.Loop, code int, samples float64) {
+func (in *Input) hottestLoop() (hottest *cfg.Loop, code int) {
+	most := 0.0
 	for k, c := range in.codes {
 		if c == nil {
 			continue
 		}
 		for _, l := range c.graph.Loops {
-			sum := 0.0
-			in.eachInst(k, l, func(i int) { sum += in.loopTime(blamer.Node{Code: k, Inst: i}) })
-			if l.Parent == nil && sum > samples {
-				hottest, code, samples = l, k, sum
+			if sum := in.samplesInLoop(k, l); l.Parent == nil && sum > most {
+				hottest, code, most = l, k, sum
 			}
 		}
 	}
-	return hottest, code, samples
+	return hottest, code
+}
+
+// samplesInLoop adds up the samples of a loop that come again with every round.
+func (in *Input) samplesInLoop(code int, l *cfg.Loop) float64 {
+	sum := 0.0
+	in.eachInst(code, l, func(i int) { sum += in.loopTime(blamer.Node{Code: code, Inst: i}) })
+	return sum
 }
 
 // loopTime are the samples of an instruction that come again with every round: not those of first misses of instructions and

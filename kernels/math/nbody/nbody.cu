@@ -1,6 +1,6 @@
 // nbody computes the gravitational acceleration of every body by all others, one body a thread.
 // Tiles of bodies pass through shared memory. 512 bodies make four blocks, so that most of the GPU has nothing to do. Its
-// partner is nbody_split.
+// partners are nbody_split and nbody_lanes.
 #define BLOCK 128
 
 extern "C" __global__ void nbody(const float4 *bodies, float4 *acceleration, int n, float softening) {
