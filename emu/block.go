@@ -38,7 +38,6 @@ type ctaBarrier struct {
 // newBlock returns a block with its warps at the kernel's entry. Its storage is that of a block that has ended, if there
 // is one: see recycle.
 func (r *launchRun) newBlock(number int) *block {
-	grid, size := r.launch.Grid, r.launch.Block
 	var b *block
 	if last := len(r.ended) - 1; last >= 0 {
 		b, r.ended = r.ended[last], r.ended[:last]
@@ -46,15 +45,29 @@ func (r *launchRun) newBlock(number int) *block {
 		clear(b.registers)
 	} else {
 		b = r.allocate()
+		r.own(b)
 	}
+	b.restart(number, &r.domain)
+	return b
+}
+
+// own takes note of the storage of a block.
+func (r *launchRun) own(b *block) {
+	for _, w := range b.warps {
+		r.states = append(r.states, w.state)
+	}
+}
+
+// restart makes a block whose memory is zero the one of a number, with its warps at the kernel's entry.
+func (b *block) restart(number int, d *domain) {
+	grid, size := b.run.launch.Grid, b.run.launch.Block
 	b.number, b.live = number, size[0]*size[1]*size[2]
 	b.index = [3]int{number % grid[0], number / grid[0] % grid[1], number / (grid[0] * grid[1])}
 	b.barriers = [16]ctaBarrier{}
 	for _, w := range b.warps {
 		w.restart()
 	}
-	b.enter(&r.domain)
-	return b
+	b.enter(d)
 }
 
 // enter makes the block part of a domain.
@@ -83,7 +96,6 @@ func (r *launchRun) allocate() *block {
 		w.regs = b.registers[i*rows : (i+1)*rows]
 		w.local.size = r.localBytes
 		w.state = r.plan.New(r.entry, w.exists)
-		r.states = append(r.states, w.state)
 		b.warps[i] = w
 	}
 	return b

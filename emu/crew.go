@@ -1,8 +1,8 @@
 package emu
 
 import (
-	"sync"
 	"sync/atomic"
+	"time"
 )
 
 // SMs run in parallel, and the result does not depend on how many at a time. In a quantum each SM first runs ahead: it
@@ -12,22 +12,44 @@ import (
 // quantum, in full view of memory. A quantum is shorter than the way to L2 and back, so that no program can tell that
 // others' stores come late.
 
-// crewThreshold is the number of warp instructions of a quantum from which on it is worth to wake others for.
-const crewThreshold = 400
+// crewThreshold is the number of warp instructions of a quantum from which on it is shared out, and answerThreshold that of
+// answers of L2: about 20 microseconds' worth.
+const (
+	crewThreshold   = 100
+	answerThreshold = 250
+)
 
-// A crew is goroutines that advance SMs. Its first worker is the goroutine of the launch itself.
+// A crew is goroutines that share out a list of pieces of work, such as the SMs of a quantum. Its first worker is the
+// goroutine of the launch itself. It waits for those that have begun with a list, not for those that have not noticed it
+// yet: a goroutine that sleeps takes longer to wake than a quantum to run.
 type crew struct {
 	workers []worker
-	phase   func(*worker, *sm)
-	list    []*sm
-	taken   atomic.Int64 // of list
-	busy    sync.WaitGroup
+	phase   func(*worker, int)
+	size    int64        // of the list
+	taken   atomic.Int64 // of the list
+	call    atomic.Int64 // number of the list, times callStep; whether it is closed; and how many others work on it
+	ended   atomic.Bool
 }
+
+// The parts of a crew's call.
+const (
+	callWorkers = 1<<15 - 1
+	callClosed  = 1 << 15
+	callStep    = 1 << 16
+)
+
+// spins is how often a worker looks for the next list before it goes to sleep, some 50 microseconds: between two lists of a
+// launch there is seldom more.
+const spins = 1 << 15
+
+// pause is for how long the first worker lets others have its processor when they take that long.
+const pause = 10 * time.Microsecond
 
 // A worker is one of a crew.
 type worker struct {
 	tally   tally
 	scratch scratch
+	asleep  atomic.Bool
 	wake    chan struct{}
 }
 
@@ -39,51 +61,90 @@ func (d *domain) employ(w *worker, budget int64) {
 // newCrew starts a crew that counts in tallies of their own, the first worker in the launch's.
 func newCrew(size int, first tally) *crew {
 	c := &crew{workers: make([]worker, max(size, 1))}
+	c.call.Store(callClosed)
 	c.workers[0].tally = first
 	for i := 1; i < len(c.workers); i++ {
 		w := &c.workers[i]
 		w.tally = tally{ops: make([]opCounter, len(first.ops)), memory: make([]memoryCounter, len(first.memory))}
 		w.wake = make(chan struct{}, 1)
-		go func() {
-			for range w.wake {
-				c.work(w)
-				c.busy.Done()
-			}
-		}()
+		go c.serve(w)
 	}
 	return c
 }
 
-// each calls phase for all SMs of a list, in parallel where there is enough to do.
-func (c *crew) each(list []*sm, parallel bool, phase func(*worker, *sm)) {
-	c.list, c.phase = list, phase
-	c.taken.Store(0)
-	if parallel {
-		others := c.workers[1:min(len(c.workers), max(len(list), 1))]
-		c.busy.Add(len(others))
-		for i := range others {
-			others[i].wake <- struct{}{}
+// each calls phase for all numbers below size, in parallel where that is worth it.
+func (c *crew) each(size int, parallel bool, phase func(*worker, int)) {
+	c.size, c.phase = int64(size), phase
+	if !parallel || len(c.workers) == 1 || size < 2 {
+		for i := range size {
+			phase(&c.workers[0], i)
 		}
+		return
+	}
+	c.taken.Store(0)
+	c.call.Store(c.call.Load()&^(callClosed|callWorkers) + callStep)
+	for i := range min(len(c.workers)-1, size-1) {
+		c.workers[1+i].rouse()
 	}
 	c.work(&c.workers[0])
-	c.busy.Wait()
+	c.call.Or(callClosed)
+	for n := 0; c.call.Load()&callWorkers != 0; n++ {
+		if n >= spins { // the system has taken the processor from another worker
+			time.Sleep(pause)
+		}
+	}
 }
 
-// work takes SMs from the list until there are no more.
+// work takes numbers from the list until there are no more.
 func (c *crew) work(w *worker) {
-	for {
-		i := int(c.taken.Add(1)) - 1
-		if i >= len(c.list) {
-			return
+	for i := c.taken.Add(1) - 1; i < c.size; i = c.taken.Add(1) - 1 {
+		c.phase(w, int(i))
+	}
+}
+
+// serve works on one list after another.
+func (c *crew) serve(w *worker) {
+	for last := int64(0); !c.ended.Load(); {
+		call, open := c.await(w, last)
+		if !open {
+			continue
 		}
-		c.phase(w, c.list[i])
+		if !c.call.CompareAndSwap(call, call+1) { // another has come or gone, or it is closed
+			continue
+		}
+		c.work(w)
+		c.call.Add(-1)
+		last = call / callStep
+	}
+}
+
+// await waits for a list after the last one; it sleeps where there is none for some time, and then returns false.
+func (c *crew) await(w *worker, last int64) (call int64, open bool) {
+	for range spins {
+		if call = c.call.Load(); call/callStep > last && call&callClosed == 0 {
+			return call, true
+		}
+	}
+	w.asleep.Store(true)
+	if call = c.call.Load(); call/callStep > last && call&callClosed == 0 || c.ended.Load() {
+		w.rouse()
+	}
+	<-w.wake
+	return 0, false
+}
+
+// rouse wakes the worker if it sleeps.
+func (w *worker) rouse() {
+	if w.asleep.CompareAndSwap(true, false) {
+		w.wake <- struct{}{}
 	}
 }
 
 // dismiss ends the crew and adds what the others have counted to the first worker's tally.
 func (c *crew) dismiss() {
+	c.ended.Store(true)
 	for i := 1; i < len(c.workers); i++ {
-		close(c.workers[i].wake)
+		c.workers[i].rouse()
 		c.workers[0].tally.add(&c.workers[i].tally)
 	}
 }

@@ -84,7 +84,7 @@ type sm struct {
 }
 
 func newSM(r *timedRun, id int) *sm {
-	s := &sm{id: id, run: r, sampler: newSamplerQueue(r.observer), path: r.launch.machine.path(r.memory, id), slots: make([]*resident, r.model.Limits.Warps.Int()), domain: domain{last: &buffer{}}}
+	s := &sm{id: id, run: r, sampler: newSamplerQueue(r.observer), path: r.path(id), slots: make([]*resident, r.model.Limits.Warps.Int()), domain: domain{last: &buffer{}}}
 	s.code, s.consts = newCode(r.model, s.path, int(r.codeLines)), newConstants(r.model, s.path)
 	cores := make([]subcore, r.model.Limits.Schedulers.Int())
 	for i := range cores {

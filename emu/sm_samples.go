@@ -9,9 +9,11 @@ type samplerQueue struct {
 	next     int64   // the next cycle to sample
 
 	taken  []*snapshot
+	whole  int // of taken: that are complete, from the first on
 	unused []*snapshot
 
 	picks []pick // where the observer chooses
+	done  int    // of picks: that are complete, from the first on
 	held  []int  // scratch: warps by sub-core
 }
 
@@ -110,33 +112,31 @@ func (p *pick) complete() bool {
 }
 
 // complete completes the samples as far as it is possible, also those behind one that is still open: a warp that has its
-// answers goes on in the next quantum. It returns how many can be delivered, in order.
-func (q *samplerQueue) complete() (picks, taken int) {
-	picks, taken = len(q.picks), len(q.taken)
+// answers goes on in the next quantum.
+func (q *samplerQueue) complete() {
+	q.done, q.whole = len(q.picks), len(q.taken)
 	for i := len(q.picks) - 1; i >= 0; i-- {
 		if !q.picks[i].complete() {
-			picks = i
+			q.done = i
 		}
 	}
 	for i := len(q.taken) - 1; i >= 0; i-- {
 		if !q.taken[i].complete() {
-			taken = i
+			q.whole = i
 		}
 	}
-	return picks, taken
 }
 
 // deliver shows the observer the samples that are complete, in order.
 func (q *samplerQueue) deliver() {
-	picks, taken := q.complete()
-	for i := range q.picks[:picks] {
+	for i := range q.picks[:q.done] {
 		p := &q.picks[i]
 		q.chooser.Take(p.state, p.issued, p.cycle)
 	}
-	q.picks = q.picks[:copy(q.picks, q.picks[picks:])]
-	for _, p := range q.taken[:taken] {
+	q.picks = q.picks[:copy(q.picks, q.picks[q.done:])]
+	for _, p := range q.taken[:q.whole] {
 		q.observer.Sample(p, p.cycle)
 	}
-	q.unused = append(q.unused, q.taken[:taken]...)
-	q.taken = q.taken[:copy(q.taken, q.taken[taken:])]
+	q.unused = append(q.unused, q.taken[:q.whole]...)
+	q.taken = q.taken[:copy(q.taken, q.taken[q.whole:])]
 }

@@ -65,12 +65,13 @@ func newTimedRun(l *launchRun) *timedRun {
 	}
 	r.codeLines = (int64(len(l.program.ops)) + r.codeLine - 1) / r.codeLine
 	r.device = l.machine.caches(r.memory, l.launch.WarmCaches)
-	for i := range min(m.SMs.Int(), l.blocks) { // the others would get no block
-		s := newSM(r, i)
-		s.begin(l.entry)
-		r.sms = append(r.sms, s)
-		r.paths = append(r.paths, s.path)
-	}
+	r.crew = newCrew(l.machine.workers(), l.tally)
+	r.sms = make([]*sm, min(m.SMs.Int(), l.blocks)) // the others would get no block
+	r.paths = l.machine.pathsOf(len(r.sms))
+	r.crew.each(len(r.sms), true, func(_ *worker, i int) {
+		r.sms[i] = newSM(r, i)
+		r.sms[i].begin(l.entry)
+	})
 	return r
 }
 
@@ -84,14 +85,22 @@ func (m *Machine) caches(cfg *mem.Config, warm bool) *mem.Device {
 	return m.device
 }
 
-// path returns the memory path of an SM, with an empty L1.
-func (m *Machine) path(cfg *mem.Config, id int) *mem.SM {
-	if id == len(m.paths) {
-		m.paths = append(m.paths, mem.NewSM(cfg, id))
-	} else {
-		m.paths[id] = m.paths[id].Successor(cfg)
+// pathsOf returns a place for the memory path of each SM, where that of the launch before may be.
+func (m *Machine) pathsOf(sms int) []*mem.SM {
+	for len(m.paths) < sms {
+		m.paths = append(m.paths, nil)
 	}
-	return m.paths[id]
+	return m.paths[:sms]
+}
+
+// path makes the memory path of an SM, with an empty L1.
+func (r *timedRun) path(id int) *mem.SM {
+	if r.paths[id] == nil {
+		r.paths[id] = mem.NewSM(r.memory, id)
+	} else {
+		r.paths[id] = r.paths[id].Successor(r.memory)
+	}
+	return r.paths[id]
 }
 
 // runTimed runs the launch with timing.
@@ -100,7 +109,6 @@ func (r *launchRun) runTimed(ctx context.Context) error {
 	if o := r.launch.Observer; o != nil {
 		o.Begin(&r.facts)
 	}
-	r.timed.crew = newCrew(r.machine.workers(), r.tally)
 	err := r.timed.run(ctx)
 	r.timed.crew.dismiss()
 	if err != nil || r.timed.rest == nil {
@@ -146,9 +154,14 @@ func (r *timedRun) length() int64 {
 func (r *timedRun) quantum(begin, end int64) error {
 	r.reached = end
 	r.advance(begin, end)
-	r.device.Serve(r.paths, begin, end)
-	for _, s := range r.sms {
+	answers := r.device.Serve(r.paths, begin, end)
+	r.crew.each(len(r.sms), answers >= answerThreshold, func(_ *worker, i int) {
+		s := r.sms[i]
+		s.path.Absorb(end)
 		s.answers()
+		s.sampler.complete()
+	})
+	for _, s := range r.sms {
 		s.sampler.deliver()
 		s.retire(end)
 	}
@@ -171,7 +184,7 @@ func (r *timedRun) advance(begin, end int64) {
 	ahead := len(r.active) > 1 && r.launch.left >= int64(len(r.active)*r.model.Limits.Schedulers.Int())*(end-begin)
 	var issued int64
 	if ahead {
-		r.crew.each(r.active, r.issued >= crewThreshold, func(w *worker, s *sm) { r.runAhead(w, s, end) })
+		r.crew.each(len(r.active), r.issued >= crewThreshold, func(w *worker, i int) { r.runAhead(w, r.active[i], end) })
 		for _, s := range r.active {
 			s.domain.stores.commit()
 			s.domain.ahead = false
@@ -240,15 +253,24 @@ func (r *timedRun) upcoming() int64 {
 
 // fill gives the SMs their first blocks, one each in turn until all are full.
 func (r *timedRun) fill() {
+	r.next = min(r.launch.blocks, r.capacity())
+	blocks, at := make([]*block, r.next), make([]int64, r.next)
 	t := r.model.Launching.Fixed.Value
-	for range r.launch.facts.Occupancy.BlocksPerSM {
-		for _, s := range r.sms {
-			if r.next == r.launch.blocks {
-				return
-			}
-			r.place(s, int64(t))
-			t += r.model.Launching.Block.Value
+	for i := range at {
+		at[i] = int64(t)
+		t += r.model.Launching.Block.Value
+	}
+	r.crew.each(len(r.sms), true, func(_ *worker, i int) {
+		for n := i; n < len(blocks); n += len(r.sms) {
+			b := r.launch.allocate()
+			b.restart(n, &r.sms[i].domain)
+			b.sm = i
+			r.sms[i].place(b, at[n])
+			blocks[n] = b
 		}
+	})
+	for _, b := range blocks {
+		r.launch.own(b)
 	}
 }
 

@@ -81,17 +81,13 @@ func (d *Device) Restart(cfg *Config, warm bool) {
 }
 
 // Serve answers the requests that the SMs have logged for the cycles from begin to before end, in the order of cycle,
-// SM and position in the log, and gives every SM its answers.
-func (d *Device) Serve(sms []*SM, begin, end int64) {
-	if d.sort(sms, begin, end) == 0 {
-		return
-	}
-	for _, p := range d.pending {
+// SM and position in the log, and returns their number. The SMs then take the answers with [SM.Absorb].
+func (d *Device) Serve(sms []*SM, begin, end int64) int {
+	n := d.sort(sms, begin, end)
+	for _, p := range d.pending[:n] {
 		d.serve(&sms[p.log].log[p.at])
 	}
-	for _, s := range sms {
-		s.absorb(end)
-	}
+	return n
 }
 
 // sort fills d.pending by counting sort. The logs of the SMs are in order of their cycles already.

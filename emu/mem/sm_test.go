@@ -53,6 +53,7 @@ func serve(t testing.TB, d *Device, s *SM, begin int64) int64 {
 	q := d.cfg.Quantum()
 	for n := 0; n < 100; n++ {
 		d.Serve([]*SM{s}, begin, begin+q)
+		s.Absorb(begin + q)
 		if a := s.Answers(); len(a) > 0 {
 			if a[0].Done < begin+q {
 				t.Errorf("answer for cycle %d, within the quantum that ends in %d", a[0].Done, begin+q)
@@ -109,6 +110,7 @@ func TestL1(t *testing.T) {
 		t.Errorf("the second access to a missing sector is done in %d", done)
 	}
 	d.Serve([]*SM{s}, 0, 128)
+	s.Absorb(128)
 	want := []Answer{{1, m.Latencies.DRAM.Cycles()}, {2, m.Latencies.DRAM.Cycles()}}
 	if got := s.Answers(); !reflect.DeepEqual(got, want) {
 		t.Errorf("answers %v, want %v: one request serves both", got, want)
@@ -246,6 +248,9 @@ func TestBandwidth(t *testing.T) {
 				}
 				d.Serve(sms, begin, begin+q)
 				for _, s := range sms {
+					s.Absorb(begin + q)
+				}
+				for _, s := range sms {
 					for _, a := range s.Answers() {
 						last = max(last, a.Done)
 					}
@@ -309,6 +314,9 @@ func BenchmarkDevice(b *testing.B) {
 			}
 		}
 		d.Serve(sms, begin, begin+q)
+		for _, s := range sms {
+			s.Absorb(begin + q)
+		}
 		for _, s := range sms {
 			s.Answers()
 		}

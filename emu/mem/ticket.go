@@ -71,8 +71,8 @@ func (s *SM) newFill(f fill) int32 {
 	return int32(len(s.fills) - 1)
 }
 
-// absorb takes the answers to the requests of before end.
-func (s *SM) absorb(end int64) {
+// Absorb takes the answers to the requests of before end, which the device has served.
+func (s *SM) Absorb(end int64) {
 	var n int
 	for n < len(s.log) && s.log[n].at < end {
 		s.settle(&s.log[n])
