@@ -170,6 +170,7 @@ func (r *launchRun) result() *Result {
 	}
 	if r.timed != nil {
 		out.Cycles, out.SMActiveCycles = r.timed.cycles()
+		out.WarpActiveCycles = r.timed.warpCycles()
 		out.Traffic = r.timed.device.Traffic()
 		r.extrapolate(out)
 	}

@@ -105,6 +105,10 @@ type Result struct {
 	Cycles         int64 // from the first cycle of the launch to its last, 0 without timing
 	SMActiveCycles int64 // sum over SMs of the cycles in which they held a block
 
+	// WarpActiveCycles is the sum over warps of the cycles in which they were on an SM: over SMActiveCycles, the mean
+	// number of warps that an SM held.
+	WarpActiveCycles int64
+
 	// TimedBlocks is how many blocks were timed where it is less than all: the cycles are extrapolated then, with a relative
 	// error of about ErrorBound, and so is what is counted of memory.
 	TimedBlocks int

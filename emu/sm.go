@@ -74,6 +74,7 @@ type sm struct {
 	since  int64 // cycle in which it last began to hold a block
 	until  int64 // cycle in which it last ceased to
 	active int64 // cycles in which it held one, up to until
+	warps  int64 // sum of the cycles in which the warps that have left were on it
 
 	draining   []*resident // warps that have ended but for their stores
 	freed      []int64     // cycles from which on the places of blocks that left in this quantum are free

@@ -131,6 +131,7 @@ func (s *sm) retire(end int64) {
 func (s *sm) remove(v *resident) {
 	v.core.leave(v)
 	s.slots[v.slot] = nil
+	s.warps += v.blocked - v.born
 	b := v.block
 	b.ended = max(b.ended, v.blocked)
 	if s.run.latency.stored {

@@ -135,7 +135,9 @@ func (r *launchRun) extrapolate(out *Result) {
 	extra := int64(rest.rate * float64(rest.instructions))
 	timed := out.WarpInstructions - rest.instructions
 	out.Cycles += extra
+	held := float64(out.WarpActiveCycles) / float64(max(out.SMActiveCycles, 1))
 	out.SMActiveCycles += extra * int64(len(r.timed.sms))
+	out.WarpActiveCycles = int64(held * float64(out.SMActiveCycles))
 	all := float64(out.WarpInstructions) / float64(max(timed, 1))
 	for _, n := range []*int64{&out.Traffic.L2, &out.Traffic.DRAMRead, &out.Traffic.DRAMWritten} {
 		*n = int64(float64(*n) * all)

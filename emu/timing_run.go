@@ -159,7 +159,7 @@ func (r *timedRun) quantum(begin, end int64) error {
 		s := r.sms[i]
 		s.path.Absorb(end)
 		s.answers()
-		s.sampler.complete()
+		s.sampler.complete(s)
 	})
 	for _, s := range r.sms {
 		s.sampler.deliver()
@@ -321,6 +321,19 @@ func (r *timedRun) cycles() (total, active int64) {
 		}
 	}
 	return total, active
+}
+
+// warpCycles returns the sum over warps of the cycles in which they were on an SM.
+func (r *timedRun) warpCycles() (sum int64) {
+	for _, s := range r.sms {
+		sum += s.warps
+		for _, v := range s.slots { // the launch was stopped
+			if v != nil {
+				sum += max(r.reached-v.born, 0)
+			}
+		}
+	}
+	return sum
 }
 
 // constant returns the line of the constant caches that a word of a bank lies in.
