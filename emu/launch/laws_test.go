@@ -1,10 +1,10 @@
 package launch
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"math"
+	"math/bits"
 	"path/filepath"
 	"slices"
 	"sync"
@@ -23,8 +23,8 @@ import (
 type witness struct {
 	*sampler.Sampler
 	reasons map[place]*[stall.NumReasons]int64
-	samples int64    // that the sampler took on all SMs, by call
-	broken  []string // what a cycle said against itself
+	broken  []string                              // what a cycle said against itself
+	warps   struct{ views, sum, inverse float64 } // of the samples: how many, and the sums of warps held and of the inverse
 }
 
 // A place is an instruction.
@@ -46,6 +46,7 @@ func newWitness(tb testing.TB) *witness {
 func (w *witness) Begin(f *emu.LaunchFacts) {
 	w.Sampler.Begin(f)
 	w.reasons = make(map[place]*[stall.NumReasons]int64)
+	w.warps = struct{ views, sum, inverse float64 }{}
 }
 
 // Chooses reports that all warps are looked at.
@@ -63,6 +64,15 @@ func (w *witness) NextSample(sm int, cycle int64) int64 {
 func (w *witness) Sample(v emu.SMView, cycle int64) {
 	if v.SM() == 0 {
 		w.cycle(v, cycle)
+	}
+	if cycle%int64(w.Period()) == 0 {
+		n := 0
+		for s := range v.Schedulers() {
+			n += v.Warps(s)
+		}
+		w.warps.views++
+		w.warps.sum += float64(n)
+		w.warps.inverse += 1 / float64(n)
 	}
 	w.Sampler.Sample(v, cycle)
 }
@@ -88,37 +98,47 @@ func (w *witness) cycle(v emu.SMView, cycle int64) {
 	}
 }
 
-// TestSamplingLaws holds every kernel of the project to what measured profiles of real GPUs obey (laws L1, L2, L3 and L5 of
-// 76 launches on sm_70 to sm_90, measured with Nsight Compute). With -v it prints the reasons that warps wait for by what they
-// wait for, beside the measured shares.
+// TestSamplingLaws holds every kernel of the project to what measured profiles of real GPUs obey: 76 launches on sm_70 to sm_90,
+// measured with Nsight Compute. With -v it prints the shares of reasons by what warps wait for, beside the measured ones.
 func TestSamplingLaws(t *testing.T) {
 	var mu sync.Mutex
-	var all []reasonShare
-	t.Cleanup(func() { logShares(t, all) })
-	for _, name := range corpus(t) {
-		t.Run(filepath.Base(filepath.Dir(name)), func(t *testing.T) {
-			t.Parallel()
-			if !builtFor(parse(t, name), sass.SM70) {
-				t.Skip("needs a later architecture")
-			}
-			s, w := open(t, name, sass.SM70, emu.Options{Timing: emu.TimingFull}), newWitness(t)
-			for i := range s.File.Launches {
-				result, err := s.Run(context.Background(), i, w)
-				if err != nil {
-					t.Fatal(err)
+	var waits [len(waitGroups)]waitCount
+	var ratios []float64
+	t.Run("kernels", func(t *testing.T) {
+		for _, name := range corpus(t) {
+			t.Run(filepath.Base(filepath.Dir(name)), func(t *testing.T) {
+				t.Parallel()
+				if !builtFor(parse(t, name), sass.SM70) {
+					t.Skip("needs a later architecture")
 				}
-				laws := &launchLaws{T: t, witness: w, result: result, module: s.Machine.Module()}
-				laws.samplesOfActiveCycles()
-				laws.selectedByWarps()
-				laws.waitByStallCount()
-				mu.Lock()
-				all = append(all, laws.shares()...)
-				mu.Unlock()
-			}
-			for _, b := range w.broken {
-				t.Error(b)
-			}
-		})
+				s, w := open(t, name, sass.SM70, emu.Options{Timing: emu.TimingFull}), newWitness(t)
+				for i := range s.File.Launches {
+					result, err := s.Run(context.Background(), i, w)
+					if err != nil {
+						t.Fatal(err)
+					}
+					laws := &launchLaws{T: t, witness: w, result: result, module: s.Machine.Module()}
+					laws.samplesOfActiveCycles()
+					ratio, ok := laws.selectedByWarps()
+					of := laws.blocks()
+					mu.Lock()
+					if ok {
+						ratios = append(ratios, ratio)
+					}
+					for g := range waits {
+						waits[g].add(&of[g])
+					}
+					mu.Unlock()
+				}
+				for _, b := range w.broken {
+					t.Error(b)
+				}
+			})
+		}
+	})
+	judgeSelected(t, ratios)
+	for g := range waits {
+		waits[g].judge(t, &waitGroups[g])
 	}
 }
 
@@ -130,24 +150,29 @@ type launchLaws struct {
 	module  *cubin.File
 }
 
-// samplesOfActiveCycles is law L1: an SM gives one sample a period while it is active; and L2: each sample has one reason.
+// samplesOfActiveCycles is law L1: an SM gives one sample a period while it is active; and L2: each sample has one reason. An
+// SM may gain or lose the sample of a period that it is active in only in part, each time that it is.
 func (l *launchLaws) samplesOfActiveCycles() {
 	var samples int64
 	for _, s := range l.witness.Samples() {
 		if samples += s.Count; s.Reason >= stall.NumReasons {
-			l.Errorf("a sample has reason %d", s.Reason)
+			l.Errorf("L2: a sample has reason %d", s.Reason)
 		}
 	}
+	if l.result.TimedBlocks > 0 {
+		return // the cycles of the other blocks are extrapolated
+	}
 	want := float64(l.result.SMActiveCycles) / float64(l.witness.Period())
-	sms := float64(l.result.Facts.Model.SMs.Int())
-	if l.result.TimedBlocks == 0 && math.Abs(float64(samples)-want) > sms {
+	sms := l.result.Facts.Model.SMs.Value
+	if off := math.Abs(float64(samples) - want); off > sms+.05*want {
 		l.Errorf("L1: %d samples of %d active cycles with a period of %d, want %.0f", samples, l.result.SMActiveCycles, l.witness.Period(), want)
 	}
 }
 
-// selectedByWarps is law L3: the share of the samples that issue is instructions per warp and cycle, where the schedulers hold
-// equal numbers of warps.
-func (l *launchLaws) selectedByWarps() {
+// selectedByWarps is law L3: the share of the samples that issue is instructions a warp and cycle. That the draw is uniform makes
+// it so where every scheduler holds equally many warps all the time; the launches measured were long and balanced. Of 61 real
+// ones 52 were within 10 %. The ratio of the two is returned where that holds.
+func (l *launchLaws) selectedByWarps() (ratio float64, ok bool) {
 	var samples, selected int64
 	for _, s := range l.witness.Samples() {
 		samples += s.Count
@@ -155,43 +180,141 @@ func (l *launchLaws) selectedByWarps() {
 			selected += s.Count
 		}
 	}
-	got, want := float64(selected)/float64(samples), float64(l.result.WarpInstructions)/float64(l.result.WarpActiveCycles)
-	l.Logf("L3: %d samples %.4f selected, %.4f instructions a warp and cycle, ratio %.3f", samples, got, want, got/want)
+	v := &l.witness.warps
+	const steady, enough = 1.02, 200
+	if v.sum/v.views*v.inverse/v.views > steady || selected < enough || !l.balanced() || l.result.TimedBlocks > 0 {
+		return 0, false
+	}
+	ratio = float64(selected) / float64(samples) * float64(l.result.WarpActiveCycles) / float64(l.result.WarpInstructions)
+	l.Logf("L3: %.3f", ratio)
+	return ratio, true
 }
 
-// waitByStallCount is law L5: an instruction has as many wait samples as selected ones for each cycle of the stall count before
-// it after the first.
-func (l *launchLaws) waitByStallCount() {
-	for code := range l.module.Codes {
-		g, err := cfg.Build(l.module, l.module.Codes[code])
+// judgeSelected holds the kernels together to law L3 as real ones obey it: a kernel whose loop takes a multiple of the period is
+// sampled at the same places each time.
+func judgeSelected(t *testing.T, ratios []float64) {
+	near := 0
+	for _, r := range ratios {
+		if math.Abs(r-1) <= .1 {
+			near++
+		}
+		if r < .7 || r > 1.35 {
+			t.Errorf("L3: selected samples are %.2f times instructions a warp and cycle", r)
+		}
+	}
+	if t.Logf("L3: %d of %d kernels within 10%%; 85%% of the real ones are", near, len(ratios)); float64(near) < .8*float64(len(ratios)) {
+		t.Error("L3: too few")
+	}
+}
+
+// balanced reports whether a block gives each scheduler equally many warps.
+func (l *launchLaws) balanced() bool {
+	f := &l.result.Facts
+	warps := (f.Block[0]*f.Block[1]*f.Block[2] + 31) / 32
+	return warps%f.Model.Limits.Schedulers.Int() == 0
+}
+
+// blocks goes through the basic blocks that SM 0 has executed: each has to obey law L5; what is counted for L6 and L7 is returned.
+func (l *launchLaws) blocks() (waits [len(waitGroups)]waitCount) {
+	for code, c := range l.module.Codes {
+		g, err := cfg.Build(l.module, c)
 		if err != nil {
 			l.Fatal(err)
 		}
-		insts := l.module.Codes[code].Insts
 		for _, b := range g.Blocks {
 			for i := b.First + 1; i <= b.Last; i++ {
-				r := l.witness.reasons[place{code, insts[i].PC}]
-				if r == nil || r[stall.Selected] == 0 {
+				r := l.witness.reasons[place{code, c.Insts[i].PC}]
+				if r == nil {
 					continue
 				}
-				before := &insts[i-1]
-				want := int64(before.Control.Stall-1) * r[stall.Selected]
-				if r[stall.Wait] != want {
-					l.Logf("L5: %s %#x after %s: %d wait, %d selected, stall count %d, %v", l.module.Codes[code].Name, insts[i].PC, before.Text(), r[stall.Wait], r[stall.Selected], before.Control.Stall, *r)
+				l.waitByStallCount(&c.Insts[i-1], &c.Insts[i], r)
+				for g := range waits {
+					if waitGroups[g].holds(c.Insts[b.First : i+1]) {
+						waits[g].add((*waitCount)(r))
+					}
 				}
 			}
 		}
 	}
+	return waits
 }
 
-// A reasonShare is how often warps waited for something, by the reason that was given.
-type reasonShare struct {
-	law, group string
-	reasons    [stall.NumReasons]int64
+// waitByStallCount is law L5: an instruction has as many wait samples as selected ones for each cycle of the stall count before
+// it after the first. What a barrier or a call makes a warp wait for has a reason of its own in those cycles.
+func (l *launchLaws) waitByStallCount(before, in *sass.Inst, r *[stall.NumReasons]int64) {
+	switch before.Op {
+	case sass.BAR, sass.CALL, sass.NANOSLEEP, sass.MEMBAR, sass.WARPSYNC, sass.BSYNC:
+		return
+	}
+	if want := max(int64(before.Control.Stall)-1, 0) * r[stall.Selected]; r[stall.Wait] != want {
+		l.Errorf("L5: %s after %s: %d wait samples, %d selected ones, want %d", in.Text(), before.Text(), r[stall.Wait], r[stall.Selected], want)
+	}
 }
 
-func (l *launchLaws) shares() []reasonShare { return nil }
+// A waitGroup is what warps wait for, or with what instruction, and the reason that real GPUs gave most, with its share of the
+// group's samples but for selected ones.
+type waitGroup struct {
+	law, name string
+	reason    stall.Reason
+	measured  float64
+	ops       []sass.Op
+	read      bool // of L6: the dependence counter is released when the operands have been read
+}
 
-func logShares(t *testing.T, all []reasonShare) {
-	slices.SortFunc(all, func(a, b reasonShare) int { return cmp.Or(cmp.Compare(a.law, b.law), cmp.Compare(a.group, b.group)) })
+var waitGroups = [...]waitGroup{
+	{"L6", "LDG", stall.LongScoreboard, .93, []sass.Op{sass.LDG}, false},
+	{"L6", "LDL", stall.LongScoreboard, 1, []sass.Op{sass.LDL}, false},
+	{"L6", "LDS", stall.ShortScoreboard, .81, []sass.Op{sass.LDS}, false},
+	{"L6", "MUFU", stall.ShortScoreboard, .73, []sass.Op{sass.MUFU}, false},
+	{"L6", "STG, read", stall.LongScoreboard, .89, []sass.Op{sass.STG}, true},
+	{"L6", "STS, read", stall.ShortScoreboard, .87, []sass.Op{sass.STS}, true},
+	{"L6", "LDG, read", stall.LgThrottle, .58, []sass.Op{sass.LDG}, true},
+	{"L7", "LDG, LDL, STL, STG", stall.LgThrottle, .74, []sass.Op{sass.LDG, sass.LDL, sass.STL, sass.STG}, false},
+	{"L7", "LDS, STS, BAR", stall.MioThrottle, .74, []sass.Op{sass.LDS, sass.STS, sass.BAR}, false},
+	{"L7", "FFMA", stall.DispatchStall, .41, []sass.Op{sass.FFMA}, false},
+}
+
+// holds reports whether the last of the instructions of a block, of which these are the first, is of the group.
+func (g *waitGroup) holds(insts []sass.Inst) bool {
+	in := &insts[len(insts)-1]
+	if g.law == "L7" {
+		return in.Control.WaitMask == 0 && slices.Contains(g.ops, in.Op)
+	}
+	if bits.OnesCount8(in.Control.WaitMask) != 1 {
+		return false
+	}
+	counter := int8(bits.TrailingZeros8(in.Control.WaitMask))
+	for _, before := range slices.Backward(insts[:len(insts)-1]) {
+		if before.Control.WriteBarrier == counter || before.Control.ReadBarrier == counter {
+			return slices.Contains(g.ops, before.Op) && g.read == (before.Control.ReadBarrier == counter)
+		}
+	}
+	return false
+}
+
+// A waitCount are samples by reason.
+type waitCount [stall.NumReasons]int64
+
+func (c *waitCount) add(other *waitCount) {
+	for r := range c {
+		c[r] += other[r]
+	}
+}
+
+// judge prints a row of the table.
+func (c *waitCount) judge(t *testing.T, g *waitGroup) {
+	var all int64
+	most := stall.Wait
+	for r := stall.Selected + 1; r < stall.NumReasons; r++ {
+		if all += c[r]; c[r] > c[most] {
+			most = r
+		}
+	}
+	const enough = 1000
+	if all < enough {
+		t.Logf("%s %-18s %s: %.0f%% measured, too few samples", g.law, g.name, g.reason, 100*g.measured)
+		return
+	}
+	t.Logf("%s %-18s %s: %.0f%% measured, %.0f%% here, most here: %s %.0f%%", g.law, g.name, g.reason, 100*g.measured,
+		100*float64(c[g.reason])/float64(all), most, 100*float64(c[most])/float64(all))
 }
