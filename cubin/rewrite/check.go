@@ -126,7 +126,7 @@ func (c *checker) producer(i int) {
 	if in.Control.WriteBarrier >= 0 || in.Control.ReadBarrier >= 0 {
 		c.checkCounter(i)
 	}
-	if in.Form.Variable {
+	if variable(in) {
 		c.checkVariable(i)
 	} else if len(c.defs[i]) > 0 {
 		c.checkFixed(i)
@@ -167,8 +167,8 @@ func (c *checker) checkFixed(i int) {
 			if slices.Contains(c.uses[node], r) {
 				c.need(i, node, r, ReadAfterWrite, distance, c.table.between(p, q, r))
 			}
-			if r < sass.ResUReg && !q.Form.Variable && slices.Contains(c.defs[node], r) {
-				c.need(i, node, r, WriteAfterWrite, distance, c.table.overwrite(p, q))
+			if r < sass.ResUReg && !variable(q) && slices.Contains(c.defs[node], r) {
+				c.need(i, node, r, WriteAfterWrite, distance, c.table.overwrite(p, q, r))
 			}
 		}
 		return distance+cycles(q) < most
@@ -224,10 +224,10 @@ func (c *checker) checkVariable(i int) {
 }
 
 // lateOperands returns what an instruction of variable latency reads after it was issued: not its guard, which decides at
-// issue.
+// issue, nor uniform registers, which the dispatcher reads.
 func lateOperands(in *sass.Inst, uses []sass.Resource) (list []sass.Resource) {
 	for _, r := range uses {
-		if r < sass.ResPred {
+		if r < sass.ResUReg {
 			list = append(list, r)
 		}
 	}
@@ -266,16 +266,20 @@ func (c *checker) followCounters(i int, own uint8, ordered func(p, q *sass.Inst)
 
 // finishesAfter returns the counters of q that tell that p, issued before it, has written its results.
 func finishesAfter(p, q *sass.Inst) uint8 {
-	if p.Form.Pipe != q.Form.Pipe || !q.Form.Variable || p.Form.Pipe == sass.PipeLSU && !(ordered(p) && ordered(q)) {
+	if p.Form.Pipe != q.Form.Pipe || !variable(q) || p.Form.Pipe == sass.PipeLSU && !(ordered(p) && ordered(q)) {
 		return 0
 	}
 	return mask(q.Control.WriteBarrier)
 }
 
-// ordered reports whether an instruction of the LSU has a result that comes in the order of issue: shared memory and
-// shuffles. Caches answer out of order.
+// ordered reports whether an instruction of the LSU has a result that comes in the order of issue: shared memory,
+// shuffles, transpositions. Caches answer out of order.
 func ordered(in *sass.Inst) bool {
-	return in.Op == sass.LDS || in.Op == sass.SHFL
+	switch in.Op {
+	case sass.LDS, sass.LDSM, sass.SHFL, sass.MOVM:
+		return true
+	}
+	return false
 }
 
 // drains reports whether q, a block barrier, lets the warp go on only when p has done its access to memory, which other
@@ -288,7 +292,7 @@ func drains(p, q *sass.Inst) bool {
 // readsAfter returns the counters of q that tell that p, issued before it, has read its operands: units do that in the
 // order of issue.
 func readsAfter(p, q *sass.Inst) uint8 {
-	if p.Form.Pipe != q.Form.Pipe || !q.Form.Variable {
+	if p.Form.Pipe != q.Form.Pipe || !variable(q) {
 		return 0
 	}
 	return counters(q)
@@ -315,7 +319,7 @@ func (c *checker) touchesResult(i, node int) bool {
 // reads its own operands later, and writes later still.
 func (c *checker) touchesOperands(i, node int, operands []sass.Resource) bool {
 	p, q := c.insts[i], c.insts[node]
-	if p.Form.Pipe == q.Form.Pipe && q.Form.Variable {
+	if p.Form.Pipe == q.Form.Pipe && variable(q) {
 		return false
 	}
 	for _, r := range operands {

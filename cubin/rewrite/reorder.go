@@ -256,10 +256,10 @@ func (s *scheduler) result(in *sass.Inst) int {
 	switch {
 	case len(withoutCounters(in.Defs(nil))) == 0:
 		return 1
-	case in.Form.Variable:
+	case variable(in):
 		return variableLatency(in)
 	}
-	return s.table.same
+	return s.table.registers[readsALU][writesALU]
 }
 
 func (s *scheduler) edge(from, to, cycles int) {
@@ -270,7 +270,7 @@ func (s *scheduler) edge(from, to, cycles int) {
 // waiter returns the instruction between i, of variable latency, and j that waited for j's sake as well; -1 for none.
 func (s *scheduler) waiter(i, j int) int {
 	p := &s.items[i].inst
-	if !p.Form.Variable || waits(&s.items[j].inst)&counters(p) != 0 {
+	if !variable(p) || waits(&s.items[j].inst)&counters(p) != 0 {
 		return -1
 	}
 	for k := j - 1; k > i; k-- {
@@ -288,7 +288,7 @@ func (s *scheduler) depends(p, q *sass.Inst) int {
 	if p.Op == sass.LDG && readsConstant(q) {
 		cycles = 1
 	}
-	if p.Form.Variable && q.Form.Variable && p.Form.Pipe == q.Form.Pipe {
+	if variable(p) && variable(q) && p.Form.Pipe == q.Form.Pipe {
 		cycles = 1
 	}
 	pUses, pDefs, qUses, qDefs := p.Uses(nil), p.Defs(nil), q.Uses(nil), q.Defs(nil)
@@ -318,9 +318,9 @@ const operandLatency = 11
 // latency returns the cycles from p to q, which reads r.
 func (s *scheduler) latency(p, q *sass.Inst, r sass.Resource) int {
 	switch {
-	case p.Form.Variable && p.Control.ReadBarrier >= 0 && r == sass.ResSB+sass.Resource(p.Control.ReadBarrier):
+	case variable(p) && p.Control.ReadBarrier >= 0 && r == sass.ResSB+sass.Resource(p.Control.ReadBarrier):
 		return operandLatency
-	case p.Form.Variable:
+	case variable(p):
 		return variableLatency(p)
 	case r >= sass.ResSB && r < sass.ResConvBar:
 		return s.table.counter
@@ -338,17 +338,17 @@ func (s *scheduler) stall(items []item) {
 		if j > 0 {
 			p := &items[j-1].inst
 			least := 1
-			if p.Form.Variable || fence(p) {
+			if variable(p) || fence(p) {
 				least = cycles(p)
 			}
 			issue[j] = issue[j-1] + least
 		}
 		for i := max(0, j-s.table.most()); i < j; i++ {
-			if p := &items[i].inst; !p.Form.Variable || counters(p)&waits(q) != 0 {
+			if p := &items[i].inst; !variable(p) || counters(p)&waits(q) != 0 {
 				issue[j] = max(issue[j], issue[i]+s.needed(p, q))
 			}
 		}
-		if pipe := q.Form.Pipe; !q.Form.Variable {
+		if pipe := q.Form.Pipe; !variable(q) {
 			issue[j] = max(issue[j], free[pipe])
 			free[pipe] = issue[j] + interval(pipe)
 		}
@@ -403,7 +403,7 @@ func (s *scheduler) needed(p, q *sass.Inst) int {
 	if counters(p)&waits(q) != 0 {
 		needed = s.table.counter
 	}
-	if p.Form.Variable {
+	if variable(p) {
 		return needed
 	}
 	uses := withoutCounters(q.Uses(nil))
