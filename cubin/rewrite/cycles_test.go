@@ -43,7 +43,7 @@ func executeCycles(tb testing.TB, f *launch.File, module *cubin.File) int64 {
 func TestReorderCycles(t *testing.T) {
 	var before, after int64
 	for _, name := range launchFiles(t) {
-		f, module, err := openLaunch(name)
+		f, module, err := openLaunch(name, 70)
 		if err != nil {
 			continue
 		}

@@ -212,6 +212,12 @@ func (l *lowerer) blockPiece(b *cfg.Block, succs []int) (piece, error) {
 		return p, nil
 	}
 	last := code.Insts[b.Last]
+	if l.jumps(b) {
+		var err error
+		if last, err = l.jumpInstead(&last); err != nil {
+			return piece{}, err
+		}
+	}
 	end := b.Last + 1
 	p := piece{taken: -1, fall: -1}
 	if transfers(&last) {
@@ -258,6 +264,19 @@ func transfers(in *sass.Inst) bool {
 		return !in.Guard.Never()
 	}
 	return false
+}
+
+// jumps reports whether a block ends with a CALL that is a branch: no return address goes with it.
+func (l *lowerer) jumps(b *cfg.Block) bool {
+	return l.graph.Code.Insts[b.Last].Op == sass.CALL && slices.ContainsFunc(b.Succs, func(to int) bool { return l.graph.Blocks[to].First != b.Last+1 })
+}
+
+// jumpInstead makes the branch of a CALL that is one.
+func (l *lowerer) jumpInstead(call *sass.Inst) (sass.Inst, error) {
+	jump, err := l.make(5, "BRA 0x0")
+	jump.inst.Guard, jump.inst.PC = call.Guard, call.PC
+	jump.inst.Control.WaitMask, jump.inst.Control.Stall = call.Control.WaitMask, max(call.Control.Stall, jump.inst.Control.Stall)
+	return jump.inst, err
 }
 
 // settle puts a NOP where a branch was, if that waited.

@@ -228,7 +228,7 @@ func inLoop(l *natural, n int, list []*region, syncs []int) bool {
 // begin makes the beginning of a region.
 func (b *body) begin(m maker, number uint8, sync int) ([]item, error) {
 	var items []item
-	if m.arch == sass.SM70 { // as its compiler does: the barrier may hold lanes from before
+	if m.arch <= sass.SM75 { // as its compiler does: the barrier may hold lanes from before
 		reset, err := m.make(1, "BMOV.32.CLEAR RZ, B%d", number)
 		if err != nil {
 			return nil, err

@@ -2,10 +2,13 @@ package rewrite
 
 import (
 	"context"
+	"flag"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -26,8 +29,24 @@ func launchFiles(t *testing.T) []string {
 	return files
 }
 
-// openLaunch reads a launch file and its module.
-func openLaunch(name string) (*launch.File, *cubin.File, error) {
+var whole = flag.Bool("whole", false, "rewrite every kernel for all architectures, not for one or two of them")
+
+// architectures returns those that the i-th kernel is rewritten for: all, or one of them in turn; the kernels about control flow on
+// sm_70 too.
+func architectures(i int, name string) []int {
+	all := []int{70, 75, 80, 86, 89, 90}
+	switch one := all[i%len(all)]; {
+	case *whole:
+		return all
+	case one != 70 && strings.Contains(name, "/divergence/"):
+		return []int{70, one}
+	default:
+		return []int{one}
+	}
+}
+
+// openLaunch reads a launch file and its module for an architecture.
+func openLaunch(name string, sm int) (*launch.File, *cubin.File, error) {
 	dir := launch.OSDir(filepath.Dir(name))
 	data, err := dir.ReadFile(filepath.Base(name))
 	if err != nil {
@@ -37,7 +56,7 @@ func openLaunch(name string) (*launch.File, *cubin.File, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	module, err := f.LoadModule(70)
+	module, err := f.LoadModule(sass.Arch(sm))
 	return f, module, err
 }
 
@@ -78,45 +97,52 @@ func execute(f *launch.File, module *cubin.File, options emu.Options) (int64, er
 // eachKernel runs every launch file whose module a pass changes, with the new module, and checks the outputs and the new
 // control codes.
 func eachKernel(t *testing.T, pass func(*cubin.File) (*Rewritten, error)) {
-	for _, name := range launchFiles(t) {
-		t.Run(filepath.Base(filepath.Dir(name)), func(t *testing.T) {
-			t.Parallel()
-			f, module, err := openLaunch(name)
-			if err != nil {
-				t.Skip(err)
-			}
-			r, err := pass(module)
-			if err != nil {
-				t.Fatal(err)
-			}
-			changed := false
-			for _, c := range r.Changes {
-				if changed = changed || c.Err == nil; c.Err != nil {
-					t.Logf("%s stays: %v", c.Function, c.Err)
-				}
-			}
-			if !changed {
-				return
-			}
-			found, err := Check(r.File)
-			if err != nil || len(found) > 0 {
-				t.Errorf("%v %v", found, err)
-			}
-			after, err := execute(f, r.File, emu.Options{MaxInstructions: 1 << 26})
-			if err != nil {
-				t.Error(err)
-			}
-			before, err := execute(f, module, emu.Options{})
-			if err != nil {
-				t.Error(err)
-			}
-			var counts []string
-			for _, c := range r.Changes {
-				counts = append(counts, fmt.Sprintf("%s %+v %d joins (%d dropped) %d→%d", c.Function, c.Counts, c.Joins, c.Dropped, c.Before, c.After))
-			}
-			t.Logf("warp instructions %d → %d; %s", before, after, strings.Join(counts, "; "))
-		})
+	for i, name := range launchFiles(t) {
+		for _, arch := range architectures(i, name) {
+			t.Run(fmt.Sprintf("%s sm_%d", filepath.Base(filepath.Dir(name)), arch), func(t *testing.T) {
+				t.Parallel()
+				oneKernel(t, name, arch, pass)
+			})
+		}
 	}
+}
+
+// oneKernel runs a launch file as it is and with its module changed.
+func oneKernel(t *testing.T, name string, arch int, pass func(*cubin.File) (*Rewritten, error)) {
+	f, module, err := openLaunch(name, arch)
+	if err != nil {
+		t.Skip(err)
+	}
+	r, err := pass(module)
+	if err != nil {
+		t.Fatal(err)
+	}
+	changed := false
+	for _, c := range r.Changes {
+		if changed = changed || c.Err == nil; c.Err != nil {
+			t.Logf("%s stays: %v", c.Function, c.Err)
+		}
+	}
+	if !changed {
+		return
+	}
+	found, err := Check(r.File)
+	if err != nil || len(found) > 0 {
+		t.Errorf("%v %v", found, err)
+	}
+	after, err := execute(f, r.File, emu.Options{MaxInstructions: 1 << 26})
+	if err != nil {
+		t.Error(err)
+	}
+	before, err := execute(f, module, emu.Options{})
+	if err != nil {
+		t.Error(err)
+	}
+	var counts []string
+	for _, c := range r.Changes {
+		counts = append(counts, fmt.Sprintf("%s %+v %d joins (%d dropped) %d→%d", c.Function, c.Counts, c.Joins, c.Dropped, c.Before, c.After))
+	}
+	t.Logf("warp instructions %d → %d; %s", before, after, strings.Join(counts, "; "))
 }
 
 func TestRestructureRuns(t *testing.T) { eachKernel(t, Restructure) }
@@ -158,23 +184,34 @@ func TestRestructuredIsStructured(t *testing.T) {
 	}
 }
 
-// TestNvdisasmReads runs NVIDIA's disassembler on restructured cubins where it is installed.
+// TestNvdisasmReads runs NVIDIA's disassembler on rewritten cubins where it is installed.
 func TestNvdisasmReads(t *testing.T) {
 	tool := os.Getenv("NVDISASM")
 	if tool == "" {
 		t.Skip("NVDISASM is not set")
 	}
-	for name, file := range corpus(t) {
-		r, err := Restructure(file)
-		if err != nil || len(r.Changes) == 0 {
+	passes := map[string]func(*cubin.File) (*Rewritten, error){"restructured": Restructure, "reconverged": Reconverge, "reordered": Reorder}
+	files := corpus(t)
+	for i, name := range slices.Sorted(maps.Keys(files)) {
+		if i%16 != 0 && !*whole {
 			continue
 		}
-		at := filepath.Join(t.TempDir(), name)
-		if err := os.WriteFile(at, r.File.Raw, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if out, err := exec.Command(tool, "-c", at).CombinedOutput(); err != nil {
-			t.Errorf("%s: %v: %.300s", name, err, out)
+		for kind, pass := range passes {
+			r, err := pass(files[name])
+			if err != nil {
+				t.Errorf("%s: %v", name, err)
+				continue
+			}
+			if len(r.Changes) == 0 {
+				continue
+			}
+			at := filepath.Join(t.TempDir(), name)
+			if err := os.WriteFile(at, r.File.Raw, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if out, err := exec.Command(tool, "-c", at).CombinedOutput(); err != nil {
+				t.Errorf("%s %s: %v: %.300s", kind, name, err, out)
+			}
 		}
 	}
 }

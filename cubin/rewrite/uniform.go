@@ -116,7 +116,7 @@ const (
 // source reports whether what an instruction returns may differ by lane although its operands do not.
 func source(in *sass.Inst) bool {
 	switch in.Op {
-	case sass.S2R, sass.CS2R:
+	case sass.S2R, sass.S2UR, sass.CS2R:
 		for _, o := range in.Operands {
 			if o.Kind == sass.KindSReg {
 				return o.Imm != srZero && (o.Imm < srCTAIDX || o.Imm > srCTAIDZ)
@@ -125,7 +125,7 @@ func source(in *sass.Inst) bool {
 		return true
 	case sass.LDC:
 		return false
-	case sass.VOTE, sass.P2R, sass.B2R, sass.LEPC:
+	case sass.VOTE, sass.VOTEU, sass.P2R, sass.B2R, sass.LEPC:
 		return true
 	}
 	switch in.Form.Pipe {
