@@ -113,6 +113,7 @@ func (s *samplesLaunch) launch(module *cubin.File) (*Launch, error) {
 			return nil, err
 		}
 	}
+	l.NoteTraffic()
 	return l, nil
 }
 

@@ -14,6 +14,7 @@ var consequences = map[string]string{
 	profiler.MissingThreadExecutions: "idle lanes of warps are not seen",
 	profiler.MissingSectors:          "uncoalesced accesses are not seen",
 	profiler.MissingWavefronts:       "bank conflicts are not seen",
+	profiler.MissingTraffic:          "the bandwidth achieved is not known, and does not bound what changes are estimated to bring",
 }
 
 // lacks lists what the profile lacks, each with what cannot be told for it.

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 
 	"github.com/spf13/pflag"
@@ -39,7 +40,8 @@ Or FILE is gpa's own JSON, which any other collector can write (docs/import.md; 
   gpa import samples.json --cubin program.cubin
 
 The cubin is the one that ran (cuobjdump -xelf all program). Its instructions have to be those of the file. A source page
-has no launch facts: --grid, --block and --period give them, --registers and --shared where the cubin's do not hold. What is
+has no launch facts: --grid, --block and --period give them, --registers and --shared where the cubin's do not hold, --cycles and
+the bytes of L2 and DRAM what the details page says. What is
 lacking is named in the report, and what needs it is left out.
 
 The result is that of gpa advise; --out keeps it as samples.gpa, so that all commands that take a result work on it.`,
@@ -56,6 +58,9 @@ The result is that of gpa advise; --out keeps it as samples.gpa, so that all com
 			flags.IntVar(&f.registers, "registers", 0, "registers of a thread, `N` (default: the cubin's)")
 			flags.IntVar(&f.shared, "shared", 0, "dynamic shared memory of a block in `BYTES`")
 			flags.IntVar(&f.period, "period", 0, "`CYCLES` between two samples of an SM (2^(5+n) of --sampling-interval n)")
+			flags.Int64Var(&f.l2, "l2-bytes", 0, "`BYTES` that the L1 caches asked of L2 (32 for each of lts__t_sectors_srcunit_tex.sum)")
+			flags.Int64Var(&f.read, "dram-read-bytes", 0, "`BYTES` read from DRAM (dram__bytes_read.sum)")
+			flags.Int64Var(&f.written, "dram-written-bytes", 0, "`BYTES` written to DRAM (dram__bytes_write.sum)")
 			flags.Int64Var(&f.cycles, "cycles", 0, "`CYCLES` that the launch took (sm__cycles_elapsed.max)")
 			return func(_ context.Context, e *env, args []string) error {
 				name, err := oneArgument(args, "the report file or the source page")
@@ -88,6 +93,7 @@ type importFlags struct {
 	registers, shared int
 	period            int
 	cycles            int64
+	l2, read, written int64 // bytes
 }
 
 // The forms of files that are imported, told apart by how they begin.
@@ -120,6 +126,9 @@ func formOf(name string) (importForm, error) {
 	return pageForm, nil
 }
 
+// pageFlags are the flags that say of a launch what a source page does not.
+var pageFlags = []string{"grid", "block", "registers", "shared", "period", "cycles", "l2-bytes", "dram-read-bytes", "dram-written-bytes"}
+
 // unusable refuses flags that the file's form has no use for.
 func unusable(flags *pflag.FlagSet, why string, names ...string) error {
 	for _, name := range names {
@@ -145,7 +154,7 @@ func (f *importFlags) open(name string) (*cubin.File, *os.File, error) {
 
 // importSamples imports gpa's own form.
 func (f *importFlags) importSamples(e *env, flags *pflag.FlagSet, name string) error {
-	if err := unusable(flags, "the file says it", "arch", "kernel", "grid", "block", "registers", "shared", "period", "cycles", "launch", "list"); err != nil {
+	if err := unusable(flags, "the file says it", slices.Concat(pageFlags, []string{"arch", "kernel", "launch", "list"})...); err != nil {
 		return err
 	}
 	module, file, err := f.open(name)
@@ -209,6 +218,7 @@ func (f *importFlags) complete(module *cubin.File, l *profiler.Launch) error {
 	}
 	facts.SharedStatic, facts.SharedDynamic, facts.LocalBytes = k.SharedStatic, f.shared, k.LocalFrame
 	facts.Cycles = f.cycles
+	facts.L2Bytes, facts.DRAMReadBytes, facts.DRAMWrittenBytes = f.l2, f.read, f.written
 	if err := l.SetGPU(model); err != nil {
 		return err
 	}
@@ -218,6 +228,7 @@ func (f *importFlags) complete(module *cubin.File, l *profiler.Launch) error {
 	if f.cycles == 0 {
 		l.Missing = append(l.Missing, profiler.MissingCycles)
 	}
+	l.NoteTraffic()
 	return nil
 }
 

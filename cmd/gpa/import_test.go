@@ -50,8 +50,14 @@ func TestImportRoundTrip(t *testing.T) {
 			if err := os.WriteFile(file, []byte(csv), 0o644); err != nil {
 				t.Fatal(err)
 			}
+			p, err := loadProfile(savedFile(dir))
+			if err != nil {
+				t.Fatal(err)
+			}
+			facts := &p.Launches[0].Facts
 			imported, stderr, status := gpa(t, "import", file, "--json", "--cubin", cubinOf(t, name), "--grid", join(want.Grid), "--block", join(want.Block),
-				"--period", fmt.Sprint(want.SamplingPeriod), "--cycles", fmt.Sprint(want.Cycles))
+				"--period", fmt.Sprint(want.SamplingPeriod), "--cycles", fmt.Sprint(want.Cycles), "--l2-bytes", fmt.Sprint(facts.L2Bytes),
+				"--dram-read-bytes", fmt.Sprint(facts.DRAMReadBytes), "--dram-written-bytes", fmt.Sprint(facts.DRAMWrittenBytes))
 			if status != exitDone {
 				t.Fatal(stderr)
 			}

@@ -18,7 +18,7 @@ import (
 
 // importReport imports launches of a report file, or lists them where the user has to choose.
 func (f *importFlags) importReport(e *env, flags *pflag.FlagSet, name string) error {
-	if err := unusable(flags, "a report file says it", "arch", "grid", "block", "registers", "shared", "period", "cycles"); err != nil {
+	if err := unusable(flags, "a report file says it", slices.Concat(pageFlags, []string{"arch"})...); err != nil {
 		return err
 	}
 	data, err := os.ReadFile(name)

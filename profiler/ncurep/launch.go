@@ -145,6 +145,7 @@ func (r *Report) Launch(module *cubin.File, launch int) (*profiler.Launch, error
 			return nil, err
 		}
 	}
+	b.launch.NoteTraffic()
 	return b.launch, nil
 }
 
