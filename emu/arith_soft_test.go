@@ -5,6 +5,8 @@ import (
 	"math/big"
 	"math/rand/v2"
 	"testing"
+
+	"gpa/cubin/sass"
 )
 
 // exactPrec is enough for any fused product of f64 values.
@@ -200,7 +202,7 @@ func TestFFMADoubleRounding(t *testing.T) {
 		{0x1a000001, 0x1a000000, 0x00000002, 0x00000003}, // denormal: 2.5 steps and a little, and less
 		{0x19ffffff, 0x1a000000, 0x00000002, 0x00000002},
 	} {
-		w := newTestWarp(t, "FFMA R0, R1, R2, R3")
+		w := newTestWarp(t, sass.SM70, "FFMA R0, R1, R2, R3")
 		w.regs[1][0], w.regs[2][0], w.regs[3][0] = c.a, c.b, c.c
 		w.runAll(t)
 		if got := w.regs[0][0]; got != c.want {

@@ -20,6 +20,9 @@ func (p *timedProgram) result(tb testing.TB, i int) []uint32 {
 	if _, err := m.Launch(context.Background(), l); err != nil {
 		tb.Fatal(err)
 	}
+	for _, in := range m.module.Codes[0].Insts {
+		tested.Store(in.Form, true)
+	}
 	return memoryWords(tb, m, addrs[i], len(p.buffers[i]))
 }
 

@@ -4,6 +4,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"gpa/cubin/sass"
 )
 
 // benchmarked are the instructions that most of compiled code consists of, and the costly ones.
@@ -90,7 +92,7 @@ func randomRegisters(w *warp) {
 func benchmarkMask(b *testing.B, mask uint32) {
 	for _, text := range benchmarked {
 		b.Run(text, func(b *testing.B) {
-			w := newTestWarp(b, text)
+			w := newTestWarp(b, sass.SM70, text)
 			randomRegisters(w)
 			w.active, w.mask = mask, mask
 			o := &w.block.run.program.ops[0]

@@ -7,6 +7,8 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+
+	"gpa/cubin/sass"
 )
 
 // A side is one side of a conversion in a test.
@@ -45,8 +47,13 @@ func (s side) random(r *rand.Rand) uint64 {
 // checkConversion runs a conversion from R2 to R4 on random operands, and has each result checked.
 func checkConversion(t *testing.T, text string, from, to side, want func(v uint64) uint64) {
 	t.Helper()
+	onArchitectures(t, text, func(t *testing.T, a sass.Arch) { checkConversionOn(t, a, text, from, to, want) })
+}
+
+func checkConversionOn(t *testing.T, a sass.Arch, text string, from, to side, want func(v uint64) uint64) {
+	t.Helper()
 	r := rand.New(rand.NewPCG(21, 22))
-	w := newTestWarp(t, text)
+	w := newTestWarp(t, a, text)
 	for range 20 {
 		var in [32]uint64
 		for lane := range in {
@@ -188,7 +195,7 @@ func TestSelectedSources(t *testing.T) {
 		{"F2F.F32.F16 R0, -R1.H1", 0xbf810000},
 		{"F2I.F16.CEIL.NTZ R0, R1.H1", 2},
 	} {
-		w := newTestWarp(t, c.text)
+		w := newTestWarp(t, sass.SM70, c.text)
 		w.regs[1][7] = 0x3c089a89
 		w.runAll(t)
 		if got := w.regs[0][7]; got != c.want {

@@ -4,6 +4,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"gpa/cubin/sass"
 )
 
 // Double precision in all modes against integer arithmetic.
@@ -21,9 +23,9 @@ func TestDoubleExecutors(t *testing.T) {
 		{"DFMA R10, R2, R4, R6", func(a, b, c uint64) uint64 { return f.fma(a, b, c, roundRN) }},
 		{"DFMA.RZ R10, R2, -R4, R6", func(a, b, c uint64) uint64 { return f.fma(a, b^1<<63, c, roundRZ) }},
 	} {
-		t.Run(c.text, func(t *testing.T) {
+		onArchitectures(t, c.text, func(t *testing.T, a sass.Arch) {
 			r := rand.New(rand.NewPCG(25, 26))
-			w := newTestWarp(t, c.text)
+			w := newTestWarp(t, a, c.text)
 			for range 200 {
 				var in [32][3]uint64
 				for lane := range in {
@@ -65,7 +67,7 @@ func TestDoubleSelection(t *testing.T) {
 		{"DSETP.MAX.AND P0, P1, R2, R4, PT", minus, zero, [2]bool{false, false}},
 		{"DSETP.MAX.AND P0, P1, R2, R4, PT", nan, nan, [2]bool{true, true}},
 	} {
-		w := newTestWarp(t, c.text)
+		w := newTestWarp(t, sass.SM70, c.text)
 		a, b := math.Float64bits(c.a), math.Float64bits(c.b)
 		w.regs[2][0], w.regs[3][0], w.regs[4][0], w.regs[5][0] = uint32(a), uint32(a>>32), uint32(b), uint32(b>>32)
 		w.runAll(t)

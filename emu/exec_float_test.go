@@ -3,6 +3,8 @@ package emu
 import (
 	"math/rand/v2"
 	"testing"
+
+	"gpa/cubin/sass"
 )
 
 // flushing wraps an operation on f32 bits as .FTZ does it: what it rounds is flushed if it is below the smallest normal
@@ -40,9 +42,9 @@ func TestFloatExecutors(t *testing.T) {
 		{"FFMA.FTZ R0, R1, R2, R3", flushing(f.fma), roundRN},
 		{"FFMA.FTZ.RM R0, R1, R2, R3", flushing(f.fma), roundRM},
 	} {
-		t.Run(c.text, func(t *testing.T) {
+		onArchitectures(t, c.text, func(t *testing.T, a sass.Arch) {
 			r := rand.New(rand.NewPCG(15, 16))
-			w := newTestWarp(t, c.text)
+			w := newTestWarp(t, a, c.text)
 			for range 500 {
 				for lane := range 32 {
 					a := randomFinite(r, f, r.Uint64())

@@ -122,7 +122,7 @@ func brainHalf(o *op) error {
 		return nil
 	}
 	for i := range o.inst.Operands {
-		if in := &o.inst.Operands[i]; o.inst.Mod(sass.OutF32) != 0 || in.Kind == sass.KindReg && in.Swz == sass.SwzF32 {
+		if in := &o.inst.Operands[i]; o.inst.Mod(sass.OutF32) != 0 || in.Kind != sass.KindImm && in.Swz == sass.SwzF32 {
 			return unsupported(o)
 		}
 	}

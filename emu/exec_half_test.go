@@ -3,6 +3,8 @@ package emu
 import (
 	"math/rand/v2"
 	"testing"
+
+	"gpa/cubin/sass"
 )
 
 // A halfCase is an instruction on R1, R2 and R3 and what it computes for each half, from the halves that it selects.
@@ -58,13 +60,13 @@ func TestHalfExecutors(t *testing.T) {
 		{"HFMA2 R0, R1, -R2, R3.H1_H1", selects{nil, negOf, highOf}, fma},
 		{"HFMA2.FTZ R0, R1, R2, R3", selects{}, flushingF16(fma, fmaRZ)},
 	} {
-		t.Run(c.text, func(t *testing.T) { checkHalves(t, c) })
+		onArchitectures(t, c.text, func(t *testing.T, a sass.Arch) { checkHalves(t, a, c) })
 	}
 }
 
-func checkHalves(t *testing.T, c halfCase) {
+func checkHalves(t *testing.T, a sass.Arch, c halfCase) {
 	r := rand.New(rand.NewPCG(23, 24))
-	w := newTestWarp(t, c.text)
+	w := newTestWarp(t, a, c.text)
 	for range 500 {
 		for lane := range 32 {
 			var regs [3]uint32
@@ -117,7 +119,7 @@ func TestFloatComparisons(t *testing.T) {
 		{"FSET.BF.LT.AND R0, R1, R2, PT", 0x7fc00000, 0x3f800000, 0},
 		{"FSETP.EQ.XOR P0, P1, R1, R2, PT", 0x00000000, 0x80000000, 2},
 	} {
-		w := newTestWarp(t, c.text)
+		w := newTestWarp(t, sass.SM70, c.text)
 		w.regs[1][3], w.regs[2][3] = c.a, c.b
 		w.runAll(t)
 		got := w.regs[0][3]

@@ -4,8 +4,11 @@ import (
 	"fmt"
 	"math/bits"
 	"math/rand/v2"
+	"regexp"
 	"strings"
 	"testing"
+
+	"gpa/cubin/sass"
 )
 
 // interesting returns integers that are often at a limit.
@@ -20,12 +23,57 @@ func interesting(r *rand.Rand) uint32 {
 }
 
 // runRandom executes the instructions on interesting integers in R1 to R8 and random predicates, a few times, and has
-// each lane checked. R0 and R10 on are for results.
+// each lane checked. R0 and R10 on are for results. So it does with the instructions of the uniform datapath that do the
+// same.
 func runRandom(t *testing.T, text string, check func(w *warp, lane int) error) {
 	t.Helper()
+	onArchitectures(t, text, func(t *testing.T, a sass.Arch) { runRandomOn(t, a, text, check) })
+	uniform := uniformText(text)
+	if _, err := parseTest(sass.SM90, uniform); err == nil {
+		onArchitectures(t, uniform, func(t *testing.T, a sass.Arch) { runUniform(t, a, uniform, check) })
+	}
+}
+
+var (
+	mnemonic = regexp.MustCompile(`(^|; *)([A-Z])`)
+	operand  = regexp.MustCompile(`\b([RP])([0-9]+|Z|T)\b`)
+)
+
+// uniformText is the text of instructions of the uniform datapath, if there are any, that do what the others do.
+func uniformText(text string) string {
+	return operand.ReplaceAllString(mnemonic.ReplaceAllString(text, "${1}U$2"), "U$1$2")
+}
+
+// runUniform is runRandomOn for the uniform datapath: check sees uniform registers and predicates in the place of the
+// others.
+func runUniform(t *testing.T, a sass.Arch, text string, check func(w *warp, lane int) error) {
+	t.Helper()
+	r := rand.New(rand.NewPCG(27, 28))
+	w := newTestWarp(t, a, text)
+	for range 2000 {
+		for n := 1; n <= 8; n++ {
+			*w.uniformRegister(n) = *broadcast(interesting(r))
+		}
+		for p := range uint8(sass.UPT) {
+			w.preds[uniformPredicate(p)] = -(r.Uint32() & 1)
+		}
+		w.active = r.Uint32() | 1<<r.IntN(32) // whichever execute, the result is the same
+		w.runAll(t)
+		view := &warp{regs: w.regs[w.block.run.program.registers:]}
+		view.preds[sass.PT] = allLanes
+		copy(view.preds[:sass.PT], w.preds[sass.PT+1:])
+		for _, lane := range []int{0, 31} {
+			if err := check(view, lane); err != nil {
+				t.Fatalf("UR1 = %08x, UR2 = %08x, UR3 = %08x: %v", view.regs[1][0], view.regs[2][0], view.regs[3][0], err)
+			}
+		}
+	}
+}
+
+func runRandomOn(t *testing.T, a sass.Arch, text string, check func(w *warp, lane int) error) {
+	t.Helper()
 	r := rand.New(rand.NewPCG(17, 18))
-	w := newTestWarp(t, text)
-	w.regs = append(w.regs, make([]lanes, 16)...)
+	w := newTestWarp(t, a, text)
 	for range 200 {
 		for n := 1; n <= 8; n++ {
 			for lane := range 32 {
@@ -74,6 +122,35 @@ func TestIntegerExecutors(t *testing.T) {
 		{"IMAD R0, R1, R2, R3", func(a, b, c uint32, _, _ bool) uint32 { return a*b + c }},
 		{"IMAD R0, R1, R2, -R3", func(a, b, c uint32, _, _ bool) uint32 { return a*b - c }},
 		{"IMAD.X R0, R1, R2, ~R3, P0", func(a, b, c uint32, p, _ bool) uint32 { return a*b + ^c + bit(p) }},
+		{"VIADD R0, R1, R2", func(a, b, _ uint32, _, _ bool) uint32 { return a + b }},
+		{"VIADD R0, R1, -R2", func(a, b, _ uint32, _, _ bool) uint32 { return a - b }},
+		{"IMNMX R0, R1, R2, PT", func(a, b, _ uint32, _, _ bool) uint32 { return uint32(min(int32(a), int32(b))) }},
+		{"IMNMX R0, R1, R2, !PT", func(a, b, _ uint32, _, _ bool) uint32 { return uint32(max(int32(a), int32(b))) }},
+		{"IMNMX.U32 R0, R1, R2, P0", func(a, b, _ uint32, p, _ bool) uint32 { return choose(p, min(a, b), max(a, b)) }},
+		{"IMAD.HI R0, R1, R2, RZ", func(a, b, _ uint32, _, _ bool) uint32 { return uint32(int64(int32(a)) * int64(int32(b)) >> 32) }},
+		{"IMAD.HI.U32 R0, R1, R2, RZ", func(a, b, _ uint32, _, _ bool) uint32 { return uint32(uint64(a) * uint64(b) >> 32) }},
+		{"LEA.X R0, R1, R2, 0x5, P0", func(a, b, _ uint32, p, _ bool) uint32 { return a<<5 + b + bit(p) }},
+		{"LEA.X R0, ~R1, R2, 0x5, P0", func(a, b, _ uint32, p, _ bool) uint32 { return ^(a << 5) + b + bit(p) }},
+		{"MOV R0, R2", func(_, b, _ uint32, _, _ bool) uint32 { return b }},
+		{"IABS R0, R1", func(a, _, _ uint32, _, _ bool) uint32 { return choose(int32(a) < 0, -a, a) }},
+		{"FLO.U32 R0, R1", func(a, _, _ uint32, _, _ bool) uint32 { return uint32(bits.Len32(a) - 1) }},
+		{"FLO R0, R1", func(a, _, _ uint32, _, _ bool) uint32 { return uint32(bits.Len32(choose(int32(a) < 0, ^a, a)) - 1) }},
+		{"FLO.U32.SH R0, R1", func(a, _, _ uint32, _, _ bool) uint32 {
+			return choose(a == 0, allLanes, uint32(bits.LeadingZeros32(a)))
+		}},
+		{"POPC R0, R1", func(a, _, _ uint32, _, _ bool) uint32 { return uint32(bits.OnesCount32(a)) }},
+		{"SGXT R0, R1, R2", func(a, b, _ uint32, _, _ bool) uint32 { return extended(a, b, true) }},
+		{"SGXT.U32 R0, R1, R2", func(a, b, _ uint32, _, _ bool) uint32 { return extended(a, b, false) }},
+		{"SGXT.W R0, R1, R2", func(a, b, _ uint32, _, _ bool) uint32 { return extended(a, b&31, true) }},
+		{"BMSK R0, R1, R2", func(a, b, _ uint32, _, _ bool) uint32 { return uint32(uint64(1)<<min(b, 32)-1) << a }},
+		{"BMSK.W R0, R1, R2", func(a, b, _ uint32, _, _ bool) uint32 { return (1<<(b&31) - 1) << (a & 31) }},
+		{"SHF.L.U64.HI R0, R1, R2, R3", func(a, b, c uint32, _, _ bool) uint32 { return uint32((uint64(c)<<32 | uint64(a)) << min(b, 64) >> 32) }},
+		{"SHF.R.U64 R0, R1, R2, R3", func(a, b, c uint32, _, _ bool) uint32 { return uint32((uint64(c)<<32 | uint64(a)) >> min(b, 64)) }},
+		{"SHF.R.S64 R0, R1, R2, R3", func(a, b, c uint32, _, _ bool) uint32 { return uint32(int64(uint64(c)<<32|uint64(a)) >> min(b, 64)) }},
+		{"SHF.R.W.U32 R0, R1, R2, R3", func(a, b, c uint32, _, _ bool) uint32 { return uint32((uint64(c)<<32 | uint64(a)) >> (b & 31)) }},
+		{"PRMT.F4E R0, R1, R2, R3", func(a, b, c uint32, _, _ bool) uint32 { return uint32((uint64(c)<<32 | uint64(a)) >> (8 * (b & 3))) }},
+		{"PRMT.RC8 R0, R1, R2, R3", func(a, b, _ uint32, _, _ bool) uint32 { return a >> (8 * (b & 3)) & 0xff * 0x01010101 }},
+		{"PRMT.RC16 R0, R1, R2, R3", func(a, b, _ uint32, _, _ bool) uint32 { return a >> (16 * (b & 1)) & 0xffff * 0x00010001 }},
 		{"IMAD.MOV R0, RZ, RZ, -R3", func(_, _, c uint32, _, _ bool) uint32 { return -c }},
 		{"LEA R0, R1, R2, 0x5", func(a, b, _ uint32, _, _ bool) uint32 { return a<<5 + b }},
 		{"LEA R0, -R1, R2, 0x5", func(a, b, _ uint32, _, _ bool) uint32 { return b - a<<5 }},
@@ -103,6 +180,15 @@ func TestIntegerExecutors(t *testing.T) {
 			})
 		})
 	}
+}
+
+// extended is the sign or zero extension of the low n bits.
+func extended(a, n uint32, signed bool) uint32 {
+	mask := uint32(uint64(1)<<min(n, 32) - 1)
+	if signed && n > 0 && n < 32 && a>>(n-1)&1 != 0 {
+		return a | ^mask
+	}
+	return a & mask
 }
 
 func bit(p bool) uint32 { return choose(p, 1, 0) }
@@ -143,6 +229,8 @@ func TestWideExecutors(t *testing.T) {
 				return uint64(int64(int32(w.regs[1][l]))*int64(int32(w.regs[2][l]))) + pair(w, 4, l)
 			}},
 		{"IMAD.WIDE.U32 R10, R1, R2, -R4", func(w *warp, l int) uint64 { return product(w, l) - pair(w, 4, l) }},
+		{"IMAD.WIDE.U32.X R10, R1, R2, R4, P0", func(w *warp, l int) uint64 { return product(w, l) + pair(w, 4, l) + uint64(w.preds[0]>>l&1) }},
+		{"IMAD.WIDE.U32.X R10, R1, R2, ~R4, P0", func(w *warp, l int) uint64 { return product(w, l) + ^pair(w, 4, l) + uint64(w.preds[0]>>l&1) }},
 		{"IMAD.WIDE.U32 R10, P0, R1, R2, R4 ; IADD3.X R10, RZ, RZ, RZ, P0, !PT ; MOV R11, RZ",
 			func(w *warp, l int) uint64 {
 				_, carry := bits.Add64(product(w, l), pair(w, 4, l), 0)
@@ -219,7 +307,7 @@ func compare(a, b uint32, unsigned bool) int {
 
 // The predicates go into a register, are lost, and come back.
 func TestPredicateSets(t *testing.T) {
-	w := newTestWarp(t, "P2R R0, PR, R1, 0x5f ; PLOP3.LUT P0, P1, PT, PT, PT, 0x0, 0x0 ; PLOP3.LUT P2, P3, PT, PT, PT, 0x0, 0x0 ; R2P PR, R0, 0x7")
+	w := newTestWarp(t, sass.SM70, "P2R R0, PR, R1, 0x5f ; PLOP3.LUT P0, P1, PT, PT, PT, 0x0, 0x0 ; PLOP3.LUT P2, P3, PT, PT, PT, 0x0, 0x0 ; R2P PR, R0, 0x7")
 	for p := range 7 {
 		w.preds[p] = 0x12345678 << p
 	}
@@ -257,7 +345,7 @@ func TestDivisionSequences(t *testing.T) {
 	r := rand.New(rand.NewPCG(19, 20))
 	for _, text := range sequences {
 		signed := strings.Contains(text, "IABS")
-		w := newTestWarp(t, text)
+		w := newTestWarp(t, sass.SM70, text)
 		for range 2000 {
 			var n, d lanes
 			for lane := range 32 {

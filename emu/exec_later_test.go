@@ -40,7 +40,7 @@ func TestLaterExecutors(t *testing.T) {
 	} {
 		t.Run(c.text, func(t *testing.T) {
 			r := rand.New(rand.NewPCG(90, 16))
-			w := newTestWarpOn(t, c.arch, c.text)
+			w := newTestWarp(t, c.arch, c.text)
 			for range 200 {
 				for n := 1; n < 4 && n < len(w.regs); n++ {
 					for lane := range 32 {

@@ -11,6 +11,7 @@ import (
 // and uniform instructions are executed by the executors of their vector counterparts.
 
 var uniformCompilers = map[sass.Op]compiler{
+	sass.UBMSK:  once(compileBMSK),
 	sass.UBREV:  once(simple(layoutB, intValue, brev)),
 	sass.UFLO:   once(compileFLO),
 	sass.UIADD3: once(compileUIADD3),

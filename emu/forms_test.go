@@ -1,6 +1,7 @@
 package emu
 
 import (
+	"cmp"
 	"flag"
 	"fmt"
 	"math/rand/v2"
@@ -13,7 +14,6 @@ import (
 
 	"gpa/cubin"
 	"gpa/cubin/sass"
-	"gpa/emu/arch"
 )
 
 // tested holds the rows of the instruction table whose results a test has compared with a reference.
@@ -40,17 +40,18 @@ func reportForms() int {
 	status, without, executable := 0, 0, 0
 	for i := range sass.Forms() {
 		f := &sass.Forms()[i]
-		if compilers[f.Op] == nil {
+		_, ok := tested.Load(f)
+		if !ok && !canExecute(f) {
 			continue
 		}
 		executable++
-		if _, ok := tested.Load(f); ok {
+		if ok {
 			continue
 		}
 		without++
 		example, inCorpus := used[f]
 		if testing.Verbose() || inCorpus {
-			fmt.Printf("no test of %s %#03x%s %s\n", f.Op, f.Opcode, f.Suffix, example)
+			fmt.Printf("no test of %s %#03x%s of sm_%d: %s\n", f.Op, f.Opcode, f.Suffix, firstArch(f), cmp.Or(example, sampleText(f)))
 		}
 		if inCorpus {
 			status = 1
@@ -62,9 +63,66 @@ func reportForms() int {
 	return status
 }
 
+// firstArch is the oldest architecture that has a row.
+func firstArch(f *sass.Form) sass.Arch {
+	for _, a := range architectures {
+		if f.Archs.Has(a) {
+			return a
+		}
+	}
+	return 0
+}
+
+// samples calls visit with instructions of a row, up to n, until it returns false.
+func samples(f *sass.Form, r *rand.Rand, n int, visit func(in sass.Inst) bool) {
+	a := firstArch(f)
+	var last sass.Word
+	for tries := 0; n > 0 && tries < 20000; tries++ {
+		w := sampleWord(f, r)
+		if last != (sass.Word{}) { // most words are no instructions: change a few bits of one that is
+			mask := sass.Word{Lo: r.Uint64() & r.Uint64(), Hi: r.Uint64() & r.Uint64()}
+			w = sass.Word{Lo: last.Lo&^mask.Lo | w.Lo&mask.Lo, Hi: last.Hi&^mask.Hi | w.Hi&mask.Hi}
+		}
+		in, err := sass.Decode(a, 0, w)
+		if err != nil || in.Form != f {
+			continue
+		}
+		last = w
+		if n--; !visit(in) {
+			return
+		}
+	}
+}
+
+// sampleText is an instruction of a row.
+func sampleText(f *sass.Form) (text string) {
+	samples(f, rand.New(rand.NewPCG(1, 3)), 1, func(in sass.Inst) bool {
+		text = in.Text()
+		return false
+	})
+	return text
+}
+
+// canExecute reports whether there is an instruction of the row that the emulator does not refuse.
+func canExecute(f *sass.Form) (can bool) {
+	if compilers[f.Op] == nil {
+		return false
+	}
+	samples(f, rand.New(rand.NewPCG(1, 2)), 100, func(in sass.Inst) bool {
+		p := &program{bases: []int32{0, 1}, ops: make([]op, 2)}
+		for i := range p.banks {
+			p.banks[i] = make([]byte, 0x10000)
+		}
+		o := &op{inst: &in}
+		can = compilers[f.Op](p, o) == nil
+		return !can
+	})
+	return can
+}
+
 // corpusForms returns the rows that the corpus uses, with an instruction of each.
 func corpusForms() (map[*sass.Form]string, error) {
-	files, err := filepath.Glob("../kernels/*/*/*.sm_70.cubin")
+	files, err := filepath.Glob("../kernels/*/*/*.cubin")
 	if err != nil {
 		return nil, err
 	}
@@ -85,24 +143,54 @@ func corpusForms() (map[*sass.Form]string, error) {
 	return used, nil
 }
 
-// executeOnce executes one instruction on given registers and predicates, with the words of constant bank 0.
-func executeOnce(tb testing.TB, in sass.Inst, regs []lanes, preds [16]uint32, words []byte) (*warp, error) {
-	tb.Helper()
-	model, err := arch.ByName("v100")
-	if err != nil {
-		tb.Fatal(err)
+// A state is what instructions work on: registers, uniform registers and predicates.
+type state struct {
+	regs     [formRegisters]lanes
+	uniforms [sass.URZ]lanes
+	preds    [16]uint32
+}
+
+// randomState has numbers of all kinds in it.
+func randomState(r *rand.Rand) *state {
+	s := &state{preds: [16]uint32{sass.PT: allLanes}}
+	for n := range s.regs {
+		for lane := range 32 {
+			s.regs[n][lane] = interesting(r)
+		}
 	}
-	module := &cubin.File{Codes: []*cubin.Code{{Name: "one", Insts: []sass.Inst{in}}}}
-	p := compile(module, [32][]byte{words}, model, nil)
+	for n := range s.uniforms {
+		s.uniforms[n] = *broadcast(interesting(r))
+	}
+	for p := range sass.PT {
+		s.preds[p] = r.Uint32()
+		s.preds[uniformPredicate(uint8(p))] = -(r.Uint32() & 1)
+	}
+	return s
+}
+
+// executeOnce executes one instruction in a state, with the words of constant bank 0.
+func executeOnce(tb testing.TB, in sass.Inst, before *state, words []byte) (*state, error) {
+	tb.Helper()
+	module := &cubin.File{Arch: in.Arch, Codes: []*cubin.Code{{Name: "one", Insts: []sass.Inst{in}}}}
+	p := compile(module, [32][]byte{words}, modelOf(in.Arch), nil)
 	r := &launchRun{program: p, launch: &Launch{Block: [3]int{32, 1, 1}}, machine: &Machine{module: module}, threads: threadIndices([3]int{32, 1, 1})}
 	r.launch.Kernel = &cubin.Kernel{}
 	r.allow(0)
-	w := &warp{scratch: r.domain.scratch, block: &block{run: r, domain: &r.domain}, exists: allLanes, active: allLanes, regs: make([]lanes, max(p.rows(), len(regs))), preds: preds}
-	copy(w.regs, regs)
-	return w, w.step()
+	w := &warp{scratch: r.domain.scratch, block: &block{run: r, domain: &r.domain}, exists: allLanes, active: allLanes, regs: make([]lanes, p.rows()), preds: before.preds}
+	after := *before
+	copy(w.regs[:p.registers], before.regs[:])
+	copy(w.regs[p.registers:p.state()], before.uniforms[:])
+	if err := w.step(); err != nil {
+		return nil, err
+	}
+	copy(after.regs[:], w.regs[:p.registers])
+	copy(after.uniforms[:], w.regs[p.registers:p.state()])
+	after.preds = w.preds
+	return &after, nil
 }
 
-// Registers of TestOperandForms: what the sources read, and the one that stands for the operand in question.
+// Registers of TestOperandForms: the first ones are what an instruction works on, and this one and the next stand for the
+// operand in question.
 const (
 	formRegisters  = 40
 	formSubstitute = 30
@@ -125,9 +213,9 @@ func sampleWord(f *sass.Form, r *rand.Rand) sass.Word {
 	set(sass.Bits{Lo: 12, N: 4}, sass.PT)
 	for i := range f.Operands {
 		switch s := &f.Operands[i]; s.Kind {
-		case sass.KindReg:
+		case sass.KindReg, sass.KindUReg:
 			set(s.Bits, uint64(4*i))
-		case sass.KindPred:
+		case sass.KindPred, sass.KindUPred:
 			if set(s.Bits, uint64(i%7)); r.IntN(2) == 0 {
 				set(s.Bits, sass.PT)
 			}
@@ -142,7 +230,16 @@ func sampleWord(f *sass.Form, r *rand.Rand) sass.Word {
 // substitutable reports whether an operand is a value that a register could hold as well.
 func substitutable(in *sass.Inst, k int) bool {
 	o, s := &in.Operands[k], &in.Form.Operands[k]
-	return (o.Kind == sass.KindImm || o.Kind == sass.KindConst) && (s.Name == "B" || s.Name == "C") && in.Op != sass.LDC
+	switch o.Kind {
+	case sass.KindImm, sass.KindConst:
+	case sass.KindUReg:
+		if in.Form.Pipe == sass.PipeUniform {
+			return false
+		}
+	default:
+		return false
+	}
+	return (s.Name == "B" || s.Name == "C") && in.Op != sass.LDC && in.Op != sass.ULDC
 }
 
 // wideOperand reports whether an operand has two words.
@@ -156,64 +253,62 @@ func wideOperand(in *sass.Inst, o *sass.Operand) bool {
 	return o.Width == 2
 }
 
-// TestOperandForms compares rows whose operand is an immediate or a constant with the same instruction on a register that
-// holds the value. What instructions compute from registers, other tests compare with references.
+// TestOperandForms compares rows whose operand is an immediate, a constant or a uniform register with the same
+// instruction on a register that holds the value. What instructions compute from registers, other tests compare with
+// references.
 func TestOperandForms(t *testing.T) {
+	words := make([]byte, 0x10000)
+	r := rand.New(rand.NewPCG(78, 77))
+	for i := range words {
+		words[i] = byte(r.Uint32())
+	}
 	for i := range sass.Forms() {
 		f := &sass.Forms()[i]
-		if compilers[f.Op] == nil || f.Pipe == sass.PipeCBU || f.Pipe == sass.PipeADU {
+		if compilers[f.Op] == nil || f.Pipe == sass.PipeCBU || f.Pipe == sass.PipeADU || f.Pipe == sass.PipeLSU || firstSubstitutable(f) < 0 {
 			continue
 		}
-		r := rand.New(rand.NewPCG(uint64(i), 77))
-		for done, attempts, tries := 0, 0, 0; done < 20 && attempts < 100 && tries < 4000; tries++ {
-			in, err := sass.Decode(sass.SM70, 0, sampleWord(f, r))
-			if err != nil || in.Form != f {
-				continue
-			}
-			k := slices.IndexFunc(f.Operands, func(s sass.Slot) bool { return s.Name == "B" || s.Name == "C" })
-			for k >= 0 && k < len(f.Operands) && !substitutable(&in, k) {
+		done := 0
+		samples(f, r, 100, func(in sass.Inst) bool {
+			k := firstSubstitutable(f)
+			for k < len(f.Operands) && !substitutable(&in, k) {
 				k++
 			}
-			if k < 0 || k >= len(f.Operands) {
-				break
-			}
-			if attempts++; compareWithRegister(t, in, k, r) {
+			if k < len(f.Operands) && compareWithRegister(t, in, k, r, words) {
 				tested.Store(f, true)
 				done++
 			}
-		}
+			return done < 20
+		})
 	}
+}
+
+// firstSubstitutable returns the first operand of a row that an instruction may have in a register instead.
+func firstSubstitutable(f *sass.Form) int {
+	return slices.IndexFunc(f.Operands, func(s sass.Slot) bool {
+		return (s.Name == "B" || s.Name == "C") && (s.Kind == sass.KindImm || s.Kind == sass.KindConst || s.Kind == sass.KindUReg)
+	})
 }
 
 // compareWithRegister executes an instruction as it is, and with a register in the place of operand k; false where it
 // cannot be executed.
-func compareWithRegister(t *testing.T, in sass.Inst, k int, r *rand.Rand) bool {
+func compareWithRegister(t *testing.T, in sass.Inst, k int, r *rand.Rand, words []byte) bool {
 	t.Helper()
-	words := make([]byte, 0x10000)
-	for i := range words {
-		words[i] = byte(r.Uint32())
-	}
-	var regs [formRegisters]lanes
-	for n := range regs {
-		for lane := range 32 {
-			regs[n][lane] = interesting(r)
-		}
-	}
-	preds := [16]uint32{sass.PT: allLanes}
-	for p := range sass.PT {
-		preds[p] = r.Uint32()
-	}
+	s := randomState(r)
 	o := &in.Operands[k]
 	low, high := uint32(o.Imm), uint32(o.Imm>>32)
-	if o.Kind == sass.KindConst {
+	switch o.Kind {
+	case sass.KindConst:
 		at := uint32(o.Offset) & 0xffff
 		low, high = load(words[at:at+4]), load(words[at+4:at+8])
+	case sass.KindUReg:
+		low, high = s.uniforms[o.Reg][0], s.uniforms[o.Reg+1][0]
 	}
 	if o.Kind == sass.KindImm && (in.Mod(sass.MufuFn) == sass.MufuRCP64H || in.Mod(sass.MufuFn) == sass.MufuRSQ64H) {
 		low = high // the high word of a double is the operand
 	}
-	regs[formSubstitute], regs[formSubstitute+1] = *broadcast(low), *broadcast(high)
-	got, err := executeOnce(t, in, regs[:], preds, words)
+	s.regs[formSubstitute], s.regs[formSubstitute+1] = *broadcast(low), *broadcast(high)
+	s.uniforms[formSubstitute], s.uniforms[formSubstitute+1] = *broadcast(low), *broadcast(high)
+	got, err := executeOnce(t, in, s, words)
 	if err != nil {
 		return false
 	}
@@ -221,16 +316,18 @@ func compareWithRegister(t *testing.T, in sass.Inst, k int, r *rand.Rand) bool {
 	other.Operands = slices.Clone(in.Operands)
 	register := &other.Operands[k]
 	register.Kind, register.Reg, register.Width = sass.KindReg, formSubstitute, 1
+	if in.Form.Pipe == sass.PipeUniform {
+		register.Kind = sass.KindUReg
+	}
 	if wideOperand(&in, o) {
 		register.Width = 2
 	}
-	want, err := executeOnce(t, other, regs[:], preds, words)
+	want, err := executeOnce(t, other, s, words)
 	if err != nil {
 		t.Errorf("%s with a register: %v", in.Text(), err)
 		return false
 	}
-	n := got.block.run.program.registers
-	if got.preds != want.preds || !slices.Equal(got.regs[:n], want.regs[:n]) {
+	if *got != *want {
 		t.Errorf("%s: another result than with a register", strings.TrimSpace(in.Text()))
 	}
 	return true

@@ -5,6 +5,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"gpa/cubin/sass"
 )
 
 // Rows that the other tests of executors leave out, each against what its definition says.
@@ -69,7 +71,7 @@ func TestMUFUExecutors(t *testing.T) {
 	} {
 		t.Run(c.fn, func(t *testing.T) {
 			r := rand.New(rand.NewPCG(5, 6))
-			w := newTestWarp(t, "MUFU."+c.fn+" R0, R1")
+			w := newTestWarp(t, sass.SM70, "MUFU."+c.fn+" R0, R1")
 			for range 200 {
 				for lane := range 32 {
 					w.regs[1][lane] = math.Float32bits(float32(between(r, c.low, c.high)))
@@ -101,7 +103,7 @@ func TestZeroRegister(t *testing.T) {
 
 // matrixWarp has small integers, whose products and sums are exact, as f16 in the two registers of A and of B.
 func matrixWarp(t *testing.T, text string, r *rand.Rand) (w *warp, a, b *[32][4]float64) {
-	w, a, b = newTestWarp(t, text), new([32][4]float64), new([32][4]float64)
+	w, a, b = newTestWarp(t, sass.SM70, text), new([32][4]float64), new([32][4]float64)
 	for lane := range 32 {
 		for i := range 4 {
 			a[lane][i], b[lane][i] = float64(r.IntN(17)-8), float64(r.IntN(17)-8)
@@ -231,7 +233,7 @@ func TestMUFU64HExecutors(t *testing.T) {
 	} {
 		t.Run(fn, func(t *testing.T) {
 			r := rand.New(rand.NewPCG(6, 4))
-			w := newTestWarp(t, "MUFU."+fn+" R0, R1")
+			w := newTestWarp(t, sass.SM70, "MUFU."+fn+" R0, R1")
 			for range 200 {
 				for lane := range 32 {
 					w.regs[1][lane] = uint32(math.Float64bits(between(r, 0x1p-900, 0x1p900)) >> 32)

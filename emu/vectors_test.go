@@ -3,8 +3,10 @@ package emu
 import (
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"gpa/cubin"
@@ -12,40 +14,102 @@ import (
 	"gpa/emu/arch"
 )
 
-// newTestWarp makes a full warp that executes the instructions, which are separated by semicolons.
-func newTestWarp(tb testing.TB, text string) *warp {
-	tb.Helper()
-	return newTestWarpOn(tb, sass.SM70, text)
+// architectures are those whose machine code is known, the oldest first.
+var architectures = []sass.Arch{sass.SM70, sass.SM75, sass.SM80, sass.SM86, sass.SM89, sass.SM90}
+
+// models holds a GPU of each architecture.
+var models = sync.OnceValue(func() map[sass.Arch]*arch.Model {
+	all := make(map[sass.Arch]*arch.Model)
+	for _, a := range architectures {
+		m, err := arch.ByName(fmt.Sprintf("sm_%d", a))
+		if err != nil {
+			panic(err)
+		}
+		all[a] = m
+	}
+	return all
+})
+
+// modelOf returns a GPU of an architecture, which the caller may change.
+func modelOf(a sass.Arch) *arch.Model {
+	m := *models()[a]
+	return &m
 }
 
-// newTestWarpOn is newTestWarp with the instructions of an architecture.
-func newTestWarpOn(tb testing.TB, architecture sass.Arch, text string) *warp {
-	tb.Helper()
-	code := &cubin.Code{Name: "test"}
+// parseTest parses instructions, which are separated by semicolons, for an architecture.
+func parseTest(architecture sass.Arch, text string) (list []sass.Inst, err error) {
 	for i, line := range strings.Split(text, ";") {
 		inst, err := sass.Parse(architecture, uint64(i)*sass.InstSize, strings.TrimSpace(line), sass.Control{Stall: 1, WriteBarrier: -1, ReadBarrier: -1})
 		if err != nil {
-			tb.Fatalf("%s: %v", line, err)
+			return nil, fmt.Errorf("%s: %w", line, err)
 		}
-		tested.Store(inst.Form, true)
-		code.Insts = append(code.Insts, inst)
+		list = append(list, inst)
 	}
-	model, err := arch.ByName("v100")
+	return list, nil
+}
+
+// onArchitectures runs a test of instructions on each architecture that has them in rows of its own: on the first that
+// knows the text, and on those where it is encoded in other rows.
+func onArchitectures(t *testing.T, text string, test func(t *testing.T, a sass.Arch)) {
+	t.Helper()
+	var seen [][]*sass.Form
+	for _, a := range architectures {
+		list, err := parseTest(a, text)
+		if err != nil {
+			continue
+		}
+		var forms []*sass.Form
+		for i := range list {
+			forms = append(forms, list[i].Form)
+		}
+		if slices.ContainsFunc(seen, func(other []*sass.Form) bool { return slices.Equal(other, forms) }) {
+			continue
+		}
+		seen = append(seen, forms)
+		t.Run(fmt.Sprintf("sm_%d", a), func(t *testing.T) { test(t, a) })
+	}
+	if seen == nil {
+		_, err := parseTest(sass.SM90, text)
+		t.Fatal(err)
+	}
+}
+
+// newTestWarp makes a full warp that executes the instructions, which are separated by semicolons.
+func newTestWarp(tb testing.TB, architecture sass.Arch, text string) *warp {
+	tb.Helper()
+	list, err := parseTest(architecture, text)
 	if err != nil {
 		tb.Fatal(err)
 	}
-	p := compile(&cubin.File{Codes: []*cubin.Code{code}}, [32][]byte{}, model, nil)
-	r := &launchRun{program: p, launch: &Launch{Block: [3]int{32, 1, 1}}}
+	for i := range list {
+		tested.Store(list[i].Form, true)
+	}
+	code := &cubin.Code{Name: "test", Insts: list}
+	most := fmt.Sprintf("MOV R%d, RZ", formRegisters-1) // so many registers at least
+	if architecture >= sass.SM75 {
+		most += fmt.Sprintf(" ; UMOV UR%d, URZ", formRegisters-1)
+	}
+	all, err := parseTest(architecture, most)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	module := &cubin.File{Arch: architecture, Codes: []*cubin.Code{code, {Name: "registers", Index: 1, Insts: all}}}
+	p := compile(module, [32][]byte{}, modelOf(architecture), nil)
+	size := [3]int{32, 1, 1}
+	r := &launchRun{program: p, launch: &Launch{Kernel: &cubin.Kernel{}, Block: size}, machine: &Machine{module: module}, threads: threadIndices(size)}
 	r.allow(0)
 	w := &warp{scratch: r.domain.scratch, block: &block{run: r, domain: &r.domain}, exists: allLanes, active: allLanes, regs: make([]lanes, p.rows())}
 	w.preds[sass.PT] = allLanes
 	return w
 }
 
-// run executes all instructions of the warp's program.
+// uniformRegister returns a uniform register, which has one value in all lanes.
+func (w *warp) uniformRegister(n int) *lanes { return &w.regs[w.block.run.program.registers+n] }
+
+// runAll executes all instructions of the warp's program.
 func (w *warp) runAll(tb testing.TB) {
 	tb.Helper()
-	for w.pc = 0; int(w.pc) < len(w.block.run.program.ops)-1; {
+	for w.pc = 0; w.pc < w.block.run.program.bases[1]-1; {
 		if err := w.step(); err != nil {
 			tb.Fatal(err)
 		}
@@ -129,14 +193,16 @@ func TestVectors(t *testing.T) {
 	texts, vectors := readVectors(t)
 	for _, text := range texts {
 		t.Run(text, func(t *testing.T) {
-			all := vectors[text]
-			for len(all) > 0 {
-				n := min(len(all), 32)
-				for _, mask := range []uint32{allLanes, 0x55555555, 0xaaaaaaaa} {
-					runVectors(t, text, all[:n], mask)
+			onArchitectures(t, text, func(t *testing.T, a sass.Arch) {
+				all := vectors[text]
+				for len(all) > 0 {
+					n := min(len(all), 32)
+					for _, mask := range []uint32{allLanes, 0x55555555, 0xaaaaaaaa} {
+						runVectors(t, a, text, all[:n], mask)
+					}
+					all = all[n:]
 				}
-				all = all[n:]
-			}
+			})
 		})
 	}
 }
@@ -144,9 +210,9 @@ func TestVectors(t *testing.T) {
 // untouched is what destinations hold beforehand.
 const untouched = 0x5ca1ab1e
 
-func runVectors(t *testing.T, text string, vectors []vector, mask uint32) {
+func runVectors(t *testing.T, a sass.Arch, text string, vectors []vector, mask uint32) {
 	t.Helper()
-	w := newTestWarp(t, text)
+	w := newTestWarp(t, a, text)
 	w.active = mask
 	for lane := range 32 {
 		v := vectors[lane%len(vectors)]

@@ -70,6 +70,9 @@ func (a Arch) bit() ArchSet {
 	return 0
 }
 
+// Has reports whether an architecture is in the set.
+func (s ArchSet) Has(a Arch) bool { return s&a.bit() != 0 }
+
 // A Form is one row of the table: one operand form of one instruction on the architectures of Archs. A word has the
 // form when its low 12 bits are Opcode and every modifier field holds a value that the row names; no word has two.
 type Form struct {
