@@ -69,7 +69,7 @@ func mufuCOS(b uint32) uint32 {
 	return roundFlush(sineOfTurns(0.25 - math.Abs(fractionOfTurn(b))))
 }
 
-// mufuTANH keeps denormals (PTX ISA, tanh.approx.f32).
+// mufuTANH passes denormals through, as the notes on tanh.approx.f32 in the PTX ISA say.
 func mufuTANH(b uint32) uint32 {
 	return roundF32(math.Tanh(float64(math.Float32frombits(b))), roundRN)
 }

@@ -157,20 +157,24 @@ func ffmaMode(w *warp, o *op) error {
 
 func compileFMNMX(p *program, o *op) error {
 	o.f32, o.run = f32ModeOf(o.inst), fmnmx
-	xor, err := compileXorSign(o)
-	if err != nil {
+	if err := p.resolve(o, layoutABP, floatValue); err != nil {
 		return err
 	}
+	xor, err := p.compileXorSign(o)
 	if nan := o.inst.Mod(sass.NaN) != 0; nan || xor {
 		o.run = func(w *warp, o *op) error { return fmnmxSpecial(w, o, nan, xor) }
 	}
-	return p.resolve(o, layoutABP, floatValue)
+	return err
 }
 
 // fmnmxSpecial is fmnmx whose result is the canonical NaN where a source is one, or has the XOR of the sources' signs.
 func fmnmxSpecial(w *warp, o *op, nan, xor bool) error {
 	a, b, smaller := w.flushed(o, w.in(&o.a, 0), 0), w.flushed(o, w.in(&o.b, 1), 1), w.get(o.pp)
-	x, y, d := w.raw(&o.a), w.raw(&o.b), w.out(o, 0) // with their signs
+	d := w.out(o, 0)
+	var x, y *lanes // with their signs
+	if xor {
+		x, y = w.raw(&o.a), w.raw(&o.c)
+	}
 	for i := range d {
 		r := minF32(a[i], b[i])
 		if smaller>>i&1 == 0 {

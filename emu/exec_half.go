@@ -52,6 +52,17 @@ func (w *warp) half(o *op, s *source, k int, at uint) *doubles {
 	return x
 }
 
+// halfOf returns what an operand selects for one half of the result out of a register.
+func (s *source) halfOf(v uint32, at uint) uint16 {
+	switch s.swz {
+	case sass.SwzH0H0:
+		at = lowHalf
+	case sass.SwzH1H1, sass.SwzF32:
+		at = highHalf // where the sign is
+	}
+	return uint16(v >> (at & 31))
+}
+
 // halves computes both halves of the result by f, which leaves a half in its row of f64.
 func (w *warp) halves(o *op, f func(w *warp, o *op, at uint, x *doubles)) error {
 	low, high, d := &w.wide[3], &w.wide[4], w.out(o, 0)
@@ -239,15 +250,15 @@ func hset2(w *warp, o *op, yes uint32) error {
 func compileHMNMX2(p *program, o *op) error {
 	o.f16 = f16ModeOf(o.inst)
 	nan := o.inst.Mod(sass.NaN) != 0
-	xor, err := compileXorSign(o)
-	if err != nil {
-		return err
-	}
 	if err := brainHalf(o); err != nil {
 		return err
 	}
+	if err := p.resolve(o, layoutABP, halfValue); err != nil {
+		return err
+	}
+	xor, err := p.compileXorSign(o)
 	o.run = func(w *warp, o *op) error { return hmnmx2(w, o, nan, xor) }
-	return p.resolve(o, layoutABP, halfValue)
+	return err
 }
 
 func hmnmx2(w *warp, o *op, nan, xor bool) error {
@@ -255,9 +266,10 @@ func hmnmx2(w *warp, o *op, nan, xor bool) error {
 	for _, at := range []uint{lowHalf, highHalf} {
 		a, b := w.half(o, &o.a, 0, at), w.half(o, &o.b, 1, at)
 		for i := range r {
-			h := o.f16.result(minmaxF64(a[i], b[i], smaller>>i&1 != 0, nan))
-			if xor && a[i] == a[i] && b[i] == b[i] {
-				h |= uint16((w.raw(&o.a)[i]^w.raw(&o.b)[i])>>at) & signF16
+			m := minmaxF64(a[i], b[i], smaller>>i&1 != 0, nan)
+			h := o.f16.result(m)
+			if xor && m == m {
+				h |= (o.a.halfOf(w.raw(&o.a)[i], at) ^ o.c.halfOf(w.raw(&o.c)[i], at)) & signF16
 			}
 			r[i] |= uint32(h) << at
 		}

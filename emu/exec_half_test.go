@@ -1,6 +1,7 @@
 package emu
 
 import (
+	"cmp"
 	"math/rand/v2"
 	"testing"
 
@@ -10,6 +11,7 @@ import (
 // A halfCase is an instruction on R1, R2 and R3 and what it computes for each half, from the halves that it selects.
 type halfCase struct {
 	text     string
+	format   *floatFormat                       // f16 where nil
 	selected [3]func(r uint32, half int) uint64 // nil: the half itself
 	want     func(a, b, c uint64) uint64
 }
@@ -44,36 +46,151 @@ func TestHalfExecutors(t *testing.T) {
 			func(a, b, c uint64) uint64 { return h.fma(a, b, c, mode) }
 	}
 	add, mul, fma := op(roundRN)
-	addRZ, _, fmaRZ := op(roundRZ)
+	addRZ, mulRZ, fmaRZ := op(roundRZ)
 	type selects = [3]func(r uint32, half int) uint64
 	for _, c := range []halfCase{
-		{"HADD2 R0, R1, R2", selects{}, add},
-		{"HADD2 R0, R1, -R2", selects{nil, negOf}, add},
-		{"HADD2 R0, |R1|, R2", selects{absOf}, add},
-		{"HADD2 R0, R1.H0_H0, R2.H1_H1", selects{lowOf, highOf}, add},
-		{"HADD2 R0, R1.F32, R2", selects{fromF32}, add},
-		{"HADD2.FTZ R0, R1, R2", selects{}, flushingF16(add, addRZ)},
-		{"HADD2.SAT R0, R1, R2", selects{}, func(a, b, c uint64) uint64 { return uint64(saturateF16(uint16(add(a, b, c)))) }},
-		{"HMUL2 R0, R1, R2", selects{}, mul},
-		{"HMUL2 R0, R1, R2.H0_H0", selects{nil, lowOf}, mul},
-		{"HFMA2 R0, R1, R2, R3", selects{}, fma},
-		{"HFMA2 R0, R1, -R2, R3.H1_H1", selects{nil, negOf, highOf}, fma},
-		{"HFMA2.FTZ R0, R1, R2, R3", selects{}, flushingF16(fma, fmaRZ)},
+		{"HADD2 R0, R1, R2", nil, selects{}, add},
+		{"HADD2 R0, R1, -R2", nil, selects{nil, negOf}, add},
+		{"HADD2 R0, |R1|, R2", nil, selects{absOf}, add},
+		{"HADD2 R0, R1.H0_H0, R2.H1_H1", nil, selects{lowOf, highOf}, add},
+		{"HADD2 R0, R1.F32, R2", nil, selects{fromF32}, add},
+		{"HADD2.FTZ R0, R1, R2", nil, selects{}, flushingF16(add, addRZ)},
+		{"HADD2.SAT R0, R1, R2", nil, selects{}, func(a, b, c uint64) uint64 { return uint64(saturateF16(uint16(add(a, b, c)))) }},
+		{"HMUL2 R0, R1, R2", nil, selects{}, mul},
+		{"HMUL2 R0, R1, R2.H0_H0", nil, selects{nil, lowOf}, mul},
+		{"HFMA2 R0, R1, R2, R3", nil, selects{}, fma},
+		{"HFMA2 R0, R1, -R2, R3.H1_H1", nil, selects{nil, negOf, highOf}, fma},
+		{"HFMA2.FTZ R0, R1, R2, R3", nil, selects{}, flushingF16(fma, fmaRZ)},
+		{"HMUL2.FTZ R0, R1, R2", nil, selects{}, flushingF16(mul, mulRZ)},
+		{"HMUL2.SAT R0, R1, R2", nil, selects{}, saturatedHalf(h, mul)},
+		{"HFMA2.SAT R0, R1, R2, R3", nil, selects{}, saturatedHalf(h, fma)},
+		{"HFMA2.MMA R0, R1, R2, R3", nil, selects{}, fma},
+		{"HFMA2.MMA R0, R1, |R2|, -R3", nil, selects{nil, absOf, negOf}, fma},
 	} {
 		onArchitectures(t, c.text, func(t *testing.T, a sass.Arch) { checkHalves(t, a, c) })
 	}
 }
 
+// saturatedHalf is an operation with .SAT: negative results, -0 among them, are +0, and those above 1 are 1.
+func saturatedHalf(f *floatFormat, of func(a, b, c uint64) uint64) func(a, b, c uint64) uint64 {
+	one := uint64(f.bias()) << f.frac
+	return func(a, b, c uint64) uint64 {
+		r := of(a, b, c)
+		if r&f.signBit() != 0 {
+			return 0
+		}
+		return min(r, one)
+	}
+}
+
+// bfloat16 arithmetic, which has no flushing, against integer arithmetic.
+func TestBrainExecutors(t *testing.T) {
+	f := &formatBF16
+	add := func(a, b, _ uint64) uint64 { return f.plus(a, b, roundRN) }
+	mul := func(a, b, _ uint64) uint64 { return f.times(a, b, roundRN) }
+	fma := func(a, b, c uint64) uint64 { return f.fma(a, b, c, roundRN) }
+	type selects = [3]func(r uint32, half int) uint64
+	for _, c := range []halfCase{
+		{"HADD2.BF16_V2 R0, R1, R2", f, selects{}, add},
+		{"HADD2.BF16_V2 R0, -R1, R2.H1_H1", f, selects{negOf, highOf}, add},
+		{"HMUL2.BF16_V2 R0, R1, R2", f, selects{}, mul},
+		{"HMUL2.BF16_V2 R0, |R1|, R2.H0_H0", f, selects{absOf, lowOf}, mul},
+		{"HFMA2.BF16_V2 R0, R1, R2, R3", f, selects{}, fma},
+		{"HFMA2.BF16_V2 R0, R1, -R2, R3", f, selects{nil, negOf}, fma},
+		{"HFMA2.BF16_V2.SAT R0, R1, R2, R3", f, selects{}, saturatedHalf(f, fma)},
+		{"HFMA2.MMA.BF16_V2 R0, R1, R2, R3", f, selects{}, fma},
+		{"HFMA2.MMA.BF16_V2 R0, -R1, R2, |R3|", f, selects{negOf, nil, absOf}, fma},
+	} {
+		onArchitectures(t, c.text, func(t *testing.T, a sass.Arch) { checkHalves(t, a, c) })
+	}
+}
+
+// Minima and maxima, on numbers, NaNs and infinities, against the order of their bits.
+func TestMinima(t *testing.T) {
+	for op, f := range map[string]*floatFormat{"HMNMX2": &formatF16, "HMNMX2.BF16_V2": &formatBF16, "FMNMX": &formatF32} {
+		for _, nan := range []string{"", ".NAN"} {
+			text := op + nan
+			checkMinima(t, text+" R0, R1, -R2, P0", f, func(a, b uint64, smaller bool) uint64 { return extreme(f, a, b^f.signBit(), smaller, nan != "") })
+			// The sign is that of both numbers' XOR unless the result is a NaN (PTX ISA, min.xorsign.abs).
+			checkMinima(t, text+".XORSIGN R0, |R1|, |R2|, P0", f, func(a, b uint64, smaller bool) uint64 {
+				r := extreme(f, a&^f.signBit(), b&^f.signBit(), smaller, nan != "")
+				if r&^f.signBit() <= f.infinity() {
+					r |= (a ^ b) & f.signBit()
+				}
+				return r
+			})
+		}
+	}
+	for op, f := range map[string]*floatFormat{"HMNMX2": &formatF16, "FMNMX": &formatF32} {
+		checkMinima(t, op+".FTZ R0, R1, R2, P0", f, func(a, b uint64, smaller bool) uint64 {
+			return extreme(f, f.flush(a), f.flush(b), smaller, false)
+		})
+	}
+}
+
+// extreme is the smaller or the larger of two numbers; -0 is less than +0. Of one NaN it is the other number, unless NaNs
+// are to be kept.
+func extreme(f *floatFormat, a, b uint64, smaller, keep bool) uint64 {
+	nan := func(v uint64) bool { return v&^f.signBit() > f.infinity() }
+	order := func(v uint64) int64 {
+		if v&f.signBit() != 0 {
+			return -1 - int64(v&^f.signBit())
+		}
+		return int64(v)
+	}
+	switch {
+	case nan(a) && nan(b), keep && (nan(a) || nan(b)):
+		return f.nan
+	case nan(a):
+		return b
+	case nan(b):
+		return a
+	case (order(a) < order(b)) == smaller:
+		return a
+	}
+	return b
+}
+
+// checkMinima runs an instruction on numbers of all kinds in R1 and R2, one or two in a register; the smaller ones are
+// wanted where P0 holds.
+func checkMinima(t *testing.T, text string, f *floatFormat, want func(a, b uint64, smaller bool) uint64) {
+	onArchitectures(t, text, func(t *testing.T, a sass.Arch) {
+		r := rand.New(rand.NewPCG(33, 34))
+		bits := 1 + f.exp + f.frac
+		s, mask := side{format: f, bits: bits}, uint64(1)<<bits-1
+		w := newTestWarp(t, a, text)
+		for range 300 {
+			w.preds[0] = r.Uint32()
+			for n := 1; n <= 2; n++ {
+				for lane := range 32 {
+					w.regs[n][lane] = uint32(s.random(r)&mask | s.random(r)<<16&^mask)
+				}
+			}
+			w.runAll(t)
+			for lane := range 32 {
+				for at := uint(0); at < 32; at += bits {
+					part := func(n int) uint64 { return uint64(w.regs[n][lane]) >> at & mask }
+					if got, want := part(0), want(part(1), part(2), w.preds[0]>>lane&1 != 0); got != want {
+						t.Fatalf("%s: %08x and %08x, P0 = %d: %04x, want %04x",
+							text, w.regs[1][lane], w.regs[2][lane], w.preds[0]>>lane&1, got, want)
+					}
+				}
+			}
+		}
+	})
+}
+
 func checkHalves(t *testing.T, a sass.Arch, c halfCase) {
+	f := cmp.Or(c.format, &formatF16)
 	r := rand.New(rand.NewPCG(23, 24))
 	w := newTestWarp(t, a, c.text)
 	for range 500 {
 		for lane := range 32 {
 			var regs [3]uint32
 			for half := range 2 {
-				a := randomFinite(r, &formatF16, r.Uint64())
-				b := randomFinite(r, &formatF16, a)
-				for k, v := range []uint64{a, b, randomFinite(r, &formatF16, formatF16.times(a, b, roundRZ))} {
+				a := randomFinite(r, f, r.Uint64())
+				b := randomFinite(r, f, a)
+				for k, v := range []uint64{a, b, randomFinite(r, f, f.times(a, b, roundRZ))} {
 					regs[k] |= uint32(v) << (16 * half)
 				}
 			}

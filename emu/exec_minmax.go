@@ -72,15 +72,18 @@ func minS16(x, y uint32) uint32 { return uint32(min(int16(x), int16(y))) }
 func maxS16(x, y uint32) uint32 { return uint32(max(int16(x), int16(y))) }
 
 // compileXorSign checks the operands of a minimum with .XORSIGN, which compilers write with absolute values: the magnitude is
-// theirs, the sign the XOR of the signs of the operands before (PTX ISA, min.xorsign.abs).
-func compileXorSign(o *op) (bool, error) {
+// theirs, the sign of a number the XOR of the signs of the operands before (PTX ISA, min.xorsign.abs). c becomes the second
+// operand as it was.
+func (p *program) compileXorSign(o *op) (bool, error) {
 	if o.inst.Mod(sass.XorSign) == 0 {
 		return false, nil
 	}
 	for _, s := range o.inst.Operands[1:3] {
-		if !s.Abs || s.Neg || s.Kind != sass.KindReg {
+		if !s.Abs || s.Neg || s.Kind == sass.KindImm {
 			return false, fmt.Errorf("%s of operands that are not absolute values is not supported", o.inst.Mnemonic())
 		}
 	}
-	return true, nil
+	var err error
+	o.c, err = p.source(&o.inst.Operands[2], rawValue)
+	return true, err
 }
