@@ -123,7 +123,7 @@ func compileAtomic(p *program, o *op) error {
 	o.ordered = o.space != spaceShared
 	switch kind {
 	case sass.AtomCAS:
-	case sass.AtomCASTSPIN, sass.AtomCAST:
+	case sass.AtomCASTSPIN: // compiled code does not have CAST without .SPIN
 		x.succeeds = true
 	case sass.AtomPOPCINC: // each lane adds one; what a lane gets back is not known
 		if in.Operands[0].Reg != sass.RZ {

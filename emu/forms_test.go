@@ -78,11 +78,12 @@ func samples(f *sass.Form, r *rand.Rand, n int, visit func(in sass.Inst) bool) {
 	a := firstArch(f)
 	var last sass.Word
 	for tries := 0; n > 0 && tries < 20000; tries++ {
-		w := sampleWord(f, r)
+		w := sass.Word{Lo: r.Uint64(), Hi: r.Uint64()}
 		if last != (sass.Word{}) { // most words are no instructions: change a few bits of one that is
 			mask := sass.Word{Lo: r.Uint64() & r.Uint64(), Hi: r.Uint64() & r.Uint64()}
 			w = sass.Word{Lo: last.Lo&^mask.Lo | w.Lo&mask.Lo, Hi: last.Hi&^mask.Hi | w.Hi&mask.Hi}
 		}
+		w = arrange(f, w, r)
 		in, err := sass.Decode(a, 0, w)
 		if err != nil || in.Form != f {
 			continue
@@ -109,16 +110,23 @@ func canExecute(f *sass.Form) (can bool) {
 		return false
 	}
 	samples(f, rand.New(rand.NewPCG(1, 2)), 100, func(in sass.Inst) bool {
-		p := &program{bases: []int32{0, 1}, ops: make([]op, 2)}
-		for i := range p.banks {
-			p.banks[i] = make([]byte, 0x10000)
-		}
-		o := &op{inst: &in}
-		can = compilers[f.Op](p, o) == nil
+		can = !refused(in)
 		return !can
 	})
 	return can
 }
+
+// refused reports whether the emulator does not execute an instruction.
+func refused(in sass.Inst) bool {
+	p := &program{bases: []int32{0, 1}, ops: make([]op, 2)}
+	for i := range p.banks {
+		p.banks[i] = zeroBank
+	}
+	return compilers[in.Op](p, &op{inst: &in}) != nil
+}
+
+// zeroBank is a constant bank that has every offset.
+var zeroBank = make([]byte, 0x10000)
 
 // corpusForms returns the rows that the corpus uses, with an instruction of each.
 func corpusForms() (map[*sass.Form]string, error) {
@@ -194,11 +202,12 @@ func executeOnce(tb testing.TB, in sass.Inst, before *state, words []byte) (*sta
 const (
 	formRegisters  = 40
 	formSubstitute = 30
+	formAddress    = 36 // of an address, in registers and in uniform ones; a second address has those behind
 )
 
-// sampleWord makes a random word of a row: destinations and sources in distinct registers, no guard, constants in bank 0.
-func sampleWord(f *sass.Form, r *rand.Rand) sass.Word {
-	w := sass.Word{Lo: r.Uint64(), Hi: r.Uint64() & (1<<41 - 1)} // control fields zero
+// arrange makes a word one of a row: destinations and sources in distinct registers, no guard, constants in bank 0.
+func arrange(f *sass.Form, w sass.Word, r *rand.Rand) sass.Word {
+	w.Hi &= 1<<41 - 1 // control fields zero
 	set := func(b sass.Bits, v uint64) {
 		for i := range b.N {
 			at, bit := b.Lo+i, v>>i&1
@@ -211,6 +220,7 @@ func sampleWord(f *sass.Form, r *rand.Rand) sass.Word {
 	}
 	set(sass.Bits{Lo: 0, N: 12}, uint64(f.Opcode))
 	set(sass.Bits{Lo: 12, N: 4}, sass.PT)
+	addresses := 0
 	for i := range f.Operands {
 		switch s := &f.Operands[i]; s.Kind {
 		case sass.KindReg, sass.KindUReg:
@@ -222,6 +232,13 @@ func sampleWord(f *sass.Form, r *rand.Rand) sass.Word {
 		case sass.KindConst:
 			set(s.Bank, 0)
 			set(s.Bits, 16)
+		case sass.KindMem:
+			at := formAddress + 2*uint64(addresses)
+			if set(s.Base, at); r.IntN(4) == 0 {
+				set(s.Base, sass.RZ)
+			}
+			set(s.URegAt, at)
+			addresses++
 		}
 	}
 	return w
