@@ -126,7 +126,7 @@ func compileS2UR(p *program, o *op) error {
 
 func compileR2UR(p *program, o *op) error {
 	o.run = r2ur
-	return p.resolve(o, layout{0, 1, none, 2, none, none, none, none}, intValue)
+	return p.resolve(o, layout{1, 0, none, 2, none, none, none, none}, intValue)
 }
 
 // r2ur takes the value of the lowest lane that executes. The predicate is true in the lanes that hold another: compiled code

@@ -131,7 +131,7 @@ const (
 	YIELD     // [Pp]
 
 	// The uniform datapath (sm_75 and later): one execution for a warp, operands uniform registers and predicates.
-	R2UR   // Rd (uniform), [Pd], A
+	R2UR   // [Pd], Rd (uniform), A
 	REDUX  // Rd (uniform), A: reduction over the lanes
 	S2UR   // Rd (uniform), special register
 	VOTEU  // [Rd], Pd, Pp: Rd and Pd uniform

@@ -115,9 +115,9 @@ func crossingForms() []Form {
 	return []Form{
 		{Op: S2UR, Opcode: 0x9c3, Archs: from75, Pipe: PipeUniform, Variable: true, Operands: []Slot{toUniform(rd(w1)), special}},
 		{Op: R2UR, Opcode: 0x3c2, Archs: from75 &^ in90, Pipe: PipeALU, Variable: true,
-			Operands: []Slot{toUniform(rd(w1)), hidden(pd(always), false), noReuse(regA(plain))}},
+			Operands: []Slot{pd(unlessPlain), toUniform(rd(w1)), noReuse(regA(plain))}},
 		{Op: R2UR, Opcode: 0x2ca, Archs: in90, Pipe: PipeALU, Variable: true,
-			Operands: []Slot{toUniform(rd(w1)), hidden(pd(always), false), regA(plain)}},
+			Operands: []Slot{pd(unlessPlain), toUniform(rd(w1)), regA(plain)}},
 		{Op: VOTEU, Opcode: 0x886, Archs: from75, Pipe: PipeUniform, Operands: []Slot{ballot, toUniform(pd(always)), pp()},
 			Mods: []ModField{mod(VoteMode, 72, 2, &voteNames)}},
 		{Op: REDUX, Opcode: 0x3c4, Archs: from80, Pipe: PipeALU, Variable: true,
