@@ -139,7 +139,7 @@ func (w *warp) first() int {
 // compileBAR resolves the number of the barrier, the threads that it is for and the predicate to reduce.
 func compileBAR(p *program, o *op) (err error) {
 	in := o.inst
-	if o.mode = in.Mod(sass.BarMode); o.mode == sass.BarSCAN {
+	if o.mode = in.Mod(sass.BarMode); o.mode == sass.BarSCAN || o.mode == sass.BarSYNCALL {
 		return unsupported(o)
 	}
 	if o.a, err = p.source(barOperand(in, 0), intValue); err != nil {
@@ -165,7 +165,8 @@ func barOperand(in *sass.Inst, i int) *sass.Operand {
 	return &sass.Operand{}
 }
 
-// bar arrives at a CTA barrier. A register holds its number in bits 0 to 3 and, in bits 16 to 27, the threads.
+// bar arrives at a CTA barrier. Its number and the threads are operands of their own, or ptxas packs both into one register,
+// which the text names twice: the number in bits 0 to 3, the threads in bits 16 to 27.
 func bar(w *warp, o *op) error {
 	if w.mask == 0 {
 		return nil
@@ -173,7 +174,7 @@ func bar(w *warp, o *op) error {
 	number := w.uniform(&o.a)
 	count := int(w.uniform(&o.b))
 	if o.a.value == nil {
-		if count == 0 {
+		if count == 0 || o.b.value == nil {
 			count = int(number >> 16 & 0xfff)
 		}
 		number &= 15

@@ -73,12 +73,15 @@ func (p *program) branchTarget(o *op) bool {
 
 func compileBRA(p *program, o *op) error {
 	o.mode = o.inst.Mod(sass.BraMode)
+	if findOperand(o.inst, sass.KindTarget) < 0 { // JMP c[0x0][0x0]
+		return unsupported(o)
+	}
 	if !p.branchTarget(o) {
 		return compileCondition(badJump)(p, o)
 	}
 	switch o.mode {
 	case sass.BraDIV, sass.BraCONV:
-		return compileCondition(braConverged)(p, o)
+		return p.compileConverged(o)
 	}
 	return compileCondition(bra)(p, o)
 }
@@ -107,9 +110,26 @@ func (w *warp) countTaken(o *op, taken uint32) {
 	w.block.domain.tally.ops[o.index].taken += int64(bits.OnesCount32(taken))
 }
 
-// braConverged is BRA.DIV and BRA.CONV: the branch depends on whether all live lanes of the warp are together.
+// compileConverged is for BRA.DIV and BRA.CONV: b is the uniform register with the lanes that are to be together, all of
+// them on sm_70, which has none.
+func (p *program) compileConverged(o *op) error {
+	lanes := sass.Operand{Kind: sass.KindImm, Imm: uint64(allLanes)}
+	if at := findOperand(o.inst, sass.KindUReg); at >= 0 {
+		lanes = o.inst.Operands[at]
+	}
+	var err error
+	if o.b, err = p.source(&lanes, intValue); err != nil {
+		return err
+	}
+	return compileCondition(braConverged)(p, o)
+}
+
+// braConverged branches where those of the lanes that are live are together (BRA.CONV), or where they are not (BRA.DIV).
 func braConverged(w *warp, o *op) error {
-	together := w.condition(o) == w.state.Live()
+	if w.mask == 0 {
+		return nil
+	}
+	together := w.condition(o) == w.in(&o.b, 1)[0]&w.state.Live()
 	taken := uint32(0)
 	if together == (o.mode == sass.BraCONV) {
 		taken = w.mask
@@ -266,6 +286,11 @@ func compileBMOV(p *program, o *op) error {
 		return unsupported(o)
 	}
 	to, from := &in.Operands[0], &in.Operands[1]
+	for _, x := range []*sass.Operand{to, from} {
+		if x.Kind == sass.KindConvBar && x.Reg > 15 { // the thread states behind the barriers, as MEXITED
+			return unsupported(o)
+		}
+	}
 	if to.Kind == sass.KindConvBar {
 		o.n, o.run = uint32(to.Reg)&15, bmovRestore
 		var err error

@@ -34,6 +34,9 @@ func testModel(tb testing.TB) *arch.Model {
 	return modelOf(sass.SM70)
 }
 
+// testBank is constant bank 2 of programs: 0, 0xffffffff, 0x12345678, 0x9abcdef0.
+var testBank = []byte{0, 0, 0, 0, 0xff, 0xff, 0xff, 0xff, 0x78, 0x56, 0x34, 0x12, 0xf0, 0xde, 0xbc, 0x9a}
+
 // assemble makes a module with one kernel of the program's text.
 func (p *timedProgram) assemble(tb testing.TB) *cubin.File {
 	tb.Helper()
@@ -62,7 +65,7 @@ func (p *timedProgram) assemble(tb testing.TB) *cubin.File {
 		last.Size = at - last.Offset
 		code.Functions = append(code.Functions, cubin.Function{Name: name, Demangled: name, Kind: cubin.DeviceFunction, Offset: at, Size: end - at})
 	}
-	k := &cubin.Kernel{Name: "program", Demangled: "program", Code: code, ParamBase: 0x160, ParamSize: 8 * len(p.buffers), Registers: 32}
+	k := &cubin.Kernel{Name: "program", Demangled: "program", Code: code, ParamBase: 0x160, ParamSize: 8 * len(p.buffers), Registers: 32, ConstBank2: testBank}
 	return &cubin.File{Name: "program", Arch: isa, Codes: []*cubin.Code{code}, Kernels: []*cubin.Kernel{k}}
 }
 
