@@ -127,6 +127,13 @@ func TestControlRows(t *testing.T) {
 			JMX R12 0x0
 			BPT.TRAP 0x1
 			IADD3 R9, R9, 0x20, RZ`, func(n uint32) uint32 { return 3*n + 0x20 }},
+		{"JMX", sass.SM90, `
+			MOV R9, R0
+			LEPC R12, behind
+			JMX R12 0x0
+			BPT.TRAP 0x1
+			behind:
+			IADD3 R9, R9, 0x20, RZ`, func(n uint32) uint32 { return n + 0x20 }},
 		{"absolute addresses", sass.SM70, fmt.Sprintf(`
 			MOV R9, R0
 			MOV R20, 0x60
