@@ -56,6 +56,7 @@ func (e *editor) reconverge(f *cfg.Func) (*body, *Change) {
 	if err != nil {
 		return fail(err)
 	}
+	e.take(b)
 	return b, change
 }
 

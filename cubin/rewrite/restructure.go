@@ -48,7 +48,8 @@ type editor struct {
 	maker
 	file      *cubin.File
 	graph     *cfg.Graph
-	registers int // that the new code needs
+	registers int                    // that the new code needs
+	taken     [sass.NumConvBars]bool // barriers of the section's new code
 }
 
 // restructure makes the new code of a function.
@@ -83,37 +84,83 @@ func (e *editor) restructure(f *cfg.Func) (*body, *Change) {
 	if err := b.placeBarriers(e.maker, free); err != nil {
 		return fail(err)
 	}
+	e.take(b)
 	e.registers += s.loops
 	return b, change
 }
 
-// barriers returns the convergence barriers that new code of a function may use: of a kernel all that its device functions
-// do not; of a device function those that it has now.
+// barriers returns the convergence barriers that new code of a function may use: those that no other function of the section
+// uses, which may hold lanes when it is called or wait for lanes that have called it. A device function begins with its own,
+// then takes the last ones, so that the first are left to the kernel. What other sections use is not known: a function that
+// calls there, or itself, has no more than its own.
 func (e *editor) barriers(f *cfg.Func) ([]uint8, error) {
-	var own, others [sass.NumConvBars]bool
+	kernel := f.Function.Kind == cubin.KernelFunction
+	others, own := e.taken, [sass.NumConvBars]bool{}
 	for i := range e.graph.Code.Insts {
 		in := &e.graph.Code.Insts[i]
 		mine := e.graph.Func(i) == f
-		if in.Op == sass.BSSY {
-			for _, o := range in.Operands {
-				if o.Kind == sass.KindConvBar && mine {
-					own[o.Reg] = true
-				} else if o.Kind == sass.KindConvBar {
-					others[o.Reg] = true
-				}
+		for _, o := range in.Operands {
+			switch {
+			case in.Op != sass.BSSY || o.Kind != sass.KindConvBar:
+			case mine:
+				own[o.Reg] = true
+			default:
+				others[o.Reg] = true
 			}
 		}
 		if mine && in.Op == sass.BMOV && !isBarrier(in) {
 			return nil, fmt.Errorf("convergence barriers are kept in registers at 0x%x", in.PC)
 		}
 	}
-	var free []uint8
+	var free, last []uint8
+	alone := !kernel && e.callsBack(f)
 	for n := range uint8(sass.NumConvBars) {
-		if f.Function.Kind == cubin.KernelFunction && !others[n] || f.Function.Kind != cubin.KernelFunction && own[n] {
+		switch {
+		case others[n] && (kernel || !own[n]):
+		case kernel, own[n]:
 			free = append(free, n)
+		case !alone:
+			last = append(last, n)
 		}
 	}
-	return free, nil
+	slices.Reverse(last)
+	return append(free, last...), nil
+}
+
+// callsBack reports whether a function may call itself, or functions that are not known.
+func (e *editor) callsBack(f *cfg.Func) bool {
+	seen := make(map[*cfg.Func]bool)
+	for work := []*cfg.Func{f}; len(work) > 0; {
+		from := work[len(work)-1]
+		work = work[:len(work)-1]
+		for _, c := range from.Calls {
+			if len(c.Callees) == 0 || len(c.Remote) > 0 {
+				return true
+			}
+			for _, i := range c.Callees {
+				if to := e.graph.Funcs[i]; to == f {
+					return true
+				} else if !seen[to] {
+					seen[to] = true
+					work = append(work, to)
+				}
+			}
+		}
+	}
+	return false
+}
+
+// take notes the barriers that new code uses.
+func (e *editor) take(b *body) {
+	for i := range b.pieces {
+		for _, it := range b.pieces[i].items {
+			for _, o := range it.inst.Operands {
+				if it.inst.Op == sass.BSSY && o.Kind == sass.KindConvBar {
+					e.taken[o.Reg] = true
+				}
+			}
+		}
+	}
 }
 
 // rewrite changes the functions of a file, for which change returns new code or nil.

@@ -42,9 +42,6 @@ func open(t *testing.T, name string) (*launch.File, *cubin.File) {
 // holds the lock, wherever control flow alone decides who runs.
 var stuck = map[string]map[string]Status{
 	"ticket_lock": {"pdom": Livelock, "tf-stack": Livelock, "tf-sandy": Livelock, "struct": Livelock},
-	// Structured code of the called function would need more barriers than it may use.
-	"exception_call": {"struct": Unsupported},
-	"csr_pagerank":   {"struct": Unsupported},
 }
 
 // TestCorpus runs every kernel under every model, restructured, and with barriers at the joins of thread frontiers: the
