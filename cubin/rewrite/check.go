@@ -316,10 +316,10 @@ func (c *checker) touchesResult(i, node int) bool {
 }
 
 // touchesOperands reports a node that overwrites what instruction i has not read yet. An instruction of the same unit
-// reads its own operands later, and writes later still.
+// reads its own operands later, and writes later still. One under the opposite guard writes them for other lanes.
 func (c *checker) touchesOperands(i, node int, operands []sass.Resource) bool {
 	p, q := c.insts[i], c.insts[node]
-	if p.Form.Pipe == q.Form.Pipe && variable(q) {
+	if p.Form.Pipe == q.Form.Pipe && variable(q) || exclusive(p, q) {
 		return false
 	}
 	for _, r := range operands {

@@ -97,6 +97,8 @@ func TestCheck(t *testing.T) {
 		{"around a loop", []string{
 			"[B------:R-:W-:-:S01] IADD3 R4, R0, R2, RZ", "[B------:R-:W0:-:S02] LDG.E.SYS R0, [R2]",
 			"[B------:R-:W-:-:S05] @P0 BRA 0x0", exit}, []string{"RAW R0"}},
+		{"operands of other lanes", []string{
+			"[B------:R-:W2:-:S02] @P0 LDG.E.SYS R0, [R2]", "[B------:R-:W-:-:S01] @!P0 IADD3 R3, R5, R4, RZ", exit}, nil},
 		{"opposite guards", []string{
 			"[B------:R-:W0:-:S02] @P0 MUFU.RCP R0, R2", "[B------:R-:W-:-:S01] @!P0 MOV R0, R5", exit}, nil},
 	}
