@@ -74,6 +74,7 @@ type Machine struct {
 	plans     map[int32]reconv.Plan // by entry
 	paths     []*mem.SM             // of the SMs in the last launch that had them, for their storage
 	progress  Progress
+	printed   int64 // bytes
 }
 
 // A Launch is a kernel launch.

@@ -29,6 +29,7 @@ func callPrintf(w *warp, o *op, lane int) error {
 		return err
 	}
 	w.regs[abiResult][lane] = uint32(p.arguments.count)
+	w.block.run.machine.printed += int64(len(text))
 	if _, err := w.block.run.machine.options.Stdout.Write([]byte(text)); err != nil {
 		return fmt.Errorf("device-side printf: %w", err)
 	}

@@ -85,11 +85,16 @@ func checkFacts(l *Launch) error {
 		{"warps of a scheduler", int64(f.MaxWarpsPerScheduler)},
 		{"blocks of an SM", int64(f.BlocksPerSM)},
 		{"blocks that were timed", int64(f.TimedBlocks)},
+		{"equal launches", int64(f.Repeats)},
+		{"launches that were not timed", int64(f.Untimed)},
 	}
 	for _, c := range counts {
 		if c.value < 0 {
 			return fmt.Errorf("%s: %d is negative", c.name, c.value)
 		}
+	}
+	if f.Repeats > maxLaunches || int64(f.Untimed) > f.Count() {
+		return fmt.Errorf("%d equal launches, %d of them not timed", f.Repeats, f.Untimed)
 	}
 	for axis := range l.Grid {
 		if l.Grid[axis] < 1 || l.Block[axis] < 1 {

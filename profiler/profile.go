@@ -14,6 +14,17 @@ type Profile struct {
 	Launches []*Launch
 }
 
+// At returns the index in Launches of the n-th launch, counted from 0 with those that were equal to the one before; false where
+// there are not so many.
+func (p *Profile) At(n int) (int, bool) {
+	for i, l := range p.Launches {
+		if n -= int(l.Facts.Count()); n < 0 {
+			return i, n >= -int(l.Facts.Count())
+		}
+	}
+	return 0, false
+}
+
 // A Launch is the profile of one kernel launch.
 type Launch struct {
 	Kernel  string // mangled
@@ -57,7 +68,13 @@ type Facts struct {
 	Extrapolated bool
 	ErrorBound   float64 // relative, of Cycles, where Extrapolated
 	TimedBlocks  int     // where Extrapolated: those that the cycles and samples come from, 0 where that is not known
+
+	Repeats int // launches after this one that were equal to it in all that the profile tells
+	Untimed int // of these and this one: that were not run, as they began with the same memory as an earlier equal one
 }
+
+// Count returns the number of equal launches that the profile stands for, at least 1.
+func (f *Facts) Count() int64 { return int64(f.Repeats) + 1 }
 
 // A Sample counts equal samples.
 type Sample struct {

@@ -57,6 +57,8 @@ type savedFacts struct {
 	Extrapolated         bool    `json:"extrapolated,omitempty"`
 	ErrorBound           float64 `json:"error_bound,omitempty"`
 	TimedBlocks          int     `json:"timed_blocks,omitempty"`
+	Repeats              int     `json:"repeats,omitempty"`
+	Untimed              int     `json:"untimed,omitempty"`
 }
 
 type savedPlace struct {

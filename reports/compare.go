@@ -117,7 +117,8 @@ func comparePair(before, after *Result, b, a *kernelSummary, o CompareOptions) P
 func (r *Result) side(k *kernelSummary) Side {
 	s := Side{Kernel: k.name, Launches: k.launches, Cycles: k.cycles}
 	for _, i := range r.launchesOf(k) {
-		s.WarpInstructions += r.Profile.Launches[i].Facts.WarpInstructions
+		f := &r.Profile.Launches[i].Facts
+		s.WarpInstructions += f.Count() * f.WarpInstructions
 	}
 	return s
 }
@@ -140,7 +141,7 @@ func (r *Result) cyclesByReason(k *kernelSummary) (cycles [stall.NumReasons]floa
 		l := r.Profile.Launches[i]
 		for _, s := range l.Samples {
 			if s.Reason < stall.NumReasons {
-				cycles[s.Reason] += float64(s.Count) * float64(l.Period)
+				cycles[s.Reason] += float64(l.Facts.Count()) * float64(s.Count) * float64(l.Period)
 			}
 		}
 	}

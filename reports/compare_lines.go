@@ -37,7 +37,7 @@ func (r *Result) lineCycles(k *kernelSummary) *lineTotals {
 			if !slices.Contains(t.files, key.file) {
 				t.files = append(t.files, key.file)
 			}
-			t.cycles[key] += float64(h.totals.Samples) * float64(l.Period)
+			t.cycles[key] += float64(l.Facts.Count()) * float64(h.totals.Samples) * float64(l.Period)
 		}
 	}
 	return t

@@ -32,6 +32,8 @@ type LaunchReport struct {
 	WarpInstructions   int64   `json:"warp_instructions,omitempty"`
 	ThreadInstructions int64   `json:"thread_instructions,omitempty"`
 	Seconds            float64 `json:"seconds,omitempty"` // host time: standard output only
+	Count              int64   `json:"count,omitempty"`   // equal launches in a row that this is one of, where there are several
+	NotRun             int     `json:"not_run,omitempty"` // of these: that began with the same memory as an earlier equal one
 	Fault              *Fault  `json:"fault,omitempty"`
 }
 
@@ -159,7 +161,7 @@ func (r *Result) checks() []Check { return append([]Check{}, r.Checks...) }
 
 func (r *Result) ran(i int) LaunchReport {
 	l, found, module := r.launch(i)
-	return LaunchReport{
+	out := LaunchReport{
 		Kernel:             KernelName(module, l.Kernel),
 		Arch:               archName(module),
 		GPU:                l.GPU,
@@ -169,7 +171,12 @@ func (r *Result) ran(i int) LaunchReport {
 		ThreadInstructions: l.Facts.ThreadInstructions,
 		Seconds:            found.Seconds,
 		Fault:              reportFault(module, l.Fault),
+		NotRun:             l.Facts.Untimed,
 	}
+	if l.Facts.Repeats > 0 {
+		out.Count = l.Facts.Count()
+	}
+	return out
 }
 
 func (r *Result) profiled(i int) ProfiledLaunch {

@@ -64,12 +64,15 @@ func (r *Result) Costliest() []int {
 }
 
 func (k *kernelSummary) add(l *profiler.Launch) {
-	k.launches++
-	k.cycles += l.Facts.Cycles
+	n := l.Facts.Count()
+	k.launches += int(n)
+	k.cycles += n * l.Facts.Cycles
 	k.faulted = k.faulted || l.Fault != nil
 	k.latency = k.latency && !l.Lacks(profiler.MissingLatency)
 	for i := range l.Samples {
-		k.totals.Add(&l.Samples[i])
+		s := l.Samples[i]
+		s.Count, s.Latency = n*s.Count, n*s.Latency
+		k.totals.Add(&s)
 	}
 }
 

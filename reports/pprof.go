@@ -131,25 +131,26 @@ func newMapping(id, start uint64, m *cubin.File) *profile.Mapping {
 }
 
 func (b *pprofBuilder) addLaunch(l *profiler.Launch) {
-	b.seconds += l.Facts.Seconds()
+	n := l.Facts.Count()
+	b.seconds += float64(n) * l.Facts.Seconds()
 	b.out.Period = max(b.out.Period, int64(l.Period))
 	for i := range l.Samples {
 		s := &l.Samples[i]
 		values := b.values(l, s.Code, s.PC, s.Reason)
-		values[valueSamples] += s.Count
-		values[valueLatency] += s.Latency
-		values[valueCycles] += s.Count * int64(l.Period)
+		values[valueSamples] += n * s.Count
+		values[valueLatency] += n * s.Latency
+		values[valueCycles] += n * s.Count * int64(l.Period)
 		if s.Reason == stall.Selected {
-			values[valueIssued] += s.Count
+			values[valueIssued] += n * s.Count
 		} else {
-			values[valueStalls] += s.Count
+			values[valueStalls] += n * s.Count
 		}
 	}
 	for i := range l.PCs {
 		c := &l.PCs[i]
 		values := b.values(l, c.Code, c.PC, stall.Selected)
-		values[valueWarpInstructions] += c.Executions
-		values[valueThreadInstructions] += c.ThreadExecutions
+		values[valueWarpInstructions] += n * c.Executions
+		values[valueThreadInstructions] += n * c.ThreadExecutions
 	}
 }
 
@@ -270,9 +271,10 @@ func (b *pprofBuilder) comment(version string) {
 		m := b.in.Modules[l.Module]
 		line := fmt.Sprintf("kernel %s, %s, %s, grid %s, block %s, period %d cycles",
 			KernelName(m, l.Kernel), archName(m), l.GPU, dims(l.Grid), dims(l.Block), l.Period)
-		if count[line]++; count[line] == 1 {
+		if count[line] == 0 {
 			lines = append(lines, line)
 		}
+		count[line] += int(l.Facts.Count())
 	}
 	for _, line := range lines {
 		if n := count[line]; n > 1 {

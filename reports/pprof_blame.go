@@ -42,7 +42,7 @@ func PprofBlame(r *Result, version string) (*profile.Profile, error) {
 	var order []blameKey
 	for i := range r.Profile.Launches {
 		l, found, _ := r.launch(i)
-		b.seconds += l.Facts.Seconds()
+		b.seconds += float64(l.Facts.Count()) * l.Facts.Seconds()
 		b.out.Period = max(b.out.Period, int64(l.Period))
 		if found.Blame != nil {
 			order = sumBlames(sums, order, found.Blame)
@@ -62,6 +62,7 @@ func PprofBlame(r *Result, version string) (*profile.Profile, error) {
 // sumBlames adds up equal blames of several launches, and keeps the order in which they were met.
 func sumBlames(sums map[blameKey]*[numBlamed]float64, order []blameKey, r *blamer.Result) []blameKey {
 	l := r.Launch
+	n := float64(l.Facts.Count())
 	for _, x := range r.Blames {
 		key := blameKey{l.Module, x.Def, x.Use, x.Detail, l.Kernel}
 		sum := sums[key]
@@ -70,9 +71,9 @@ func sumBlames(sums map[blameKey]*[numBlamed]float64, order []blameKey, r *blame
 			sums[key] = sum
 			order = append(order, key)
 		}
-		sum[blamedSamples] += x.Count
-		sum[blamedLatency] += x.Latency
-		sum[blamedCycles] += x.Count * float64(l.Period)
+		sum[blamedSamples] += n * x.Count
+		sum[blamedLatency] += n * x.Latency
+		sum[blamedCycles] += n * x.Count * float64(l.Period)
 	}
 	return order
 }

@@ -127,6 +127,9 @@ func (t *textReport) header(module *cubin.File, l *profiler.Launch, totals *prof
 	if f.Cycles > 0 {
 		t.line("  %s%s%s", count(f.Cycles, "cycle"), clockTime(f), extrapolation(f))
 	}
+	if text := equalLaunches(f); text != "" {
+		t.paragraph("  ", text)
+	}
 	if f.WarpInstructions > 0 {
 		t.line("  %s", instructions(l))
 	}
@@ -170,6 +173,20 @@ func clockTime(f *profiler.Facts) string {
 		return ""
 	}
 	return fmt.Sprintf(", %s at %s MHz", duration(f.Seconds()), short(f.ClockHz/1e6))
+}
+
+// equalLaunches says that the launch stands for several, or was not run itself.
+func equalLaunches(f *profiler.Facts) string {
+	const why = "began with the same memory as an earlier one: it is that one again"
+	switch {
+	case f.Repeats == 0 && f.Untimed == 0:
+		return ""
+	case f.Repeats == 0:
+		return "not run: it " + why
+	case f.Untimed == 0:
+		return fmt.Sprintf("%d launches in a row, equal in every figure", f.Count())
+	}
+	return fmt.Sprintf("%d launches in a row, equal in every figure; %d of them not run, as each %s", f.Count(), f.Untimed, why)
 }
 
 func extrapolation(f *profiler.Facts) string {

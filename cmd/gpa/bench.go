@@ -141,7 +141,7 @@ func benchOnce(ctx context.Context, name string, level emu.TimingLevel) (instruc
 		return 0, 0, err
 	}
 	ran := newExecution(r)
-	ran.clock = cpuTime
+	ran.clock, ran.every = cpuTime, true
 	runtime.GC() // what was set up before is not to be paid for during the launches
 	if err := ran.all(ctx, s, o); err != nil {
 		return 0, 0, err

@@ -111,10 +111,11 @@ func (f *evaluateFlags) measuredFolder(ctx context.Context, e *env, x *reports.M
 		return err
 	}
 	for i, at := range spec.Launches {
-		if at.Launch < 0 || at.Launch >= len(emulated.Launches) {
+		n, ok := emulated.At(at.Launch)
+		if !ok {
 			return fmt.Errorf("there is no launch %d in %s", at.Launch, spec.Launch)
 		}
-		l := emulated.Launches[at.Launch]
+		l := emulated.Launches[n]
 		var row reports.MeasuredLaunch
 		if measured != nil {
 			row = reports.EvaluateMeasured(emulated.Modules[0], measured.Launches[i], l)

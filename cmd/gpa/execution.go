@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"time"
 
 	"gpa/cubin"
@@ -21,6 +22,8 @@ type execution struct {
 	took     []time.Duration // host time of each launch
 	clock    func() time.Duration
 	checks   []launch.Check
+	every    bool  // equal launches are run and kept each by itself
+	index    []int // of the profile's launches, by run
 	// partial says that an interrupt stopped the last launch; it is in the profile as far as it came.
 	partial  bool
 	progress *progress
@@ -75,8 +78,16 @@ func (x *execution) one(ctx context.Context, s *launch.Session, i int, o *sample
 		observer = o
 	}
 	start := x.clock()
+	if o != nil && !x.every {
+		if run, ok := s.Again(i); ok && run < len(x.index) {
+			again := *x.profile.Launches[x.index[run]]
+			again.Facts.Repeats, again.Facts.Untimed = 0, 1
+			x.append(&again, x.clock()-start)
+			return false, nil
+		}
+	}
 	result, err := s.Run(ctx, i, observer)
-	x.took = append(x.took, x.clock()-start)
+	took := x.clock() - start
 	var fault *emu.Fault
 	if err != nil && !errors.As(err, &fault) {
 		x.partial = ctx.Err() != nil && result != nil
@@ -85,23 +96,43 @@ func (x *execution) one(ctx context.Context, s *launch.Session, i int, o *sample
 		}
 	}
 	run := profiledRun(result, fault)
+	l := sampler.Unsampled(run)
 	if o != nil {
-		x.profile.Launches = append(x.profile.Launches, o.Launch(run))
-	} else {
-		x.profile.Launches = append(x.profile.Launches, sampler.Unsampled(run))
+		l = o.Launch(run)
 	}
 	if x.partial {
-		l := x.profile.Launches[len(x.profile.Launches)-1]
 		l.Missing = append(l.Missing, "the rest of the launch, which was interrupted")
+		x.append(l, took)
 		return false, err
 	}
+	x.append(l, took)
+	x.index = append(x.index, len(x.profile.Launches)-1)
 	return fault != nil, nil
+}
+
+// append adds a launch to the profile, or counts it with the one before where that is equal.
+func (x *execution) append(l *profiler.Launch, took time.Duration) {
+	if last := len(x.profile.Launches) - 1; last >= 0 && !x.every && len(l.Samples) > 0 {
+		before := x.profile.Launches[last]
+		same := *before
+		same.Facts.Repeats, same.Facts.Untimed = 0, l.Facts.Untimed
+		if reflect.DeepEqual(&same, l) {
+			before.Facts.Repeats++
+			before.Facts.Untimed += l.Facts.Untimed
+			x.took[last] += took
+			return
+		}
+	}
+	x.profile.Launches, x.took = append(x.profile.Launches, l), append(x.took, took)
 }
 
 // failed is the error of an execution that ended with a fault, with outputs other than expected, or with an interrupt.
 func (x *execution) failed() error {
 	if x.partial {
-		n := len(x.profile.Launches)
+		n := 0
+		for _, l := range x.profile.Launches {
+			n += int(l.Facts.Count())
+		}
 		return failure{fmt.Errorf("interrupted in launch %d of %d; the result is of what ran until then", n, x.resolved.launches())}
 	}
 	for _, l := range x.profile.Launches {

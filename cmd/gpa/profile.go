@@ -50,6 +50,9 @@ Of a large grid only the first blocks are timed, until wave after wave of them h
 others take effect without timing, their cycles are extrapolated, and the report says from how many blocks and within which
 error. --whole-grid times them all.
 
+Launches in a row that are equal in every figure are told once, with their number (--json: "count"). One that has the arguments of
+an earlier one, and begins with the same device memory and with cold caches, is that launch again and is not run ("not_run").
+
 --out DIR writes profile.pb.gz and blame.pb.gz (for go tool pprof and gpa pprof), samples.gpa (for gpa advise, with the cubin inside), advice.txt and
 advice.json. The same launch gives the same bytes. Device-side printf goes to standard error. An interrupt (Ctrl-C)
 stops the launch: the result is of what was sampled until then and says so, and the exit status is 1. A second one ends

@@ -87,13 +87,16 @@ func (t *trial) cycles(ctx context.Context, k int, c *advisor.Change) (int64, er
 	return cycles, nil
 }
 
-// replay runs the launches up to the k-th, which is varied, or to the end. ok is false where one fails.
+// replay runs the launches up to the first of the k-th of the result, which is varied, or to the end. ok is false where one fails.
 func (t *trial) replay(ctx context.Context, s *launch.Session, k int, v launch.Variation, toEnd bool) (cycles int64, ok bool, err error) {
-	at := 0
+	at, first := 0, 0
+	for _, l := range t.result.Profile.Launches[:k] {
+		first += int(l.Facts.Count())
+	}
 	for i := range t.target.file.Launches {
 		for range t.target.file.Launches[i].Repeat {
 			varied := launch.Variation{}
-			if at == k {
+			if at == first {
 				varied = v
 			}
 			result, err := s.Vary(ctx, i, varied)
@@ -103,10 +106,10 @@ func (t *trial) replay(ctx context.Context, s *launch.Session, k int, v launch.V
 			if err != nil {
 				return 0, false, nil // a fault, or a shape that the kernel does not allow
 			}
-			if at == k {
+			if at == first {
 				cycles = result.Cycles
 			}
-			if at == k && !toEnd {
+			if at == first && !toEnd {
 				return cycles, true, nil
 			}
 			at++

@@ -51,6 +51,8 @@ type Session struct {
 	Machine *emu.Machine
 
 	buffers map[string]placed
+	runs    int
+	known   []known
 }
 
 // placed is a buffer or a symbol in device memory.
@@ -332,7 +334,8 @@ func (s *Session) argument(a *Arg) (data []byte, what string) {
 	return scalar[:a.Type.Size()], a.Type.String()
 }
 
-// Run launches the i-th launch of the file once, observed by o where that is not nil.
+// Run launches the i-th launch of the file once, observed by o where that is not nil. See [Session.Again] for launches that need
+// not be run.
 func (s *Session) Run(ctx context.Context, i int, o emu.Observer) (*emu.Result, error) {
 	return s.launch(ctx, i, o, nil)
 }
@@ -370,9 +373,14 @@ func (s *Session) launch(ctx context.Context, i int, o emu.Observer, t emu.Trace
 		return nil, err
 	}
 	l.Observer, l.Tracer = o, t
+	k := s.begin(i, l)
 	result, err := s.Machine.Launch(ctx, l)
 	if err != nil && result == nil { // the launch itself is wrong
 		return nil, s.File.errorAt(s.File.Launches[i].at, err)
+	}
+	s.runs++
+	if err == nil {
+		s.end(k)
 	}
 	return result, err
 }
