@@ -99,7 +99,7 @@ func (w *witness) cycle(v emu.SMView, cycle int64) {
 }
 
 // TestSamplingLaws holds every kernel of the project to what measured profiles of real GPUs obey: 76 launches on sm_70 to sm_90,
-// measured with Nsight Compute. With -v it prints the shares of reasons by what warps wait for, beside the measured ones.
+// measured with Nsight Compute; and to the limits of its GPU. With -v it prints the shares of reasons by what warps wait for, beside the measured ones.
 func TestSamplingLaws(t *testing.T) {
 	var mu sync.Mutex
 	var waits [len(waitGroups)]waitCount
@@ -119,6 +119,7 @@ func TestSamplingLaws(t *testing.T) {
 					}
 					laws := &launchLaws{T: t, witness: w, result: result, module: s.Machine.Module()}
 					laws.samplesOfActiveCycles()
+					laws.rooflines()
 					ratio, ok := laws.selectedByWarps()
 					of := laws.blocks()
 					mu.Lock()
