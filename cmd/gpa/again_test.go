@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
 	"io"
 	"strings"
 	"testing"
@@ -144,5 +145,35 @@ func TestEqualLaunchesTold(t *testing.T) {
 	}
 	if f := &loaded.Launches[0].Facts; f.Repeats != 4 || f.Untimed != 3 {
 		t.Errorf("saved and loaded: %d and %d", f.Repeats, f.Untimed)
+	}
+}
+
+// TestProfileWithoutTiming holds that a profile without timing counts what one with timing counts, and has neither cycles nor samples.
+func TestProfileWithoutTiming(t *testing.T) {
+	launches := func(level string) []reports.ProfiledLaunch {
+		stdout, stderr, status := gpa(t, "profile", "hotspot", "--timing", level, "--json")
+		if status != exitDone {
+			t.Fatalf("status %d: %s", status, stderr)
+		}
+		var r reports.ProfileReport
+		if err := json.Unmarshal([]byte(stdout), &r); err != nil {
+			t.Fatal(err)
+		}
+		if len(r.Checks) == 0 || !r.Checks[0].OK {
+			t.Errorf("%s: checks %+v", level, r.Checks)
+		}
+		return r.Launches
+	}
+	full, none := launches("full"), launches("none")
+	for i, l := range none {
+		if l.WarpInstructions != full[i].WarpInstructions || l.ThreadInstructions != full[i].ThreadInstructions {
+			t.Errorf("%d and %d instructions, with timing %d and %d", l.WarpInstructions, l.ThreadInstructions, full[i].WarpInstructions, full[i].ThreadInstructions)
+		}
+		if l.Cycles != 0 || l.Samples != nil || l.Timing.Level != "none" || len(l.Advice) > 0 {
+			t.Errorf("%d cycles, samples %+v, timing %+v, %d pieces of advice", l.Cycles, l.Samples, l.Timing, len(l.Advice))
+		}
+	}
+	if _, stderr, status := gpa(t, "profile", "vecadd", "--timing", "none", "--try", "1"); status != exitUsage || !strings.Contains(stderr, "--try") {
+		t.Errorf("--try without timing: status %d, %q", status, stderr)
 	}
 }

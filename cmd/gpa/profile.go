@@ -62,7 +62,7 @@ gpa at once.`,
 			f.advice.register(flags)
 			flags.IntVar(&f.period, "period", 0, "`CYCLES` between two samples of an SM, a power of two from 32 (default: chosen so that a launch gives a few thousand samples)")
 			flags.Uint64Var(&f.seed, "seed", 0, "`NUMBER` that selects the sequence of warps sampled")
-			flags.StringVar(&f.timing, "timing", "full", "`LEVEL` of the timing model: full, or fast (perfect instruction cache, fixed L2 latency)")
+			flags.StringVar(&f.timing, "timing", "full", "`LEVEL` of the timing model: full, fast (perfect instruction cache, fixed L2 latency), or none (no cycles and no samples: counts, warnings)")
 			flags.IntVar(&f.try, "try", 0, "run each kernel again with the first `N` pieces of advice followed as far as the emulator can suppose it")
 			f.machine.register(flags)
 			f.target.register(flags)
@@ -95,6 +95,9 @@ func (f *profileFlags) run(ctx context.Context, e *env, args []string) error {
 	if err != nil {
 		return err
 	}
+	if level == emu.TimingNone {
+		o = nil
+	}
 	ran := newExecution(r)
 	ran.progress = e.progress
 	if err := ran.all(ctx, s, o); err != nil && !ran.partial {
@@ -121,14 +124,18 @@ func (f *profileFlags) run(ctx context.Context, e *env, args []string) error {
 	return ran.failed()
 }
 
-// level reads --timing. Without any timing there would be nothing to sample.
+// level reads --timing.
 func (f *profileFlags) level() (emu.TimingLevel, error) {
-	for _, level := range []emu.TimingLevel{emu.TimingFull, emu.TimingFast} {
-		if f.timing == level.String() {
-			return level, nil
+	for _, level := range []emu.TimingLevel{emu.TimingFull, emu.TimingFast, emu.TimingNone} {
+		if f.timing != level.String() {
+			continue
 		}
+		if level == emu.TimingNone && f.try > 0 {
+			return 0, usagef("--try: without timing there is no advice to try")
+		}
+		return level, nil
 	}
-	return 0, usagef("--timing: %q is neither full nor fast", f.timing)
+	return 0, usagef("--timing: %q is none of full, fast and none", f.timing)
 }
 
 // listKernels is what gpa profile prints without a kernel.
