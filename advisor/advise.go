@@ -59,17 +59,18 @@ func adviseOne(in *Input, o Optimizer) []Advice {
 		if a.Class != Parallel { // these know the launch
 			a.Speedup = in.ofLaunch(warps)
 		}
+		a.Speedup = min(a.Speedup, in.ceiling(a.Match.Spares))
 		if a.Speedup < minSpeedup {
 			continue
 		}
 		if a.Class == StallElimination {
 			a.Match.Scope = in.narrow(a.Match)
 		}
-		a.Diffuse = a.Class != Parallel && a.Match.isDiffuse()
-		if a.Class == StallElimination || a.Class == LatencyHiding {
-			i := samplingInterval(in.Total, warps)
-			a.Interval = [2]float64{in.ofLaunch(i[0]), in.ofLaunch(i[1])}
+		if a.Class != Parallel {
+			a.Listed = a.Match.listed()
+			a.Diffuse = a.Listed < leastListed
 		}
+		a.Interval = in.interval(&a, warps)
 		advice = append(advice, a)
 	}
 	rank(advice)
@@ -166,15 +167,29 @@ func hideLatency(in *Input, group []*Match) float64 {
 // leastListed is the share of the matched samples that the listed hotspots must hold for the advice to be about these places.
 const leastListed = 0.1
 
-// isDiffuse reports whether the hottest places hold hardly anything of what matched.
-func (m *Match) isDiffuse() bool {
+// interval is where an estimate lies by its sampling error: of the time in which SMs hold warps, or, of parallel optimizers, which know
+// the launch, of all of it. No unit that has as much to do as before lets it be higher.
+func (in *Input) interval(a *Advice, warps float64) [2]float64 {
+	i := samplingInterval(in.Total, warps)
+	if a.Class != Parallel {
+		i = [2]float64{in.ofLaunch(i[0]), in.ofLaunch(i[1])}
+	}
+	return [2]float64{min(i[0], a.Speedup), max(a.Speedup, min(i[1], in.ceiling(a.Match.Spares)))}
+}
+
+// listed is the share of the matched samples that the hotspots hold that are listed. The advice is diffuse where that is hardly
+// anything.
+func (m *Match) listed() float64 {
+	if len(m.Hotspots) == 0 {
+		return 1
+	}
 	listed, all := 0.0, 0.0
 	for i, h := range m.Hotspots {
 		if all += h.Samples; i < maxHotspots {
 			listed += h.Samples
 		}
 	}
-	return listed < leastListed*all
+	return listed / all
 }
 
 // rank sorts by estimate, then by matched samples, name and place, so that the order never depends on anything else. What has no

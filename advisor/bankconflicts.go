@@ -27,6 +27,7 @@ func (bankConflicts) Match(in *Input) []*Match {
 	}
 	matches := c.finish()
 	for _, m := range matches {
+		m.Spares = SharedMemory
 		used, ideal := in.passes()
 		m.Freed = in.freed(used, used-ideal)
 		m.Change = &Change{ConflictFree: m.allDefs()}

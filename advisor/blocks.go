@@ -44,6 +44,7 @@ func (blockIncrease) Match(in *Input) []*Match {
 	speedup := min(p.Redistribute(), float64(pieces))
 	m := in.launchMatch(in.ofLaunch(speedup))
 	m.Change = in.reshaped(threads, newThreads)
+	m.Spares = IssueSlots | SharedMemory
 	m.Suggestions = []string{
 		fmt.Sprintf("The launch has %d blocks for %d SMs: %d SMs have nothing to do. Use blocks of %d instead of %d threads and a grid of %d blocks.",
 			blocks, f.SMs, f.SMs-blocks, newThreads, threads, blocks*pieces),

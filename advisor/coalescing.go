@@ -89,6 +89,7 @@ func (memoryCoalescing) Match(in *Input) []*Match {
 	}
 	matches := c.finish()
 	for _, m := range matches {
+		m.Spares = DRAM | L2
 		m.Change = &Change{Coalesced: in.scattered()}
 		first := m.Hotspots[0].Def
 		n := in.counts(first)

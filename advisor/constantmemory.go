@@ -30,6 +30,7 @@ func (constantMemory) Match(in *Input) []*Match {
 	}
 	matches := c.finish()
 	for _, m := range matches {
+		m.Spares = L2 | IssueSlots
 		m.Change = &Change{Gone: in.broadcasts()}
 		m.Suggestions = []string{
 			fmt.Sprintf("All threads of a warp read the same word at %s. Put the values into __constant__ memory if they fit (64 KB) and all threads walk through them together.",

@@ -33,6 +33,7 @@ func (divergenceReduction) Match(in *Input) []*Match {
 	}
 	matches := c.finish()
 	for _, m := range matches {
+		m.Spares = IssueSlots | SharedMemory
 		m.Suggestions = []string{
 			fmt.Sprintf("At %s warps run with few of their 32 lanes. Give the threads of a warp the same path: sort or bucket the work by kind, move the rare case into a pass of its own, "+
 				"make loops of a warp's threads equally long.", in.places(m.uses(), 3)),

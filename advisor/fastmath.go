@@ -24,6 +24,7 @@ func (fastMath) Match(in *Input) []*Match {
 	}
 	matches := c.finish()
 	for _, m := range matches {
+		m.Spares = IssueSlots
 		m.Change = in.change(found)
 		m.Suggestions = []string{
 			fmt.Sprintf("Accurate single-precision functions cost most at %s. Compile with -use_fast_math, or write __fdividef(x, y), __frsqrt_rn(x), __sinf(x) where the last bits do not matter.",

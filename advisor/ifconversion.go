@@ -114,6 +114,7 @@ func (in *Input) flattened(v *visits, head int, operands []int) []*Match {
 	in.addOverlapped(c, v, operands)
 	matches := c.finish()
 	for _, m := range matches {
+		m.Spares = IssueSlots | SharedMemory
 		at := in.nodePlaces(v, operands, 2)
 		m.Suggestions = []string{
 			fmt.Sprintf("Each of the %d operands of the condition at %s is a branch: threads part there, and each waits for its operand by itself. Read all operands first and combine them with & and | "+

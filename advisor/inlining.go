@@ -36,6 +36,7 @@ func (functionInlining) Match(in *Input) []*Match {
 	}
 	matches := c.finish()
 	for _, m := range matches {
+		m.Spares = IssueSlots
 		m.Change = &Change{Gone: in.callOverhead(m.Scope)}
 		m.Active += in.callerActive(m.Scope)
 		m.Gone = min(in.overheadSamples(m.Scope), m.Samples)

@@ -94,6 +94,7 @@ type Match struct {
 	Hotspots    []Hotspot
 	Suggestions []string
 	Change      *Change // how a what-if run can try it; nil where it cannot
+	Spares      Unit    // units that have less to do after the change; those of the others bound its speedup
 	Speedup     float64 // set by parallel optimizers themselves; code optimizers leave it to the estimator of their class
 }
 
@@ -112,9 +113,9 @@ type Advice struct {
 	Class     Class
 	Match     *Match
 	Speedup   float64 // estimated
-	// Interval is where the estimate would lie in 95 of 100 profiles of the same run: its sampling error. Zero where the
-	// estimate does not come from matched samples.
+	// Interval is where the estimate would lie in 95 of 100 profiles of the same run: its sampling error.
 	Interval [2]float64
+	Listed   float64 // share of the matched samples that the listed hotspots hold; of parallel optimizers 0
 	Tried    float64 // speedup of a what-if run with the change; 0 where none was made
 	// Diffuse: the listed hotspots hold less than a tenth of the matched samples, so that there is no one place to begin at.
 	Diffuse  bool

@@ -38,6 +38,7 @@ func (registerReuse) Match(in *Input) []*Match {
 	}
 	matches := c.finish()
 	for _, m := range matches {
+		m.Spares = DRAM | L2 | IssueSlots
 		m.Change = &Change{Gone: in.executedNodes(isLocal)}
 		m.Suggestions = []string{
 			fmt.Sprintf("Values are kept in local memory at %s (%d registers and %d bytes of local memory a thread). Split the loop or the function so that fewer values are alive at a time, or recompute cheap ones.",

@@ -33,6 +33,7 @@ func (restrictPointers) Match(in *Input) []*Match {
 	}
 	matches := c.finish()
 	for _, m := range matches {
+		m.Spares = L2 | IssueSlots
 		m.hide(in.hiddenWithout(m.Scope, again) - in.hidden(m.Scope, freedom{}))
 		m.Gone = in.issuedAt(again, m.Scope)
 		m.Suggestions = in.restrictSuggestions(m, again)

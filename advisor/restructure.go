@@ -48,6 +48,7 @@ func (restructure) Match(in *Input) []*Match {
 			m.Latency = min(m.Latency, m.Samples)
 			m.Suggestions = in.edgeAdvice(v)
 			m.Change = &Change{Restructured: true}
+			m.Spares = IssueSlots | SharedMemory
 			matches = append(matches, m)
 		}
 	})

@@ -78,6 +78,7 @@ func (in *Input) splitMatch(code int, s loopSplit, warps int) []*Match {
 		together = "The threads of a block go through the loop together, so give its rounds to more blocks, and put the parts together by atomics or a second kernel."
 	}
 	m := in.launchMatch(cycles / s.after)
+	m.Spares = IssueSlots | SharedMemory
 	at := in.scopePlace(in.loopScope(code, s.loop))
 	m.Suggestions = []string{
 		fmt.Sprintf("The launch has %d warps for %d schedulers, and its threads spend %.0f%% of their time in the loop at %s. Let %.0f times as many threads each do a part of its %.0f rounds.",

@@ -36,6 +36,7 @@ func (tfReconvergence) Match(in *Input) []*Match {
 					"behind one join: hoist the conditions into a flag that is tested once, or unify the exits of a loop into one.",
 			}
 			m.Change = &Change{Reconverged: true}
+			m.Spares = IssueSlots | SharedMemory
 			matches = append(matches, m)
 		}
 	})

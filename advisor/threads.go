@@ -35,6 +35,7 @@ func (threadIncrease) Match(in *Input) []*Match {
 	}
 	m := in.launchMatch(in.ofLaunch(p.Occupy()))
 	m.Change = in.reshaped(threads, newThreads)
+	m.Spares = IssueSlots
 	m.Suggestions = []string{
 		fmt.Sprintf("Use blocks of %d instead of %d threads and a grid of %s: a scheduler then holds %.3g instead of %.3g warps%s.",
 			newThreads, threads, count(ceilDiv(blocks*threads, newThreads), "block"), p.NewWarps, p.Warps, unusedLanes(threads)),

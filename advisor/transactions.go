@@ -29,6 +29,7 @@ func (transactionReduction) Match(in *Input) []*Match {
 	}
 	matches := c.finish()
 	for _, m := range matches {
+		m.Spares = L2 | IssueSlots
 		m.Suggestions = []string{
 			fmt.Sprintf("The queue for global memory is full at %s. Access several neighbouring elements with one instruction (float4, int2) and read what threads share once, into shared memory.",
 				in.places(m.uses(), 3)),

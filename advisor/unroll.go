@@ -62,6 +62,7 @@ func (in *Input) limitByTrips(m *Match, blames []*blamer.Blame) bool {
 		return false // the compiler has unrolled it
 	}
 	in.countControl(m, rounds)
+	m.Spares = IssueSlots
 	m.hide(max(0, in.hidden(m.Scope, freedom{rounds: rounds})-m.Gone-in.transferred(m.Scope, blames)/2*(1-1/float64(rounds))))
 	m.Change = in.overlapped(m.Scope.Loop, blames, rounds)
 	m.Suggestions = []string{

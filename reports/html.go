@@ -102,6 +102,7 @@ type htmlKernel struct {
 	ID, Name, Where string
 	Fault           string
 	Warnings        []string
+	Limits          []string
 	Facts           []htmlFact
 	Stalls          []htmlBar
 	Roofline        template.HTML
@@ -128,6 +129,9 @@ func newHTMLKernel(r *Result, k *kernelSummary, id string, source func(string) [
 	}
 	for i := range found.Warnings {
 		h.Warnings = append(h.Warnings, found.Warnings[i].Text)
+	}
+	for i := range found.Limits {
+		h.Limits = append(h.Limits, found.Limits[i].Text())
 	}
 	totals := l.Totals()
 	h.Facts = htmlFacts(k, l, &totals)

@@ -50,6 +50,7 @@ type ProfiledLaunch struct {
 	Bandwidth      *Bandwidth      `json:"bandwidth,omitempty"`
 	Samples        *SampleReport   `json:"samples,omitempty"`
 	Blame          *BlameReport    `json:"blame,omitempty"`
+	Limits         []LimitReport   `json:"limits,omitempty"`   // units that are busy nearly all the time
 	Advice         []AdviceReport  `json:"advice,omitzero"`    // the best first; absent where nobody looked for any
 	Warnings       []WarningReport `json:"warnings,omitempty"` // of synchronisation that may hang
 }
@@ -191,6 +192,7 @@ func (r *Result) profiled(i int) ProfiledLaunch {
 		Bandwidth:      bandwidthOf(l).rounded(),
 		Samples:        reportSamples(l),
 		Blame:          reportBlame(found.Blame),
+		Limits:         reportLimits(found.Limits),
 		Advice:         reportAdvice(module, l, found),
 		Warnings:       reportWarnings(module, found.Warnings),
 	}

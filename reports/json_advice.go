@@ -33,6 +33,7 @@ type AdviceReport struct {
 	EstimatedSpeedup      float64         `json:"estimated_speedup"`
 	TriedSpeedup          float64         `json:"tried_speedup,omitempty"` // by a what-if run
 	Interval              []float64       `json:"interval,omitempty"`      // low and high estimate by sampling error, 95 % confidence
+	HotspotShare          float64         `json:"hotspot_share,omitempty"` // of the matched samples, what the hotspots hold
 	Diffuse               bool            `json:"diffuse,omitempty"`       // the hotspots hold less than a tenth of the samples
 	Overlaps              []string        `json:"overlaps,omitempty"`      // optimizers that count mostly the same samples
 	MatchedSamples        float64         `json:"matched_samples"`
@@ -40,6 +41,22 @@ type AdviceReport struct {
 	Scope                 ScopeReport     `json:"scope"`
 	Suggestions           []string        `json:"suggestions"`
 	Hotspots              []HotspotReport `json:"hotspots"`
+}
+
+// A LimitReport is a unit of the GPU that a launch keeps busy nearly all the time.
+type LimitReport struct {
+	Unit    string  `json:"unit"`
+	Busy    float64 `json:"busy"`    // share of the cycles, at the unit's peak rate
+	Ceiling float64 `json:"ceiling"` // speedup of a change that leaves the unit as much to do, at most
+	Text    string  `json:"text"`
+}
+
+func reportLimits(limits []advisor.Limit) (out []LimitReport) {
+	for i := range limits {
+		l := &limits[i]
+		out = append(out, LimitReport{Unit: l.Unit.String(), Busy: round(l.Busy, 6), Ceiling: round(l.Ceiling, 6), Text: l.Text()})
+	}
+	return out
 }
 
 // A ScopeReport is the code that an advice is about.
@@ -126,6 +143,7 @@ func reportAdvice(module *cubin.File, l *profiler.Launch, found *LaunchResult) [
 			Class:                 string(a.Class),
 			EstimatedSpeedup:      round(a.Speedup, 6),
 			TriedSpeedup:          round(a.Tried, 6),
+			HotspotShare:          round(a.Listed, 6),
 			Diffuse:               a.Diffuse,
 			Overlaps:              a.Overlaps,
 			MatchedSamples:        round(a.Match.Samples, 3),

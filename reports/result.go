@@ -23,6 +23,7 @@ type LaunchResult struct {
 	Blame    *blamer.Result    // nil where nothing was blamed
 	Advice   []advisor.Advice  // best first
 	Warnings []advisor.Warning // by address
+	Limits   []advisor.Limit   // units that are busy nearly all the time
 	Seconds  float64           // host time that the launch took, 0 for unknown
 }
 

@@ -19,6 +19,9 @@ const (
 // advice tells what to change, the best first.
 func (t *textReport) advice(module *cubin.File, found *LaunchResult, totals *profiler.Totals) {
 	t.line("")
+	for i := range found.Limits {
+		t.paragraph("", found.Limits[i].Text())
+	}
 	if len(found.Advice) == 0 {
 		t.line("No change is known that would make it much faster.")
 		return
@@ -39,7 +42,7 @@ func (t *textReport) advice(module *cubin.File, found *LaunchResult, totals *pro
 
 // one tells a piece of advice in full.
 func (t *textReport) one(module *cubin.File, number int, a *advisor.Advice, totals *profiler.Totals, hotspots int) {
-	t.inked(boldInk, "%2d. %s: estimated speedup %.2fx%s, ratio %s, %s", number, a.Optimizer, a.Speedup, tried(a),
+	t.inked(boldInk, "%2d. %s: estimated speedup %.2fx%s%s, ratio %s, %s", number, a.Optimizer, a.Speedup, interval(a), tried(a),
 		percent(a.Match.Samples/float64(totals.Samples)), scopeText(&a.Match.Scope))
 	for i, s := range a.Match.Suggestions {
 		if i == shownSuggestions {
@@ -59,6 +62,15 @@ func (t *textReport) one(module *cubin.File, number int, a *advisor.Advice, tota
 	if len(a.Overlaps) > 0 {
 		t.paragraph("    ", "Mostly the same samples as "+strings.Join(a.Overlaps, ", ")+": the gains do not add up.")
 	}
+}
+
+// interval tells the sampling error of the estimate, where there is one to speak of.
+func interval(a *advisor.Advice) string {
+	low, high := fmt.Sprintf("%.2f", a.Interval[0]), fmt.Sprintf("%.2f", a.Interval[1])
+	if a.Interval[1] == 0 || low == high {
+		return ""
+	}
+	return fmt.Sprintf(" (%s to %s)", low, high)
 }
 
 // tried tells what a what-if run has brought, if there was one.

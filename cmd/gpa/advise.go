@@ -154,6 +154,9 @@ func (f *adviceFlags) analyze(r *reports.Result) error {
 		if r.Launches[i].Advice, err = advisor.Advise(blame, advisor.Options{}); err != nil {
 			return err
 		}
+		if r.Launches[i].Limits, err = advisor.Limits(blame); err != nil {
+			return err
+		}
 		key := fmt.Sprintf("%d %s", l.Module, l.Kernel)
 		if _, ok := warnings[key]; !ok {
 			if warnings[key], err = advisor.Warnings(r.Profile.Modules[l.Module], l.Kernel); err != nil {
