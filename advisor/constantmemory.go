@@ -2,13 +2,15 @@ package advisor
 
 import (
 	"fmt"
+	"slices"
 
 	"gpa/blamer"
+	"gpa/cubin/branch"
 	"gpa/cubin/sass"
 )
 
-// constantMemory matches the stalls of loads from global memory by which all threads of a warp read the same word: the
-// constant cache gives such a word to all of them at once, as an operand of the instruction that needs it.
+// constantMemory matches the stalls of loads from global memory by which all threads of the grid read the same words, one after the
+// other: the constant cache gives such a word to all of them at once, as an operand of the instruction that needs it.
 type constantMemory struct{}
 
 func (constantMemory) Name() string { return "constant-memory" }
@@ -16,13 +18,18 @@ func (constantMemory) Class() Class { return StallElimination }
 
 func (constantMemory) Match(in *Input) []*Match {
 	c := newCollector(in)
-	broadcasts := in.broadcastShare()
+	loads := in.broadcasts()
+	if len(loads) == 0 {
+		return nil
+	}
+	broadcasts := in.broadcastShare(loads)
+	isBroadcast := func(n blamer.Node) bool { return slices.Contains(loads, n) }
 	for i := range in.Blame.Blames {
 		b := &in.Blame.Blames[i]
 		switch {
-		case b.Detail == blamer.GlobalMemory && in.isBroadcast(b.Def) && in.awaitsOthers(b, in.isBroadcast):
+		case b.Detail == blamer.GlobalMemory && isBroadcast(b.Def) && in.awaitsOthers(b, isBroadcast):
 			// the other load is waited for all the same
-		case in.isBroadcast(b.Def) && (b.Detail == blamer.GlobalMemory || b.Detail == blamer.MemoryThrottle || goesWithCode(b.Detail) && b.Use == b.Def):
+		case isBroadcast(b.Def) && (b.Detail == blamer.GlobalMemory || b.Detail == blamer.MemoryThrottle || goesWithCode(b.Detail) && b.Use == b.Def):
 			c.add(in.kernelScope(), b)
 		case b.Detail == blamer.MemoryThrottle && in.Inst(b.Def).Op != sass.EXIT && broadcasts > 0: // the queue is full of such loads
 			c.addShare(in.kernelScope(), b, broadcasts)
@@ -31,9 +38,9 @@ func (constantMemory) Match(in *Input) []*Match {
 	matches := c.finish()
 	for _, m := range matches {
 		m.Spares = L2 | IssueSlots
-		m.Change = &Change{Gone: in.broadcasts()}
+		m.Change = &Change{Gone: loads}
 		m.Suggestions = []string{
-			fmt.Sprintf("All threads of a warp read the same word at %s. Put the values into __constant__ memory if they fit (64 KB) and all threads walk through them together.",
+			fmt.Sprintf("All threads read the same words at %s, one after the other. Put the values into __constant__ memory if they fit (64 KB).",
 				in.places(m.defs(), 3)),
 			"Where they do not fit, load a tile of them into shared memory first, one element a thread, or let a lane load 32 and pass them on by __shfl_sync.",
 		}
@@ -59,15 +66,16 @@ func (in *Input) isBroadcast(n blamer.Node) bool {
 		k.threads >= lowActivity*warpSize*k.executions
 }
 
-// broadcasts lists the loads by which the threads of a warp read one word.
+// broadcasts lists the loads by which the threads of a warp read one word that does not depend on which warp it is.
 func (in *Input) broadcasts() []blamer.Node {
+	own := in.ownAddresses()
 	var list []blamer.Node
 	for code, s := range in.codes {
 		if s == nil {
 			continue
 		}
 		for i := range s.counters {
-			if n := (blamer.Node{Code: code, Inst: i}); in.isBroadcast(n) {
+			if n := (blamer.Node{Code: code, Inst: i}); in.isBroadcast(n) && !own[n] {
 				list = append(list, n)
 			}
 		}
@@ -75,8 +83,31 @@ func (in *Input) broadcasts() []blamer.Node {
 	return list
 }
 
+// ownAddresses returns the loads whose address depends on the numbers of threads or blocks, or on data. It has none where the code
+// cannot be followed.
+func (in *Input) ownAddresses() map[blamer.Node]bool {
+	own := map[blamer.Node]bool{}
+	for _, k := range in.Module.Kernels {
+		if k.Name != in.Launch.Kernel {
+			continue
+		}
+		graphs, err := calledGraphs(in.Module, k)
+		if err != nil {
+			return nil
+		}
+		origins, err := branch.Addresses(graphs, k)
+		if err != nil {
+			return nil
+		}
+		for at, o := range origins {
+			own[blamer.Node{Code: at.Code, Inst: at.Inst}] = o&(branch.Thread|branch.CTA|branch.Data|branch.Warp) != 0
+		}
+	}
+	return own
+}
+
 // broadcastShare is their share of all accesses to global memory.
-func (in *Input) broadcastShare() float64 {
+func (in *Input) broadcastShare(loads []blamer.Node) float64 {
 	one, all := 0.0, 0.0
 	for code, s := range in.codes {
 		if s == nil {
@@ -88,7 +119,7 @@ func (in *Input) broadcastShare() float64 {
 				continue
 			}
 			all += s.counters[i].executions
-			if in.isBroadcast(n) {
+			if slices.Contains(loads, n) {
 				one += s.counters[i].executions
 			}
 		}

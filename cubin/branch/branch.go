@@ -166,3 +166,23 @@ func target(in *sass.Inst) (uint64, bool) {
 	}
 	return 0, false
 }
+
+// Addresses returns what the addresses depend on from which the loads and atomics of a kernel read, calls included; a guard
+// counts with them.
+func Addresses(graphs []*cfg.Graph, k *cubin.Kernel) (map[Place]Origins, error) {
+	s, err := analyze(graphs, k)
+	if err != nil {
+		return nil, err
+	}
+	origins, found := s.origins(), make(map[Place]Origins)
+	for _, node := range s.order {
+		n := s.super.Nodes[node]
+		for i, v := range s.written[node] {
+			at := Place{n.Graph, n.First + i}
+			for _, a := range s.values[v].address {
+				found[at] |= origins[a]
+			}
+		}
+	}
+	return found, nil
+}
