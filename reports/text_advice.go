@@ -64,13 +64,15 @@ func (t *textReport) one(module *cubin.File, number int, a *advisor.Advice, tota
 	}
 }
 
-// interval tells the sampling error of the estimate, where there is one to speak of.
+// exact is how much an estimate may be off by its sampling error without a word.
+const exact = 0.015
+
+// interval tells the sampling error of an estimate that is not that exact.
 func interval(a *advisor.Advice) string {
-	low, high := fmt.Sprintf("%.2f", a.Interval[0]), fmt.Sprintf("%.2f", a.Interval[1])
-	if a.Interval[1] == 0 || low == high {
+	if a.Interval[1] == 0 || a.Interval[1]-a.Interval[0] <= 2*exact {
 		return ""
 	}
-	return fmt.Sprintf(" (%s to %s)", low, high)
+	return fmt.Sprintf(" (%.2f to %.2f)", a.Interval[0], a.Interval[1])
 }
 
 // tried tells what a what-if run has brought, if there was one.
