@@ -11,18 +11,21 @@ import (
 // Double precision in all modes against integer arithmetic.
 func TestDoubleExecutors(t *testing.T) {
 	f := &formatF64
-	for _, c := range []struct {
+	type operation struct {
 		text string
 		want func(a, b, c uint64) uint64
-	}{
-		{"DADD R10, R2, R4", func(a, b, _ uint64) uint64 { return f.plus(a, b, roundRN) }},
-		{"DADD.RP R10, R2, R4", func(a, b, _ uint64) uint64 { return f.plus(a, b, roundRP) }},
+	}
+	cases := []operation{
 		{"DADD R10, -R2, |R4|", func(a, b, _ uint64) uint64 { return f.plus(a^1<<63, b&^(1<<63), roundRN) }},
-		{"DMUL R10, R2, R4", func(a, b, _ uint64) uint64 { return f.times(a, b, roundRN) }},
-		{"DMUL.RM R10, R2, R4", func(a, b, _ uint64) uint64 { return f.times(a, b, roundRM) }},
-		{"DFMA R10, R2, R4, R6", func(a, b, c uint64) uint64 { return f.fma(a, b, c, roundRN) }},
 		{"DFMA.RZ R10, R2, -R4, R6", func(a, b, c uint64) uint64 { return f.fma(a, b^1<<63, c, roundRZ) }},
-	} {
+	}
+	for mode, round := range roundings {
+		cases = append(cases,
+			operation{"DADD" + round + " R10, R2, R4", func(a, b, _ uint64) uint64 { return f.plus(a, b, mode) }},
+			operation{"DMUL" + round + " R10, R2, R4", func(a, b, _ uint64) uint64 { return f.times(a, b, mode) }},
+			operation{"DFMA" + round + " R10, R2, R4, R6", func(a, b, c uint64) uint64 { return f.fma(a, b, c, mode) }})
+	}
+	for _, c := range cases {
 		onArchitectures(t, c.text, func(t *testing.T, a sass.Arch) {
 			r := rand.New(rand.NewPCG(25, 26))
 			w := newTestWarp(t, a, c.text)

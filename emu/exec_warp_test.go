@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math/bits"
 	"testing"
+
+	"gpa/cubin/sass"
 )
 
 // shuffled is shfl.sync of the PTX ISA, from its pseudocode: the lane read from, and whether it is in range.
@@ -147,25 +149,32 @@ func TestSpecialRegisters(t *testing.T) {
 		{"SR_VIRTID", func(w *warp, _ int) uint32 { return uint32(w.id << 8) }},
 	}
 	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			p := &timedProgram{text: "S2R R9, " + tt.name + "\nEXIT"}
-			_, l, _ := p.start(t, testModel(t), Options{})
-			m, _, _ := p.start(t, testModel(t), Options{})
-			l.Kernel, l.Grid, l.Block = m.module.Kernels[0], [3]int{2, 3, 4}, [3]int{5, 4, 3}
-			r, err := m.prepare(l)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, w := range r.newBlock(1 + 2*2 + 6*3).warps {
-				if err := w.step(); err != nil {
-					t.Fatal(err)
-				}
-				for m := w.exists; m != 0; m &= m - 1 {
-					if lane := bits.TrailingZeros32(m); w.regs[9][lane] != tt.want(w, lane) {
-						t.Fatalf("warp %d lane %d: got %#x, want %#x", w.id, lane, w.regs[9][lane], tt.want(w, lane))
+		for _, a := range architectures {
+			t.Run(fmt.Sprintf("%s/sm_%d", tt.name, a), func(t *testing.T) {
+				for _, w := range specialWarps(t, a, "S2R R9, "+tt.name) {
+					if err := w.step(); err != nil {
+						t.Fatal(err)
+					}
+					for m := w.exists; m != 0; m &= m - 1 {
+						if lane := bits.TrailingZeros32(m); w.regs[9][lane] != tt.want(w, lane) {
+							t.Fatalf("warp %d lane %d: got %#x, want %#x", w.id, lane, w.regs[9][lane], tt.want(w, lane))
+						}
 					}
 				}
-			}
-		})
+			})
+		}
 	}
+}
+
+// specialWarps are the warps of block (1,2,3) of 5 by 4 by 3 threads, which are to execute an instruction.
+func specialWarps(t *testing.T, a sass.Arch, text string) []*warp {
+	t.Helper()
+	p := &timedProgram{text: text + "\nEXIT", model: modelOf(a)}
+	m, l, _ := p.start(t, p.model, Options{})
+	l.Grid, l.Block = [3]int{2, 3, 4}, [3]int{5, 4, 3}
+	r, err := m.prepare(l)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r.newBlock(1 + 2*2 + 6*3).warps
 }

@@ -21,11 +21,15 @@ func TestDevicePrintf(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, level := range []emu.TimingLevel{emu.TimingNone, emu.TimingFull} {
+	for _, a := range architectures {
+		level := emu.TimingNone
+		if a == sass.SM70 {
+			level = emu.TimingFull
+		}
 		var got strings.Builder
-		runAll(t, open(t, "../../kernels/control/printf/launch.yaml", sass.SM70, emu.Options{Timing: level, Stdout: &got}))
+		runAll(t, open(t, "../../kernels/control/printf/launch.yaml", a, emu.Options{Timing: level, Stdout: &got}))
 		if diff := cmp.Diff(sortedLines(string(want)), sortedLines(got.String())); diff != "" {
-			t.Errorf("timing %s: expected lines (-), printed ones (+):\n%s", level, diff)
+			t.Errorf("sm_%d: expected lines (-), printed ones (+):\n%s", a, diff)
 		}
 	}
 }
@@ -34,15 +38,19 @@ func sortedLines(text string) []string { return slices.Sorted(strings.Lines(text
 
 // TestDeviceAssert lets an assertion of a kernel fail in one thread.
 func TestDeviceAssert(t *testing.T) {
-	for _, level := range []emu.TimingLevel{emu.TimingNone, emu.TimingFull} {
-		s := open(t, "../../kernels/control/assert/launch.fail.yaml", sass.SM70, emu.Options{Timing: level})
+	for _, a := range architectures {
+		level := emu.TimingNone
+		if a == sass.SM70 {
+			level = emu.TimingFull
+		}
+		s := open(t, "../../kernels/control/assert/launch.fail.yaml", a, emu.Options{Timing: level})
 		_, err := s.Run(context.Background(), 0, nil)
 		var f *emu.Fault
 		if !errors.As(err, &f) {
-			t.Fatalf("timing %s: %v, want a fault", level, err)
+			t.Fatalf("sm_%d: %v, want a fault", a, err)
 		}
 		if f.Kind != emu.AssertionFailed || !strings.HasSuffix(f.Detail, "in[i] >= 0 && in[i] < limit") || len(f.Frames) == 0 || f.Frames[0].Line != 6 {
-			t.Errorf("timing %s: %v", level, f)
+			t.Errorf("sm_%d: %v", a, f)
 		}
 	}
 }
