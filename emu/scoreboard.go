@@ -14,8 +14,9 @@ const (
 
 // An event is one outstanding increment of a dependence counter.
 type event struct {
-	done int64 // cycle in which the counter is decremented, mem.Never while that is not known
-	op   *op   // the producer
+	done   int64 // cycle in which the counter is decremented, mem.Never while that is not known
+	issued int64 // cycle in which it was incremented
+	op     *op   // the producer
 }
 
 // A counter is a dependence counter of a warp: what was issued and has not released it yet. It remembers the producers,
@@ -36,7 +37,7 @@ func (c *counter) add(now, done int64, o *op) {
 	if c.forget(now); c.events == nil {
 		c.events = c.room[:0]
 	}
-	c.events = append(c.events, event{done: done, op: o})
+	c.events = append(c.events, event{done: done, issued: now, op: o})
 	c.clear = max(c.clear, done)
 	if done == mem.Never {
 		c.unknown++

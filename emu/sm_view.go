@@ -86,6 +86,12 @@ func (v *resident) visible(n int) []event {
 	return events
 }
 
+// after reports whether an event completes after another one. Of those that are done in the same cycle the one that was issued later
+// does: what comes back in turn comes back behind what was issued before it.
+func (e event) after(other event) bool {
+	return e.done > other.done || e.done == other.done && e.issued >= other.issued
+}
+
 // producer returns the one of the events that the next instruction waits for in cycle t that completes last; open says
 // that this is not known yet.
 func (v *resident) producer(t int64) (o *op, open bool) {
@@ -96,7 +102,7 @@ func (v *resident) producer(t int64) (o *op, open bool) {
 		if e.done == mem.Never {
 			unknown++
 		}
-		if last.op == nil || e.done >= last.done {
+		if last.op == nil || e.after(last) {
 			last = e
 		}
 		return false
