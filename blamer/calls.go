@@ -7,7 +7,7 @@ import (
 	"gpa/cubin/sass"
 )
 
-// A block is a basic block of a section, or a part of one: calls end blocks here. Its edges lead into functions and back, so that
+// A block is a basic block of a section, or a part of one: calls and yields end blocks here. Its edges lead into functions and back, so that
 // slices and paths go through calls whose callees the section holds.
 type block struct {
 	First, Last int // instruction indices, Last included
@@ -16,6 +16,9 @@ type block struct {
 	// via says of each of Preds how control gets here from there: 0 inside a function; +s by the return to call site s, and -s by its
 	// call. Sites count from 1.
 	via []int32
+	// yields and resumes are the ways that a warp takes when its lanes are on several: from each block that a YIELD ends to the blocks after
+	// the other ones. Registers belong to the lanes and go no such way, dependence counters belong to the warp.
+	yields, resumes []int
 }
 
 // linkedBlocks builds the blocks of a section and returns them with the block before each call site: that of site s is calls[s].
@@ -28,6 +31,7 @@ func linkedBlocks(g *cfg.Graph) (blocks []block, calls []int) {
 		}
 	}
 	l.linkCalls()
+	l.linkYields()
 	return l.blocks, l.calls
 }
 
@@ -37,6 +41,7 @@ type blockLinker struct {
 	first, last []int // by block of the graph: its first and last part
 	calls       []int
 	sites       []callSite
+	yields      []int // blocks that a YIELD ends
 }
 
 // A callSite is a call into functions of the section.
@@ -45,7 +50,7 @@ type callSite struct {
 	block int // that the call ends
 }
 
-// split makes the blocks, cut behind every call into the section.
+// split makes the blocks, cut behind every call into the section and every YIELD.
 func (l *blockLinker) split() {
 	calls := map[int]*cfg.Call{}
 	for _, f := range l.graph.Funcs {
@@ -60,11 +65,15 @@ func (l *blockLinker) split() {
 		l.blocks = append(l.blocks, block{First: b.First, Last: b.Last})
 		for inst := b.First; inst <= b.Last; inst++ {
 			c := calls[inst]
-			if c == nil {
+			at := len(l.blocks) - 1
+			switch {
+			case c != nil:
+				l.sites = append(l.sites, callSite{c, at})
+			case l.graph.Code.Insts[inst].Op == sass.YIELD:
+				l.yields = append(l.yields, at)
+			default:
 				continue
 			}
-			at := len(l.blocks) - 1
-			l.sites = append(l.sites, callSite{c, at})
 			if inst < b.Last {
 				l.blocks[at].Last = inst
 				l.blocks = append(l.blocks, block{First: inst + 1, Last: b.Last})
@@ -105,6 +114,32 @@ func (l *blockLinker) linkCalls() {
 	}
 }
 
+// maxYields bounds the yields that are linked with each other; spin loops have a few.
+const maxYields = 16
+
+// linkYields draws the edges from each YIELD to what follows it and to what follows the others.
+func (l *blockLinker) linkYields() {
+	for _, at := range l.yields {
+		if inst := l.blocks[at].Last; inst < l.graph.Block(inst).Last {
+			l.link(at, at+1, 0)
+		}
+	}
+	if len(l.yields) > maxYields {
+		return
+	}
+	for _, at := range l.yields {
+		for _, other := range l.yields {
+			if at == other {
+				continue
+			}
+			for _, to := range l.blocks[other].Succs {
+				l.blocks[at].resumes = append(l.blocks[at].resumes, to)
+				l.blocks[to].yields = append(l.blocks[to].yields, at)
+			}
+		}
+	}
+}
+
 // after returns the block that a call comes back to, -1 where it does not, and whether that is a part of the same block of the graph;
 // otherwise an edge leads to it already.
 func (l *blockLinker) after(site callSite) (after int, inside bool) {
@@ -121,9 +156,14 @@ func (l *blockLinker) after(site callSite) (after int, inside bool) {
 	return -1, false
 }
 
-// preds yields the blocks that control comes from. local passes calls by, as the paper's tool does.
-func (s *section) preds(b int32, local bool) iter.Seq[int32] {
+// preds yields the blocks that control comes from. local passes calls by, as the paper's tool does; warp takes the ways of the whole warp.
+func (s *section) preds(b int32, local, warp bool) iter.Seq[int32] {
 	return func(yield func(int32) bool) {
+		for _, p := range s.blocks[b].yields {
+			if warp && !yield(int32(p)) {
+				return
+			}
+		}
 		for i, p := range s.blocks[b].Preds {
 			from := int32(p)
 			if via := s.blocks[b].via[i]; local && via < 0 {

@@ -1,5 +1,13 @@
 package blamer
 
+import (
+	"iter"
+	"math"
+	"slices"
+
+	"gpa/cubin/sass"
+)
+
 // maxFlowSteps bounds the search for the ways of a result to its use. What is left then is too little to matter.
 const maxFlowSteps = 256
 
@@ -10,7 +18,7 @@ func (a *analysis) outstanding(d dependency) float64 {
 	if from < 0 || to < 0 {
 		return 0
 	}
-	stops := a.query(d.use, d.res).barriers
+	stops := a.settlers(d)
 	end := a.blocks[from].Last + 1
 	start := a.warps[d.def]
 	if from == to && d.def < d.use {
@@ -31,8 +39,8 @@ func (a *analysis) outstanding(d dependency) float64 {
 		}
 		mass := flow[b]
 		delete(flow, b)
-		for _, s := range a.blocks[b].Succs {
-			part := mass * a.branchShare(int(b), s)
+		for s, share := range a.ways(int(b)) {
+			part := mass * share
 			if int32(s) == to && lastBefore(stops, a.blocks[s].First, d.use) < 0 {
 				arrived += part
 			}
@@ -42,6 +50,64 @@ func (a *analysis) outstanding(d dependency) float64 {
 		}
 	}
 	return arrived
+}
+
+// ways yields the blocks that a warp goes on to from a block, with the shares of its executions. At a YIELD a warp of which only some lanes
+// are there goes on with any that have yielded.
+func (a *analysis) ways(b int) iter.Seq2[int, float64] {
+	return func(yield func(int, float64) bool) {
+		block := &a.blocks[b]
+		yielded, all := 0.0, 0.0 // share of the executions in which others may go on, and executions of all that can follow
+		if len(block.resumes) > 0 && a.warps[block.Last] > 0 {
+			yielded = max(0, 1-a.issues[block.Last]/a.warps[block.Last])
+			for _, s := range slices.Concat(block.Succs, block.resumes) {
+				all += a.warps[a.blocks[s].First]
+			}
+		}
+		turn := func(s int) float64 {
+			if all == 0 {
+				return 0
+			}
+			return yielded * a.warps[a.blocks[s].First] / all
+		}
+		for _, s := range block.Succs {
+			if !yield(s, (1-yielded)*a.branchShare(b, s)+turn(s)) {
+				return
+			}
+		}
+		for _, s := range block.resumes {
+			if !yield(s, turn(s)) {
+				return
+			}
+		}
+	}
+}
+
+// definitions measures in definitions of a resource.
+type definitions []int32
+
+func (list definitions) before(i int) int64 {
+	n, _ := slices.BinarySearch(list, int32(i))
+	return int64(n)
+}
+
+// settlers returns the instructions behind which a result is no longer outstanding, in order: those that wait for its counter, and those
+// that leave some younger results outstanding where as many younger ones lie on every way there.
+func (a *analysis) settlers(d dependency) []int32 {
+	list := a.query(d.use, d.res).barriers
+	if !isCounter(d.res) || a.plain || len(a.partial[d.res-sass.ResSB]) == 0 {
+		return list
+	}
+	list = slices.Clone(list)
+	for _, w := range a.partial[d.res-sass.ResSB] {
+		way := pathQuery{use: int(w), res: sass.NumRes, limit: math.MaxInt64}
+		defs := a.paths.shortest(definitions(a.defs[d.res]), way, []int{d.def})[0]
+		if younger := defs - 1; int(w) != d.use && younger >= int64(countThreshold(&a.code.Insts[w], d.res)) {
+			list = append(list, w)
+		}
+	}
+	slices.Sort(list)
+	return list
 }
 
 // heaviest returns the block with most flow, the first of equal ones; -1 where there is none.

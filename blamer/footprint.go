@@ -221,12 +221,24 @@ func (a *analysis) addressFootprint(def int, at *sass.Operand) footprint {
 	return f
 }
 
-// missShare estimates how often what a load is the first of its warp to touch has to come from DRAM, between 0 and 1. Other blocks
-// that read the same, by the indices that its address does not depend on, find it in L2 if they come later than the first by more
-// than that one waits.
-func (a *analysis) missShare(def int, at *sass.Operand) float64 {
-	latency := a.model.Latencies.DRAM.Value
-	return max(1/a.sharing(def, at), latency/(latency+a.spread))
+// missShares says where a load finds what it is the first of its warp to touch, as shares of its executions: what is left it finds in
+// L1.
+type missShares struct {
+	first float64 // nobody has asked for it before: DRAM
+	joins float64 // it is on its way from DRAM for another block
+	far   float64 // in L2
+}
+
+// missShares estimates where a load finds its data. Other blocks that read the same, by the indices that its address does not depend on,
+// find it in L2 if they come later than the first by more than that one waits, and in L1 if they run on the same SM.
+func (a *analysis) missShares(def int, at *sass.Operand) missShares {
+	sharing, sms := a.sharing(def, at), float64(max(1, a.result.Launch.Facts.SMs))
+	late := func(latency float64) float64 { return latency / (latency + a.spread) }
+	s := missShares{first: 1 / sharing}
+	deep := max(s.first, late(a.model.Latencies.DRAM.Value))
+	s.joins = deep - s.first
+	s.far = max(deep, min(1, sms/sharing), late(a.model.Latencies.L2.Value)) - deep
+	return s
 }
 
 // gatherSharing is how many blocks are taken to read a sector whose address comes from memory.

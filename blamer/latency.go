@@ -6,19 +6,22 @@ import (
 
 // An outcome is one of the ways in which an access can go: the share of executions that go so, and the cycles from the issue
 // to the arrival of the result.
-type outcome struct{ share, cycles float64 }
+type outcome struct {
+	share, cycles float64
+	miss          bool // L1 does not hold the data when the access looks it up
+}
 
 // arrivals returns how many cycles after its issue the result of a source arrives, by the published latencies of the GPU. Where
 // the dependency is on the reading of operands alone, it is when these have been read.
 func (a *analysis) arrivals(d dependency) []outcome {
 	in := &a.code.Insts[d.def]
 	if a.readBarrierOnly(d) {
-		return []outcome{{1, a.operandsRead(in)}}
+		return []outcome{{share: 1, cycles: a.operandsRead(in)}}
 	}
 	if at := globalLoad(in); at != nil {
 		return a.loadArrivals(d.def, at)
 	}
-	return []outcome{{1, a.latency(in)}}
+	return []outcome{{share: 1, cycles: a.latency(in), miss: returnsValue(in.Op) || in.Op == sass.LDGSTS}}
 }
 
 // operandsRead is how long a variable-latency instruction takes to read its operands, cycles.
@@ -38,12 +41,14 @@ func (a *analysis) operandsRead(in *sass.Inst) float64 {
 func (a *analysis) latency(in *sass.Inst) float64 {
 	l := &a.model.Latencies
 	switch in.Op {
-	case sass.LDS:
+	case sass.LDS, sass.LDSM:
 		return l.Shared.Value
 	case sass.ATOMS:
 		return l.Atomic.Value
-	case sass.ATOM, sass.ATOMG, sass.RED:
+	case sass.ATOM, sass.ATOMG, sass.RED, sass.REDG:
 		return l.Global.Value
+	case sass.LDGSTS:
+		return l.L2.Value
 	case sass.LDC:
 		return l.Constant.Value
 	case sass.SHFL:

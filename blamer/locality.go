@@ -30,19 +30,43 @@ func globalLoad(in *sass.Inst) *sass.Operand {
 func (a *analysis) loadArrivals(def int, at *sass.Operand) []outcome {
 	l := &a.model.Latencies
 	fresh, first := a.firstTouch(def)
-	deep := a.missShare(def, at)
-	list := []outcome{{fresh * deep, l.DRAM.Value}, {fresh * (1 - deep), l.L2.Value}}
+	s := a.missShares(def, at)
+	list := []outcome{
+		{fresh * s.first, l.DRAM.Value, true},
+		{fresh * s.joins, max(l.L2.Value, l.DRAM.Value/2), true}, // on average half of the way is past
+		{fresh * s.far, l.L2.Value, true},
+		{fresh * (1 - s.first - s.joins - s.far), l.L1.Value, false},
+	}
 	if fresh < 1 {
 		hit := 1 - fresh
 		if first < 0 {
-			return append(list, outcome{hit, l.L1.Value})
+			return append(list, outcome{share: hit, cycles: l.L1.Value})
 		}
-		ahead := a.elapsed.sum[def+1] - a.elapsed.sum[first+1]
-		for _, o := range a.loadArrivals(first, globalLoad(&a.code.Insts[first])) {
-			list = append(list, outcome{hit * o.share, max(l.L1.Value, o.cycles-ahead)})
+		earlier := a.loadArrivals(first, globalLoad(&a.code.Insts[first]))
+		ahead := a.passedInMisses(first, def, earlier)
+		for _, o := range earlier {
+			left := o.cycles - ahead
+			list = append(list, outcome{hit * o.share, max(l.L1.Value, left), o.miss && left > l.L1.Value})
 		}
 	}
 	return list
+}
+
+// passedInMisses estimates how many cycles pass between two instructions of a block in executions in which a load at the first misses L1.
+// Where one load misses others do too, so that the waits in between belong to these executions.
+func (a *analysis) passedInMisses(first, last int, outcomes []outcome) float64 {
+	missing := 0.0
+	for _, o := range outcomes {
+		if o.miss {
+			missing += o.share
+		}
+	}
+	passed := a.elapsed.sum[last+1] - a.elapsed.sum[first+1]
+	if missing == 0 {
+		return passed
+	}
+	busy := float64(a.cycles[last] - a.cycles[first])
+	return busy + max(0, passed-busy)/min(1, missing)
 }
 
 // firstTouch estimates how often a load is the first of its warp to ask for a sector, between 0 and 1, and returns the load of the
@@ -118,7 +142,7 @@ func (a *analysis) covers(earlier, to *access) span {
 
 func clearsL1(op sass.Op) bool {
 	switch op {
-	case sass.ATOM, sass.ATOMG, sass.RED, sass.MEMBAR, sass.CCTL:
+	case sass.ATOM, sass.ATOMG, sass.RED, sass.REDG, sass.MEMBAR, sass.CCTL:
 		return true
 	}
 	return false

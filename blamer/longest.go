@@ -103,7 +103,7 @@ func (p *pathFinder) reachPreds(q pathQuery, r reached, first, end int, same, ne
 		return
 	}
 	length := r.length + int64(end-first)
-	for pred := range p.preds(r.block, q.local) {
+	for pred := range p.preds(r.block, q.local, q.counts) {
 		to := reached{length, pred}
 		if p.rank[pred] < p.rank[r.block] {
 			*same = append(*same, to)

@@ -23,13 +23,13 @@ func sourceOf(op sass.Op) source {
 	switch op {
 	case sass.LDL, sass.STL:
 		return localSource
-	case sass.LDG, sass.STG, sass.LD, sass.ST, sass.ATOM, sass.ATOMG, sass.RED:
+	case sass.LDG, sass.STG, sass.LD, sass.ST, sass.ATOM, sass.ATOMG, sass.RED, sass.REDG, sass.LDGSTS, sass.LDGDEPBAR:
 		return globalSource
 	case sass.TEX, sass.TLD, sass.SULD, sass.SUST:
 		return textureSource
 	case sass.LDC, sass.ULDC:
 		return constantSource
-	case sass.LDS, sass.STS, sass.ATOMS:
+	case sass.LDS, sass.STS, sass.ATOMS, sass.LDSM, sass.STSM:
 		return sharedSource
 	}
 	return arithmeticSource
@@ -52,9 +52,10 @@ func isSync(op sass.Op, reason stall.Reason) bool {
 	return false
 }
 
-// isVariable reports whether dependents of the instruction wait for a dependence counter instead of a stall count.
+// isVariable reports whether dependents of the instruction wait for a dependence counter instead of a stall count. That of a copy to
+// shared memory is LDGDEPBAR's.
 func isVariable(in *sass.Inst) bool {
-	return in.Control.WriteBarrier >= 0 || in.Control.ReadBarrier >= 0
+	return in.Control.WriteBarrier >= 0 || in.Control.ReadBarrier >= 0 || in.Op == sass.LDGSTS
 }
 
 // LatencyClass returns the class under which a GPU model bounds the latency of an opcode.

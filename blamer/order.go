@@ -29,16 +29,22 @@ func (p *pending) expected() float64 {
 	return sum
 }
 
-// at returns the remaining cycles in the executions that find the share u of all data in caches: what comes from far away in one of
+// at returns the outcome in the executions that find the share u of all data in caches: what comes from far away in one of
 // them does so in those that find less.
-func (p *pending) at(u float64) float64 {
+func (p *pending) at(u float64) outcome {
 	for _, o := range p.remaining {
 		if u < o.share {
-			return o.cycles
+			return o
 		}
 		u -= o.share
 	}
-	return p.remaining[len(p.remaining)-1].cycles
+	return p.remaining[len(p.remaining)-1]
+}
+
+// before reports whether a result arrives before that of an instruction issued later, or together with it. What misses L1 comes back to
+// its warp in the order of issue.
+func (o outcome) before(later outcome) bool {
+	return o.cycles <= later.cycles+sameTime || o.miss && later.miss
 }
 
 // orderRule keeps the source of a scoreboard stall that most likely is what the warp waits for: it waits for the last of the results
@@ -97,7 +103,7 @@ func (a *analysis) pendingResults(deps []dependency) []pending {
 // queue puts what is issued after an atomic operation on a line, and asks for the same line, behind it: a slice of L2 answers one
 // after the other, and L1 has no say.
 func (a *analysis) queue(later, atomic *pending) {
-	if !isAtomic(a.code.Insts[atomic.def].Op) || a.readBarrierOnly(later.dependency) || !a.sameLine(later.def, atomic.def) {
+	if !returnsValue(a.code.Insts[atomic.def].Op) || a.readBarrierOnly(later.dependency) || !a.sameLine(later.def, atomic.def) {
 		return
 	}
 	for i := range later.remaining {
@@ -105,7 +111,8 @@ func (a *analysis) queue(later, atomic *pending) {
 	}
 }
 
-func isAtomic(op sass.Op) bool { return op == sass.ATOM || op == sass.ATOMG }
+// returnsValue reports whether an opcode is of an atomic operation in L2 that returns the old value.
+func returnsValue(op sass.Op) bool { return op == sass.ATOM || op == sass.ATOMG }
 
 // sameLine reports whether two instructions have addresses a few bytes apart, of one base.
 func (a *analysis) sameLine(x, y int) bool {
@@ -135,15 +142,29 @@ func (a *analysis) together(r, other pending) float64 {
 			return 1
 		}
 	}
-	if !a.leads(r.def, other.def, q) && !a.leads(other.def, r.def, q) {
+	if !a.outlasts(r, other) && !a.outlasts(other, r) {
 		return 0
 	}
 	return r.present
 }
 
-// leads reports whether a path goes from one instruction to another, and to no barrier of a query before.
-func (a *analysis) leads(from, to int, q pathQuery) bool {
-	path := pathQuery{use: to, res: sass.NumRes, barriers: q.barriers, limit: math.MaxInt64}
+// neighbours reports whether whatever waits for one of two results finds the other one outstanding too: they are issued one after the
+// other, on one counter, with no wait for it in between.
+func (a *analysis) neighbours(r, other pending) bool {
+	first, last := min(r.def, other.def), max(r.def, other.def)
+	return a.block[first] == a.block[last] && r.res == other.res && a.always(r.def) &&
+		lastBefore(a.firmUses(r.res), first+1, last+1) < 0
+}
+
+// outlasts reports whether a path goes from one result over another one to the use on which the first stays outstanding.
+func (a *analysis) outlasts(r, other pending) bool {
+	settlers := a.settlers(r.dependency)
+	return a.leads(r.def, other.def, settlers) && a.leads(other.def, r.use, settlers)
+}
+
+// leads reports whether a path goes from one instruction to another, and to none of others before.
+func (a *analysis) leads(from, to int, others []int32) bool {
+	path := pathQuery{use: to, res: sass.NumRes, barriers: others, limit: math.MaxInt64}
 	return a.paths.shortest(instructions{}, path, []int{from})[0] >= 0
 }
 
@@ -166,14 +187,18 @@ func (a *analysis) lastToArrive(results []pending) []float64 {
 	cuts := outcomeCuts(results)
 	for k, u := range cuts[:len(cuts)-1] {
 		for i := range results {
-			t := results[i].at(u)
+			own, cycles := results[i].at(u), 1.0
 			last := results[i].present * (cuts[k+1] - u)
 			for j := range results {
-				if other := results[j].at(u); j > i && other >= t-sameTime || j < i && other > t+sameTime {
+				other := results[j].at(u)
+				if j > i && own.before(other) || j < i && !other.before(own) {
 					last *= 1 - present[i][j]
 				}
+				if j <= i {
+					cycles = max(cycles, other.cycles) // what is issued before has arrived with the last one
+				}
 			}
-			weights[i] += last * max(1, t)
+			weights[i] += last * cycles
 		}
 	}
 	return weights
@@ -186,7 +211,11 @@ func (a *analysis) presences(results []pending) [][]float64 {
 		present[i] = make([]float64, len(results))
 		for j, other := range results {
 			present[i][j] = other.present
-			if j != i && other.present < 1 && r.present > 0 && len(results) <= maxOrdered {
+			switch {
+			case j == i || other.present == 1 || r.present == 0:
+			case a.neighbours(other, r):
+				present[i][j] = 1
+			case len(results) <= maxOrdered:
 				present[i][j] = a.together(other, r)
 			}
 		}

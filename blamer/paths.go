@@ -127,7 +127,7 @@ func (p *pathFinder) cross(m measure, q pathQuery, defs []int, lengths []int64, 
 		return
 	}
 	length := r.length + m.before(end) - m.before(first)
-	for pred := range p.preds(r.block, q.local) {
+	for pred := range p.preds(r.block, q.local, q.counts) {
 		if p.settled[pred] != p.search && length <= q.limit {
 			p.push(reached{length, pred})
 		}

@@ -22,6 +22,7 @@ type section struct {
 	defs      [sass.NumRes][]int32 // instructions that write the resource, by index
 	firm      [sass.NumRes][]int32 // unpredicated instructions that read the resource, by index
 	waits     [numCounters][]int32 // instructions that wait until a dependence counter is zero, under whatever predicate
+	partial   [numCounters][]int32 // those that wait until it is at most a threshold above zero: DEPBAR.LE
 	blockDefs []resSet             // by block: resources that its instructions write
 
 	cycles []int64 // sum of the stall counts of all instructions before this one; one element more than instructions
@@ -66,8 +67,11 @@ func (s *section) index(i int, scratch []sass.Resource) []sass.Resource {
 	s.cycles[i+1] = s.cycles[i] + issueCycles(in)
 	scratch = in.Uses(scratch[:0])
 	for _, r := range scratch {
-		if isCounter(r) && countThreshold(in, r) == 0 {
+		switch {
+		case isCounter(r) && countThreshold(in, r) == 0:
 			enter(&s.waits[r-sass.ResSB], i)
+		case isCounter(r):
+			enter(&s.partial[r-sass.ResSB], i)
 		}
 		if in.Guard.Always() && countThreshold(in, r) == 0 {
 			enter(&s.firm[r], i)

@@ -75,7 +75,10 @@ func (s *slicer) dependencies(use int, deps []dependency) []dependency {
 		}
 		deps = s.slice(use, r, deps)
 	}
-	return deps
+	if s.plain {
+		return deps
+	}
+	return s.throughGroups(deps)
 }
 
 func contains(list []sass.Resource, r sass.Resource) bool {
@@ -105,7 +108,7 @@ func (s *slicer) slice(use int, r sass.Resource, deps []dependency) []dependency
 		s.work = s.work[:len(s.work)-1]
 		var open bool
 		if st, deps, open = s.searchBlock(use, r, cond, st, deps); open {
-			s.spread(st)
+			s.spread(st, r)
 		}
 	}
 	return deps
@@ -188,16 +191,28 @@ func (s *slicer) forgetFile(cover, cond condSet, file sass.Resource, first int, 
 }
 
 // spread continues a path in the predecessors of its block.
-func (s *slicer) spread(st searchState) {
+func (s *slicer) spread(st searchState, r sass.Resource) {
 	b := &s.blocks[st.block]
+	for _, p := range b.yields {
+		if next := st; isCounter(r) && !s.plain {
+			next.block = int32(p)
+			s.enter(next)
+		}
+	}
 	for i, p := range b.Preds {
 		next := st
 		next.block = int32(p)
-		if !s.cross(&next, b.via[i]) || !s.visit(next.searchKey) {
-			continue
+		if s.cross(&next, b.via[i]) {
+			s.enter(next)
 		}
-		next.pos = s.blocks[next.block].Last + 1
-		s.work = append(s.work, next)
+	}
+}
+
+// enter continues a path at the end of a block, where it is the first in its state.
+func (s *slicer) enter(st searchState) {
+	if s.visit(st.searchKey) {
+		st.pos = s.blocks[st.block].Last + 1
+		s.work = append(s.work, st)
 	}
 }
 

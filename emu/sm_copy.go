@@ -20,6 +20,17 @@ func (v *resident) closeGroup(o *op, t int64) int64 {
 	return done
 }
 
+// lastCopy returns the copy that completes last of those that a group has taken up: who waits for the group waits for it.
+func (v *resident) lastCopy(group event) *op {
+	last := event{op: group.op}
+	for _, e := range v.counters[copyCount].events {
+		if e.issued <= group.issued && (last.op == group.op || e.after(last)) {
+			last = e
+		}
+	}
+	return last.op
+}
+
 // copied releases the counters of the groups that are complete.
 func (v *resident) copied() {
 	for len(v.groups) > 0 {

@@ -107,6 +107,9 @@ func (v *resident) producer(t int64) (o *op, open bool) {
 		}
 		return false
 	})
+	if last.op != nil && last.op.t.closes {
+		last.op = v.lastCopy(last)
+	}
 	return last.op, unknown > 0 && n > 1
 }
 
