@@ -44,6 +44,9 @@ func (a *analysis) loadArrivals(def int, at *sass.Operand) []outcome {
 		}
 		earlier := a.loadArrivals(first, globalLoad(&a.code.Insts[first]))
 		ahead := a.passedInMisses(first, def, earlier)
+		if b := a.code.Insts[first].Control.WriteBarrier; b >= 0 && lastBefore(a.waits[b], first+1, def+1) >= 0 {
+			ahead = math.Inf(1) // it has been waited for
+		}
 		for _, o := range earlier {
 			left := o.cycles - ahead
 			list = append(list, outcome{hit * o.share, max(l.L1.Value, left), o.miss && left > l.L1.Value})

@@ -67,7 +67,7 @@ func TestLastToArrive(t *testing.T) {
 		a: [B------:R-:W0:-:S04] LDG.E.SYS R0, [R2] ; // executed=10 threads=320
 		b: [B------:R-:W0:-:S04] @P0 LDG.E.SYS R1, [R10] ; // executed=10 threads=160
 		use: [B0-----:R-:W-:-:S01] FADD R8, R0, R1 ; // long_scoreboard=10 executed=10 threads=320
-		EXIT ;`, blamer.Options{}, "a>use global_memory 4.977", "b>use global_memory 5.023")
+		EXIT ;`, blamer.Options{}, "a>use global_memory 4.953", "b>use global_memory 5.047")
 }
 
 // TestLoopAdvance holds that a loop's walk through memory is seen through the instructions that make the address: four bytes a
