@@ -113,7 +113,7 @@ func callMalloc(w *warp, _ *op, lane int) error {
 	size := w.argument64(abiArgument, lane)
 	addr := w.block.run.machine.heap.alloc(size)
 	if t := w.block.run.launch.Tracer; t != nil && addr != 0 {
-		t.Alloc(addr, size)
+		t.Alloc(lane, addr, size)
 	}
 	w.regs[abiResult][lane], w.regs[abiResult+1][lane] = uint32(addr), uint32(addr>>32)
 	return nil

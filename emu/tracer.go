@@ -21,8 +21,8 @@ type Tracer interface {
 	// Fault is called for a lane's access that cannot be. Where it returns true the launch goes on: a load gives 0 and a
 	// store is lost. Where it returns false, and for all other faults, the launch ends with the fault.
 	Fault(*Fault) bool
-	// Alloc tells of memory that the kernel took from the heap.
-	Alloc(addr, size uint64)
+	// Alloc tells of memory that a lane took from the heap, before the Step of its call.
+	Alloc(lane int, addr, size uint64)
 }
 
 // A Step is an instruction that a warp has executed.

@@ -14,7 +14,7 @@ type Finding struct {
 	Family string  `json:"family"` // memory, init, race or barrier
 	Kernel string  `json:"kernel"`
 	At     Party   `json:"at"`
-	Other  *Party  `json:"other,omitempty"` // the earlier access of a race, or where threads went that a barrier missed
+	Other  *Party  `json:"other,omitempty"` // the earlier access of a race, where threads went that a barrier missed, or the call that allocated the memory
 	Space  string  `json:"space,omitempty"` // of the address: global, shared or local
 	Addr   *uint64 `json:"address,omitempty"`
 	Bytes  int     `json:"bytes,omitempty"`
@@ -66,8 +66,11 @@ func (t *textReport) finding(number int, f *Finding) {
 
 // relation introduces the other place.
 func (f *Finding) relation() string {
-	if f.Family == "race" {
+	switch f.Family {
+	case "race":
 		return "and, not ordered with it, earlier:"
+	case "init", "memory":
+		return "allocated by:"
 	}
 	return "and:"
 }

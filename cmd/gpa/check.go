@@ -35,9 +35,13 @@ The kernel runs without timing. What is reported happened in this run, with the 
   init     reads of memory that nobody has written: shared and local memory, the heap, and the buffers for which the
            launch file gives no init (init: {zero: true} is a cudaMemset)
   race     accesses to shared memory by two threads, at least one of them a write of another value, that neither a barrier
-           nor a fence and an atomic orders, nor, within a warp, instructions that its threads execute together
+           nor a fence and an atomic orders, nor, within a warp, instructions that its threads execute together;
+           asynchronous copies (cp.async) that are used before the warp has waited for them
   barrier  __syncthreads that threads of a warp reach apart or leave out, threads of a block that wait for each other
            at different barriers, WARPSYNC masks without the thread itself, deadlocks and livelocks
+
+Races, barriers and memory from malloc are reported with both places: the earlier access, where the other threads are,
+the call that allocated the memory.
 
 --json prints {"findings": [{"kind", "family", "kernel", "at": {location, "block", "thread"}, "other": {…}, "space",
 "address", "bytes", "buffer", "detail", "count"}]}. The exit status is 1 where anything was found.`,

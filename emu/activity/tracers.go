@@ -57,16 +57,16 @@ func (l Tracers) Fault(f *emu.Fault) bool {
 }
 
 // Alloc tells all of them of memory from the heap.
-func (l Tracers) Alloc(addr, size uint64) {
+func (l Tracers) Alloc(lane int, addr, size uint64) {
 	for _, t := range l {
-		t.Alloc(addr, size)
+		t.Alloc(lane, addr, size)
 	}
 }
 
 // deaf is the part of a tracer that measures nothing but steps. Faults end the launch.
 type deaf struct{}
 
-func (deaf) Arrive(*emu.Arrival)   {}
-func (deaf) Release(int, int)      {}
-func (deaf) Alloc(uint64, uint64)  {}
-func (deaf) Fault(*emu.Fault) bool { return false }
+func (deaf) Arrive(*emu.Arrival)       {}
+func (deaf) Release(int, int)          {}
+func (deaf) Alloc(int, uint64, uint64) {}
+func (deaf) Fault(*emu.Fault) bool     { return false }

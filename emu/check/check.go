@@ -29,6 +29,7 @@ const (
 	DivergentBarrier  Kind = "divergent barrier"
 	MixedBarriers     Kind = "different barriers meet"
 	BadSyncMask       Kind = "WARPSYNC mask without the lane itself"
+	UnfinishedCopy    Kind = "copy not waited for"
 )
 
 // Family is the part of the checker that a kind belongs to, as --only names it.
@@ -36,7 +37,7 @@ func (k Kind) Family() string {
 	switch k {
 	case UninitialisedRead:
 		return "init"
-	case RaceWAW, RaceRAW, RaceWAR:
+	case RaceWAW, RaceRAW, RaceWAR, UnfinishedCopy:
 		return "race"
 	case DivergentBarrier, MixedBarriers, BadSyncMask, Kind(emu.BarrierDeadlock), Kind(emu.Livelock):
 		return "barrier"
@@ -61,7 +62,8 @@ type Finding struct {
 	Kind   Kind
 	Kernel string // demangled
 	At     Place
-	// Other is the access that a race is with, the earlier one, or where the threads went that a barrier missed.
+	// Other is the access that a race is with, the earlier one, where the threads went that a barrier missed, or the call that
+	// allocated the memory.
 	Other *Place
 
 	HasAddress bool
@@ -105,6 +107,8 @@ type Checker struct {
 	global   regions
 	blocks   map[int]*block
 	spare    []*block // whose storage is free
+
+	allocated []allocation // by the call whose Step is still to come
 }
 
 var _ emu.Tracer = (*Checker)(nil)
@@ -143,6 +147,10 @@ func (c *Checker) Step(s *emu.Step) {
 	b := c.blocks[s.Block]
 	w := &b.warps[s.Warp]
 	w.execute(s.Active)
+	w.copies.step(s.Inst)
+	if len(c.allocated) > 0 {
+		c.called(s)
+	}
 	if s.Active&w.syncing.lanes != 0 {
 		w.syncing = arrival{} // they go on
 	}
@@ -159,17 +167,6 @@ func (c *Checker) Step(s *emu.Step) {
 	}
 	if size, lanes := s.Copied(); lanes != 0 {
 		c.copied(b, s, size, lanes)
-	}
-}
-
-// copied checks what a copy writes to shared memory.
-func (c *Checker) copied(b *block, s *emu.Step, size int, lanes uint32) {
-	at := c.site(s.Code, s.Inst)
-	for m := lanes; m != 0; m &= m - 1 {
-		lane := bits.TrailingZeros32(m)
-		addr := s.CopiedTo(lane)
-		b.accessShared(emu.Store, addr, size)
-		c.race(b, s, at, emu.Store, lane, addr, size)
 	}
 }
 
@@ -196,7 +193,7 @@ func (c *Checker) access(b *block, s *emu.Step, kind emu.AccessKind, size int, l
 			f := c.report(UninitialisedRead, at, 0, s.Block, s.Warp, lane)
 			f.address(space, addr, size)
 			if space == emu.Global && f.Where == "" {
-				f.Where = c.global.where(addr)
+				f.Where, f.Other = c.global.where(addr), c.global.origin(addr)
 			}
 		}
 	}
@@ -220,10 +217,10 @@ func (c *Checker) fault(f *emu.Fault) {
 	c.findings[key] = &Finding{Kind: Kind(f.Kind), Kernel: f.Kernel, Count: 1,
 		At:         Place{Code: f.Code, PC: f.PC, SASS: f.SASS, Frames: f.Frames, Block: f.Block, Thread: f.Thread},
 		HasAddress: f.HasAddress, Address: f.Address, Where: f.Buffer, Detail: f.Detail}
+	if f.HasAddress {
+		c.findings[key].Other = c.global.origin(f.Address)
+	}
 }
-
-// Alloc notes that nobody has written what malloc returned.
-func (c *Checker) Alloc(addr, size uint64) { c.Uninitialised("what malloc returned", addr, size) }
 
 // Uninitialised says that nobody has written a part of global memory. Memory that it was not called for counts as written.
 func (c *Checker) Uninitialised(name string, addr, size uint64) { c.global.add(name, addr, size) }

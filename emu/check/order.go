@@ -36,6 +36,7 @@ type warp struct {
 	local   localShadow
 	waiting [16]arrival // at CTA barriers
 	syncing arrival     // at a WARPSYNC
+	copies  copies
 }
 
 // stamp is the time of an access: the synchronisations of its warp so far.

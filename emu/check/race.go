@@ -18,6 +18,7 @@ type slot struct {
 	step       int64
 	value      uint32 // that was stored
 	valued     bool
+	group      uint32 // of a copy: the number of its group among those of its warp, from 1; 0 for other accesses
 }
 
 // A cell is what is remembered of a word.
@@ -72,6 +73,9 @@ func (c *Checker) race(b *block, s *emu.Step, at siteID, kind emu.AccessKind, la
 	if kind == emu.Store {
 		now.value, now.valued = s.Stored(lane)
 	}
+	if _, lanes := s.Copied(); lanes != 0 {
+		now.group = w.copies.closed + 1
+	}
 	for from := addr &^ 3; from < addr+uint64(size); from += 4 {
 		cl := &b.cells[from/4]
 		if cl.begun != b.begun {
@@ -112,6 +116,9 @@ func (old *slot) conflicts(now *slot) bool {
 
 // happened reports whether an access has happened before the present one of a warp's lane.
 func (b *block) happened(old *slot, w *warp, lane int) bool {
+	if b.unfinished(old) {
+		return false
+	}
 	if &b.warps[old.warp] != w {
 		return w.now[old.warp] >= old.stamp
 	}
@@ -154,6 +161,8 @@ func (c *Checker) reportRace(b *block, s *emu.Step, at siteID, old *slot, lane i
 		now = emu.Store
 	}
 	switch {
+	case b.unfinished(old):
+		kind = UnfinishedCopy
 	case old.kind == emu.Load:
 		kind = RaceWAR
 	case now != emu.Load:
@@ -165,6 +174,9 @@ func (c *Checker) reportRace(b *block, s *emu.Step, at siteID, old *slot, lane i
 		other := c.place(old.site, s.Block, int(old.warp), int(old.lane))
 		f.Other = &other
 		f.Detail = raceDetail(old, s.Warp, b.warps[s.Warp].step)
+		if kind == UnfinishedCopy {
+			f.Detail = "no cp.async.wait_group or wait_all between them"
+		}
 	}
 }
 

@@ -13,6 +13,7 @@ type region struct {
 	name    string
 	addr    uint64
 	written []bool
+	from    *Place // of the call that allocated it, nil where the host did
 }
 
 // regions are kept in the order of their addresses.
@@ -32,7 +33,7 @@ func (g *regions) add(name string, addr, size uint64) {
 	for end < len(g.list) && g.list[end].addr < addr+size {
 		end++
 	}
-	g.list = slices.Replace(g.list, at, end, &region{name, addr, make([]bool, size)})
+	g.list = slices.Replace(g.list, at, end, &region{name: name, addr: addr, written: make([]bool, size)})
 	g.last = nil
 }
 

@@ -220,3 +220,37 @@ extern "C" __global__ void early_exit(int *out, int n) {
     __syncthreads();
     out[threadIdx.x] = s[n - 1 - threadIdx.x];
 }
+
+// Copies without registers (sm_80 and later): the first two have an error each.
+
+#if __CUDA_ARCH__ >= 800
+__device__ static void copy_word(int *to, const int *from) {
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"((unsigned)__cvta_generic_to_shared(to)), "l"(from) : "memory");
+}
+
+extern "C" __global__ void copy_not_awaited(const int *in, int *out) {
+    __shared__ int s[64];
+    copy_word(&s[threadIdx.x], &in[threadIdx.x]);
+    asm volatile("cp.async.commit_group;" ::: "memory");
+    out[threadIdx.x] = s[threadIdx.x];
+}
+
+extern "C" __global__ void copy_not_synced(const int *in, int *out) {
+    __shared__ int s[64];
+    copy_word(&s[threadIdx.x], &in[threadIdx.x]);
+    asm volatile("cp.async.commit_group; cp.async.wait_group 0;" ::: "memory");
+    out[threadIdx.x] = s[63 - threadIdx.x];
+}
+
+extern "C" __global__ void copy_in_stages(const int *in, int *out) {
+    __shared__ int s[2][64];
+    copy_word(&s[0][threadIdx.x], &in[threadIdx.x]);
+    asm volatile("cp.async.commit_group;" ::: "memory");
+    copy_word(&s[1][threadIdx.x], &in[threadIdx.x]);
+    asm volatile("cp.async.commit_group; cp.async.wait_group 1;" ::: "memory");
+    int sum = s[0][threadIdx.x];
+    asm volatile("cp.async.wait_group 0;" ::: "memory");
+    __syncthreads();
+    out[threadIdx.x] = sum + s[1][63 - threadIdx.x];
+}
+#endif

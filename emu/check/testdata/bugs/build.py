@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Rebuilds bugs.sm_70.cubin. It needs what kernels/rebuild.py needs."""
+"""Rebuilds the cubins of bugs.cu. It needs what kernels/rebuild.py needs."""
 import os
 import sys
 
@@ -7,4 +7,6 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "..", "..", "..", "kernels"))
 import rebuild  # noqa: E402
 
-rebuild.Compiler().compile(HERE, 70)
+compiler = rebuild.Compiler()
+for architecture in (70, 80, 90):
+    compiler.compile(HERE, architecture)
