@@ -72,7 +72,16 @@ const cutInstructions = 5
 
 // cutSamples is what the flags of the loops cost, at the samples that an instruction of the function has on average.
 func (in *Input) cutSamples(v *visits, loops []int) float64 {
-	c, samples, instructions, rounds := in.codes[v.code], 0.0, 0.0, 0.0
+	rounds := 0.0
+	for _, i := range loops {
+		rounds += v.need[v.cycles[i].Header]
+	}
+	return in.instructionSamples(v) * cutInstructions * rounds
+}
+
+// instructionSamples is how many samples an instruction of a function has on average, each time that a warp executes it.
+func (in *Input) instructionSamples(v *visits) float64 {
+	c, samples, instructions := in.codes[v.code], 0.0, 0.0
 	for node, id := range v.fn.Blocks {
 		b := c.graph.Blocks[id]
 		instructions += v.have[node] * float64(b.Last-b.First+1)
@@ -80,10 +89,7 @@ func (in *Input) cutSamples(v *visits, loops []int) float64 {
 			samples += c.total[i]
 		}
 	}
-	for _, i := range loops {
-		rounds += v.need[v.cycles[i].Header]
-	}
-	return samples / max(1, instructions) * cutInstructions * rounds
+	return samples / max(1, instructions)
 }
 
 // addFewer enters the share of the samples of a node that goes, or returns what it takes more.

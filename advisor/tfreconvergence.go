@@ -7,6 +7,7 @@ import (
 
 	"gpa/blamer"
 	"gpa/cubin/cfg"
+	"gpa/cubin/rewrite"
 	"gpa/cubin/sass"
 )
 
@@ -24,11 +25,21 @@ func (tfReconvergence) Match(in *Input) []*Match {
 		if len(open) == 0 {
 			return
 		}
+		placed, err := rewrite.Place(in.Module, in.codes[v.code].graph, v.fn)
+		if err != nil || placed == nil {
+			return // barriers cannot be placed
+		}
+		needed := v.require(func(node int) bool { return in.waits(v, node, placed) })
 		c := newCollector(in)
 		for node := range v.fn.Blocks {
-			in.addFewer(c, v, node, v.again(node))
+			in.addWaiting(c, v, node, v.fewer(node, needed))
 		}
+		cost := in.placedInstructions(v, placed) * in.instructionSamples(v)
 		for _, m := range c.finish() {
+			if m.Samples -= cost; m.Samples <= 0 {
+				continue
+			}
+			m.Latency = min(m.Latency, m.Samples)
 			m.Suggestions = []string{
 				fmt.Sprintf("Warps come to %s, of threads that could go there together. No convergence barrier waits at %s, where several paths meet.",
 					in.repeated(v, 3), in.nodePlaces(v, open, 3)),
@@ -87,6 +98,42 @@ func waitsAtStart(g *cfg.Graph, b *cfg.Block) bool {
 		insts := g.Insts(g.Blocks[p])
 		return insts[len(insts)-1].Op != sass.BSYNC
 	})
+}
+
+// waits reports whether threads wait for each other at a node where barriers have been placed, or behind it where they do now.
+func (in *Input) waits(v *visits, node int, placed *rewrite.Placement) bool {
+	return node < len(v.fn.Blocks) && slices.Contains(placed.Joins, v.fn.Blocks[node])
+}
+
+// addWaiting enters the share of the samples of a node that goes, but for its barriers: every group of threads executes them.
+func (in *Input) addWaiting(c *collector, v *visits, node int, share float64) {
+	code := in.codes[v.code].graph
+	b := code.Blocks[v.fn.Blocks[node]]
+	for i := b.First; i <= b.Last; i++ {
+		switch code.Code.Insts[i].Op {
+		case sass.BSYNC, sass.BREAK, sass.BSSY:
+		default:
+			in.addSamples(c, blamer.Node{Code: v.code, Inst: i}, share)
+		}
+	}
+}
+
+// placedInstructions is how many instructions more warps execute because of the barriers that are placed.
+func (in *Input) placedInstructions(v *visits, placed *rewrite.Placement) float64 {
+	nodes := make(map[int]int, len(v.fn.Blocks)) // by block
+	for node, id := range v.fn.Blocks {
+		nodes[id] = node
+	}
+	sum := 0.0
+	for e, n := range placed.Extra {
+		from, to := nodes[e.From], nodes[e.To]
+		times := v.have[from]
+		if from != to {
+			times *= v.along(from, to) / max(1, v.threads[from])
+		}
+		sum += float64(n) * times
+	}
+	return sum
 }
 
 // repeated names the blocks with most executions too many, and how many times as often as needed each is executed.

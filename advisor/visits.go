@@ -39,14 +39,14 @@ func (in *Input) newVisits(code int, f *cfg.Func) *visits {
 	}
 	v.count(c)
 	v.nest()
-	v.require()
+	v.need = v.require(func(int) bool { return true })
 	return v
 }
 
 // count takes the executions from the source counters.
 func (v *visits) count(c *codeSamples) {
 	n := v.shape.Len()
-	v.have, v.threads, v.need, v.preds = make([]float64, n), make([]float64, n), make([]float64, n), make([][]int, n)
+	v.have, v.threads, v.preds = make([]float64, n), make([]float64, n), make([][]int, n)
 	for node, id := range v.fn.Blocks {
 		b := c.graph.Blocks[id]
 		v.have[node] = c.counters[b.First].executions
@@ -84,11 +84,13 @@ func (v *visits) around(outer, inner int) bool {
 	return inner == outer
 }
 
-// require works out how often nodes have to be executed. Between two rounds of the cycles around it a node has to be executed
-// once for each time that one of its dominators in the same cycle is. An entry of a cycle has to be as often as the threads
-// go round that stay longest.
-func (v *visits) require() {
+// require works out how often nodes have to be executed where threads wait for each other at some of them. Between two rounds of
+// the cycles around it, a node where they wait has to be executed once for each time that one of its dominators in the same
+// cycle is. An entry of a cycle has to be as often as the threads go round that stay longest. A node where they do not wait is
+// executed once for each execution of what leads to it.
+func (v *visits) require(waits func(node int) bool) []float64 {
 	idom := v.shape.Dominators()
+	needed := make([]float64, len(v.have))
 	for _, node := range v.frontiers.Order {
 		if v.have[node] == 0 {
 			continue
@@ -105,13 +107,69 @@ func (v *visits) require() {
 		need := v.have[node]
 		switch {
 		case above < 0:
-		case entry:
-			need = min(need, v.rounds(node, above))
+		case entry && (waits(node) || v.meets(node, idom, waits)):
+			need = min(need, v.rounds(node, needed[above]))
+		case entry && v.straight(v.inner[node]):
+			need = min(need, v.longer(node, v.coming(node, needed)))
+		case !waits(node):
+			need = min(need, v.coming(node, needed))
 		default:
-			need = min(need, v.need[above])
+			need = min(need, needed[above])
 		}
-		v.need[node] = min(v.have[node], max(need, v.threads[node]/warpSize))
+		needed[node] = min(v.have[node], max(need, v.threads[node]/warpSize))
 	}
+	return needed
+}
+
+// meets reports whether threads wait for each other somewhere on all ways around the cycle of an entry.
+func (v *visits) meets(entry int, idom []int, waits func(node int) bool) bool {
+	cycle := v.inner[entry]
+	for _, p := range v.preds[entry] {
+		if !v.around(cycle, v.inner[p]) {
+			continue
+		}
+		at := p
+		for at >= 0 && at != entry && !waits(at) {
+			at = idom[at]
+		}
+		if at < 0 || at == entry {
+			return false
+		}
+	}
+	return true
+}
+
+// straight reports whether the threads that stay in a cycle all go the same way around it.
+func (v *visits) straight(cycle int) bool {
+	for _, node := range v.cycles[cycle].Nodes {
+		stay := 0
+		for _, to := range v.shape.Succs[node] {
+			if v.around(cycle, v.inner[to]) {
+				stay++
+			}
+		}
+		if stay > 1 {
+			return false
+		}
+	}
+	return true
+}
+
+// coming is how often warps come to a node, to the entry of a cycle from outside. What has not been looked at yet counts as
+// often as it is executed.
+func (v *visits) coming(node int, needed []float64) float64 {
+	sum, cycle := 0.0, v.inner[node]
+	entry := cycle >= 0 && v.enters(node, cycle) && v.straight(cycle)
+	for _, p := range v.preds[node] {
+		switch {
+		case entry && v.around(cycle, v.inner[p]):
+		case needed[p] == 0 && v.have[p] > 0:
+			return v.have[node]
+		default:
+			sum += needed[p]
+		}
+	}
+	return sum
 }
 
 // enters reports whether control comes to a node of a cycle from outside.
@@ -123,7 +181,7 @@ func (v *visits) enters(node, cycle int) bool {
 // rounds is how often warps have to execute an entry of a cycle, whose threads come from a dominator outside: the mean of the
 // rounds of its threads, and more for the thread of a warp that stays longest. For that one the harmonic number of the threads
 // is taken, the mean of the largest of so many draws from an exponential distribution: of loops whose threads leave by chance.
-func (v *visits) rounds(node, above int) float64 {
+func (v *visits) rounds(node int, groups float64) float64 {
 	cycle, entering := v.inner[node], 0.0
 	for _, p := range v.preds[node] {
 		if !v.around(cycle, v.inner[p]) {
@@ -131,9 +189,26 @@ func (v *visits) rounds(node, above int) float64 {
 		}
 	}
 	entering = min(max(entering, 1), max(v.threads[node], 1))
-	groups := min(v.need[above], entering)
+	groups = max(1, min(groups, entering))
 	mean := v.threads[node] / entering
 	return groups * max(1, mean*harmonic(min(entering/groups, warpSize)))
+}
+
+// longer is how often warps execute the entry of a cycle if their threads come to it in so many groups. Larger groups stay
+// longer: by the harmonic numbers of their threads, as in rounds.
+func (v *visits) longer(node int, groups float64) float64 {
+	cycle, before, entering := v.inner[node], 0.0, 0.0
+	for _, p := range v.preds[node] {
+		if !v.around(cycle, v.inner[p]) {
+			threads := v.along(p, node)
+			before += v.have[p] * threads / max(1, v.threads[p])
+			entering += threads
+		}
+	}
+	if before <= groups || groups <= 0 {
+		return v.have[node]
+	}
+	return groups * v.have[node] / before * harmonic(entering/groups) / harmonic(entering/before)
 }
 
 // along is how many threads take an edge: those of its source, less those of its other targets that come from nowhere else.
@@ -157,9 +232,12 @@ func harmonic(n float64) float64 {
 }
 
 // again is the share of a node's executions that thread frontiers do without.
-func (v *visits) again(node int) float64 {
+func (v *visits) again(node int) float64 { return v.fewer(node, v.need) }
+
+// fewer is the share of a node's executions that goes where it is executed as often as it has to.
+func (v *visits) fewer(node int, needed []float64) float64 {
 	if v.have[node] == 0 {
 		return 0
 	}
-	return 1 - v.need[node]/v.have[node]
+	return 1 - needed[node]/v.have[node]
 }
