@@ -44,12 +44,18 @@ func parse(tb testing.TB, name string) *File {
 // open prepares a launch file on the default GPU of an architecture.
 func open(tb testing.TB, name string, architecture sass.Arch, options emu.Options) *Session {
 	tb.Helper()
-	f := parse(tb, name)
-	module, err := f.LoadModule(architecture)
+	model, err := arch.ByName(fmt.Sprintf("sm_%d", architecture))
 	if err != nil {
 		tb.Fatal(err)
 	}
-	model, err := arch.ByName(fmt.Sprintf("sm_%d", architecture))
+	return openOn(tb, name, model, options)
+}
+
+// openOn prepares a launch file on a GPU.
+func openOn(tb testing.TB, name string, model *arch.Model, options emu.Options) *Session {
+	tb.Helper()
+	f := parse(tb, name)
+	module, err := f.LoadModule(sass.Arch(model.Arch))
 	if err != nil {
 		tb.Fatal(err)
 	}
