@@ -77,10 +77,8 @@ func (r *reader) readHeader() error {
 	if m := elf.Machine(h.Machine); m != elf.EM_CUDA {
 		return fmt.Errorf("%w: ELF file for %s", ErrNotCubin, strings.TrimPrefix(m.String(), "EM_"))
 	}
-	if elf.Type(h.Type) == elf.ET_REL {
-		return fmt.Errorf("%w: relocatable device code, to be linked first", ErrNotCubin)
-	}
-	if elf.Type(h.Type) != elf.ET_EXEC {
+	r.file.Relocatable = elf.Type(h.Type) == elf.ET_REL
+	if elf.Type(h.Type) != elf.ET_EXEC && !r.file.Relocatable {
 		return fmt.Errorf("%w: ELF file of type %s", ErrNotCubin, elf.Type(h.Type))
 	}
 	// CUDA 13 moved the architecture one byte up and changed the ABI identification.

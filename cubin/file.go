@@ -15,18 +15,21 @@ import (
 
 // A File is one cubin, decoded. It is immutable and safe to share.
 type File struct {
-	Name      string              // as it was opened; for messages and profiles
-	Raw       []byte              // the bytes of the file
-	Sections  []elf.SectionHeader // by section index; [File.SectionData] has the contents
-	Arch      sass.Arch
-	Codes     []*Code     // the .text sections, in file order
-	Kernels   []*Kernel   // the entry functions, in symbol order
-	Variables []*Variable // __device__ and __constant__ variables, in symbol order
-	Banks     []Bank      // constant banks with contents: 3 of the module, 2 of kernels, 4 (addresses)
-	Global    Segment     // .nv.global.init followed by .nv.global
-	Relocs    []Reloc     // to be applied by a loader, in file order
-	Externs   []string    // undefined functions that the code calls: vprintf, malloc, free, __assertfail
-	CallGraph []CallEdge  // calls between symbols that .nv.callgraph names, in file order
+	Name string // as it was opened; for messages and profiles
+	// Relocatable says that the file is device code to be linked yet (nvcc -rdc=true): its code can be read, but calls and
+	// addresses that relocations fill in are not there.
+	Relocatable bool
+	Raw         []byte              // the bytes of the file
+	Sections    []elf.SectionHeader // by section index; [File.SectionData] has the contents
+	Arch        sass.Arch
+	Codes       []*Code     // the .text sections, in file order
+	Kernels     []*Kernel   // the entry functions, in symbol order
+	Variables   []*Variable // __device__ and __constant__ variables, in symbol order
+	Banks       []Bank      // constant banks with contents: 3 of the module, 2 of kernels, 4 (addresses)
+	Global      Segment     // .nv.global.init followed by .nv.global
+	Relocs      []Reloc     // to be applied by a loader, in file order
+	Externs     []string    // undefined functions that the code calls: vprintf, malloc, free, __assertfail
+	CallGraph   []CallEdge  // calls between symbols that .nv.callgraph names, in file order
 }
 
 // A Code is one .text section: the space that pcs and branch targets are offsets in.

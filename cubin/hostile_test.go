@@ -74,7 +74,6 @@ func TestDamagedFile(t *testing.T) {
 		is    error
 	}{
 		{"other machine", put16(0x12, 62), "ELF file for X86_64", ErrNotCubin},
-		{"relocatable", put16(0x10, 1), "to be linked first", ErrNotCubin},
 		{"core file", put16(0x10, 4), "of type ET_CORE", ErrNotCubin},
 		{"32-bit", func(d []byte) { d[4] = 1 }, "not 64-bit", ErrNotCubin},
 		{"big-endian", func(d []byte) { d[5] = 2 }, "not little-endian", ErrNotCubin},

@@ -135,6 +135,9 @@ func (r *reader) readRelocSection(index, section int) error {
 			continue
 		}
 		reloc, err := r.reloc(&list[i], section)
+		if err != nil && r.file.Relocatable {
+			continue // for the linker: fields of constant banks, common symbols
+		}
 		if err != nil {
 			return fmt.Errorf("0x%x: %w", list[i].offset, err)
 		}

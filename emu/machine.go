@@ -132,6 +132,9 @@ func New(gpu *arch.Model, module *cubin.File, o Options) (*Machine, error) {
 	if !runs(gpu.Arch, int(module.Arch)) {
 		return nil, fmt.Errorf("its code is for sm_%d, and %s runs sm_%d", module.Arch, gpu.Name, gpu.Arch)
 	}
+	if module.Relocatable {
+		return nil, errors.New("relocatable device code (nvcc -rdc=true), which does not run before it is linked: nvcc -dlink or nvlink makes a cubin that does")
+	}
 	if o.Reconvergence == nil {
 		o.Reconvergence = reconv.Volta{}
 	}

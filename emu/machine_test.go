@@ -223,3 +223,14 @@ func TestFunctionalDeterminism(t *testing.T) {
 		}
 	}
 }
+
+// Device code that is to be linked yet has no addresses in it: nothing of it runs.
+func TestRelocatable(t *testing.T) {
+	f, err := cubin.Open("../cubin/testdata/relocatable/rel.sm_80.cubin")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := New(modelOf(sass.SM80), f, Options{}); err == nil || !strings.Contains(err.Error(), "nvcc -dlink") {
+		t.Errorf("%v, want an error that says how to link it", err)
+	}
+}

@@ -29,6 +29,7 @@ type disasmFlags struct {
 
 	functions []string
 	choose    chooser
+	calls     map[codePlace]string // symbols that relocations name
 }
 
 func disasmCommand() command {
@@ -36,7 +37,8 @@ func disasmCommand() command {
 		name: "disasm", args: "CUBIN|KERNEL", short: "print the machine code of a cubin, as nvdisasm does",
 		long: `The argument is a cubin, a built-in kernel, or a fatbin, executable, object, library or archive that holds cubins, of which
 --arch or --entry choose one (compressed ones too). Control codes are printed as [B012345:Rr:Ww:Y:Sss]: the dependence
-counters that the instruction waits for, its read and write barriers, yield, and the stall count.
+counters that the instruction waits for, its read and write barriers, yield, and the stall count. Relocatable device code
+(nvcc -rdc=true) is printed as it is, with addresses that the linker is to fill in as 0.
 
 --json prints {"file", "arch", "sections": [{"name", "functions": [{"name", "kind", "offset", "size"}],
 "instructions": [{"pc", "word", "control", "sass", "frames": [{"function", "file", "line"}, …]}]}]},
@@ -93,6 +95,10 @@ func (f *disasmFlags) run(e *env, name string) error {
 	}
 	w := bufio.NewWriter(e.stdout)
 	fmt.Fprintf(w, "// %s: sm_%d\n", module.Name, module.Arch)
+	if module.Relocatable {
+		fmt.Fprintln(w, "// relocatable device code: addresses of symbols are 0 until it is linked")
+	}
+	f.calls = calledSymbols(module)
 	for _, code := range codes {
 		f.section(w, code)
 	}
@@ -122,11 +128,28 @@ func (f *disasmFlags) section(w io.Writer, code *cubin.Code) {
 				last = where
 			}
 		}
-		f.instruction(w, in, labels)
+		f.instruction(w, code, in, labels)
 	}
 }
 
-func (f *disasmFlags) instruction(w io.Writer, in *sass.Inst, labels map[uint64]string) {
+// A codePlace is an instruction of a section.
+type codePlace struct {
+	code *cubin.Code
+	pc   uint64
+}
+
+// calledSymbols names the functions whose addresses relocations put into calls.
+func calledSymbols(module *cubin.File) map[codePlace]string {
+	calls := make(map[codePlace]string)
+	for i := range module.Relocs {
+		if r := &module.Relocs[i]; r.Kind == cubin.AbsCall {
+			calls[codePlace{r.Code, r.Offset}] = r.Symbol
+		}
+	}
+	return calls
+}
+
+func (f *disasmFlags) instruction(w io.Writer, code *cubin.Code, in *sass.Inst, labels map[uint64]string) {
 	fmt.Fprintf(w, "        /*%04x*/ ", in.PC)
 	if f.control {
 		fmt.Fprintf(w, "%s ", in.Control)
@@ -136,6 +159,9 @@ func (f *disasmFlags) instruction(w io.Writer, in *sass.Inst, labels map[uint64]
 		return
 	}
 	text := in.TextWith(func(pc uint64) string {
+		if symbol, ok := f.calls[codePlace{code, in.PC}]; ok {
+			return "`(" + symbol + ")"
+		}
 		if label, ok := labels[pc]; ok {
 			return "`(" + label + ")"
 		}
