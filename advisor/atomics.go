@@ -34,6 +34,7 @@ func (atomicContention) Match(in *Input) []*Match {
 	matches := c.finish()
 	for _, m := range matches {
 		m.Spares = DRAM | L2
+		m.Change = &Change{Gone: in.executedNodes(isAtomic)}
 		m.Suggestions = []string{
 			fmt.Sprintf("Threads wait for atomic operations at %s. Combine first: sum up in registers, over the warp (__reduce_add_sync, __shfl_xor_sync) and over the block in shared memory, "+
 				"and let one thread do one atomic for all.", in.places(m.defs(), 3)),

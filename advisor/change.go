@@ -1,6 +1,7 @@
 package advisor
 
 import (
+	"cmp"
 	"slices"
 
 	"gpa/blamer"
@@ -15,7 +16,10 @@ type Change struct {
 	Constant     []blamer.Node // loads whose value comes from the constant cache
 	Attached     []blamer.Node // accesses that the one before them does as well
 	Overlapped   []Overlapped  // loads of several rounds of a loop that are under way together
+	Packed       []blamer.Node // instructions that full warps would execute
 	PerfectFetch bool          // no instruction is waited for
+	Resident     int           // blocks that an SM holds, whatever they take; 0 for what fits
+	Model        string        // how threads of a warp come together again, as in "tf-stack"; "" for no change
 
 	Grid, Block [3]int // of the launch; zero for no change
 	Reordered   bool   // the code is scheduled anew
@@ -39,7 +43,8 @@ func (c *Change) with(d *Change) *Change {
 		Gone: slices.Concat(c.Gone, d.Gone), Cheap: slices.Concat(c.Cheap, d.Cheap),
 		Coalesced: slices.Concat(c.Coalesced, d.Coalesced), ConflictFree: slices.Concat(c.ConflictFree, d.ConflictFree),
 		Constant: slices.Concat(c.Constant, d.Constant), Attached: slices.Concat(c.Attached, d.Attached),
-		Overlapped: slices.Concat(c.Overlapped, d.Overlapped), PerfectFetch: c.PerfectFetch || d.PerfectFetch,
+		Overlapped: slices.Concat(c.Overlapped, d.Overlapped), Packed: slices.Concat(c.Packed, d.Packed), PerfectFetch: c.PerfectFetch || d.PerfectFetch,
+		Resident: max(c.Resident, d.Resident), Model: cmp.Or(c.Model, d.Model),
 		Grid: c.Grid, Block: c.Block, Reordered: c.Reordered || d.Reordered,
 		Reconverged: c.Reconverged || d.Reconverged, Restructured: c.Restructured || d.Restructured,
 	}

@@ -20,6 +20,7 @@ func (divergenceReduction) Class() Class { return StallElimination }
 
 func (divergenceReduction) Match(in *Input) []*Match {
 	c := newCollector(in)
+	var idle []blamer.Node
 	for code, s := range in.codes {
 		if s == nil || s.counters == nil {
 			continue
@@ -28,12 +29,16 @@ func (divergenceReduction) Match(in *Input) []*Match {
 			if share := in.idleLanes(code, inst); share > 0 {
 				n := blamer.Node{Code: code, Inst: inst}
 				in.addSamples(c, n, share*(1-in.awaitedByAll(n)))
+				if in.Inst(n).Op != sass.BAR {
+					idle = append(idle, n)
+				}
 			}
 		}
 	}
 	matches := c.finish()
 	for _, m := range matches {
 		m.Spares = IssueSlots | SharedMemory
+		m.Change = &Change{Packed: idle}
 		m.Suggestions = []string{
 			fmt.Sprintf("At %s warps run with few of their 32 lanes. Give the threads of a warp the same path: sort or bucket the work by kind, move the rare case into a pass of its own, "+
 				"make loops of a warp's threads equally long.", in.places(m.uses(), 3)),

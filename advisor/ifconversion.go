@@ -115,6 +115,7 @@ func (in *Input) flattened(v *visits, head int, operands []int) []*Match {
 	matches := c.finish()
 	for _, m := range matches {
 		m.Spares = IssueSlots | SharedMemory
+		m.Change = in.convertedChange(v, operands)
 		at := in.nodePlaces(v, operands, 2)
 		m.Suggestions = []string{
 			fmt.Sprintf("Each of the %d operands of the condition at %s is a branch: threads part there, and each waits for its operand by itself. Read all operands first and combine them with & and | "+
@@ -124,6 +125,21 @@ func (in *Input) flattened(v *visits, head int, operands []int) []*Match {
 	}
 	return matches
 }
+
+// convertedChange has threads come together where thread frontiers let them, and the loads of operands under way at the same time.
+func (in *Input) convertedChange(v *visits, operands []int) *Change {
+	change := &Change{Model: frontierModel}
+	free := in.freeLoads(v, operands)
+	for _, n := range sortedKeys(free) {
+		if free[n] {
+			change.Overlapped = append(change.Overlapped, Overlapped{n, float64(len(operands))})
+		}
+	}
+	return change
+}
+
+// frontierModel is the re-convergence model of thread frontiers, by the name that launches take it by.
+const frontierModel = "tf-stack"
 
 // addOverlapped enters the waits for the loads of operands, as far as they remain once threads come together: all but the longest,
 // of those whose address needs no other operand.

@@ -34,6 +34,7 @@ func (occupancyIncrease) Match(in *Input) []*Match {
 	// More warps do not make a full queue of the memory faster, nor the first use of code and constants.
 	waiting := 1 - min(1, (in.queued()+in.firstUses())/in.Total)
 	m := in.launchMatch(in.ofLaunch(1 / (1 - waiting + waiting/p.Occupy())))
+	m.Change = &Change{Resident: most}
 	m.Suggestions = []string{
 		fmt.Sprintf("An SM holds %s, %.3g warps a scheduler, limited by %s. %s", count(now.BlocksPerSM, "block"), p.Warps, limitName(now.Limit), advice),
 		fmt.Sprintf("With %s a scheduler has %.3g warps to choose from. Not where the values then have to be loaded or computed again.", count(most, "block"), p.NewWarps),

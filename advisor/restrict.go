@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"gpa/blamer"
+	"gpa/cubin/cfg"
 	"gpa/cubin/sass"
 )
 
@@ -37,8 +38,30 @@ func (restrictPointers) Match(in *Input) []*Match {
 		m.hide(in.hiddenWithout(m.Scope, again) - in.hidden(m.Scope, freedom{}))
 		m.Gone = in.issuedAt(again, m.Scope)
 		m.Suggestions = in.restrictSuggestions(m, again)
+		m.Change = in.together(m, again)
 	}
 	return matches
+}
+
+// together is the change by which what is loaded again is not, and the other loads of each block are under way at the same time.
+func (in *Input) together(m *Match, again map[blamer.Node]bool) *Change {
+	change := &Change{Gone: sortedKeys(again)}
+	loads := map[*cfg.Block][]blamer.Node{}
+	var blocks []*cfg.Block
+	for _, n := range m.allDefs() {
+		if b := in.Block(n); b != nil && !again[n] && in.Inst(n).Op == sass.LDG {
+			if loads[b] == nil {
+				blocks = append(blocks, b)
+			}
+			loads[b] = append(loads[b], n)
+		}
+	}
+	for _, b := range blocks {
+		for _, n := range loads[b] {
+			change.Overlapped = append(change.Overlapped, Overlapped{n, float64(len(loads[b]))})
+		}
+	}
+	return change
 }
 
 func (in *Input) restrictSuggestions(m *Match, again map[blamer.Node]bool) []string {

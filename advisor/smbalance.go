@@ -27,6 +27,7 @@ func (smBalance) Match(in *Input) []*Match {
 	fixed := in.Model.Launching.Fixed.Value // no SM is busy then
 	spread := float64(f.SMActiveCycles)/float64(f.SMs) + fixed
 	m := in.launchMatch(max(1, float64(f.Cycles)/spread))
+	m.Change = in.smallerBlocks()
 	m.Suggestions = []string{in.tail(blocks, busy),
 		"Smaller blocks make the last wave shorter. Where blocks differ in work, begin with the long ones, or let a grid of as many blocks as fit at a time take work from a counter."}
 	return []*Match{m}
@@ -42,4 +43,15 @@ func (in *Input) tail(blocks int, busy float64) string {
 			100*busy, blocks, waves, at, last, at)
 	}
 	return fmt.Sprintf("The SMs are busy for %.0f%% of the time: some blocks take longer than others.", 100*busy)
+}
+
+// smallerBlocks is the change to blocks of a quarter of the threads, or half where a quarter is less than a warp a scheduler.
+func (in *Input) smallerBlocks() *Change {
+	threads := volume(in.Launch.Block)
+	for _, parts := range []int{4, 2} {
+		if threads%parts == 0 && threads/parts >= warpSize*in.Launch.Facts.SchedulersPerSM {
+			return in.reshaped(threads, threads/parts)
+		}
+	}
+	return nil
 }

@@ -14,7 +14,8 @@ func (transactionReduction) Name() string { return "memory-transaction-reduction
 func (transactionReduction) Class() Class { return StallElimination }
 
 func (transactionReduction) Match(in *Input) []*Match {
-	saved, _ := in.vectorGroups()
+	saved, attached := in.vectorGroups()
+	var narrow []blamer.Node // that wider accesses do as well
 	c := newCollector(in)
 	for i := range in.Blame.Blames {
 		b := &in.Blame.Blames[i]
@@ -23,6 +24,7 @@ func (transactionReduction) Match(in *Input) []*Match {
 			share, grouped := saved[b.Use]
 			if !grouped {
 				share = 1 - float64(in.Inst(b.Use).AccessBytes())/widestAccess
+				narrow = append(narrow, b.Use)
 			}
 			c.addShare(in.kernelScope(), b, share)
 		}
@@ -30,6 +32,7 @@ func (transactionReduction) Match(in *Input) []*Match {
 	matches := c.finish()
 	for _, m := range matches {
 		m.Spares = L2 | IssueSlots
+		m.Change = &Change{Attached: attached, Coalesced: narrow}
 		m.Suggestions = []string{
 			fmt.Sprintf("The queue for global memory is full at %s. Access several neighbouring elements with one instruction (float4, int2) and read what threads share once, into shared memory.",
 				in.places(m.uses(), 3)),

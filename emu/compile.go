@@ -17,6 +17,7 @@ type program struct {
 	registers int // that a warp needs
 	uniforms  int // uniform registers that it needs
 	model     *arch.Model
+	packed    map[int32]*op    // by index, what a packed instruction is where it takes no time
 	relocated map[int32]uint64 // addresses that relocations put into instructions, by index
 	at        int32            // index of the instruction that is being compiled
 }

@@ -113,6 +113,10 @@ func (m *Machine) check(l *Launch, r *launchRun) error {
 	}
 	r.facts.Occupancy = arch.OccupancyOf(m.gpu, arch.Resources{Threads: threads, Registers: k.Registers,
 		SharedStatic: k.SharedStatic, SharedDynamic: l.SharedDynamic, Blocks: blocks})
+	if w := l.WhatIf; w != nil && w.Resident > 0 {
+		most := arch.OccupancyOf(m.gpu, arch.Resources{Threads: threads, Blocks: blocks}).BlocksPerSM
+		r.facts.Occupancy.BlocksPerSM = min(w.Resident, most)
+	}
 	if l.Cooperative {
 		return checkCooperative(r.facts.Occupancy.BlocksPerSM*m.gpu.SMs.Int(), blocks)
 	}

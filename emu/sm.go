@@ -41,6 +41,7 @@ type resident struct {
 	counters [numCounters]counter
 	misses   misses
 	groups   []copyGroup // not complete
+	unpaid   int         // lanes of packed instructions
 }
 
 // A residentBlock is a block on an SM.
@@ -168,6 +169,9 @@ func (s *sm) earliest() *subcore {
 // issue executes an instruction and works out what follows from it in time.
 func (s *sm) issue(c *subcore, v *resident, t int64) error {
 	o := v.next
+	if o.t.supposed&Packed != 0 && v.shares(bits.OnesCount32(v.warp.active)) {
+		o = s.run.launch.program.packed[o.index]
+	}
 	tm := &o.t
 	c.issuedAt, c.issued, c.issuedUnit, c.freeBefore = t, o, v.unit, c.free(v.unit)
 	c.at, c.last = t+1, v

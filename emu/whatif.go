@@ -29,6 +29,9 @@ const (
 	Constant
 	// Attached: an access to global memory is part of the one before it to the same line: it takes no place in the queues.
 	Attached
+	// Packed: the lanes of a warp share the instruction with those of others, as if warps were full. So many executions as give
+	// 32 lanes together take the time of one, and the others none.
+	Packed
 )
 
 // A WhatIf is a change of the program that a launch is timed with, before anybody has made it. The zero value is none.
@@ -38,6 +41,8 @@ type WhatIf struct {
 	Rounds map[InstAt]float64
 	// PerfectFetch: instructions are always in the instruction cache.
 	PerfectFetch bool
+	// Resident is how many blocks an SM holds whatever registers and shared memory they take; 0 for what fits.
+	Resident int
 }
 
 // cheapLatency is the latency of the integer pipe, cycles (Jia et al. 2018, table 4.2).
@@ -51,7 +56,7 @@ type InstAt struct {
 
 // none reports whether nothing is supposed.
 func (w *WhatIf) none() bool {
-	return w == nil || len(w.Suppositions) == 0 && len(w.Rounds) == 0 && !w.PerfectFetch
+	return w == nil || len(w.Suppositions) == 0 && len(w.Rounds) == 0 && !w.PerfectFetch && w.Resident == 0
 }
 
 // overlaps reports whether loads return earlier than memory answers.
@@ -67,6 +72,9 @@ func (p *program) suppose(w *WhatIf) error {
 		o, err := p.opAt(at)
 		if err == nil {
 			err = o.suppose(s, p.model)
+		}
+		if err == nil && s&Packed != 0 {
+			err = p.pack(o)
 		}
 		if err != nil {
 			return fmt.Errorf("what if: %w", err)
@@ -107,6 +115,30 @@ func (o *op) suppose(s Supposition, m *arch.Model) error {
 		t.interval, t.l1tex = 0, false
 	}
 	return nil
+}
+
+// pack keeps what an instruction is in an execution that takes no time.
+func (p *program) pack(o *op) error {
+	absent := *o
+	if p.packed == nil {
+		p.packed = make(map[int32]*op)
+	}
+	p.packed[o.index] = &absent
+	if absent.t.path == pathBarrier {
+		return fmt.Errorf("%s holds whole warps", o.inst.Mnemonic())
+	}
+	absent.t.supposed = Gone
+	return absent.remove()
+}
+
+// shares adds the lanes of an execution to those that have not been paid for, and reports whether it takes no time.
+func (v *resident) shares(lanes int) bool {
+	const whole = 32
+	if v.unpaid += lanes; v.unpaid < whole {
+		return true
+	}
+	v.unpaid -= whole
+	return false
 }
 
 // remove makes an instruction cost nothing.

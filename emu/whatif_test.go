@@ -55,6 +55,7 @@ func TestWhatIf(t *testing.T) {
 		{"no bank conflicts", noLoad, &WhatIf{Suppositions: map[InstAt]Supposition{at(ldg): Gone, at(lds): ConflictFree}}, 1.1},
 		{"conversion is cheap", nil, suppose(i2f, Cheap), 1.01},
 		{"barrier is gone", nil, suppose(bar, Gone), 1.01},
+		{"load is packed, of full warps", suppose(ldg, Packed), nil, .999},
 		{"everything is fetched", nil, &WhatIf{PerfectFetch: true}, 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {

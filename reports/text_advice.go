@@ -42,8 +42,8 @@ func (t *textReport) advice(module *cubin.File, found *LaunchResult, totals *pro
 
 // one tells a piece of advice in full.
 func (t *textReport) one(module *cubin.File, number int, a *advisor.Advice, totals *profiler.Totals, hotspots int) {
-	t.inked(boldInk, "%2d. %s: estimated speedup %.2fx%s%s, ratio %s, %s", number, a.Optimizer, a.Speedup, interval(a), tried(a),
-		percent(a.Match.Samples/float64(totals.Samples)), scopeText(&a.Match.Scope))
+	t.inkedParagraph(boldInk, fmt.Sprintf("%2d. ", number), fmt.Sprintf("%s: estimated speedup %.2fx%s%s, ratio %s, %s", a.Optimizer, a.Speedup, interval(a), tried(a),
+		percent(a.Match.Samples/float64(totals.Samples)), scopeText(&a.Match.Scope)))
 	for i, s := range a.Match.Suggestions {
 		if i == shownSuggestions {
 			break

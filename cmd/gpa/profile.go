@@ -38,9 +38,10 @@ speedup that each should bring. --html FILE writes the report as one web page: s
 re-convergence models side by side (of kernels up to 20 million warp instructions), source beside machine code.
 
 --try N runs the costliest launch of each kernel again for each of the first N pieces of advice, with its change supposed in time
-only: instructions gone or cheap, accesses coalesced or free of bank conflicts, loads of several rounds under way together, the
-code scheduled anew, its barriers placed anew, its control flow structured, another shape of the launch. A new shape or code counts only where the outputs stay equal. A barrier that is
-gone lets warps run ahead of each other.
+only: instructions gone or cheap, accesses coalesced or free of bank conflicts, loads of several rounds under way together, warps
+full, as many blocks on an SM as there would be place for, the code scheduled anew, its barriers placed anew or another
+re-convergence model in their stead, its control flow structured, another shape of the launch. A new shape or code counts only where
+the outputs stay equal. A barrier that is gone lets warps run ahead of each other.
 
 Warnings, before the advice, name synchronisation that may hang, from the code alone: barriers that not all threads of a block come
 to, a WARPSYNC before such a barrier, and loops that wait for a thread of the same warp (--json: "warnings": [{"kind":

@@ -11,6 +11,7 @@ import (
 	"gpa/cubin/rewrite"
 	"gpa/emu"
 	"gpa/emu/launch"
+	"gpa/emu/reconv"
 	"gpa/reports"
 )
 
@@ -62,21 +63,28 @@ func (t *trial) one(ctx context.Context, k int, a *advisor.Advice) error {
 // the launch, another order of the code) must leave the same outputs.
 func (t *trial) cycles(ctx context.Context, k int, c *advisor.Change) (int64, error) {
 	r := *t.target
+	machine := t.machine
+	if c.Model != "" {
+		machine.reconvergence = c.Model
+	}
 	for _, pass := range passes(c) {
 		module, err := rewritten(r.module, pass)
-		if err != nil || module == nil {
+		switch {
+		case err == nil && module != nil:
+			r.module = module
+		case c.Reconverged: // the model of what the barriers do stands for them
+			machine.reconvergence = reconv.TFStack{}.Name()
+		default:
 			return 0, nil
 		}
-		r.module = module
 	}
-	machine := t.machine
 	machine.maxInstructions = mostInstructions*t.result.Profile.Launches[k].Facts.WarpInstructions + 1
 	s, err := machine.session(&r, t.level, io.Discard)
 	if err != nil {
 		return 0, err
 	}
 	v := launch.Variation{WhatIf: whatIf(r.module, c), Grid: c.Grid, Block: c.Block}
-	keeps := len(passes(c)) > 0 || c.Grid != [3]int{}
+	keeps := len(passes(c)) > 0 || c.Model != "" || c.Grid != [3]int{}
 	cycles, ok, err := t.replay(ctx, s, k, v, keeps)
 	if err != nil || !ok {
 		return 0, err
@@ -138,7 +146,7 @@ func passes(c *advisor.Change) []func(*cubin.File) (*rewrite.Rewritten, error) {
 	if c.Restructured {
 		list = append(list, rewrite.Restructure)
 	}
-	if c.Reconverged {
+	if c.Reconverged && c.Model == "" {
 		list = append(list, rewrite.Reconverge)
 	}
 	if c.Reordered {
@@ -158,14 +166,14 @@ func rewritten(m *cubin.File, pass func(*cubin.File) (*rewrite.Rewritten, error)
 
 // whatIf translates a change for the emulator.
 func whatIf(m *cubin.File, c *advisor.Change) *emu.WhatIf {
-	w := &emu.WhatIf{Suppositions: map[emu.InstAt]emu.Supposition{}, Rounds: map[emu.InstAt]float64{}, PerfectFetch: c.PerfectFetch}
+	w := &emu.WhatIf{Suppositions: map[emu.InstAt]emu.Supposition{}, Rounds: map[emu.InstAt]float64{}, PerfectFetch: c.PerfectFetch, Resident: c.Resident}
 	at := func(n blamer.Node) emu.InstAt { return emu.InstAt{Code: n.Code, PC: m.Codes[n.Code].Insts[n.Inst].PC} }
 	for _, part := range []struct {
 		nodes    []blamer.Node
 		supposed emu.Supposition
 	}{
 		{c.Gone, emu.Gone}, {c.Cheap, emu.Cheap}, {c.Coalesced, emu.Coalesced}, {c.ConflictFree, emu.ConflictFree},
-		{c.Constant, emu.Constant}, {c.Attached, emu.Attached},
+		{c.Constant, emu.Constant}, {c.Attached, emu.Attached}, {c.Packed, emu.Packed},
 	} {
 		for _, n := range part.nodes {
 			w.Suppositions[at(n)] |= part.supposed

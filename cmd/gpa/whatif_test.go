@@ -15,6 +15,10 @@ func TestTry(t *testing.T) {
 		{"patterns/columns_conflict", "patterns/columns_padded", "shared-bank-conflicts"},
 		{"patterns/rows_tiny", "patterns/rows_full", "thread-increase"},
 		{"patterns/moments_few", "patterns/moments_many", "block-increase"},
+		{"patterns/affine_alias", "patterns/affine_restrict", "restrict-pointers"},
+		{"patterns/parity_lanes", "patterns/parity_warps", "divergence-reduction"},
+		{"tuning/hashes_wide", "tuning/hashes_narrow", "occupancy-increase"},
+		{"tuning/tail_large", "tuning/tail_small", "sm-balance"},
 	} {
 		t.Run(c.before, func(t *testing.T) {
 			tried := triedSpeedup(t, "../../kernels/"+c.before, c.optimizer)
