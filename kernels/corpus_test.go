@@ -186,6 +186,36 @@ func TestBuiltins(t *testing.T) {
 	}
 }
 
+// TestBenchmarks holds that there is one kernel of each suite, and that all that its launch file needs is embedded.
+func TestBenchmarks(t *testing.T) {
+	suites := make(map[string]bool)
+	for _, directory := range benchmarks {
+		suites[path.Dir(directory)] = true
+		name := path.Base(directory)
+		dir, err := Open(name)
+		if err != nil || !Has(name) {
+			t.Fatalf("%s: %v", name, err)
+		}
+		text, err := fs.ReadFile(dir, LaunchFile)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range referenced.FindAllStringSubmatch(string(text), -1) {
+			if _, err := fs.Stat(dir, m[1]); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+	}
+	for _, dir := range corpusDirs(t) {
+		if suite := path.Dir(dir); !suites[suite] {
+			t.Errorf("speed is not measured on any kernel of %s", suite)
+		}
+	}
+	if len(suites) != len(benchmarks) || Has("nothing") {
+		t.Errorf("%d kernels of %d suites", len(benchmarks), len(suites))
+	}
+}
+
 func TestOpenUnknown(t *testing.T) {
 	for _, name := range []string{"", "nothing", "basic/vecadd", "../vecadd"} {
 		_, err := Open(name)

@@ -22,8 +22,9 @@ import (
 
 // benchFlags are the flags of gpa bench.
 type benchFlags struct {
-	repeat int
-	json   bool
+	repeat  int
+	workers int
+	json    bool
 }
 
 // A benchResult is what gpa bench --json prints.
@@ -31,7 +32,10 @@ type benchResult struct {
 	Machine benchMachine  `json:"machine"`
 	Kernels []benchKernel `json:"kernels"`
 	Median  benchSpeed    `json:"median"`
-	Memory  uint64        `json:"memory_bytes"` // that the process has taken from the system by the end
+	// Workers is the number of processors that Speedup is with, 0 where that was not asked for.
+	Workers int     `json:"workers,omitempty"`
+	Speedup float64 `json:"speedup,omitempty"` // the median over the kernels
+	Memory  uint64  `json:"memory_bytes"`      // that the process has taken from the system by the end
 }
 
 // A benchMachine is what the speeds were measured on.
@@ -48,6 +52,8 @@ type benchKernel struct {
 	WarpInstructions int64      `json:"warp_instructions"`
 	Speed            benchSpeed `json:"speed"`
 	Seconds          float64    `json:"seconds"` // of processor time of all launches with full timing, in the fastest run
+	// Speedup is the time by the clock of the fastest run on one processor to that on Workers, with full timing and samples.
+	Speedup float64 `json:"speedup,omitempty"`
 }
 
 // A benchSpeed holds warp instructions per second of processor time at each level of timing, with samples taken where there
@@ -61,13 +67,15 @@ type benchSpeed struct {
 func benchCommand() command {
 	return command{
 		name: "bench", args: "[KERNEL ...]", short: "measure how fast the emulated GPU runs on this machine",
-		long: `Every KERNEL, by default each built-in one, runs at every level of timing on one core of this machine: full and fast with
-samples taken, none without. What is printed is warp instructions per second of processor time in the launches, the set-up of
+		long: `Every KERNEL, by default ` + fmt.Sprint(len(kernels.Benchmarks())) + ` of gpa's own (of each suite the one that executes the most warp instructions), runs at
+every level of timing on one core of this machine: full and fast with samples taken, none without. What is printed is warp instructions per second of processor time in the launches, the set-up of
 each launch included, of the fastest of --repeat runs. The last line is the median over the kernels, and below the table
-is the kernel that takes longest with full timing.`,
+is the kernel that takes longest with full timing. With --workers N a column tells how many times as fast by the clock full timing
+is with N workers as with one; runs with one and with N take turns.`,
 		setup: func(flags *pflag.FlagSet) action {
 			var f benchFlags
 			flags.IntVar(&f.repeat, "repeat", 3, "run everything `N` times and take the fastest")
+			flags.IntVar(&f.workers, "workers", 0, "also run with `N` workers, and tell the speedup")
 			flags.BoolVar(&f.json, "json", false, "print JSON")
 			return f.run
 		},
@@ -78,11 +86,14 @@ func (f *benchFlags) run(ctx context.Context, e *env, args []string) error {
 	if f.repeat < 1 {
 		return usagef("--repeat: %d is less than 1", f.repeat)
 	}
+	if f.workers < 0 || f.workers == 1 {
+		return usagef("--workers: %d workers are not to be compared with one", f.workers)
+	}
 	if len(args) == 0 {
-		args = kernels.Names()
+		args = kernels.Benchmarks()
 	}
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
-	out := benchResult{Machine: benchMachine{CPU: cpuName(), OS: runtime.GOOS, Arch: runtime.GOARCH, Go: runtime.Version()}}
+	out := benchResult{Workers: f.workers, Machine: benchMachine{CPU: cpuName(), OS: runtime.GOOS, Arch: runtime.GOARCH, Go: runtime.Version()}}
 	for _, name := range args {
 		end := e.progress.stage("%s", name)
 		k, err := f.kernel(ctx, name)
@@ -93,6 +104,9 @@ func (f *benchFlags) run(ctx context.Context, e *env, args []string) error {
 		out.Kernels = append(out.Kernels, k)
 	}
 	out.Median = medianSpeed(out.Kernels)
+	if f.workers > 0 {
+		out.Speedup = median(out.Kernels, func(k *benchKernel) float64 { return k.Speedup })
+	}
 	var memory runtime.MemStats
 	runtime.ReadMemStats(&memory)
 	out.Memory = memory.Sys
@@ -110,7 +124,7 @@ func (f *benchFlags) kernel(ctx context.Context, name string) (benchKernel, erro
 		speed  *float64
 	}{{emu.TimingFull, &k.Speed.Full}, {emu.TimingFast, &k.Speed.Fast}, {emu.TimingNone, &k.Speed.None}} {
 		for range f.repeat {
-			instructions, took, err := benchOnce(ctx, name, level.timing)
+			instructions, took, err := benchOnce(ctx, name, level.timing, cpuTime, 0)
 			if err != nil {
 				return k, err
 			}
@@ -121,11 +135,35 @@ func (f *benchFlags) kernel(ctx context.Context, name string) (benchKernel, erro
 			}
 		}
 	}
+	if f.workers > 0 {
+		return k, f.speedup(ctx, &k)
+	}
 	return k, nil
 }
 
-// benchOnce runs all launches of a kernel and returns their warp instructions and their processor time.
-func benchOnce(ctx context.Context, name string, level emu.TimingLevel) (instructions int64, took time.Duration, err error) {
+// speedup runs the kernel with one worker and with several in turns.
+func (f *benchFlags) speedup(ctx context.Context, k *benchKernel) error {
+	var fastest [2]time.Duration
+	for range f.repeat {
+		for i, workers := range [...]int{1, f.workers} {
+			before := runtime.GOMAXPROCS(workers)
+			_, took, err := benchOnce(ctx, k.Name, emu.TimingFull, wallTime, workers)
+			runtime.GOMAXPROCS(before)
+			if err != nil {
+				return err
+			}
+			if fastest[i] == 0 || took < fastest[i] {
+				fastest[i] = took
+			}
+		}
+	}
+	k.Speedup = fastest[0].Seconds() / fastest[1].Seconds()
+	return nil
+}
+
+// benchOnce runs all launches of a kernel and returns their warp instructions and their time by a clock. 0 workers are as many as
+// there are processors.
+func benchOnce(ctx context.Context, name string, level emu.TimingLevel, clock func() time.Duration, workers int) (instructions int64, took time.Duration, err error) {
 	r, err := new(target).resolve(name)
 	if err != nil {
 		return 0, 0, err
@@ -136,12 +174,12 @@ func benchOnce(ctx context.Context, name string, level emu.TimingLevel) (instruc
 			return 0, 0, err
 		}
 	}
-	s, err := new(machineFlags).session(r, level, io.Discard)
+	s, err := (&machineFlags{workers: workers}).session(r, level, io.Discard)
 	if err != nil {
 		return 0, 0, err
 	}
 	ran := newExecution(r)
-	ran.clock, ran.every = cpuTime, true
+	ran.clock, ran.every = clock, true
 	runtime.GC() // what was set up before is not to be paid for during the launches
 	if err := ran.all(ctx, s, o); err != nil {
 		return 0, 0, err
@@ -155,20 +193,22 @@ func benchOnce(ctx context.Context, name string, level emu.TimingLevel) (instruc
 
 // medianSpeed returns the median of each level by itself.
 func medianSpeed(list []benchKernel) benchSpeed {
-	of := func(level func(*benchSpeed) float64) float64 {
-		speeds := make([]float64, len(list))
-		for i := range list {
-			speeds[i] = level(&list[i].Speed)
-		}
-		slices.Sort(speeds)
-		n := len(speeds)
-		return (speeds[(n-1)/2] + speeds[n/2]) / 2
-	}
 	return benchSpeed{
-		Full: of(func(s *benchSpeed) float64 { return s.Full }),
-		Fast: of(func(s *benchSpeed) float64 { return s.Fast }),
-		None: of(func(s *benchSpeed) float64 { return s.None }),
+		Full: median(list, func(k *benchKernel) float64 { return k.Speed.Full }),
+		Fast: median(list, func(k *benchKernel) float64 { return k.Speed.Fast }),
+		None: median(list, func(k *benchKernel) float64 { return k.Speed.None }),
 	}
+}
+
+// median returns the median of a figure of the kernels.
+func median(list []benchKernel, of func(*benchKernel) float64) float64 {
+	figures := make([]float64, len(list))
+	for i := range list {
+		figures[i] = of(&list[i])
+	}
+	slices.Sort(figures)
+	n := len(figures)
+	return (figures[(n-1)/2] + figures[n/2]) / 2
 }
 
 func (r *benchResult) print(e *env) error {
@@ -183,11 +223,21 @@ func (r *benchResult) print(e *env) error {
 	t := reports.Table{Columns: []reports.Column{
 		{Title: "kernel"}, {Title: "warp instructions", Right: true}, {Title: "full", Right: true}, {Title: "fast", Right: true}, {Title: "none", Right: true},
 	}}
+	if r.Workers > 0 {
+		t.Columns = append(t.Columns, reports.Column{Title: fmt.Sprintf("%d workers", r.Workers), Right: true})
+	}
+	add := func(name, instructions string, s *benchSpeed, speedup float64) {
+		cells := []string{name, instructions, millions(s.Full), millions(s.Fast), millions(s.None)}
+		if r.Workers > 0 {
+			cells = append(cells, strconv.FormatFloat(speedup, 'f', 2, 64)+"x")
+		}
+		t.Add(cells...)
+	}
 	for i := range r.Kernels {
 		k := &r.Kernels[i]
-		t.Add(k.Name, strconv.FormatInt(k.WarpInstructions, 10), millions(k.Speed.Full), millions(k.Speed.Fast), millions(k.Speed.None))
+		add(k.Name, strconv.FormatInt(k.WarpInstructions, 10), &k.Speed, k.Speedup)
 	}
-	t.Add("median", "", millions(r.Median.Full), millions(r.Median.Fast), millions(r.Median.None))
+	add("median", "", &r.Median, r.Speedup)
 	if err := e.table(e.stdout, &t); err != nil {
 		return err
 	}

@@ -9,7 +9,7 @@ import (
 
 // TestBench measures two kernels: each executes what gpa run counts, at every level, and the median lies between them.
 func TestBench(t *testing.T) {
-	stdout, stderr, status := gpa(t, "bench", "vecadd", "saxpy", "--repeat", "1", "--json")
+	stdout, stderr, status := gpa(t, "bench", "vecadd", "saxpy", "--repeat", "1", "--workers", "2", "--json")
 	if status != exitDone {
 		t.Fatalf("status %d: %s", status, stderr)
 	}
@@ -19,6 +19,9 @@ func TestBench(t *testing.T) {
 	}
 	if len(r.Kernels) != 2 || r.Kernels[0].Name != "vecadd" || r.Memory == 0 || r.Machine.Go == "" {
 		t.Fatalf("%+v", r)
+	}
+	if r.Workers != 2 || r.Speedup < min(r.Kernels[0].Speedup, r.Kernels[1].Speedup) || r.Kernels[0].Speedup <= 0 {
+		t.Errorf("speedup with 2 workers: %+v", r)
 	}
 	for _, k := range r.Kernels {
 		ran, _, _ := gpa(t, "run", k.Name)
@@ -41,6 +44,7 @@ func TestBenchRefuses(t *testing.T) {
 	for name, args := range map[string][]string{
 		"no such kernel": {"bench", "nothing"},
 		"no repetition":  {"bench", "--repeat", "0"},
+		"one worker":     {"bench", "--workers", "1"},
 	} {
 		if _, stderr, status := gpa(t, args...); status != exitUsage || stderr == "" {
 			t.Errorf("%s: status %d, %q", name, status, stderr)

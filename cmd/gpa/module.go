@@ -36,7 +36,7 @@ func (m *moduleFlags) open(name string) (*cubin.File, error) {
 			return nil, usagef("--arch %s: want sm_NN", m.arch)
 		}
 	}
-	isLaunch := slices.Contains(kernels.Names(), name) || strings.HasSuffix(name, ".yaml") || strings.HasSuffix(name, ".yml")
+	isLaunch := kernels.Has(name) || strings.HasSuffix(name, ".yaml") || strings.HasSuffix(name, ".yml")
 	if info, err := os.Stat(name); err == nil && info.IsDir() {
 		isLaunch = true
 	}

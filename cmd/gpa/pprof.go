@@ -230,7 +230,7 @@ func (s *pprofSources) run(name string) error {
 
 // sourceFolder is where the source files of a kernel are. Those of a built-in kernel are unpacked.
 func (s *pprofSources) sourceFolder(name string) (string, error) {
-	if !slices.Contains(kernels.Names(), name) {
+	if !kernels.Has(name) {
 		if info, err := os.Stat(name); err == nil && info.IsDir() {
 			return name, nil
 		}

@@ -6,7 +6,6 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -82,7 +81,7 @@ func (t *target) resolve(name string) (*resolved, error) {
 
 // launchFile finds what KERNEL names. A built-in name wins over a file of the same name, which ./name reaches.
 func (t *target) launchFile(name string) (*launch.File, error) {
-	if slices.Contains(kernels.Names(), name) {
+	if kernels.Has(name) {
 		folder, err := kernels.Open(name)
 		if err != nil {
 			return nil, err
