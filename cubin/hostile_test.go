@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -270,4 +271,50 @@ func FuzzNewFile(f *testing.F) {
 		f.Add(read(f, name))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) { use(t, data) })
+}
+
+// withSection returns a copy of a cubin with other contents of a section, behind its end.
+func withSection(data []byte, index int, contents []byte) []byte {
+	out := append(bytes.Clone(data), contents...)
+	header := out[int(binary.LittleEndian.Uint64(out[0x28:]))+index*sectionSize:]
+	binary.LittleEndian.PutUint64(header[0x18:], uint64(len(data)))
+	binary.LittleEndian.PutUint64(header[0x20:], uint64(len(contents)))
+	return out
+}
+
+// fuzzSections fuzzes the reader of sections: a whole file with other contents of one of them, which need no luck to be
+// found. No contents make the reader take memory out of proportion.
+func fuzzSections(f *testing.F, file string, sections ...string) {
+	data := read(f, file)
+	whole, err := NewFile(file, bytes.Clone(data))
+	if err != nil {
+		f.Fatal(err)
+	}
+	var indices []int
+	for i := range whole.Sections {
+		if slices.Contains(sections, whole.Sections[i].Name) {
+			indices = append(indices, i)
+			f.Add(uint8(len(indices)-1), whole.SectionData(i))
+		}
+	}
+	if len(indices) != len(sections) {
+		f.Fatalf("%s has %d of the sections %v", file, len(indices), sections)
+	}
+	f.Fuzz(func(t *testing.T, which uint8, contents []byte) {
+		changed := withSection(data, indices[int(which)%len(indices)], contents)
+		if got := allocated(func() { _, _ = NewFile("changed.cubin", changed) }); got > memoryFactor*uint64(len(changed))+memoryFloor {
+			t.Errorf("%d bytes allocated for a file of %d", got, len(changed))
+		}
+		use(t, changed)
+	})
+}
+
+// FuzzLines fuzzes the line table and the names in it.
+func FuzzLines(f *testing.F) {
+	fuzzSections(f, "inline.cubin", ".debug_line", ".debug_str", ".rel.debug_line")
+}
+
+// FuzzInfo fuzzes the attributes of the module and of a kernel, the call graph, the symbols and relocations.
+func FuzzInfo(f *testing.F) {
+	fuzzSections(f, "module.cubin", ".nv.info", ".nv.info.calls", ".nv.callgraph", ".symtab", ".rel.nv.constant4")
 }
