@@ -72,7 +72,7 @@ func compileMMA(p *program, o *op) error {
 	if m.b.bits == 0 {
 		m.b = m.a
 	}
-	if !ok || m.a.bits == 0 {
+	if !ok || m.a.bits == 0 || in.Mod(sass.Sparse) != 0 {
 		return unsupported(o)
 	}
 	o.run = m.run

@@ -85,12 +85,13 @@ type Form struct {
 	Pipe     Pipe
 	Variable bool // the latency varies: consumers wait for a dependence counter, not for a stall count
 
-	alias func(*Inst) string // other spelling of the first suffix, for some operands (IMAD.MOV)
-	mask  Word               // bits that the opcode, guard, modifiers, operands and control fields cover
-	fixed Word               // bits of the modifier fields that have only one value, and
-	value Word               // that value
-	bound bool               // on sm_75 and later bit 91 must be clear: set, it moves an operand to a uniform register
-	reuse []uint8            // indices of the operands that the register-file cache can keep
+	opaque bool               // see Inst.Opaque
+	alias  func(*Inst) string // other spelling of the first suffix, for some operands (IMAD.MOV)
+	mask   Word               // bits that the opcode, guard, modifiers, operands and control fields cover
+	fixed  Word               // bits of the modifier fields that have only one value, and
+	value  Word               // that value
+	bound  bool               // on sm_75 and later bit 91 must be clear: set, it moves an operand to a uniform register
+	reuse  []uint8            // indices of the operands that the register-file cache can keep
 }
 
 // A ModField is a modifier's place in the word and the spelling of its values.
@@ -165,6 +166,7 @@ type Slot struct {
 	Default    uint64
 	DefaultNot bool
 	names      *enum  // spelling of an immediate that is a name
+	opaque     bool   // see Inst.Opaque: the operand, unless it has its default
 	join       string // what separates the operand from the one before; ", " where empty
 }
 

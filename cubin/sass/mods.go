@@ -144,7 +144,8 @@ const (
 	SurfDim     // dimensions: 0 1D, 1 1D_BUFFER, 2 1D_ARRAY, 3 2D, 4 2D_ARRAY, 5 3D
 	SurfClamp   // outside the surface: 0 .IGN, 2 .TRAP
 
-	Fixed // bits that always have the same value
+	Fixed   // bits that always have the same value
+	Obscure // a modifier that makes the instruction opaque ([Inst.Opaque]) where it is not 0
 
 	NumModKinds
 )

@@ -1,0 +1,42 @@
+package sass
+
+// Opaque reports whether the instruction has a modifier, an operand or a form that nvdisasm prints, but whose meaning is
+// not published and that the compilers' compute code does not have. Such an instruction can be read, printed and
+// assembled; it cannot be executed.
+func (i *Inst) Opaque() bool {
+	f := i.Form
+	if f == nil || f.opaque {
+		return f != nil
+	}
+	for _, m := range i.Mods {
+		if m.Kind == Obscure && m.Value != 0 {
+			return true
+		}
+	}
+	for k := range f.Operands {
+		if s := &f.Operands[k]; s.opaque && !s.isDefault(&i.Operands[k]) {
+			return true
+		}
+	}
+	return false
+}
+
+// obscure is a flag that makes an instruction opaque, obscureNames a field of which all codes but 0 do.
+func obscure(bit uint8, text string) ModField { return flag(Obscure, bit, text) }
+func obscureNames(lo, n uint8, text ...string) ModField {
+	return mod(Obscure, lo, n, &enum{text: text})
+}
+
+// opaque marks an operand that makes an instruction opaque where it is printed.
+func opaque(s Slot) Slot {
+	s.Show, s.opaque = unlessPlain, true
+	return s
+}
+
+// printOnly marks rows as opaque.
+func printOnly(forms ...Form) []Form {
+	for i := range forms {
+		forms[i].opaque = true
+	}
+	return forms
+}
