@@ -8,7 +8,7 @@ import (
 
 // minmaxCompilers are the integer minima and maxima of sm_90. The predicate chooses the minimum.
 var minmaxCompilers = map[sass.Op]compiler{
-	sass.VIMNMX:    compileMinmax(layoutABP, func(a, b, _ uint32, t *laneType, least laneOp) uint32 { return least(a, b) }),
+	sass.VIMNMX:    compileMinmax(layout{0, none, none, 3, 4, none, 5, none}, func(a, b, _ uint32, t *laneType, least laneOp) uint32 { return least(a, b) }),
 	sass.VIMNMX3:   compileMinmax(layoutABCP, func(a, b, c uint32, t *laneType, least laneOp) uint32 { return least(least(a, b), c) }),
 	sass.VIADDMNMX: compileMinmax(layoutABCP, func(a, b, c uint32, t *laneType, least laneOp) uint32 { return least(t.add(a, b), c) }),
 }

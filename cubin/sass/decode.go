@@ -109,11 +109,11 @@ func (i *Inst) decodeOperand(o *Operand, s *Slot, w Word) bool {
 		o.Swz = uint8(v)
 	}
 	o.Width = i.width(s.Width)
-	return s.legal(o)
+	return s.legal(i.Arch, o)
 }
 
 // legal reports whether an operand whose values are not all legal has one that is.
-func (s *Slot) legal(o *Operand) bool {
+func (s *Slot) legal(arch Arch, o *Operand) bool {
 	if s.names != nil {
 		_, ok := s.names.lookup(o.Imm)
 		return ok
@@ -124,7 +124,7 @@ func (s *Slot) legal(o *Operand) bool {
 	case KindScoreboard:
 		return s.Show == never || o.Reg < numScoreboards
 	case KindConvBar:
-		return o.Reg < 2*NumConvBars
+		return arch.barrierRegister(o.Reg)
 	}
 	return true
 }
@@ -156,9 +156,10 @@ func (s *Slot) targetWords(raw uint64) int64 {
 	return signExtend(raw, s.Bits.N+s.Bits2.N)
 }
 
-// signedOffset reports whether the offset of an address has a sign even without a register: a uniform register may be
-// added to it.
-func (s *Slot) signedOffset() bool { return s.URegAt.N != 0 && !s.Descriptor }
+// signedOffset reports whether the offset of an address has a sign even without a register.
+func (s *Slot) signedOffset() bool {
+	return s.sign == signAlways || s.sign == signByUniform && s.URegAt.N != 0
+}
 
 // address turns the field of a code address into the address, or the distance where the format is one.
 func (f format) address(pc uint64, words int64) uint64 {

@@ -31,6 +31,7 @@ var (
 	byteNames     = enum{text: []string{"", ".B1", ".B2", ".B3"}}
 	halfByte      = enum{text: []string{"", ".H1"}}
 	swizzleNames  = enum{text: []string{"", ".F32", ".H0_H0", ".H1_H1"}}
+	negHighNames  = enum{text: append(slices.Clone(swizzleNames.text), ".H0_NH1")}
 	signNames     = enum{text: []string{".SIGN"}}
 	layoutNames   = enum{text: []string{".ROW", ".COL"}}
 	outNames      = enum{text: []string{"", ".F32"}}

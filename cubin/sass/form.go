@@ -155,6 +155,7 @@ type Slot struct {
 	Neg        uint8 // number of the bit that negates, 0 for none; of Abs and Not likewise
 	Abs        uint8
 	Not        uint8
+	sign       sign // of the offset of an address without a register
 	URegAt     Bits // uniform register of an address: a summand, or a descriptor where Descriptor is set
 	Descriptor bool
 	Reuse      uint8 // number of the source slot in the register-file cache: 1 A, 2 B, 3 C, 0 for none
@@ -166,9 +167,20 @@ type Slot struct {
 	Default    uint64
 	DefaultNot bool
 	names      *enum  // spelling of an immediate that is a name
+	behind     bool   // printed where the operand before is
 	opaque     bool   // see Inst.Opaque: the operand, unless it has its default
 	join       string // what separates the operand from the one before; ", " where empty
 }
+
+// sign says whether the offset of an address without a register has a sign. It does where a uniform register may be added to
+// it, unless the rule says otherwise.
+type sign uint8
+
+const (
+	signByUniform sign = iota
+	signAlways
+	signNever
+)
 
 // show says when an operand is printed.
 type show uint8

@@ -303,6 +303,7 @@ const (
 	SemSC uint16 = iota
 	SemALL
 	SemNone
+	SemMMIO
 )
 
 // Values of Evict: first, normal, last, last use, unchanged, no allocation.
@@ -508,8 +509,9 @@ const (
 // Values of [Operand.Swz] of half-precision arithmetic: which halves of a packed register are read as the low and the
 // high half.
 const (
-	SwzH1H0 uint8 = iota // low half as low, high half as high: nothing is printed
-	SwzF32               // the register is one single-precision number, used for both
-	SwzH0H0              // the low half for both
-	SwzH1H1              // the high half for both
+	SwzH1H0  uint8 = iota // low half as low, high half as high: nothing is printed
+	SwzF32                // the register is one single-precision number, used for both
+	SwzH0H0               // the low half for both
+	SwzH1H1               // the high half for both
+	SwzH0NH1              // the low half as low, the negative of the high half as high: see [Inst.Opaque]
 )

@@ -65,7 +65,7 @@ const (
 	HMUL2  // Rd, A, B
 	HSET2  // Rd, A, B, Pp
 	HSETP2 // Pd, Pe, A, B, Pp
-	HMMA   // Rd, A, B, C
+	HMMA   // Rd, A, B, C, Pp (uniform); of sparse products the register that says which elements of A there are, and its lane
 
 	// Conversions.
 	F2F  // Rd, B
@@ -154,7 +154,7 @@ const (
 	// Integer instructions that not all architectures have.
 	IMNMX  // Rd, A, B, Pp: minimum where Pp holds
 	VIADD  // Rd, A, B
-	VIMNMX // Rd, A, B, Pp
+	VIMNMX // Rd, Pd, Pe, A, B, Pp
 
 	// Others that not all architectures have.
 	ENDCOLLECTIVE // none

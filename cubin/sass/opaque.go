@@ -14,7 +14,8 @@ func (i *Inst) Opaque() bool {
 		}
 	}
 	for k := range f.Operands {
-		if s := &f.Operands[k]; s.opaque && !s.isDefault(&i.Operands[k]) {
+		s, o := &f.Operands[k], &i.Operands[k]
+		if s.opaque && !s.isDefault(o) || s.Sel != nil && s.Sel.names == &negHighNames && o.Swz == SwzH0NH1 {
 			return true
 		}
 	}
@@ -30,6 +31,12 @@ func obscureNames(lo, n uint8, text ...string) ModField {
 // opaque marks an operand that makes an instruction opaque where it is printed.
 func opaque(s Slot) Slot {
 	s.Show, s.opaque = unlessPlain, true
+	return s
+}
+
+// behind lets an operand be printed where the one before it is.
+func behind(s Slot) Slot {
+	s.Show, s.behind = unlessPlain, true
 	return s
 }
 

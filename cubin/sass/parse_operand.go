@@ -193,7 +193,7 @@ func (p *parser) address(s *Slot, o *Operand) *SyntaxError {
 	case s.URegAt.N == 0:
 		return p.memory(s, o)
 	case s.Descriptor:
-		return p.described(o)
+		return p.described(s, o)
 	case !p.accept("["):
 		return p.fail(p.pos, "an address [register+uniform register+offset]")
 	}
@@ -222,7 +222,7 @@ func (p *parser) address(s *Slot, o *Operand) *SyntaxError {
 }
 
 // described reads desc[uniform register][register.64+offset], the descriptor being optional.
-func (p *parser) described(o *Operand) *SyntaxError {
+func (p *parser) described(s *Slot, o *Operand) *SyntaxError {
 	if p.accept("desc[") {
 		if err := p.uniformRegister(&o.UReg); err != nil {
 			return err
@@ -237,7 +237,7 @@ func (p *parser) described(o *Operand) *SyntaxError {
 	if err := p.register(o, 'R', RZ, "Z", "a register R0 to R254 or RZ"); err != nil {
 		return err
 	}
-	if !p.accept(".64") {
+	if s.Width != w1 && !p.accept(".64") {
 		return p.fail(p.pos, ".64")
 	}
 	return p.restOfAddress(o)
@@ -516,7 +516,7 @@ func (p *parser) specialRegister(arch Arch, o *Operand) *SyntaxError {
 // barrier reads a register of the barrier file.
 func (p *parser) barrier(o *Operand) *SyntaxError {
 	w := p.word()
-	for n := range uint8(2 * NumConvBars) {
+	for n := uint8(0); p.arch.barrierRegister(n); n++ {
 		if barrierName(n) == w {
 			o.Reg = n
 			p.pos += len(w)

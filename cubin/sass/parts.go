@@ -11,6 +11,7 @@ type traits struct {
 	neg, abs, not bool // unary operators
 	packed        bool // two halves without a selector
 	half          bool // a half selector follows: .H0_H0
+	negHigh       bool // it can be .H0_NH1 too
 	width         widthRule
 	imm           format
 }
@@ -46,6 +47,9 @@ func (t traits) unary(s Slot, abs, neg uint8) Slot {
 func (t traits) swizzle(s Slot, lo uint8, names *enum) Slot {
 	if t.half {
 		s.Sel = &ModField{Bits: Bits{lo, 2}, names: names}
+	}
+	if t.negHigh {
+		s.Sel.Bits2, s.Sel.names = Bits{86, 1}, &negHighNames
 	}
 	return s
 }

@@ -146,19 +146,25 @@ func SpecialRegisterName(index uint64) string {
 var barrierRegisters = [...]string{
 	"THREAD_STATE_ENUM.0", "THREAD_STATE_ENUM.1", "THREAD_STATE_ENUM.2", "THREAD_STATE_ENUM.3", "THREAD_STATE_ENUM.4",
 	"TRAP_RETURN_PC.LO", "TRAP_RETURN_PC.HI", "TRAP_RETURN_MASK", "MEXITED", "MKILL", "MACTIVE", "MATEXIT", "OPT_STACK",
-	"API_CALL_DEPTH", "ATEXIT_PC.LO", "ATEXIT_PC.HI",
+	"API_CALL_DEPTH", "ATEXIT_PC.LO", "ATEXIT_PC.HI", "MCOLLECTIVE",
 }
 
 // NumConvBars is the number of convergence barriers; a KindConvBar operand of BMOV with a higher number is another
 // register of the barrier file.
 const NumConvBars = 16
 
+// barrierRegister reports whether an architecture has a register of that number in the barrier file: MCOLLECTIVE is new in
+// sm_90.
+func (a Arch) barrierRegister(n uint8) bool {
+	return n < 2*NumConvBars || n == 2*NumConvBars && a >= SM90
+}
+
 // barrierName returns nvdisasm's name of a register of the barrier file.
 func barrierName(n uint8) string {
 	if n < NumConvBars {
 		return fmt.Sprintf("B%d", n)
 	}
-	if n < 2*NumConvBars {
+	if n < NumConvBars+uint8(len(barrierRegisters)) {
 		return barrierRegisters[n-NumConvBars]
 	}
 	return fmt.Sprintf("B?%d", n)
@@ -169,8 +175,24 @@ const SRCgaCtaID = 136
 
 // specialRegister returns the name of a special register on an architecture.
 func (a Arch) specialRegister(n uint64) string {
-	if a >= SM90 && n == SRCgaCtaID {
-		return "SR_CgaCtaId"
+	if later, ok := laterSpecialRegisters[n]; ok && a >= later.from {
+		return later.name
 	}
 	return SpecialRegisterName(n)
+}
+
+// laterSpecialRegisters are those that sm_70 does not have or names otherwise, with the first architecture that does.
+var laterSpecialRegisters = map[uint64]struct {
+	from Arch
+	name string
+}{
+	24:         {SM80, "SR_SW_SCRATCH"},
+	65:         {SM90, "SR_CGAERRORSTATUS"},
+	132:        {SM75, "SR_VARIABLE_RATE"},
+	133:        {SM75, "SR_TTU_TICKET_INFO"},
+	134:        {SM90, "SR_WARPGROUP_INFO"},
+	135:        {SM90, "SR_WARPGROUPID"},
+	SRCgaCtaID: {SM90, "SR_CgaCtaId"},
+	137:        {SM90, "SR_GpcLocalCgaId"},
+	139:        {SM90, "SR_CTARegPoolSz"},
 }

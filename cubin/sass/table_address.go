@@ -62,7 +62,26 @@ func (f Form) withSummand(k int) []Form {
 			s.Bits, s.Default = Bits{}, 0
 		}
 	}
+	switch f.Op {
+	case LDSM, STSM:
+		return slices.Concat([]Form{old}, signedMatrices(k, without), signedMatrices(k, with))
+	case LDL, STL:
+		described := with.on(from80)
+		with.Mods = append(slices.Clone(f.Mods), on(UR, 91, ""), on(Descriptor, 76, ""))
+		described.Mods = append(slices.Clone(f.Mods), on(UR, 91, ""), off(Descriptor, 76))
+		described.Operands = slices.Clone(with.Operands)
+		described.Operands[k].Descriptor = true
+		return slices.Concat([]Form{old, without, with}, printOnly(described))
+	}
 	return []Form{old, without, with}
+}
+
+// signedMatrices returns the rows of a move of matrices: on sm_75 an address without a register has no sign, later it has.
+func signedMatrices(k int, f Form) []Form {
+	turing, later := f.on(in75), f.on(from80)
+	turing.Operands, later.Operands = slices.Clone(f.Operands), slices.Clone(f.Operands)
+	turing.Operands[k].sign, later.Operands[k].sign = signNever, signAlways
+	return []Form{turing, later}
 }
 
 // zeroUnused puts 0 instead of RZ in the place of a register that there is not, as compilers for sm_80 and later do.
@@ -191,11 +210,20 @@ func (f Form) withJoinedOrder() []Form {
 		row(only(Order, at, 0, OrderWeak, "")),
 		row(strong, mod(Scope, at.Lo, at.N, &joinedScopes)),
 	}
+	rare := rareOrders
 	if _, ok := f.Mods[order].names.code(OrderConstant); ok {
 		rows = append(rows, row(only(Order, at, 4, OrderConstant, ".CONSTANT")))
+	} else {
+		rare.text = slices.Clone(rare.text)
+		rare.text[4] = ".STRONG.SM.PRIVATE"
 	}
-	return rows
+	return append(rows, row(mod(Obscure, at.Lo, at.N, &rare)))
 }
+
+// rareOrders are the codes of the joined field of order and scope that compilers do not write.
+var rareOrders = enum{text: []string{bad, ".CONSTANT.PRIVATE", ".CONSTANT.CTA", ".CONSTANT.CTA.PRIVATE", bad, bad,
+	".STRONG.GPU.PRIVATE", bad, ".MMIO.GPU", ".CONSTANT.SM", bad, ".CONSTANT.SM.PRIVATE", ".MMIO.SYS", ".CONSTANT.VC",
+	".CONSTANT.VC.PRIVATE", ".CONSTANT.GPU"}}
 
 // addrScales are the factors of the register of an address in shared memory.
 var addrScales = enum{text: []string{"", ".X4", ".X8", ".X16"}}

@@ -155,32 +155,26 @@ func intToFloat() []Form {
 // packForms are conversions at full rate: of two single-precision numbers to a packed pair of halves (sm_80 and later),
 // of an integer to single precision (sm_86 and later).
 func packForms() []Form {
-	clamp := func(archs ArchSet, text string) []Form { // C has no half selector here
+	clamp := func(archs ArchSet, saturations ...ModField) []Form { // C has no half selector here
 		types := &enum{text: []string{".U8", ".S8", ".U16", ".S16"}, value: []uint16{TypeU8, TypeS8, TypeU16, TypeS16}}
-		source := ModField{Kind: SrcType, names: &enum{text: []string{text}, value: []uint16{TypeS32}}}
-		f := Form{Archs: archs, Pipe: PipeALU, Operands: []Slot{rd(w1)}, Mods: []ModField{mod(DstType, 76, 2, types), source}}
+		source := ModField{Kind: SrcType, names: &enum{text: []string{".S32"}, value: []uint16{TypeS32}}}
+		saturating := ModField{Kind: Fixed, names: &enum{text: []string{".SAT"}}}
+		f := Form{Archs: archs, Pipe: PipeALU, Operands: []Slot{rd(w1)}, Mods: []ModField{mod(DstType, 76, 2, types), source, saturating}}
 		pair := f
 		f.Op, f.Opcode, pair.Op, pair.Opcode = I2I, 0x038, I2IP, 0x039
-		pair.Mods = append(slices.Clone(f.Mods), off(SrcType2, 78))
+		pair.Mods = slices.Concat(f.Mods[:2], saturations, []ModField{off(SrcType2, 78)})
 		c := regC("C", plain)
 		c.Sel = &ModField{Bits: Bits{72, 2}, names: &halfByte}
-		return slices.Concat(unary(f, plain), binary(pair, formRIR, formRCR, plain, plain, c))
+		return slices.Concat(unary(f, signedIn), binary(pair, formRIR, formRCR, plain, signedIn, c))
 	}
-	integer := &enum{text: []string{".U32", ".S32"}, value: []uint16{TypeU32, TypeS32}}
-	single := Form{Op: I2FP, Opcode: 0x045, Archs: from86, Pipe: PipeALU, Operands: []Slot{rd(w1)}, Mods: []ModField{
-		only(DstType, Bits{75, 2}, 2, TypeF32, ".F32"), mod(SrcType, 74, 1, integer), mod(Round, 78, 2, &roundNames),
-		only(SrcType2, Bits{84, 2}, 2, TypeNone, "")}}
-	return slices.Concat(narrowForms(), clamp(from75&^in90, ".S32.SAT"), clampHopper(clamp(in90, ".S32.SAT")), unary(single, plain))
-}
-
-// clampHopper drops .SAT from the text of I2IP, as sm_90 has it.
-func clampHopper(forms []Form) []Form {
-	for i := range forms {
-		if forms[i].Op == I2IP {
-			forms[i].Mods[1].names = &enum{text: []string{".S32"}, value: []uint16{TypeS32}}
-		}
+	single := func(code int, typ uint16, text string, t traits) []Form {
+		return unary(Form{Op: I2FP, Opcode: 0x045, Archs: from86, Pipe: PipeALU, Operands: []Slot{rd(w1)}, Mods: []ModField{
+			only(DstType, Bits{75, 2}, 2, TypeF32, ".F32"), only(SrcType, Bits{74, 1}, code, typ, text), mod(Round, 78, 2, &roundNames),
+			only(SrcType2, Bits{84, 2}, 2, TypeNone, "")}}, t)
 	}
-	return forms
+	return slices.Concat(narrowForms(), clamp(in75|in80, ModField{Kind: Fixed, names: &enum{text: []string{".SAT"}}}),
+		clamp(in86|in89, obscureNames(74, 2, ".SAT", "", ".SATRELU")), clamp(in90, obscureNames(74, 2, "", ".SAT", ".SATRELU")),
+		single(0, TypeU32, ".U32", plain), single(1, TypeS32, ".S32", signedIn))
 }
 
 // narrowForms are F2FP: two single-precision numbers become a packed pair, or the halves of a pair of 8-bit numbers become
@@ -214,15 +208,19 @@ func narrowForms() []Form {
 		g.Archs, g.Mods = hopper, mods
 		return g
 	}
+	opened, brain := only(DstType, Bits{76, 1}, 0, TypeF16, ".F16"), only(Obscure, Bits{76, 1}, 1, 1, ".BF16")
 	high := regB("B", plain)
 	high.Sel = &ModField{Bits: Bits{60, 1}, names: &halfByte}
 	return slices.Concat(
 		rows(in80|in86, traits{imm: float32s}, noC, finite, relu, halves("", ".BF16"), off(Merge, 78), constant(SrcType, TypeF32, ".PACK_AB"), round),
-		rows(hopper, float, noC, finite, relu, halves(".F16", ".BF16"), off(Merge, 78), from, constant(Fixed, 0, ".PACK_AB"), round, format(0)),
+		rows(hopper, traits{imm: float32s}, noC, finite, relu, halves(".F16", ".BF16"), off(Merge, 78), from, constant(Fixed, 0, ".PACK_AB"), round, format(0)),
 		rows(hopper, plain, shown, finite, relu, bytesOf, on(Merge, 78, ""), from, constant(Fixed, 0, ".PACK_AB_MERGE_C"), format(18)),
 		[]Form{
-			one(regB("B", float), only(DstType, Bits{76, 1}, 1, TypeTF32, ".TF32"), from, on(Merge, 78, ""), constant(Fixed, 0, ".PACK_B"), format(9)),
-			one(regB("B", plain), constant(DstType, TypeF16, ".F16"), unpacked, constant(Fixed, 0, ".UNPACK_B"), format(8)),
-			one(high, constant(DstType, TypeF16, ".F16"), unpacked, constant(Fixed, 0, ".UNPACK_B"), format(12)),
+			one(regB("B", float), obscure(75, ".RELU"), only(DstType, Bits{76, 1}, 1, TypeTF32, ".TF32"), from, on(Merge, 78, ""),
+				constant(Fixed, 0, ".PACK_B"), obscureNames(79, 3, "", bad, bad, ".RZ"), format(9)),
+			one(regB("B", plain), relu, opened, unpacked, constant(Fixed, 0, ".UNPACK_B"), format(8)),
+			one(high, relu, opened, unpacked, constant(Fixed, 0, ".UNPACK_B"), format(12)),
+			one(regB("B", plain), relu, brain, unpacked, constant(Fixed, 0, ".UNPACK_B"), format(8)),
+			one(high, relu, brain, unpacked, constant(Fixed, 0, ".UNPACK_B"), format(12)),
 		})
 }

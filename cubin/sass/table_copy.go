@@ -1,5 +1,7 @@
 package sass
 
+import "slices"
+
 // matrixMoveForms move 8 by 8 matrices of halves between shared memory and the registers of a warp (PTX ldmatrix, stmatrix).
 func matrixMoveForms() []Form {
 	load := memory(LDSM, 0x83b, []Slot{rd(wSize), address(w1)}, mod(Matrix, 78, 2, &matrixNames), mod(Size, 72, 2, &countNames))
@@ -29,10 +31,14 @@ func copyForms() []Form {
 		f := memory(LDGSTS, opcode, []Slot{to, from, cond()},
 			ModField{Kind: E, names: &enum{text: []string{".E"}, value: []uint16{1}}},
 			mod(Bypass, 81, 1, &enum{text: []string{".BYPASS", ""}, value: []uint16{1, 0}}), evict(),
-			mod(Prefetch, 71, 2, &prefetchNames), mod(Size, 73, 3, &copySizes), mod(Order, 79, 2, &loadOrders),
-			mod(Scope, 77, 2, &scopeNames), flag(ZFill, 82, ".ZFILL"), on(UR, 91, ""))
-		f.Mods = append(f.Mods, flags...)
-		return f.on(from80).withJoinedOrder()
+			mod(Prefetch, 71, 2, &prefetchNames), mod(Size, 73, 3, &copySizes), flag(ZFill, 82, ".ZFILL"))
+		var forms []Form
+		for _, order := range []ModField{mod(Order, 77, 4, &copyOrders), mod(Obscure, 77, 4, &rareCopyOrders)} {
+			g := f.on(from80)
+			g.Mods = slices.Concat(f.Mods, []ModField{order, on(UR, 91, "")}, flags)
+			forms = append(forms, g)
+		}
+		return forms
 	}
 	var forms []Form
 	forms = append(forms, row(0xfae, shared, described, on(Descriptor, 76, ""), on(Addr64, 70, ""))...)
@@ -40,6 +46,14 @@ func copyForms() []Form {
 	forms = append(forms, row(0xfae, shared, wide(".U32", w1, uniform), off(Descriptor, 76), off(Addr64, 70))...)
 	return append(forms, row(0xdae, summed, wide(".64", w2, Bits{}), on(Addr64, 70, ""))...)
 }
+
+// copyOrders are the codes of order and scope of LDGSTS, rareCopyOrders those that compilers do not write.
+var (
+	copyOrders     = enum{text: []string{"", bad, bad, bad, ".CONSTANT"}, value: []uint16{OrderWeak, 0, 0, 0, OrderConstant}}
+	rareCopyOrders = enum{text: []string{bad, ".CONSTANT.PRIVATE", ".CONSTANT.CTA", ".CONSTANT.CTA.PRIVATE", bad, ".MMIO.CTA",
+		".GPU.PRIVATE", ".MMIO.CTA.PRIVATE", ".MMIO.SM", ".CONSTANT.SM", ".MMIO.VC", ".CONSTANT.SM.PRIVATE", ".MMIO.GPU",
+		".CONSTANT.VC", ".CONSTANT.VC.PRIVATE", ".CONSTANT.GPU"}}
+)
 
 // copySizes are the sizes of LDGSTS.
 var copySizes = enum{text: []string{bad, bad, bad, bad, "", ".64", ".128"}, value: []uint16{0, 0, 0, 0, Size32, Size64, Size128}}

@@ -37,10 +37,17 @@ func splitTarget(t Slot) Slot {
 func collectiveForms() []Form {
 	mask := noReuse(regA(plain))
 	mask.Name = "B"
-	all, register := control(WARPSYNC, 0x948, []Slot{cond()}), control(WARPSYNC, 0x348, []Slot{cond(), mask}, off(Collective, 86))
-	all.Suffix = ".ALL"
-	together := control(WARPSYNC, 0x348, []Slot{cond(), mask, splitTarget(target(relative))}, on(Collective, 86, ".COLLECTIVE"))
-	return []Form{all.on(in90), register.on(in90), together.on(in90), control(ENDCOLLECTIVE, 0x91b, []Slot{cond()}).on(in90)}
+	none := Slot{Name: "B", Kind: KindReg, Show: never}
+	everyone := ModField{Kind: Fixed, names: &enum{text: []string{".ALL"}}}
+	collective := on(Collective, 86, ".COLLECTIVE")
+	place := splitTarget(target(relative))
+	return []Form{
+		control(WARPSYNC, 0x948, []Slot{cond()}, off(Collective, 86), everyone).on(in90),
+		control(WARPSYNC, 0x348, []Slot{cond(), mask}, off(Collective, 86)).on(in90),
+		control(WARPSYNC, 0x348, []Slot{cond(), mask, place}, collective).on(in90),
+		printOnly(control(WARPSYNC, 0x948, []Slot{cond(), none, place}, collective, everyone).on(in90))[0],
+		control(ENDCOLLECTIVE, 0x91b, []Slot{cond()}).on(in90),
+	}
 }
 
 // control is the beginning of a row of the branch unit.
@@ -74,10 +81,12 @@ func codeRegister() Slot {
 	return s
 }
 
-// codeConstant is a constant that holds a code address. Its offset counts bytes.
-func codeConstant() Slot {
+// codeConstant is a constant that holds a code address. Its offset counts bytes before sm_80.
+func codeConstant(archs ArchSet) Slot {
 	s := constant("A", pair)
-	s.Bits, s.Format = Bits{38, 16}, bytes
+	if archs&from80 == 0 {
+		s.Bits, s.Format = Bits{38, 16}, bytes
+	}
 	return s
 }
 
@@ -91,12 +100,13 @@ func branchForms() []Form {
 	depth := mod(CallInc, 85, 2, &depthNames)
 	lanes := Slot{Name: "lane mask", Kind: KindUReg, Bits: Bits{24, 6}, Not: 30, Access: Reads, Default: URZ}
 	return []Form{
-		control(BRA, 0x947, []Slot{cond(), target(relative)}, depth, mod(BraMode, 32, 2, &braNames)).on(in70),
-		control(BRA, 0x947, []Slot{cond(), target(relative)}, depth, mod(BraMode, 32, 2, &braNames), off(UR, 91)).on(from75),
-		control(BRA, 0x947, []Slot{cond(), lanes, target(relative)}, depth, mod(BraMode, 32, 2, &braNames), on(UR, 91, "")).on(from75),
+		control(BRA, 0x947, []Slot{cond(), target(relative)}, depth, mod(BraMode, 32, 2, &braNames)).on(in70 | in75),
+		control(BRA, 0x947, []Slot{cond(), target(relative)}, depth, mod(BraMode, 32, 2, &braNames), off(UR, 91)).on(from80),
+		control(BRA, 0x947, []Slot{cond(), lanes, target(relative)}, depth, mod(BraMode, 32, 2, &braNames), on(UR, 91, "")).on(from80),
 		control(BRX, 0x949, []Slot{cond(), codeRegister(), offset(distance)}, depth),
 		control(JMP, 0x94a, []Slot{cond(), absoluteTarget()}, depth, mod(BraMode, 32, 2, &braNames)),
-		control(JMP, 0xb4a, []Slot{cond(), codeConstant()}, depth, mod(BraMode, 32, 2, &braNames)),
+		control(JMP, 0xb4a, []Slot{cond(), codeConstant(in70)}, depth, mod(BraMode, 32, 2, &braNames)).on(in70 | in75),
+		control(JMP, 0xb4a, []Slot{cond(), codeConstant(from80)}, depth, mod(BraMode, 32, 2, &braNames)).on(from80),
 		control(JMX, 0x94c, []Slot{cond(), codeRegister(), offset(signedAddress)}, depth),
 		control(EXIT, 0x94d, []Slot{cond()}, mod(ExitMode, 84, 2, &exitNames), flag(NoAtExit, 86, ".NO_ATEXIT")),
 	}
@@ -111,7 +121,8 @@ func callForms() []Form {
 		control(CALL, 0x944, []Slot{cond(), target(relative)}, rel, noInc),
 		control(CALL, 0x343, []Slot{cond(), codeRegister(), offset(signedAddress)}, abs, noInc),
 		control(CALL, 0x344, []Slot{cond(), codeRegister(), joined(target(relative))}, rel, noInc),
-		control(CALL, 0xb43, []Slot{cond(), codeConstant()}, abs, noInc),
+		control(CALL, 0xb43, []Slot{cond(), codeConstant(in70)}, abs, noInc).on(in70 | in75),
+		control(CALL, 0xb43, []Slot{cond(), codeConstant(from80)}, abs, noInc).on(from80),
 		control(RET, 0x950, []Slot{cond(), codeRegister(), joined(target(relative))},
 			only(Abs, Bits{85, 1}, 0, 0, ".REL"), noDec),
 		control(RET, 0x950, []Slot{cond(), codeRegister(), joined(target(signedAddress))},
@@ -190,7 +201,6 @@ func warpForms() []Form {
 	set := Slot{Name: "scoreboards", Kind: KindImm, Bits: Bits{32, 6}, Access: Reads, Format: bitSet, Show: unlessPlain}
 	trap := Slot{Name: "trap number", Kind: KindImm, Bits: Bits{34, 3}, Access: Reads, Show: unlessPlain}
 	codeHere := Slot{Name: "target", Kind: KindTarget, Bits: Bits{24, 58}, Access: Reads, Format: near}
-	sleep := []ModField{flag(Rand, 86, ".RAND"), flag(Warp, 85, ".WARP")}
 	forms := []Form{
 		control(YIELD, 0x946, []Slot{cond()}),
 		control(NOP, 0x918, nil),
@@ -199,8 +209,22 @@ func warpForms() []Form {
 		control(BPT, 0x95c, []Slot{trap}, mod(BptMode, 84, 3, &bptNames)),
 	}
 	return withoutReuse(slices.Concat(forms,
-		unary(control(WARPSYNC, 0x148, []Slot{cond()}).on(before90), plain),
+		unary(control(WARPSYNC, 0x148, []Slot{cond()}).on(in70|in75), plain),
+		unary(control(WARPSYNC, 0x148, []Slot{cond()}, obscure(86, ".EXCLUSIVE")).on(from80&^in90), plain),
 		[]Form{control(LEPC, 0x94e, []Slot{rd(w2), codeHere}).on(in90)},
-		unary(control(NANOSLEEP, 0x15d, []Slot{cond()}, sleep...).on(before90), plain),
-		unary(control(NANOSLEEP, 0x15d, []Slot{cond()}, append(sleep, flag(SyncSleep, 84, ".SYNCS"))...).on(in90), plain)))
+		sleepForms()))
+}
+
+// sleepForms are NANOSLEEP. From sm_80 on it has a form without a time.
+func sleepForms() []Form {
+	rows := func(archs ArchSet, mods ...ModField) []Form {
+		return unary(control(NANOSLEEP, 0x15d, []Slot{cond()}, mods...).on(archs), plain)
+	}
+	random, warp, syncs := flag(Rand, 86, ".RAND"), flag(Warp, 85, ".WARP"), flag(SyncSleep, 84, ".SYNCS")
+	clear := rows(from80, on(Obscure, 83, ".CLEAR"))
+	for k := range clear {
+		clear[k].Operands[1].Show = never
+	}
+	return slices.Concat(rows(in70|in75, random, warp), rows(in80|in86|in89, off(Obscure, 83), random, warp),
+		rows(in90, off(Obscure, 83), random, warp, syncs), clear)
 }

@@ -44,13 +44,21 @@ func floatForms() []Form {
 }
 
 // minimumForms are a minimum or maximum of floating-point numbers. From sm_80 on it can be a NaN where one of them is,
-// from sm_86 on have the XOR of their signs.
+// from sm_86 on have the XOR of their signs. On sm_90 it can say in predicates which source it took.
 func minimumForms(f Form, t traits) []Form {
-	ampere, later := f.on(in80), f.on(from86)
+	rows := func(f Form) []Form { return binary(f, formRIR, formRCR, t, t, pp()) }
+	ampere, ada, hopper, which := f.on(in80), f.on(in86|in89), f.on(in90), f.on(in90)
 	ampere.Mods = append(slices.Clone(f.Mods), flag(NaN, 81, ".NAN"))
-	later.Mods = append(slices.Clone(ampere.Mods), flag(XorSign, 82, ".XORSIGN"))
-	return slices.Concat(binary(f.on(in70|in75), formRIR, formRCR, t, t, pp()), binary(ampere, formRIR, formRCR, t, t, pp()),
-		binary(later, formRIR, formRCR, t, t, pp()))
+	ada.Mods = append(slices.Clone(ampere.Mods), flag(XorSign, 82, ".XORSIGN"))
+	hopper.Mods = append(slices.Clone(ada.Mods), off(Obscure, 65))
+	which.Mods = append(slices.Clone(ada.Mods), on(Obscure, 65, ".IS_A"))
+	which.Operands = append(slices.Clone(f.Operands), predDest("Pd", 66, always))
+	if f.Op == HMNMX2 {
+		single := []ModField{obscure(78, ".F32")}
+		ampere.Mods, ada.Mods = append(single, ampere.Mods...), append(single, ada.Mods...)
+		which.Operands = append(which.Operands, predDest("Pe", 69, always))
+	}
+	return slices.Concat(rows(f.on(in70|in75)), rows(ampere), rows(ada), rows(hopper), printOnly(rows(which)...))
 }
 
 // doubleForms are double-precision arithmetic. On sm_70 its latency varies: consumers wait for a counter.

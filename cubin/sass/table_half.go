@@ -15,40 +15,80 @@ func halfForms() []Form {
 	sat := flag(Sat, 77, ".SAT")
 	compare := mod(Compare, 76, 4, &floatCompare)
 	boolOp := mod(BoolOp, 69, 2, &boolNames)
-	mma := traits{neg: true, abs: true, packed: true, imm: float16s}
-	fused := Form{Op: HFMA2, Suffix: ".MMA", Opcode: 0x035, Archs: from80, Pipe: PipeFMA, Operands: dst}
-	return append(bfloat(ternary(fused, mma, mma, mma)), bfloat(slices.Concat(
-		binary(f(HADD2, 0x030, dst, out, flush, sat), formRRI, formRRC, half, half),
-		binary(f(HMUL2, 0x032, dst, out, denormals, sat), formRIR, formRCR, half, half),
-		ternary(f(HFMA2, 0x031, dst, out, denormals, sat), half, half, half),
-		minimumForms(f(HMNMX2, 0x040, dst, flush).on(from80), half),
-		binary(f(HSET2, 0x033, dst, flag(BF, 71, ".BF"), compare, flush, boolOp), formRRI, formRRC, half, half, pp()),
-		binary(f(HSETP2, 0x034, setp, compare, flag(HAnd, 71, ".H_AND"), flush, boolOp), formRRI, formRRC, half, half, pp()),
-	))...)
+	return slices.Concat(
+		sums(f(HADD2, 0x030, dst, out, flush, sat)),
+		brain(binary(f(HMUL2, 0x032, dst, out, denormals, sat), formRIR, formRCR, half, half), in90),
+		fusedForms(f(HFMA2, 0x031, dst, out, denormals, sat)),
+		brain(minimumForms(f(HMNMX2, 0x040, dst, flush).on(from80), half), from80),
+		brain(binary(f(HSET2, 0x033, dst, flag(BF, 71, ".BF"), compare, flush, boolOp), formRRI, formRRC, half, half, pp()), in90),
+		brain(binary(f(HSETP2, 0x034, setp, compare, flag(HAnd, 71, ".H_AND"), flush, boolOp), formRRI, formRRC, half, half, pp()), in90),
+	)
 }
 
-// bfloat adds to rows of packed half precision those of bfloat16 on sm_80 and later.
-func bfloat(forms []Form) []Form {
+// sums are HADD2. From sm_86 on a first source whose sum is in single precision has no absolute value.
+func sums(f Form) []Form {
+	first := half
+	first.abs = false
+	packed, single := f.on(from86), f.on(from86)
+	packed.Mods, single.Mods = slices.Clone(f.Mods), slices.Clone(f.Mods)
+	packed.Mods[0], single.Mods[0] = off(OutF32, 78), on(OutF32, 78, ".F32")
+	return brain(slices.Concat(binary(f.on(in70|in75|in80), formRRI, formRRC, half, half),
+		binary(packed, formRRI, formRRC, half, half), binary(single, formRRI, formRRC, first, half)), in90)
+}
+
+// fusedForms are HFMA2 and, from sm_80 on, HFMA2.MMA, which has no selectors.
+func fusedForms(f Form) []Form {
+	packed := traits{neg: true, abs: true, packed: true, imm: float16s}
+	second := half
+	second.negHigh = true
+	mma := f.on(from80)
+	mma.Suffix, mma.Opcode, mma.Pipe, mma.Mods = ".MMA", 0x035, PipeFMA, f.Mods[1:]
+	return slices.Concat(
+		ternary(f.on(in70|in75), half, half, half, Slot{Name: "Pp", Kind: KindPred, Show: never}),
+		brain(clamped(f.on(in80), half, half), from80),
+		brain(clamped(f.on(from86), second, half), from80),
+		brain(clamped(mma, packed, packed), in90))
+}
+
+// clamped are the rows of HFMA2 from sm_80 on without and with .RELU. With it nvdisasm names a predicate of unknown meaning.
+func clamped(f Form, second, others traits) []Form {
+	bare, relu := f, f
+	bare.Mods = append(slices.Clone(f.Mods), off(Relu, 79))
+	relu.Mods = append(slices.Clone(f.Mods), on(Relu, 79, ".RELU"))
+	return slices.Concat(ternary(bare, others, second, others, Slot{Name: "Pp", Kind: KindPred, Show: never}),
+		ternary(relu, others, second, others, opaque(pp())))
+}
+
+// brain adds to rows of packed half precision those of bfloat16 on the architectures of archs.
+func brain(forms []Form, archs ArchSet) []Form {
+	at := Bits{78, 1} // of .F32, with .BF16_V2 above
 	var all []Form
 	for _, f := range forms {
+		all = append(all, f.on(inAll&^archs))
+		narrow, wide := f.on(archs), f.on(archs)
+		bits := only(BF16, Bits{85, 1}, 1, 1, ".BF16_V2")
 		if f.Op == HSET2 || f.Op == HSETP2 {
-			all = append(all, f)
-			continue
+			bits = only(BF16, Bits{64, 2}, 2, 1, ".BF16_V2")
 		}
-		narrow, wide := f.on(from80), f.on(from80)
-		if f.Op == HADD2 || f.Op == HMUL2 { // sums and products are fused ones before
-			wide = f.on(in90)
+		none := only(BF16, bits.Bits, 0, 0, "")
+		narrow.Mods = append([]ModField{none}, f.Mods...)
+		wide.Mods = append([]ModField{bits}, f.Mods...)
+		possible := true // bfloat16 has no results in single precision
+		for k := range wide.Mods {
+			if m := &wide.Mods[k]; m.Bits == at {
+				_, possible = m.names.lookup(0)
+				*m = off(OutF32, at.Lo)
+			}
 		}
-		narrow.Mods = append([]ModField{off(BF16, 85)}, f.Mods...)
-		wide.Mods = append([]ModField{on(BF16, 85, ".BF16_V2")}, f.Mods...)
-		all = append(all, f.on(in70|in75), narrow)
 		wide.Operands = slices.Clone(f.Operands)
 		for k := range wide.Operands {
 			if s := &wide.Operands[k]; s.Kind == KindImm {
 				s.Format = bfloat16s
 			}
 		}
-		all = append(all, wide)
+		if all = append(all, narrow); possible {
+			all = append(all, wide)
+		}
 	}
 	return slices.DeleteFunc(all, func(f Form) bool { return f.Archs == 0 })
 }

@@ -32,10 +32,12 @@ func syncsForms() []Form {
 	exchange := row(".EXCH.64", 0x5b2, []Slot{result(toUniform(rd(w2))), uregAddress("address", Bits{24, 6}, Bits{40, 24}),
 		toUniform(noReuse(regB("B", pair)))}, op(Bits{72, 2}, 1), uniform)
 	exchange.Pipe = PipeUniform
-	arrives := memory(ARRIVES, 0x9b0, []Slot{addr}, op(Bits{72, 4}, 10), mod(Arvcnt, 70, 2, &enum{text: []string{"", ".ARVCNT"}}), uniform)
-	arrives.Suffix, arrives.Archs = ".LDGSTSBAR.64", from80
+	arrives := memory(ARRIVES, 0x9b0, []Slot{addr}, op(Bits{72, 4}, 10), uniform)
+	arrives.Suffix = ".LDGSTSBAR.64"
+	counted := arrives
+	counted.Mods = slices.Insert(slices.Clone(arrives.Mods), 1, mod(Arvcnt, 70, 2, &enum{text: []string{"", ".ARVCNT"}}))
 	return []Form{
-		exchange, arrives,
+		exchange, arrives.on(from80 &^ in90), counted.on(in90),
 		row(".PHASECHK.TRANS64", 0x5a7, []Slot{result(pd(always)), addr, b}, flag(TryWait, 72, ".TRYWAIT"), op(Bits{70, 2}, 1), uniform),
 		row(".ARRIVE.TRANS64", 0x9a7, []Slot{result(rd(w1)), addr, b}, mod(SyncsRed, 73, 2, &enum{text: []string{"", ".TMASK", ".RED"}}),
 			flag(OptOut, 75, ".OPTOUT"), mod(SyncsOp, 84, 3, &enum{text: []string{"", ".A1T0", bad, ".A0TR", bad, ".ART0"}}),
@@ -61,7 +63,7 @@ func tensorCopyForms() []Form {
 		}
 	}
 	return slices.Concat(
-		rows(UTMALDG, 0x5b4, []Slot{shared, coordinates, noMask}, dims, im2col, off(Multicast, 75)),
+		rows(UTMALDG, 0x5b4, []Slot{shared, coordinates, noMask}, dims, off(Multicast, 75)),
 		rows(UTMALDG, 0x3b4, []Slot{shared, coordinates, mask}, dims, im2col, multicast),
 		rows(UTMASTG, 0x3b5, []Slot{shared, coordinates}, dims, im2col),
 		[]Form{{Op: UTMACMDFLUSH, Opcode: 0x9b7, Archs: in90, Pipe: PipeUniform, Variable: true}})

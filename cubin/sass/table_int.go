@@ -68,9 +68,16 @@ func withoutConstC(forms []Form) []Form {
 	return slices.DeleteFunc(forms, func(f Form) bool { return f.Opcode&0xe00 == formRRC })
 }
 
-// dotForms are the modes of IDP: four products of bytes, or two of halfwords with the low or high bytes of B.
+// dotForms are the modes of IDP: four products of bytes, or two of halfwords with the low or high bytes of B. From sm_75 on
+// they can be subtracted from the addend's negative.
 func dotForms(f Form, opcode uint16, b Slot) []Form {
-	f = f.with(opcode, []Slot{rd(w1), regA(plain), b, regC("C", plain)})
+	row := func(archs ArchSet, c traits) []Form {
+		return dotModes(f.with(opcode, []Slot{rd(w1), regA(plain), b, regC("C", c)}).on(archs))
+	}
+	return slices.Concat(row(in70, plain), row(from75, traits{neg: true}))
+}
+
+func dotModes(f Form) []Form {
 	var forms []Form
 	for _, m := range []struct {
 		text  string
@@ -92,11 +99,6 @@ func dotForms(f Form, opcode uint16, b Slot) []Form {
 
 func logicForms() []Form {
 	lut := Slot{Name: "LUT", Kind: KindImm, Bits: Bits{72, 8}}
-	compare := Form{Op: ISETP, Opcode: 0x00c, Archs: inAll, Pipe: PipeALU, Operands: []Slot{pd(always), pe(always)},
-		Mods: []ModField{mod(Compare, 76, 3, &intCompare), mod(U32, 73, 1, &unsignedNames), mod(BoolOp, 74, 2, &boolNames),
-			flag(EX, 72, ".EX")}}
-	low := predSource("Pq", Bits{68, 3}, 71)
-	low.Show = unlessPlain
 	lanes := []ModField{mod(Lanes, 72, 2, &laneTypes), flag(Relu, 76, ".RELU")}
 	return slices.Concat(
 		ternaryB(Form{Op: LOP3, Suffix: ".LUT", Opcode: 0x012, Archs: inAll, Pipe: PipeALU,
@@ -104,25 +106,30 @@ func logicForms() []Form {
 			plain, plain, plain, lut, pp()),
 		binary(Form{Op: IMNMX, Opcode: 0x017, Archs: before90, Pipe: PipeALU, Operands: []Slot{rd(w1)},
 			Mods: []ModField{mod(U32, 73, 1, &unsignedNames)}}, formRIR, formRCR, plain, signedIn, pp()),
-		withHidden(binary(Form{Op: VIMNMX, Opcode: 0x048, Archs: in90, Pipe: PipeALU, Operands: []Slot{rd(w1)},
-			Mods: lanes}, formRIR, formRCR, plain, signedIn, pp()), hidden(pd(never), false), hidden(pe(never), false)),
-		binary(Form{Op: VIADD, Opcode: 0x036, Archs: in90, Pipe: PipeALU, Operands: []Slot{rd(w1)}},
-			formRIR, formRCR, traits{neg: true}, traits{neg: true}),
+		binary(Form{Op: VIMNMX, Opcode: 0x048, Archs: in90, Pipe: PipeALU, Operands: []Slot{rd(w1), opaque(pd(always)), behind(pe(always))},
+			Mods: lanes}, formRIR, formRCR, plain, signedIn, pp()),
+		binary(Form{Op: VIADD, Opcode: 0x036, Archs: in90, Pipe: PipeALU, Operands: []Slot{rd(w1)},
+			Mods: []ModField{obscure(73, ".16x2")}}, formRIR, formRCR, plain, traits{neg: true}),
 		ternary(Form{Op: VIADDMNMX, Opcode: 0x046, Archs: in90, Pipe: PipeALU, Operands: []Slot{rd(w1)},
 			Mods: lanes}, plain, traits{neg: true}, plain, pp()),
 		ternary(Form{Op: VIMNMX3, Opcode: 0x00f, Archs: in90, Pipe: PipeALU, Operands: []Slot{rd(w1)},
 			Mods: lanes}, plain, plain, plain, pp()),
 		predicateLogicForms(),
-		binary(compare, formRIR, formRCR, plain, signedIn, pp(), low),
+		compareForms(),
 	)
 }
 
-// withHidden adds operands that the rows have no use for.
-func withHidden(forms []Form, unused ...Slot) []Form {
-	for i := range forms {
-		forms[i].Operands = append(slices.Clone(forms[i].Operands), unused...)
+// compareForms are ISETP. From sm_80 on it has the predicate of the low words only where it compares the high ones.
+func compareForms() []Form {
+	low := predSource("Pq", Bits{68, 3}, 71)
+	low.Show = unlessPlain
+	rows := func(archs ArchSet, extended ModField, low Slot) []Form {
+		f := Form{Op: ISETP, Opcode: 0x00c, Archs: archs, Pipe: PipeALU, Operands: []Slot{pd(always), pe(always)},
+			Mods: []ModField{mod(Compare, 76, 3, &intCompare), mod(U32, 73, 1, &unsignedNames), mod(BoolOp, 74, 2, &boolNames), extended}}
+		return binary(f, formRIR, formRCR, plain, signedIn, pp(), low)
 	}
-	return forms
+	return slices.Concat(rows(in70|in75, flag(EX, 72, ".EX"), low),
+		rows(from80, off(EX, 72), hidden(low, false)), rows(from80, on(EX, 72, ".EX"), low))
 }
 
 // predicateLogicForms are PLOP3: three predicates, any number of which, from the second on, may be sign bits of
@@ -233,9 +240,7 @@ func bitForms() []Form {
 
 func moveForms() []Form {
 	lanes := Slot{Name: "lane mask", Kind: KindImm, Bits: Bits{72, 4}, Show: unlessPlain, Default: 0xf}
-	bits := Slot{Name: "PR", Kind: KindPredSet, Access: Reads}
-	written := bits
-	written.Access = Writes
+	written := Slot{Name: "PR", Kind: KindPredSet, Access: Writes}
 	selected := regA(plain)
 	selected.Sel = &ModField{Bits: Bits{76, 2}, names: &byteNames}
 	var toPreds []Form
@@ -250,10 +255,16 @@ func moveForms() []Form {
 		unary(Form{Op: MOV, Opcode: 0x002, Archs: inAll, Pipe: PipeALU, Operands: []Slot{rd(w1)}}, plain, lanes),
 		binary(Form{Op: SEL, Opcode: 0x007, Archs: inAll, Pipe: PipeALU, Operands: []Slot{rd(w1)}},
 			formRIR, formRCR, plain, plain, pp()),
-		binary(Form{Op: P2R, Opcode: 0x003, Archs: inAll, Pipe: PipeALU, Operands: []Slot{rd(w1), bits},
-			Mods: []ModField{mod(ByteSel, 76, 2, &byteNames)}}, formRIR, formRCR, plain, signedIn),
+		fromPreds(before90, signedIn), fromPreds(in90, plain),
 		toPreds,
 	)
+}
+
+// fromPreds are P2R, whose mask prints with a sign before sm_90.
+func fromPreds(archs ArchSet, mask traits) []Form {
+	return binary(Form{Op: P2R, Opcode: 0x003, Archs: archs, Pipe: PipeALU,
+		Operands: []Slot{rd(w1), {Name: "PR", Kind: KindPredSet, Access: Reads}},
+		Mods:     []ModField{mod(ByteSel, 76, 2, &byteNames)}}, formRIR, formRCR, plain, mask)
 }
 
 func absDiffForms() []Form {
@@ -269,7 +280,7 @@ func absDiffForms() []Form {
 // imadAlias returns the spelling that nvdisasm gives an IMAD that only moves, adds or shifts.
 func imadAlias(i *Inst) string {
 	a, b, c := &i.Operands[2], &i.Operands[3], &i.Operands[4]
-	if c.Kind == KindUReg {
+	if b.Kind == KindUReg || c.Kind == KindUReg {
 		return ""
 	}
 	one := b.Kind == KindImm && b.Imm == 1

@@ -81,6 +81,11 @@ func atomicForms() []Form {
 	dest := []Slot{pd(always), rd(wAtom), address(wE), value}
 	sharedDest := []Slot{rd(wAtom), address(w1), value}
 	sharedType := mod(AtomType, 73, 2, &casTypes)
+	wide := func(op Op, opcode uint16, operands []Slot, ops ModField) []Form { // sm_90 has one of 128 bits
+		whole := printOnly(memory(op, opcode, operands, ops, only(Obscure, Bits{73, 3}, 4, 1, ".128")).on(in90))[0]
+		return []Form{memory(op, opcode, operands, ops, sharedType).on(before90),
+			memory(op, opcode, operands, ops, mod(AtomType, 73, 3, &casTypes)).on(in90), whole}
+	}
 	with := func(s []Slot, c Slot) []Slot { return append(slices.Clone(s), c) }
 	var forms []Form
 	for _, v := range []struct {
@@ -98,9 +103,8 @@ func atomicForms() []Form {
 	}
 	red := memory(RED, 0x98e, []Slot{address(wE), value}, extended(), mod(AtomOp, 87, 3, &redOps), evict(), typ, order, scope(), private())
 	global := memory(REDG, 0x98e, []Slot{address(wE), value}, extended(), mod(AtomOp, 87, 3, &redOps), evict(), integers, order, scope(), private()).on(in90)
+	forms = slices.Concat(forms, wide(ATOMS, 0x38c, with(sharedDest, noSwap), op), wide(ATOMS, 0x38d, with(sharedDest, swap), cast))
 	return append(forms, red.on(before90), global,
-		memory(ATOMS, 0x38c, with(sharedDest, noSwap), op, sharedType),
-		memory(ATOMS, 0x38d, with(sharedDest, swap), cast, sharedType),
 		memory(REDG, 0x9a6, []Slot{address(wE), value}, extended(), mod(AtomOp, 88, 2, &floatRedOps), evict(),
 			floats, order, scope(), private()).on(in90),
 		memory(ATOMG, 0x3a3, with(dest, noSwap), extended(), mod(AtomOp, 88, 2, &floatRedOps), evict(),
@@ -130,26 +134,51 @@ func countForms() []Form {
 
 // cacheForms are cache control, memory barriers and the query of an address's space.
 func cacheForms() []Form {
-	var forms []Form
-	for _, v := range []struct {
-		op     Op
-		opcode uint16
-		addr   Slot
-		mods   []ModField
-		all    *enum
-	}{
-		{CCTL, 0x98f, longAddress(wE), []ModField{extended(), mod(CctlSpc, 78, 3, &cctlCache)}, &cctlAll},
-		{CCTLL, 0x990, address(w1), nil, &cctllAll},
-	} {
-		one := mod(CctlOp, 87, 4, &cctlOps)
-		none := hidden(v.addr, false)
-		forms = append(forms,
-			memory(v.op, v.opcode, []Slot{v.addr}, append(slices.Clone(v.mods), one)...),
-			memory(v.op, v.opcode, []Slot{none}, append(slices.Clone(v.mods), mod(CctlOp, 87, 4, v.all))...))
-	}
-	return append(forms,
-		memory(MEMBAR, 0x992, nil, mod(Sem, 79, 2, &semNames), mod(Scope, 76, 3, &membarScopes), flag(MMIO, 72, ".MMIO")),
+	return append(slices.Concat(cacheControlForms(), fenceForms()),
 		memory(ERRBAR, 0x9ab, nil),
 		memory(LDGDEPBAR, 0x9af, nil).on(from80),
 		memory(QSPC, 0x3aa, []Slot{pd(always), rd(w1), address(wE)}, extended(), mod(Space, 73, 2, &spaceName)))
+}
+
+// cacheControlForms are CCTL and CCTLL, of one line or of all. From sm_80 on what works on all lines has no address size; there
+// are operations of unknown meaning besides.
+func cacheControlForms() []Form {
+	cache := mod(CctlSpc, 78, 3, &cctlCache)
+	one, all := mod(CctlOp, 87, 4, &cctlOps), mod(CctlOp, 87, 4, &cctlAll)
+	line := []Slot{longAddress(wE)}
+	none := []Slot{hidden(longAddress(wE), false)}
+	local := []Slot{address(w1)}
+	levels := obscureNames(87, 4, bad, bad, bad, bad, bad, bad, bad, bad, bad, ".PML2", ".DML2", ".RML2")
+	prefetch := only(CctlOp, Bits{87, 4}, 1, CctlPF2, ".PF2")
+	others := cctlOps
+	others.text = slices.Clone(others.text)
+	others.text[1] = bad
+	query := memory(CCTL, 0x98f, []Slot{longAddress(wE), predDest("Pd", 81, always)}, extended(), cache, prefetch,
+		only(Obscure, Bits{76, 1}, 1, 1, ".QFAULT"))
+	query.Operands[0], query.Operands[1] = query.Operands[1], query.Operands[0]
+	return slices.Concat([]Form{
+		memory(CCTL, 0x98f, line, extended(), cache, one).on(inAll &^ in89),
+		memory(CCTL, 0x98f, line, extended(), cache, mod(CctlOp, 87, 4, &others)).on(in89),
+		memory(CCTL, 0x98f, line, extended(), cache, prefetch, off(Obscure, 76)).on(in89),
+		memory(CCTL, 0x98f, none, extended(), cache, all).on(in70 | in75),
+		memory(CCTL, 0x98f, none, cache, all).on(from80),
+		memory(CCTLL, 0x990, local, one),
+		memory(CCTLL, 0x990, []Slot{hidden(local[0], false)}, mod(CctlOp, 87, 4, &cctllAll)),
+	}, printOnly(memory(CCTL, 0x98f, line, extended(), cache, levels).on(from80), query.on(in89)))
+}
+
+// fenceForms are MEMBAR. From sm_80 on MMIO is one of its semantics.
+func fenceForms() []Form {
+	row := func(archs ArchSet, mods ...ModField) Form { return memory(MEMBAR, 0x992, nil, mods...).on(archs) }
+	scopes := mod(Scope, 76, 3, &membarScopes)
+	later := semNames
+	later.text, later.value = append(slices.Clone(semNames.text), ".MMIO"), []uint16{SemSC, SemALL, SemNone, SemMMIO}
+	partial := only(Obscure, Bits{76, 3}, 6, 1, ".CTA.PARTIAL")
+	async := []ModField{mod(Scope, 76, 3, &membarScopes), on(Obscure, 73, ".ASYNC")}
+	sem, whole := mod(Sem, 79, 2, &later), off(Obscure, 73)
+	return append([]Form{
+		row(in70|in75, mod(Sem, 79, 2, &semNames), scopes, flag(MMIO, 72, ".MMIO")),
+		row(from80&^in90, sem, scopes),
+		row(in90, sem, scopes, whole),
+	}, printOnly(row(in90, sem, partial, whole), row(in90, async...))...)
 }

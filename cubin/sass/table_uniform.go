@@ -5,16 +5,22 @@ import "slices"
 // uniformForms are the uniform datapath of sm_75 and later. Most of its instructions are vector instructions with bit 7
 // of the opcode set, on uniform registers and predicates and without constants.
 func uniformForms() []Form {
-	vector := map[Op]Op{BMSK: UBMSK, IADD3: UIADD3, IMAD: UIMAD, ISETP: UISETP, LEA: ULEA, LOP3: ULOP3, PRMT: UPRMT,
+	vector := map[Op]Op{BMSK: UBMSK, IADD3: UIADD3, IMAD: UIMAD, ISETP: UISETP, LEA: ULEA, LOP3: ULOP3,
 		SEL: USEL, SGXT: USGXT, SHF: USHF}
 	var forms []Form
 	for _, f := range slices.Concat(addForms(), multiplyForms(), logicForms(), shiftForms(), leaForms(), bitForms(), moveForms()) {
 		op, ok := vector[f.Op]
+		if f.Op == ISETP { // UISETP is as ISETP from sm_80 on, on sm_75 too
+			if f.Archs&in75 != 0 {
+				continue
+			}
+			f.Archs |= in75
+		}
 		if form := f.Opcode & 0xe00; ok && f.Archs&from75 != 0 && (form == formRRR || form == formRIR || form == formRRI) {
 			forms = append(forms, f.uniform(op))
 		}
 	}
-	return slices.Concat(forms, longAddForms(), uniformPredicateForms(), uniformMoveForms(), uniformBitForms(), crossingForms())
+	return slices.Concat(forms, permuteForms(), longAddForms(), uniformPredicateForms(), uniformMoveForms(), uniformBitForms(), crossingForms())
 }
 
 // uniform returns the row of the uniform instruction op that does the same as f.
@@ -26,6 +32,18 @@ func (f Form) uniform(op Op) Form {
 	}
 	f.Mods = append(slices.Clone(f.Mods), on(UR, 91, ""))
 	return f
+}
+
+// permuteForms are UPRMT, which has no modes.
+func permuteForms() []Form {
+	var forms []Form
+	for _, f := range shiftForms() {
+		if form := f.Opcode & 0xe00; f.Op == PRMT && (form == formRRR || form == formRIR || form == formRRI) {
+			f.Mods = []ModField{off(PrmtMode, 72)}
+			forms = append(forms, f.uniform(UPRMT))
+		}
+	}
+	return forms
 }
 
 // longAddForms are UIADD3.64 of sm_90, without carries.
@@ -64,7 +82,7 @@ func uniformPredicateForms() []Form {
 	gather := Form{Op: UP2UR, Opcode: 0x883, Archs: from75, Pipe: PipeUniform,
 		Mods: []ModField{mod(ByteSel, 76, 2, &byteNames), on(UR, 91, "")},
 		Operands: []Slot{toUniform(rd(w1)), {Name: "UPR", Kind: KindUPredSet, Access: Reads}, toUniform(regA(plain)),
-			imm32("B", signed)}}
+			imm32("B", hex)}}
 	return append(forms, gather)
 }
 
@@ -112,16 +130,29 @@ func crossingForms() []Form {
 	ballot := toUniform(rd(w1))
 	ballot.Show = unlessPlain
 	reduction := &enum{text: []string{"", ".OR", ".XOR", ".SUM", ".MIN", ".MAX"}}
-	return []Form{
+	return append(readForms(), []Form{
 		{Op: S2UR, Opcode: 0x9c3, Archs: from75, Pipe: PipeUniform, Variable: true, Operands: []Slot{toUniform(rd(w1)), special}},
-		{Op: R2UR, Opcode: 0x3c2, Archs: from75 &^ in90, Pipe: PipeALU, Variable: true,
-			Operands: []Slot{pd(unlessPlain), toUniform(rd(w1)), noReuse(regA(plain))}},
-		{Op: R2UR, Opcode: 0x2ca, Archs: in90, Pipe: PipeALU, Variable: true,
-			Operands: []Slot{pd(unlessPlain), toUniform(rd(w1)), regA(plain)}},
 		{Op: VOTEU, Opcode: 0x886, Archs: from75, Pipe: PipeUniform, Operands: []Slot{ballot, toUniform(pd(always)), pp()},
 			Mods: []ModField{mod(VoteMode, 72, 2, &voteNames)}},
 		{Op: REDUX, Opcode: 0x3c4, Archs: from80, Pipe: PipeALU, Variable: true,
 			Mods:     []ModField{mod(ReduxOp, 78, 3, reduction), mod(SrcType, 73, 1, &enum{text: []string{"", ".S32"}, value: []uint16{TypeU32, TypeS32}})},
 			Operands: []Slot{toUniform(rd(w1)), noReuse(regA(plain))}},
+	}...)
+}
+
+// readForms are R2UR, which writes a predicate where a lane has another value.
+func readForms() []Form {
+	var forms []Form
+	for _, v := range []struct {
+		archs  ArchSet
+		opcode uint16
+		a      Slot
+	}{{from75 &^ in90, 0x3c2, noReuse(regA(plain))}, {in90, 0x2ca, regA(plain)}} {
+		row := func(s show, join ModField) Form {
+			return Form{Op: R2UR, Opcode: v.opcode, Archs: v.archs, Pipe: PipeALU, Variable: true,
+				Operands: []Slot{pd(s), toUniform(rd(w1)), v.a}, Mods: []ModField{join}}
+		}
+		forms = append(forms, row(unlessPlain, off(Obscure, 84)), row(always, on(Obscure, 84, ".OR")))
 	}
+	return forms
 }

@@ -98,6 +98,9 @@ func (i *Inst) appendMnemonic(dst []byte) []byte {
 // shown reports whether operand k is printed.
 func (i *Inst) shown(k int) bool {
 	s := &i.Form.Operands[k]
+	if s.behind && !i.shown(k-1) {
+		return false
+	}
 	return s.Show == always || s.Show == unlessPlain && !s.isDefault(&i.Operands[k])
 }
 
@@ -186,11 +189,11 @@ func appendSource(dst []byte, s *Slot, o *Operand) []byte {
 	return dst
 }
 
-// selInside reports whether the selector stands inside the bars of an absolute value, as that of a constant and byte
-// selectors do. All others stand behind .reuse.
+// selInside reports whether the selector stands inside the bars of an absolute value, as that of a constant, of a uniform
+// register and byte selectors do. All others stand behind .reuse.
 func (s *Slot) selInside(o *Operand) bool {
 	return o.Abs && s.Sel != nil &&
-		(o.Kind == KindConst || s.Sel.names == &byteNames || s.Sel.names == &halfByte)
+		(o.Kind == KindConst || o.Kind == KindUReg || s.Sel.names == &byteNames || s.Sel.names == &halfByte)
 }
 
 // selText returns the spelling of the operand's selector.
@@ -245,7 +248,10 @@ func (i *Inst) appendMem(dst []byte, s *Slot, o *Operand, exact bool) []byte {
 			dst = appendNumbered(append(dst, "desc[U"...), 'R', o.UReg, URZ, 'Z')
 			dst = append(dst, ']')
 		}
-		dst = append(appendNumbered(append(dst, '['), 'R', o.Reg, RZ, 'Z'), ".64"...)
+		dst = appendNumbered(append(dst, '['), 'R', o.Reg, RZ, 'Z')
+		if s.Width != w1 {
+			dst = append(dst, ".64"...)
+		}
 		if o.Offset != 0 {
 			dst = appendSigned(append(dst, '+'), int64(o.Offset))
 		}
