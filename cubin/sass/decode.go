@@ -85,7 +85,9 @@ func (i *Inst) decodeOperand(o *Operand, s *Slot, w Word) bool {
 			o.UReg = uint8(w.bits(s.URegAt))
 		}
 		o.Reg, o.Bank = RZ, uint8(w.bits(s.Bank))
-		o.Offset = int32(signExtend(raw, s.Bits.N))
+		if o.Offset = int32(signExtend(raw, s.Bits.N)); s.Descriptor {
+			o.Offset = int32(raw)
+		}
 		if s.Base.N != 0 {
 			o.Reg = uint8(w.bits(s.Base))
 		}

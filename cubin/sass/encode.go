@@ -62,7 +62,7 @@ func (i *Inst) encodeOperand(w Word, o *Operand, s *Slot) (Word, error) {
 			}
 			n /= 4
 		}
-		raw, fits = offsetBits(n, s.Bits.N, false)
+		raw, fits = offsetBits(n, s.Bits.N, s.Descriptor)
 		fits = fits && uint64(o.Bank) <= s.Bank.max()
 		w = w.with(s.Base, uint64(o.Reg)).with(s.Bank, uint64(o.Bank)).with(s.URegAt, uint64(o.UReg))
 	case KindImm, KindSReg:

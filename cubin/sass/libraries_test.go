@@ -36,7 +36,8 @@ type tally struct {
 // Of each library and architecture it takes cubins from all over the file until they have GPA_SASS_SAMPLE instructions
 // (200,000 where it is not set); GPA_SASS_ARCHS chooses the architectures, as in 70,80,90, which is what goes without
 // saying. It prints, for each architecture, the instructions, the shares that have nvdisasm's text, encode to themselves
-// and parse to themselves in the assembler's notation, and what differs, by mnemonic, the most frequent first.
+// and parse to themselves in the assembler's notation, and what differs or is opaque ([sass.Inst.Opaque]), by mnemonic, the
+// most frequent first.
 func TestLibraries(t *testing.T) {
 	dir := os.Getenv("GPA_SASS_LIBRARIES")
 	if dir == "" || os.Getenv("NVDISASM") == "" {
@@ -178,6 +179,9 @@ func (l *tally) one(arch sass.Arch, pc uint64, w sass.Word, want string) {
 		l.encoded += n
 	} else {
 		l.differs("encode", n, w, fmt.Sprintf("%016x%016x %v", back.Hi, back.Lo, err), want)
+	}
+	if inst.Opaque() {
+		l.differs("opaque", n, w, got, want)
 	}
 	exact := inst.AssemblyText(nil)
 	back, err := sass.Parse(arch, pc, exact, inst.Control)

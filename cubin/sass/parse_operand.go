@@ -144,6 +144,9 @@ func (p *parser) selector(s *Slot, o *Operand) {
 
 // constant reads c[bank][offset] or c[bank][register+offset].
 func (p *parser) constant(s *Slot, o *Operand) *SyntaxError {
+	if s.Descriptor {
+		return p.bindless(o)
+	}
 	if !p.accept("c[") {
 		return p.fail(p.pos, "a constant c[bank][offset]")
 	}
@@ -169,6 +172,25 @@ func (p *parser) constant(s *Slot, o *Operand) *SyntaxError {
 		}
 		return p.restOfAddress(o)
 	}
+	return p.offset(o)
+}
+
+// bindless reads cx[uniform register][offset].
+func (p *parser) bindless(o *Operand) *SyntaxError {
+	if err := p.literal("cx["); err != nil {
+		return err
+	}
+	if err := p.uniformRegister(&o.UReg); err != nil {
+		return err
+	}
+	if err := p.literal("]"); err != nil {
+		return err
+	}
+	p.spaces()
+	if err := p.literal("["); err != nil {
+		return err
+	}
+	o.Reg = RZ
 	return p.offset(o)
 }
 
@@ -203,14 +225,14 @@ func (p *parser) address(s *Slot, o *Operand) *SyntaxError {
 			return err
 		}
 		p.selector(s, o)
-		if s.summandText(o) == ".64" && p.accept("]") {
+		if s.summandText(o) != "" && p.accept("]") {
 			o.UReg = URZ
 			return nil
 		}
 		if !p.accept("+") {
 			return p.fail(p.pos, "+ and a uniform register")
 		}
-		if s.summandText(o) == ".64" && !strings.HasPrefix(p.rest(), "U") {
+		if s.summandText(o) != "" && !strings.HasPrefix(p.rest(), "U") {
 			o.UReg = URZ
 			return p.offset(o)
 		}

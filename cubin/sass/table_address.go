@@ -18,6 +18,7 @@ func byArch(forms []Form) []Form {
 		default:
 			all = append(all, f.on(in70))
 			all = append(all, f.on(in75).withPrefetch().withWideSummand(k)...)
+			f.Mods = slices.DeleteFunc(slices.Clone(f.Mods), func(m ModField) bool { return m.Kind == ZD })
 			for _, g := range f.on(from80).withPrefetch().withJoinedOrder() {
 				all = append(all, g.withDescriptor(k)...)
 			}
@@ -67,11 +68,13 @@ func (f Form) withSummand(k int) []Form {
 		return slices.Concat([]Form{old}, signedMatrices(k, without), signedMatrices(k, with))
 	case LDL, STL:
 		described := with.on(from80)
-		with.Mods = append(slices.Clone(f.Mods), on(UR, 91, ""), on(Descriptor, 76, ""))
-		described.Mods = append(slices.Clone(f.Mods), on(UR, 91, ""), off(Descriptor, 76))
+		before := with.on(in75)
+		with = with.on(from80)
+		with.Mods = append(slices.Clone(f.Mods), on(UR, 91, ""), off(Descriptor, 76))
+		described.Mods = append(slices.Clone(f.Mods), on(UR, 91, ""), on(Descriptor, 76, ""))
 		described.Operands = slices.Clone(with.Operands)
 		described.Operands[k].Descriptor = true
-		return slices.Concat([]Form{old, without, with}, printOnly(described))
+		return slices.Concat([]Form{old, without, before, with}, printOnly(described))
 	}
 	return []Form{old, without, with}
 }

@@ -214,9 +214,9 @@ func narrowForms() []Form {
 	return slices.Concat(
 		rows(in80|in86, traits{imm: float32s}, noC, finite, relu, halves("", ".BF16"), off(Merge, 78), constant(SrcType, TypeF32, ".PACK_AB"), round),
 		rows(hopper, traits{imm: float32s}, noC, finite, relu, halves(".F16", ".BF16"), off(Merge, 78), from, constant(Fixed, 0, ".PACK_AB"), round, format(0)),
-		rows(hopper, plain, shown, finite, relu, bytesOf, on(Merge, 78, ""), from, constant(Fixed, 0, ".PACK_AB_MERGE_C"), format(18)),
+		rows(hopper, traits{imm: float32s}, shown, finite, relu, bytesOf, on(Merge, 78, ""), from, constant(Fixed, 0, ".PACK_AB_MERGE_C"), format(18)),
 		[]Form{
-			one(regB("B", float), obscure(75, ".RELU"), only(DstType, Bits{76, 1}, 1, TypeTF32, ".TF32"), from, on(Merge, 78, ""),
+			one(regB("B", plain), obscure(75, ".RELU"), only(DstType, Bits{76, 1}, 1, TypeTF32, ".TF32"), from, on(Merge, 78, ""),
 				constant(Fixed, 0, ".PACK_B"), obscureNames(79, 3, "", bad, bad, ".RZ"), format(9)),
 			one(regB("B", plain), relu, opened, unpacked, constant(Fixed, 0, ".UNPACK_B"), format(8)),
 			one(high, relu, opened, unpacked, constant(Fixed, 0, ".UNPACK_B"), format(12)),

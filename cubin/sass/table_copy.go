@@ -15,8 +15,8 @@ func matrixMoveForms() []Form {
 // copyForms copy from global to shared memory without registers in between (PTX cp.async). The addresses have offsets of 20
 // and of 12 bits.
 func copyForms() []Form {
-	shared := Slot{Name: "shared address", Kind: KindMem, Base: Bits{16, 8}, Bits: Bits{44, 20}, Access: Reads, Default: RZ}
-	global := Slot{Name: "global address", Kind: KindMem, Base: Bits{24, 8}, Bits: Bits{32, 12}, Access: Reads, Default: RZ}
+	shared := Slot{Name: "shared address", Kind: KindMem, Base: Bits{16, 8}, Bits: Bits{44, 20}, Access: Reads, Default: RZ, sign: signAlways}
+	global := Slot{Name: "global address", Kind: KindMem, Base: Bits{24, 8}, Bits: Bits{32, 12}, Access: Reads, Default: RZ, sign: signAlways}
 	uniform := Bits{64, 6}
 	wide := func(name string, w widthRule, ureg Bits) Slot {
 		s := global

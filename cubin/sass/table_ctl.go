@@ -39,11 +39,13 @@ func collectiveForms() []Form {
 	mask.Name = "B"
 	none := Slot{Name: "B", Kind: KindReg, Show: never}
 	everyone := ModField{Kind: Fixed, names: &enum{text: []string{".ALL"}}}
-	collective := on(Collective, 86, ".COLLECTIVE")
+	collective := only(Collective, Bits{85, 2}, 2, 1, ".COLLECTIVE")
+	alone := only(Collective, Bits{85, 2}, 0, 0, "")
 	place := splitTarget(target(relative))
 	return []Form{
-		control(WARPSYNC, 0x948, []Slot{cond()}, off(Collective, 86), everyone).on(in90),
-		control(WARPSYNC, 0x348, []Slot{cond(), mask}, off(Collective, 86)).on(in90),
+		control(WARPSYNC, 0x948, []Slot{cond()}, alone, everyone).on(in90),
+		control(WARPSYNC, 0x348, []Slot{cond(), mask}, alone).on(in90),
+		control(WARPSYNC, 0x348, []Slot{cond(), mask}, only(Obscure, Bits{85, 2}, 1, 1, ".EXCLUSIVE")).on(in90),
 		control(WARPSYNC, 0x348, []Slot{cond(), mask, place}, collective).on(in90),
 		printOnly(control(WARPSYNC, 0x948, []Slot{cond(), none, place}, collective, everyone).on(in90))[0],
 		control(ENDCOLLECTIVE, 0x91b, []Slot{cond()}).on(in90),
@@ -97,19 +99,30 @@ func (f Form) on(archs ArchSet) Form {
 }
 
 func branchForms() []Form {
-	depth := mod(CallInc, 85, 2, &depthNames)
+	depth, mode := mod(CallInc, 85, 2, &depthNames), mod(BraMode, 32, 2, &braNames)
 	lanes := Slot{Name: "lane mask", Kind: KindUReg, Bits: Bits{24, 6}, Not: 30, Access: Reads, Default: URZ}
-	return []Form{
-		control(BRA, 0x947, []Slot{cond(), target(relative)}, depth, mod(BraMode, 32, 2, &braNames)).on(in70 | in75),
-		control(BRA, 0x947, []Slot{cond(), target(relative)}, depth, mod(BraMode, 32, 2, &braNames), off(UR, 91)).on(from80),
-		control(BRA, 0x947, []Slot{cond(), lanes, target(relative)}, depth, mod(BraMode, 32, 2, &braNames), on(UR, 91, "")).on(from80),
-		control(BRX, 0x949, []Slot{cond(), codeRegister(), offset(distance)}, depth),
-		control(JMP, 0x94a, []Slot{cond(), absoluteTarget()}, depth, mod(BraMode, 32, 2, &braNames)),
-		control(JMP, 0xb4a, []Slot{cond(), codeConstant(in70)}, depth, mod(BraMode, 32, 2, &braNames)).on(in70 | in75),
-		control(JMP, 0xb4a, []Slot{cond(), codeConstant(from80)}, depth, mod(BraMode, 32, 2, &braNames)).on(from80),
-		control(JMX, 0x94c, []Slot{cond(), codeRegister(), offset(signedAddress)}, depth),
-		control(EXIT, 0x94d, []Slot{cond()}, mod(ExitMode, 84, 2, &exitNames), flag(NoAtExit, 86, ".NO_ATEXIT")),
-	}
+	return slices.Concat(
+		anyLane(control(BRA, 0x947, []Slot{cond(), target(relative)}, depth, mode, off(UR, 91)).on(from80)),
+		anyLane(control(JMP, 0x94a, []Slot{cond(), absoluteTarget()}, depth, mode)),
+		anyLane(control(JMP, 0xb4a, []Slot{cond(), codeConstant(from80)}, depth, mode).on(from80)),
+		[]Form{
+			control(BRA, 0x947, []Slot{cond(), target(relative)}, depth, mode).on(in70 | in75),
+			control(BRA, 0x947, []Slot{cond(), lanes, target(relative)}, depth, mode, on(UR, 91, "")).on(from80),
+			control(BRX, 0x949, []Slot{cond(), codeRegister(), offset(distance)}, depth),
+			control(JMP, 0xb4a, []Slot{cond(), codeConstant(in70)}, depth, mode).on(in70 | in75),
+			control(JMX, 0x94c, []Slot{cond(), codeRegister(), offset(signedAddress)}, depth),
+			control(EXIT, 0x94d, []Slot{cond()}, mod(ExitMode, 84, 2, &exitNames), flag(NoAtExit, 86, ".NO_ATEXIT")),
+		})
+}
+
+// anyLane returns the rows of a branch. On sm_90 a uniform one, whose mode is the second modifier, can be .ANY.
+func anyLane(f Form) []Form {
+	others, uniform := f.on(in90), f.on(in90)
+	others.Mods, uniform.Mods = slices.Clone(f.Mods), slices.Clone(f.Mods)
+	others.Mods[1] = mod(BraMode, 32, 2, &enum{text: []string{"", bad, ".DIV", ".CONV"}})
+	uniform.Mods[1] = only(BraMode, Bits{32, 2}, 1, BraU, ".U")
+	uniform.Mods = slices.Insert(uniform.Mods, 2, obscure(84, ".ANY"))
+	return []Form{f.on(before90), others, uniform}
 }
 
 func callForms() []Form {
@@ -209,22 +222,42 @@ func warpForms() []Form {
 		control(BPT, 0x95c, []Slot{trap}, mod(BptMode, 84, 3, &bptNames)),
 	}
 	return withoutReuse(slices.Concat(forms,
-		unary(control(WARPSYNC, 0x148, []Slot{cond()}).on(in70|in75), plain),
-		unary(control(WARPSYNC, 0x148, []Slot{cond()}, obscure(86, ".EXCLUSIVE")).on(from80&^in90), plain),
+		warpSyncForms(),
 		[]Form{control(LEPC, 0x94e, []Slot{rd(w2), codeHere}).on(in90)},
 		sleepForms()))
 }
 
-// sleepForms are NANOSLEEP. From sm_80 on it has a form without a time.
+// warpSyncForms are WARPSYNC before sm_90. From sm_80 on that with a register can be exclusive, whatever that is.
+func warpSyncForms() []Form {
+	var forms []Form
+	for _, f := range unary(control(WARPSYNC, 0x148, []Slot{cond()}).on(before90), plain) {
+		if f.Opcode&0xe00 == formRRR {
+			later := f.on(from80)
+			later.Mods = []ModField{obscure(86, ".EXCLUSIVE")}
+			forms = append(forms, later)
+			f = f.on(in70 | in75)
+		}
+		forms = append(forms, f)
+	}
+	return forms
+}
+
+// sleepForms are NANOSLEEP. From sm_80 on that with an immediate can have no time at all.
 func sleepForms() []Form {
 	rows := func(archs ArchSet, mods ...ModField) []Form {
 		return unary(control(NANOSLEEP, 0x15d, []Slot{cond()}, mods...).on(archs), plain)
 	}
 	random, warp, syncs := flag(Rand, 86, ".RAND"), flag(Warp, 85, ".WARP"), flag(SyncSleep, 84, ".SYNCS")
-	clear := rows(from80, on(Obscure, 83, ".CLEAR"))
-	for k := range clear {
-		clear[k].Operands[1].Show = never
+	var forms []Form
+	for _, f := range slices.Concat(rows(before90, random, warp), rows(in90, random, warp, syncs)) {
+		if f.Operands[1].Kind != KindImm {
+			forms = append(forms, f)
+			continue
+		}
+		timed, clear := f.on(from80), f.on(from80)
+		timed.Mods = append([]ModField{off(Obscure, 83)}, f.Mods...)
+		clear.Mods, clear.Operands = []ModField{on(Obscure, 83, ".CLEAR")}, []Slot{f.Operands[0], hidden(f.Operands[1], false)}
+		forms = append(forms, f.on(in70|in75), timed, clear)
 	}
-	return slices.Concat(rows(in70|in75, random, warp), rows(in80|in86|in89, off(Obscure, 83), random, warp),
-		rows(in90, off(Obscure, 83), random, warp, syncs), clear)
+	return slices.DeleteFunc(forms, func(f Form) bool { return f.Archs == 0 })
 }

@@ -25,15 +25,15 @@ func halfForms() []Form {
 	)
 }
 
-// sums are HADD2. From sm_86 on a first source whose sum is in single precision has no absolute value.
+// sums are HADD2. From sm_86 on a sum in single precision has no absolute value of its first source and half an immediate.
 func sums(f Form) []Form {
-	first := half
-	first.abs = false
+	first, singleHalf := half, half
+	first.abs, singleHalf.imm = false, float16
 	packed, single := f.on(from86), f.on(from86)
 	packed.Mods, single.Mods = slices.Clone(f.Mods), slices.Clone(f.Mods)
 	packed.Mods[0], single.Mods[0] = off(OutF32, 78), on(OutF32, 78, ".F32")
 	return brain(slices.Concat(binary(f.on(in70|in75|in80), formRRI, formRRC, half, half),
-		binary(packed, formRRI, formRRC, half, half), binary(single, formRRI, formRRC, first, half)), in90)
+		binary(packed, formRRI, formRRC, half, half), binary(single, formRRI, formRRC, first, singleHalf)), in90)
 }
 
 // fusedForms are HFMA2 and, from sm_80 on, HFMA2.MMA, which has no selectors.

@@ -46,6 +46,7 @@ func multiplyForms() []Form {
 		withoutImmC(ternary(highWord(wide), plain, signedIn, negPair, noCarry)),
 		withoutImmC(ternary(wide, plain, signedIn, negPair, noCarry)),
 		withoutImmC(ternary(wideX, plain, signedIn, notPair, pp())),
+		printOnly(withoutImmC(ternary(highWord(wideX).on(from75), plain, signedIn, notPair, pp()))...),
 		withUniform(dotForms(dot, 0x026|formRRR, regB("B", plain)), formRUR),
 		dotForms(dot, 0x026|formRCR, constant("B", plain)),
 	)
@@ -122,13 +123,14 @@ func logicForms() []Form {
 // compareForms are ISETP. From sm_80 on it has the predicate of the low words only where it compares the high ones.
 func compareForms() []Form {
 	low := predSource("Pq", Bits{68, 3}, 71)
-	low.Show = unlessPlain
+	early := low
+	early.Show = unlessPlain
 	rows := func(archs ArchSet, extended ModField, low Slot) []Form {
 		f := Form{Op: ISETP, Opcode: 0x00c, Archs: archs, Pipe: PipeALU, Operands: []Slot{pd(always), pe(always)},
 			Mods: []ModField{mod(Compare, 76, 3, &intCompare), mod(U32, 73, 1, &unsignedNames), mod(BoolOp, 74, 2, &boolNames), extended}}
 		return binary(f, formRIR, formRCR, plain, signedIn, pp(), low)
 	}
-	return slices.Concat(rows(in70|in75, flag(EX, 72, ".EX"), low),
+	return slices.Concat(rows(in70|in75, flag(EX, 72, ".EX"), early),
 		rows(from80, off(EX, 72), hidden(low, false)), rows(from80, on(EX, 72, ".EX"), low))
 }
 
@@ -280,7 +282,7 @@ func absDiffForms() []Form {
 // imadAlias returns the spelling that nvdisasm gives an IMAD that only moves, adds or shifts.
 func imadAlias(i *Inst) string {
 	a, b, c := &i.Operands[2], &i.Operands[3], &i.Operands[4]
-	if b.Kind == KindUReg || c.Kind == KindUReg {
+	if i.Form.opaque || b.Kind == KindUReg || c.Kind == KindUReg {
 		return ""
 	}
 	one := b.Kind == KindImm && b.Imm == 1

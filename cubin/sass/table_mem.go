@@ -149,6 +149,9 @@ func cacheControlForms() []Form {
 	none := []Slot{hidden(longAddress(wE), false)}
 	local := []Slot{address(w1)}
 	levels := obscureNames(87, 4, bad, bad, bad, bad, bad, bad, bad, bad, bad, ".PML2", ".DML2", ".RML2")
+	fewer := obscureNames(87, 4, levels.names.text[:11]...)
+	reset := only(Obscure, Bits{87, 4}, 11, 1, ".RML2")
+	number := Slot{Name: "number", Kind: KindImm, Bits: Bits{73, 3}, Access: Reads, Show: unlessPlain}
 	prefetch := only(CctlOp, Bits{87, 4}, 1, CctlPF2, ".PF2")
 	others := cctlOps
 	others.text = slices.Clone(others.text)
@@ -164,7 +167,9 @@ func cacheControlForms() []Form {
 		memory(CCTL, 0x98f, none, cache, all).on(from80),
 		memory(CCTLL, 0x990, local, one),
 		memory(CCTLL, 0x990, []Slot{hidden(local[0], false)}, mod(CctlOp, 87, 4, &cctllAll)),
-	}, printOnly(memory(CCTL, 0x98f, line, extended(), cache, levels).on(from80), query.on(in89)))
+	}, printOnly(memory(CCTL, 0x98f, line, extended(), cache, levels).on(from80&^in89), query.on(in89),
+		memory(CCTL, 0x98f, line, extended(), cache, fewer).on(in89),
+		memory(CCTL, 0x98f, append(slices.Clone(line), number), extended(), cache, reset).on(in89)))
 }
 
 // fenceForms are MEMBAR. From sm_80 on MMIO is one of its semantics.

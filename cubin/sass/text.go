@@ -216,14 +216,17 @@ func appendNumbered(dst []byte, letter byte, n, constant uint8, suffix byte) []b
 
 // appendConst appends c[bank][offset] or c[bank][register+offset]. Operands with a selector have a space inside.
 func appendConst(dst []byte, s *Slot, o *Operand) []byte {
-	dst = append(dst, "c["...)
-	dst = appendHex(dst, uint64(o.Bank))
+	if s.Descriptor {
+		dst = appendNumbered(append(dst, "cx[U"...), 'R', o.UReg, URZ, 'Z')
+	} else {
+		dst = appendHex(append(dst, "c["...), uint64(o.Bank))
+	}
 	if s.Sel != nil {
 		dst = append(dst, "] ["...)
 	} else {
 		dst = append(dst, "]["...)
 	}
-	if s.URegAt.N != 0 {
+	if s.URegAt.N != 0 && !s.Descriptor {
 		dst = appendNumbered(append(dst, 'U'), 'R', o.UReg, URZ, 'Z')
 		if o.Offset != 0 {
 			dst = appendSigned(append(dst, '+'), int64(o.Offset))
@@ -233,7 +236,7 @@ func appendConst(dst []byte, s *Slot, o *Operand) []byte {
 	if s.Base.N == 0 || o.Reg == RZ && o.Offset != 0 {
 		return append(appendSigned(dst, int64(o.Offset)), ']')
 	}
-	return append(appendBase(dst, o), ']')
+	return append(s.appendBase(dst, o), ']')
 }
 
 // namedAt is the bit that makes nvdisasm name descriptors before sm_90 too.
@@ -257,7 +260,7 @@ func (i *Inst) appendMem(dst []byte, s *Slot, o *Operand, exact bool) []byte {
 		}
 		return append(dst, ']')
 	case s.URegAt.N != 0:
-		return s.appendSum(append(dst, '['), o, exact || i.Arch >= SM90, exact)
+		return i.appendSum(append(dst, '['), s, o, exact)
 	}
 	if (o.Swz != 0 && (o.Reg != RZ || exact)) || s.summandText(o) != "" {
 		dst = append(appendNumbered(append(dst, '['), 'R', o.Reg, RZ, 'Z'), s.selText(o)...)
@@ -266,18 +269,20 @@ func (i *Inst) appendMem(dst []byte, s *Slot, o *Operand, exact bool) []byte {
 		}
 		return append(dst, ']')
 	}
-	return append(appendBase(append(dst, '['), o), ']')
+	return append(s.appendBase(append(dst, '['), o), ']')
 }
 
-// appendSum appends register+uniform register+offset]. RZ is not named, but for one with a width where they are named; URZ is
-// not beside a register of 64 bits, but in exact text, where such an address must not look like one with a descriptor.
-func (s *Slot) appendSum(dst []byte, o *Operand, widths, exact bool) []byte {
-	width := s.summandText(o)
-	named := o.Reg != RZ || width == "" && s.selText(o) != "" || width != "" && widths
+// appendSum appends register+uniform register+offset]. RZ is named where it has a width or a factor, its width from sm_90 on;
+// URZ is not beside a register of 64 bits before sm_80 nor in copies. Exact text names both, so that such an address does not
+// look like one with a descriptor.
+func (i *Inst) appendSum(dst []byte, s *Slot, o *Operand, exact bool) []byte {
+	width, isCopy := s.summandText(o), i.Op == LDGSTS
+	named := o.Reg != RZ || s.selText(o) != "" && (width == "" || exact || isCopy || i.Arch >= SM90)
 	if named {
 		dst = append(appendNumbered(dst, 'R', o.Reg, RZ, 'Z'), s.selText(o)...)
 	}
-	if o.UReg != URZ || !named || width != ".64" || exact {
+	unnamed := isCopy && width != "" || width == ".64" && i.Arch < SM80
+	if o.UReg != URZ || !named || exact || !unnamed {
 		if named {
 			dst = append(dst, '+')
 		}
@@ -299,8 +304,12 @@ func (s *Slot) summandText(o *Operand) string {
 }
 
 // appendBase appends register+offset without what is zero.
-func appendBase(dst []byte, o *Operand) []byte {
-	if o.Reg == RZ && o.Offset != 0 {
+func (s *Slot) appendBase(dst []byte, o *Operand) []byte {
+	switch {
+	case o.Reg != RZ || o.Offset == 0:
+	case s.sign == signAlways:
+		return appendSigned(dst, int64(o.Offset))
+	default:
 		return appendHex(dst, uint64(uint32(o.Offset)))
 	}
 	dst = appendNumbered(dst, 'R', o.Reg, RZ, 'Z')

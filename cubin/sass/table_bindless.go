@@ -1,0 +1,26 @@
+package sass
+
+import "slices"
+
+// bindlessForms returns, for rows of sm_75 and later with a constant, rows whose constant lies in a bank that a uniform
+// register describes, as graphics code has them: cx[UR4][0x10].
+func bindlessForms(forms []Form) []Form {
+	var all []Form
+	for _, f := range forms {
+		k := slices.IndexFunc(f.Operands, func(s Slot) bool { return s.Kind == KindConst })
+		if k < 0 || f.Archs&from75 == 0 || f.opaque || f.Pipe == PipeCBU || f.Op == LDC || f.Operands[k].URegAt.N != 0 {
+			continue
+		}
+		f = f.on(from75)
+		f.Operands = slices.Clone(f.Operands)
+		c := &f.Operands[k]
+		c.Bank, c.Descriptor, c.URegAt = Bits{}, true, Bits{32, 6}
+		if f.Op == ULDC {
+			c.URegAt = Bits{24, 6}
+		}
+		f.Mods = slices.DeleteFunc(slices.Clone(f.Mods), func(m ModField) bool { return m.Kind == UR })
+		f.Mods = append(f.Mods, on(UR, uniformBit, ""))
+		all = append(all, f)
+	}
+	return printOnly(all...)
+}
