@@ -60,6 +60,7 @@ type f16Mode struct {
 	ftz   bool
 	sat   bool
 	brain bool // the halves are bf16
+	relu  bool // negative results become zero
 }
 
 // widen converts exactly.
@@ -78,6 +79,9 @@ func (m f16Mode) input(h uint16) float64 {
 }
 
 func (m f16Mode) result(x float64) uint16 {
+	if m.relu && (x < 0 || x == 0) {
+		return 0
+	}
 	if m.brain {
 		return m.brainResult(x)
 	}

@@ -167,6 +167,9 @@ func mulHalf(w *warp, o *op, at uint, x *doubles) {
 
 func compileHFMA2(p *program, o *op) error {
 	o.f16, o.run = f16ModeOf(o.inst), hfma2
+	if o.f16.relu = o.inst.Mod(sass.Relu) != 0; o.f16.relu && o.f16.sat {
+		return unsupported(o)
+	}
 	if err := exactHalf(o); err != nil {
 		return err
 	}

@@ -14,7 +14,7 @@ var intCompilers = map[sass.Op]compiler{
 	sass.IABS:  simple(layoutB, intValue, iabs),
 	sass.LEA:   compileLEA,
 	sass.IMNMX: compileIMNMX,
-	sass.VIADD: simple(layoutAB, intValue, iadd3),
+	sass.VIADD: compileVIADD,
 	sass.IDP:   compileIDP,
 
 	sass.VABSDIFF:  compileVABSDIFF,

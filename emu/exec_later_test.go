@@ -24,6 +24,7 @@ func TestLaterExecutors(t *testing.T) {
 		{sass.SM90, "VIMNMX.RELU R0, R1, R2, PT", func(a, b, _ uint32) uint32 { return uint32(max(0, min(int32(a), int32(b)))) }},
 		{sass.SM90, "VIMNMX.S16x2 R0, R1, R2, !PT", half(func(a, b int16) int16 { return max(a, b) })},
 		{sass.SM90, "VIMNMX.S16x2.RELU R0, R1, R2, PT", half(func(a, b int16) int16 { return max(0, min(a, b)) })},
+		{sass.SM90, "VIADD.16x2 R0, R1, R2", half(func(a, b int16) int16 { return a + b })},
 		{sass.SM90, "VIMNMX3 R0, R1, R2, R3, PT", func(a, b, c uint32) uint32 { return uint32(min(int32(a), int32(b), int32(c))) }},
 		{sass.SM90, "VIADDMNMX.U32 R0, R1, R2, R3, !PT", func(a, b, c uint32) uint32 { return max(a+b, c) }},
 	} {

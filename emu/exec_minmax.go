@@ -13,6 +13,21 @@ var minmaxCompilers = map[sass.Op]compiler{
 	sass.VIADDMNMX: compileMinmax(layoutABCP, func(a, b, c uint32, t *laneType, least laneOp) uint32 { return least(t.add(a, b), c) }),
 }
 
+// compileVIADD: with .16x2, sums of halves.
+func compileVIADD(p *program, o *op) error {
+	if o.inst.Mod(sass.Lanes) != sass.TypeS16x2 {
+		return simple(layoutAB, intValue, iadd3)(p, o)
+	}
+	if o.inst.Operands[2].Neg {
+		return unsupported(o)
+	}
+	add := laneTypes[sass.TypeS16x2].add
+	o.run = func(w *warp, o *op) error {
+		return w.eachLane(o, func(a, b, _ uint32) uint32 { return add(a, b) })
+	}
+	return p.resolve(o, layoutAB, intValue)
+}
+
 // layoutABCP is Rd, A, B, C, Pp.
 var layoutABCP = layout{0, none, none, 1, 2, 3, 4, none}
 

@@ -13,6 +13,9 @@ import (
 // kernels.
 var laterArchs = []sass.Arch{sass.SM75, sass.SM80, sass.SM86, sass.SM89, sass.SM90}
 
+// allArchs are all architectures.
+var allArchs = append([]sass.Arch{sass.SM70}, laterArchs...)
+
 // TestLaterGoldens holds for sm_75 to sm_90 that every committed word decodes to nvdisasm's text, encodes to itself, and
 // that its text parses to an instruction that prints the same. With -update and NVDISASM it writes the files anew.
 func TestLaterGoldens(t *testing.T) {

@@ -77,6 +77,9 @@ func (i *Inst) decodeOperand(o *Operand, s *Slot, w Word) bool {
 		if s.URegAt.N != 0 {
 			o.UReg = uint8(w.bits(s.URegAt))
 		}
+		if s.next && o.UReg != URZ {
+			o.UReg++
+		}
 		if o.Reg == RZ && !s.signedOffset() { // an absolute address
 			o.Offset = int32(raw)
 		}

@@ -315,16 +315,19 @@ func TestCoverage(t *testing.T) {
 	t.Logf("%d rows, %d with goldens", len(forms), len(have))
 }
 
-// FuzzDecode holds that no word makes the package panic, and that an accepted word encodes to itself.
+// FuzzDecode holds that no word makes the package panic, and that an accepted word encodes to itself and prints a text that
+// parses to an instruction with the same text.
 func FuzzDecode(f *testing.F) {
-	for k, g := range readGoldens(f) {
-		if k%16 == 0 {
-			f.Add(g.word.Lo, g.word.Hi)
+	for n, arch := range allArchs {
+		for k, g := range readGoldenFile(f, fmt.Sprintf("testdata/sm_%d.txt", arch)) {
+			if k%16 == 0 {
+				f.Add(uint8(n), g.word.Lo, g.word.Hi)
+			}
 		}
 	}
-	f.Fuzz(func(t *testing.T, lo, hi uint64) {
-		w := sass.Word{Lo: lo, Hi: hi}
-		i, err := sass.Decode(sass.SM70, 0x80, w)
+	f.Fuzz(func(t *testing.T, n uint8, lo, hi uint64) {
+		arch, w := allArchs[int(n)%len(allArchs)], sass.Word{Lo: lo, Hi: hi}
+		i, err := sass.Decode(arch, 0x80, w)
 		if err != nil {
 			return
 		}
@@ -336,20 +339,29 @@ func FuzzDecode(f *testing.F) {
 		if i.Text() == "" {
 			t.Errorf("%x: no text", w)
 		}
+		text := i.AssemblyText(nil)
+		if j, err := sass.Parse(arch, 0x80, text, i.Control); err != nil || j.AssemblyText(nil) != text {
+			t.Errorf("%x: %s parses to %q, %v", w, text, &j, err)
+		}
 	})
 }
 
 // TestRandomRoundTrip is FuzzDecode on random words of every form, and parses their text.
 func TestRandomRoundTrip(t *testing.T) {
-	for _, w := range sass.RandomWords(sass.SM70, rand.New(rand.NewSource(3)), 20) {
-		i, err := sass.Decode(sass.SM70, 0, w)
-		if err != nil {
-			continue // an operand without a legal value
+	for _, arch := range allArchs {
+		for _, w := range sass.RandomWords(arch, rand.New(rand.NewSource(3)), 6) {
+			i, err := sass.Decode(arch, 0, w)
+			if err != nil {
+				continue // an operand without a legal value
+			}
+			if back, err := sass.Encode(&i); err != nil || back != w {
+				t.Errorf("%s: encode: got %x, %v, want %x", &i, back, err, w)
+			}
+			text := i.AssemblyText(nil)
+			if j, err := sass.Parse(arch, 0, text, i.Control); err != nil || j.AssemblyText(nil) != text {
+				t.Errorf("sm_%d %x: %s parses to %q, %v", arch, w, text, &j, err)
+			}
 		}
-		if back, err := sass.Encode(&i); err != nil || back != w {
-			t.Errorf("%s: encode: got %x, %v, want %x", &i, back, err, w)
-		}
-		checkParse(t, &i)
 	}
 }
 

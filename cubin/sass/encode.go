@@ -53,7 +53,11 @@ func (i *Inst) encodeOperand(w Word, o *Operand, s *Slot) (Word, error) {
 	case KindMem:
 		raw, fits = offsetBits(int64(o.Offset), s.Bits.N, o.Reg == RZ && !s.signedOffset())
 		fits = fits && (o.UReg == URZ || uint64(o.UReg) <= s.URegAt.max())
-		w = w.with(s.Base, uint64(o.Reg)).with(s.URegAt, uint64(o.UReg))
+		if w = w.with(s.Base, uint64(o.Reg)); !s.next {
+			w = w.with(s.URegAt, uint64(o.UReg))
+		} else if o.UReg != URZ && uint64(o.UReg) != w.bits(s.URegAt)+1 {
+			return w, fmt.Errorf("UR%d is not the uniform register behind the other address's", o.UReg)
+		}
 	case KindConst:
 		n := int64(o.Offset)
 		if s.Format != bytes {

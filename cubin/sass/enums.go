@@ -32,9 +32,11 @@ var (
 	halfByte      = enum{text: []string{"", ".H1"}}
 	swizzleNames  = enum{text: []string{"", ".F32", ".H0_H0", ".H1_H1"}}
 	negHighNames  = enum{text: append(slices.Clone(swizzleNames.text), ".H0_NH1")}
-	signNames     = enum{text: []string{".SIGN"}}
-	layoutNames   = enum{text: []string{".ROW", ".COL"}}
-	outNames      = enum{text: []string{"", ".F32"}}
+	// descriptorNames spell the bit of described addresses in text for the assembler.
+	descriptorNames = enum{text: []string{"", ".101"}}
+	signNames       = enum{text: []string{".SIGN"}}
+	layoutNames     = enum{text: []string{".ROW", ".COL"}}
+	outNames        = enum{text: []string{"", ".F32"}}
 
 	sizeNames    = enum{text: []string{".U8", ".S8", ".U16", ".S16", "", ".64", ".128"}}
 	globalSizes  = enum{text: []string{".U8", ".S8", ".U16", ".S16", "", ".64", ".128", ".U.128"}}
@@ -67,6 +69,8 @@ var (
 		value: []uint16{CctlPF1, CctlPF2, CctlWB, CctlIV, 0, CctlRS}}
 	cctlAll = enum{text: []string{bad, bad, bad, bad, ".IVALL", bad, ".IVALLP", ".WBALL", ".WBALLP"},
 		value: []uint16{0, 0, 0, 0, CctlIVALL, 0, CctlIVALLP, CctlWBALL, CctlWBALLP}}
+	cctlLevels = enum{text: []string{bad, bad, bad, bad, bad, bad, bad, bad, bad, ".PML2", ".DML2", ".RML2"},
+		value: []uint16{0, 0, 0, 0, 0, 0, 0, 0, 0, CctlPML2, CctlDML2, CctlRML2}}
 	cctllAll = enum{text: []string{bad, bad, bad, bad, ".IVALL", bad, bad, ".WBALL"},
 		value: []uint16{0, 0, 0, 0, CctlIVALL, 0, 0, CctlWBALL}}
 	prefetchNames = enum{text: []string{"", ".LTC64B", ".LTC128B", ".LTC256B"}, value: []uint16{0, 64, 128, 256}}

@@ -354,6 +354,9 @@ const (
 	CctlIVALLP
 	CctlWBALL
 	CctlWBALLP
+	CctlPML2 // prefetch into the L2 cache
+	CctlDML2 // discard there
+	CctlRML2 // reset the eviction priority there
 )
 
 // Values of Space.

@@ -136,7 +136,7 @@ func TestNvdisasmFlips(t *testing.T) {
 	if os.Getenv("NVDISASM") == "" {
 		t.Skip("NVDISASM is not set")
 	}
-	for _, arch := range append([]sass.Arch{sass.SM70}, laterArchs...) {
+	for _, arch := range allArchs {
 		t.Run(fmt.Sprintf("sm_%d", arch), func(t *testing.T) {
 			words := flips(arch, readGoldenFile(t, fmt.Sprintf("testdata/sm_%d.txt", arch)))
 			both, here, there := compare(t, arch, words)
@@ -171,7 +171,7 @@ func TestNvdisasmRandom(t *testing.T) {
 	if os.Getenv("NVDISASM") == "" {
 		t.Skip("NVDISASM is not set")
 	}
-	for _, arch := range append([]sass.Arch{sass.SM70}, laterArchs...) {
+	for _, arch := range allArchs {
 		t.Run(fmt.Sprintf("sm_%d", arch), func(t *testing.T) {
 			words := sass.RandomWords(arch, rand.New(rand.NewSource(1)), 50)
 			both, here, there := compare(t, arch, words)

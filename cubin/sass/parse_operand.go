@@ -243,15 +243,22 @@ func (p *parser) address(s *Slot, o *Operand) *SyntaxError {
 	return p.restOfAddress(o)
 }
 
-// described reads desc[uniform register][register.64+offset], the descriptor being optional.
+// described reads desc[uniform register][register.64+offset], the descriptor being optional but where it is all that tells rows
+// apart.
 func (p *parser) described(s *Slot, o *Operand) *SyntaxError {
-	if p.accept("desc[") {
+	if p.accept("desc") {
+		p.selector(s, o)
+		if err := p.literal("["); err != nil {
+			return err
+		}
 		if err := p.uniformRegister(&o.UReg); err != nil {
 			return err
 		}
 		if !p.accept("]") {
 			return p.fail(p.pos, "]")
 		}
+	} else if s.next {
+		return p.fail(p.pos, "desc")
 	}
 	if !p.accept("[") {
 		return p.fail(p.pos, "an address [register.64+offset]")

@@ -2,6 +2,7 @@ package sass_test
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -96,20 +97,23 @@ func TestParseRejects(t *testing.T) {
 
 // FuzzParse holds that no text makes the parser panic and that what it accepts prints and parses to the same.
 func FuzzParse(f *testing.F) {
-	for k, g := range readGoldens(f) {
-		if k%16 == 0 {
-			f.Add(g.text)
+	for n, arch := range allArchs {
+		for k, g := range readGoldenFile(f, fmt.Sprintf("testdata/sm_%d.txt", arch)) {
+			if k%16 == 0 {
+				f.Add(uint8(n), g.text)
+			}
 		}
 	}
-	f.Add("@!UP3 FADD.FTZ R0, -|R1.reuse|, c[0x3][R5+-0x8] ;")
+	f.Add(uint8(0), "@!UP3 FADD.FTZ R0, -|R1.reuse|, c[0x3][R5+-0x8] ;")
 	control := sass.Control{Stall: 1, WriteBarrier: -1, ReadBarrier: -1}
-	f.Fuzz(func(t *testing.T, text string) {
-		i, err := sass.Parse(sass.SM70, 0x40, text, control)
+	f.Fuzz(func(t *testing.T, n uint8, text string) {
+		arch := allArchs[int(n)%len(allArchs)]
+		i, err := sass.Parse(arch, 0x40, text, control)
 		if err != nil {
 			return
 		}
-		j, err := sass.Parse(sass.SM70, 0x40, i.Text(), control)
-		if err != nil || j.Text() != i.Text() {
+		j, err := sass.Parse(arch, 0x40, i.AssemblyText(nil), control)
+		if err != nil || j.AssemblyText(nil) != i.AssemblyText(nil) {
 			t.Errorf("%q prints %q, which parses to %q, %v", text, &i, &j, err)
 		}
 	})

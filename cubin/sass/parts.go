@@ -154,6 +154,14 @@ func longAddress(w widthRule) Slot {
 	return a
 }
 
+// described gives an address a descriptor in the uniform registers at a place. The selector is a bit of unknown meaning:
+// where it is set, nvdisasm names the descriptor before sm_90 too.
+func described(address Slot, at Bits) Slot {
+	address.Descriptor, address.URegAt = true, at
+	address.Sel = &ModField{Bits: Bits{101, 1}, names: &descriptorNames}
+	return address
+}
+
 // noReuse takes an operand of a unit that has no register-file cache.
 func noReuse(s Slot) Slot {
 	s.Reuse = 0

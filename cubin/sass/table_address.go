@@ -67,14 +67,14 @@ func (f Form) withSummand(k int) []Form {
 	case LDSM, STSM:
 		return slices.Concat([]Form{old}, signedMatrices(k, without), signedMatrices(k, with))
 	case LDL, STL:
-		described := with.on(from80)
 		before := with.on(in75)
 		with = with.on(from80)
 		with.Mods = append(slices.Clone(f.Mods), on(UR, 91, ""), off(Descriptor, 76))
-		described.Mods = append(slices.Clone(f.Mods), on(UR, 91, ""), on(Descriptor, 76, ""))
-		described.Operands = slices.Clone(with.Operands)
-		described.Operands[k].Descriptor = true
-		return slices.Concat([]Form{old, without, before, with}, printOnly(described))
+		rare := with
+		rare.Mods = append(slices.Clone(f.Mods), on(UR, 91, ""), on(Descriptor, 76, ""))
+		rare.Operands = slices.Clone(with.Operands)
+		rare.Operands[k] = described(rare.Operands[k], rare.Operands[k].URegAt)
+		return slices.Concat([]Form{old, without, before, with}, printOnly(rare))
 	}
 	return []Form{old, without, with}
 }
@@ -179,7 +179,8 @@ func (f Form) withDescriptor(k int) []Form {
 	sums := with.summands(k, at.long, off(Descriptor, at.descriptor))
 	with.Mods = append(slices.Clone(f.Mods), on(UR, 91, ""), on(Addr64, at.long, ""), on(Descriptor, at.descriptor, ""))
 	a := &with.Operands[k]
-	a.URegAt, a.Descriptor, a.Bits = with.uregAt(), true, Bits{40, 24}
+	*a = described(*a, with.uregAt())
+	a.Bits = Bits{40, 24}
 	return append([]Form{without, with}, sums...)
 }
 
@@ -213,6 +214,8 @@ func (f Form) withJoinedOrder() []Form {
 		row(only(Order, at, 0, OrderWeak, "")),
 		row(strong, mod(Scope, at.Lo, at.N, &joinedScopes)),
 	}
+	mmio := ModField{Kind: Order, names: &enum{text: []string{".MMIO"}, value: []uint16{OrderMMIO}}}
+	rows = append(rows, row(mmio, mod(Scope, at.Lo, at.N, &mmioScopes)))
 	rare := rareOrders
 	if _, ok := f.Mods[order].names.code(OrderConstant); ok {
 		rows = append(rows, row(only(Order, at, 4, OrderConstant, ".CONSTANT")))
@@ -225,7 +228,7 @@ func (f Form) withJoinedOrder() []Form {
 
 // rareOrders are the codes of the joined field of order and scope that compilers do not write.
 var rareOrders = enum{text: []string{bad, ".CONSTANT.PRIVATE", ".CONSTANT.CTA", ".CONSTANT.CTA.PRIVATE", bad, bad,
-	".STRONG.GPU.PRIVATE", bad, ".MMIO.GPU", ".CONSTANT.SM", bad, ".CONSTANT.SM.PRIVATE", ".MMIO.SYS", ".CONSTANT.VC",
+	".STRONG.GPU.PRIVATE", bad, bad, ".CONSTANT.SM", bad, ".CONSTANT.SM.PRIVATE", bad, ".CONSTANT.VC",
 	".CONSTANT.VC.PRIVATE", ".CONSTANT.GPU"}}
 
 // addrScales are the factors of the register of an address in shared memory.
@@ -245,6 +248,10 @@ func joinOrder(forms []Form) []Form {
 	}
 	return all
 }
+
+// mmioScopes are those of accesses to input and output.
+var mmioScopes = enum{text: []string{bad, bad, bad, bad, bad, bad, bad, bad, ".GPU", bad, bad, bad, ".SYS"},
+	value: []uint16{0, 0, 0, 0, 0, 0, 0, 0, ScopeGPU, 0, 0, 0, ScopeSYS}}
 
 // joinedScopes are the codes of strong accesses in the joined field of order and scope.
 var joinedScopes = enum{text: []string{bad, bad, bad, bad, bad, ".SM", bad, ".GPU", bad, bad, ".SYS"},

@@ -172,8 +172,8 @@ func packForms() []Form {
 			only(DstType, Bits{75, 2}, 2, TypeF32, ".F32"), only(SrcType, Bits{74, 1}, code, typ, text), mod(Round, 78, 2, &roundNames),
 			only(SrcType2, Bits{84, 2}, 2, TypeNone, "")}}, t)
 	}
-	return slices.Concat(narrowForms(), clamp(in75|in80, ModField{Kind: Fixed, names: &enum{text: []string{".SAT"}}}),
-		clamp(in86|in89, obscureNames(74, 2, ".SAT", "", ".SATRELU")), clamp(in90, obscureNames(74, 2, "", ".SAT", ".SATRELU")),
+	return slices.Concat(narrowForms(), clamp(in75|in80, ModField{Kind: Sat, names: &enum{text: []string{".SAT"}, value: []uint16{1}}}),
+		clamp(in86|in89, mod(Sat, 74, 2, &enum{text: []string{".SAT", "", ".SATRELU"}, value: []uint16{1, 0, 2}})), clamp(in90, mod(Sat, 74, 2, &enum{text: []string{"", ".SAT", ".SATRELU"}})),
 		single(0, TypeU32, ".U32", plain), single(1, TypeS32, ".S32", signedIn))
 }
 
@@ -210,17 +210,21 @@ func narrowForms() []Form {
 	}
 	opened, brain := only(DstType, Bits{76, 1}, 0, TypeF16, ".F16"), only(Obscure, Bits{76, 1}, 1, 1, ".BF16")
 	high := regB("B", plain)
-	high.Sel = &ModField{Bits: Bits{60, 1}, names: &halfByte}
+	high.Sel = &ModField{names: &enum{text: []string{".H1"}, value: []uint16{uint16(SelH1)}}}
+	narrowed := one(regB("B", plain), finite, relu, bytesOf, only(SrcType, Bits{73, 2}, 1, TypeF16, ".F16"), off(Merge, 78),
+		constant(Fixed, 0, ".UNPACK_B_MERGE_C"), format(18))
+	narrowed.Operands[3] = shown
 	return slices.Concat(
 		rows(in80|in86, traits{imm: float32s}, noC, finite, relu, halves("", ".BF16"), off(Merge, 78), constant(SrcType, TypeF32, ".PACK_AB"), round),
 		rows(hopper, traits{imm: float32s}, noC, finite, relu, halves(".F16", ".BF16"), off(Merge, 78), from, constant(Fixed, 0, ".PACK_AB"), round, format(0)),
 		rows(hopper, traits{imm: float32s}, shown, finite, relu, bytesOf, on(Merge, 78, ""), from, constant(Fixed, 0, ".PACK_AB_MERGE_C"), format(18)),
 		[]Form{
-			one(regB("B", plain), obscure(75, ".RELU"), only(DstType, Bits{76, 1}, 1, TypeTF32, ".TF32"), from, on(Merge, 78, ""),
-				constant(Fixed, 0, ".PACK_B"), obscureNames(79, 3, "", bad, bad, ".RZ"), format(9)),
+			one(regB("B", plain), relu, only(DstType, Bits{76, 1}, 1, TypeTF32, ".TF32"), from, on(Merge, 78, ""),
+				constant(Fixed, 0, ".PACK_B"), round, format(9)),
 			one(regB("B", plain), relu, opened, unpacked, constant(Fixed, 0, ".UNPACK_B"), format(8)),
 			one(high, relu, opened, unpacked, constant(Fixed, 0, ".UNPACK_B"), format(12)),
 			one(regB("B", plain), relu, brain, unpacked, constant(Fixed, 0, ".UNPACK_B"), format(8)),
 			one(high, relu, brain, unpacked, constant(Fixed, 0, ".UNPACK_B"), format(12)),
+			narrowed,
 		})
 }

@@ -24,9 +24,8 @@ func copyForms() []Form {
 		s.Sel = &ModField{names: &enum{text: []string{name}}}
 		return s
 	}
-	described, summed := global, shared
-	described.Width, described.URegAt, described.Descriptor = w2, uniform, true
-	summed.URegAt = uniform
+	far, summed := described(global, uniform), shared
+	far.Width, summed.URegAt = w2, uniform
 	row := func(opcode uint16, to, from Slot, flags ...ModField) []Form {
 		f := memory(LDGSTS, opcode, []Slot{to, from, cond()},
 			ModField{Kind: E, names: &enum{text: []string{".E"}, value: []uint16{1}}},
@@ -41,10 +40,13 @@ func copyForms() []Form {
 		return forms
 	}
 	var forms []Form
-	forms = append(forms, row(0xfae, shared, described, on(Descriptor, 76, ""), on(Addr64, 70, ""))...)
+	forms = append(forms, row(0xfae, shared, far, on(Descriptor, 76, ""), on(Addr64, 70, ""))...)
 	forms = append(forms, row(0xfae, shared, wide(".64", w2, uniform), off(Descriptor, 76), on(Addr64, 70, ""))...)
 	forms = append(forms, row(0xfae, shared, wide(".U32", w1, uniform), off(Descriptor, 76), off(Addr64, 70))...)
-	return append(forms, row(0xdae, summed, wide(".64", w2, Bits{}), on(Addr64, 70, ""))...)
+	following := far
+	following.next = true
+	forms = append(forms, row(0xdae, summed, following, on(Descriptor, 76, ""), on(Addr64, 70, ""))...)
+	return append(forms, row(0xdae, summed, wide(".64", w2, Bits{}), off(Descriptor, 76), on(Addr64, 70, ""))...)
 }
 
 // copyOrders are the codes of order and scope of LDGSTS, rareCopyOrders those that compilers do not write.

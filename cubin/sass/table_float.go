@@ -20,7 +20,7 @@ func floatForms() []Form {
 	mufu.Variable = true
 	later := mufu.on(from75)
 	mufu = mufu.on(in70)
-	later.Mods = []ModField{mod(MufuFn, 74, 4, &mufuNames75), off(SrcType, 72), off(SrcType2, 73)}
+	later.Mods = []ModField{mod(MufuFn, 74, 4, &mufuNames75), only(SrcType, Bits{72, 2}, 0, TypeF32, "")}
 	mufu64 := mufu // of the high word of a double
 	mufu64.Archs, mufu64.Mods = inAll, []ModField{mod(MufuFn, 74, 4, &mufu64Names)}
 	high := double
@@ -39,8 +39,26 @@ func floatForms() []Form {
 		withoutReuse(binary(check, formRIR, formRCR, float, float)),
 		withoutReuse(unary(mufu, float)),
 		withoutReuse(unary(later, float)),
+		halfFunctionForms(later),
 		withoutReuse(unary(mufu64, high)),
 	)
+}
+
+// halfFunctionForms are MUFU of a half of a register, which becomes a half.
+func halfFunctionForms(f Form) []Form {
+	row := func(archs ArchSet, code int, typ uint16, text string, imm format) []Form {
+		g := f.on(archs)
+		g.Mods = []ModField{f.Mods[0], only(SrcType, Bits{72, 2}, code, typ, text)}
+		forms := withoutReuse(unary(g, traits{neg: true, abs: true, imm: imm}))
+		for k := range forms {
+			if b := &forms[k].Operands[1]; b.Kind != KindImm {
+				b.Sel = &ModField{Bits: Bits{60, 2}, names: &halfByte}
+			}
+		}
+		return forms
+	}
+	return slices.Concat(row(from75&^in90, 2, TypeF16, ".F16", float16), row(in90, 1, TypeF16, ".F16", float16),
+		row(in90, 2, TypeBF16, ".BF16", bfloat16))
 }
 
 // minimumForms are a minimum or maximum of floating-point numbers. From sm_80 on it can be a NaN where one of them is,

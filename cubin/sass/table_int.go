@@ -110,7 +110,7 @@ func logicForms() []Form {
 		binary(Form{Op: VIMNMX, Opcode: 0x048, Archs: in90, Pipe: PipeALU, Operands: []Slot{rd(w1), opaque(pd(always)), behind(pe(always))},
 			Mods: lanes}, formRIR, formRCR, plain, signedIn, pp()),
 		binary(Form{Op: VIADD, Opcode: 0x036, Archs: in90, Pipe: PipeALU, Operands: []Slot{rd(w1)},
-			Mods: []ModField{obscure(73, ".16x2")}}, formRIR, formRCR, plain, traits{neg: true}),
+			Mods: []ModField{mod(Lanes, 73, 1, &enum{text: []string{"", ".16x2"}, value: []uint16{TypeS32, TypeS16x2}})}}, formRIR, formRCR, plain, traits{neg: true}),
 		ternary(Form{Op: VIADDMNMX, Opcode: 0x046, Archs: in90, Pipe: PipeALU, Operands: []Slot{rd(w1)},
 			Mods: lanes}, plain, traits{neg: true}, plain, pp()),
 		ternary(Form{Op: VIMNMX3, Opcode: 0x00f, Archs: in90, Pipe: PipeALU, Operands: []Slot{rd(w1)},

@@ -140,17 +140,17 @@ func cacheForms() []Form {
 		memory(QSPC, 0x3aa, []Slot{pd(always), rd(w1), address(wE)}, extended(), mod(Space, 73, 2, &spaceName)))
 }
 
-// cacheControlForms are CCTL and CCTLL, of one line or of all. From sm_80 on what works on all lines has no address size; there
-// are operations of unknown meaning besides.
+// cacheControlForms are CCTL and CCTLL, of one line or of all. From sm_80 on what works on all lines has no address size, and
+// lines of the L2 cache can be prefetched, discarded and have their priority reset.
 func cacheControlForms() []Form {
 	cache := mod(CctlSpc, 78, 3, &cctlCache)
 	one, all := mod(CctlOp, 87, 4, &cctlOps), mod(CctlOp, 87, 4, &cctlAll)
 	line := []Slot{longAddress(wE)}
 	none := []Slot{hidden(longAddress(wE), false)}
 	local := []Slot{address(w1)}
-	levels := obscureNames(87, 4, bad, bad, bad, bad, bad, bad, bad, bad, bad, ".PML2", ".DML2", ".RML2")
-	fewer := obscureNames(87, 4, levels.names.text[:11]...)
-	reset := only(Obscure, Bits{87, 4}, 11, 1, ".RML2")
+	levels := mod(CctlOp, 87, 4, &cctlLevels)
+	fewer := mod(CctlOp, 87, 4, &enum{text: cctlLevels.text[:11], value: cctlLevels.value[:11]})
+	reset := only(CctlOp, Bits{87, 4}, 11, CctlRML2, ".RML2")
 	number := Slot{Name: "number", Kind: KindImm, Bits: Bits{73, 3}, Access: Reads, Show: unlessPlain}
 	prefetch := only(CctlOp, Bits{87, 4}, 1, CctlPF2, ".PF2")
 	others := cctlOps
@@ -167,9 +167,9 @@ func cacheControlForms() []Form {
 		memory(CCTL, 0x98f, none, cache, all).on(from80),
 		memory(CCTLL, 0x990, local, one),
 		memory(CCTLL, 0x990, []Slot{hidden(local[0], false)}, mod(CctlOp, 87, 4, &cctllAll)),
-	}, printOnly(memory(CCTL, 0x98f, line, extended(), cache, levels).on(from80&^in89), query.on(in89),
+		memory(CCTL, 0x98f, line, extended(), cache, levels).on(from80 &^ in89),
 		memory(CCTL, 0x98f, line, extended(), cache, fewer).on(in89),
-		memory(CCTL, 0x98f, append(slices.Clone(line), number), extended(), cache, reset).on(in89)))
+	}, printOnly(query.on(in89)), []Form{memory(CCTL, 0x98f, append(slices.Clone(line), opaque(number)), extended(), cache, reset).on(in89)})
 }
 
 // fenceForms are MEMBAR. From sm_80 on MMIO is one of its semantics.

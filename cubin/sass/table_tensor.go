@@ -102,13 +102,13 @@ func wholeMatrixForms() []Form {
 			{archs: from80, code: 0, shape: Mma1688, text: ".1688", a: w2, b: w1},
 			{archs: from80, code: 1, shape: Mma16816, text: ".16816", a: w4, b: w2},
 			{archs: from80, code: 1, shape: Mma16816, text: ".16816", a: w2, b: w2, sparse: true},
-			{archs: from80, code: 2, shape: Mma16832, text: ".16832", a: w4, b: w4, sparse: true},
+			{archs: from80, code: 3, shape: Mma16832, text: ".16832", a: w4, b: w4, sparse: true},
 		}},
 		{1, TypeBF16, ".BF16", false, []product{
 			{archs: from80, code: 0, shape: Mma1688, text: ".1688", a: w2, b: w1},
 			{archs: from80, code: 1, shape: Mma16816, text: ".16816", a: w4, b: w2},
 			{archs: from80, code: 1, shape: Mma16816, text: ".16816", a: w2, b: w2, sparse: true},
-			{archs: from80, code: 2, shape: Mma16832, text: ".16832", a: w4, b: w4, sparse: true},
+			{archs: from80, code: 3, shape: Mma16832, text: ".16832", a: w4, b: w4, sparse: true},
 		}},
 		{2, TypeTF32, ".TF32", false, []product{
 			{archs: from80, code: 2, shape: Mma1684, text: ".1684", a: w2, b: w1},

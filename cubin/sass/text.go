@@ -16,7 +16,8 @@ func (i *Inst) TextWith(label func(target uint64) string) string {
 func (i *Inst) Mnemonic() string { return string(i.appendMnemonic(nil)) }
 
 // AssemblyText is TextWith and what nvdisasm leaves out though [Parse] needs it to make the same word again: the descriptor
-// of an access before sm_90, in sm_90's notation, and the payload of a NaN, as the bits of the field.
+// of an access before sm_90, in sm_90's notation, as desc.101 where bit 101 is set, which makes nvdisasm name it too; and the
+// payload of a NaN, as the bits of the field.
 func (i *Inst) AssemblyText(label func(target uint64) string) string {
 	return string(i.appendNotation(nil, notation{label: label, exact: true}))
 }
@@ -239,17 +240,16 @@ func appendConst(dst []byte, s *Slot, o *Operand) []byte {
 	return append(s.appendBase(dst, o), ']')
 }
 
-// namedAt is the bit that makes nvdisasm name descriptors before sm_90 too.
-const namedAt = 101
-
 // appendMem appends [register+offset], [register+uniform register+offset] or, with a descriptor, [register.64+offset],
 // before which only sm_90 names the descriptor, others where the text is to be exact.
 func (i *Inst) appendMem(dst []byte, s *Slot, o *Operand, exact bool) []byte {
 	switch {
 	case s.Descriptor:
-		if i.Arch >= SM90 || exact || i.Word.bit(namedAt) {
-			dst = appendNumbered(append(dst, "desc[U"...), 'R', o.UReg, URZ, 'Z')
-			dst = append(dst, ']')
+		if i.Arch >= SM90 || exact || o.Swz != 0 {
+			if dst = append(dst, "desc"...); exact {
+				dst = append(dst, s.selText(o)...)
+			}
+			dst = append(appendNumbered(append(dst, "[U"...), 'R', o.UReg, URZ, 'Z'), ']')
 		}
 		dst = appendNumbered(append(dst, '['), 'R', o.Reg, RZ, 'Z')
 		if s.Width != w1 {
