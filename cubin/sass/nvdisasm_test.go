@@ -77,8 +77,45 @@ func textOf(t testing.TB, listing string, n int, bad map[int]bool) []string {
 	return text
 }
 
+// undefined are words that nvdisasm gives a text and the table has no row for, as nothing is known to have them.
+var undefined = []struct {
+	arch sass.Arch      // 0 for all
+	bit  uint8          // that is set, 0 for none
+	text *regexp.Regexp // of nvdisasm, behind the guard
+	why  string
+}{
+	{sass.SM75, 91, regexp.MustCompile(``), "on sm_75 nvdisasm ignores the bit of uniform operands where there can be none"},
+	{0, 0, regexp.MustCompile(`^[HID]MMA\.`), "shapes and types that the PTX ISA's mma does not have"},
+	{0, 0, regexp.MustCompile(`^MOVM\.16\.M8(32|64) `), "the PTX ISA's movmatrix has matrices of 8 by 8 halves only"},
+	{0, 0, regexp.MustCompile(`^F2FP\.`), "conversions that the PTX ISA does not have for the architecture"},
+	{0, 72, regexp.MustCompile(`^MUFU\.`), "nvdisasm ignores the bit"},
+	{0, 0, regexp.MustCompile(`^ATOMS\.CAS `), "nvdisasm ignores bits of the operation"},
+	{sass.SM70, 0, regexp.MustCompile(`^ATOM\.CAS\.EU`), "an order that nvdisasm has no name for and ignores"},
+	{0, 91, regexp.MustCompile(`^(CALL|RET)\.REL\.\w+ UR`), "no compiler calls by a distance in uniform registers"},
+}
+
+func isUndefined(arch sass.Arch, w sass.Word, text string) bool {
+	if strings.HasPrefix(text, "@") {
+		_, text, _ = strings.Cut(text, " ")
+	}
+	for _, u := range undefined {
+		if (u.arch == 0 || u.arch == arch) && (u.bit == 0 || bit(w, u.bit)) && u.text.MatchString(text) {
+			return true
+		}
+	}
+	return false
+}
+
+func bit(w sass.Word, n uint8) bool {
+	if n < 64 {
+		return w.Lo>>n&1 != 0
+	}
+	return w.Hi>>(n-64)&1 != 0
+}
+
 // compare checks the text of every word against nvdisasm's. Words that either side rejects are counted, not compared:
-// a legal word of a program is accepted by both, and nvdisasm names illegal field values INVALID or ???.
+// a legal word of a program is accepted by both, and nvdisasm names illegal field values INVALID or ???. What only nvdisasm
+// accepts must be undefined.
 func compare(t *testing.T, arch sass.Arch, words []sass.Word) (both, onlyHere, onlyThere int) {
 	t.Helper()
 	const batch = 1 << 13
@@ -89,8 +126,9 @@ func compare(t *testing.T, arch sass.Arch, words []sass.Word) (both, onlyHere, o
 			illegal := want == "" || strings.Contains(want, "INVALID") || strings.Contains(want, "???")
 			switch {
 			case err != nil && !illegal:
-				onlyThere++
-				t.Logf("unknown here: %016x%016x %s", part[i].Hi, part[i].Lo, want)
+				if onlyThere++; !isUndefined(arch, part[i], want) {
+					t.Errorf("unknown here: %016x%016x %s", part[i].Hi, part[i].Lo, want)
+				}
 			case err != nil:
 			case illegal:
 				onlyHere++
@@ -176,9 +214,6 @@ func TestNvdisasmRandom(t *testing.T) {
 			words := sass.RandomWords(arch, rand.New(rand.NewSource(1)), 50)
 			both, here, there := compare(t, arch, words)
 			t.Logf("%d words: %d agree, %d accepted here only, %d there only", len(words), both, here, there)
-			if there > 0 {
-				t.Errorf("%d words are known to nvdisasm only", there)
-			}
 		})
 	}
 }

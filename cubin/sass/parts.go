@@ -78,7 +78,7 @@ func regC(name string, t traits) Slot {
 // imm32 is the immediate at bit 32.
 func imm32(name string, f format) Slot {
 	s := Slot{Name: name, Kind: KindImm, Bits: Bits{32, 32}, Access: Reads, Format: f}
-	if f == float16 {
+	if f == float16 || f == bfloat16 {
 		s.Bits.N = 16
 	}
 	return s

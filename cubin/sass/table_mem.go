@@ -80,11 +80,11 @@ func atomicForms() []Form {
 	order := mod(Order, 79, 2, &atomOrders)
 	dest := []Slot{pd(always), rd(wAtom), address(wE), value}
 	sharedDest := []Slot{rd(wAtom), address(w1), value}
+	whole := only(Obscure, Bits{73, 3}, 4, 1, ".128")
 	sharedType := mod(AtomType, 73, 2, &casTypes)
 	wide := func(op Op, opcode uint16, operands []Slot, ops ModField) []Form { // sm_90 has one of 128 bits
-		whole := printOnly(memory(op, opcode, operands, ops, only(Obscure, Bits{73, 3}, 4, 1, ".128")).on(in90))[0]
 		return []Form{memory(op, opcode, operands, ops, sharedType).on(before90),
-			memory(op, opcode, operands, ops, mod(AtomType, 73, 3, &casTypes)).on(in90), whole}
+			memory(op, opcode, operands, ops, mod(AtomType, 73, 3, &casTypes)).on(in90), of128(memory(op, opcode, operands, ops, whole))}
 	}
 	with := func(s []Slot, c Slot) []Slot { return append(slices.Clone(s), c) }
 	var forms []Form
@@ -99,6 +99,8 @@ func atomicForms() []Form {
 		forms = append(forms,
 			memory(v.op, v.any, with(dest, noSwap), extended(), v.anyMod, evict(), typ, order, scope(), private()).on(before90),
 			memory(v.op, v.any, with(dest, noSwap), extended(), v.anyMod, evict(), integers, order, scope(), private()).on(in90),
+			of128(memory(v.op, v.any, with(dest, noSwap), extended(), v.anyMod, evict(), whole, order, scope(), private())),
+			of128(memory(v.op, v.compare, with(dest, swap), extended(), v.compareMod, evict(), whole, order, scope(), private())),
 			memory(v.op, v.compare, with(dest, swap), extended(), v.compareMod, evict(), casType, order, scope(), private()))
 	}
 	red := memory(RED, 0x98e, []Slot{address(wE), value}, extended(), mod(AtomOp, 87, 3, &redOps), evict(), typ, order, scope(), private())
@@ -109,6 +111,18 @@ func atomicForms() []Form {
 			floats, order, scope(), private()).on(in90),
 		memory(ATOMG, 0x3a3, with(dest, noSwap), extended(), mod(AtomOp, 88, 2, &floatRedOps), evict(),
 			floats, order, scope(), private()).on(in90))
+}
+
+// of128 turns a row of atomics into that of 128 bits, which sm_90 has and nothing executes.
+func of128(f Form) Form {
+	f = f.on(in90)
+	f.opaque, f.Operands = true, slices.Clone(f.Operands)
+	for k := range f.Operands {
+		if s := &f.Operands[k]; s.Width == wAtom {
+			s.Width = w4
+		}
+	}
+	return f
 }
 
 // countForms count the lanes that meet at an address of shared memory, or arrivals at a barrier there (sm_80 and later).

@@ -349,6 +349,8 @@ func (s *Slot) appendImm(dst []byte, v uint64, exact bool) []byte {
 		return appendFloat64(dst, v)
 	case float16:
 		return appendFloat16(dst, uint16(v))
+	case bfloat16:
+		return appendFloat32(dst, uint32(v)<<16)
 	case float16s:
 		dst = appendFloat16(dst, uint16(v>>16))
 		return appendFloat16(append(dst, ", "...), uint16(v))
@@ -372,6 +374,8 @@ func (f format) isNaN(v uint64) bool {
 		return v&(1<<63-1) > 0x7ff<<52
 	case float16:
 		return half(v)
+	case bfloat16:
+		return brain(v)
 	case float16s:
 		return half(v) || half(v>>16)
 	case bfloat16s:
