@@ -77,10 +77,10 @@ func (p *program) compileOne(o *op, c *cubin.Code, in *sass.Inst, index int32) {
 	case in.Op == sass.OpNone: // its guard is not known either: whoever comes here fails
 		o.guard, o.guardNot = sass.PT, false
 		err = fmt.Errorf("unknown instruction word %#016x_%016x", in.Word.Hi, in.Word.Lo)
-	case in.Opaque():
-		err = unsupported(o)
 	case compile == nil:
 		err = fmt.Errorf("%s is not supported", in.Op)
+	case in.Opaque():
+		err = unsupported(o)
 	default:
 		err = compile(p, o)
 	}

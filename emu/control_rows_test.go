@@ -150,6 +150,14 @@ func TestControlRows(t *testing.T) {
 			IADD3 R9, R9, 0x20, RZ
 			RET.REL.NODEC R20 0x0
 			IADD3 R9, R9, 0x40, RZ`, codeBase+0x80, codeBase+0xa0), func(n uint32) uint32 { return n + 0x60 }},
+		{"BRA.U and JMP.U", sass.SM70, fmt.Sprintf(`
+			MOV R9, R0
+			BRA.U on
+			BPT.TRAP 0x1
+			on:
+			JMP.U %#x
+			BPT.TRAP 0x1
+			IADD3 R9, R9, 0x20, RZ`, codeBase+0x70), func(n uint32) uint32 { return n + 0x20 }},
 		{"BRA.DIV and BRA.CONV of all lanes", sass.SM75, `
 			MOV R9, RZ
 			BRA.DIV ~URZ, apart
@@ -337,10 +345,12 @@ func TestOrderingRows(t *testing.T) {
 		if !slices.Contains(ordering, f.Op) {
 			continue
 		}
-		samples(f, r, 5, func(in sass.Inst) bool {
+		done := 0
+		samples(f, r, 50, func(in sass.Inst) bool {
 			if refused(in) {
 				return true
 			}
+			done++
 			x := newMemoryTest(t, in, r)
 			x.w.active = allLanes
 			regs, preds, memory := x.contents()
@@ -352,7 +362,7 @@ func TestOrderingRows(t *testing.T) {
 				t.Errorf("%s changes something", in.Text())
 			}
 			tested.Store(f, true)
-			return true
+			return done < 5
 		})
 	}
 }

@@ -17,11 +17,12 @@ func TestHalfRelu(t *testing.T) {
 	}{
 		{"HFMA2 R0, R1, R2, R3", "HFMA2.RELU R0, R1, R2, R3", func(h uint16) bool { return h&0x7fff > 0x7c00 }},
 		{"HFMA2.MMA R0, R1, R2, R3", "HFMA2.MMA.RELU R0, R1, R2, R3", func(h uint16) bool { return h&0x7fff > 0x7c00 }},
+		{"HFMA2.MMA.BF16_V2 R0, R1, R2, R3", "HFMA2.MMA.BF16_V2.RELU R0, R1, R2, R3", func(h uint16) bool { return h&0x7fff > 0x7f80 }},
 		{"HFMA2.BF16_V2 R0, R1, R2, R3", "HFMA2.BF16_V2.RELU R0, R1, R2, R3", func(h uint16) bool { return h&0x7fff > 0x7f80 }},
 	} {
-		t.Run(c.relu, func(t *testing.T) {
+		onArchitectures(t, c.relu, func(t *testing.T, arch sass.Arch) {
 			r := rand.New(rand.NewPCG(7, 8))
-			bare, relu := newTestWarpOn(t, sass.SM80, c.bare), newTestWarpOn(t, sass.SM80, c.relu)
+			bare, relu := newTestWarp(t, arch, c.bare), newTestWarp(t, arch, c.relu)
 			for range 200 {
 				for n := 1; n < 4; n++ {
 					for lane := range 32 {
@@ -61,11 +62,12 @@ func TestHalfFunctions(t *testing.T) {
 		{sass.SM80, "MUFU.EX2.F16 R0, R1", 0, f16ToF64, math.Exp2, 0x1.1p-10},
 		{sass.SM80, "MUFU.EX2.F16 R0, R1.H1", 16, f16ToF64, math.Exp2, 0x1.1p-10},
 		{sass.SM80, "MUFU.TANH.F16 R0, -R1", 0, f16ToF64, func(x float64) float64 { return math.Tanh(-x) }, 0x1.1p-10},
+		{sass.SM90, "MUFU.TANH.F16 R0, R1", 0, f16ToF64, math.Tanh, 0x1.1p-10},
 		{sass.SM90, "MUFU.TANH.BF16 R0, |R1.H1|", 16, bf16ToF64, func(x float64) float64 { return math.Tanh(math.Abs(x)) }, 0x1p-8},
 	} {
 		t.Run(fmt.Sprintf("sm_%d %s", c.arch, c.text), func(t *testing.T) {
 			r := rand.New(rand.NewPCG(9, 10))
-			w := newTestWarpOn(t, c.arch, c.text)
+			w := newTestWarp(t, c.arch, c.text)
 			for range 200 {
 				for lane := range 32 {
 					w.regs[1][lane] = r.Uint32()
@@ -82,6 +84,26 @@ func TestHalfFunctions(t *testing.T) {
 					}
 				}
 			}
+		})
+	}
+}
+
+// Comparisons of 64 bits are two instructions, the second of which takes the result of the low words.
+func TestLongComparisons(t *testing.T) {
+	long := func(w *warp, lane, n int) int64 { return int64(w.regs[n+1][lane])<<32 | int64(w.regs[n][lane]) }
+	for _, c := range []struct {
+		text string
+		want func(a, b int64) bool
+	}{
+		{"ISETP.LT.U32.AND P0, PT, R1, R3, PT; ISETP.LT.AND.EX P1, PT, R2, R4, PT, P0", func(a, b int64) bool { return a < b }},
+		{"ISETP.GE.U32.AND P0, PT, R1, R3, PT; ISETP.GE.U32.AND.EX P1, PT, R2, R4, PT, P0", func(a, b int64) bool { return uint64(a) >= uint64(b) }},
+		{"ISETP.EQ.U32.AND P0, PT, R1, R3, PT; ISETP.EQ.AND.EX P1, PT, R2, R4, PT, P0", func(a, b int64) bool { return a == b }},
+	} {
+		runRandom(t, c.text, func(w *warp, lane int) error {
+			if a, b := long(w, lane, 1), long(w, lane, 3); w.preds[1]>>lane&1 != 0 != c.want(a, b) {
+				return fmt.Errorf("of %d and %d is not %v", a, b, c.want(a, b))
+			}
+			return nil
 		})
 	}
 }

@@ -199,6 +199,9 @@ func compileHSETP2(p *program, o *op) error {
 	if o.inst.Mod(sass.HAnd) != 0 {
 		o.run = hsetp2And
 	}
+	if err := brainHalf(o); err != nil {
+		return err
+	}
 	return p.resolve(o, layoutSetp, halfValue)
 }
 
@@ -233,6 +236,12 @@ func compileHSET2(p *program, o *op) error {
 	yes := uint16(0xffff)
 	if o.inst.Mod(sass.BF) != 0 {
 		yes = oneF16
+		if o.f16.brain {
+			yes = uint16(oneF32 >> 16)
+		}
+	}
+	if err := brainHalf(o); err != nil {
+		return err
 	}
 	o.run = func(w *warp, o *op) error { return hset2(w, o, uint32(yes)) }
 	return p.resolve(o, layoutABP, halfValue)

@@ -231,20 +231,26 @@ func TestFloatComparisons(t *testing.T) {
 		{"HSETP2.GE.H_AND.AND P0, P1, R1, R2, PT", 0x3c004000, 0x3c003c00, 1},
 		{"HSET2.GT.AND R0, R1, R2, PT", 0x40003c00, 0x3c003c00, 0xffff0000},
 		{"HSET2.BF.GT.AND R0, R1, R2, PT", 0x3c004000, 0x3c003c00, 0x00003c00},
+		{"HSETP2.BF16_V2.LT.AND P0, P1, R1, R2, PT", 0x3f803f80, 0x3f804000, 1},
+		{"HSETP2.BF16_V2.NEU.AND P0, P1, R1, R2, PT", 0x7fc03f80, 0x3f804000, 3},
+		{"HSET2.BF16_V2.GT.AND R0, R1, R2, PT", 0x40003f80, 0x3f803f80, 0xffff0000},
+		{"HSET2.BF16_V2.BF.GT.AND R0, R1, R2, PT", 0x3f804000, 0x3f803f80, 0x00003f80},
 		{"FSET.BF.GT.AND R0, R1, R2, PT", 0x40000000, 0x3f800000, oneF32},
 		{"FSET.BF.LTU.AND R0, R1, R2, PT", 0x7fc00000, 0x3f800000, oneF32},
 		{"FSET.BF.LT.AND R0, R1, R2, PT", 0x7fc00000, 0x3f800000, 0},
 		{"FSETP.EQ.XOR P0, P1, R1, R2, PT", 0x00000000, 0x80000000, 2},
 	} {
-		w := newTestWarp(t, sass.SM70, c.text)
-		w.regs[1][3], w.regs[2][3] = c.a, c.b
-		w.runAll(t)
-		got := w.regs[0][3]
-		if c.text[:4] != "HSET" && c.text[:4] != "FSET" || c.text[4] == 'P' {
-			got = w.preds[0]>>3&1 | w.preds[1]>>3&1<<1
-		}
-		if got != c.want {
-			t.Errorf("%s of %08x, %08x = %08x, want %08x", c.text, c.a, c.b, got, c.want)
-		}
+		onArchitectures(t, c.text, func(t *testing.T, arch sass.Arch) {
+			w := newTestWarp(t, arch, c.text)
+			w.regs[1][3], w.regs[2][3] = c.a, c.b
+			w.runAll(t)
+			got := w.regs[0][3]
+			if c.text[:4] != "HSET" && c.text[:4] != "FSET" || c.text[4] == 'P' {
+				got = w.preds[0]>>3&1 | w.preds[1]>>3&1<<1
+			}
+			if got != c.want {
+				t.Errorf("%s of %08x, %08x = %08x, want %08x", c.text, c.a, c.b, got, c.want)
+			}
+		})
 	}
 }

@@ -89,7 +89,8 @@ func TestGoldens(t *testing.T) {
 	}
 }
 
-// checkParse parses the text of an instruction and compares. The word may differ in bits that nothing prints.
+// checkParse parses the text of an instruction, and that for the assembler, and compares. The word may differ in bits that
+// nothing prints.
 func checkParse(t *testing.T, inst *sass.Inst) {
 	t.Helper()
 	control, err := sass.ParseControl(inst.Control.String())
@@ -97,13 +98,17 @@ func checkParse(t *testing.T, inst *sass.Inst) {
 		t.Errorf("%s: %v", inst, err)
 		return
 	}
-	back, err := sass.Parse(inst.Arch, inst.PC, inst.Text(), control)
-	if err != nil {
+	if _, err := sass.Parse(inst.Arch, inst.PC, inst.Text(), control); err != nil {
 		t.Errorf("parse %q: %v", inst, err)
+	}
+	text := inst.AssemblyText(nil)
+	back, err := sass.Parse(inst.Arch, inst.PC, text, control)
+	if err != nil {
+		t.Errorf("parse %q: %v", text, err)
 		return
 	}
-	if back.Text() != inst.Text() || back.Control != inst.Control {
-		t.Errorf("parse %q %v: got %q %v", inst, inst.Control, &back, back.Control)
+	if back.AssemblyText(nil) != text || back.Text() != inst.Text() || back.Control != inst.Control {
+		t.Errorf("parse %q %v: got %q %v", text, inst.Control, &back, back.Control)
 	}
 }
 
