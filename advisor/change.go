@@ -12,7 +12,7 @@ type Change struct {
 	Gone         []blamer.Node // instructions that are not there; barriers that hold nobody
 	Cheap        []blamer.Node // arithmetic that a simple instruction replaces
 	Coalesced    []blamer.Node // accesses that ask for no more sectors than their bytes fill
-	ConflictFree []blamer.Node // accesses to shared memory without bank conflicts
+	ConflictFree []blamer.Node // accesses to shared memory and arithmetic without bank conflicts
 	Constant     []blamer.Node // loads whose value comes from the constant cache
 	Attached     []blamer.Node // accesses that the one before them does as well
 	Overlapped   []Overlapped  // loads of several rounds of a loop that are under way together

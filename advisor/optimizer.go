@@ -26,6 +26,7 @@ func Optimizers() []Optimizer {
 		threadIncrease{},
 		memoryCoalescing{},
 		bankConflicts{},
+		registerBanks{},
 		divergenceReduction{},
 		tfReconvergence{},
 		restructure{},

@@ -22,8 +22,8 @@ const (
 	// Coalesced: an access to global memory asks for as many sectors as the bytes that it uses would fill. Over all accesses to a
 	// sector it is asked for once.
 	Coalesced
-	// ConflictFree: an access to shared memory takes as many passes as its data needs, and of an atomic operation no two lanes are
-	// at the same address.
+	// ConflictFree: an access to shared memory takes as many passes as its data needs, of an atomic operation no two lanes are
+	// at the same address, and arithmetic reads its registers from different banks.
 	ConflictFree
 	// Constant: a load from global memory finds its value in the constant cache.
 	Constant
@@ -113,6 +113,8 @@ func (o *op) suppose(s Supposition, m *arch.Model) error {
 	case s&Constant != 0:
 		t.path, t.pipe, t.latency = pathPipe, arch.ALU, cheapLatency
 		t.interval, t.l1tex = 0, false
+	case s&ConflictFree != 0 && (t.path == pathPipe || t.path == pathCounted):
+		t.registers = [3]uint8{sass.RZ, sass.RZ, sass.RZ}
 	}
 	return nil
 }
