@@ -118,33 +118,69 @@ func (in *Input) eachInst(code int, l *cfg.Loop, visit func(i int)) {
 	}
 }
 
-// chases reports whether the address of a load depends, within its loop, on what the load itself returns. Registers are followed by
-// their names, which may see a dependence where two values share one, but misses none.
+// chases reports whether the address of a load depends, within its loop, on what the load itself returns.
 func (in *Input) chases(l *cfg.Loop, load blamer.Node) bool {
-	wanted := map[sass.Resource]bool{}
-	for _, r := range in.Inst(load).Uses(nil) {
-		wanted[r] = r < sass.ResUReg
-	}
-	for grown := true; grown; {
-		grown = false
-		reached := false
-		in.eachInst(load.Code, l, func(i int) {
-			inst := in.Inst(blamer.Node{Code: load.Code, Inst: i})
-			if !writesAny(inst, wanted) {
-				return
+	met := map[regAt]bool{}
+	var follow func(i int) bool
+	follow = func(i int) bool {
+		for _, r := range in.Inst(blamer.Node{Code: load.Code, Inst: i}).Uses(nil) {
+			if at := (regAt{r, i}); r >= sass.ResUReg || met[at] {
+				continue
+			} else {
+				met[at] = true
 			}
-			reached = reached || i == load.Inst
-			for _, r := range inst.Uses(nil) {
-				if r < sass.ResUReg && !wanted[r] {
-					wanted[r], grown = true, true
+			for _, def := range in.defsWithin(l, load.Code, i, r) {
+				if def == load.Inst || follow(def) {
+					return true
 				}
 			}
-		})
-		if reached {
-			return true
+		}
+		return false
+	}
+	return follow(load.Inst)
+}
+
+// A regAt is a register as an instruction reads it.
+type regAt struct {
+	reg  sass.Resource
+	inst int
+}
+
+// defsWithin lists the instructions of a loop whose value of a register an instruction may read, in this round or the one before.
+func (in *Input) defsWithin(l *cfg.Loop, code, use int, r sass.Resource) []int {
+	g := in.codes[code].graph
+	var defs []int
+	// above looks from an instruction upwards in its block and reports whether the value is made there for certain.
+	above := func(b *cfg.Block, from int) bool {
+		for i := from; i >= b.First; i-- {
+			inst := in.Inst(blamer.Node{Code: code, Inst: i})
+			if slices.Contains(inst.Defs(nil), r) {
+				defs = append(defs, i)
+				if inst.Guard.Always() {
+					return true
+				}
+			}
+		}
+		return false
+	}
+	start := g.Block(use)
+	if above(start, use-1) {
+		return defs
+	}
+	seen := map[int]bool{}
+	queue := slices.Clone(start.Preds)
+	for len(queue) > 0 {
+		id := queue[0]
+		queue = queue[1:]
+		if seen[id] || !l.Contains(id) {
+			continue
+		}
+		seen[id] = true
+		if b := g.Blocks[id]; !above(b, b.Last) {
+			queue = append(queue, b.Preds...)
 		}
 	}
-	return false
+	return defs
 }
 
 func writesAny(in *sass.Inst, wanted map[sass.Resource]bool) bool {

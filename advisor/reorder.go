@@ -43,24 +43,32 @@ func (codeReordering) Match(in *Input) []*Match {
 }
 
 // loadedAhead is how many samples go when the loads of a loop are issued a round ahead, so that the round before works in their
-// time. Nothing is counted where the loop has barriers, across which the data may change, where the loads need what they have
-// loaded before, and where they are done in the best order as it is.
+// time: that of its instructions which do not stand between load and use already. Nothing is counted where the loop has barriers,
+// across which the data may change, and where the loads need what they have loaded before.
 func (in *Input) loadedAhead(m *Match) float64 {
 	l, code := m.Scope.Loop, m.Scope.Code
 	if l == nil || in.hasBarrier(code, l) {
 		return 0
 	}
-	waits, rest, ahead := 0.0, 0.0, map[blamer.Node]bool{}
+	waits, rest, ahead, most, size := 0.0, 0.0, map[blamer.Node]bool{}, &blamer.Blame{}, in.instructionsIn(m.Scope)
 	in.eachInst(code, l, func(i int) {
 		n := blamer.Node{Code: code, Inst: i}
 		rest += in.codes[code].total[i]
 		for _, b := range in.byUse[n] {
-			if b.Detail == blamer.GlobalMemory && b.Def.Code == code && in.Loop(b.Def) == l && in.Inst(b.Def).Op == sass.LDG && !in.chases(l, b.Def) {
-				waits += b.Count
-				ahead[b.Def] = true
+			sameRound := b.Def.Code == code && in.Loop(b.Def) == l && b.Def.Inst < b.Use.Inst && !farApart(b, size)
+			if b.Detail != blamer.GlobalMemory || !sameRound || in.Inst(b.Def).Op != sass.LDG || in.chases(l, b.Def) {
+				continue
+			}
+			waits += b.Count
+			ahead[b.Def] = true
+			if b.Count > most.Count {
+				most = b
 			}
 		}
 	})
+	for i := most.Def.Inst + 1; i < most.Use.Inst; i++ {
+		rest -= in.codes[code].total[i]
+	}
 	steps := 0.0 // what the addresses of the next round take in this one
 	for _, n := range sortedKeys(ahead) {
 		steps += in.samplesOf(in.counts(n).executions, aheadSteps*fixedLatency)

@@ -41,16 +41,18 @@ func (functionSplitting) Match(in *Input) []*Match {
 	return matches
 }
 
-// hotBytes is the size of the code that was sampled.
+// hotBytes is the size of the code that was sampled, in whole lines of the instruction cache.
 func (in *Input) hotBytes() int {
+	line := max(sass.InstSize, in.Model.Fetch.Line.Int())
 	n := 0
 	for _, c := range in.codes {
 		if c == nil {
 			continue
 		}
-		for _, t := range c.total {
-			if t > 0 {
-				n += sass.InstSize
+		last := -1
+		for i, t := range c.total {
+			if at := i * sass.InstSize / line; t > 0 && at != last {
+				n, last = n+line, at
 			}
 		}
 	}
