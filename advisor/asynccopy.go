@@ -29,6 +29,7 @@ func (asyncCopy) Match(in *Input) []*Match {
 	}
 	matches := c.finish()
 	for _, m := range matches {
+		m.hide(min(m.Latency, in.samplesIn(m.Scope)-m.Samples)) // the copy is under way during the whole round before
 		m.Suggestions = []string{
 			fmt.Sprintf("The loop copies from global to shared memory by way of registers at %s and waits for it. Use cuda::memcpy_async or __pipeline_memcpy_async, and begin the copy for the next round before working on this one (two buffers).",
 				in.places(m.uses(), 3)),
@@ -36,6 +37,17 @@ func (asyncCopy) Match(in *Input) []*Match {
 		}
 	}
 	return matches
+}
+
+// samplesIn returns all samples of a loop or function scope.
+func (in *Input) samplesIn(s Scope) float64 {
+	c, sum := in.codes[s.Code], 0.0
+	for _, id := range in.blocksOf(s) {
+		for i := c.graph.Blocks[id].First; i <= c.graph.Blocks[id].Last; i++ {
+			sum += c.total[i]
+		}
+	}
+	return sum
 }
 
 // stores reports whether a store stores what a load has loaded, unchanged.

@@ -1,4 +1,4 @@
-// kinetics_called follows the currents through 24 channels of a cell, a cell a thread, as myocyte in Rodinia does.
+// kinetics_called follows the currents through 16 channels of a cell, a cell a thread, as myocyte in Rodinia does.
 // The partner of kinetics_inlined: the correction is a function of its own, and the steps stand close together.
 __noinline__ __device__ float steep(float v) {
     float s = v;
@@ -15,9 +15,9 @@ __forceinline__ __device__ float current(float v, float gain, float rest) {
         in = steep(in);
     }
 #pragma unroll
-    for (int k = 1; k <= 12; k++) {
-        in = fmaf(in, 0.25f * gain, 0.03125f * k);
-        out = fmaf(out, 0.25f * rest, 0.03125f * k);
+    for (int k = 1; k <= 18; k++) {
+        in = fmaf(in, 0.25f * gain, 0.025f * k);
+        out = fmaf(out, 0.25f * rest, 0.025f * k);
     }
     return fmaf(0.5f, in, out);
 }
@@ -28,8 +28,8 @@ extern "C" __global__ void kinetics_called(const float *__restrict__ in, float *
 #pragma unroll 1
     for (int r = 0; r < rounds; r++) {
 #pragma unroll
-        for (int k = 0; k < 24; k++) {
-            v = current(v, 0.5f + 0.016f * k, 0.75f - 0.012f * k);
+        for (int k = 0; k < 16; k++) {
+            v = current(v, 0.5f + 0.02f * k, 0.75f - 0.016f * k);
         }
     }
     out[i] = v;

@@ -1,5 +1,6 @@
-// kinetics_inlined follows the currents through 24 channels of a cell, a cell a thread, as myocyte in Rodinia does.
-// The correction for steep currents is hardly ever needed, but its code stands between that of all steps: a warp jumps from one end ofn// the instruction cache to the other.
+// kinetics_inlined follows the currents through 16 channels of a cell, a cell a thread, as myocyte in Rodinia does.
+// The correction for steep currents is hardly ever needed, but its code stands between that of all steps: a warp jumps from one end of
+// the instruction cache to the other.
 __forceinline__ __device__ float steep(float v) {
     float s = v;
 #pragma unroll
@@ -15,9 +16,9 @@ __forceinline__ __device__ float current(float v, float gain, float rest) {
         in = steep(in);
     }
 #pragma unroll
-    for (int k = 1; k <= 12; k++) {
-        in = fmaf(in, 0.25f * gain, 0.03125f * k);
-        out = fmaf(out, 0.25f * rest, 0.03125f * k);
+    for (int k = 1; k <= 18; k++) {
+        in = fmaf(in, 0.25f * gain, 0.025f * k);
+        out = fmaf(out, 0.25f * rest, 0.025f * k);
     }
     return fmaf(0.5f, in, out);
 }
@@ -28,8 +29,8 @@ extern "C" __global__ void kinetics_inlined(const float *__restrict__ in, float 
 #pragma unroll 1
     for (int r = 0; r < rounds; r++) {
 #pragma unroll
-        for (int k = 0; k < 24; k++) {
-            v = current(v, 0.5f + 0.016f * k, 0.75f - 0.012f * k);
+        for (int k = 0; k < 16; k++) {
+            v = current(v, 0.5f + 0.02f * k, 0.75f - 0.016f * k);
         }
     }
     out[i] = v;
