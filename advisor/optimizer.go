@@ -35,6 +35,7 @@ func Optimizers() []Optimizer {
 		constantMemory{},
 		restrictPointers{},
 		asyncCopy{},
+		tensorCores{},
 		atomicContention{},
 		smBalance{},
 		occupancyIncrease{},

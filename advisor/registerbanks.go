@@ -20,18 +20,18 @@ func (registerBanks) Match(in *Input) []*Match {
 	if weights == 0 {
 		return nil
 	}
-	c := newCollector(in)
+	c, lines, nodes := newCollector(in), lineHead{}, []blamer.Node(nil)
 	for code, s := range in.codes {
 		if s == nil {
 			continue
 		}
 		for id := range s.graph.Blocks {
-			in.addBankConflicts(c, code, id, in.Active/weights)
+			nodes = append(nodes, in.addBankConflicts(c, lines, code, id, in.Active/weights)...)
 		}
 	}
 	matches := c.finish()
-	for _, m := range matches {
-		m.Change = &Change{ConflictFree: m.allDefs()}
+	for _, m := range matches { // one at most, of the kernel
+		m.Change = &Change{ConflictFree: nodes}
 		m.Suggestions = in.bankSuggestions(m)
 	}
 	return matches
@@ -59,9 +59,9 @@ func (c *codeSamples) issues(i int) float64 {
 	return c.issued[i]
 }
 
-// addBankConflicts enters the conflicts of a block. A scheduler issues in as many cycles as there are active samples, so that an issue is
+// addBankConflicts enters the conflicts of a block by their lines and returns the instructions that have them. A scheduler issues in as many cycles as there are active samples, so that an issue is
 // worth perIssue samples and a lost cycle as many. There are no more to gain than warps that were seen waiting for what is lost.
-func (in *Input) addBankConflicts(c *collector, code, id int, perIssue float64) {
+func (in *Input) addBankConflicts(c *collector, lines lineHead, code, id int, perIssue float64) (nodes []blamer.Node) {
 	s := in.codes[code]
 	b := s.graph.Blocks[id]
 	held := in.heldCycles(code, b.First, b.Last, in.issueSpacing(code, b.First, b.Last))
@@ -71,15 +71,17 @@ func (in *Input) addBankConflicts(c *collector, code, id int, perIssue float64) 
 		waiting += in.samplesAt(blamer.Node{Code: code, Inst: i}, stall.MathPipeThrottle, stall.DispatchStall)
 	}
 	if lost == 0 {
-		return
+		return nil
 	}
 	share := min(1, waiting/lost) * perIssue
 	for i := b.First; i <= b.Last; i++ {
 		if n := (blamer.Node{Code: code, Inst: i}); held[i-b.First] > 0 {
-			count := held[i-b.First] * s.issues(i)
-			c.addShare(in.kernelScope(), &blamer.Blame{Def: n, Use: n, Detail: blamer.PipeBusy, Count: count, Latency: count}, share)
+			count, head := held[i-b.First]*s.issues(i), lines.of(in, n)
+			nodes = append(nodes, n)
+			c.addShare(in.kernelScope(), &blamer.Blame{Def: head, Use: head, Detail: blamer.PipeBusy, Count: count, Latency: count}, share)
 		}
 	}
+	return nodes
 }
 
 // issueSpacing is the number of cycles between two issues of a scheduler while its warps are in a row of instructions: there are as many
@@ -103,7 +105,7 @@ func (in *Input) bankSuggestions(m *Match) []string {
 	return []string{
 		fmt.Sprintf("At %s instructions read more registers of one bank than it delivers at once, and keep their pipe a cycle longer: %s reads %s, and registers whose numbers differ by a multiple of %d share a bank.",
 			in.places(m.defs(), 3), in.mnemonic(m.Hotspots[0].Def), strings.Join(names, ", "), in.Model.Issue.Banks.Int()),
-		"The compiler cannot choose where vectors lie: the .x of each float4 is in the same bank. Load one of the vectors in two or four parts, or hold its elements in another order; without vectors, another unroll factor makes the compiler assign the registers anew.",
-		"Look at the new code with gpa disasm. Only in the innermost loops is it worth the trouble, and another compiler may do it by itself.",
+		"The compiler cannot choose where vectors lie: the .x of each float4 is in the same bank. Load one of the vectors in parts, or hold its elements in another order; " +
+			"without vectors, try another unroll factor. Only innermost loops are worth it, and the next compiler may do it by itself.",
 	}
 }

@@ -6,6 +6,7 @@ func ada() *Model {
 	m := ga102()
 	m.Arch = f.arch()
 	m.Limits = f.limits()
+	m.Limits.TensorCores = Figure{4, "cores", adaPaper}
 	m.Limits.residents(f, 48, 24)
 	m.Limits.shared(f, 128, 1024, 99<<10, 0, 8, 16, 32, 64, 100)
 	m.Pipes = ga102Pipes(f)

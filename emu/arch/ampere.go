@@ -6,6 +6,7 @@ func ampere() *Model {
 	m := turing()
 	m.Arch = f.arch()
 	m.Limits = f.limits()
+	m.Limits.TensorCores = Figure{4, "cores", a100Paper}
 	m.Limits.residents(f, 64, 32)
 	m.Limits.shared(f, 128, 1024, 163<<10, 0, 8, 16, 32, 64, 100, 132, 164)
 	m.Pipes = voltaPipes(f)
@@ -64,6 +65,7 @@ func ga102() *Model {
 	m := turing()
 	m.Arch = f.arch()
 	m.Limits = f.limits()
+	m.Limits.TensorCores = Figure{4, "cores", ga102Paper}
 	m.Limits.residents(f, 48, 16)
 	m.Limits.shared(f, 128, 1024, 99<<10, 0, 8, 16, 32, 64, 100)
 	m.Pipes = ga102Pipes(f)

@@ -6,6 +6,7 @@ func hopper() *Model {
 	m := ampere()
 	m.Arch = f.arch()
 	m.Limits = f.limits()
+	m.Limits.TensorCores = Figure{4, "cores", hopperPaper}
 	m.Limits.residents(f, 64, 32)
 	m.Limits.shared(f, 128, 1024, 227<<10, 0, 8, 16, 32, 64, 100, 132, 164, 196, 228)
 	m.Pipes = ga102Pipes(f)

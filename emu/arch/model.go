@@ -53,6 +53,7 @@ type Model struct {
 type Limits struct {
 	WarpSize         Figure
 	Schedulers       Figure // warp schedulers (sub-cores) an SM
+	TensorCores      Figure // an SM; 0 on GPUs that have none
 	Warps            Figure // resident warps an SM
 	Blocks           Figure // resident blocks an SM
 	ThreadsPerBlock  Figure

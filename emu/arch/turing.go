@@ -6,6 +6,7 @@ func turing() *Model {
 	m := volta()
 	m.Arch = f.arch()
 	m.Limits = f.limits()
+	m.Limits.TensorCores = Figure{8, "cores", turingPaper}
 	m.Limits.residents(f, 32, 16)
 	m.Limits.shared(f, 256, 0, 64<<10, 32, 64)
 	m.Issue.BankPorts = Figure{1, "registers a cycle", huerta + ", section 5.3: one read port of 1024 bits a bank"}
@@ -87,6 +88,7 @@ func gtx1660s() *Model {
 		name: "gtx1660s", product: "NVIDIA GeForce GTX 1660 SUPER", paper: "NVIDIA GeForce GTX 1660 SUPER product page",
 		sms: 22, clock: 1785, memory: 6, peak: 336, l2: 1536, slices: 24, channels: 12, sliceWidth: sliceOf32,
 	}.set(turing())
+	m.Limits.TensorCores = Figure{0, "cores", "NVIDIA GeForce GTX 1660 SUPER product page"}
 	m.L2.Ways = Figure{12, "ways", "fitted: a power of two of sets"}
 	return m
 }

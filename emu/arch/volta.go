@@ -6,6 +6,7 @@ func volta() *Model {
 	l := f.limits()
 	l.residents(f, 64, 32)
 	l.shared(f, 256, 0, 96<<10, 0, 8, 16, 32, 64, 96)
+	l.TensorCores = Figure{8, "cores", voltaPaper}
 	m := &Model{
 		Arch:      f.arch(),
 		Limits:    l,

@@ -2,7 +2,7 @@
 // The partner of halves_fma: each of the eight warps adds up 16 x 32 elements on the tensor cores.
 #include <cuda_fp16.h>
 
-const int TILE = 64, SLAB = 32, ROW = TILE + 8; // of shared memory: the padding keeps the fragments free of bank conflicts
+const int TILE = 64, SLAB = 32, ROW = TILE + 16; // of shared memory: the padding keeps the fragments free of bank conflicts
 
 __device__ unsigned shared_address(const void *p) { return (unsigned)__cvta_generic_to_shared(p); }
 
