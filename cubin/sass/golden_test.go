@@ -249,12 +249,27 @@ func updateGoldens(t *testing.T) {
 	writeGoldens(t, goldenFile, words)
 }
 
-// writeGoldens writes words with nvdisasm's text.
+// writeGoldens writes words with nvdisasm's text. Words that the file has keep the text that nvdisasm once gave them.
 func writeGoldens(t *testing.T, name string, words []sass.Word) {
 	t.Helper()
+	texts := make(map[sass.Word]string)
+	for _, g := range readGoldenFile(t, name) {
+		texts[g.word] = g.text
+	}
+	var missing []sass.Word
+	for _, w := range words {
+		if _, ok := texts[w]; !ok {
+			missing = append(missing, w)
+		}
+	}
+	if len(missing) > 0 {
+		for i, text := range textAtZero(t, missing) {
+			texts[missing[i]] = text
+		}
+	}
 	var out bytes.Buffer
-	for i, text := range textAtZero(t, words) {
-		fmt.Fprintf(&out, "%016x%016x\t%s\n", words[i].Hi, words[i].Lo, text)
+	for _, w := range words {
+		fmt.Fprintf(&out, "%016x%016x\t%s\n", w.Hi, w.Lo, texts[w])
 	}
 	if err := os.WriteFile(name, out.Bytes(), 0o666); err != nil {
 		t.Fatal(err)
