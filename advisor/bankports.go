@@ -21,7 +21,7 @@ func (in *Input) heldCycles(code, first, last int, every float64) []float64 {
 			ports.forget()
 			continue
 		}
-		interval := in.interval(pipe)
+		interval := in.pipeInterval(pipe)
 		at = max(at, free[pipe])
 		hold := ports.read(inst, at)
 		busy := max(interval, hold+min(interval, 2)) // slower pipes read their operands meanwhile

@@ -23,5 +23,5 @@ func (in *Input) pipe(inst *sass.Inst) (arch.PipeName, bool) {
 	return p, ok && !in.Model.Pipes[p].Shared
 }
 
-// interval is how many cycles an instruction keeps its pipe.
-func (in *Input) interval(p arch.PipeName) float64 { return max(1, in.Model.Pipes[p].Interval.Value) }
+// pipeInterval is how many cycles an instruction keeps its pipe.
+func (in *Input) pipeInterval(p arch.PipeName) float64 { return max(1, in.Model.Pipes[p].Interval.Value) }

@@ -64,14 +64,14 @@ func (in *Input) tensorRate(k matrixKind) float64 {
 	if in.Model.Limits.TensorCores.Value == 0 {
 		return 0
 	}
-	half := in.matrixStep() / in.interval(arch.Tensor)
+	half := in.matrixStep() / in.pipeInterval(arch.Tensor)
 	switch a := in.Model.Arch; {
 	case k.op == sass.HFMA2:
 		return half
 	case k.op == sass.FFMA && a >= int(sass.SM80):
 		return half / 2 // NVIDIA's whitepapers on A100, GA102 and H100
 	case k.op == sass.DFMA && (a == int(sass.SM80) || a == int(sass.SM90)):
-		return 2 * warpSize / in.interval(arch.FP64) // the same
+		return 2 * warpSize / in.pipeInterval(arch.FP64) // the same
 	}
 	return 0
 }
@@ -119,7 +119,7 @@ func (in *Input) matrixProduct(code int, l *cfg.Loop, op sass.Op) *product {
 // by the passes through shared memory that fragments of as many elements take.
 func (in *Input) addProduct(c *collector, s Scope, p *product, k matrixKind) {
 	pipe, _ := in.pipe(&in.Module.Codes[s.Code].Insts[p.adds[0]])
-	add := max(0, 1-k.products*warpSize/in.interval(pipe)/in.tensorRate(k))
+	add := max(0, 1-k.products*warpSize/in.pipeInterval(pipe)/in.tensorRate(k))
 	load, lines := in.fragmentSaving(s.Code, p, k), lineHead{}
 	for _, i := range p.adds {
 		n := blamer.Node{Code: s.Code, Inst: i}
@@ -167,7 +167,7 @@ func (in *Input) tensorSuggestions(s Scope, p *product, k matrixKind) []string {
 	pipe, _ := in.pipe(&in.Module.Codes[s.Code].Insts[p.adds[0]])
 	return []string{
 		fmt.Sprintf("The loop at %s multiplies matrices by %s, %.0f multiply-adds a cycle and scheduler. Tensor cores do %.0f in %s: use nvcuda::wmma or mma.sync (CUTLASS), or call cuBLAS.",
-			in.scopePlace(s), in.mnemonic(blamer.Node{Code: s.Code, Inst: p.adds[0]}), k.products*warpSize/in.interval(pipe), in.tensorRate(k), k.factors),
+			in.scopePlace(s), in.mnemonic(blamer.Node{Code: s.Code, Inst: p.adds[0]}), k.products*warpSize/in.pipeInterval(pipe), in.tensorRate(k), k.factors),
 		k.caveat + " Tiles are 16 x 16 or so: leave it where matrices are much smaller.",
 	}
 }
