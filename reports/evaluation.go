@@ -24,17 +24,22 @@ type EvaluatedPair struct {
 	Optimizer string `json:"optimizer"`
 	// Rank is the place of the optimizer in the advice on the kernel before, 1 for the first, 0 where it is not advised.
 	// Further scopes of an optimizer do not count.
-	Rank         int      `json:"rank"`
-	Estimated    float64  `json:"estimated,omitempty"`
-	Tried        float64  `json:"tried,omitempty"` // by a what-if run
-	Achieved     float64  `json:"achieved,omitempty"`
-	HeldOut      bool     `json:"held_out,omitempty"`    // written after the estimators
-	SameChange   bool     `json:"same_change,omitempty"` // the what-if run makes the pair's change
-	Error        *float64 `json:"error,omitempty"`
-	Line         bool     `json:"line"` // a changed line is among the five hottest of the advice, or it is about the launch
-	Left         float64  `json:"left"` // share of the advice's stalls, in cycles, that the kernel after still has
-	OutputsEqual bool     `json:"outputs_equal"`
-	Silent       *bool    `json:"silent,omitempty"` // of kernels at which the optimizer must be silent: whether it is
+	Rank       int      `json:"rank"`
+	Estimated  float64  `json:"estimated,omitempty"`
+	Tried      float64  `json:"tried,omitempty"` // by a what-if run
+	Achieved   float64  `json:"achieved,omitempty"`
+	HeldOut    bool     `json:"held_out,omitempty"`    // written after the estimators
+	SameChange bool     `json:"same_change,omitempty"` // the what-if run makes the pair's change
+	Error      *float64 `json:"error,omitempty"`
+	Line       bool     `json:"line"` // a changed line is among the five hottest of the advice, or it is about the launch
+	Left       float64  `json:"left"` // share of the advice's stalls, in cycles, that the kernel after still has
+	// Then and RankThen are the estimate and the rank of the optimizer in the advice on the kernel after, 0 where it has gone.
+	Then     float64 `json:"then,omitempty"`
+	RankThen int     `json:"rank_then,omitempty"`
+	// Row is the row of the GPA paper's Table 3 whose pattern the pair has, as in "rodinia/lud, Code Reorder".
+	Row          string `json:"row,omitempty"`
+	OutputsEqual bool   `json:"outputs_equal"`
+	Silent       *bool  `json:"silent,omitempty"` // of kernels at which the optimizer must be silent: whether it is
 }
 
 // An EvaluationSummary adds pairs up. Shares and errors go from 0 on.
@@ -69,6 +74,7 @@ func EvaluatePair(name, optimizer string, changed []int, before, after *Result) 
 		e := math.Abs(p.Estimated-p.Achieved) / p.Achieved
 		p.Error = &e
 	}
+	p.then(after, a)
 	p.Line = advice.Class == advisor.Parallel // of the launch, which has no lines
 	for _, h := range advice.Match.Hotspots {
 		for _, at := range []Location{locateNode(module, h.Def), locateNode(module, h.Use)} {
@@ -83,6 +89,17 @@ func EvaluatePair(name, optimizer string, changed []int, before, after *Result) 
 	}
 	return p
 }
+
+// then enters what the optimizer says of the kernel after.
+func (p *EvaluatedPair) then(after *Result, k *kernelSummary) {
+	_, now, _ := after.launch(k.shown)
+	if rank, advice := rankOf(now.Advice, p.Optimizer); advice != nil {
+		p.RankThen, p.Then = rank, advice.Speedup
+	}
+}
+
+// Settled reports whether the kernel after has less of what the advice was about: no such advice, or one that promises less.
+func (p *EvaluatedPair) Settled() bool { return p.Rank == 0 || p.Left < 1 && p.Then < p.Estimated }
 
 // EvaluateSilence says whether an optimizer gives no advice on any launch of a result.
 func EvaluateSilence(name, optimizer string, r *Result) *EvaluatedPair {
@@ -202,7 +219,7 @@ func indicator(b bool) float64 {
 func EvaluationText(w io.Writer, x *Evaluation, style Style) error {
 	table := Table{Style: style, Columns: []Column{
 		{Title: "pair", Width: 30}, {Title: "optimizer", Width: 28}, {Title: "rank", Right: true}, {Title: "estimated", Right: true}, {Title: "tried", Right: true},
-		{Title: "achieved", Right: true}, {Title: "error", Right: true}, {Title: "line"}, {Title: "left", Right: true}, {Title: "outputs"},
+		{Title: "achieved", Right: true}, {Title: "error", Right: true}, {Title: "line"}, {Title: "left", Right: true}, {Title: "then", Right: true}, {Title: "outputs"},
 	}}
 	for _, p := range x.Pairs {
 		table.Add(p.row()...)
@@ -236,10 +253,14 @@ func (p *EvaluatedPair) row() []string {
 	if p.Silent != nil {
 		return []string{p.Pair, p.Optimizer, map[bool]string{true: "silent", false: "NOT SILENT"}[*p.Silent]}
 	}
-	row := []string{p.Pair, p.Optimizer, "-", "-", "-", times(p.Achieved), "-", "", "", map[bool]string{true: "equal", false: "DIFFER"}[p.OutputsEqual]}
+	row := []string{p.Pair, p.Optimizer, "-", "-", "-", times(p.Achieved), "-", "", "", "", map[bool]string{true: "equal", false: "DIFFER"}[p.OutputsEqual]}
 	if p.Rank > 0 {
 		row[2], row[3] = fmt.Sprint(p.Rank), times(p.Estimated)
 		row[7], row[8] = map[bool]string{true: "yes", false: "no"}[p.Line], percent(p.Left)
+		row[9] = "-"
+	}
+	if p.Then > 0 {
+		row[9] = times(p.Then)
 	}
 	if p.Tried > 0 {
 		row[4] = times(p.Tried)

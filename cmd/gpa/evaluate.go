@@ -30,6 +30,8 @@ type pairSpec struct {
 	// HeldOut: the pair was written after the estimators. SameChange: what the advice is tried by is what After does.
 	HeldOut    bool `json:"held_out"`
 	SameChange bool `json:"same_change"`
+	// Row is the row of the GPA paper's Table 3 whose pattern the pair has.
+	Row string `json:"row"`
 }
 
 func evaluateCommand() command {
@@ -42,17 +44,18 @@ func evaluateCommand() command {
 
 before and after are launch files or their folders; changed are the lines of the source before that the change is about.
 "held_out": true marks a pair that was written when the estimators were finished, "same_change": true one whose change is the very
-one that the what-if run makes; both are summed up apart.
+one that the what-if run makes; both are summed up apart. "row" names the row of the GPA paper's Table 3 whose pattern a pair has.
 {"before": "…", "silent": "loop-unrolling"} is a kernel at which an optimizer must stay silent.
 
 The table is that of the GPA paper's Table 3: the rank of the pair's optimizer in the advice on the kernel before, the
 speedup that it estimates, the one that a what-if run has brought (see gpa profile --try), the one achieved, and the error
 |estimated - achieved| / achieved. line says whether a changed
-line is among its five hottest; left is the share of its stalls that the kernel after still has.
+line is among its five hottest; left is the share of its stalls that the kernel after still has, then what the optimizer still
+promises there.
 The exit status is 1 where outputs differ or an optimizer is not silent that must be.
 
 --json prints {"pairs": [{"pair", "optimizer", "rank", "estimated", "tried", "achieved", "error", "line", "left",
-"outputs_equal", "silent", "held_out", "same_change"}], "summary": {"pairs", "first", "top3", "lines", "mean_error", "median_error",
+"then", "rank_then", "row", "outputs_equal", "silent", "held_out", "same_change"}], "summary": {"pairs", "first", "top3", "lines", "mean_error", "median_error",
 "max_error", "tried", "tried_error"}, "held_out": {as summary}}.
 
 ` + evaluateBlameHelp + `
@@ -146,7 +149,7 @@ func (f *evaluateFlags) pair(ctx context.Context, e *env, root, file string) (*r
 		return nil, err
 	}
 	p := reports.EvaluatePair(filepath.ToSlash(name), spec.Optimizer, spec.Changed, before.result, after.result)
-	p.HeldOut, p.SameChange = spec.HeldOut, spec.SameChange
+	p.HeldOut, p.SameChange, p.Row = spec.HeldOut, spec.SameChange, spec.Row
 	checks, err := after.session.Against(before.session, nil)
 	if err != nil {
 		return nil, err

@@ -25,8 +25,8 @@ func TestEvaluate(t *testing.T) {
 		t.Errorf("%+v", s)
 	}
 	for _, p := range x.Pairs {
-		if p.Rank > 0 && p.Silent == nil && p.Left > .6 {
-			t.Errorf("%s: %.0f%% of the stalls are left", p.Pair, 100*p.Left)
+		if p.Silent == nil && (p.Left > .6 || !p.Settled()) {
+			t.Errorf("%s: %.0f%% of the stalls are left, and the advice promises %.2f after %.2f", p.Pair, 100*p.Left, p.Then, p.Estimated)
 		}
 	}
 }

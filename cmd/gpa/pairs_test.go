@@ -1,0 +1,78 @@
+package main
+
+import (
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"gpa/advisor"
+)
+
+// table3 lists the rows of Table 3 of the GPA paper: the application and the optimization, and the optimizer that it is here.
+var table3 = []struct{ row, optimizer string }{
+	{"rodinia/backprop, Warp Balance", "warp-balance"},
+	{"rodinia/backprop, Strength Reduction", "strength-reduction"},
+	{"rodinia/bfs, Loop Unrolling", "loop-unrolling"},
+	{"rodinia/b+tree, Code Reorder", "code-reordering"},
+	{"rodinia/cfd, Fast Math", "fast-math"},
+	{"rodinia/gaussian, Thread Increase", "thread-increase"},
+	{"rodinia/heartwall, Loop Unrolling", "loop-unrolling"},
+	{"rodinia/hotspot, Strength Reduction", "strength-reduction"},
+	{"rodinia/huffman, Warp Balance", "warp-balance"},
+	{"rodinia/kmeans, Loop Unrolling", "loop-unrolling"},
+	{"rodinia/lavaMD, Loop Unrolling", "loop-unrolling"},
+	{"rodinia/lud, Code Reorder", "code-reordering"},
+	{"rodinia/myocyte, Fast Math", "fast-math"},
+	{"rodinia/myocyte, Function Splitting", "function-splitting"},
+	{"rodinia/nw, Warp Balance", "warp-balance"},
+	{"rodinia/particlefilter, Block Increase", "block-increase"},
+	{"rodinia/streamcluster, Block Increase", "block-increase"},
+	{"rodinia/sradv1, Warp Balance", "warp-balance"},
+	{"rodinia/pathfinder, Code Reorder", "code-reordering"},
+	{"Quicksilver, Function Inlining", "function-inlining"},
+	{"Quicksilver, Register Reuse", "register-reuse"},
+	{"ExaTENSOR, Strength Reduction", "strength-reduction"},
+	{"ExaTENSOR, Memory Transaction Reduction", "memory-transaction-reduction"},
+	{"PeleC, Block Increase", "block-increase"},
+	{"Minimod, Fast Math", "fast-math"},
+	{"Minimod, Code Reorder", "code-reordering"},
+}
+
+// TestPairsCover holds that each row of Table 3 has a pair of its pattern, and each optimizer a pair and a kernel at which it is silent.
+func TestPairsCover(t *testing.T) {
+	files, err := filesNamed("../../kernels/pairs", pairFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	advised, silent, rows := map[string]int{}, map[string]int{}, map[string]string{}
+	for _, file := range files {
+		p, err := readPair(file)
+		if err != nil {
+			t.Fatalf("%s: %v", file, err)
+		}
+		advised[p.Optimizer]++
+		silent[p.Silent]++
+		if p.Row != "" && rows[p.Row] != "" {
+			t.Errorf("%s: another pair stands for %s", file, p.Row)
+		}
+		rows[p.Row] = p.Optimizer
+		if i := slices.IndexFunc(table3, func(r struct{ row, optimizer string }) bool { return r.row == p.Row }); p.Row != "" && i < 0 {
+			t.Errorf("%s: Table 3 has no row %s", filepath.Base(filepath.Dir(file)), p.Row)
+		}
+	}
+	for _, r := range table3 {
+		if rows[r.row] != r.optimizer {
+			t.Errorf("the pair of %s is one of %q, want %s", r.row, rows[r.row], r.optimizer)
+		}
+	}
+	for _, o := range advisor.Optimizers() {
+		// A loop with several exits that costs much is one whose threads part in many ways: of the corpus only suffix_tree, which has no
+		// structured form that people would write.
+		if advised[o.Name()] == 0 && o.Name() != "restructure" {
+			t.Errorf("%s has no pair", o.Name())
+		}
+		if silent[o.Name()] == 0 {
+			t.Errorf("%s has no kernel at which it must be silent", o.Name())
+		}
+	}
+}
