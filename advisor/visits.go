@@ -107,7 +107,7 @@ func (v *visits) require(waits func(node int) bool) []float64 {
 		need := v.have[node]
 		switch {
 		case above < 0:
-		case entry && (waits(node) || v.meets(node, idom, waits)):
+		case entry && (waits(node) || v.meets(node, waits)):
 			need = min(need, v.rounds(node, needed[above]))
 		case entry && v.straight(v.inner[node]):
 			need = min(need, v.longer(node, v.coming(node, needed)))
@@ -122,18 +122,20 @@ func (v *visits) require(waits func(node int) bool) []float64 {
 }
 
 // meets reports whether threads wait for each other somewhere on all ways around the cycle of an entry.
-func (v *visits) meets(entry int, idom []int, waits func(node int) bool) bool {
-	cycle := v.inner[entry]
-	for _, p := range v.preds[entry] {
-		if !v.around(cycle, v.inner[p]) {
-			continue
-		}
-		at := p
-		for at >= 0 && at != entry && !waits(at) {
-			at = idom[at]
-		}
-		if at < 0 || at == entry {
-			return false
+func (v *visits) meets(entry int, waits func(node int) bool) bool {
+	seen := make(map[int]bool)
+	for work := []int{entry}; len(work) > 0; {
+		node := work[len(work)-1]
+		work = work[:len(work)-1]
+		for _, to := range v.shape.Succs[node] {
+			switch {
+			case waits(to) || seen[to] || !v.around(v.inner[entry], v.inner[to]):
+			case to == entry:
+				return false
+			default:
+				seen[to] = true
+				work = append(work, to)
+			}
 		}
 	}
 	return true
@@ -178,14 +180,17 @@ func (v *visits) enters(node, cycle int) bool {
 		slices.ContainsFunc(v.preds[node], func(p int) bool { return !v.around(cycle, v.inner[p]) })
 }
 
-// rounds is how often warps have to execute an entry of a cycle, whose threads come from a dominator outside: the mean of the
-// rounds of its threads, and more for the thread of a warp that stays longest. For that one the harmonic number of the threads
-// is taken, the mean of the largest of so many draws from an exponential distribution: of loops whose threads leave by chance.
+// rounds is how often warps have to execute an entry of a cycle to which threads come in so many groups: the mean of the rounds of
+// its threads, whichever entry they came by, and more for the thread of a warp that stays longest. For that one the harmonic
+// number of the threads is taken, the mean of the largest of so many draws from an exponential distribution: of loops whose
+// threads leave by chance.
 func (v *visits) rounds(node int, groups float64) float64 {
 	cycle, entering := v.inner[node], 0.0
-	for _, p := range v.preds[node] {
-		if !v.around(cycle, v.inner[p]) {
-			entering += v.along(p, node)
+	for _, entry := range v.cycles[cycle].Nodes {
+		for _, p := range v.preds[entry] {
+			if !v.around(cycle, v.inner[p]) {
+				entering += v.along(p, entry)
+			}
 		}
 	}
 	entering = min(max(entering, 1), max(v.threads[node], 1))
