@@ -1,8 +1,10 @@
 package asm
 
 import (
+	"errors"
 	"fmt"
 	"strings"
+	"unicode"
 
 	"gpa/cubin/sass"
 )
@@ -179,9 +181,24 @@ func (a *assembler) assembleItem(c *code, it *item, pc uint64) (sass.Inst, error
 		in, err = sass.Parse(a.arch, pc, text, safeControl(&in))
 	}
 	if err != nil {
-		return sass.Inst{}, a.wrapSyntax(it.at, r.column, err)
+		return sass.Inst{}, a.wrapSyntax(it.at, r.column, r.unknown(err))
 	}
 	return in, nil
+}
+
+// unknown adds to an error at a name that it stands for nothing.
+func (r *resolver) unknown(err error) error {
+	var syntax *sass.SyntaxError
+	if !errors.As(err, &syntax) {
+		return err
+	}
+	name, _, _ := scanName(r.item.text, min(r.column(syntax.Column-1), len(r.item.text)))
+	if name == "" || name[0] >= 'A' && name[0] <= 'Z' && !strings.ContainsFunc(name, unicode.IsLower) { // looks like a register
+		return err
+	}
+	known := *syntax
+	known.Want += fmt.Sprintf("; %s is no label, parameter or number", name)
+	return &known
 }
 
 // safeControl is the control code of an instruction without one. It waits for all dependence counters and then stalls for

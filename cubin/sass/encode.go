@@ -26,7 +26,7 @@ func Encode(i *Inst) (Word, error) {
 	for k := range f.Operands {
 		var err error
 		if w, err = i.encodeOperand(w, &i.Operands[k], &f.Operands[k]); err != nil {
-			return Word{}, fmt.Errorf("encode %s: operand %s: %w", i.Op, f.Operands[k].Name, err)
+			return Word{}, &operandError{i.Op, &f.Operands[k], k, err}
 		}
 	}
 	w, err := i.Control.encode(w)
@@ -34,6 +34,32 @@ func Encode(i *Inst) (Word, error) {
 		return Word{}, fmt.Errorf("encode %s: %w", i.Op, err)
 	}
 	return w, nil
+}
+
+// An operandError is an operand that has no code.
+type operandError struct {
+	op    Op
+	slot  *Slot
+	index int
+	err   error
+}
+
+func (e *operandError) Error() string {
+	return fmt.Sprintf("encode %s: operand %s: %v", e.op, e.slot.Name, e.err)
+}
+
+func (e *operandError) Unwrap() error { return e.err }
+
+// want says what the operand could be.
+func (e *operandError) want() string {
+	n := e.slot.Bits.N + e.slot.Bits2.N
+	switch e.slot.Kind {
+	case KindMem:
+		return fmt.Sprintf("an address with an offset of %d bits", n)
+	case KindTarget:
+		return fmt.Sprintf("a code address that %d bits reach", n)
+	}
+	return fmt.Sprintf("another %s (%v)", e.slot.Name, e.err)
 }
 
 func (g Guard) code() uint64 {

@@ -1,6 +1,7 @@
 package sass
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 )
@@ -44,7 +45,8 @@ func Parse(arch Arch, pc uint64, text string, c Control) (Inst, error) {
 		q := p
 		err := q.form(&i)
 		if err == nil {
-			return i.assemble(text)
+			out, err := i.assemble(text)
+			return out, q.locate(err)
 		}
 		if err.certain {
 			return Inst{}, err
@@ -90,11 +92,21 @@ func (i *Inst) assemble(text string) (Inst, error) {
 	return out, nil
 }
 
+// locate gives the error of an operand that was read and cannot be encoded its place in the text.
+func (p *parser) locate(err error) error {
+	var o *operandError
+	if errors.As(err, &o) && o.index < len(p.starts) {
+		return p.fail(p.starts[o.index], o.want())
+	}
+	return err
+}
+
 // A parser is a position in a text. Copies try alternatives.
 type parser struct {
 	text   string
 	arch   Arch
 	pos    int
+	starts []int  // of the operands that have been read, by index
 	suffix string // modifiers of the mnemonic that are not read yet; they end at pos
 }
 
@@ -255,6 +267,7 @@ func (p *parser) operands(i *Inst) *SyntaxError {
 	i.Operands = make([]Operand, len(f.Operands))
 	first := true
 	var skipped *SyntaxError // why the last optional operand was passed over
+	p.starts = make([]int, len(f.Operands))
 	for k := range f.Operands {
 		s, o := &f.Operands[k], &i.Operands[k]
 		*o = s.plain()
@@ -264,6 +277,8 @@ func (p *parser) operands(i *Inst) *SyntaxError {
 		q := *p
 		err := q.separator(s, first)
 		if err == nil {
+			q.spaces()
+			p.starts[k] = q.pos
 			err = q.operand(s, o)
 		}
 		switch {

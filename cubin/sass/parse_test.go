@@ -86,7 +86,7 @@ func TestParseRejects(t *testing.T) {
 		{"FADD R0, R1.reuse, R2", sass.Control{Stall: 1, Yield: true, WriteBarrier: -1, ReadBarrier: -1}, "operand reuse with yield"},
 		{"NOP", sass.Control{Stall: 14, WriteBarrier: -1, ReadBarrier: -1}, "stall count 14 without yield"},
 		{"NOP", sass.Control{Stall: 1, WriteBarrier: 6, ReadBarrier: -1}, "dependence counter"},
-		{"LDG.SYS R0, [R2+0x800000]", sass.Control{Stall: 1, WriteBarrier: -1, ReadBarrier: -1}, "value out of range"},
+		{"LDG.SYS R0, [R2+0x800000]", sass.Control{Stall: 1, WriteBarrier: -1, ReadBarrier: -1}, "column 13: want an address with an offset of 24 bits"},
 	}
 	for _, tt := range tests {
 		if _, err := sass.Parse(sass.SM70, 0, tt.text, tt.control); err == nil || !strings.Contains(err.Error(), tt.want) {
