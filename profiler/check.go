@@ -75,6 +75,7 @@ func checkFacts(l *Launch) error {
 		{"local memory", int64(f.LocalBytes)},
 		{"cycles", f.Cycles},
 		{"SM active cycles", f.SMActiveCycles},
+		{"warp active cycles", f.WarpActiveCycles},
 		{"bytes of L2", f.L2Bytes},
 		{"bytes read of DRAM", f.DRAMReadBytes},
 		{"bytes written to DRAM", f.DRAMWrittenBytes},

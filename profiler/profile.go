@@ -49,6 +49,7 @@ type Facts struct {
 
 	Cycles             int64 // from the launch's first cycle to its last
 	SMActiveCycles     int64 // sum over SMs of the cycles in which they held a warp
+	WarpActiveCycles   int64 // sum over warps of the cycles in which they were on an SM, 0 where that is not known
 	L2Bytes            int64 // asked of L2 by the SMs: reads, writes and atomics
 	DRAMReadBytes      int64
 	DRAMWrittenBytes   int64
@@ -75,6 +76,12 @@ type Facts struct {
 
 // Count returns the number of equal launches that the profile stands for, at least 1.
 func (f *Facts) Count() int64 { return int64(f.Repeats) + 1 }
+
+// AchievedWarpsPerScheduler is the mean number of warps that a scheduler held while its SM was active (Nsight Compute's
+// smsp__warps_active.avg.per_cycle_active), 0 where that is not known.
+func (f *Facts) AchievedWarpsPerScheduler() float64 {
+	return ratio(f.WarpActiveCycles, f.SMActiveCycles*int64(f.SchedulersPerSM))
+}
 
 // A Sample counts equal samples.
 type Sample struct {

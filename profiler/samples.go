@@ -34,6 +34,7 @@ type samplesLaunch struct {
 	LocalBytes     int              `json:"local_bytes,omitempty"`
 	Cycles         int64            `json:"cycles,omitempty"`
 	SMActiveCycles int64            `json:"sm_active_cycles,omitempty"`
+	WarpCycles     int64            `json:"warp_active_cycles,omitempty"`
 	L2Bytes        int64            `json:"l2_bytes,omitempty"`
 	DRAMRead       int64            `json:"dram_read_bytes,omitempty"`
 	DRAMWritten    int64            `json:"dram_written_bytes,omitempty"`
@@ -147,7 +148,7 @@ func (s *samplesLaunch) facts(l *Launch, module *cubin.File, k *cubin.Kernel) er
 	f := &l.Facts
 	f.Registers, f.SharedStatic = either(s.Registers, k.Registers), either(s.SharedStatic, k.SharedStatic)
 	f.SharedDynamic, f.LocalBytes = s.SharedDynamic, either(s.LocalBytes, k.LocalFrame)
-	f.Cycles, f.SMActiveCycles, f.ClockHz = s.Cycles, s.SMActiveCycles, s.ClockHz
+	f.Cycles, f.SMActiveCycles, f.WarpActiveCycles, f.ClockHz = s.Cycles, s.SMActiveCycles, s.WarpCycles, s.ClockHz
 	f.L2Bytes, f.DRAMReadBytes, f.DRAMWrittenBytes = s.L2Bytes, s.DRAMRead, s.DRAMWritten
 	if err := checkFacts(l); err != nil {
 		return err

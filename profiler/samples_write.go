@@ -29,7 +29,7 @@ func WriteSamples(w io.Writer, p *Profile, module int) error {
 func samplesOf(module *cubin.File, l *Launch) (samplesLaunch, error) {
 	f := &l.Facts
 	out := samplesLaunch{Kernel: l.Kernel, GPU: l.GPU, Grid: l.Grid[:], Block: l.Block[:], Registers: f.Registers, SharedStatic: f.SharedStatic,
-		SharedDynamic: f.SharedDynamic, LocalBytes: f.LocalBytes, Cycles: f.Cycles, SMActiveCycles: f.SMActiveCycles,
+		SharedDynamic: f.SharedDynamic, LocalBytes: f.LocalBytes, Cycles: f.Cycles, SMActiveCycles: f.SMActiveCycles, WarpCycles: f.WarpActiveCycles,
 		L2Bytes: f.L2Bytes, DRAMRead: f.DRAMReadBytes, DRAMWritten: f.DRAMWrittenBytes, ClockHz: f.ClockHz,
 		SMs: f.SMs, Period: l.Period, Samples: []samplesSample{}}
 	for i := range l.Samples {

@@ -41,7 +41,7 @@ func full(t testing.TB) *Profile {
 				Kernel: "fill", GPU: "v100", Grid: [3]int{2, 3, 4}, Block: [3]int{64, 2, 1}, Period: 32,
 				Facts: Facts{
 					Registers: 8, SharedStatic: 16, SharedDynamic: 32, LocalBytes: 64,
-					Cycles: 80, SMActiveCycles: 160, ClockHz: 1380e6, WarpInstructions: 12, ThreadInstructions: 300,
+					Cycles: 80, SMActiveCycles: 160, WarpActiveCycles: 900, ClockHz: 1380e6, WarpInstructions: 12, ThreadInstructions: 300,
 					SMs: 2, SchedulersPerSM: 4, MaxWarpsPerScheduler: 16, WarpsPerScheduler: 2.5, OccupancyLimit: "grid",
 					BlocksPerSM: 3, TimingLevel: "full", Extrapolated: true, ErrorBound: 0.125,
 				},

@@ -40,6 +40,7 @@ type savedFacts struct {
 	LocalBytes           int     `json:"local_bytes,omitempty"`
 	Cycles               int64   `json:"cycles,omitempty"`
 	SMActiveCycles       int64   `json:"sm_active_cycles,omitempty"`
+	WarpActiveCycles     int64   `json:"warp_active_cycles,omitempty"`
 	L2Bytes              int64   `json:"l2_bytes,omitempty"`
 	DRAMReadBytes        int64   `json:"dram_read_bytes,omitempty"`
 	DRAMWrittenBytes     int64   `json:"dram_written_bytes,omitempty"`

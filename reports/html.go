@@ -168,7 +168,7 @@ func htmlFacts(k *kernelSummary, l *profiler.Launch, totals *profiler.Totals) []
 	add(f.Cycles > 0 && f.SMs > 0, "issue rate", "%.2f warp instructions a cycle and SM (peak %d)", issueRate(f), f.SchedulersPerSM)
 	bandwidth := bandwidthText(l)
 	add(bandwidth != "", "memory", "%s", bandwidth)
-	add(f.WarpsPerScheduler > 0, "occupancy", "%s of %d warps a scheduler%s", short(f.WarpsPerScheduler), f.MaxWarpsPerScheduler, limitedBy(f.OccupancyLimit))
+	add(f.WarpsPerScheduler > 0, "occupancy", "%s of %d warps a scheduler%s%s", short(f.WarpsPerScheduler), f.MaxWarpsPerScheduler, achieved(f), limitedBy(f.OccupancyLimit))
 	add(totals.Samples > 0, "samples", "%s, %s", thousands(totals.Samples), ratios(l, totals))
 	add(len(l.Missing) > 0, "not known", "%s", strings.Join(lacks(l), "; "))
 	return list

@@ -137,8 +137,8 @@ func (t *textReport) header(module *cubin.File, l *profiler.Launch, totals *prof
 		t.paragraph("  memory: ", text)
 	}
 	if f.WarpsPerScheduler > 0 {
-		t.line("  occupancy: %s of %d warps a scheduler, %s an SM%s", short(f.WarpsPerScheduler), f.MaxWarpsPerScheduler,
-			count(int64(f.BlocksPerSM), "block"), limitedBy(f.OccupancyLimit))
+		t.paragraph("  occupancy: ", fmt.Sprintf("%s of %d warps a scheduler%s, %s an SM%s", short(f.WarpsPerScheduler), f.MaxWarpsPerScheduler,
+			achieved(f), count(int64(f.BlocksPerSM), "block"), limitedBy(f.OccupancyLimit)))
 	}
 	t.missing(l)
 	if totals.Samples == 0 {
@@ -201,6 +201,14 @@ func extrapolation(f *profiler.Facts) string {
 	return " (extrapolated)"
 }
 
+// achieved writes how many warps a scheduler held on average, where that is known.
+func achieved(f *profiler.Facts) string {
+	if f.WarpActiveCycles == 0 {
+		return ""
+	}
+	return fmt.Sprintf(", %.1f on average", f.AchievedWarpsPerScheduler())
+}
+
 func limitedBy(limit string) string {
 	switch limit {
 	case "":
@@ -208,7 +216,7 @@ func limitedBy(limit string) string {
 	case "shared":
 		return ", limited by shared memory"
 	case "grid":
-		return ", limited by the size of the grid"
+		return ", limited by the grid"
 	}
 	return ", limited by " + limit
 }

@@ -11,7 +11,7 @@ func profiledRun(r *emu.Result, fault *emu.Fault) *sampler.Run {
 	run := &sampler.Run{
 		Facts:         &r.Facts,
 		SharedDynamic: r.SharedDynamic, LocalBytes: r.LocalBytes,
-		Cycles: r.Cycles, SMActiveCycles: r.SMActiveCycles, Traffic: r.Traffic,
+		Cycles: r.Cycles, SMActiveCycles: r.SMActiveCycles, WarpActiveCycles: r.WarpActiveCycles, Traffic: r.Traffic,
 		WarpInstructions: r.WarpInstructions, ThreadInstructions: r.ThreadInstructions,
 		TimingLevel: r.Level.String(), Extrapolated: r.TimedBlocks > 0, TimedBlocks: r.TimedBlocks, ErrorBound: r.ErrorBound,
 	}

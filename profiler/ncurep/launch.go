@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -33,6 +34,7 @@ const (
 	metricCycles       = "gpc__cycles_elapsed.max"
 	metricActive       = "sm__cycles_active.sum"
 	metricActiveMean   = "sm__cycles_active.avg"
+	metricWarps        = "sm__warps_active.avg.per_cycle_active"
 	metricL2           = "lts__t_sectors_srcunit_tex.sum" // asked for by the L1 caches
 	metricDRAMRead     = "dram__bytes_read.sum"
 	metricDRAMWritten  = "dram__bytes_write.sum"
@@ -48,13 +50,16 @@ const (
 	metricWarpsAtATime = "device__attribute_max_warps_per_scheduler"
 )
 
+// maxWarps is more than an SM of any GPU holds.
+const maxWarps = 1 << 10
+
 // sectorBytes are those of a sector, the unit in which L2 is asked.
 const sectorBytes = 32
 
 // wantedPrefixes are those of the metrics that are decoded.
 var wantedPrefixes = []string{
 	metricStall, "smsp__pcsamp_", "inst_executed", metricThreads, metricOpcodes, metricSectors, metricWavefronts, "launch__", metricTotal,
-	metricCycles, "sm__cycles_active.", metricL2, metricDRAMRead, metricDRAMWritten, metricClock, "device__attribute_",
+	metricCycles, "sm__cycles_active.", metricWarps, metricL2, metricDRAMRead, metricDRAMWritten, metricClock, "device__attribute_",
 }
 
 func wanted(name string) bool {
@@ -252,6 +257,7 @@ func (b *builder) facts() error {
 	if f.SMActiveCycles == 0 {
 		f.SMActiveCycles = b.whole(metricActiveMean) * int64(f.SMs)
 	}
+	f.WarpActiveCycles = int64(math.Round(min(b.number(metricWarps), maxWarps) * float64(f.SMActiveCycles)))
 	if f.Cycles == 0 {
 		b.lacks(profiler.MissingCycles)
 	}

@@ -40,7 +40,7 @@ func made(t testing.TB, names ...string) *profiler.Profile {
 		for _, k := range module.Kernels {
 			l := &profiler.Launch{Kernel: k.Name, Module: m, GPU: "t4", Grid: [3]int{400, 2, 1}, Block: [3]int{64, 2, 1}, Period: 1024}
 			l.Facts = profiler.Facts{Registers: k.Registers, SharedStatic: k.SharedStatic, SharedDynamic: 512, LocalBytes: k.LocalFrame,
-				Cycles: 99_000, SMActiveCycles: 3_000_000, L2Bytes: 5 << 20, DRAMReadBytes: 3 << 20, DRAMWrittenBytes: 1 << 20,
+				Cycles: 99_000, SMActiveCycles: 3_000_000, WarpActiveCycles: 54_321_000, L2Bytes: 5 << 20, DRAMReadBytes: 3 << 20, DRAMWrittenBytes: 1 << 20,
 				DRAMPeak: 320e9, ClockHz: 585e6, SMs: 40, SchedulersPerSM: 4, MaxWarpsPerScheduler: 8}
 			for _, code := range module.Codes {
 				for i := range code.Insts {

@@ -18,6 +18,7 @@ type Run struct {
 
 	Cycles             int64
 	SMActiveCycles     int64
+	WarpActiveCycles   int64
 	Traffic            mem.Traffic
 	WarpInstructions   int64
 	ThreadInstructions int64
@@ -59,6 +60,7 @@ func (r *Run) profiled() *profiler.Launch {
 			LocalBytes:           r.LocalBytes,
 			Cycles:               r.Cycles,
 			SMActiveCycles:       r.SMActiveCycles,
+			WarpActiveCycles:     r.WarpActiveCycles,
 			L2Bytes:              r.Traffic.L2 * sectorBytes,
 			DRAMReadBytes:        r.Traffic.DRAMRead * sectorBytes,
 			DRAMWrittenBytes:     r.Traffic.DRAMWritten * sectorBytes,

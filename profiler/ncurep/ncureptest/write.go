@@ -235,6 +235,7 @@ func (r *resultWriter) facts(l *profiler.Launch) {
 	r.metric("launch__shared_mem_per_block_dynamic", floating(float64(f.SharedDynamic)), nil)
 	r.metric("gpc__cycles_elapsed.max", floating(float64(f.Cycles)), nil)
 	r.metric("sm__cycles_active.sum", floating(float64(f.SMActiveCycles)), nil)
+	r.metric("sm__warps_active.avg.per_cycle_active", floating(float64(f.WarpActiveCycles)/float64(max(1, f.SMActiveCycles))), nil)
 	r.metric("lts__t_sectors_srcunit_tex.sum", floating(float64(f.L2Bytes/32)), nil)
 	r.metric("dram__bytes_read.sum", floating(float64(f.DRAMReadBytes)), nil)
 	r.metric("dram__bytes_write.sum", floating(float64(f.DRAMWrittenBytes)), nil)
