@@ -58,6 +58,9 @@ func TestEqualLaunches(t *testing.T) {
 			if _, ok := merged.profile.At(len(all.profile.Launches)); ok {
 				t.Error("the profile has too many launches")
 			}
+			if done, want := session.Machine.Progress().Blocks(), allSession.Machine.Progress().Blocks(); done != want {
+				t.Errorf("progress: %d blocks ended, want %d", done, want)
+			}
 			checks, err := session.Against(allSession, nil)
 			if err != nil {
 				t.Fatal(err)

@@ -97,5 +97,6 @@ func (s *Session) Again(i int) (run int, ok bool) {
 		return 0, false
 	}
 	s.Machine.Enter(k.after)
+	s.Machine.Progress().Skip(l)
 	return k.run, true
 }
