@@ -20,9 +20,10 @@ type known struct {
 	printed       int64 // by all launches before it
 }
 
-// begin takes note of the i-th launch of the file before it runs, nil where nothing is to be kept of it.
+// begin takes note of the i-th launch of the file before it runs, nil where nothing is to be kept of it: where nobody observes it,
+// running it again costs little.
 func (s *Session) begin(i int, l *emu.Launch) *known {
-	if l.WarmCaches || l.Tracer != nil || l.WhatIf != nil || !s.comesAgain(i, l) {
+	if l.WarmCaches || l.Observer == nil || l.WhatIf != nil || !s.comesAgain(i, l) {
 		return nil
 	}
 	var earlier *emu.State
