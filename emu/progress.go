@@ -18,4 +18,6 @@ func (p *Progress) Blocks() int64 { return p.ended.Load() }
 func (p *Progress) WarpInstructions() int64 { return p.instructions.Load() }
 
 // Skip counts the blocks of a launch that need not be run as ended.
-func (p *Progress) Skip(l *Launch) { p.ended.Add(int64(l.Grid[0]) * int64(l.Grid[1]) * int64(l.Grid[2])) }
+func (p *Progress) Skip(l *Launch) {
+	p.ended.Add(int64(l.Grid[0]) * int64(l.Grid[1]) * int64(l.Grid[2]))
+}
