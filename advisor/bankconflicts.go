@@ -4,6 +4,8 @@ import (
 	"fmt"
 
 	"gpa/blamer"
+	"gpa/cubin/sass"
+	"gpa/emu/stall"
 )
 
 // bankConflicts matches the stalls of accesses to shared memory that take more passes than the data needs, because threads of a
@@ -25,6 +27,7 @@ func (bankConflicts) Match(in *Input) []*Match {
 			c.addShare(in.kernelScope(), b, share)
 		}
 	}
+	in.addQueued(c)
 	matches := c.finish()
 	for _, m := range matches {
 		m.Spares = SharedMemory
@@ -40,6 +43,32 @@ func (bankConflicts) Match(in *Input) []*Match {
 		}
 	}
 	return matches
+}
+
+// addQueued enters the waits of other instructions for the queue that they share with accesses to shared memory (MIO): the part of
+// them that goes with the needless passes.
+func (in *Input) addQueued(c *collector) {
+	used, ideal := in.passes()
+	worst, most, others := blamer.Node{}, 0.0, 0.0
+	queued := in.executedNodes(func(op sass.Op) bool { return effectOf(&sass.Inst{Op: op})&(loadGlobal|writeGlobal|accessLocal) == 0 })
+	for _, n := range queued {
+		k := in.counts(n)
+		if pipe := in.Inst(n).Form.Pipe; k.wavefronts == 0 && (pipe == sass.PipeLSU || pipe == sass.PipeXU) {
+			others += k.executions
+		}
+		if k.wavefronts-k.wavefrontsIdeal > most {
+			worst, most = n, k.wavefronts-k.wavefrontsIdeal
+		}
+	}
+	if excess(used, ideal) < minExcess {
+		return
+	}
+	for _, n := range queued {
+		if k := in.counts(n); excess(k.wavefronts, k.wavefrontsIdeal) < minExcess {
+			waits := in.samplesAt(n, stall.MioThrottle)
+			c.addShare(in.kernelScope(), &blamer.Blame{Def: worst, Use: n, Detail: blamer.PipeBusy, Count: waits, Latency: waits}, (used-ideal)/(used+others))
+		}
+	}
 }
 
 // passes adds up the passes through shared memory, one a cycle of an SM, and those that would do.
