@@ -9,12 +9,18 @@ import (
 	"gpa/profiler"
 )
 
-// How much is told of one piece of advice.
-const (
-	shownSuggestions   = 2
-	shownHotspotsFirst = 2 // of the best piece of advice
-	shownHotspots      = 1 // of the others
-)
+// shown is how much is told of a piece of advice, by its place: the less, the less it brings, so that the first five fit one screen.
+func shown(place int) (suggestions, hotspots int) {
+	switch place {
+	case 0:
+		return 2, 2
+	case 1:
+		return 2, 1
+	case 2:
+		return 1, 1
+	}
+	return 1, 0
+}
 
 // advice tells what to change, the best first.
 func (t *textReport) advice(module *cubin.File, found *LaunchResult, totals *profiler.Totals) {
@@ -32,20 +38,17 @@ func (t *textReport) advice(module *cubin.File, found *LaunchResult, totals *pro
 			t.rest(found.Advice[i:])
 			return
 		}
-		hotspots := shownHotspots
-		if i == 0 {
-			hotspots = shownHotspotsFirst
-		}
-		t.one(module, i+1, &found.Advice[i], totals, hotspots)
+		t.one(module, i, &found.Advice[i], totals)
 	}
 }
 
 // one tells a piece of advice in full.
-func (t *textReport) one(module *cubin.File, number int, a *advisor.Advice, totals *profiler.Totals, hotspots int) {
-	t.inkedParagraph(boldInk, fmt.Sprintf("%2d. ", number), fmt.Sprintf("%s: estimated speedup %.2fx%s%s, ratio %s, %s", a.Optimizer, a.Speedup, interval(a), tried(a),
+func (t *textReport) one(module *cubin.File, place int, a *advisor.Advice, totals *profiler.Totals) {
+	suggestions, hotspots := shown(place)
+	t.inkedParagraph(boldInk, fmt.Sprintf("%2d. ", place+1), fmt.Sprintf("%s: estimated speedup %.2fx%s%s, ratio %s, %s", a.Optimizer, a.Speedup, interval(a), tried(a),
 		percent(a.Match.Samples/float64(totals.Samples)), scopeText(&a.Match.Scope)))
 	for i, s := range a.Match.Suggestions {
-		if i == shownSuggestions {
+		if i == suggestions {
 			break
 		}
 		t.paragraph("    - ", s)

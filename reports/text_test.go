@@ -28,6 +28,7 @@ func TestAdviceText(t *testing.T) {
 	}{
 		{"advice.txt", one, TextOptions{Source: relaxSource}},
 		{"advice_no_source.txt", one, TextOptions{Top: 1}},
+		{"advice_top5.txt", one, TextOptions{Top: 5, Source: relaxSource}},
 		{"advice_kernels.txt", relaxResult(t), TextOptions{Source: relaxSource}},
 		{"advice_fault.txt", faulted(t), TextOptions{Source: relaxSource}},
 	}
