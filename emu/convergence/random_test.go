@@ -108,6 +108,9 @@ func TestRandomPrograms(t *testing.T) {
 	}
 }
 
+// randomLaunch launches a random program.
+const randomLaunch = "{module: x, buffers: {out: {type: u32, shape: [32]}}, launches: [{kernel: random, grid: [1], block: [32], args: [{buffer: out}]}]}"
+
 // compareText compares models on a kernel that stores a word a thread.
 func compareText(t *testing.T, text string, gpu *arch.Model, models []string) []Launch {
 	t.Helper()
@@ -119,8 +122,7 @@ func compareText(t *testing.T, text string, gpu *arch.Model, models []string) []
 	if err != nil {
 		t.Fatal(err)
 	}
-	const launchFile = "{module: x, buffers: {out: {type: u32, shape: [32]}}, launches: [{kernel: random, grid: [1], block: [32], args: [{buffer: out}]}]}"
-	file, err := launch.Parse("random", []byte(launchFile), launch.OSDir("testdata"))
+	file, err := launch.Parse("random", []byte(randomLaunch), launch.OSDir("testdata"))
 	if err != nil {
 		t.Fatal(err)
 	}
