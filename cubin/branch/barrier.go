@@ -2,6 +2,7 @@ package branch
 
 import (
 	"fmt"
+	"slices"
 
 	"gpa/cubin"
 	"gpa/cubin/sass"
@@ -14,12 +15,33 @@ type meeting struct {
 	bit  int // number of its place in the source
 }
 
+// places are sets of barriers: of the source, and of their copies in the code.
+type places struct{ source, copies bits }
+
+// A bits is a set of small numbers.
+type bits []uint64
+
+func (b bits) has(n int) bool { return b[n/64]>>(n%64)&1 != 0 }
+func (b bits) add(n int)      { b[n/64] |= 1 << (n % 64) }
+
+// join adds the elements of another set, and reports whether any was new.
+func (b bits) join(more bits) bool {
+	changed := false
+	for w, x := range more {
+		if x&^b[w] != 0 {
+			b[w] |= x
+			changed = true
+		}
+	}
+	return changed
+}
+
 // A barrierFinder finds which barriers threads come to next.
 type barrierFinder struct {
 	*slicer
 	meetings []meeting
 	first    map[int]int // node → its first meeting
-	next     [][]uint64  // by node: the barriers that threads come to next from its beginning
+	next     []places    // by node: the barriers that threads come to next from its beginning
 	ends     []bool      // by node: threads may end without a barrier
 	works    []bool      // by node: they may do something before they come to a barrier or to their end
 	waits    []bool      // by node: they may wait for other lanes before they come to one
@@ -83,7 +105,7 @@ func (f *barrierFinder) endsBehind(m meeting) bool {
 
 // findMeetings lists the barriers that all threads of a block wait at.
 func (f *barrierFinder) findMeetings(module *cubin.File) {
-	bits := make(map[string]int)
+	names := make(map[string]int)
 	for _, node := range f.order {
 		insts := f.insts(node)
 		for i := range insts {
@@ -92,18 +114,18 @@ func (f *barrierFinder) findMeetings(module *cubin.File) {
 			}
 			n := f.super.Nodes[node]
 			name := source(module.Codes[n.Graph], insts[i].PC)
-			if _, ok := bits[name]; !ok {
-				bits[name] = len(bits)
+			if _, ok := names[name]; !ok {
+				names[name] = len(names)
 			}
 			if _, ok := f.first[node]; !ok {
 				f.first[node] = len(f.meetings)
 			}
-			f.meetings = append(f.meetings, meeting{at: Place{n.Graph, n.First + i}, node: node, bit: bits[name]})
+			f.meetings = append(f.meetings, meeting{at: Place{n.Graph, n.First + i}, node: node, bit: names[name]})
 		}
 	}
-	f.next = make([][]uint64, f.super.Shape.Len())
+	f.next = make([]places, f.super.Shape.Len())
 	for node := range f.next {
-		f.next[node] = make([]uint64, (len(bits)+63)/64)
+		f.next[node] = places{make(bits, (len(names)+63)/64), make(bits, (len(f.meetings)+63)/64)}
 	}
 	f.ends, f.works, f.waits = make([]bool, len(f.next)), make([]bool, len(f.next)), make([]bool, len(f.next))
 }
@@ -150,13 +172,13 @@ func (f *barrierFinder) solve() {
 func (f *barrierFinder) step(node int) bool {
 	before := [3]bool{f.ends[node], f.works[node], f.waits[node]}
 	f.look(node)
+	next, changed := f.next[node], false
 	if i, ok := f.first[node]; ok {
-		m := f.meetings[i]
-		old := f.next[node][m.bit/64]
-		f.next[node][m.bit/64] |= 1 << (m.bit % 64)
-		return old != f.next[node][m.bit/64] || before != [3]bool{f.ends[node], f.works[node], f.waits[node]}
+		changed = !next.copies.has(i)
+		next.source.add(f.meetings[i].bit)
+		next.copies.add(i)
+		return changed || before != [3]bool{f.ends[node], f.works[node], f.waits[node]}
 	}
-	changed := false
 	for _, to := range f.super.Shape.Succs[node] {
 		if to == f.super.Shape.Exit {
 			f.ends[node] = true
@@ -165,12 +187,8 @@ func (f *barrierFinder) step(node int) bool {
 		f.ends[node] = f.ends[node] || f.ends[to]
 		f.works[node] = f.works[node] || f.works[to]
 		f.waits[node] = f.waits[node] || f.waits[to]
-		for w, set := range f.next[to] {
-			if set&^f.next[node][w] != 0 {
-				f.next[node][w] |= set
-				changed = true
-			}
-		}
+		changed = next.source.join(f.next[to].source) || changed
+		changed = next.copies.join(f.next[to].copies) || changed
 	}
 	return changed || before != [3]bool{f.ends[node], f.works[node], f.waits[node]}
 }
@@ -198,15 +216,24 @@ func acts(in *sass.Inst) bool {
 
 // apart returns the meetings that some threads that part at a node come to next and others do not.
 func (f *barrierFinder) apart(node int) []int {
+	var succs []int
+	differ := false
+	for _, to := range f.super.Shape.Succs[node] {
+		if to != f.super.Shape.Exit {
+			succs = append(succs, to)
+			differ = differ || !slices.Equal(f.next[to].source, f.next[succs[0]].source)
+		}
+	}
+	if !differ {
+		return nil
+	}
 	var list []int
-	succs := f.super.Shape.Succs[node]
 	for i, m := range f.meetings {
-		has := func(to int) bool { return to != f.super.Shape.Exit && f.next[to][m.bit/64]>>(m.bit%64)&1 != 0 }
 		comes, misses := false, false
 		for _, to := range succs {
-			if has(to) {
-				comes = comes || f.reaches(to, m.node)
-			} else if to != f.super.Shape.Exit {
+			if f.next[to].source.has(m.bit) {
+				comes = comes || f.next[to].copies.has(i)
+			} else {
 				misses = misses || !f.endsAtOnce(to) || f.hangs(m, to)
 			}
 		}
@@ -219,34 +246,7 @@ func (f *barrierFinder) apart(node int) []int {
 
 // endsAtOnce reports whether threads do nothing more from a node on but end.
 func (f *barrierFinder) endsAtOnce(node int) bool {
-	for _, set := range f.next[node] {
-		if set != 0 {
-			return false
-		}
-	}
-	return f.ends[node] && !f.works[node]
-}
-
-// reaches reports whether control can come from one node to another without a barrier before it.
-func (f *barrierFinder) reaches(from, to int) bool {
-	seen := map[int]bool{from: true}
-	for work := []int{from}; len(work) > 0; {
-		n := work[len(work)-1]
-		work = work[:len(work)-1]
-		if n == to {
-			return true
-		}
-		if _, barrier := f.first[n]; barrier {
-			continue
-		}
-		for _, next := range f.super.Shape.Succs[n] {
-			if next != f.super.Shape.Exit && !seen[next] {
-				seen[next] = true
-				work = append(work, next)
-			}
-		}
-	}
-	return false
+	return f.ends[node] && !f.works[node] && !slices.ContainsFunc(f.next[node].source, func(word uint64) bool { return word != 0 })
 }
 
 // kind returns what the warning of a barrier is about that threads which part at a node do not all come to.
@@ -261,7 +261,7 @@ func (f *barrierFinder) kind(m meeting, node int) WarningKind {
 
 // hangs reports whether lanes that go on at a node wait for those of their warp that wait for them before a barrier.
 func (f *barrierFinder) hangs(m meeting, node int) bool {
-	return f.next[node][m.bit/64]>>(m.bit%64)&1 == 0 && f.waits[node] && f.synchronized(m)
+	return !f.next[node].source.has(m.bit) && f.waits[node] && f.synchronized(m)
 }
 
 // synchronized reports whether a WARPSYNC stands before a barrier.

@@ -185,8 +185,10 @@ func BenchmarkFind(b *testing.B) {
 	b.ReportMetric(float64(insts)*float64(b.N)/b.Elapsed().Seconds(), "inst/s")
 }
 
-// BenchmarkFindLarge slices a function of 10,000 instructions, of which every fourth is a branch, one in seven of them back.
-func BenchmarkFindLarge(b *testing.B) {
+// large makes a function of 10,000 instructions, of which every fourth is a branch, one in seven of them back; one in fifty waits
+// at a barrier.
+func large(b *testing.B) (*cubin.File, []*cfg.Graph) {
+	b.Helper()
 	const blocks = 2500
 	rng := rand.New(rand.NewPCG(1, 2))
 	text := []byte(".arch sm_70\n.kernel large\n    S2R R0, SR_TID.X\n")
@@ -198,6 +200,9 @@ func BenchmarkFindLarge(b *testing.B) {
 		r := func() int { return rng.IntN(100) }
 		text = fmt.Appendf(text, "at%d:\n    IADD3 R%d, R%d, R%d, RZ\n    IMAD R%d, R%d, R%d, R%d\n    ISETP.GE.AND P%d, PT, R%d, 0x5, PT\n@P%d BRA at%d\n",
 			i, r(), r(), r(), r(), r(), r(), r(), rng.IntN(7), r(), rng.IntN(7), to)
+		if i%50 == 49 {
+			text = append(text, "    BAR.SYNC 0x0\n"...)
+		}
 	}
 	data, err := asm.Assemble("large.sass", fmt.Appendf(text, "at%d:\n    EXIT\n", blocks))
 	if err != nil {
@@ -211,11 +216,29 @@ func BenchmarkFindLarge(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
+	return module, []*cfg.Graph{g}
+}
+
+// BenchmarkFindLarge slices the branches of a large function.
+func BenchmarkFindLarge(b *testing.B) {
+	module, graphs := large(b)
 	for b.Loop() {
-		list, err := Find(module, []*cfg.Graph{g}, module.Kernels[0])
+		list, err := Find(module, graphs, module.Kernels[0])
 		if err != nil {
 			b.Fatal(err)
 		}
 		b.ReportMetric(float64(len(list)), "branches")
+	}
+}
+
+// BenchmarkWarningsLarge looks for warnings in a large function.
+func BenchmarkWarningsLarge(b *testing.B) {
+	module, graphs := large(b)
+	for b.Loop() {
+		list, err := Warnings(module, graphs, module.Kernels[0])
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.ReportMetric(float64(len(list)), "warnings")
 	}
 }
