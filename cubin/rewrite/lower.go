@@ -36,6 +36,9 @@ type lowerer struct {
 // newLowerer makes the shape of a function: its blocks, a node for each conditional exit, and, unless tables are kept, the
 // tests that take the place of indirect branches.
 func newLowerer(m maker, g *cfg.Graph, f *cfg.Func, kernel, tables bool) (*lowerer, *cfg.Shape, error) {
+	if in := collective(g, f); in != nil {
+		return nil, nil, fmt.Errorf("lanes are called together by the place of the code at 0x%x (%s)", in.PC, in.Text())
+	}
 	l := &lowerer{maker: m, graph: g, fn: f, kernel: kernel, tables: tables, firsts: make(map[int]int), tests: make(map[int]origin), gather: gatherBlocks(g, f)}
 	var err error
 	if l.nop, err = m.make(1, "NOP"); err != nil {
@@ -53,6 +56,20 @@ func newLowerer(m maker, g *cfg.Graph, f *cfg.Func, kernel, tables bool) (*lower
 		}
 	}
 	return l, s, nil
+}
+
+// collective returns the first WARPSYNC.COLLECTIVE of a function. The code between it and ENDCOLLECTIVE, with the convergence
+// barrier around it, belongs together as the compiler has placed it.
+func collective(g *cfg.Graph, f *cfg.Func) *sass.Inst {
+	for _, id := range f.Blocks {
+		insts := g.Insts(g.Blocks[id])
+		for i := range insts {
+			if insts[i].Op == sass.ENDCOLLECTIVE || insts[i].Op == sass.WARPSYNC && insts[i].Mod(sass.Collective) != 0 {
+				return &insts[i]
+			}
+		}
+	}
+	return nil
 }
 
 func (l *lowerer) node(s *cfg.Shape, o origin) int {
