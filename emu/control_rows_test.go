@@ -213,7 +213,7 @@ func TestBREAK(t *testing.T) {
 func TestWarpSync(t *testing.T) {
 	for sync, from := range map[string]sass.Arch{
 		"WARPSYNC 0xffffffff": sass.SM70, "WARPSYNC R11": sass.SM70, "WARPSYNC c[0x2][0x4]": sass.SM70, "WARPSYNC UR5": sass.SM75,
-		"WARPSYNC.ALL": sass.SM90,
+		"WARPSYNC.ALL": sass.SM90, "WARPSYNC.EXCLUSIVE R11": sass.SM80,
 	} {
 		t.Run(sync, func(t *testing.T) {
 			body := `
@@ -230,6 +230,16 @@ func TestWarpSync(t *testing.T) {
 			eachArch(t, from, 32, body, func(uint32) uint32 { return allLanes })
 		})
 	}
+	eachArch(t, sass.SM90, 32, `
+		ISETP.LT.AND P0, PT, R0, 0x8, PT
+		@P0 BRA join
+		NOP
+		join:
+		WARPSYNC.COLLECTIVE.ALL behind
+		VOTE.ANY R9, PT, PT
+		ENDCOLLECTIVE
+		behind:
+		IADD3 R9, R9, 0x1, RZ`, func(uint32) uint32 { return 0 })
 	eachArch(t, sass.SM90, 32, `
 		MOV R11, 0xffff
 		MOV R9, RZ

@@ -326,9 +326,11 @@ func bmovClear(w *warp, o *op) error {
 }
 
 // compileWARPSYNC resolves the mask: of .ALL it is every lane of the warp, of the others the operand after the condition.
+// .EXCLUSIVE, which ptxas puts before REDUX under a mask that only the program knows, has the lanes of each mask go on without
+// those of others: here only one group of lanes runs at a time anyway.
 func compileWARPSYNC(p *program, o *op) error {
 	mask := sass.Operand{Kind: sass.KindImm, Imm: 0xffffffff}
-	if operands := o.inst.Operands[1:]; len(operands) > 0 {
+	if operands := o.inst.Operands[1:]; len(operands) > 0 && operands[0].Source {
 		mask = operands[0]
 	}
 	var err error

@@ -72,14 +72,30 @@ func faddMode(w *warp, o *op) error {
 	return nil
 }
 
-// compileFMUL: neither the scale nor .FMZ, which makes 0*x = 0, occurs in compute code.
+// scales are the factors of FMUL's products: .D2 halves, .M2 doubles (Mesa, nv50_ir.h: postFactor).
+var scales = map[uint16]float64{sass.ScaleD8: 1. / 8, sass.ScaleD4: 1. / 4, sass.ScaleD2: 1. / 2, sass.ScaleM2: 2, sass.ScaleM4: 4, sass.ScaleM8: 8}
+
+// compileFMUL: .FMZ, which makes 0*x = 0, does not occur in compute code.
 func compileFMUL(p *program, o *op) error {
-	if o.inst.Mod(sass.Scale) != sass.ScaleNone || o.inst.Mod(sass.FTZ) == sass.FTZFMZ {
+	if o.inst.Mod(sass.FTZ) == sass.FTZFMZ {
 		return unsupported(o)
 	}
 	o.f32 = f32ModeOf(o.inst)
 	o.run = o.f32.choose(fmul, fmulFlush, fmulMode)
+	if scale, ok := scales[o.inst.Mod(sass.Scale)]; ok {
+		o.run = func(w *warp, o *op) error { return fmulScaled(w, o, scale) }
+	}
 	return p.resolve(o, layoutAB, floatValue)
+}
+
+// fmulScaled rounds the product and its factor, which f64 holds exactly, once.
+func fmulScaled(w *warp, o *op, scale float64) error {
+	a, b, d := w.in(&o.a, 0), w.in(&o.b, 1), w.out(o, 0)
+	for i := range d {
+		d[i] = o.f32.result(o.f32.input(a[i]) * o.f32.input(b[i]) * scale)
+	}
+	w.done(o, 1)
+	return nil
 }
 
 func fmul(w *warp, o *op) error {

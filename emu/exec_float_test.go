@@ -2,6 +2,8 @@ package emu
 
 import (
 	"fmt"
+	"math"
+	"math/big"
 	"math/rand/v2"
 	"testing"
 
@@ -48,6 +50,24 @@ func TestFloatExecutors(t *testing.T) {
 			checkFloat(t, op+".FTZ"+round+operands, flushing(exact), mode)
 			checkFloat(t, op+round+".SAT"+operands, saturated(f, exact), mode)
 			checkFloat(t, op+".FTZ"+round+".SAT"+operands, saturated(f, flushing(exact)), mode)
+		}
+	}
+}
+
+// A product with a factor is rounded once: the factor goes to the exponent of what is rounded.
+func TestScaledProducts(t *testing.T) {
+	f := &formatF32
+	for name, shift := range map[string]int{"D8": -3, "D4": -2, "D2": -1, "M2": 1, "M4": 2, "M8": 3} {
+		for mode, round := range roundings {
+			checkFloat(t, "FMUL."+name+round+" R0, R1, R2", func(a, b, _ uint64, mode rounding) uint64 {
+				x := new(big.Float).Mul(valueOf(f, a), valueOf(f, b))
+				if x.Sign() == 0 {
+					return (a ^ b) & f.signBit()
+				}
+				x.SetMantExp(x, shift)
+				exact, _ := x.Float64() // two significands of 24 bits
+				return f.convert(&formatF64, math.Float64bits(exact), mode)
+			}, mode)
 		}
 	}
 }

@@ -85,6 +85,7 @@ const (
 	Clear      // .CLEAR of BMOV: the B register is zero afterwards
 	PQuad      // .PQUAD of BMOV
 	Collective // .COLLECTIVE of WARPSYNC
+	Exclusive  // .EXCLUSIVE of WARPSYNC
 	Warp       // .WARP of NANOSLEEP
 	Rand       // .RAND of NANOSLEEP
 	LE         // .LE of DEPBAR: wait until at most count are outstanding, in order

@@ -45,9 +45,9 @@ func collectiveForms() []Form {
 	return []Form{
 		control(WARPSYNC, 0x948, []Slot{cond()}, alone, everyone).on(in90),
 		control(WARPSYNC, 0x348, []Slot{cond(), mask}, alone).on(in90),
-		control(WARPSYNC, 0x348, []Slot{cond(), mask}, only(Obscure, Bits{85, 2}, 1, 1, ".EXCLUSIVE")).on(in90),
+		control(WARPSYNC, 0x348, []Slot{cond(), mask}, only(Exclusive, Bits{85, 2}, 1, 1, ".EXCLUSIVE")).on(in90),
 		control(WARPSYNC, 0x348, []Slot{cond(), mask, place}, collective).on(in90),
-		printOnly(control(WARPSYNC, 0x948, []Slot{cond(), none, place}, collective, everyone).on(in90))[0],
+		control(WARPSYNC, 0x948, []Slot{cond(), none, place}, collective, everyone).on(in90),
 		control(ENDCOLLECTIVE, 0x91b, []Slot{cond()}).on(in90),
 	}
 }
@@ -227,13 +227,13 @@ func warpForms() []Form {
 		sleepForms()))
 }
 
-// warpSyncForms are WARPSYNC before sm_90. From sm_80 on that with a register can be exclusive, whatever that is.
+// warpSyncForms are WARPSYNC before sm_90. From sm_80 on that with a register can be exclusive.
 func warpSyncForms() []Form {
 	var forms []Form
 	for _, f := range unary(control(WARPSYNC, 0x148, []Slot{cond()}).on(before90), plain) {
 		if f.Opcode&0xe00 == formRRR {
 			later := f.on(from80)
-			later.Mods = []ModField{obscure(86, ".EXCLUSIVE")}
+			later.Mods = []ModField{flag(Exclusive, 86, ".EXCLUSIVE")}
 			forms = append(forms, later)
 			f = f.on(in70 | in75)
 		}
