@@ -18,19 +18,19 @@ var copyCompilers = map[sass.Op]compiler{
 type copyOp struct {
 	offset uint32 // in shared memory
 	size   int
+	fill   bool // .ZFILL: the last bytes are zeros
 }
 
-// compileLDGSTS: .ZFILL is not supported, as how it counts the bytes is not known.
+// compileLDGSTS: with .ZFILL the lowest bits of the global address, which is a multiple of the size without them, say how many
+// bytes are not copied: code for cp.async with a src-size of n adds (size-n) mod size to the address, and has a false
+// predicate where n is 0.
 func compileLDGSTS(p *program, o *op) error {
 	in := o.inst
-	if in.Mod(sass.ZFill) != 0 {
-		return unsupported(o)
-	}
 	o.mode, o.space = in.Mod(sass.Size), spaceShared
 	if err := p.memoryOperand(o, 0); err != nil {
 		return err
 	}
-	c := &copyOp{offset: o.n, size: int(sizes[o.mode].bytes)}
+	c := &copyOp{offset: o.n, size: int(sizes[o.mode].bytes), fill: in.Mod(sass.ZFill) != 0}
 	o.b, o.c = o.a, o.u
 	o.space, o.u = spaceGlobal, source{}
 	o.pp = predicateOf(&in.Operands[2])
@@ -63,11 +63,31 @@ func (c *copyOp) run(w *warp, o *op) error {
 			clear(to)
 			continue
 		}
-		from, err := w.global(o, i, w.acc.addr[i], c.size)
+		n := c.size
+		if skip := w.acc.addr[i] & uint64(c.size-1); c.fill && skip != 0 {
+			n -= int(skip)
+			w.acc.addr[i] -= skip
+			clear(to[n:])
+		}
+		if err := c.copy(w, o, i, to[:n]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// copy copies the bytes of a lane: all of them at once, or those of a part one by one.
+func (c *copyOp) copy(w *warp, o *op, lane int, to []byte) error {
+	size := len(to)
+	if size != c.size {
+		size = 1
+	}
+	for k := 0; k < len(to); k += size {
+		from, err := w.global(o, lane, w.acc.addr[lane]+uint64(k), size)
 		if err != nil {
 			return err
 		}
-		copy(to, from)
+		copy(to[k:], from)
 	}
 	return nil
 }

@@ -311,12 +311,23 @@ func storeReference(s space, generic bool) reference {
 	}
 }
 
-// copyReference is LDGSTS: zeros where the predicate is false (PTX ISA, cp.async with ignore-src).
+// copyReference is LDGSTS: zeros where the predicate is false (PTX ISA, cp.async with ignore-src), and with .ZFILL behind the
+// bytes that the lowest bits of the address leave (with src-size).
 func copyReference(x *memoryTest) (func(w *warp), bool) {
 	n := memorySizes[x.in.Mod(sass.Size)]
 	to, ok1 := x.places(testAccess{0, spaceShared, false, n})
 	from, ok2 := x.places(testAccess{1, spaceGlobal, false, n})
 	p := &x.in.Operands[2]
+	if m := &x.in.Operands[1]; x.in.Mod(sass.ZFill) != 0 && m.Reg != sass.RZ {
+		for lane := range from { // so many bytes less of each lane
+			skip := x.r.Uint64() % uint64(n)
+			low := uint64(x.w.regs[m.Reg][lane]) + skip
+			if x.w.regs[m.Reg][lane] = uint32(low); m.Width == 2 {
+				x.w.regs[m.Reg+1][lane] += uint32(low >> 32)
+			}
+			from[lane].bytes = from[lane].bytes[:uint64(n)-skip]
+		}
+	}
 	return func(w *warp) {
 		executing(w, func(lane int) {
 			if clear(to[lane].bytes); (w.preds[p.Reg]>>lane&1 != 0) != p.Not {

@@ -182,7 +182,7 @@ func (c *Checker) access(b *block, s *emu.Step, kind emu.AccessKind, size int, l
 		var known bool // whether what is read has been written
 		switch space {
 		case emu.Global:
-			known = c.global.access(kind, addr, size)
+			known = c.global.access(kind, addr, size) || s.Inst.Mod(sass.ZFill) != 0 // which reads less than size
 		case emu.Shared:
 			known = b.accessShared(kind, addr, size)
 			c.race(b, s, at, kind, lane, addr, size)
