@@ -101,6 +101,26 @@ func TestWhatIfGone(t *testing.T) {
 	}
 }
 
+// TestWhatIfResident holds that with fewer blocks on an SM a launch takes longer, and that a number that fits changes nothing.
+func TestWhatIfResident(t *testing.T) {
+	cycles := func(resident int) int64 {
+		m, l, _ := whatIfProgram().start(t, testModel(t), Options{Timing: TimingFull, MaxInstructions: 1 << 22})
+		l.Grid[0] = 4 * m.gpu.SMs.Int()
+		l.WhatIf = &WhatIf{Resident: resident}
+		r, err := m.Launch(context.Background(), l)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r.Cycles
+	}
+	if one, fits := cycles(1), cycles(0); one < fits*3/2 {
+		t.Errorf("%d cycles with a block at a time, %d with those that fit", one, fits)
+	}
+	if many, fits := cycles(1000), cycles(0); many > fits {
+		t.Errorf("%d cycles with as many as there are, %d with those that fit", many, fits)
+	}
+}
+
 func whatIfCycles(t *testing.T, w *WhatIf) int64 {
 	t.Helper()
 	m, l, _ := whatIfProgram().start(t, testModel(t), Options{Timing: TimingFull, MaxInstructions: 1 << 20})

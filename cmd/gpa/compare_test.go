@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"math"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -53,6 +54,41 @@ func TestCompare(t *testing.T) {
 	saved := compare(t, dir, fast)
 	if saved.Speedup != p.Speedup || saved.OutputsEqual != nil || len(saved.Reasons) != len(p.Reasons) {
 		t.Errorf("from a saved result %+v", saved)
+	}
+}
+
+// TestComparePrediction holds that a change is held against the advice that it follows, found or named, and to its promise.
+func TestComparePrediction(t *testing.T) {
+	const before, after = "../../kernels/patterns/columns_conflict", "../../kernels/patterns/columns_padded"
+	advice := profileJSON(t, before).Launches[0].Advice
+	for _, args := range [][]string{{before, after}, {before, after, "--optimizer", "warp-balance"}} {
+		p := compare(t, args...)
+		promised := 0.0
+		for i := range advice {
+			if advice[i].Optimizer == p.Optimizer && promised == 0 {
+				promised = advice[i].EstimatedSpeedup
+			}
+		}
+		named := len(args) > 2
+		if named != (p.Optimizer == "warp-balance") || !named && p.Optimizer != "shared-bank-conflicts" {
+			t.Errorf("%v: the change follows %q", args[2:], p.Optimizer)
+		}
+		if p.Error == nil || math.Abs(p.Predicted-promised) > 1e-6 || math.Abs(*p.Error-math.Abs(promised-p.Speedup)/p.Speedup) > 1e-6 {
+			t.Errorf("%s promised %v, the comparison says %v and an error of %v", p.Optimizer, promised, p.Predicted, p.Error)
+		}
+	}
+}
+
+// TestCompareMovedLines holds that a line is found again below others that were put in before it, and that these are new.
+func TestCompareMovedLines(t *testing.T) {
+	p := compare(t, slow, fast)
+	moved, added := false, false
+	for _, d := range p.Lines {
+		moved = moved || d.Before != nil && d.After != nil && d.Before.Line != d.After.Line
+		added = added || d.Before == nil
+	}
+	if !moved || !added {
+		t.Errorf("moved %v, added %v: %+v", moved, added, p.Lines)
 	}
 }
 
