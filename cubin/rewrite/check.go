@@ -282,11 +282,10 @@ func ordered(in *sass.Inst) bool {
 	return false
 }
 
-// drains reports whether q, a block barrier, lets the warp go on only when p has done its access to memory, which other
-// threads of the block may then see.
+// drains reports whether q, a block barrier, lets the warp go on only when p has read its operands: an access to memory is done
+// then, for other threads of the block to see, and shuffles go through the same queue.
 func drains(p, q *sass.Inst) bool {
-	return q.Op == sass.BAR && q.Guard.Always() && p.Form.Pipe == sass.PipeLSU && len(p.Operands) > 0 &&
-		slices.ContainsFunc(p.Operands, func(o sass.Operand) bool { return o.Kind == sass.KindMem })
+	return q.Op == sass.BAR && q.Guard.Always() && p.Form.Pipe == sass.PipeLSU
 }
 
 // readsAfter returns the counters of q that tell that p, issued before it, has read its operands: units do that in the
@@ -308,7 +307,7 @@ func (c *checker) touchesResult(i, node int) bool {
 		switch {
 		case slices.Contains(c.uses[node], r):
 			return c.report(i, node, r, ReadAfterWrite)
-		case slices.Contains(c.defs[node], r):
+		case slices.Contains(c.defs[node], r) && !(ordered(p) && ordered(q)):
 			return c.report(i, node, r, WriteAfterWrite)
 		}
 	}

@@ -88,6 +88,12 @@ func TestCheck(t *testing.T) {
 		{"shared loads finish in order", []string{
 			"[B------:R-:W-:-:S01] LDS.U R0, [R2]", "[B------:R-:W0:-:S02] LDS.U R1, [R2]",
 			"[B0-----:R-:W-:-:S01] IADD3 R3, R0, R2, RZ", exit}, nil},
+		{"a shared load after a wider one", []string{
+			"[B------:R-:W0:-:S04] LDS.U.128 R8, [R2]", "[B------:R-:W1:-:S02] LDS.U R10, [R2]",
+			"[B01----:R-:W-:-:S01] IADD3 R3, R8, R10, RZ", exit}, nil},
+		{"a barrier waits for shuffles to read", []string{
+			"[B------:R-:W5:-:S02] SHFL.IDX PT, R11, R10, R5, 0x1f", "[B------:R-:W-:-:S05] BAR.SYNC 0x0",
+			"[B------:R-:W-:-:S01] IADD3 R5, R1, R2, RZ", exit}, nil},
 		{"global loads do not", []string{
 			"[B------:R-:W-:-:S01] LDG.E.SYS R0, [R2]", "[B------:R-:W0:-:S02] LDG.E.SYS R1, [R2]",
 			"[B0-----:R-:W-:-:S01] IADD3 R4, R0, R2, RZ", exit}, []string{"RAW R0"}},
