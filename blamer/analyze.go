@@ -34,7 +34,7 @@ func Analyze(l *profiler.Launch, module *cubin.File, opt Options) (*Result, erro
 		return nil, fmt.Errorf("blaming %s: %w", l.Kernel, err)
 	}
 	var cov coverageTotal
-	var agree agreement
+	var agree Agreement
 	for len(groups) > 0 {
 		code := groups[0].code
 		n := 1
@@ -54,7 +54,7 @@ func Analyze(l *profiler.Launch, module *cubin.File, opt Options) (*Result, erro
 	}
 	r.Blames = merge(r.Blames)
 	r.SingleDependencyBefore, r.SingleDependencyAfter = cov.shares()
-	r.Agreement, r.AgreementPlain, r.HasAgreement = agree.shares()
+	r.setAgreement(agree)
 	return r, nil
 }
 
@@ -89,7 +89,7 @@ type analysis struct {
 	shares    map[int]float64 // by source: cycles that orderRule expects it to cost, nil where it had no say
 	rule      Rule            // that decided on the stall at hand
 	coverage  *coverage
-	agreement *agreement
+	agreement *Agreement // of all sections
 }
 
 func newAnalysis(r *Result, code int, opt Options) *analysis {
@@ -285,13 +285,7 @@ func (a *analysis) blameDependency(g *group) bool {
 			plain = a.edges(g)
 			a.plain = false
 		}
-		a.agreement.add(a, g, edges, plain)
-		most := slices.MaxFunc(g.producers, func(x, y *profiler.Sample) int { return cmp.Compare(x.Count, y.Count) })
-		for _, s := range g.producers {
-			agreed, agreedPlain := a.shareOf(edges, s.Producer), a.shareOf(plain, s.Producer)
-			a.result.ByProducer[a.producerDetail(g, s.Producer)].add(float64(s.Count), agreed, agreedPlain, s == most)
-			a.result.ByRule[rule].add(float64(s.Count), agreed, agreedPlain, s == most)
-		}
+		a.agree(g, rule, edges, plain)
 	}
 	if a.opt.Exact {
 		a.blameProducers(g, edges)

@@ -1,7 +1,5 @@
 package blamer
 
-import "gpa/profiler"
-
 // coverage counts single dependency nodes in one section (section 6.3 of the paper).
 type coverage struct {
 	node          []bool // by instruction: in the dependency graph
@@ -53,35 +51,4 @@ func (t *coverageTotal) shares() (before, after float64) {
 	}
 	n := float64(t.nodes)
 	return 1 - float64(t.multi)/n, 1 - float64(t.pruned)/n
-}
-
-// agreement counts the dependency-stall samples whose producer is known and how many of them are blamed on it.
-type agreement struct{ known, agreed, plain float64 }
-
-// add compares the edges of a group with its producers.
-func (t *agreement) add(a *analysis, g *group, edges, plain []edge) {
-	for _, s := range g.producers {
-		t.known += float64(s.Count)
-		t.agreed += float64(s.Count) * a.shareOf(edges, s.Producer)
-		t.plain += float64(s.Count) * a.shareOf(plain, s.Producer)
-	}
-}
-
-// shareOf returns the share of the stalls that the edges blame on a producer.
-func (a *analysis) shareOf(edges []edge, p profiler.Producer) float64 {
-	share := 0.0
-	for _, e := range edges {
-		if p.Code == a.index && p.PC == a.code.Insts[e.def].PC {
-			share += e.share
-		}
-	}
-	return share
-}
-
-// shares returns the agreement of the rules in use and of the paper's rules.
-func (t *agreement) shares() (agreed, plain float64, known bool) {
-	if t.known == 0 {
-		return 0, 0, false
-	}
-	return t.agreed / t.known, t.plain / t.known, true
 }

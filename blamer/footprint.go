@@ -1,6 +1,8 @@
 package blamer
 
 import (
+	"math"
+
 	"gpa/cubin/sass"
 	"gpa/profiler"
 )
@@ -232,11 +234,12 @@ type missShares struct {
 // missShares estimates where a load finds its data. Other blocks that read the same, by the indices that its address does not depend on,
 // find it in L2 if they come later than the first by more than that one waits, and in L1 if they run on the same SM.
 func (a *analysis) missShares(def int, at *sass.Operand) missShares {
-	sharing, sms := a.sharing(def, at), float64(max(1, a.result.Launch.Facts.SMs))
-	late := func(latency float64) float64 { return latency / (latency + a.spread) }
+	sharing, window := a.sharing(def, at)
+	late := func(latency float64) float64 { return latency / (latency + a.spread*window) }
 	s := missShares{first: 1 / sharing}
 	deep := max(s.first, late(a.model.Latencies.DRAM.Value))
 	s.joins = deep - s.first
+	sms := float64(max(1, a.result.Launch.Facts.SMs))
 	s.far = max(deep, min(1, sms/sharing), late(a.model.Latencies.L2.Value)) - deep
 	return s
 }
@@ -244,24 +247,28 @@ func (a *analysis) missShares(def int, at *sass.Operand) missShares {
 // gatherSharing is how many blocks are taken to read a sector whose address comes from memory.
 const gatherSharing = 2
 
-// sharing estimates how many blocks read the sectors of a load. Of an index that is in the address in part, half the range is taken to
-// share.
-func (a *analysis) sharing(def int, at *sass.Operand) float64 {
+// sharing estimates how many blocks read the sectors of a load, and in which part of the launch these begin. Of an index of which the
+// address has the remainder, half the range is taken to share; where it has the quotient, as many blocks as there are quotients, which
+// are neighbours and begin one after the other.
+func (a *analysis) sharing(def int, at *sass.Operand) (blocks, window float64) {
 	f := a.addressFootprint(def, at)
 	if f.data {
-		return gatherSharing
+		return gatherSharing, 1
 	}
-	shared := 1.0
+	shared, window := 1.0, 1.0
 	for i := range 3 {
 		blocks := float64(max(1, a.result.Launch.Grid[i]))
 		switch f.parts[ctaidX+i] {
 		case 0:
 			shared *= blocks
-		case quotient, remainder:
+		case quotient:
+			shared *= math.Sqrt(blocks)
+			window /= math.Sqrt(blocks)
+		case remainder:
 			shared *= max(1, blocks/2)
 		}
 	}
-	return shared
+	return shared, window
 }
 
 // warpsInLine returns how many warps of a block read one after the other, each on from where the one before ends, 1 where that is

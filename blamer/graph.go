@@ -110,19 +110,15 @@ type Result struct {
 	ByRule     [NumRules]Agreement
 }
 
-// An Agreement counts dependency-stall samples with a known producer and those of them that are blamed on it, by the rules in use
-// and by the paper's. Best counts those that can be at most: where an instruction waits now for one result, now for another, no
-// blame of its samples together is right about all of them.
-type Agreement struct{ Known, Agreed, Plain, Best float64 }
-
-// add adds samples of one producer, of which shares agree. It is the most frequent producer of its group, or not.
-func (a *Agreement) add(samples, agreed, plain float64, best bool) {
-	a.Known += samples
-	a.Agreed += samples * agreed
-	a.Plain += samples * plain
-	if best {
-		a.Best += samples
-	}
+// An Agreement counts dependency-stall samples with a known producer and how many of them are blamed on it.
+type Agreement struct {
+	Known   float64
+	Agreed  float64 // sample by sample, by the rules in use: one that is divided counts in part
+	Plain   float64 // the same by the paper's rules
+	Overlap float64 // instruction by instruction: of the samples that a producer has caused, as many as are blamed on it
+	// Best is what Agreed can be at most: where an instruction waits now for one result, now for another, no blame of its samples
+	// together is right about each. Overlap has no such bound: it is that of the two distributions.
+	Best float64
 }
 
 // Merge adds the samples of another agreement.
@@ -130,6 +126,7 @@ func (a *Agreement) Merge(b Agreement) {
 	a.Known += b.Known
 	a.Agreed += b.Agreed
 	a.Plain += b.Plain
+	a.Overlap += b.Overlap
 	a.Best += b.Best
 }
 

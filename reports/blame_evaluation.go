@@ -25,6 +25,7 @@ type BlamedPart struct {
 	Samples        float64 `json:"samples"`
 	Agreement      float64 `json:"agreement"`
 	AgreementPlain float64 `json:"agreement_plain"` // by the paper's rules
+	Overlap        float64 `json:"overlap"`         // of the samples of each instruction together
 	Best           float64 `json:"best"`            // by any blame that looks at the samples of an instruction together
 }
 
@@ -66,7 +67,7 @@ func (x *BlameEvaluation) Add(name string, launches []*blamer.Result) {
 }
 
 func blamedPart(name string, a blamer.Agreement) BlamedPart {
-	return BlamedPart{name, a.Known, a.Agreed / a.Known, a.Plain / a.Known, a.Best / a.Known}
+	return BlamedPart{name, a.Known, a.Agreed / a.Known, a.Plain / a.Known, a.Overlap / a.Known, a.Best / a.Known}
 }
 
 // Sum computes what is left when all kernels are added.
@@ -130,10 +131,10 @@ func BlameEvaluationText(w io.Writer, x *BlameEvaluation) error {
 func blameTable(title string) Table {
 	return Table{Columns: []Column{
 		{Title: title, Width: 34}, {Title: "samples", Right: true}, {Title: "paper's rules", Right: true}, {Title: "agreement", Right: true},
-		{Title: "best", Right: true},
+		{Title: "best", Right: true}, {Title: "overlap", Right: true},
 	}}
 }
 
 func (p *BlamedPart) row() []string {
-	return []string{p.Name, thousands(int64(p.Samples)), percent(p.AgreementPlain), percent(p.Agreement), percent(p.Best)}
+	return []string{p.Name, thousands(int64(p.Samples)), percent(p.AgreementPlain), percent(p.Agreement), percent(p.Best), percent(p.Overlap)}
 }

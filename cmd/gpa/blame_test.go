@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"flag"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,23 +14,21 @@ import (
 	"gpa/reports"
 )
 
-// vague names kernels whose stalls samples and code do not tell apart: mma_types waits once for all of a dozen loads of one
-// dependence counter, and mma_async for LDGDEPBAR, which stands for copies issued before it.
-var vague = map[string]bool{"mma_types": true, "mma_turing": true, "mma_async": true}
+var allBlame = flag.Bool("blame", false, "TestBlameAgreement evaluates all kernels on sm_70, sm_80 and sm_90 instead of some suites")
 
-// TestBlameAgreement holds the blame, which sees what hardware shows, against the true producers: every suite of kernels on one
-// architecture. -v prints the tables. All suites on all architectures take three times as long: gpa evaluate --blame kernels.
+// TestBlameAgreement holds the blame, which sees what hardware shows, against the true producers. -v prints the tables.
 func TestBlameAgreement(t *testing.T) {
-	for _, c := range []struct {
-		arch, suite string
-		least       float64
-	}{
-		{"sm_70", "basic", .95}, {"sm_70", "graph", .95}, {"sm_70", "linear", .95}, {"sm_80", "patterns", .95}, {"sm_80", "frozen", .95},
-		{"sm_80", "sort", .9}, // half of it is insertion_local, for which 88 % are possible
-		{"sm_90", "math", .95}, {"sm_90", "stencil", .95}, {"sm_90", "applied", .95},
-	} {
-		t.Run(c.suite, func(t *testing.T) {
-			out, stderr, status := gpa(t, "evaluate", "--blame", "../../kernels/"+c.suite, "--arch", c.arch, "--json")
+	type suite struct{ arch, name string }
+	list := []suite{
+		{"sm_70", "basic"}, {"sm_70", "graph"}, {"sm_70", "patterns"}, {"sm_80", "linear"}, {"sm_80", "divergence"}, {"sm_80", "sort"},
+		{"sm_90", "math"}, {"sm_90", "stencil"}, {"sm_90", "frozen"},
+	}
+	if *allBlame {
+		list = []suite{{"sm_70", ""}, {"sm_80", ""}, {"sm_90", ""}}
+	}
+	for _, c := range list {
+		t.Run(c.arch+" "+c.name, func(t *testing.T) {
+			out, stderr, status := gpa(t, "evaluate", "--blame", "../../kernels/"+c.name, "--arch", c.arch, "--json")
 			if status != exitDone {
 				t.Fatalf("status %d: %s", status, stderr)
 			}
@@ -42,23 +41,33 @@ func TestBlameAgreement(t *testing.T) {
 				t.Fatal(err)
 			}
 			t.Log(text.String())
-			s := x.Summary
-			if s.Agreement < c.least || s.Agreement < s.AgreementPlain {
-				t.Errorf("%.3f of the dependency stalls are blamed on their producers, by the paper's rules %.3f", s.Agreement, s.AgreementPlain)
-			}
-			for _, k := range x.Kernels {
-				// Where an instruction waits now for one result, now for another, the most frequent one is all that blame can hit.
-				if vague[k.Name] {
-					continue
-				}
-				if k.Agreement < min(.85, .65*k.Best) || k.SingleDependencyAfter < .8 {
-					t.Errorf("%s: agreement %.3f, at best %.3f, single dependency coverage %.3f", k.Name, k.Agreement, k.Best, k.SingleDependencyAfter)
-				}
-			}
-			if s.SingleDependencyAfter < .893 {
-				t.Errorf("single dependency coverage: mean %.3f", s.SingleDependencyAfter)
-			}
+			checkBlame(t, &x)
 		})
+	}
+}
+
+// checkBlame holds the figures that the blame is to reach: 95 % of all samples, 85 % of each kernel's, and the single dependency coverage
+// that the GPA paper reports. Where an instruction waits now for one result, now for another, so that no blame by instruction reaches
+// 85 %, it has to come near to the best.
+func checkBlame(t *testing.T, x *reports.BlameEvaluation) {
+	s := x.Summary
+	if s.Agreement < .95 || s.Agreement < s.AgreementPlain {
+		t.Errorf("%.3f of the dependency stalls are blamed on their producers, by the paper's rules %.3f", s.Agreement, s.AgreementPlain)
+	}
+	if s.SingleDependencyAfter < .893 {
+		t.Errorf("single dependency coverage: mean %.3f", s.SingleDependencyAfter)
+	}
+	for _, k := range x.Kernels {
+		least := .85
+		if k.Best < least {
+			least = .97 * k.Best
+		}
+		if k.Agreement < least {
+			t.Errorf("%s: agreement %.3f, at best %.3f", k.Name, k.Agreement, k.Best)
+		}
+		if k.SingleDependencyAfter < .8 || k.SingleDependencyAfter < k.SingleDependencyBefore {
+			t.Errorf("%s: single dependency coverage %.3f before pruning, %.3f after it", k.Name, k.SingleDependencyBefore, k.SingleDependencyAfter)
+		}
 	}
 }
 

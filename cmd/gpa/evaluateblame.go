@@ -19,8 +19,9 @@ import (
 const evaluateBlameHelp = `With --blame, every launch.yaml under DIR is profiled, and the blame, which sees what hardware shows, is held against the
 true producers, which the emulated GPU knows: the share of dependency-stall samples that are blamed on their producer, by
 kernel, by the producer's class and by the rule that decided, by gpa's rules (agreement) and by those printed in the GPA
-paper; best is what a blame can reach that looks at the samples of an instruction together. single is the share of the dependency graph's nodes with one dependency to blame, before and after pruning (the
-paper's section 6.3); --plot draws it. --json prints {"kernels": [{"name", "samples", "agreement", "agreement_plain", "best",
+paper; best is what a blame can reach that looks at the samples of an instruction together, and overlap compares these
+instruction by instruction: of the samples that a producer has caused, as many as are blamed on it. single is the share of the dependency graph's nodes with one dependency to blame, before and after pruning (the
+paper's section 6.3); --plot draws it. --json prints {"kernels": [{"name", "samples", "agreement", "agreement_plain", "overlap", "best",
 "single_dependency_before", "single_dependency_after"}], "by_class": […], "by_rule": […], "summary": {…,
 "lowest_agreement"}}.`
 
