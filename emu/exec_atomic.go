@@ -25,6 +25,7 @@ var atomics = map[atomicKey]atomicOp{
 	{sass.AtomADD, sass.TypeF16x2}:   addAtomicF16x2,
 	{sass.AtomADD, sass.TypeBF16x2}:  addAtomicBF16x2,
 	{sass.AtomADD, sass.TypeF32RN}:   func(a, v uint64) uint64 { return uint64(f32Mode{}.add(uint32(a), uint32(v))) },
+	{sass.AtomARRIVE, sass.TypeU64}:  arriveAmpere,
 	{sass.AtomPOPCINC, sass.TypeU32}: func(a, _ uint64) uint64 { return uint64(uint32(a + 1)) },
 	{sass.AtomMIN, sass.TypeU32}:     func(a, v uint64) uint64 { return min(a, v) },
 	{sass.AtomMIN, sass.TypeU64}:     func(a, v uint64) uint64 { return min(a, v) },
@@ -116,6 +117,9 @@ func compileAtomic(p *program, o *op) error {
 		return unsupported(o)
 	}
 	typ, kind := in.Mod(sass.AtomType), in.Mod(sass.AtomOp)
+	if kind == sass.AtomARRIVE && in.Arch >= sass.SM90 { // whose barriers are SYNCS'
+		return unsupported(o)
+	}
 	x := &atomicExec{generic: in.Op == sass.ATOM, size: atomicWidths[typ]}
 	if in.Op == sass.ATOMS {
 		o.space = spaceShared

@@ -431,6 +431,12 @@ func atomicResult(op, typ uint16, old, v, swap uint64) (result, stored uint64) {
 		return old, old ^ v
 	case sass.AtomPOPCINC:
 		return old, old + 1
+	case sass.AtomARRIVE:
+		phase, expected, pending := old>>63, 1<<30-old&(1<<30-1), 1<<31-old>>32&(1<<31-1)
+		if pending--; pending == 0 {
+			phase, pending = 1-phase, expected
+		}
+		return old, phase<<63 | (1<<31-pending)&(1<<31-1)<<32 | old&(1<<32-1)
 	}
 	return old, v // EXCH
 }

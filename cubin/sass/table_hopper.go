@@ -39,7 +39,7 @@ func syncsForms() []Form {
 	return []Form{
 		exchange, arrives.on(from80 &^ in90), counted.on(in90),
 		row(".PHASECHK.TRANS64", 0x5a7, []Slot{result(pd(always)), addr, b}, flag(TryWait, 72, ".TRYWAIT"), op(Bits{70, 2}, 1), uniform),
-		row(".ARRIVE.TRANS64", 0x9a7, []Slot{result(rd(w1)), addr, b}, mod(SyncsRed, 73, 2, &enum{text: []string{"", ".TMASK", ".RED"}}),
+		row(".ARRIVE.TRANS64", 0x9a7, []Slot{result(rd(w2)), addr, b}, mod(SyncsRed, 73, 2, &enum{text: []string{"", ".TMASK", ".RED"}}),
 			flag(OptOut, 75, ".OPTOUT"), mod(SyncsOp, 84, 3, &enum{text: []string{"", ".A1T0", bad, ".A0TR", bad, ".ART0"}}),
 			op(Bits{70, 2}, 0), uniform),
 	}

@@ -176,6 +176,9 @@ func (c *Checker) access(b *block, s *emu.Step, kind emu.AccessKind, size int, l
 	for m := lanes; m != 0; m &= m - 1 {
 		lane := bits.TrailingZeros32(m)
 		space, addr := s.Lane(lane)
+		if b.mbarrier(s, kind, space, addr) {
+			continue
+		}
 		if kind == emu.Atomic {
 			b.atomic(s.Warp, space, addr)
 		}

@@ -35,6 +35,7 @@ type block struct {
 	cells    []cell
 	written  []bool // by byte of shared memory
 	told     map[word]clock
+	phases   map[word]bool // the transaction barriers that threads have arrived at
 	barriers [16]barrier
 }
 
@@ -44,7 +45,7 @@ func newBlock(warps, sharedBytes int) *block {
 
 // begin makes the storage that of a new block.
 func (b *block) begin(number int) {
-	b.number, b.told = number, make(map[word]clock)
+	b.number, b.told, b.phases = number, make(map[word]clock), make(map[word]bool)
 	b.begun++
 	clear(b.written)
 	b.barriers = [16]barrier{}
