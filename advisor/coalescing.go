@@ -41,6 +41,28 @@ func (in *Input) storeExcess() (share float64, worst blamer.Node) {
 	return excess(used, ideal), worst
 }
 
+// losesSectors reports whether L1 loses sectors before all that is wanted of them has been accessed: L2 is then asked for much more
+// than the bytes that are used would fill.
+func (in *Input) losesSectors() bool {
+	const much = 2
+	ideal := in.idealBytes()
+	return ideal > 0 && float64(in.Launch.Facts.L2Bytes) > much*ideal
+}
+
+// idealBytes are those of the sectors that the bytes used by all accesses would fill.
+func (in *Input) idealBytes() float64 {
+	sectors := 0.0
+	for _, s := range in.codes {
+		if s == nil {
+			continue
+		}
+		for i := range s.counters {
+			sectors += s.counters[i].sectorsIdeal
+		}
+	}
+	return in.Model.L1.Sector.Value * sectors
+}
+
 // scattered returns the accesses that ask for too many sectors.
 func (in *Input) scattered() []blamer.Node {
 	var nodes []blamer.Node
@@ -61,6 +83,7 @@ func (memoryCoalescing) Match(in *Input) []*Match {
 	c := newCollector(in)
 	stores, worst := in.storeExcess()
 	neighbours, _ := in.vectorGroups()
+	lost := in.losesSectors()
 	for i := range in.Blame.Blames {
 		b := &in.Blame.Blames[i]
 		if b.Detail != blamer.GlobalMemory && b.Detail != blamer.MemoryThrottle {
@@ -74,7 +97,7 @@ func (memoryCoalescing) Match(in *Input) []*Match {
 			}
 			continue
 		}
-		if neighbours[b.Def] > 0 {
+		if neighbours[b.Def] > 0 && !lost {
 			continue // the other accesses of the group use what is left of the sectors
 		}
 		n := in.counts(b.Def)
@@ -89,7 +112,7 @@ func (memoryCoalescing) Match(in *Input) []*Match {
 	}
 	matches := c.finish()
 	for _, m := range matches {
-		m.Spares = DRAM | L2
+		m.Spares = Sectors
 		m.Change = &Change{Coalesced: in.scattered()}
 		first := m.Hotspots[0].Def
 		n := in.counts(first)

@@ -24,4 +24,6 @@ func (in *Input) pipe(inst *sass.Inst) (arch.PipeName, bool) {
 }
 
 // pipeInterval is how many cycles an instruction keeps its pipe.
-func (in *Input) pipeInterval(p arch.PipeName) float64 { return max(1, in.Model.Pipes[p].Interval.Value) }
+func (in *Input) pipeInterval(p arch.PipeName) float64 {
+	return max(1, in.Model.Pipes[p].Interval.Value)
+}

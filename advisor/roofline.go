@@ -19,6 +19,8 @@ const (
 	SharedMemory
 	IssueSlots
 	allUnits = iota
+	// Sectors stands for L2 and DRAM where they are spared what is needless: the sectors that the bytes used would fill remain.
+	Sectors Unit = 1 << iota
 )
 
 // String names the unit in words.
@@ -73,7 +75,7 @@ func Limits(r *blamer.Result) ([]Limit, error) {
 	for i := range allUnits {
 		u := Unit(1) << i
 		if busy := in.unitCycles(u); cycles > 0 && busy >= saturated*cycles {
-			list = append(list, Limit{Unit: u, Busy: min(1, busy/cycles), Ceiling: in.ceiling(^u)})
+			list = append(list, Limit{Unit: u, Busy: min(1, busy/cycles), Ceiling: in.ceiling((1<<allUnits - 1) &^ u)})
 		}
 	}
 	return list, nil
@@ -87,10 +89,21 @@ func (in *Input) ceiling(spared Unit) float64 {
 	}
 	for i := range allUnits {
 		if u := Unit(1) << i; spared&u == 0 {
-			busiest = max(busiest, in.unitCycles(u))
+			busiest = max(busiest, in.unitCycles(u)*in.needed(u, spared))
 		}
 	}
 	return max(1, cycles/max(1, busiest+(1-in.held())*cycles))
+}
+
+// needed is the share of a unit's work that remains when needless sectors are spared.
+func (in *Input) needed(u, spared Unit) float64 {
+	f := &in.Launch.Facts
+	moved := map[Unit]float64{L2: float64(f.L2Bytes), DRAM: float64(f.DRAMReadBytes + f.DRAMWrittenBytes)}[u]
+	ideal := in.idealBytes()
+	if spared&Sectors == 0 || moved <= 0 || ideal <= 0 {
+		return 1
+	}
+	return min(1, ideal/moved)
 }
 
 // unitCycles is the number of cycles that a unit takes at least for what the launch asks of it; 0 where the profile does not tell.

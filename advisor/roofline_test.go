@@ -66,6 +66,8 @@ func TestCeiling(t *testing.T) {
 	in := NewInput(streaming(t, 1e9, 808e9))
 	near(t, "all units have as much to do", in.ceiling(0), 1/.9, .01)
 	near(t, "DRAM has less to do", in.ceiling(DRAM), 10, .1)
+	in.codes = []*codeSamples{{counters: []counts{{sectors: 808e9 / 32, sectorsIdeal: 404e9 / 32}}}}
+	near(t, "half of the sectors are needless", in.ceiling(Sectors), 2/.9, .02)
 	near(t, "all units have less", in.ceiling(DRAM|L2|SharedMemory|IssueSlots), 1e9, 1e9)
 	if c := NewInput(streaming(t, 0, 808e9)).ceiling(0); !math.IsInf(c, 1) {
 		t.Errorf("without cycles the ceiling is %g", c)

@@ -35,7 +35,9 @@ func (vectorAccess) Match(in *Input) []*Match {
 	}
 	matches := c.finish()
 	for _, m := range matches {
-		m.Spares = IssueSlots
+		if m.Spares = IssueSlots; in.losesSectors() {
+			m.Spares |= Sectors // a wide access takes all of a sector at once
+		}
 		m.Change = &Change{Attached: attached}
 		m.Suggestions = []string{
 			fmt.Sprintf("Each thread accesses neighbouring words one by one at %s. Use float4, int2 or the like (reinterpret_cast<const float4 *>), so that one instruction moves 8 or 16 bytes.",
