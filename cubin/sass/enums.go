@@ -93,5 +93,5 @@ var (
 	texHalfNames = enum{text: []string{"", ".F16.RN", ".F16.RZ"}}
 	texDimNames  = enum{text: []string{"1D", "2D", "3D", "CUBE", "ARRAY_1D", "ARRAY_2D", bad, "ARRAY_CUBE"}}
 	surfDimNames = enum{text: []string{".1D", ".1D_BUFFER", ".1D_ARRAY", ".2D", ".2D_ARRAY", ".3D"}}
-	clampNames   = enum{text: []string{".IGN", bad, ".TRAP"}}
+	clampNames   = enum{text: []string{".IGN", "", ".TRAP"}}
 )

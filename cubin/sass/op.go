@@ -197,6 +197,21 @@ const (
 	UTMALDG      // shared address, coordinates, [mask], [descriptor]
 	UTMASTG      // shared address, coordinates, [descriptor]
 	WARPGROUP    // [group], [count]
+	QMMA         // as HMMA, of 8-bit floating-point numbers (sm_89)
+	REDAS        // address, B
+	UBLKCP       // address, address, bytes, [descriptor]: the first address is the destination
+	UBLKPF       // address, bytes, [descriptor]
+	UBLKRED      // as UBLKCP
+	UTMACCTL     // address
+	UTMAPF       // shared address, coordinates, [descriptor]
+	UTMAREDG     // shared address, coordinates, [descriptor]
+
+	// Other textures and surfaces, and what profilers ask for.
+	TLD4   // [Pd], upper components, lower components, A, [B], bank, header, dimensions, components
+	TXD    // as TLD4
+	TXQ    // upper components, lower components, A, query, bank, header, components
+	SURED  // address, B, bank, header
+	PMTRIG // [Pp], events
 
 	NumOps // number of opcodes, for tables indexed by Op
 )
@@ -225,7 +240,9 @@ var opNames = [NumOps]string{
 	PREEXIT: "PREEXIT", STAS: "STAS", SYNCS: "SYNCS", UCGABAR_ARV: "UCGABAR_ARV", UCGABAR_WAIT: "UCGABAR_WAIT",
 	USETMAXREG: "USETMAXREG", USETSHMSZ: "USETSHMSZ", UTMACMDFLUSH: "UTMACMDFLUSH", UTMALDG: "UTMALDG", UTMASTG: "UTMASTG",
 	WARPGROUP: "WARPGROUP",
-	R2UR:      "R2UR", REDUX: "REDUX", S2UR: "S2UR", VOTEU: "VOTEU", UBMSK: "UBMSK", UBREV: "UBREV", UFLO: "UFLO", UIADD3: "UIADD3", UIMAD: "UIMAD", UISETP: "UISETP", ULDC: "ULDC", ULEA: "ULEA", ULOP3: "ULOP3", UMOV: "UMOV", UPOPC: "UPOPC", UPRMT: "UPRMT", USEL: "USEL", USGXT: "USGXT", USHF: "USHF", IMNMX: "IMNMX", VIADD: "VIADD", VIMNMX: "VIMNMX",
+	QMMA:      "QMMA", REDAS: "REDAS", UBLKCP: "UBLKCP", UBLKPF: "UBLKPF", UBLKRED: "UBLKRED", UTMACCTL: "UTMACCTL", UTMAPF: "UTMAPF",
+	UTMAREDG: "UTMAREDG", TLD4: "TLD4", TXD: "TXD", TXQ: "TXQ", SURED: "SURED", PMTRIG: "PMTRIG",
+	R2UR: "R2UR", REDUX: "REDUX", S2UR: "S2UR", VOTEU: "VOTEU", UBMSK: "UBMSK", UBREV: "UBREV", UFLO: "UFLO", UIADD3: "UIADD3", UIMAD: "UIMAD", UISETP: "UISETP", ULDC: "ULDC", ULEA: "ULEA", ULOP3: "ULOP3", UMOV: "UMOV", UPOPC: "UPOPC", UPRMT: "UPRMT", USEL: "USEL", USGXT: "USGXT", USHF: "USHF", IMNMX: "IMNMX", VIADD: "VIADD", VIMNMX: "VIMNMX",
 }
 
 // String returns NVIDIA's mnemonic.

@@ -121,7 +121,7 @@ func anyLane(f Form) []Form {
 	others.Mods, uniform.Mods = slices.Clone(f.Mods), slices.Clone(f.Mods)
 	others.Mods[1] = mod(BraMode, 32, 2, &enum{text: []string{"", bad, ".DIV", ".CONV"}})
 	uniform.Mods[1] = only(BraMode, Bits{32, 2}, 1, BraU, ".U")
-	uniform.Mods = slices.Insert(uniform.Mods, 2, obscure(84, ".ANY"))
+	uniform.Mods = slices.Insert(uniform.Mods, 2, flag(Fixed, 84, ".ANY"))
 	return []Form{f.on(before90), others, uniform}
 }
 
@@ -217,6 +217,7 @@ func warpForms() []Form {
 	forms := []Form{
 		control(YIELD, 0x946, []Slot{cond()}),
 		control(NOP, 0x918, nil),
+		control(PMTRIG, 0x801, []Slot{cond(), {Name: "events", Kind: KindImm, Bits: Bits{32, 16}, Access: Reads}}),
 		control(DEPBAR, 0x91a, []Slot{sb, count, set}, on(LE, 47, ".LE")),
 		control(DEPBAR, 0x91a, []Slot{hidden(sb, false), hidden(count, false), set}, off(LE, 47)),
 		control(BPT, 0x95c, []Slot{trap}, mod(BptMode, 84, 3, &bptNames)),

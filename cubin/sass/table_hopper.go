@@ -8,7 +8,7 @@ import (
 // asyncForms are the transaction barriers, the clusters and the asynchronous units of sm_90: bulk copies of tensors and the
 // multiply-accumulate of a warpgroup.
 func asyncForms() []Form {
-	return slices.Concat(syncsForms(), tensorCopyForms(), warpgroupForms(), clusterForms())
+	return slices.Concat(syncsForms(), tensorCopyForms(), printOnly(bulkForms()...), warpgroupForms(), clusterForms())
 }
 
 // uregAddress is an address in shared memory or of coordinates in uniform registers.
@@ -67,6 +67,50 @@ func tensorCopyForms() []Form {
 		rows(UTMALDG, 0x3b4, []Slot{shared, coordinates, mask}, dims, im2col, multicast),
 		rows(UTMASTG, 0x3b5, []Slot{shared, coordinates}, dims, im2col),
 		[]Form{{Op: UTMACMDFLUSH, Opcode: 0x9b7, Archs: in90, Pipe: PipeUniform, Variable: true}})
+}
+
+// bulkForms are copies, reductions and prefetches of consecutive bytes (PTX ISA, cp.async.bulk), reductions and prefetches of
+// parts of tensors, and what belongs to them.
+func bulkForms() []Form {
+	to, from := uregAddress("destination", Bits{32, 6}, Bits{}), uregAddress("source", Bits{24, 6}, Bits{})
+	count := Slot{Name: "bytes", Kind: KindUReg, Bits: Bits{64, 6}, Access: Reads, Default: URZ}
+	spaces := &enum{text: []string{".G", ".S"}}
+	dims := mod(TmaDim, 79, 3, &enum{text: []string{".1D", ".2D", ".3D", ".4D", ".5D"}, value: []uint16{1, 2, 3, 4, 5}})
+	types := enum{text: []string{"", ".S32", ".U64", ".S64", ".F16.RN", ".F32.RN", ".F32.FTZ.RN", ".F64.RN", ".BF16.RN"}}
+	level := ModField{Kind: Fixed, names: &enum{text: []string{".L2"}}}
+	var forms []Form
+	rows := func(op Op, opcode uint16, operands []Slot, mods ...ModField) {
+		f := Form{Op: op, Opcode: opcode, Archs: in90, Pipe: PipeUniform, Variable: true}
+		hint := Slot{Name: "descriptor", Kind: KindDesc, Bits: Bits{40, 6}, Access: Reads}
+		none := Slot{Name: "descriptor", Kind: KindDesc, Show: never}
+		for _, described := range []bool{false, true} {
+			bit, last := off(Descriptor, 76), none
+			if described {
+				bit, last = on(Descriptor, 76, ""), hint
+			}
+			g := f
+			g.Operands, g.Mods = append(slices.Clone(operands), last), append(slices.Clone(mods), bit, on(UR, 91, ""))
+			forms = append(forms, g)
+		}
+	}
+	rows(UBLKCP, 0x3ba, []Slot{to, from, count}, mod(Fixed, 73, 1, spaces), mod(Fixed, 74, 1, spaces), flag(Multicast, 75, ".MULTICAST"),
+		mod(Prefetch, 81, 2, &prefetchNames), flag(Fixed, 83, ".SEQUENCED"), only(Fixed, Bits{77, 4}, 0, 0, ""))
+	rows(UBLKRED, 0x3bb, []Slot{to, from, count}, mod(Fixed, 73, 1, spaces), on(Fixed, 74, ".S"), mod(AtomOp, 87, 3, &redOps), mod(Fixed, 81, 4, &types),
+		only(Fixed, Bits{77, 4}, 0, 0, ""))
+	rows(UBLKPF, 0x3bc, []Slot{from, count}, level)
+	rows(UTMAREDG, 0x3b6, []Slot{to, from}, dims, flag(Im2Col, 82, ".IM2COL"), mod(AtomOp, 87, 3, &redOps))
+	rows(UTMAPF, 0x5b8, []Slot{to, from}, level, dims)
+	remote := address(w2)
+	remote.URegAt, remote.Sel = Bits{64, 6}, &ModField{names: &enum{text: []string{".64"}}}
+	shared := address(w1)
+	shared.URegAt = Bits{64, 6}
+	invalidate := memory(SYNCS, 0x9b1, []Slot{shared}, mod(Fixed, 72, 1, &enum{text: []string{".IV", ".WB"}}), off(Fixed, 73), on(UR, 91, "")).on(in90)
+	invalidate.Suffix = ".CCTL"
+	return append(forms, invalidate,
+		Form{Op: UTMACCTL, Opcode: 0x9b9, Archs: in90, Pipe: PipeUniform, Variable: true, Operands: []Slot{from},
+			Mods: []ModField{mod(Fixed, 82, 1, &enum{text: []string{".IV", ".PF"}}), on(UR, 91, "")}},
+		memory(REDAS, 0xdbe, []Slot{remote, noReuse(regB("B", traits{width: wAtom}))}, mod(AtomOp, 87, 4, &enum{text: redOps.text}),
+			mod(AtomType, 73, 3, &casTypes), on(Addr64, 72, ""), only(Fixed, Bits{77, 4}, 0, 0, ""), on(UR, 91, "")).on(in90))
 }
 
 // warpgroupForms are the multiply-accumulate of four warps (PTX wgmma): D of 64 rows in the registers of their 128 threads, B

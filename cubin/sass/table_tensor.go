@@ -34,7 +34,7 @@ func tensorForms() []Form {
 				flag(Sat, 77, ".SATFINITE"),
 			}})
 	}
-	return slices.Concat(forms, wholeMatrixForms(), integerMatrixForms(), bitMatrixForms(), doubleMatrixForms())
+	return slices.Concat(forms, wholeMatrixForms(), integerMatrixForms(), byteMatrixForms(), bitMatrixForms(), doubleMatrixForms())
 }
 
 // A product is a shape of a matrix multiply-accumulate of sm_75 and later (PTX ISA, mma) with the registers of its operands.
@@ -174,6 +174,33 @@ func integerMatrixForms() []Form {
 		forms = append(forms, v.byPredicate(f, rowsOf(v.a), columnsOf(v.b), regC("C", traits{width: v.d}))...)
 	}
 	return forms
+}
+
+// byteMatrixForms are QMMA: products of 8-bit floating-point numbers.
+func byteMatrixForms() []Form {
+	types := &enum{text: []string{".E4M3", ".E5M2"}, value: []uint16{TypeE4M3, TypeE5M2}}
+	var forms []Form
+	for _, p := range []product{
+		{in89, 0, Mma16816, ".16816", w2, w1, w4, false},
+		{in89, 1, Mma16832, ".16832", w4, w2, w4, false},
+		{in89, 1, Mma16832, ".16832", w2, w2, w4, true},
+		{in89, 2, Mma16864, ".16864", w4, w4, w4, true},
+	} {
+		row := func(d widthRule, result ModField) {
+			p.d = d
+			a, b := rowsOf(p.a), columnsOf(p.b)
+			a.Neg, b.Neg = 72, 63
+			f := Form{Op: QMMA, Opcode: 0x27a, Pipe: PipeTensor, Mods: []ModField{p.sparsity(80), only(MmaShape, Bits{75, 2}, p.code, p.shape, p.text),
+				result, mod(SrcType, 78, 1, types), mod(SrcType2, 79, 1, types)}}
+			if p.sparse {
+				f.Mods = slices.Insert(f.Mods, 1, obscure(81, ".REGOFFSET"))
+			}
+			forms = append(forms, p.byPredicate(f, a, b, regC("C", traits{width: d}))...)
+		}
+		row(w2, only(DstType, Bits{77, 1}, 0, TypeF16, ".F16"))
+		row(w4, only(DstType, Bits{77, 1}, 1, TypeF32, ".F32"))
+	}
+	return slices.DeleteFunc(forms, func(f Form) bool { return f.Archs == 0 })
 }
 
 // factorType is the field of an integer type: its sign at one bit, whether it has 4 bits at another.

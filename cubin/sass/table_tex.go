@@ -17,7 +17,45 @@ func textureForms() []Form {
 		texture(TLD, 0xb66, compact, bindless, half, fetch, offsets, evict(), off(TexMS, 78), flag(TexCL, 77, ".CL"), nodep),
 		surface(SULD, 0xb99, []Slot{pd(unlessPlain), rd(wSize), surfaceAddress()}),
 		surface(SUST, 0xb9d, []Slot{surfaceAddress(), noReuse(regB("B", traits{width: wSize}))}),
+		formatted(),
+		surfaceReduction(),
+		texture(TLD4, 0xb63, compact, mod(Fixed, 87, 2, &enum{text: []string{".R", ".G", ".B", ".A"}}), bindless, half, offsets, flag(Fixed, 77, ".PTP"),
+			flag(TexDC, 78, ".DC"), evict(), nodep),
+		texture(TXD, 0xb6c, bindless, half, flag(Fixed, 87, ".LC"), offsets, evict(), nodep),
+		textureQuery(bindless, nodep),
 	}))
+}
+
+// formatted is SUST of four components that the surface's format converts.
+func formatted() Form {
+	f := surface(SUST, 0xb9b, []Slot{surfaceAddress(), noReuse(regB("B", traits{width: w4}))})
+	f.Mods = slices.Clone(f.Mods)
+	f.Mods[0].names = &enum{text: []string{".P"}}
+	f.Mods[1] = off(SurfBA, 76)
+	size := slices.IndexFunc(f.Mods, func(m ModField) bool { return m.Kind == Size })
+	f.Mods[size] = only(Fixed, Bits{72, 4}, 15, 0, "")
+	private := slices.IndexFunc(f.Mods, func(m ModField) bool { return m.Kind == Private })
+	f.Mods = slices.Delete(f.Mods, private, private+1)
+	return f
+}
+
+// surfaceReduction is SURED: an atomic on a surface without a result.
+func surfaceReduction() Form {
+	f := surface(SURED, 0x59f, []Slot{surfaceAddress(), noReuse(regB("B", plain))})
+	ops := mod(AtomOp, 87, 3, &redOps)
+	types := obscureNames(73, 3, "", ".S32", ".U64", ".F32.FTZ.RN", ".F16x2.RN", ".S64", ".SD32", ".SD64")
+	f.Mods = slices.DeleteFunc(slices.Insert(slices.Clone(f.Mods), 3, ops, types), func(m ModField) bool { return m.Kind == Size })
+	return f
+}
+
+// textureQuery is TXQ, which asks a texture header.
+func textureQuery(bindless, nodep ModField) Form {
+	f := texture(TXQ, 0xb6f, bindless, nodep)
+	kinds := enum{text: []string{"TEX_HEADER_DIMENSION", bad, "TEX_HEADER_TEXTURE_TYPE", bad, "TEX_HEADER_SAMPLER_POS"}}
+	query := Slot{Name: "query", Kind: KindImm, Bits: Bits{61, 3}, Access: Reads, names: &kinds}
+	o := f.Operands
+	f.Operands = []Slot{o[1], o[2], o[3], query, o[5], o[6], o[8]}
+	return f
 }
 
 // uniformHeaders adds the rows of sm_90 whose header lies in the bank that a uniform register names.
@@ -27,7 +65,10 @@ func uniformHeaders(forms []Form) []Form {
 		if f.Archs&in90 == 0 {
 			continue
 		}
-		f.Archs, f.Opcode, f.Operands = in90, f.Opcode|0x400, slices.Clone(f.Operands)
+		if f.Archs, f.Operands = in90, slices.Clone(f.Operands); f.Op == SURED {
+			f.Opcode |= 0xa00
+		}
+		f.Opcode |= 0x400
 		for k := range f.Operands {
 			switch s := &f.Operands[k]; s.Name {
 			case "bank":

@@ -276,7 +276,7 @@ func (i *Inst) appendMem(dst []byte, s *Slot, o *Operand, exact bool) []byte {
 // URZ is not beside a register of 64 bits before sm_80 nor in copies. Exact text names both, so that such an address does not
 // look like one with a descriptor.
 func (i *Inst) appendSum(dst []byte, s *Slot, o *Operand, exact bool) []byte {
-	width, isCopy := s.summandText(o), i.Op == LDGSTS
+	width, isCopy := s.summandText(o), i.Op == LDGSTS || i.Op == STAS || i.Op == REDAS
 	named := o.Reg != RZ || s.selText(o) != "" && (width == "" || exact || isCopy || i.Arch >= SM90)
 	if named {
 		dst = append(appendNumbered(dst, 'R', o.Reg, RZ, 'Z'), s.selText(o)...)
