@@ -63,7 +63,7 @@ func tensorCopyForms() []Form {
 		}
 	}
 	return slices.Concat(
-		rows(UTMALDG, 0x5b4, []Slot{shared, coordinates, noMask}, dims, off(Multicast, 75)),
+		rows(UTMALDG, 0x5b4, []Slot{shared, coordinates, noMask}, dims),
 		rows(UTMALDG, 0x3b4, []Slot{shared, coordinates, mask}, dims, im2col, multicast),
 		rows(UTMASTG, 0x3b5, []Slot{shared, coordinates}, dims, im2col),
 		[]Form{{Op: UTMACMDFLUSH, Opcode: 0x9b7, Archs: in90, Pipe: PipeUniform, Variable: true}})
@@ -100,17 +100,21 @@ func bulkForms() []Form {
 	rows(UBLKPF, 0x3bc, []Slot{from, count}, level)
 	rows(UTMAREDG, 0x3b6, []Slot{to, from}, dims, flag(Im2Col, 82, ".IM2COL"), mod(AtomOp, 87, 3, &redOps))
 	rows(UTMAPF, 0x5b8, []Slot{to, from}, level, dims)
-	remote := address(w2)
-	remote.URegAt, remote.Sel = Bits{64, 6}, &ModField{names: &enum{text: []string{".64"}}}
 	shared := address(w1)
 	shared.URegAt = Bits{64, 6}
 	invalidate := memory(SYNCS, 0x9b1, []Slot{shared}, mod(Fixed, 72, 1, &enum{text: []string{".IV", ".WB"}}), off(Fixed, 73), on(UR, 91, "")).on(in90)
 	invalidate.Suffix = ".CCTL"
-	return append(forms, invalidate,
+	all := memory(SYNCS, 0x9b1, nil, mod(Fixed, 72, 1, &enum{text: []string{".IVALL", ".WBALL"}}), off(Fixed, 73), off(UR, 91)).on(in90)
+	all.Suffix = ".CCTL"
+	reduce := func(w widthRule, name string, long ModField) Form {
+		a := address(w)
+		a.URegAt, a.Sel = Bits{64, 6}, &ModField{names: &enum{text: []string{name}}}
+		return memory(REDAS, 0xdbe, []Slot{a, noReuse(regB("B", traits{width: wAtom}))}, mod(AtomOp, 87, 4, &enum{text: redOps.text}),
+			mod(AtomType, 73, 3, &casTypes), long, only(Fixed, Bits{77, 4}, 0, 0, ""), on(UR, 91, "")).on(in90)
+	}
+	return append(forms, invalidate, all, reduce(w2, ".64", on(Addr64, 72, "")), reduce(w1, ".U32", off(Addr64, 72)),
 		Form{Op: UTMACCTL, Opcode: 0x9b9, Archs: in90, Pipe: PipeUniform, Variable: true, Operands: []Slot{from},
-			Mods: []ModField{mod(Fixed, 82, 1, &enum{text: []string{".IV", ".PF"}}), on(UR, 91, "")}},
-		memory(REDAS, 0xdbe, []Slot{remote, noReuse(regB("B", traits{width: wAtom}))}, mod(AtomOp, 87, 4, &enum{text: redOps.text}),
-			mod(AtomType, 73, 3, &casTypes), on(Addr64, 72, ""), only(Fixed, Bits{77, 4}, 0, 0, ""), on(UR, 91, "")).on(in90))
+			Mods: []ModField{mod(Fixed, 82, 1, &enum{text: []string{".IV", ".PF"}}), on(UR, 91, "")}})
 }
 
 // warpgroupForms are the multiply-accumulate of four warps (PTX wgmma): D of 64 rows in the registers of their 128 threads, B
@@ -165,6 +169,9 @@ func clusterForms() []Form {
 	fence.Suffix, fence.Pipe = ".VIEW.ASYNC", PipeLSU
 	elect := Form{Op: ELECT, Opcode: 0x82f, Archs: in90, Pipe: PipeALU, Operands: []Slot{pd(always), toUniform(rd(w1)), pp()},
 		Mods: []ModField{flag(ElectKill, 85, ".IGNOREKILL"), off(UR, 91)}}
+	masked := elect
+	masked.Operands = []Slot{pd(always), toUniform(rd(w1)), {Name: "lane mask", Kind: KindUReg, Bits: Bits{24, 6}, Not: 72, Access: Reads, Default: URZ}}
+	masked.Mods = []ModField{elect.Mods[0], on(UR, 91, "")}
 	shared := lone(USETSHMSZ, 0x9c9, off(Flush, 72))
 	shared.Operands = []Slot{amount(20)}
 	flush := lone(USETSHMSZ, 0x9c9, on(Flush, 72, ".FLUSH"))
@@ -176,9 +183,14 @@ func clusterForms() []Form {
 	take.Operands = []Slot{toUniform(pd(always)), amount(10)}
 	remote := address(w2)
 	remote.URegAt, remote.Sel = Bits{64, 6}, &ModField{names: &enum{text: []string{".64"}}}
-	stas := memory(STAS, 0xdbd, []Slot{remote, noReuse(regB("B", traits{width: wSize}))}, mod(Size, 73, 3, &copySizes), on(Addr64, 90, ""), on(UR, 91, "")).on(in90)
+	near := remote
+	near.Width, near.Sel = w1, &ModField{names: &enum{text: []string{".U32"}}}
+	store := func(a Slot, long ModField) Form {
+		return memory(STAS, 0xdbd, []Slot{a, noReuse(regB("B", traits{width: wSize}))}, mod(Size, 73, 3, &copySizes), long, on(UR, 91, "")).on(in90)
+	}
 	return []Form{
-		lone(ACQBULK, 0x82e), lone(PREEXIT, 0x82d), lone(CGAERRBAR, 0x5ab), fence, elect, stas,
+		lone(ACQBULK, 0x82e), lone(PREEXIT, 0x82d), lone(CGAERRBAR, 0x5ab), fence, elect, printOnly(masked)[0],
+		store(remote, on(Addr64, 90, "")), store(near, off(Addr64, 90)),
 		uniform(lone(UCGABAR_WAIT, 0xdc7)), uniform(lone(UCGABAR_ARV, 0x9c7, off(Flush, 72))),
 		uniform(shared), uniform(flush), uniform(free), uniform(take),
 	}

@@ -273,15 +273,15 @@ func (i *Inst) appendMem(dst []byte, s *Slot, o *Operand, exact bool) []byte {
 }
 
 // appendSum appends register+uniform register+offset]. RZ is named where it has a width or a factor, its width from sm_90 on;
-// URZ is not beside a register of 64 bits before sm_80 nor in copies. Exact text names both, so that such an address does not
+// URZ is not beside a register of 64 bits before sm_80, in copies and in accesses to other blocks. Exact text names both, so that such an address does not
 // look like one with a descriptor.
 func (i *Inst) appendSum(dst []byte, s *Slot, o *Operand, exact bool) []byte {
-	width, isCopy := s.summandText(o), i.Op == LDGSTS || i.Op == STAS || i.Op == REDAS
+	width, isCopy := s.summandText(o), i.Op == LDGSTS
 	named := o.Reg != RZ || s.selText(o) != "" && (width == "" || exact || isCopy || i.Arch >= SM90)
 	if named {
 		dst = append(appendNumbered(dst, 'R', o.Reg, RZ, 'Z'), s.selText(o)...)
 	}
-	unnamed := isCopy && width != "" || width == ".64" && i.Arch < SM80
+	unnamed := isCopy && width != "" || width == ".64" && (i.Arch < SM80 || i.Op == STAS || i.Op == REDAS)
 	if o.UReg != URZ || !named || exact || !unnamed {
 		if named {
 			dst = append(dst, '+')
