@@ -63,7 +63,8 @@ type CompareOptions struct {
 }
 
 // Compare compares the kernels of two results: those of the same name, and the others in their order where both sides have
-// equally many. It fails where no kernel has a counterpart.
+// equally many. One kernel that has become several, or several that have become one, are compared as a whole. It fails where no
+// kernel has a counterpart.
 func Compare(before, after *Result, o CompareOptions) (*Comparison, error) {
 	list, others := before.kernels(), after.kernels()
 	var pairs [][2]*kernelSummary
@@ -79,10 +80,15 @@ func Compare(before, after *Result, o CompareOptions) (*Comparison, error) {
 			}
 		}
 	}
-	if gone, come := rest(list, others), rest(others, list); len(gone) == len(come) {
+	switch gone, come := rest(list, others), rest(others, list); {
+	case len(gone) == len(come):
 		for i := range gone {
 			pairs = append(pairs, [2]*kernelSummary{gone[i], come[i]})
 		}
+	case len(gone) == 1 && len(come) > 1:
+		pairs = append(pairs, [2]*kernelSummary{gone[0], together(come)})
+	case len(gone) > 1 && len(come) == 1:
+		pairs = append(pairs, [2]*kernelSummary{together(gone), come[0]})
 	}
 	if len(pairs) == 0 {
 		return nil, fmt.Errorf("no kernel of the one side has a counterpart on the other")
@@ -125,6 +131,13 @@ func (r *Result) side(k *kernelSummary) Side {
 
 // launchesOf returns the launches of a kernel.
 func (r *Result) launchesOf(k *kernelSummary) []int {
+	if k.parts != nil {
+		var list []int
+		for _, part := range k.parts {
+			list = append(list, r.launchesOf(part)...)
+		}
+		return list
+	}
 	shown := r.Profile.Launches[k.shown]
 	var list []int
 	for i, l := range r.Profile.Launches {
@@ -185,12 +198,25 @@ func followed(before, after *Result, b, a *kernelSummary, name string) *advisor.
 	for i := range was.Advice {
 		advice := &was.Advice[i]
 		samples := advice.Match.Samples * float64(before.Profile.Launches[b.shown].Period)
+		gone := left(advice.Optimizer) < samples/2
+		if advice.Class == advisor.Parallel { // it counts all samples, of which more SMs give more
+			gone = promised(is.Advice, advice.Optimizer) < (advice.Speedup-1)/2
+		}
 		switch {
 		case name != "" && advice.Optimizer == name:
 			return advice
-		case name == "" && best == nil && left(advice.Optimizer) < samples/2: // the best come first
+		case name == "" && best == nil && gone: // the best come first
 			best = advice
 		}
 	}
 	return best
+}
+
+// promised is what an optimizer promises over 1.
+func promised(list []advisor.Advice, optimizer string) float64 {
+	_, a := rankOf(list, optimizer)
+	if a == nil {
+		return 0
+	}
+	return a.Speedup - 1
 }

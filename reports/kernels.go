@@ -15,8 +15,24 @@ type kernelSummary struct {
 	cycles   int64
 	totals   profiler.Totals
 	faulted  bool
-	latency  bool // latency samples are known
-	shown    int  // the launch that stands for the kernel: the one that faulted, or else the longest
+	latency  bool             // latency samples are known
+	shown    int              // the launch that stands for the kernel: the one that faulted, or else the longest
+	parts    []*kernelSummary // of several kernels that do the work of one together; nil for a kernel
+}
+
+// together is the summary of kernels that do the work of one, the costliest first. The first stands for all.
+func together(list []*kernelSummary) *kernelSummary {
+	all := &kernelSummary{name: list[0].name, shown: list[0].shown, latency: true, parts: list}
+	for i, k := range list {
+		if i > 0 {
+			all.name += " + " + k.name
+		}
+		all.launches += k.launches
+		all.cycles += k.cycles
+		all.faulted = all.faulted || k.faulted
+		all.latency = all.latency && k.latency
+	}
+	return all
 }
 
 // kernels returns the kernels of a result, those that faulted first, then by cycles.

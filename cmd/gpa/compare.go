@@ -38,7 +38,7 @@ func compareCommand() command {
 		long: `BEFORE and AFTER are kernels (launch files, folders with a launch.yaml, built-in names), which are profiled, or results that
 gpa profile --out saved: a folder or its samples.gpa. A saved result is a baseline for CI.
 
-Kernels of one name belong together; those that are left, in their order. Told are cycles, the speedup, what the advice had
+Kernels of one name belong together; those that are left, in their order, and one that has become several with all of them. Told are cycles, the speedup, what the advice had
 promised, whether the outputs are equal (of kernels that run here; within the launch files' tolerances or --rtol and
 --atol), and which stalls and source lines have grown or shrunk. Lines are matched across edits.
 

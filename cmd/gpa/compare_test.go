@@ -79,6 +79,18 @@ func TestComparePrediction(t *testing.T) {
 	}
 }
 
+// TestCompareSplit compares a kernel with the two that it has become: their cycles and launches add up.
+func TestCompareSplit(t *testing.T) {
+	p := compare(t, "../../kernels/math/nbody", "../../kernels/math/nbody_split")
+	var cycles int64
+	for _, l := range profileJSON(t, "../../kernels/math/nbody_split").Launches {
+		cycles += l.Cycles
+	}
+	if p.After.Cycles != cycles || p.After.Launches != 2 || !strings.Contains(p.After.Kernel, " + ") || !*p.OutputsEqual {
+		t.Errorf("%+v, want %d cycles", p.After, cycles)
+	}
+}
+
 // TestCompareMovedLines holds that a line is found again below others that were put in before it, and that these are new.
 func TestCompareMovedLines(t *testing.T) {
 	p := compare(t, slow, fast)
