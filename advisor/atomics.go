@@ -38,7 +38,7 @@ func (atomicContention) Match(in *Input) []*Match {
 		m.Suggestions = []string{
 			fmt.Sprintf("Threads wait for atomic operations at %s. Combine first: sum up in registers, over the warp (__reduce_add_sync, __shfl_xor_sync) and over the block in shared memory, "+
 				"and let one thread do one atomic for all.", in.places(m.defs(), 3)),
-			"For histograms keep a copy in shared memory for each block, or several where few bins take most of the hits. If the returned value is not needed, do not use it: the operation then needs no answer.",
+			"For histograms keep a copy in shared memory for each block, or several where few bins take most of the hits. If the returned value is not needed, do not use it: the operation then needs no answer. Not where the addresses hardly ever coincide.",
 		}
 	}
 	return matches

@@ -27,7 +27,7 @@ func (warpBalance) Match(in *Input) []*Match {
 		m.Suggestions = []string{
 			fmt.Sprintf("Warps wait for each other at the barrier of %s. Give every warp of the block the same amount of work between barriers; where only one warp has work, let the others do theirs of the next step.",
 				in.places(m.defs(), 3)),
-			"Where the threads that exchange data belong to one warp, __syncwarp() or shuffles are enough; drop a barrier that protects nothing.",
+			"Where the threads that exchange data belong to one warp, __syncwarp() or shuffles are enough; drop a barrier that protects nothing. Not where the data crosses warps in every step.",
 		}
 	}
 	return matches

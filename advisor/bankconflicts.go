@@ -39,7 +39,7 @@ func (bankConflicts) Match(in *Input) []*Match {
 			fmt.Sprintf("Threads of a warp hit the same bank of shared memory at %s: %.1f passes an access, where %.1f would do. Pad the rows of the array by one element "+
 				"(float tile[32][33]), or swap bits of the index (column ^ row).",
 				in.places(m.defs(), 3), n.wavefronts/max(1, n.executions), n.wavefrontsIdeal/max(1, n.executions)),
-			"Padding costs shared memory; where that limits the blocks on an SM, swapping bits is free.",
+			"Padding costs shared memory; where that limits the blocks on an SM, swap bits, which is free. Not where the other accesses to the array then conflict.",
 		}
 	}
 	return matches

@@ -94,7 +94,7 @@ func (in *Input) occupancy(blocks, threads int) arch.Occupancy {
 // residency says how many blocks of a size fit on an SM, whatever the grid, and what limits them.
 func (in *Input) residency(threads int) string {
 	occ := in.occupancy(math.MaxInt32, threads)
-	return fmt.Sprintf("With that shape an SM can hold %s at a time (limited by %s); shared memory that a block uses has to shrink with it or be loaded by more blocks.",
+	return fmt.Sprintf("With that shape an SM can hold %s at a time (limited by %s); shared memory that a block uses has to shrink with it or be loaded by more blocks. Not where the code relies on the size of its blocks.",
 		count(occ.BlocksPerSM, "block"), limitName(occ.Limit))
 }
 

@@ -42,7 +42,7 @@ func (divergenceReduction) Match(in *Input) []*Match {
 		m.Suggestions = []string{
 			fmt.Sprintf("At %s warps run with few of their 32 lanes. Give the threads of a warp the same path: sort or bucket the work by kind, move the rare case into a pass of its own, "+
 				"make loops of a warp's threads equally long.", in.places(m.uses(), 3)),
-			"Where lanes finish early, let them take the next piece of work (a queue, a grid-stride loop over items) instead of waiting for the slowest.",
+			"Where lanes finish early, let them take the next piece of work (a queue, a grid-stride loop over items) instead of waiting for the slowest. Not where sorting costs more than the idle lanes.",
 		}
 	}
 	return matches

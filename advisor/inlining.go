@@ -44,6 +44,7 @@ func (functionInlining) Match(in *Input) []*Match {
 		m.Suggestions = []string{
 			fmt.Sprintf("Inline %s: mark it __forceinline__, or copy its body to the calls at %s. A call costs moves and branches and keeps the compiler from overlapping it with the code around.",
 				m.Scope.Func.Function.Demangled, in.places(in.callSites(in.entry(m.Scope)), 3)),
+			"Not a large function with many calls: its copies may outgrow the instruction cache.",
 		}
 	}
 	return matches

@@ -29,7 +29,7 @@ func (smBalance) Match(in *Input) []*Match {
 	m := in.launchMatch(max(1, float64(f.Cycles)/spread))
 	m.Change = in.smallerBlocks()
 	m.Suggestions = []string{in.tail(blocks, busy),
-		"Smaller blocks make the last wave shorter. Where blocks differ in work, begin with the long ones, or let a grid of as many blocks as fit at a time take work from a counter."}
+		"Smaller blocks make the last wave shorter. Where blocks differ in work, begin with the long ones, or let a grid of as many blocks as fit at a time take work from a counter. Not where a block shares data that smaller ones would load again."}
 	return []*Match{m}
 }
 

@@ -35,7 +35,7 @@ func (functionSplitting) Match(in *Input) []*Match {
 		m.Suggestions = []string{
 			fmt.Sprintf("The code that runs takes %d KiB, more than the instruction cache of a scheduler (%d KiB). Split the kernel into several, or a large function into the common case and a rare one that is not inlined (__noinline__).",
 				in.hotBytes()>>10, in.instructionCache()>>10),
-			fmt.Sprintf("Unroll less (#pragma unroll 1) where code waits for its instructions: %s.", in.places(m.uses(), 3)),
+			fmt.Sprintf("Unroll less (#pragma unroll 1) where code waits for its instructions: %s. Not across values that are costly to pass on.", in.places(m.uses(), 3)),
 		}
 	}
 	return matches

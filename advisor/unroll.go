@@ -67,10 +67,10 @@ func (in *Input) limitByTrips(m *Match, blames []*blamer.Blame) bool {
 	m.Change = in.overlapped(m.Scope.Loop, blames, rounds)
 	m.Suggestions = []string{
 		fmt.Sprintf("Unroll the loop at %s (#pragma unroll 4 before it, or by hand), so that loads and arithmetic of several iterations are under way together.%s", at, times),
+		"Not where the registers that this takes leave room for fewer warps.",
 	}
 	if m.Scope.Loop.Depth > 1 || in.hasCall(m.Scope) {
-		m.Suggestions = append(m.Suggestions,
-			"If the compiler does not unroll it, the trip count is unknown to it or the body calls a function: make the bound a constant or a template argument, inline the call, and mark read-only pointers const __restrict__ so that loads can move up.")
+		m.Suggestions[1] += " If the compiler does not unroll it, the trip count is unknown to it or the body calls a function: make the bound a constant or a template argument, inline the call, and mark read-only pointers const __restrict__ so that loads can move up."
 	}
 	return true
 }
