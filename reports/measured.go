@@ -35,6 +35,14 @@ type MeasuredLaunch struct {
 	StallDistance *float64 `json:"stall_distance,omitempty"` // total variation of the shares of the stall reasons
 	HotPCs        *int     `json:"hot_pcs,omitempty"`        // of the five hottest measured instructions, those among the five hottest emulated
 	SameCounts    *bool    `json:"same_counts,omitempty"`    // every instruction was executed as often
+	Stalls        []Stalls `json:"stalls,omitempty"`         // the most measured first
+}
+
+// Stalls are the shares of a launch's samples that have a stall reason, as measured and as emulated.
+type Stalls struct {
+	Reason   string  `json:"reason"`
+	Measured float64 `json:"measured"`
+	Emulated float64 `json:"emulated"`
 }
 
 // A MeasuredSummary adds launches up.
@@ -59,6 +67,7 @@ func EvaluateMeasured(module *cubin.File, measured, emulated *profiler.Launch) M
 		distance := stallDistance(measured.Totals(), emulated.Totals())
 		common := commonPCs(hottestPCs(module, measured), hottestPCs(module, emulated))
 		x.StallDistance, x.HotPCs = &distance, &common
+		x.Stalls = stallShares(measured.Totals(), emulated.Totals())
 	}
 	if len(measured.PCs) > 0 {
 		same := sameCounts(measured, emulated)
@@ -85,6 +94,18 @@ func stallDistance(x, y profiler.Totals) float64 {
 		sum += math.Abs(float64(x.ByReason[r])/float64(x.Samples) - float64(y.ByReason[r])/float64(y.Samples))
 	}
 	return round(sum/2, 6)
+}
+
+// stallShares returns the shares of the reasons that either has.
+func stallShares(x, y profiler.Totals) []Stalls {
+	var list []Stalls
+	for r := range stall.NumReasons {
+		if x.ByReason[r]+y.ByReason[r] > 0 {
+			list = append(list, Stalls{r.String(), round(float64(x.ByReason[r])/float64(x.Samples), 6), round(float64(y.ByReason[r])/float64(y.Samples), 6)})
+		}
+	}
+	slices.SortStableFunc(list, func(a, b Stalls) int { return cmp.Compare(b.Measured, a.Measured) })
+	return list
 }
 
 // hottestPCs returns the instructions with most samples. Warps that drain are shown behind their EXIT by hardware, and count

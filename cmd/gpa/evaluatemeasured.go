@@ -30,7 +30,8 @@ Launches are counted from 0, in the launch file and in the report file of Nsight
 which SMs were active, samples and executions; else cycles are those of the launch, and fixed is what of them the launch itself
 takes. The launches run on the GPU's model, at the measured clock. error is |emulated - measured| / measured; stall
 distance is half the sum of the differences of the stall reasons' shares (total variation); hot pcs are of the five
-hottest measured instructions those among the five hottest emulated; executions says whether each instruction was executed as often.`
+hottest measured instructions those among the five hottest emulated; executions says whether each instruction was executed as often. --json
+names the shares of the stall reasons too, measured and emulated.`
 
 // A measuredSpec is a measured.json.
 type measuredSpec struct {

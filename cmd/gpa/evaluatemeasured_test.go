@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -49,6 +50,15 @@ func TestEvaluateMeasured(t *testing.T) {
 		return x.Launches[0]
 	}
 	l := evaluate(`{"launch": "kernel/launch.yaml", "report": "report.ncu-rep", "launches": [{"launch": 0, "measured": 0}]}`)
+	total := 0.0
+	for _, r := range l.Stalls {
+		if total += r.Measured; r.Measured != r.Emulated {
+			t.Errorf("%+v", r)
+		}
+	}
+	if math.Abs(total-1) > 1e-4 {
+		t.Errorf("the shares of the stall reasons add up to %v", total)
+	}
 	if l.Name != "vecadd" || l.GPU != "v100" || l.Error != 0 || *l.StallDistance != 0 || *l.HotPCs != 5 || !*l.SameCounts {
 		t.Errorf("%+v", l)
 	}
