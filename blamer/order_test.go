@@ -87,3 +87,31 @@ func TestLoopAdvance(t *testing.T) {
 	check(t, walk("0x1"), blamer.Options{}, "a>use global_memory 10")
 	check(t, walk("0x20"), blamer.Options{}, "b>use global_memory 10")
 }
+
+// TestYield holds that a warp whose lanes are on several ways waits for what all of them count on one dependence counter, as a YIELD hands
+// the warp from one way to another; the registers of the others it does not see.
+func TestYield(t *testing.T) {
+	const program = `
+		@P1 BRA ` + "`(other)" + ` ;
+		a: [B------:R-:W2:-:S01] LDG.E.SYS R4, [R2] ; // executed=10 threads=80
+		YIELD ; // executed=10 threads=80
+		use: [B--2---:R-:W-:-:S04] FADD R8, R4, R5 ; // long_scoreboard=10 executed=10 threads=80
+		EXIT ;
+		other: [B------:R-:W2:-:S01] LDG.E.SYS R4, [R10] ; // executed=30 threads=240
+		YIELD ; // executed=30 threads=240
+		[B--2---:R-:W-:-:S04] FADD R9, R4, R5 ; // executed=30 threads=240
+		EXIT ;`
+	check(t, program, blamer.Options{}, "other>use global_memory 10")
+	check(t, program, blamer.Options{Plain: true}, "a>use global_memory 10")
+}
+
+// TestMissesInOrder holds that what misses L1 comes back behind what its warp has asked for before, however near its data is: the second
+// load waits for the line that another one has asked for, the last one before it for memory.
+func TestMissesInOrder(t *testing.T) {
+	check(t, `
+		fetch: [B------:R-:W1:-:S04] LDG.E.SYS R6, [R10] ; // executed=10
+		a: [B------:R-:W0:-:S04] LDG.E.SYS R0, [R2] ; // executed=10
+		b: [B------:R-:W0:-:S04] LDG.E.SYS R1, [R10+0x4] ; // executed=10
+		use: [B0-----:R-:W-:-:S01] FADD R8, R0, R1 ; // long_scoreboard=10 executed=10
+		EXIT ;`, blamer.Options{}, "b>use global_memory 10")
+}
