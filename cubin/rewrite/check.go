@@ -266,10 +266,15 @@ func (c *checker) followCounters(i int, own uint8, ordered func(p, q *sass.Inst)
 
 // finishesAfter returns the counters of q that tell that p, issued before it, has written its results.
 func finishesAfter(p, q *sass.Inst) uint8 {
-	if p.Form.Pipe != q.Form.Pipe || !variable(q) || p.Form.Pipe == sass.PipeLSU && !(ordered(p) && ordered(q)) {
+	if !inOrder(p, q) {
 		return 0
 	}
 	return mask(q.Control.WriteBarrier)
+}
+
+// inOrder reports whether q, of variable latency, writes its results after p, issued before it: those of one unit do.
+func inOrder(p, q *sass.Inst) bool {
+	return p.Form.Pipe == q.Form.Pipe && variable(q) && (p.Form.Pipe != sass.PipeLSU || ordered(p) && ordered(q))
 }
 
 // ordered reports whether an instruction of the LSU has a result that comes in the order of issue: shared memory,
@@ -307,7 +312,7 @@ func (c *checker) touchesResult(i, node int) bool {
 		switch {
 		case slices.Contains(c.uses[node], r):
 			return c.report(i, node, r, ReadAfterWrite)
-		case slices.Contains(c.defs[node], r) && !(ordered(p) && ordered(q)):
+		case slices.Contains(c.defs[node], r) && !inOrder(p, q):
 			return c.report(i, node, r, WriteAfterWrite)
 		}
 	}

@@ -190,7 +190,11 @@ func (t *latencyTable) predicate(p, q *sass.Inst, reg uint8) int {
 		late = 1
 	}
 	switch {
-	case !q.Guard.Uniform && q.Guard.Reg == reg, to != sass.PipeALU && to != sass.PipeFMA, q.Op == sass.VOTE:
+	case !q.Guard.Uniform && q.Guard.Reg == reg:
+		return t.guard + late
+	case late > 0 && to == sass.PipeFP64:
+		return t.data + 2
+	case to != sass.PipeALU && to != sass.PipeFMA, q.Op == sass.VOTE:
 		return t.guard + late
 	case to != p.Form.Pipe:
 		return t.carry + late
