@@ -46,7 +46,7 @@ func (c *copyOp) run(w *warp, o *op) error {
 		w.acc.kind = accessNone
 	}
 	if w.mask != 0 {
-		w.block.run.changes++
+		w.block.domain.changes++
 	}
 	base := c.offset
 	if o.c.not {
