@@ -16,12 +16,13 @@ type resident struct {
 	place uint8 // in core.warps
 	slot  int   // in sm.slots
 
-	next   *op   // what issues next; EXIT where the warp has ended
-	unit   unit  // that it needs
-	born   int64 // the cycle in which its block was placed
-	ended  bool
-	exited int64 // the cycle in which it ended
-	held   bool  // the functional model holds it at a barrier
+	next  *op   // what issues next; EXIT where the warp has ended
+	unit  unit  // that it needs
+	born  int64 // the cycle in which it was set up
+	ended bool
+	// written is when the last of its stores has left the SM.
+	written int64
+	held    bool // the functional model holds it at a barrier
 
 	// Until these cycles the warp cannot issue; ready is the last of them. Each is mem.Never while it is not known.
 	ready    int64
@@ -121,8 +122,9 @@ func (s *sm) place(b *block, t int64) {
 			slot++
 		}
 		v := &rb.warps[i]
-		*v = resident{warp: w, block: rb, core: s.cores[slot%len(s.cores)], slot: slot, born: t,
-			why: stall.Misc, blocked: t + s.run.latency.warp, line: -1}
+		*v = resident{warp: w, block: rb, core: s.cores[slot%len(s.cores)], slot: slot, born: t + int64(float64(i)*s.run.latency.warps),
+			why: stall.NoInstructions, line: -1}
+		v.blocked = v.born + s.run.latency.warp
 		s.slots[slot] = v
 		s.prepare(v, w.next(), t)
 		v.core.join(v)
@@ -288,11 +290,12 @@ func (v *resident) clear(n int) int64 {
 // latencies are the figures of a model that an SM uses at every issue.
 type latencies struct {
 	branch, barrier, yield, warp, entry int64
-	toL2                                int64
+	exit                                int64
+	drain                               int64
 	stored                              bool
 	constantRead                        int64
 	prefetch, perLine                   int64
-	perNanosecond                       float64
+	perNanosecond, warps                float64
 }
 
 // nanoseconds returns a time in cycles.
@@ -300,9 +303,9 @@ func (l *latencies) nanoseconds(n uint32) int64 { return int64(float64(n) * l.pe
 
 func newLatencies(m *arch.Model) latencies {
 	return latencies{
-		branch: m.Issue.Branch.Cycles(), barrier: m.Issue.Barrier.Cycles(), yield: m.Issue.Yield.Cycles(),
+		branch: m.Issue.Branch.Cycles(), barrier: m.Issue.Barrier.Cycles(), yield: m.Issue.Yield.Cycles(), exit: m.Issue.Exit.Cycles(),
 		warp: m.Launching.Warp.Cycles(), entry: m.Queues.Entry.Cycles(), constantRead: m.Latencies.ConstantRead.Cycles(),
-		toL2: m.Latencies.L2.Cycles() / 2, stored: m.Launching.Stored.Value > 0, prefetch: m.Fetch.Prefetch.Cycles(), perLine: m.Fetch.Interval.Cycles(),
-		perNanosecond: m.Clock.Value / 1e9,
+		drain: m.Latencies.StoreDrain.Cycles(), stored: m.Launching.Stored.Value > 0, prefetch: m.Fetch.Prefetch.Cycles(), perLine: m.Fetch.Interval.Cycles(),
+		perNanosecond: m.Clock.Value / 1e9, warps: m.Launching.Warps.Value,
 	}
 }

@@ -96,29 +96,17 @@ func (b *residentBlock) stuck() bool {
 func (s *sm) end(v *resident, t int64) {
 	v.ended, v.ready = true, mem.Never
 	v.core.ended++
-	v.why, v.exited = stall.Drain, t
-	v.blocked = s.drained(v)
+	v.why, v.branch = stall.Drain, t+s.run.latency.exit
+	v.blocked = max(v.branch, v.written)
 	s.draining = append(s.draining, v)
 }
 
-// drained returns when a warp that has ended gives up its place, mem.Never where its stores have not been timed yet. It does not
-// wait for their way to L2: on a T4 a warp with one store drains 28 cycles where L2 is 118 away. Queues before L2 hold it.
-func (s *sm) drained(v *resident) int64 {
-	clear := v.counters[storeCount].clear
-	if clear != mem.Never {
-		clear -= s.run.latency.toL2
-	}
-	return max(v.exited+1, clear)
-}
-
-// retire removes the warps whose stores have been answered before cycle end, and their blocks with the last of them.
+// retire removes the warps that have ended and drained before cycle end, and their blocks with the last of them. Where a block's
+// place is given away only when its stores are in L2, they stay until that is known.
 func (s *sm) retire(end int64) {
 	rest := s.draining[:0]
 	for _, v := range s.draining {
-		if v.blocked == mem.Never {
-			v.blocked = s.drained(v)
-		}
-		if v.blocked > end {
+		if v.blocked > end || s.run.latency.stored && v.counters[storeCount].clear == mem.Never {
 			rest = append(rest, v)
 			continue
 		}
@@ -155,7 +143,9 @@ func (s *sm) upcoming() int64 {
 		first = min(first, at)
 	}
 	for _, v := range s.draining {
-		first = min(first, v.blocked)
+		if v.blocked > s.run.reached { // else it waits for answers to requests
+			first = min(first, v.blocked)
+		}
 	}
 	return first
 }

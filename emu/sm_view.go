@@ -17,16 +17,16 @@ type symptom struct {
 // symptoms lists the reasons in the order in which they are looked for: a sampled warp has one reason, the first that
 // holds. NVIDIA has not published the order. That a running stall count goes before everything that the instruction
 // waits for is measured: wait samples of an instruction are those of the stall count before it whether or not it waits
-// for a dependence counter too. The rest follows the way of an instruction: fetched, decoded with its constant,
+// for a dependence counter too; behind EXIT, where warps drain, it goes first as well. The rest follows the way of an instruction: fetched, decoded with its constant,
 // dependences, queue or pipe, dispatch.
 var symptoms = [...]symptom{
+	{stall.Wait, func(v *resident, t int64) bool { return t < v.stalled && !v.yielded }},
+	{stall.BranchResolving, func(v *resident, t int64) bool { return t < v.branch }},
 	{stall.Drain, blockedBy(stall.Drain)},
 	{stall.Sleeping, blockedBy(stall.Sleeping)},
 	{stall.Barrier, blockedBy(stall.Barrier)},
 	{stall.Membar, blockedBy(stall.Membar)},
-	{stall.Misc, blockedBy(stall.Misc)},
-	{stall.BranchResolving, func(v *resident, t int64) bool { return t < v.branch }},
-	{stall.Wait, func(v *resident, t int64) bool { return t < v.stalled && !v.yielded }},
+	{stall.NoInstructions, blockedBy(stall.NoInstructions)},
 	{stall.NoInstructions, func(v *resident, t int64) bool { return t < v.fetched }},
 	{stall.ImcMiss, func(v *resident, t int64) bool { return t < v.constant }},
 	{stall.LongScoreboard, func(v *resident, t int64) bool { return v.outstanding(t, true) }},
@@ -150,21 +150,12 @@ type snapshot struct {
 	cycle int64
 	cores []coreShot
 	open  []openState
-
-	leaving []leavingWarp // in the order of their places
 }
 
 // A coreShot is a snapshot of a sub-core.
 type coreShot struct {
 	issued bool
 	states []WarpState // of its warps
-}
-
-// A leavingWarp is a warp that had ended when a snapshot was taken, while it was not known until when its stores kept it on the
-// SM. That may turn out to have been before.
-type leavingWarp struct {
-	warp        *resident
-	core, place int
 }
 
 // An openState is one of a snapshot's states whose producer is not known yet.
@@ -175,11 +166,6 @@ type openState struct {
 
 func newSnapshot(cores int) *snapshot { return &snapshot{cores: make([]coreShot, cores)} }
 
-// empty reports whether the SM held no warp.
-func (p *snapshot) empty() bool {
-	return !slices.ContainsFunc(p.cores, func(c coreShot) bool { return len(c.states) > 0 })
-}
-
 func (p *snapshot) SM() int                             { return p.sm }
 func (p *snapshot) Schedulers() int                     { return len(p.cores) }
 func (p *snapshot) Warps(scheduler int) int             { return len(p.cores[scheduler].states) }
@@ -188,9 +174,6 @@ func (p *snapshot) Warp(scheduler, place int) WarpState { return p.cores[schedul
 
 // shows reports whether a sample of cycle t shows the warp.
 func (v *resident) shows(t int64) bool { return t >= v.born && (!v.ended || t < v.blocked) }
-
-// leaving reports whether the warp has ended and it is not known until when its stores keep it on the SM.
-func (v *resident) leaving() bool { return v.ended && v.blocked == mem.Never }
 
 // showsAll reports whether a sample of cycle t shows all of the warps.
 func (c *subcore) showsAll(t int64) bool { return t >= c.born && c.ended == 0 }
@@ -228,7 +211,7 @@ func (c *subcore) showing(place int, t int64) *resident {
 
 // take fills the snapshot with the state of the SM in cycle t and reports whether the SM held a warp then.
 func (p *snapshot) take(s *sm, t int64) bool {
-	p.sm, p.cycle, p.open, p.leaving = s.id, t, p.open[:0], p.leaving[:0]
+	p.sm, p.cycle, p.open = s.id, t, p.open[:0]
 	held := 0
 	for i, c := range s.cores {
 		n := c.shown(t)
@@ -239,18 +222,14 @@ func (p *snapshot) take(s *sm, t int64) bool {
 			if *to, open = v.state(t); open {
 				p.open = append(p.open, openState{v, to})
 			}
-			if v.leaving() {
-				p.leaving = append(p.leaving, leavingWarp{v, i, place})
-			}
 		}
 		held += n
 	}
 	return held > 0
 }
 
-// complete fills in the producers that are known by now and reports whether all are. Then the warps are taken out that had
-// left before.
-func (p *snapshot) complete(s *sm) bool {
+// complete fills in the producers that are known by now and reports whether all are.
+func (p *snapshot) complete() bool {
 	rest := p.open[:0]
 	for _, w := range p.open {
 		o, open := w.warp.producer(p.cycle)
@@ -261,22 +240,5 @@ func (p *snapshot) complete(s *sm) bool {
 		w.state.produced(o)
 	}
 	p.open = rest
-	return len(rest) == 0 && p.leave(s)
-}
-
-// leave takes out the warps that had left the SM, if that is known of all.
-func (p *snapshot) leave(s *sm) bool {
-	for _, l := range p.leaving {
-		if s.drained(l.warp) == mem.Never {
-			return false
-		}
-	}
-	for _, l := range slices.Backward(p.leaving) {
-		if s.drained(l.warp) <= p.cycle {
-			c := &p.cores[l.core]
-			c.states = slices.Delete(c.states, l.place, l.place+1)
-		}
-	}
-	p.leaving = p.leaving[:0]
-	return true
+	return len(rest) == 0
 }

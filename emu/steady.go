@@ -100,7 +100,7 @@ func (w wave) rate(next wave) float64 {
 
 // resume times the rest after all: blocks on the GPU wait for some of it.
 func (r *timedRun) resume(t int64) {
-	r.rest, r.unsteady = nil, true
+	r.rest, r.unsteady, r.vacant = nil, true, r.vacant[:0]
 	for _, s := range r.sms {
 		for s.blocks < r.launch.facts.Occupancy.BlocksPerSM && r.waiting() {
 			r.place(s, t)

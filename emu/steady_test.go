@@ -46,7 +46,7 @@ func TestExtrapolation(t *testing.T) {
 		{"arithmetic", rounds("MOV R31, 0x10", arithmetic), 1200, true},
 		{"loads in L1", rounds("MOV R31, 0x8", loading), 2000, true},
 		{"blocks of many lengths", rounds("LOP3.LUT R31, R30, 0x7, RZ, 0xc0, !PT", arithmetic), 2400, true},
-		{"blocks that grow", rounds("SHF.R.U32.HI R31, RZ, 0x4, R30", loading), 900, false},
+		{"blocks that grow", rounds("SHF.R.U32.HI R31, RZ, 0x4, R30", loading), 900, true},
 		{"few blocks", stream, 300, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -94,7 +94,7 @@ func TestExtrapolation(t *testing.T) {
 	}
 }
 
-// TestExtrapolationWaits holds that a launch whose last block the others wait for is timed to its end.
+// TestExtrapolationWaits holds that a launch is timed to its end where blocks on the GPU wait for its last one.
 func TestExtrapolationWaits(t *testing.T) {
 	p := timedProgram{blocks: 700, threads: 256, buffers: [][]uint32{make([]uint32, 1)}, text: `
 		[B------:R-:W0:-:S02] S2R R0, SR_CTAID.X
@@ -103,7 +103,8 @@ func TestExtrapolationWaits(t *testing.T) {
 		[B------:R-:W-:-:S04] MOV R5, 0x1
 		[B0-----:R-:W-:Y:S12] ISETP.EQ.AND P0, PT, R0, 0x2bb, PT
 		[B------:R-:W-:-:S02] @P0 STG.E.SYS [R2], R5
-		[B------:R-:W-:Y:S12] ISETP.LT.OR P1, PT, R0, 0x29e, P0
+		[B------:R-:W-:Y:S12] ISETP.LT.OR P1, PT, R0, 0x40, P0
+		[B------:R-:W-:Y:S12] ISETP.GE.OR P1, PT, R0, 0x44, P1
 		[B------:R-:W-:Y:S05] @P1 EXIT
 		loop:
 		[B------:R-:W0:-:S02] LDG.E.STRONG.GPU R4, [R2]
@@ -113,7 +114,11 @@ func TestExtrapolationWaits(t *testing.T) {
 	model := *testModel(t)
 	model.SMs.Value = 4
 	m, l, _ := p.start(t, &model, Options{Timing: TimingFull, MaxInstructions: 1 << 24, Extrapolation: Extrapolation{After: 1}})
-	if _, err := m.Launch(context.Background(), l); err != nil {
+	r, err := m.Launch(context.Background(), l)
+	if err != nil {
 		t.Fatal(err)
+	}
+	if r.TimedBlocks != 0 {
+		t.Errorf("%d blocks were timed", r.TimedBlocks)
 	}
 }

@@ -1,10 +1,8 @@
 package emu
 
 import (
-	"cmp"
 	"context"
 	"fmt"
-	"slices"
 
 	"gpa/cubin/sass"
 	"gpa/emu/arch"
@@ -33,7 +31,9 @@ type timedRun struct {
 	codeLines    int64 // of the program
 	constantLine int64 // bytes of a line of the first-level constant cache
 
-	next     int   // the first block that has no place yet
+	next     int     // the first block that has no place yet
+	dispatch float64 // the cycle from which on the next block can be given a place
+	vacant   []vacancy
 	ended    int64 // the last cycle in which a block left
 	left     int   // blocks that have
 	waves    []wave
@@ -152,6 +152,7 @@ func (r *timedRun) length() int64 {
 
 // quantum advances everything.
 func (r *timedRun) quantum(begin, end int64) error {
+	r.assign(end)
 	r.reached = end
 	r.advance(begin, end)
 	answers := r.device.Serve(r.paths, begin, end)
@@ -159,7 +160,7 @@ func (r *timedRun) quantum(begin, end int64) error {
 		s := r.sms[i]
 		s.path.Absorb(end)
 		s.answers()
-		s.sampler.complete(s)
+		s.sampler.complete()
 	})
 	for _, s := range r.sms {
 		s.sampler.deliver()
@@ -168,7 +169,7 @@ func (r *timedRun) quantum(begin, end int64) error {
 	if err := r.stopped(); err != nil {
 		return err
 	}
-	r.moveUp(end)
+	r.vacate()
 	return nil
 }
 
@@ -248,66 +249,10 @@ func (r *timedRun) upcoming() int64 {
 	for _, s := range r.sms {
 		first = min(first, s.upcoming())
 	}
+	if i := r.vacancy(); i >= 0 && r.waiting() {
+		first = min(first, r.begin(i))
+	}
 	return first
-}
-
-// fill gives the SMs their first blocks, one each in turn until all are full.
-func (r *timedRun) fill() {
-	r.next = min(r.launch.blocks, r.capacity())
-	blocks, at := make([]*block, r.next), make([]int64, r.next)
-	t := r.model.Launching.Fixed.Value
-	for i := range at {
-		at[i] = int64(t)
-		t += r.model.Launching.Block.Value
-	}
-	r.crew.each(len(r.sms), true, func(_ *worker, i int) {
-		for n := i; n < len(blocks); n += len(r.sms) {
-			b := r.launch.allocate()
-			b.restart(n, &r.sms[i].domain)
-			b.sm = i
-			r.sms[i].place(b, at[n])
-			blocks[n] = b
-		}
-	})
-	for _, b := range blocks {
-		r.launch.own(b)
-	}
-}
-
-// place gives an SM the next block.
-func (r *timedRun) place(s *sm, t int64) {
-	b := r.launch.newBlock(r.next)
-	b.sm = s.id
-	b.enter(&s.domain)
-	r.next++
-	s.place(b, t)
-}
-
-// A vacancy is a place for a block that has become free.
-type vacancy struct {
-	at int64
-	sm *sm
-}
-
-// moveUp gives blocks that wait, as of cycle t, the places that became free in the quantum, in the order in which they did.
-func (r *timedRun) moveUp(t int64) {
-	var free []vacancy
-	for _, s := range r.sms {
-		for _, at := range s.freed {
-			free = append(free, vacancy{at, s})
-		}
-		s.freed = s.freed[:0]
-	}
-	slices.SortStableFunc(free, func(a, b vacancy) int { return cmp.Compare(a.at, b.at) })
-	for _, v := range free {
-		r.leave(v.at)
-	}
-	r.settle()
-	for _, v := range free {
-		if r.waiting() {
-			r.place(v.sm, max(t, v.at+r.model.Launching.Replace.Cycles()))
-		}
-	}
 }
 
 // cycles returns the cycles of the launch, and those in which its SMs held a block, added up.

@@ -29,6 +29,7 @@ func hopper() *Model {
 	l.L2 = Figure{280.4, "cycles", rrzeGH200 + ": in the near partition"}
 	l.DRAM = Figure{655, "cycles", rrzeGH200 + ": 611 to 689"}
 	l.Global = Figure{312, "cycles", "fitted: as much more than L2 as on the V100"}
+	m.Launching.Replace = Figure{256, "cycles", "fitted: as Warps"}
 	m.Bounds = laterBounds(m, takenA100)
 	return m
 }

@@ -108,6 +108,7 @@ type Issue struct {
 	// StallZeroYield is how long a warp waits after an instruction with stall count 0 and yield.
 	StallZeroYield Figure
 	Branch         Figure // from the issue of a taken branch to the issue at its target, the instruction being in the L0 cache
+	Exit           Figure // from the issue of EXIT to the end of the warp where it has no stores to wait for
 	Barrier        Figure // from the last arrival at a CTA barrier to the next issue of the waiting warps
 	Yield          Figure // cycles that a warp cannot issue after an instruction with the yield bit, at least
 }
@@ -139,6 +140,8 @@ type Latencies struct {
 	// further 32 bits a thread. Loads release theirs with the grant.
 	StoreData  Figure
 	StoreWider Figure
+	// StoreDrain is from the release of that barrier to the end of a warp that has executed EXIT.
+	StoreDrain Figure
 	// UniformLoad is what a load has its result sooner after the grant, UniformStore what StoreData is shorter, where
 	// uniform registers alone hold the address.
 	UniformLoad, UniformStore Figure
@@ -176,7 +179,9 @@ type L1 struct {
 	// TagHash are masks of bits of the line number; the parity under each gives one bit of the number of the tag bank.
 	// Lines in different banks are looked up in one cycle.
 	TagHash [2]Figure
-	Pending Figure // sectors that may be outstanding
+	Pending Figure // sectors of loads that may be outstanding
+	// Outgoing is how many sectors of stores and atomics may be on their way to L2. With as many the LSU stands still.
+	Outgoing Figure
 }
 
 // L2 is the cache of the whole GPU.
@@ -191,6 +196,11 @@ type L2 struct {
 	SliceWidth Figure // bytes a cycle
 	PortWidth  Figure // bytes a cycle from one SM, of stores
 	ReplyWidth Figure // bytes a cycle to one SM, of loads
+	// Partial is the cycles more that a slice takes for a sector that is written in part.
+	Partial Figure
+	// Fill is 0 where such a sector goes to DRAM under a mask, 1 where the rest of it is read from DRAM when it is written
+	// back, 2 where when it is first written.
+	Fill       Figure
 	AtomicUnit Figure // cycles that a slice takes for the atomics of one warp instruction to one sector
 	// AtomicFloat is the same for floating point, where lanes at one address are added one after the other.
 	AtomicFloat Figure
@@ -247,6 +257,8 @@ type Launching struct {
 	Fixed Figure // cycles before the first block
 	Block Figure // cycles between two blocks of a grid
 	Warp  Figure // cycles from a block's placement to the first issue
+	// Warps is the cycles between two warps of a block that are set up on an SM.
+	Warps Figure
 	// Replace is the cycles from the end of a block to the placement of another in its stead.
 	Replace Figure
 	// Stored is 1 where the place of a block is given away only when its stores are in L2, 0 where when they have left the SM.

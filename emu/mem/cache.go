@@ -136,6 +136,7 @@ type sectored struct {
 type sectorState struct {
 	valid  uint8 // bit i: sector i is there or on its way
 	dirty  uint8
+	words  uint32                // of L2: those of valid sectors that are there, eight of each
 	arrive [sectorsPerLine]int64 // see awaited
 }
 
@@ -158,19 +159,26 @@ func (c *sectored) clear() {
 // state returns the state of a place that holds a line. It is valid until a line is added.
 func (c *sectored) state(place int) *sectorState { return &c.states[c.index[place]] }
 
-// add puts a line without sectors in the place of another and returns that one's number and which of its sectors were
-// dirty.
-func (c *sectored) add(line, set uint64) (place int, old uint64, dirty uint8) {
-	place, old, _ = c.insert(line, set)
+// A victim is a line that made way for another: its number, which of its sectors were dirty, and of which of these a part was
+// not there.
+type victim struct {
+	line         uint64
+	dirty, holes uint8
+}
+
+// add puts a line without sectors in the place of another.
+func (c *sectored) add(line, set uint64) (place int, old victim) {
+	place, old.line, _ = c.insert(line, set)
 	i := c.index[place]
 	if i == 0 {
 		c.index[place] = int32(len(c.states))
 		c.states = append(c.states, sectorState{})
-		return place, old, 0
+		return place, old
 	}
-	dirty = c.states[i].dirty
-	c.states[i] = sectorState{}
-	return place, old, dirty
+	l := &c.states[i]
+	old.dirty, old.holes = l.dirty, l.dirty&^whole(l.words)
+	*l = sectorState{}
+	return place, old
 }
 
 // settle notes when the sectors of a fill arrive, if the line is still where it was.

@@ -20,6 +20,22 @@ func (l *Line) full() uint8 {
 	return mask
 }
 
+// words returns which words of 32 bits are accessed as a whole, eight of each sector.
+func (l *Line) words() (mask uint32) {
+	for i, b := range l.Bytes {
+		if b == 1<<sectorBytes-1 {
+			mask |= allWords << (i * sectorWords)
+			continue
+		}
+		for w := range sectorWords {
+			if b>>(4*w)&0xf == 0xf {
+				mask |= 1 << (i*sectorWords + w)
+			}
+		}
+	}
+	return mask
+}
+
 // A Coalescer turns the addresses of a warp instruction into lines and sectors. It is scratch space that is used again
 // and again; the zero value is ready.
 type Coalescer struct {

@@ -27,6 +27,8 @@ const (
 	sectorsPerLine = 1 << (lineShift - sectorShift)
 	sectorBytes    = 1 << sectorShift
 	allSectors     = 1<<sectorsPerLine - 1
+	sectorWords    = sectorBytes / 4
+	allWords       = 1<<sectorWords - 1
 )
 
 // A Config holds the figures of a model as the timing code uses them.
@@ -49,6 +51,7 @@ type Config struct {
 	storeWider          int64
 
 	l1Sets, l1Ways, l1Pending int
+	l1Outgoing                int // sectors
 	tagHash                   [2]uint64
 	l1Hit, l2Hit              int64 // from the LSU's grant
 	atomic                    int64 // from the LSU's grant
@@ -62,6 +65,8 @@ type Config struct {
 	far                    int64 // more than l2Hit in another partition than the SM's
 	channels, memoryBanks  int   // banks of a channel
 	slicePerSector         int64 // ticks that a slice is busy with a sector
+	slicePartial           int64 // ticks more with one that is written in part
+	fill                   fillRule
 	portPerSector          int64 // ticks that an SM's port is busy with a sector that is stored
 	replyPerSector         int64 // and with one that is loaded
 	l2PerSector            int64 // ticks of all of L2
@@ -95,9 +100,10 @@ func NewConfig(m *arch.Model, carveout int, fast bool) *Config {
 		storeData: l.StoreData.Cycles(), storeWider: l.StoreWider.Cycles(), entryMIO: q.EntryMIO.Cycles(),
 		entryUniform: q.EntryUniform.Cycles(), uniformLoad: l.UniformLoad.Cycles(), uniformStore: l.UniformStore.Cycles(),
 		l1Sets: l1Sets(m, carveout), l1Ways: m.L1.Ways.Int(),
-		l1Pending: m.L1.Pending.Int(),
-		tagHash:   [2]uint64{uint64(m.L1.TagHash[0].Value), uint64(m.L1.TagHash[1].Value)},
-		l1Hit:     l.L1.Cycles() - entry, l2Hit: l.L2.Cycles() - entry, atomic: l.Global.Cycles() - entry,
+		l1Pending: m.L1.Pending.Int(), l1Outgoing: m.L1.Outgoing.Int(),
+		slicePartial: int64(m.L2.Partial.Value * tick), fill: fillRule(m.L2.Fill.Int()),
+		tagHash: [2]uint64{uint64(m.L1.TagHash[0].Value), uint64(m.L1.TagHash[1].Value)},
+		l1Hit:   l.L1.Cycles() - entry, l2Hit: l.L2.Cycles() - entry, atomic: l.Global.Cycles() - entry,
 		dram:  l.DRAM.Cycles() - l.L2.Cycles(),
 		banks: m.Shared.Banks.Int(), shared: l.Shared.Cycles() - q.EntryMIO.Cycles(), atomicShared: l.Atomic.Cycles() - q.EntryMIO.Cycles(),
 		conflict: m.Shared.Conflict.Cycles(),
@@ -112,6 +118,16 @@ func NewConfig(m *arch.Model, carveout int, fast bool) *Config {
 		tlbPage: uint(math.Log2(m.TLB.Page.Value)), tlbEntries: m.TLB.Entries.Int(), tlbMiss: m.TLB.Miss.Cycles(),
 	}
 }
+
+// A fillRule says when a sector that has been written in part is read from DRAM.
+type fillRule uint8
+
+// The rules, see [arch.L2].
+const (
+	fillNever fillRule = iota // but for a load
+	fillEvicted
+	fillWritten
+)
 
 // Ack returns the cycles from the arrival of a store in L2 to its acknowledgement.
 func (c *Config) Ack() int64 { return c.l2Hit - c.l2Hit/2 }

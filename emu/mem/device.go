@@ -178,21 +178,24 @@ func (d *Device) access(r *request, part int, arrive int64) int64 {
 	set := p.set(r.line)
 	turns := d.cfg.atomicTicks(r)
 	n := int64(bits.OnesCount8(r.sectors))
-	at := p.slice(set).take(arrive, n*d.cfg.slicePerSector+turns) + turns/tick
+	cost := n*d.cfg.slicePerSector + int64(bits.OnesCount8(r.partial()))*d.cfg.slicePartial + turns
+	at := p.slice(set).take(arrive, cost) + turns/tick
 	place, hit := p.find(r.line, set)
 	if !hit {
-		var old uint64
-		var dirty uint8
-		place, old, dirty = p.add(r.line, set)
-		at = d.evict(part, set, old, dirty, at)
+		var old victim
+		place, old = p.add(r.line, set)
+		at = d.evict(part, set, old, at)
 	}
 	l := p.state(place)
 	switch r.kind {
 	case Write:
-		l.write(r.sectors, at)
+		l.write(r.sectors, r.words, at)
+		if holes := r.sectors &^ whole(l.words); holes != 0 && d.cfg.fill == fillWritten {
+			d.read(l, holes, part, set, r.line, at)
+		}
 		return at
 	case Loaded:
-		l.write(r.sectors, at)
+		l.write(r.sectors, wordsOf(r.sectors), at)
 		l.dirty &^= r.sectors
 		return at
 	case Atomic:
@@ -210,10 +213,9 @@ func (d *Device) copied(r *request, near, home int, arrive int64) int64 {
 	at := p.slice(set).take(arrive, int64(bits.OnesCount8(r.sectors))*d.cfg.slicePerSector)
 	place, hit := p.find(r.line, set)
 	if !hit {
-		var old uint64
-		var dirty uint8
-		place, old, dirty = p.add(r.line, set)
-		at = d.evict(near, set, old, dirty, at)
+		var old victim
+		place, old = p.add(r.line, set)
+		at = d.evict(near, set, old, at)
 	}
 	l := p.state(place)
 	ready := at
@@ -245,9 +247,9 @@ func (c *Config) atomicTicks(r *request) int64 {
 	return int64(max(r.turns, 1)-1) * unit
 }
 
-// write marks the sectors valid and dirty. L2 keeps track of the bytes that were written and fetches nothing
-// (write-validate).
-func (l *sectorState) write(sectors uint8, at int64) {
+// write marks the sectors valid and dirty. L2 keeps track of the words that were written and fetches nothing
+// (write-validate) unless the model says so.
+func (l *sectorState) write(sectors uint8, words uint32, at int64) {
 	for i := range l.arrive {
 		if sectors&^l.valid>>i&1 != 0 {
 			l.arrive[i] = at
@@ -255,6 +257,7 @@ func (l *sectorState) write(sectors uint8, at int64) {
 	}
 	l.valid |= sectors
 	l.dirty |= sectors
+	l.words |= words
 }
 
 // arrived notes when sectors are there.
@@ -265,6 +268,7 @@ func (l *sectorState) arrived(sectors uint8, at int64) {
 		}
 	}
 	l.valid |= sectors
+	l.words |= wordsOf(sectors)
 }
 
 // last returns when the last of some sectors is there, not before a cycle.
@@ -279,20 +283,26 @@ func (l *sectorState) last(sectors uint8, at int64) int64 {
 
 // fetch returns when the sectors of a request are in L2; those that are not come from DRAM.
 func (d *Device) fetch(l *sectorState, part int, set uint64, r *request, at int64) int64 {
-	if missing := r.sectors &^ l.valid; missing != 0 {
-		d.traffic.DRAMRead += int64(bits.OnesCount8(missing))
-		c := d.bank(part, set, r.line)
-		c.read = true
-		latency := d.cfg.dram + d.cfg.deviation(r.line)
-		perSector := d.perSector(r.line)
-		for i := range l.arrive {
-			if missing>>i&1 != 0 {
-				l.arrive[i] = c.take(at, perSector) + latency
-			}
-		}
-		l.valid |= missing
+	if missing := r.sectors &^ whole(l.words); missing != 0 {
+		d.read(l, missing, part, set, r.line, at)
 	}
 	return l.last(r.sectors, at)
+}
+
+// read brings sectors of a line from DRAM.
+func (d *Device) read(l *sectorState, sectors uint8, part int, set, line uint64, at int64) {
+	d.traffic.DRAMRead += int64(bits.OnesCount8(sectors))
+	c := d.bank(part, set, line)
+	c.read = true
+	latency := d.cfg.dram + d.cfg.deviation(line)
+	perSector := d.perSector(line)
+	for i := range l.arrive {
+		if sectors>>i&1 != 0 {
+			l.arrive[i] = c.take(at, perSector) + latency
+		}
+	}
+	l.valid |= sectors
+	l.words |= wordsOf(sectors)
 }
 
 // deviation returns by how much the latency of a line in DRAM differs from the mean.
@@ -303,14 +313,19 @@ func (c *Config) deviation(line uint64) int64 {
 
 // evict writes the dirty sectors of a line back. What comes in their place waits only where the bank lags behind by more
 // than what the memory controller buffers; evict returns when it may go on.
-func (d *Device) evict(part int, set, line uint64, dirty uint8, at int64) int64 {
-	if dirty == 0 {
+func (d *Device) evict(part int, set uint64, old victim, at int64) int64 {
+	if old.dirty == 0 {
 		return at
 	}
-	c := d.bank(part, set, line)
-	sectors := int64(bits.OnesCount8(dirty))
+	c := d.bank(part, set, old.line)
+	sectors := int64(bits.OnesCount8(old.dirty))
 	d.traffic.DRAMWritten += sectors
-	cost := sectors * d.perSector(line)
+	if d.cfg.fill == fillEvicted {
+		holes := int64(bits.OnesCount8(old.holes))
+		d.traffic.DRAMRead += holes
+		sectors += holes
+	}
+	cost := sectors * d.perSector(old.line)
 	if c.read {
 		cost += d.cfg.turn
 	}
@@ -334,7 +349,8 @@ func (p *partition) slice(set uint64) *port { return &p.slices[set%uint64(len(p.
 // forget drops a copy of a line.
 func (p *partition) forget(line uint64) {
 	if place, hit := p.find(line, p.set(line)); hit {
-		p.state(place).valid = 0
+		l := p.state(place)
+		l.valid, l.words = 0, 0
 	}
 }
 

@@ -1,5 +1,7 @@
 package mem
 
+import "math/bits"
+
 // A Kind is what a request wants of L2.
 type Kind uint8
 
@@ -18,8 +20,47 @@ type request struct {
 	fill    int32 // in the SM's fills
 	sm      int32
 	sectors uint8
-	turns   uint8 // of atomics: most lanes at one address
-	float   bool  // an atomic of floating point
+	words   uint32 // of writes: those of 32 bits that are written, eight of each sector
+	turns   uint8  // of atomics: most lanes at one address
+	float   bool   // an atomic of floating point
 	kind    Kind
 	done    int64 // answer: the cycle in which data or acknowledgement are back
+}
+
+// whole returns the sectors of which all words are in a mask.
+func whole(words uint32) (sectors uint8) {
+	for i := range sectorsPerLine {
+		if words>>(i*sectorWords)&allWords == allWords {
+			sectors |= 1 << i
+		}
+	}
+	return sectors
+}
+
+// wordsOf returns the words of some sectors.
+func wordsOf(sectors uint8) (words uint32) {
+	for i := range sectorsPerLine {
+		if sectors>>i&1 != 0 {
+			words |= allWords << (i * sectorWords)
+		}
+	}
+	return words
+}
+
+// partial returns the sectors that a request writes in part.
+func (r *request) partial() uint8 {
+	if r.kind != Write {
+		return 0
+	}
+	return r.sectors &^ whole(r.words)
+}
+
+// packets returns the sectors that a request carries from the SM to L2: lanes that add floating-point numbers to one address
+// are sent apart.
+func (r *request) packets() int {
+	n := bits.OnesCount8(r.sectors)
+	if r.kind == Atomic && r.float {
+		n *= max(int(r.turns), 1)
+	}
+	return n
 }

@@ -12,6 +12,7 @@ type SM struct {
 	lsu  calendar
 	idc  calendar // the indexed constant cache, of LDC
 	full int64    // the LSU takes no access to L1 before this cycle
+	shut int64    // the LSU takes nothing before this cycle
 	subs []path
 
 	log     []request
@@ -23,9 +24,8 @@ type SM struct {
 	unused  []int32 // unused elements of tickets
 	answers []Answer
 
-	credit  []outstanding // requests that L1 holds an entry for, in order, from the oldest on
-	oldest  int
-	sectors int // of them
+	loads    credit // that L1 holds entries for
+	outgoing credit // stores and atomics on their way to L2
 }
 
 // A path is what a sub-core has of its own.
@@ -60,11 +60,6 @@ type Answer struct {
 	Done int64
 }
 
-type outstanding struct {
-	done    int64
-	sectors int
-}
-
 // NewSM returns the memory path of an SM with an empty L1.
 func NewSM(cfg *Config, id int) *SM {
 	const room = 32 // requests and what belongs to them of a quantum of a usual kernel
@@ -89,7 +84,7 @@ func (s *SM) Successor(cfg *Config) *SM {
 	}
 	*s = SM{
 		cfg: cfg, id: s.id, l1: l1, subs: subs, log: s.log[:0], fills: s.fills[:0], freed: s.freed[:0], waiters: s.waiters[:1],
-		idle: s.idle[:0], tickets: s.tickets[:0], unused: s.unused[:0], answers: s.answers[:0], credit: s.credit[:0],
+		idle: s.idle[:0], tickets: s.tickets[:0], unused: s.unused[:0], answers: s.answers[:0], loads: credit{list: s.loads.list[:0]}, outgoing: credit{list: s.outgoing.list[:0]},
 	}
 	return s
 }
@@ -109,7 +104,7 @@ func (s *SM) grant(p *path, ready int64, passes int) int64 {
 	if p.busy {
 		ready = max(ready, p.last+s.cfg.address)
 	}
-	g := s.lsu.take(ready, int(max(s.cfg.lsu*int64(passes), s.cfg.instruction)))
+	g := s.lsu.take(max(ready, s.shut), int(max(s.cfg.lsu*int64(passes), s.cfg.instruction)))
 	p.last, p.busy = g, true
 	return g
 }
@@ -194,6 +189,9 @@ type Global struct {
 func (s *SM) Global(sub int, at int64, lines []Line, a Global) (read, done int64) {
 	p := &s.subs[sub]
 	passes := max(s.lookups(lines, a.Dense), a.Passes, 1)
+	if a.Float {
+		passes = max(passes, a.Turns)
+	}
 	s.lsu.forget(at)
 	entry := s.cfg.entry
 	if a.Uniform {
@@ -255,7 +253,7 @@ func (s *SM) load(t int32, l *Line, at int64) {
 	set := s.l1.set(l.Number)
 	place, hit := s.l1.find(l.Number, set)
 	if !hit {
-		place, _, _ = s.l1.add(l.Number, set)
+		place, _ = s.l1.add(l.Number, set)
 	}
 	state := s.l1.state(place)
 	missing := l.Sectors &^ state.valid
@@ -287,7 +285,7 @@ func (s *SM) store(l *Line, at int64) {
 		if full == 0 {
 			return
 		}
-		place, _, _ = s.l1.add(l.Number, set)
+		place, _ = s.l1.add(l.Number, set)
 	}
 	state := s.l1.state(place)
 	for i := range sectorsPerLine {
@@ -302,7 +300,7 @@ func (s *SM) store(l *Line, at int64) {
 func (s *SM) send(t int32, l *Line, at int64, a Global) {
 	f := s.newFill(fill{place: -1})
 	s.wait(t, f)
-	s.request(request{at: at, line: l.Number, sectors: l.Sectors, kind: a.Kind, turns: uint8(a.Turns), float: a.Float, fill: f})
+	s.request(request{at: at, line: l.Number, sectors: l.Sectors, words: l.words(), kind: a.Kind, turns: uint8(a.Turns), float: a.Float, fill: f})
 }
 
 // Fetch asks L2 for a whole line on behalf of another cache of the SM, of instructions or constants. The answer comes

@@ -1,7 +1,5 @@
 package mem
 
-import "math/bits"
-
 // open begins the account of an access that is done in cycle at, if it need not wait for anything.
 func (s *SM) open(user uint64, at int64) int32 {
 	t := ticket{done: at, user: user}
@@ -101,22 +99,48 @@ func (s *SM) settle(r *request) {
 	s.hold(r)
 }
 
-// hold accounts for the entry that L1 keeps for a request until it is answered. With all entries taken the LSU waits:
-// for the answer to the request that came so many sectors before the next one.
+// hold accounts for what a request takes until it is answered. With all entries of L1 taken, the LSU waits with loads; with
+// as much as possible on its way to L2, with everything.
 func (s *SM) hold(r *request) {
-	n := bits.OnesCount8(r.sectors)
-	s.credit = append(s.credit, outstanding{r.done, n})
-	s.sectors += n
-	for s.sectors > s.cfg.l1Pending {
-		oldest := s.credit[s.oldest]
-		s.full = max(s.full, oldest.done)
-		s.sectors -= oldest.sectors
-		s.oldest++
+	switch r.kind {
+	case Write:
+		s.shut = max(s.shut, s.outgoing.hold(r.done, r.packets(), s.cfg.l1Outgoing))
+	case Atomic:
+		taken := r.done - s.cfg.atomic + s.cfg.l2Hit/2
+		s.shut = max(s.shut, s.outgoing.hold(taken, r.packets(), s.cfg.l1Outgoing))
+	default:
+		s.full = max(s.full, s.loads.hold(r.done, sectorsPerLine, s.cfg.l1Pending))
 	}
-	if s.oldest > len(s.credit)/2 {
-		s.credit = s.credit[:copy(s.credit, s.credit[s.oldest:])]
-		s.oldest = 0
+}
+
+// A credit is of requests of which only so many sectors may be under way.
+type credit struct {
+	list    []outstanding // from the oldest on in order
+	oldest  int
+	sectors int // of them
+}
+
+type outstanding struct {
+	done    int64
+	sectors int
+}
+
+// hold adds a request that is under way until a cycle and returns when there is room for the next one: when that is done which
+// came so many sectors before it.
+func (c *credit) hold(done int64, sectors, limit int) (room int64) {
+	c.list = append(c.list, outstanding{done, sectors})
+	c.sectors += sectors
+	for c.sectors > limit {
+		oldest := c.list[c.oldest]
+		room = max(room, oldest.done)
+		c.sectors -= oldest.sectors
+		c.oldest++
 	}
+	if c.oldest > len(c.list)/2 {
+		c.list = c.list[:copy(c.list, c.list[c.oldest:])]
+		c.oldest = 0
+	}
+	return room
 }
 
 // Answers returns the accesses that are done since the last call. It is valid until the next quantum is served.

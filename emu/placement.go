@@ -1,0 +1,107 @@
+package emu
+
+import (
+	"cmp"
+	"slices"
+)
+
+// A vacancy is a place for a block on an SM, free from a cycle on.
+type vacancy struct {
+	at int64
+	sm *sm
+}
+
+// fill gives the SMs their first blocks, one each in turn until all are full.
+func (r *timedRun) fill() {
+	r.next = min(r.launch.blocks, r.capacity())
+	blocks, at := make([]*block, r.next), make([]int64, r.next)
+	for i := range at {
+		at[i] = r.distribute(r.model.Launching.Fixed.Cycles())
+	}
+	r.crew.each(len(r.sms), true, func(_ *worker, i int) {
+		for n := i; n < len(blocks); n += len(r.sms) {
+			b := r.launch.allocate()
+			b.restart(n, &r.sms[i].domain)
+			b.sm = i
+			r.sms[i].place(b, at[n])
+			blocks[n] = b
+		}
+	})
+	for _, b := range blocks {
+		r.launch.own(b)
+	}
+}
+
+// distribute returns when the work distributor gives out a block that can begin in cycle t.
+func (r *timedRun) distribute(t int64) int64 {
+	r.dispatch = max(r.dispatch, float64(t))
+	t = int64(r.dispatch)
+	r.dispatch += r.model.Launching.Block.Value
+	return t
+}
+
+// place gives an SM the next block, in cycle t or when the blocks before have been given out.
+func (r *timedRun) place(s *sm, t int64) {
+	b := r.launch.newBlock(r.next)
+	b.sm = s.id
+	b.enter(&s.domain)
+	r.next++
+	s.place(b, r.distribute(t))
+}
+
+// vacate takes note of the blocks that left in the quantum, in the order in which they did.
+func (r *timedRun) vacate() {
+	old := len(r.vacant)
+	for _, s := range r.sms {
+		for _, at := range s.freed {
+			r.vacant = append(r.vacant, vacancy{at, s})
+		}
+		s.freed = s.freed[:0]
+	}
+	free := r.vacant[old:]
+	slices.SortStableFunc(free, func(a, b vacancy) int { return cmp.Compare(a.at, b.at) })
+	for i := range free {
+		r.leave(free[i].at)
+		free[i].at += r.model.Launching.Replace.Cycles()
+	}
+	r.settle()
+}
+
+// assign gives the blocks that wait the places that are free before a cycle, at the pace of the GPU's work distributor.
+func (r *timedRun) assign(before int64) {
+	for r.waiting() {
+		i := r.vacancy()
+		if i < 0 || r.begin(i) >= before {
+			return
+		}
+		v := r.vacant[i]
+		r.place(v.sm, r.begin(i))
+		r.vacant = slices.Delete(r.vacant, i, i+1)
+	}
+}
+
+// begin returns when a block can begin in a vacant place.
+func (r *timedRun) begin(i int) int64 {
+	return max(r.vacant[i].at, int64(r.dispatch), r.reached)
+}
+
+// vacancy returns the number of the place that the next block gets, -1 where there is none: of those that are free by then one on
+// an SM with fewest blocks, else the one that is free first.
+func (r *timedRun) vacancy() int {
+	best := -1
+	now := max(int64(r.dispatch), r.reached)
+	for i := range r.vacant {
+		if best < 0 || r.vacant[i].before(&r.vacant[best], now) {
+			best = i
+		}
+	}
+	return best
+}
+
+// before reports whether a place is taken before another.
+func (v *vacancy) before(w *vacancy, now int64) bool {
+	if v.at > now || w.at > now {
+		return v.at < w.at
+	}
+	return v.sm.blocks < w.sm.blocks
+}
