@@ -344,7 +344,11 @@ func (d *Device) perSector(line uint64) int64 {
 }
 
 // slice returns the slice of a set.
-func (p *partition) slice(set uint64) *port { return &p.slices[set%uint64(len(p.slices))] }
+func (p *partition) slice(set uint64) *port { return &p.slices[sliceOf(set, uint64(len(p.slices)))] }
+
+// sliceOf returns the number of the slice of a set. As many sets in a row as there are slices lie in different ones, and so do
+// sets that are far apart by a power of two.
+func sliceOf(set, slices uint64) uint64 { return (set + set/slices) % slices }
 
 // forget drops a copy of a line.
 func (p *partition) forget(line uint64) {
@@ -358,7 +362,7 @@ func (p *partition) forget(line uint64) {
 // a row as L2 has sets are spread evenly over all banks.
 func (d *Device) bank(part int, set, line uint64) *bank {
 	slices := uint64(d.cfg.slices)
-	slice := uint64(part)*slices + set%slices
+	slice := uint64(part)*slices + sliceOf(set, slices)
 	channel := slice * uint64(d.cfg.channels) / (slices * uint64(len(d.parts)))
 	banks := uint64(d.cfg.memoryBanks)
 	window := line / uint64(d.cfg.l2Sets)
