@@ -295,7 +295,7 @@ func (d *Device) read(l *sectorState, sectors uint8, part int, set, line uint64,
 	c := d.bank(part, set, line)
 	c.read = true
 	latency := d.cfg.dram + d.cfg.deviation(line)
-	perSector := d.perSector(line)
+	perSector := d.perSector(set, line)
 	for i := range l.arrive {
 		if sectors>>i&1 != 0 {
 			l.arrive[i] = c.take(at, perSector) + latency
@@ -325,7 +325,7 @@ func (d *Device) evict(part int, set uint64, old victim, at int64) int64 {
 		d.traffic.DRAMRead += holes
 		sectors += holes
 	}
-	cost := sectors * d.perSector(old.line)
+	cost := sectors * d.perSector(set, old.line)
 	if c.read {
 		cost += d.cfg.turn
 	}
@@ -335,9 +335,9 @@ func (d *Device) evict(part int, set uint64, old victim, at int64) int64 {
 
 // perSector returns the ticks that a bank is busy with a sector of a line. The first line of a row waits for it to be opened;
 // the rows of the banks begin at different lines.
-func (d *Device) perSector(line uint64) int64 {
+func (d *Device) perSector(set, line uint64) int64 {
 	slices := uint64(d.cfg.slices)
-	if (line/(slices*uint64(d.cfg.memoryBanks))+scatter(line%slices))%d.cfg.rowLines == 0 {
+	if (line/(slices*uint64(d.cfg.memoryBanks))+scatter(sliceOf(set, slices)))%d.cfg.rowLines == 0 {
 		return d.cfg.bankOpening
 	}
 	return d.cfg.bankPerSector
