@@ -70,7 +70,7 @@ func (s *sm) global(c *subcore, v *resident, o *op, t int64) (read, done int64) 
 	n := &s.domain.tally.memory[o.index]
 	n.GlobalSectors += int64(v.warp.coalescer.Sectors)
 	n.GlobalSectorsIdeal += int64(v.warp.coalescer.Ideal)
-	g := mem.Global{Kind: requestKind(a), Words: a.words(), Bypass: o.t.bypass, Uniform: o.t.uniform}
+	g := mem.Global{Kind: requestKind(a), Words: a.words(), Bypass: o.t.bypass, Uniform: o.t.uniform, Local: a.space == spaceLocal}
 	g.Passes, _ = v.warp.banks.Passes(&a.addr, a.mask, int(a.size), false)
 	if a.kind == accessAtomic {
 		g.Turns, g.Float = mem.Multiplicity(&a.addr, a.mask), isFloatAtomic(o.inst)

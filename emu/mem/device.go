@@ -337,7 +337,9 @@ func (d *Device) evict(part int, set uint64, old victim, at int64) int64 {
 // the rows of the banks begin at different lines.
 func (d *Device) perSector(set, line uint64) int64 {
 	slices := uint64(d.cfg.slices)
-	if (line/(slices*uint64(d.cfg.memoryBanks))+scatter(sliceOf(set, slices)))%d.cfg.rowLines == 0 {
+	group := line / (slices * uint64(d.cfg.memoryBanks))
+	row := group / d.cfg.rowLines
+	if (group+scatter(row*slices+sliceOf(set, slices)))%d.cfg.rowLines == 0 {
 		return d.cfg.bankOpening
 	}
 	return d.cfg.bankPerSector
@@ -346,8 +348,8 @@ func (d *Device) perSector(set, line uint64) int64 {
 // slice returns the slice of a set.
 func (p *partition) slice(set uint64) *port { return &p.slices[sliceOf(set, uint64(len(p.slices)))] }
 
-// sliceOf returns the number of the slice of a set. As many sets in a row as there are slices lie in different ones, and so do
-// sets that are far apart by a power of two.
+// sliceOf returns the number of the slice of a set. As many sets in a row as there are slices lie in different ones; sets that are
+// a power of two apart spread over all.
 func sliceOf(set, slices uint64) uint64 { return (set + set/slices) % slices }
 
 // forget drops a copy of a line.

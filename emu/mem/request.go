@@ -23,6 +23,7 @@ type request struct {
 	words   uint32 // of writes: those of 32 bits that are written, eight of each sector
 	turns   uint8  // of atomics: most lanes at one address
 	float   bool   // an atomic of floating point
+	local   bool   // of local memory
 	kind    Kind
 	done    int64 // answer: the cycle in which data or acknowledgement are back
 }

@@ -179,6 +179,7 @@ type Global struct {
 	Bypass  bool   // L1 must not answer: volatile and strong accesses
 	Turns   int    // of atomics: most lanes at one address
 	Float   bool   // of atomics: of floating point
+	Local   bool   // local memory, which L1 writes back: stores of it do not hold the LSU up
 	Dense   bool   // its sectors are looked up as those of neighbouring lines are
 	Free    bool   // it takes no place in the queue and no turn of the LSU: part of another access
 	Uniform bool   // one address, of uniform registers
@@ -300,7 +301,7 @@ func (s *SM) store(l *Line, at int64) {
 func (s *SM) send(t int32, l *Line, at int64, a Global) {
 	f := s.newFill(fill{place: -1})
 	s.wait(t, f)
-	s.request(request{at: at, line: l.Number, sectors: l.Sectors, words: l.words(), kind: a.Kind, turns: uint8(a.Turns), float: a.Float, fill: f})
+	s.request(request{at: at, line: l.Number, sectors: l.Sectors, words: l.words(), kind: a.Kind, turns: uint8(a.Turns), float: a.Float, local: a.Local, fill: f})
 }
 
 // Fetch asks L2 for a whole line on behalf of another cache of the SM, of instructions or constants. The answer comes

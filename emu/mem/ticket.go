@@ -102,10 +102,11 @@ func (s *SM) settle(r *request) {
 // hold accounts for what a request takes until it is answered. With all entries of L1 taken, the LSU waits with loads; with
 // as much as possible on its way to L2, with everything.
 func (s *SM) hold(r *request) {
-	switch r.kind {
-	case Write:
+	switch {
+	case r.local && r.kind == Write:
+	case r.kind == Write:
 		s.shut = max(s.shut, s.outgoing.hold(r.done, r.packets(), s.cfg.l1Outgoing))
-	case Atomic:
+	case r.kind == Atomic:
 		taken := r.done - s.cfg.atomic + s.cfg.l2Hit/2
 		s.shut = max(s.shut, s.outgoing.hold(taken, r.packets(), s.cfg.l1Outgoing))
 	default:
