@@ -291,7 +291,7 @@ func (v *resident) clear(n int) int64 {
 type latencies struct {
 	branch, barrier, yield, warp, entry int64
 	exit                                int64
-	drain                               int64
+	drain, toL2                         int64
 	stored                              bool
 	constantRead                        int64
 	prefetch, perLine                   int64
@@ -305,7 +305,7 @@ func newLatencies(m *arch.Model) latencies {
 	return latencies{
 		branch: m.Issue.Branch.Cycles(), barrier: m.Issue.Barrier.Cycles(), yield: m.Issue.Yield.Cycles(), exit: m.Issue.Exit.Cycles(),
 		warp: m.Launching.Warp.Cycles(), entry: m.Queues.Entry.Cycles(), constantRead: m.Latencies.ConstantRead.Cycles(),
-		drain: m.Latencies.StoreDrain.Cycles(), stored: m.Launching.Stored.Value > 0, prefetch: m.Fetch.Prefetch.Cycles(), perLine: m.Fetch.Interval.Cycles(),
+		drain: m.Latencies.StoreDrain.Cycles(), toL2: m.Latencies.L2.Cycles() / 2, stored: m.Launching.Stored.Value > 0, prefetch: m.Fetch.Prefetch.Cycles(), perLine: m.Fetch.Interval.Cycles(),
 		perNanosecond: m.Clock.Value / 1e9, warps: m.Launching.Warps.Value,
 	}
 }

@@ -97,16 +97,32 @@ func (s *sm) end(v *resident, t int64) {
 	v.ended, v.ready = true, mem.Never
 	v.core.ended++
 	v.why, v.branch = stall.Drain, t+s.run.latency.exit
-	v.blocked = max(v.branch, v.written)
+	v.blocked = s.drained(v)
 	s.draining = append(s.draining, v)
 }
 
-// retire removes the warps that have ended and drained before cycle end, and their blocks with the last of them. Where a block's
-// place is given away only when its stores are in L2, they stay until that is known.
+// drained returns when a warp that has ended gives up its place: when its stores have left the SM, or, where the place of its block
+// is given away only then, when L2 has taken them; mem.Never where that is not known yet.
+func (s *sm) drained(v *resident) int64 {
+	left := max(v.branch, v.written)
+	if !s.run.latency.stored {
+		return left
+	}
+	clear := v.counters[storeCount].clear
+	if clear != mem.Never {
+		clear -= s.run.latency.toL2
+	}
+	return max(left, clear)
+}
+
+// retire removes the warps that have ended and drained before cycle end, and their blocks with the last of them.
 func (s *sm) retire(end int64) {
 	rest := s.draining[:0]
 	for _, v := range s.draining {
-		if v.blocked > end || s.run.latency.stored && v.counters[storeCount].clear == mem.Never {
+		if v.blocked == mem.Never {
+			v.blocked = s.drained(v)
+		}
+		if v.blocked > end {
 			rest = append(rest, v)
 			continue
 		}
@@ -143,9 +159,7 @@ func (s *sm) upcoming() int64 {
 		first = min(first, at)
 	}
 	for _, v := range s.draining {
-		if v.blocked > s.run.reached { // else it waits for answers to requests
-			first = min(first, v.blocked)
-		}
+		first = min(first, v.blocked)
 	}
 	return first
 }

@@ -1,6 +1,10 @@
 package emu
 
-import "gpa/emu/mem"
+import (
+	"slices"
+
+	"gpa/emu/mem"
+)
 
 // A samplerQueue takes the samples of an SM and holds them back until they are complete.
 type samplerQueue struct {
@@ -23,6 +27,9 @@ type pick struct {
 	state  WarpState
 	issued bool      // by its scheduler
 	open   *resident // the warp, while the producer of its stall is not known
+	// late is all that could be chosen, while it is not known which warps have left.
+	late *snapshot
+	none bool // nothing was left to choose
 }
 
 func newSamplerQueue(o Observer) samplerQueue {
@@ -68,6 +75,12 @@ func (q *samplerQueue) pick(s *sm, t int64) {
 	if any == 0 {
 		return
 	}
+	if slices.ContainsFunc(s.draining, (*resident).leaving) {
+		late := q.blank(len(s.cores))
+		late.take(s, t)
+		q.picks = append(q.picks, pick{cycle: t, late: late})
+		return
+	}
 	scheduler, place := q.chooser.Choose(s.id, q.held, t)
 	c := s.cores[scheduler]
 	v := c.showing(place, t)
@@ -98,9 +111,16 @@ func (q *samplerQueue) blank(cores int) *snapshot {
 	return newSnapshot(cores)
 }
 
-// complete fills in what was not known, if it is by now, and reports whether all is.
-func (p *pick) complete() bool {
-	if p.open == nil {
+// completePick fills in what was not known, if it is by now, and reports whether all is.
+func (q *samplerQueue) completePick(p *pick, s *sm) bool {
+	switch {
+	case p.late != nil:
+		if !p.late.complete(s) {
+			return false
+		}
+		q.choose(p)
+		return true
+	case p.open == nil:
 		return true
 	}
 	o, open := p.open.producer(p.cycle)
@@ -111,17 +131,33 @@ func (p *pick) complete() bool {
 	return !open
 }
 
+// choose chooses from a snapshot that is complete.
+func (q *samplerQueue) choose(p *pick) {
+	q.held = q.held[:0]
+	any := 0
+	for i := range p.late.cores {
+		n := len(p.late.cores[i].states)
+		q.held = append(q.held, n)
+		any |= n
+	}
+	if p.none = any == 0; !p.none {
+		scheduler, place := q.chooser.Choose(p.late.sm, q.held, p.cycle)
+		p.state, p.issued = p.late.Warp(scheduler, place), p.late.Issued(scheduler)
+	}
+	q.unused, p.late = append(q.unused, p.late), nil
+}
+
 // complete completes the samples as far as it is possible, also those behind one that is still open: a warp that has its
 // answers goes on in the next quantum.
-func (q *samplerQueue) complete() {
+func (q *samplerQueue) complete(s *sm) {
 	q.done, q.whole = len(q.picks), len(q.taken)
 	for i := len(q.picks) - 1; i >= 0; i-- {
-		if !q.picks[i].complete() {
+		if !q.completePick(&q.picks[i], s) {
 			q.done = i
 		}
 	}
 	for i := len(q.taken) - 1; i >= 0; i-- {
-		if !q.taken[i].complete() {
+		if !q.taken[i].complete(s) {
 			q.whole = i
 		}
 	}
@@ -130,12 +166,15 @@ func (q *samplerQueue) complete() {
 // deliver shows the observer the samples that are complete, in order.
 func (q *samplerQueue) deliver() {
 	for i := range q.picks[:q.done] {
-		p := &q.picks[i]
-		q.chooser.Take(p.state, p.issued, p.cycle)
+		if p := &q.picks[i]; !p.none {
+			q.chooser.Take(p.state, p.issued, p.cycle)
+		}
 	}
 	q.picks = q.picks[:copy(q.picks, q.picks[q.done:])]
 	for _, p := range q.taken[:q.whole] {
-		q.observer.Sample(p, p.cycle)
+		if !p.empty() {
+			q.observer.Sample(p, p.cycle)
+		}
 	}
 	q.unused = append(q.unused, q.taken[:q.whole]...)
 	q.taken = q.taken[:copy(q.taken, q.taken[q.whole:])]

@@ -150,12 +150,21 @@ type snapshot struct {
 	cycle int64
 	cores []coreShot
 	open  []openState
+
+	leaving []leavingWarp // in the order of their places
 }
 
 // A coreShot is a snapshot of a sub-core.
 type coreShot struct {
 	issued bool
 	states []WarpState // of its warps
+}
+
+// A leavingWarp is a warp that had ended when a snapshot was taken, while it was not known until when its stores kept it on the
+// SM. That may turn out to have been before.
+type leavingWarp struct {
+	warp        *resident
+	core, place int
 }
 
 // An openState is one of a snapshot's states whose producer is not known yet.
@@ -166,6 +175,11 @@ type openState struct {
 
 func newSnapshot(cores int) *snapshot { return &snapshot{cores: make([]coreShot, cores)} }
 
+// empty reports whether the SM held no warp.
+func (p *snapshot) empty() bool {
+	return !slices.ContainsFunc(p.cores, func(c coreShot) bool { return len(c.states) > 0 })
+}
+
 func (p *snapshot) SM() int                             { return p.sm }
 func (p *snapshot) Schedulers() int                     { return len(p.cores) }
 func (p *snapshot) Warps(scheduler int) int             { return len(p.cores[scheduler].states) }
@@ -174,6 +188,9 @@ func (p *snapshot) Warp(scheduler, place int) WarpState { return p.cores[schedul
 
 // shows reports whether a sample of cycle t shows the warp.
 func (v *resident) shows(t int64) bool { return t >= v.born && (!v.ended || t < v.blocked) }
+
+// leaving reports whether the warp has ended and it is not known until when its stores keep it on the SM.
+func (v *resident) leaving() bool { return v.ended && v.blocked == mem.Never }
 
 // showsAll reports whether a sample of cycle t shows all of the warps.
 func (c *subcore) showsAll(t int64) bool { return t >= c.born && c.ended == 0 }
@@ -211,7 +228,7 @@ func (c *subcore) showing(place int, t int64) *resident {
 
 // take fills the snapshot with the state of the SM in cycle t and reports whether the SM held a warp then.
 func (p *snapshot) take(s *sm, t int64) bool {
-	p.sm, p.cycle, p.open = s.id, t, p.open[:0]
+	p.sm, p.cycle, p.open, p.leaving = s.id, t, p.open[:0], p.leaving[:0]
 	held := 0
 	for i, c := range s.cores {
 		n := c.shown(t)
@@ -222,14 +239,18 @@ func (p *snapshot) take(s *sm, t int64) bool {
 			if *to, open = v.state(t); open {
 				p.open = append(p.open, openState{v, to})
 			}
+			if v.leaving() {
+				p.leaving = append(p.leaving, leavingWarp{v, i, place})
+			}
 		}
 		held += n
 	}
 	return held > 0
 }
 
-// complete fills in the producers that are known by now and reports whether all are.
-func (p *snapshot) complete() bool {
+// complete fills in the producers that are known by now and reports whether all are. Then the warps are taken out that had
+// left before.
+func (p *snapshot) complete(s *sm) bool {
 	rest := p.open[:0]
 	for _, w := range p.open {
 		o, open := w.warp.producer(p.cycle)
@@ -240,5 +261,22 @@ func (p *snapshot) complete() bool {
 		w.state.produced(o)
 	}
 	p.open = rest
-	return len(rest) == 0
+	return len(rest) == 0 && p.leave(s)
+}
+
+// leave takes out the warps that had left the SM, if that is known of all.
+func (p *snapshot) leave(s *sm) bool {
+	for _, l := range p.leaving {
+		if s.drained(l.warp) == mem.Never {
+			return false
+		}
+	}
+	for _, l := range slices.Backward(p.leaving) {
+		if s.drained(l.warp) <= p.cycle {
+			c := &p.cores[l.core]
+			c.states = slices.Delete(c.states, l.place, l.place+1)
+		}
+	}
+	p.leaving = p.leaving[:0]
+	return true
 }

@@ -160,7 +160,7 @@ func (r *timedRun) quantum(begin, end int64) error {
 		s := r.sms[i]
 		s.path.Absorb(end)
 		s.answers()
-		s.sampler.complete()
+		s.sampler.complete(s)
 	})
 	for _, s := range r.sms {
 		s.sampler.deliver()
