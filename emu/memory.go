@@ -19,8 +19,6 @@ const (
 	codeBase     = 0x7fa0_0000_0000 // code addresses, 16 bytes an instruction
 	syscallBase  = 0x7fb0_0000_0000 // addresses of the functions that the device runtime provides
 	bufferAlign  = 512              // as cudaMalloc's
-	largeBuffer  = 1 << 20          // from so many bytes on a buffer has pages of its own
-	pageAlign    = 2 << 20          // of these: the pages of Jia et al. (2018). Rows of such buffers meet in sets of L1
 	bufferGap    = 1 << 16          // unmapped bytes between buffers, at least
 )
 
@@ -45,18 +43,12 @@ func (g *globalMemory) alloc(name string, size int64) *buffer {
 	if g.next == 0 {
 		g.next = globalBase
 	}
-	if size >= largeBuffer {
-		g.next = align(g.next, pageAlign)
-	}
 	b := &buffer{name: name, addr: g.next, data: make([]byte, size)}
-	g.next = align(b.end()+bufferGap, bufferAlign)
+	g.next += (uint64(size) + bufferGap + bufferAlign - 1) &^ (bufferAlign - 1)
 	g.used += size
 	g.insert(b)
 	return b
 }
-
-// align rounds an address up to a multiple of a power of two.
-func align(addr, to uint64) uint64 { return (addr + to - 1) &^ (to - 1) }
 
 // insert adds a buffer at its place.
 func (g *globalMemory) insert(b *buffer) {

@@ -103,5 +103,8 @@ func (v *vacancy) before(w *vacancy, now int64) bool {
 	if v.at > now || w.at > now {
 		return v.at < w.at
 	}
-	return v.sm.blocks < w.sm.blocks
+	if v.sm.blocks != w.sm.blocks {
+		return v.sm.blocks < w.sm.blocks
+	}
+	return v.at < w.at
 }

@@ -2,7 +2,6 @@ package emu
 
 import (
 	"math/bits"
-	"slices"
 
 	"gpa/emu/arch"
 	"gpa/emu/mem"
@@ -34,17 +33,16 @@ func unitOf(t *timing) unit {
 }
 
 // A subcore is one of the parts of an SM: a warp scheduler with the warps that it holds, and their pipes. It issues at
-// most one instruction a cycle: from the warp that it issued from last if that is ready, else from the last one of a
-// block that is (Huerta et al., MICRO 2025, section 5.1, where it is called the youngest). Older blocks go first: fitted, samples of
-// lg_throttle at the first load of a kernel on a T4, and cycles of reductions on Turing.
+// most one instruction a cycle: from the warp that it issued from last if that is ready, else from the youngest that is
+// (Huerta et al., MICRO 2025, section 5.1).
 //
 // It does not tick. Each warp has a cycle from which on it is ready, fixed when its last instruction issued. Warps that
 // are not ready yet are waiting; the others are listed by the unit that they need.
 type subcore struct {
 	id    int
 	path  *mem.SM
-	warps []*resident // in the order in which they go, the first one last; a bit of the masks below is an index in it
-	born  int64       // when the last of them was set up
+	warps []*resident // the youngest last; a bit of the masks below is an index in it
+	born  int64       // when the youngest was placed
 	ended int         // of the warps: that have ended but for their stores
 
 	waiting uint64
@@ -136,20 +134,11 @@ func (s *subcore) expect(v *resident) {
 	s.at = min(s.at, max(v.ready, s.issuedAt+1))
 }
 
-// join adds a warp that is ready from cycle v.ready on: behind those of other blocks, before those of its own.
+// join adds a warp, the youngest, that is ready from cycle v.ready on.
 func (s *subcore) join(v *resident) {
-	i := 0
-	for i < len(s.warps) && s.warps[i].block == v.block {
-		i++
-	}
-	s.warps, s.born = slices.Insert(s.warps, i, v), max(s.born, v.born)
-	for k, w := range s.warps[i:] {
-		w.place = uint8(i + k)
-	}
-	s.waiting = with(s.waiting, i) | 1<<i
-	for u := range s.ready {
-		s.ready[u] = with(s.ready[u], i)
-	}
+	v.place = uint8(len(s.warps))
+	s.warps, s.born = append(s.warps, v), max(s.born, v.born)
+	s.waiting |= 1 << v.place
 	s.expect(v)
 }
 
@@ -173,12 +162,6 @@ func (s *subcore) leave(v *resident) {
 	if len(s.warps) == 0 { // nothing to look at until another joins
 		s.at, s.wake = mem.Never, mem.Never
 	}
-}
-
-// with makes room for a bit in a mask.
-func with(mask uint64, i int) uint64 {
-	low := uint64(1)<<i - 1
-	return mask&low | mask&^low<<1
 }
 
 // without takes a bit out of a mask and closes the gap.

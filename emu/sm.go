@@ -20,9 +20,7 @@ type resident struct {
 	unit  unit  // that it needs
 	born  int64 // the cycle in which it was set up
 	ended bool
-	// written is when the last of its stores has left the SM.
-	written int64
-	held    bool // the functional model holds it at a barrier
+	held  bool // the functional model holds it at a barrier
 
 	// Until these cycles the warp cannot issue; ready is the last of them. Each is mem.Never while it is not known.
 	ready    int64
@@ -123,7 +121,7 @@ func (s *sm) place(b *block, t int64) {
 		}
 		v := &rb.warps[i]
 		*v = resident{warp: w, block: rb, core: s.cores[slot%len(s.cores)], slot: slot, born: t + int64(float64(i)*s.run.latency.warps),
-			why: stall.NoInstructions, line: -1}
+			why: stall.Misc, line: -1}
 		v.blocked = v.born + s.run.latency.warp
 		s.slots[slot] = v
 		s.prepare(v, w.next(), t)
@@ -291,7 +289,7 @@ func (v *resident) clear(n int) int64 {
 type latencies struct {
 	branch, barrier, yield, warp, entry int64
 	exit                                int64
-	drain, toL2                         int64
+	drain                               int64 // from the arrival of a store in L2
 	stored                              bool
 	constantRead                        int64
 	prefetch, perLine                   int64
@@ -305,7 +303,7 @@ func newLatencies(m *arch.Model) latencies {
 	return latencies{
 		branch: m.Issue.Branch.Cycles(), barrier: m.Issue.Barrier.Cycles(), yield: m.Issue.Yield.Cycles(), exit: m.Issue.Exit.Cycles(),
 		warp: m.Launching.Warp.Cycles(), entry: m.Queues.Entry.Cycles(), constantRead: m.Latencies.ConstantRead.Cycles(),
-		drain: m.Latencies.StoreDrain.Cycles(), toL2: m.Latencies.L2.Cycles() / 2, stored: m.Launching.Stored.Value > 0, prefetch: m.Fetch.Prefetch.Cycles(), perLine: m.Fetch.Interval.Cycles(),
+		drain: m.Latencies.StoreDrain.Cycles() - m.Latencies.L2.Cycles()/2, stored: m.Launching.Stored.Value > 0, prefetch: m.Fetch.Prefetch.Cycles(), perLine: m.Fetch.Interval.Cycles(),
 		perNanosecond: m.Clock.Value / 1e9, warps: m.Launching.Warps.Value,
 	}
 }

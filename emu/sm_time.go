@@ -89,9 +89,6 @@ func (s *sm) global(c *subcore, v *resident, o *op, t int64) (read, done int64) 
 	user := s.waits.add(w)
 	g.User = userData | uint64(user)
 	read, done = s.path.Global(c.id, t, v.warp.coalescer.Lines(), g)
-	if w.stored {
-		v.written = max(v.written, read+s.run.latency.drain)
-	}
 	done = w.shortened(done, t)
 	switch {
 	case done != mem.Never:

@@ -48,7 +48,6 @@ func rtx4070() *Model {
 		memory: 12, peak: 504, l2: 36 << 10, slices: 24, channels: 12, sliceWidth: sliceOfAda,
 	}.set(ada())
 	m.L2.Ways.Value = 18
-	m.L2.Fill = fillOfGeForce()
 	return m
 }
 
@@ -59,6 +58,5 @@ func rtx4090() *Model {
 		l2: 72 << 10, slices: 48, channels: 24, sliceWidth: sliceOfAda,
 	}.set(ada())
 	m.L2.Ways.Value = 18
-	m.L2.Fill = fillOfGeForce()
 	return m
 }

@@ -24,8 +24,8 @@ func ampere() *Model {
 		Far:         Figure{45, "cycles", "fitted: mean of 398 cycles between 26 and 38 MB, half of it from DRAM, " + rrzeA100},
 		Ways:        Figure{20, "ways", "fitted: a power of two of sets"},
 		PortWidth:   Figure{64, "bytes a cycle", a100Paper},
-		Partial:     partialOfTuring(),
-		Fill:        fillOfECC(),
+		Partial:     m.L2.Partial,
+		Fill:        m.L2.Fill,
 		ReplyWidth:  Figure{36, "bytes a cycle", "fitted: 5430 GB/s of all SMs, " + rrzeA100},
 		AtomicUnit:  Figure{1, "cycles", takenV100},
 		AtomicFloat: floatAtomics(),
@@ -114,13 +114,11 @@ func a40() *Model {
 
 // rtx3090 is the GeForce RTX 3090.
 func rtx3090() *Model {
-	m := board{
+	return board{
 		name: "rtx3090", product: "NVIDIA GeForce RTX 3090", paper: ga102Paper, sms: 82, clock: 1695, memory: 24, peak: 936,
 		l2: 6 << 10, slices: 48, channels: 24,
 		sliceWidth: Figure{29.7, "bytes a cycle", "fitted: taken over from the A40"},
 	}.set(ga102())
-	m.L2.Fill = fillOfGeForce()
-	return m
 }
 
 // rtxA6000 is the RTX A6000, on which Huerta et al. measured.

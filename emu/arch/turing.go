@@ -15,8 +15,6 @@ func turing() *Model {
 	m.Shared.Banks.Source, m.Shared.BankSize.Source = f.guide(), f.guide()
 	m.Queues = turingQueues()
 	m.Launching.Stored = Figure{0, "waits", "fitted: a kernel of one store a thread on a T4, 129,899 cycles in its Nsight Compute report"}
-	m.Launching.Replace = Figure{100, "cycles", "fitted: as Stored"}
-	m.Launching.Block = Figure{1.98, "cycles", "fitted: as Stored, 65,536 blocks that leave half of the places empty"}
 	m.Queues.LSU = Figure{2, "cycles", jiaTuring + ": 64 bytes a cycle from L1 and shared memory"}
 	m.Queues.Instruction = Figure{2, "cycles", huerta + ", table 1"}
 	m.L1.Unified = Figure{96 << 10, "bytes", turingPaper}
@@ -24,7 +22,6 @@ func turing() *Model {
 	m.L1.Ways = Figure{4, "ways", "fitted: taken over from the V100, " + rrze}
 	m.L1.Pending = Figure{1024, "sectors", accelSimT + ": 256 miss status holding registers of a line each"}
 	m.L2.Partitions.Source = takenV100
-	m.L2.Partial = partialOfTuring()
 	m.L2.ReplyWidth.Source = takenV100 + ", " + rrze
 	m.L2.Ways = Figure{16, "ways", accelSimT}
 	m.Fetch.L0 = Figure{16 << 10, "bytes", jiaTuring}
@@ -79,11 +76,13 @@ func laterBounds(m *Model, source string) [NumLatencyClasses]Bound {
 
 // t4 is the Tesla T4.
 func t4() *Model {
-	return board{
+	m := board{
 		name: "t4", product: "NVIDIA Tesla T4", paper: turingPaper, sms: 40, clock: 1590, memory: 16, peak: 320,
 		achieved: Figure{284e9, "bytes a second", "fitted: matrix_addition1D on a T4; by its Nsight Compute report ECC adds 9 % of reads"},
 		l2:       4 << 10, slices: 32, channels: 16, sliceWidth: sliceOf32,
-	}.set(turing())
+	}.setTuring()
+	m.L2.Fill = Figure{2, "rule", "Nsight Compute report of matrix_addition2D on a T4, whose memory has ECC: a read of DRAM for every sector first written in part"}
+	return m
 }
 
 // gtx1660s is the GeForce GTX 1660 SUPER, which has no tensor cores.
@@ -91,10 +90,9 @@ func gtx1660s() *Model {
 	m := board{
 		name: "gtx1660s", product: "NVIDIA GeForce GTX 1660 SUPER", paper: "NVIDIA GeForce GTX 1660 SUPER product page",
 		sms: 22, clock: 1785, memory: 6, peak: 336, l2: 1536, slices: 24, channels: 12, sliceWidth: sliceOf32,
-	}.set(turing())
+	}.setTuring()
 	m.Limits.TensorCores = Figure{0, "cores", "NVIDIA GeForce GTX 1660 SUPER product page"}
 	m.L2.Ways = Figure{12, "ways", "fitted: a power of two of sets"}
-	m.L2.Fill = fillOfGeForce()
 	return m
 }
 
@@ -103,15 +101,26 @@ func rtx2080ti() *Model {
 	m := board{
 		name: "rtx2080ti", product: "NVIDIA GeForce RTX 2080 Ti", paper: turingPaper, sms: 68, clock: 1545, memory: 11, peak: 616,
 		l2: 5632, slices: 44, channels: 22, sliceWidth: sliceOf32,
-	}.set(turing())
+	}.setTuring()
 	m.L2.Ways = Figure{22, "ways", "fitted: a power of two of sets"}
-	m.L2.Fill = fillOfGeForce()
 	return m
 }
 
-// partialOfTuring is what a sector costs that is written in part.
-func partialOfTuring() Figure {
-	return Figure{1.5, "cycles", "fitted: transpose with uncoalesced stores on an RTX 2080 Ti, Debdeep23/test1: 2.8 cycles a sector and slice"}
+// setTuring fills a model with what is special of the product, and with what reports and times of boards of Turing show; of other
+// architectures it is not known.
+func (b board) setTuring() *Model {
+	m := b.set(turing())
+	const report = ", Nsight Compute report of a kernel of one store a thread on a T4"
+	m.Issue.Exit = Figure{15, "cycles", "fitted: 12 samples of branch_resolving behind EXIT for each issue of it after its stall count" + report}
+	m.Latencies.StoreDrain = Figure{33, "cycles", "fitted: 28 cycles of drain behind branch_resolving" + report}
+	m.Launching.Warp = Figure{4, "cycles", "fitted: samples of no_instructions at the first instruction" + report}
+	m.Launching.Warps = hopper().Launching.Warps
+	m.Launching.Block = Figure{1.98, "cycles", "fitted: 65,536 blocks that leave half of the places empty" + report}
+	m.L1.Outgoing = Figure{128, "sectors", "fitted: 11.6 warps of an SM drain, each with 32 additions on their way, dot_prod_naive of LakshyaSingh354 on a GTX 1660 Super"}
+	m.L2.Partial = Figure{1.5, "cycles", "fitted: transpose with uncoalesced stores on an RTX 2080 Ti, Debdeep23/test1: 2.8 cycles a sector and slice"}
+	m.L2.Fill = Figure{1, "rule", "fitted: copy of every eighth element on an RTX 2080 Ti, Debdeep23/test1"}
+	m.L2.AtomicFloat = Figure{3.4, "cycles", "fitted: dot_prod_naive of LakshyaSingh354 on a GTX 1660 Super, by Nsight Compute: 32,768 RED.ADD.F32 with 32 lanes at one address in 3,305,171 cycles"}
+	return m
 }
 
 // sliceOf32 is the width that an L2 slice of 32 bytes a cycle reaches.

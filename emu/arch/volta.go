@@ -26,7 +26,7 @@ func volta() *Model {
 			Sector:   Figure{32, "bytes", jia},
 			Ways:     Figure{4, "ways", "fitted: the latency rises from 121 to 161 KiB, " + rrze},
 			Pending:  Figure{2048, "sectors", accelSim + ": 512 miss status holding registers of a line each"},
-			Outgoing: outgoing(),
+			Outgoing: Figure{1 << 20, "sectors", "fitted: no bound is known; see Turing"},
 		},
 		L2: L2{
 			Partitions:  Figure{1, "partitions", "one latency up to the capacity, " + rrze},
@@ -35,8 +35,8 @@ func volta() *Model {
 			SliceWidth:  Figure{32, "bytes a cycle", accelSim},
 			PortWidth:   Figure{64, "bytes a cycle", jia},
 			ReplyWidth:  Figure{22.5, "bytes a cycle", "fitted: 2440 GB/s of all SMs, " + rrze + "; streams at low occupancy agree"},
-			Partial:     Figure{3, "cycles", "fitted: transpose with uncoalesced stores on a TITAN V, Debdeep23/test1: 4.2 cycles a sector and slice"},
-			Fill:        fillOfECC(),
+			Partial:     Figure{0, "cycles", "fitted: nothing is known; see TITAN V and Turing"},
+			Fill:        Figure{0, "rule", "fitted: nothing is known; see Turing"},
 			AtomicUnit:  Figure{1, "cycles", "fitted: one sector operation a slice and cycle"},
 			AtomicFloat: floatAtomics(),
 		},
@@ -88,6 +88,7 @@ func titanV() *Model {
 	m.DRAM.Channels.Source = "NVIDIA TITAN V product page: HBM2, 3072 bits"
 	m.L2.Slices.Source = ubench + ": at most 1536 bytes a cycle"
 	m.L2.Ways = Figure{18, "ways", "fitted: a power of two of sets"}
+	m.L2.Partial = Figure{3, "cycles", "fitted: transpose with uncoalesced stores, Debdeep23/test1: 4.2 cycles a sector and slice"}
 	m.L2.Fill = Figure{0, "rule", "fitted: copy of every eighth element, Debdeep23/test1"}
 	m.Latencies.L1 = Figure{33.7, "cycles", ubench + ": l1_lat"}
 	m.Latencies.L2 = Figure{211, "cycles", ubench + ": l2_lat"}
@@ -115,7 +116,7 @@ func voltaIssue() Issue {
 		Window:         Figure{1, "cycles", "fitted: three operands in one bank cost one cycle, " + jia},
 		StallZeroYield: Figure{45, "cycles", huerta + ", section 4"},
 		Branch:         Figure{8, "cycles", "fitted: lowest branch resolution seen, 7 to 12 cycles"},
-		Exit:           Figure{15, "cycles", "fitted: 12 samples of branch_resolving behind EXIT for each issue of it after its stall count, Nsight Compute report of a kernel of one store a thread on a T4"},
+		Exit:           Figure{1, "cycles", "fitted: nothing is known; see Turing"},
 		Barrier:        Figure{16, "cycles", "fitted: 16 threads a clock pass BAR.SYNC, " + family{7, 0}.guide()},
 		Yield:          Figure{2, "cycles", huerta + ", section 4: one bubble if no other warp is ready"},
 	}
@@ -163,7 +164,7 @@ func voltaLatencies() Latencies {
 		SharedWider:   Figure{1, "cycles", huerta + ", table 2: LDS of 128 bits takes 2 more"},
 		StoreData:     Figure{3, "cycles", huerta + ", table 2: WAR latency of STG and STS"},
 		StoreWider:    Figure{2, "cycles", huerta + ", table 2: WAR latency of STG and STS of 64 and 128 bits"},
-		StoreDrain:    Figure{32, "cycles", "fitted: 28 cycles of drain behind branch_resolving, Nsight Compute report of a kernel of one store a thread on a T4; it does not depend on L2's queues"},
+		StoreDrain:    Figure{0, "cycles", "fitted: nothing is known; see Turing"},
 		UniformLoad:   Figure{0, "cycles", "no uniform registers"},
 		UniformStore:  Figure{0, "cycles", "no uniform registers"},
 	}
@@ -177,24 +178,9 @@ func voltaConstant() Constant {
 	}
 }
 
-// outgoing is how much the LSU sends ahead of L2; nothing is known of a difference between architectures.
-func outgoing() Figure {
-	return Figure{256, "sectors", "fitted: dot_prod_naive of LakshyaSingh354 on a GTX 1660 Super: 11.6 warps of an SM drain, each with 32 additions on their way"}
-}
-
-// fillOfECC is [L2.Fill] where DRAM is protected by ECC.
-func fillOfECC() Figure {
-	return Figure{2, "rule", "Nsight Compute report of matrix_addition2D on a T4: a read of DRAM for every sector first written in part"}
-}
-
-// fillOfGeForce is [L2.Fill] of GDDR memory without ECC.
-func fillOfGeForce() Figure {
-	return Figure{1, "rule", "fitted: copy of every eighth element on an RTX 2080 Ti, Debdeep23/test1"}
-}
-
 // floatAtomics is what a floating-point atomic takes in L2; nothing is known of a difference between architectures.
 func floatAtomics() Figure {
-	return Figure{3.4, "cycles", "fitted: dot_prod_naive of LakshyaSingh354 on a GTX 1660 Super, by Nsight Compute: 32,768 RED.ADD.F32 with 32 lanes at one address in 3,305,171 cycles"}
+	return Figure{3.15, "cycles", "fitted: dot_prod_naive of LakshyaSingh354 on a GTX 1660 Super, by Nsight Compute: 32,768 RED.ADD.F32 with 32 lanes at one address in 3,305,171 cycles"}
 }
 
 // launching is how blocks come to SMs; nothing is known of a difference between architectures.
@@ -202,9 +188,9 @@ func launching() Launching {
 	return Launching{
 		Fixed:   Figure{1500, "cycles", "Accel-Sim, configuration of H100: kernel launch latency; other configurations have 5000"},
 		Block:   Figure{1.086, "cycles", "empty-kernel series on H100: cycles a block up to 672 threads"},
-		Warp:    Figure{4, "cycles", "fitted: samples of no_instructions at the first instruction, as Exit"},
-		Warps:   Figure{3.2, "cycles", "empty-kernel series on H100: 1.39 cycles a block of 22 warps, 1.51 of 32 warps, two on each SM"},
-		Replace: Figure{160, "cycles", "fitted: write stream with one warp an SM, 39 GB/s, " + rrze},
+		Warp:    Figure{10, "cycles", "fitted: registers and special registers of a block are set up before its first issue"},
+		Warps:   Figure{0, "cycles", "fitted: within Warp"},
+		Replace: Figure{165, "cycles", "fitted: write stream with one warp an SM, 39 GB/s, " + rrze},
 		Stored:  Figure{1, "waits", "fitted: as Replace, and on A100, A40 and GH200"},
 	}
 }

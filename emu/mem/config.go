@@ -124,7 +124,7 @@ type fillRule uint8
 
 // The rules, see [arch.L2].
 const (
-	fillNever fillRule = iota // but for a load
+	fillNever fillRule = iota
 	fillEvicted
 	fillWritten
 )

@@ -283,7 +283,11 @@ func (l *sectorState) last(sectors uint8, at int64) int64 {
 
 // fetch returns when the sectors of a request are in L2; those that are not come from DRAM.
 func (d *Device) fetch(l *sectorState, part int, set uint64, r *request, at int64) int64 {
-	if missing := r.sectors &^ whole(l.words); missing != 0 {
+	there := l.valid
+	if d.cfg.fill != fillNever {
+		there = whole(l.words)
+	}
+	if missing := r.sectors &^ there; missing != 0 {
 		d.read(l, missing, part, set, r.line, at)
 	}
 	return l.last(r.sectors, at)
@@ -295,7 +299,7 @@ func (d *Device) read(l *sectorState, sectors uint8, part int, set, line uint64,
 	c := d.bank(part, set, line)
 	c.read = true
 	latency := d.cfg.dram + d.cfg.deviation(line)
-	perSector := d.perSector(set, line)
+	perSector := d.perSector(line)
 	for i := range l.arrive {
 		if sectors>>i&1 != 0 {
 			l.arrive[i] = c.take(at, perSector) + latency
@@ -325,7 +329,7 @@ func (d *Device) evict(part int, set uint64, old victim, at int64) int64 {
 		d.traffic.DRAMRead += holes
 		sectors += holes
 	}
-	cost := sectors * d.perSector(set, old.line)
+	cost := sectors * d.perSector(old.line)
 	if c.read {
 		cost += d.cfg.turn
 	}
@@ -335,22 +339,16 @@ func (d *Device) evict(part int, set uint64, old victim, at int64) int64 {
 
 // perSector returns the ticks that a bank is busy with a sector of a line. The first line of a row waits for it to be opened;
 // the rows of the banks begin at different lines.
-func (d *Device) perSector(set, line uint64) int64 {
+func (d *Device) perSector(line uint64) int64 {
 	slices := uint64(d.cfg.slices)
-	group := line / (slices * uint64(d.cfg.memoryBanks))
-	row := group / d.cfg.rowLines
-	if (group+scatter(row*slices+sliceOf(set, slices)))%d.cfg.rowLines == 0 {
+	if (line/(slices*uint64(d.cfg.memoryBanks))+scatter(line%slices))%d.cfg.rowLines == 0 {
 		return d.cfg.bankOpening
 	}
 	return d.cfg.bankPerSector
 }
 
 // slice returns the slice of a set.
-func (p *partition) slice(set uint64) *port { return &p.slices[sliceOf(set, uint64(len(p.slices)))] }
-
-// sliceOf returns the number of the slice of a set. As many sets in a row as there are slices lie in different ones; sets that are
-// a power of two apart spread over all.
-func sliceOf(set, slices uint64) uint64 { return (set + set/slices) % slices }
+func (p *partition) slice(set uint64) *port { return &p.slices[set%uint64(len(p.slices))] }
 
 // forget drops a copy of a line.
 func (p *partition) forget(line uint64) {
@@ -364,7 +362,7 @@ func (p *partition) forget(line uint64) {
 // a row as L2 has sets are spread evenly over all banks.
 func (d *Device) bank(part int, set, line uint64) *bank {
 	slices := uint64(d.cfg.slices)
-	slice := uint64(part)*slices + sliceOf(set, slices)
+	slice := uint64(part)*slices + set%slices
 	channel := slice * uint64(d.cfg.channels) / (slices * uint64(len(d.parts)))
 	banks := uint64(d.cfg.memoryBanks)
 	window := line / uint64(d.cfg.l2Sets)

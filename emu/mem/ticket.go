@@ -1,5 +1,7 @@
 package mem
 
+import "math/bits"
+
 // open begins the account of an access that is done in cycle at, if it need not wait for anything.
 func (s *SM) open(user uint64, at int64) int32 {
 	t := ticket{done: at, user: user}
@@ -110,7 +112,7 @@ func (s *SM) hold(r *request) {
 		taken := r.done - s.cfg.atomic + s.cfg.l2Hit/2
 		s.shut = max(s.shut, s.outgoing.hold(taken, r.packets(), s.cfg.l1Outgoing))
 	default:
-		s.full = max(s.full, s.loads.hold(r.done, sectorsPerLine, s.cfg.l1Pending))
+		s.full = max(s.full, s.loads.hold(r.done, bits.OnesCount8(r.sectors), s.cfg.l1Pending))
 	}
 }
 
