@@ -26,7 +26,7 @@ func volta() *Model {
 			Sector:   Figure{32, "bytes", jia},
 			Ways:     Figure{4, "ways", "fitted: the latency rises from 121 to 161 KiB, " + rrze},
 			Pending:  Figure{2048, "sectors", accelSim + ": 512 miss status holding registers of a line each"},
-			Outgoing: Figure{1 << 20, "sectors", "fitted: no bound is known; see Turing"},
+			Outgoing: Figure{2048, "sectors", "fitted: as Pending; see Turing"},
 		},
 		L2: L2{
 			Partitions:  Figure{1, "partitions", "one latency up to the capacity, " + rrze},
