@@ -68,7 +68,7 @@ func v100() *Model {
 	m := board{
 		name: "v100", product: "NVIDIA Tesla V100", paper: voltaPaper, sms: 80, clock: 1380, memory: 16, peak: 898,
 		achieved: Figure{897e9, "bytes a second", rrze + ": write stream"},
-		turn:     Figure{3.5, "cycles", "fitted: scale 809 and triad 788 GB/s, " + rrze},
+		turn:     Figure{4, "cycles", "fitted: scale 809 and triad 788 GB/s, " + rrze},
 		l2:       6 << 10, slices: 64, channels: 32,
 	}.set(volta())
 	m.Clock.Source = "NVIDIA V100 data sheet: maximal clock of the PCIe board; the GPA paper's figure"
