@@ -28,7 +28,7 @@ func Analyze(l *profiler.Launch, module *cubin.File, opt Options) (*Result, erro
 	if err != nil {
 		return nil, fmt.Errorf("blaming %s: %w", l.Kernel, err)
 	}
-	r := &Result{Launch: l, Module: module, Model: model, Graphs: make([]*cfg.Graph, len(module.Codes))}
+	r := &Result{Launch: l, Module: module, Model: model, Graphs: make([]*cfg.Graph, len(module.Codes)), Exact: opt.Exact}
 	groups, err := groupSamples(l, module)
 	if err != nil {
 		return nil, fmt.Errorf("blaming %s: %w", l.Kernel, err)

@@ -91,6 +91,7 @@ type Result struct {
 	Model  *arch.Model
 	Graphs []*cfg.Graph // by code index; nil for sections without samples
 	Blames []Blame      // by def, use, class and detail
+	Exact  bool         // blamed are the true producers, where the profile knows them
 
 	// Shares of the nodes of the dependency graph with a single dependency (section 6.3 of the paper), before and after
 	// pruning. Nodes are the sampled instructions and those that they depend on. A node has a single dependency where

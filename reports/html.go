@@ -135,6 +135,9 @@ func newHTMLKernel(r *Result, k *kernelSummary, id string, source func(string) [
 	}
 	totals := l.Totals()
 	h.Facts = htmlFacts(k, l, &totals)
+	if text := exactness(found.Blame); text != "" {
+		h.Facts = append(h.Facts, htmlFact{"blame", text})
+	}
 	h.Stalls = htmlStalls(&totals)
 	h.Roofline = roofline(l, nil)
 	code := newHTMLCode(id, module, l, found, source)

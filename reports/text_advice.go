@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"gpa/advisor"
+	"gpa/blamer"
 	"gpa/cubin"
 	"gpa/profiler"
 )
@@ -25,6 +26,9 @@ func shown(place int) (suggestions, hotspots int) {
 // advice tells what to change, the best first.
 func (t *textReport) advice(module *cubin.File, found *LaunchResult, totals *profiler.Totals) {
 	t.line("")
+	if text := exactness(found.Blame); text != "" {
+		t.paragraph("", text)
+	}
 	for i := range found.Limits {
 		t.paragraph("", found.Limits[i].Text())
 	}
@@ -40,6 +44,17 @@ func (t *textReport) advice(module *cubin.File, found *LaunchResult, totals *pro
 		}
 		t.one(module, i, &found.Advice[i], totals)
 	}
+}
+
+// exactness says where the blame is of what no real GPU tells; empty where it is the usual one.
+func exactness(b *blamer.Result) string {
+	switch {
+	case b == nil || !b.Exact:
+		return ""
+	case !b.HasAgreement:
+		return "The profile knows no true producers (--exact): stalls are blamed by the rules."
+	}
+	return "Stalls are blamed on their true producers (--exact), which only an emulated GPU knows."
 }
 
 // one tells a piece of advice in full.

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"gpa/blamer"
 	"gpa/cubin"
 	"gpa/profiler"
 )
@@ -83,6 +84,28 @@ func TestTextWithoutLines(t *testing.T) {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
 		}
+	}
+}
+
+// Blame of the true producers says so, and where there are none.
+func TestTextSaysExact(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		blame blamer.Result
+		says  string
+	}{
+		{"usual", blamer.Result{HasAgreement: true}, ""},
+		{"exact", blamer.Result{Exact: true, HasAgreement: true}, "true producers (--exact), which"},
+		{"exact without producers", blamer.Result{Exact: true}, "no true producers"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := relaxResult(t)
+			r.Launches[0].Blame.Exact, r.Launches[0].Blame.HasAgreement = c.blame.Exact, c.blame.HasAgreement
+			text := writeText(t, r, TextOptions{})
+			if c.says != "" && !strings.Contains(text, c.says) || c.says == "" && strings.Contains(text, "--exact") {
+				t.Errorf("want %q in\n%s", c.says, text)
+			}
+		})
 	}
 }
 
