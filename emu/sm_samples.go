@@ -65,14 +65,7 @@ func (q *samplerQueue) upTo(s *sm, t int64) {
 
 // pick takes a sample of one warp, if there is any.
 func (q *samplerQueue) pick(s *sm, t int64) {
-	q.held = q.held[:0]
-	any := 0
-	for _, c := range s.cores {
-		n := c.shown(t)
-		q.held = append(q.held, n)
-		any |= n
-	}
-	if any == 0 {
+	if !q.hold(len(s.cores), func(core int) int { return s.cores[core].shown(t) }) {
 		return
 	}
 	if slices.ContainsFunc(s.draining, (*resident).leaving) {
@@ -90,6 +83,17 @@ func (q *samplerQueue) pick(s *sm, t int64) {
 		p.open = v
 	}
 	q.picks = append(q.picks, p)
+}
+
+// hold enters how many warps there are to choose from by sub-core, and reports whether there is any.
+func (q *samplerQueue) hold(cores int, warps func(core int) int) (any bool) {
+	q.held = q.held[:0]
+	for core := range cores {
+		n := warps(core)
+		q.held = append(q.held, n)
+		any = any || n > 0
+	}
+	return any
 }
 
 // snap takes a sample of all warps, if there is any.
@@ -133,14 +137,7 @@ func (q *samplerQueue) completePick(p *pick, s *sm) bool {
 
 // choose chooses from a snapshot that is complete.
 func (q *samplerQueue) choose(p *pick) {
-	q.held = q.held[:0]
-	any := 0
-	for i := range p.late.cores {
-		n := len(p.late.cores[i].states)
-		q.held = append(q.held, n)
-		any |= n
-	}
-	if p.none = any == 0; !p.none {
+	if p.none = !q.hold(p.late.Schedulers(), p.late.Warps); !p.none {
 		scheduler, place := q.chooser.Choose(p.late.sm, q.held, p.cycle)
 		p.state, p.issued = p.late.Warp(scheduler, place), p.late.Issued(scheduler)
 	}
