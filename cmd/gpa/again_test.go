@@ -3,16 +3,13 @@ package main
 import (
 	"bytes"
 	"encoding/json"
-	"io"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
-	"gpa/emu"
 	"gpa/emu/launch"
 	"gpa/profiler"
-	"gpa/profiler/sampler"
 	"gpa/reports"
 )
 
@@ -89,14 +86,7 @@ func repeated(t *testing.T, kernel string, repeat []int, every bool) (*execution
 		r.file.Launches = append(r.file.Launches, l)
 	}
 	r.file.Expect = nil
-	s, err := new(machineFlags).session(r, emu.TimingFull, io.Discard)
-	if err != nil {
-		t.Fatal(err)
-	}
-	o, err := sampler.New(sampler.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s, o := timedSession(t, r)
 	x := newExecution(r)
 	x.every = every
 	if err := x.all(t.Context(), s, o); err != nil {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,8 +13,23 @@ import (
 	"time"
 
 	"gpa/emu"
+	"gpa/emu/launch"
 	"gpa/profiler/sampler"
 )
+
+// timedSession prepares the launches of a kernel with full timing, and a sampler.
+func timedSession(t *testing.T, r *resolved) (*launch.Session, *sampler.Sampler) {
+	t.Helper()
+	s, err := new(machineFlags).session(r, emu.TimingFull, io.Discard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o, err := sampler.New(sampler.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s, o
+}
 
 // TestInterrupt cancels a profile of a long sequence of launches in its second launch: that launch is kept as far as it
 // came, its samples obey the sampling laws, and it says that its rest is missing.
@@ -23,14 +39,7 @@ func TestInterrupt(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.file.Launches[0].Repeat = 3
-	s, err := new(machineFlags).session(r, emu.TimingFull, new(bytes.Buffer))
-	if err != nil {
-		t.Fatal(err)
-	}
-	o, err := sampler.New(sampler.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s, o := timedSession(t, r)
 	x := newExecution(r)
 	if _, err := x.one(t.Context(), s, 0, o); err != nil {
 		t.Fatal(err)

@@ -20,7 +20,13 @@ var update = flag.Bool("update", false, "rewrite testdata/branches.txt")
 // open reads a file of testdata and the control flow of its sections.
 func open(t testing.TB, name string) (*cubin.File, []*cfg.Graph) {
 	t.Helper()
-	module, err := cubin.Open("testdata/" + name)
+	return openFile(t, "testdata/"+name)
+}
+
+// openFile reads a file and the control flow of its sections.
+func openFile(t testing.TB, name string) (*cubin.File, []*cfg.Graph) {
+	t.Helper()
+	module, err := cubin.Open(name)
 	if err != nil {
 		t.Fatal(err)
 	}

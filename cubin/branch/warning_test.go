@@ -64,18 +64,7 @@ func TestCorpusWarnings(t *testing.T) {
 		t.Fatalf("no cubins: %v", err)
 	}
 	for _, name := range names {
-		module, err := cubin.Open(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var graphs []*cfg.Graph
-		for _, code := range module.Codes {
-			g, err := cfg.Build(module, code)
-			if err != nil {
-				t.Fatal(err)
-			}
-			graphs = append(graphs, g)
-		}
+		module, graphs := openFile(t, name)
 		for _, k := range module.Kernels {
 			got := warned(t, module, graphs, k)
 			if w := want[k.Name]; w == "" && got != "" || !strings.HasPrefix(got, w) {

@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"gpa/cubin"
-	"gpa/cubin/asm"
 	"gpa/cubin/rewrite"
 	"gpa/emu"
 	"gpa/emu/arch"
@@ -30,14 +29,7 @@ func TestVoltaOrder(t *testing.T) {
 		}
 		made++
 		text := program(shape)
-		data, err := asm.Assemble("random.sass", []byte(text))
-		if err != nil {
-			t.Fatalf("%v\n%s", err, text)
-		}
-		module, err := cubin.NewFile("random", data)
-		if err != nil {
-			t.Fatal(err)
-		}
+		module := randomModule(t, text)
 		changed, err := passes[made%len(passes)](module)
 		if err != nil {
 			t.Fatal(err)

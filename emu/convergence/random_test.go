@@ -111,8 +111,8 @@ func TestRandomPrograms(t *testing.T) {
 // randomLaunch launches a random program.
 const randomLaunch = "{module: x, buffers: {out: {type: u32, shape: [32]}}, launches: [{kernel: random, grid: [1], block: [32], args: [{buffer: out}]}]}"
 
-// compareText compares models on a kernel that stores a word a thread.
-func compareText(t *testing.T, text string, gpu *arch.Model, models []string) []Launch {
+// randomModule is the module of a random program's text.
+func randomModule(t *testing.T, text string) *cubin.File {
 	t.Helper()
 	data, err := asm.Assemble("random.sass", []byte(text))
 	if err != nil {
@@ -122,6 +122,13 @@ func compareText(t *testing.T, text string, gpu *arch.Model, models []string) []
 	if err != nil {
 		t.Fatal(err)
 	}
+	return module
+}
+
+// compareText compares models on a kernel that stores a word a thread.
+func compareText(t *testing.T, text string, gpu *arch.Model, models []string) []Launch {
+	t.Helper()
+	module := randomModule(t, text)
 	file, err := launch.Parse("random", []byte(randomLaunch), launch.OSDir("testdata"))
 	if err != nil {
 		t.Fatal(err)
