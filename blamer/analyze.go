@@ -75,6 +75,7 @@ type analysis struct {
 
 	idealSectors []float64             // by instruction: sectors that the bytes of such a request would fill
 	footprints   map[place]footprint   // of what instructions compute, where that was asked for
+	rounds       map[place]bool        // of these, what is made of itself in each round of a loop
 	accesses     map[int]*access       // of loads from global memory, where they were asked for
 	reached      map[place][]int       // definitions that reach a use, where they were asked for
 	edgeCounts   map[blockEdge]float64 // warps that went along each edge of the graph; nil until asked for
@@ -110,6 +111,7 @@ func newAnalysis(r *Result, code int, opt Options) *analysis {
 
 		idealSectors: make([]float64, len(s.code.Insts)),
 		footprints:   map[place]footprint{},
+		rounds:       map[place]bool{},
 		accesses:     map[int]*access{},
 		reached:      map[place][]int{},
 

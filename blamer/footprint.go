@@ -2,19 +2,21 @@ package blamer
 
 import (
 	"math"
+	"math/bits"
+	"slices"
 
 	"gpa/cubin/sass"
 	"gpa/profiler"
 )
 
-// A footprint says which indices of threads and blocks a value depends on, and whether on memory. Loads whose addresses depend on
-// every index read data that nobody else reads; the others share it.
+// A footprint says which indices of threads and blocks a value depends on, whether on the round of a loop, and whether on memory. Loads
+// whose addresses depend on every index read data that nobody else reads; the others share it.
 type footprint struct {
 	parts [numIndices]part
 	data  bool // read from memory, or of an unknown instruction
 }
 
-// The indices of threads and blocks.
+// The indices of threads and blocks, and that of the round of a loop.
 const (
 	tidX = iota
 	tidY
@@ -22,6 +24,7 @@ const (
 	ctaidX
 	ctaidY
 	ctaidZ
+	round
 	numIndices
 )
 
@@ -58,7 +61,10 @@ func (f footprint) only(p part) footprint {
 }
 
 // constant reports whether the value is the same in all threads.
-func (f footprint) constant() bool { return f == footprint{} }
+func (f footprint) constant() bool {
+	f.parts[round] = 0
+	return f == footprint{}
+}
 
 // or is the footprint of a value that is one of two.
 func (f footprint) or(g footprint) footprint {
@@ -76,7 +82,7 @@ const maxRounds = 8
 // footprintOf returns the footprint of a register that an instruction reads. What it depends on is listed first and computed then, round
 // by round until nothing changes, so that loops come out alike wherever they are entered.
 func (a *analysis) footprintOf(use int, r sass.Resource) footprint {
-	list := a.unknownFootprints(use, r)
+	list := a.unknownFootprints(use, r, nil)
 	for range maxRounds {
 		changed := false
 		for _, at := range list {
@@ -92,18 +98,21 @@ func (a *analysis) footprintOf(use int, r sass.Resource) footprint {
 }
 
 // unknownFootprints lists what a register comes from and has no footprint yet, with sources before what is made of them, loops aside,
-// and gives each the empty one.
-func (a *analysis) unknownFootprints(use int, r sass.Resource) []place {
+// and gives each the empty one. What goes into itself, by the values that are on the way, is another in each round of its loop.
+func (a *analysis) unknownFootprints(use int, r sass.Resource, way []place) []place {
 	var list []place
 	for _, d := range a.reaching(use, r) {
 		at := place{d, r}
 		if _, ok := a.footprints[at]; ok {
+			if slices.Contains(way, at) {
+				a.rounds[at] = true
+			}
 			continue
 		}
 		a.footprints[at] = footprint{}
 		for _, o := range dataSources(&a.code.Insts[d]) {
 			if from, ok := registerOf(o); ok {
-				list = append(list, a.unknownFootprints(d, from)...)
+				list = append(list, a.unknownFootprints(d, from, append(way, at))...)
 			}
 		}
 		list = append(list, at)
@@ -123,6 +132,9 @@ func (a *analysis) join(use int, r sass.Resource) footprint {
 // resultFootprint returns the footprint of what an instruction writes to a register, by those of what it reads.
 func (a *analysis) resultFootprint(at place) footprint {
 	f := a.operationFootprint(at.inst)
+	if a.rounds[at] {
+		f.parts[round] = whole
+	}
 	if in := &a.code.Insts[at.inst]; in.Mod(sass.Wide) != 0 && at.res == sass.ResReg+sass.Resource(in.Operands[0].Reg)+1 {
 		return f.only(quotient) // the high word of a product
 	}
@@ -147,7 +159,7 @@ func (a *analysis) operationFootprint(def int) footprint {
 		}
 		return a.sumFootprint(def, in)
 	case sass.LOP3, sass.ULOP3:
-		return a.sumFootprint(def, in).only(remainder)
+		return a.sumFootprint(def, in).only(maskPart(in))
 	case sass.IADD3, sass.UIADD3, sass.VIADD, sass.MOV, sass.UMOV, sass.IABS, sass.SEL, sass.USEL, sass.IMNMX, sass.VIMNMX,
 		sass.R2UR:
 		return a.sumFootprint(def, in)
@@ -157,6 +169,26 @@ func (a *analysis) operationFootprint(def int) footprint {
 	f := a.sumFootprint(def, in).only(quotient)
 	f.data = f.data || sourceOf(in.Op) != arithmeticSource && sourceOf(in.Op) != constantSource
 	return f
+}
+
+// maskPart is what LOP3 leaves of an index: a mask without low bits rounds it down to a multiple.
+func maskPart(in *sass.Inst) part {
+	const and = 0xc0 // the LUT of A & B
+	isAnd := false
+	var mask uint32
+	for i := range in.Operands {
+		switch o := &in.Operands[i]; {
+		case o.Kind == sass.KindImm && o.Source:
+			mask = uint32(o.Imm)
+		case o.Kind == sass.KindImm:
+			isAnd = o.Imm == and
+		}
+	}
+	low := bits.TrailingZeros32(mask)
+	if high := mask >> low; isAnd && low > 0 && high > 0 && high&(high+1) == 0 {
+		return quotient
+	}
+	return remainder
 }
 
 // specialFootprint is that of a special register. Clocks and lane numbers say nothing about data.
@@ -231,44 +263,67 @@ type missShares struct {
 	far   float64 // in L2
 }
 
-// missShares estimates where a load finds its data. Other blocks that read the same, by the indices that its address does not depend on,
-// find it in L2 if they come later than the first by more than that one waits, and in L1 if they run on the same SM.
+// missShares estimates where a load finds its data. Others that read the same, blocks by the indices that its address does not depend
+// on and rounds of its loop, find it in L2 if they come later than the first by more than that one waits, and in L1 if they run on the
+// same SM.
 func (a *analysis) missShares(def int, at *sass.Operand) missShares {
-	sharing, window := a.sharing(def, at)
-	late := func(latency float64) float64 { return latency / (latency + a.spread*window) }
-	s := missShares{first: 1 / sharing}
+	r := a.reuse(def, at)
+	late := func(latency float64) float64 { return latency / (latency + r.spread) }
+	s := missShares{first: 1 / r.readers}
 	deep := max(s.first, late(a.model.Latencies.DRAM.Value))
 	s.joins = deep - s.first
 	sms := float64(max(1, a.result.Launch.Facts.SMs))
-	s.far = max(deep, min(1, sms/sharing), late(a.model.Latencies.L2.Value)) - deep
+	s.far = max(deep, min(1, sms/r.readers), late(a.model.Latencies.L2.Value)) - deep
 	return s
 }
+
+// reuse says how many executions of a load, by blocks and in rounds of its loop, read one sector, and over how many cycles these begin.
+type reuse struct{ readers, spread float64 }
 
 // gatherSharing is how many blocks are taken to read a sector whose address comes from memory.
 const gatherSharing = 2
 
-// sharing estimates how many blocks read the sectors of a load, and in which part of the launch these begin. Of an index of which the
-// address has the remainder, half the range is taken to share; where it has the quotient, as many blocks as there are quotients, which
-// are neighbours and begin one after the other.
-func (a *analysis) sharing(def int, at *sass.Operand) (blocks, window float64) {
+// reuse estimates who reads the sectors of a load. Of an index of which the address has the remainder, half the range is taken to share;
+// where it has the quotient, as many blocks as there are quotients, which are neighbours and begin one after the other.
+func (a *analysis) reuse(def int, at *sass.Operand) reuse {
 	f := a.addressFootprint(def, at)
 	if f.data {
-		return gatherSharing, 1
+		return reuse{gatherSharing, a.spread}
 	}
-	shared, window := 1.0, 1.0
+	r := reuse{1, a.spread}
 	for i := range 3 {
 		blocks := float64(max(1, a.result.Launch.Grid[i]))
 		switch f.parts[ctaidX+i] {
 		case 0:
-			shared *= blocks
+			r.readers *= blocks
 		case quotient:
-			shared *= math.Sqrt(blocks)
-			window /= math.Sqrt(blocks)
+			r.readers *= math.Sqrt(blocks)
+			r.spread /= math.Sqrt(blocks)
 		case remainder:
-			shared *= max(1, blocks/2)
+			r.readers *= max(1, blocks/2)
 		}
 	}
-	return shared, window
+	if f.parts[round] == remainder {
+		rounds, cycles := a.roundsOf(def)
+		r.readers *= rounds
+		r.spread += cycles
+	}
+	return r
+}
+
+// roundsOf returns how many times a warp executes an instruction of a loop, and how many cycles it spends in that loop.
+func (a *analysis) roundsOf(def int) (rounds, cycles float64) {
+	loop := a.graph.InnermostLoop(def)
+	warps := launchWarps(a.result.Launch)
+	if loop == nil || a.warps[def] <= warps {
+		return 1, 0
+	}
+	for _, b := range loop.Blocks {
+		for i := a.graph.Blocks[b].First; i <= a.graph.Blocks[b].Last; i++ {
+			cycles += a.residence[i] * a.warps[i]
+		}
+	}
+	return a.warps[def] / warps, cycles / warps
 }
 
 // warpsInLine returns how many warps of a block read one after the other, each on from where the one before ends, 1 where that is

@@ -1,6 +1,8 @@
 package blamer
 
 import (
+	"math"
+
 	"gpa/cubin/sass"
 	"gpa/emu/stall"
 	"gpa/profiler"
@@ -65,7 +67,6 @@ func sampleShare(l *profiler.Launch) float64 {
 
 // startSpread estimates over how many cycles the warps of a launch begin: what the SMs were busy less the time of one warp.
 func startSpread(l *profiler.Launch, perCycle float64) float64 {
-	const lanes = 32
 	if perCycle == 0 || l.Facts.SMs == 0 {
 		return 0
 	}
@@ -73,9 +74,17 @@ func startSpread(l *profiler.Launch, perCycle float64) float64 {
 	for i := range l.Samples {
 		samples += float64(l.Samples[i].Count)
 	}
-	threads := max(1, l.Block[0]) * max(1, l.Block[1]) * max(1, l.Block[2])
-	blocks := float64(max(1, l.Grid[0])) * float64(max(1, l.Grid[1])) * float64(max(1, l.Grid[2]))
-	lifetime := samples / perCycle / blocks / float64((threads+lanes-1)/lanes)
-	busy := float64(l.Facts.SMActiveCycles) / min(float64(l.Facts.SMs), blocks)
+	lifetime := samples / perCycle / launchWarps(l)
+	busy := float64(l.Facts.SMActiveCycles) / min(float64(l.Facts.SMs), volume(l.Grid))
 	return max(0, busy-lifetime)
+}
+
+// launchWarps is the number of warps of a launch.
+func launchWarps(l *profiler.Launch) float64 {
+	return volume(l.Grid) * math.Ceil(volume(l.Block)/warpLanes)
+}
+
+// volume is the product of the three sizes of a grid or block.
+func volume(size [3]int) float64 {
+	return float64(max(1, size[0])) * float64(max(1, size[1])) * float64(max(1, size[2]))
 }
