@@ -81,14 +81,19 @@ func warpsPerScheduler(in *Input, blocks, threads int) float64 {
 
 // occupancy is NVIDIA's occupancy of the launch with another shape.
 func (in *Input) occupancy(blocks, threads int) arch.Occupancy {
+	return arch.OccupancyOf(in.Model, in.resources(blocks, threads))
+}
+
+// resources is what blocks of another shape of the launch would take.
+func (in *Input) resources(blocks, threads int) arch.Resources {
 	f := &in.Launch.Facts
-	return arch.OccupancyOf(in.Model, arch.Resources{
-		Threads:       threads,
-		Registers:     f.Registers,
-		SharedStatic:  f.SharedStatic,
-		SharedDynamic: f.SharedDynamic,
-		Blocks:        blocks,
-	})
+	r := arch.Resources{Threads: threads, Registers: f.Registers, SharedStatic: f.SharedStatic, SharedDynamic: f.SharedDynamic, Blocks: blocks}
+	for _, k := range in.Module.Kernels {
+		if k.Name == in.Launch.Kernel {
+			r.Barriers = k.Barriers
+		}
+	}
+	return r
 }
 
 // residency says how many blocks of a size fit on an SM, whatever the grid, and what limits them.
@@ -107,6 +112,8 @@ func limitName(limit string) string {
 		return "the number of threads"
 	case arch.LimitBlocks:
 		return "the number of blocks an SM can hold"
+	case arch.LimitBarriers:
+		return "the number of barriers an SM has"
 	case arch.LimitGrid:
 		return "the size of the grid"
 	}

@@ -46,7 +46,7 @@ func (occupancyIncrease) Match(in *Input) []*Match {
 // more than the grid has for it.
 func (in *Input) moreResident(now arch.Occupancy, blocks, threads int) (int, string) {
 	f := &in.Launch.Facts
-	r := arch.Resources{Threads: threads, Registers: f.Registers, SharedStatic: f.SharedStatic, SharedDynamic: f.SharedDynamic, Blocks: math.MaxInt32}
+	r := in.resources(math.MaxInt32, threads)
 	var advice string
 	switch now.Limit {
 	case arch.LimitRegisters:

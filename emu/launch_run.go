@@ -112,7 +112,7 @@ func (m *Machine) check(l *Launch, r *launchRun) error {
 		return fmt.Errorf("%d bytes of local memory a thread, it can have %d", max(l.Stack, k.LocalFrame), limits.LocalThreadBytes.Int())
 	}
 	r.facts.Occupancy = arch.OccupancyOf(m.gpu, arch.Resources{Threads: threads, Registers: k.Registers,
-		SharedStatic: k.SharedStatic, SharedDynamic: l.SharedDynamic, Blocks: blocks})
+		SharedStatic: k.SharedStatic, SharedDynamic: l.SharedDynamic, Barriers: k.Barriers, Blocks: blocks})
 	if w := l.WhatIf; w != nil && w.Resident > 0 {
 		most := arch.OccupancyOf(m.gpu, arch.Resources{Threads: threads, Blocks: blocks}).BlocksPerSM
 		r.facts.Occupancy.BlocksPerSM = min(w.Resident, most)

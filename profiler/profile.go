@@ -62,7 +62,7 @@ type Facts struct {
 	SchedulersPerSM      int
 	MaxWarpsPerScheduler int
 	WarpsPerScheduler    float64 // resident warps of one scheduler by the launch's occupancy
-	OccupancyLimit       string  // registers, shared, threads, blocks or grid: what keeps it from being higher
+	OccupancyLimit       string  // registers, shared, threads, blocks, barriers or grid: what keeps it from being higher
 	BlocksPerSM          int     // resident at the same time
 
 	TimingLevel  string // full, fast or none

@@ -8,6 +8,7 @@ func hopper() *Model {
 	m.Limits = f.limits()
 	m.Limits.TensorCores = Figure{4, "cores", hopperPaper}
 	m.Limits.residents(f, 64, 32)
+	m.Limits.BarriersSM = Figure{64, "barriers", occupancy + ": two for each block that an SM can hold"}
 	m.Limits.shared(f, 128, 1024, 227<<10, 0, 8, 16, 32, 64, 100, 132, 164, 196, 228)
 	m.Pipes = ga102Pipes(f)
 	m.Pipes[FP16] = f.rate(128)

@@ -70,6 +70,7 @@ type Limits struct {
 	ParameterBytes   Figure
 	ConstantBytes    Figure // of one constant bank
 	SharedBarriers   Figure // CTA barriers a block
+	BarriersSM       Figure // CTA barriers of all resident blocks of an SM; 0 where no kernel can use up what there are
 	LocalThreadBytes Figure // local memory a thread
 }
 

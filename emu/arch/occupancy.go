@@ -6,6 +6,7 @@ type Resources struct {
 	Registers     int // a thread
 	SharedStatic  int // bytes a block
 	SharedDynamic int // bytes a block
+	Barriers      int // CTA barriers a block
 	Blocks        int // of the whole grid
 }
 
@@ -15,6 +16,7 @@ const (
 	LimitShared    = "shared"
 	LimitThreads   = "threads"
 	LimitBlocks    = "blocks"
+	LimitBarriers  = "barriers"
 	LimitGrid      = "grid"
 )
 
@@ -23,14 +25,14 @@ type Occupancy struct {
 	BlocksPerSM       int // 0 where a block does not fit
 	WarpsPerBlock     int
 	WarpsPerScheduler float64 // resident warps of one scheduler on a fully loaded SM, at most what the grid provides
-	Limit             string  // registers, shared, threads, blocks or grid
+	Limit             string  // registers, shared, threads, blocks, barriers or grid
 	Carveout          int     // bytes of the unified memory that are shared memory, the smallest that holds the blocks
 }
 
 // OccupancyOf returns the occupancy of a launch. It follows the rules of NVIDIA's cuda_occupancy.h: registers are
 // allocated to warps and every sub-core holds its own, a block's registers are checked as if its warps filled all
 // sub-cores evenly, and the carve-out of shared memory is as large as it need be. Of several equal limits the first of
-// threads, blocks, registers, shared, grid is named: one that no change of the kernel moves goes before the others.
+// threads, blocks, registers, shared, barriers, grid is named: one that no change of the kernel moves goes before the others.
 func OccupancyOf(m *Model, r Resources) Occupancy {
 	l := &m.Limits
 	o := Occupancy{WarpsPerBlock: ceilDiv(r.Threads, l.WarpSize.Int())}
@@ -42,6 +44,7 @@ func OccupancyOf(m *Model, r Resources) Occupancy {
 		{LimitBlocks, l.Blocks.Int()},
 		{LimitRegisters, l.byRegisters(r, o.WarpsPerBlock)},
 		{LimitShared, l.byShared(r)},
+		{LimitBarriers, l.byBarriers(r)},
 	}
 	o.BlocksPerSM, o.Limit = limits[0].blocks, limits[0].name
 	for _, x := range limits[1:] {
@@ -88,6 +91,13 @@ func (l *Limits) byShared(r Resources) int {
 		return 0
 	}
 	return l.SharedCarveouts[len(l.SharedCarveouts)-1].Int() / block
+}
+
+func (l *Limits) byBarriers(r Resources) int {
+	if r.Barriers == 0 || l.BarriersSM.Value == 0 {
+		return unlimited
+	}
+	return l.BarriersSM.Int() / r.Barriers
 }
 
 // sharedOf returns the bytes of shared memory that a block is allocated.

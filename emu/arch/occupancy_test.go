@@ -1,6 +1,45 @@
 package arch
 
-import "testing"
+import (
+	_ "embed"
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// occupancyTable is what cuda_occupancy.h says: see testdata/occupancy.c.
+//
+//go:embed testdata/occupancy.tsv
+var occupancyTable string
+
+// TestOccupancyAgainstHeader compares the number of resident blocks with NVIDIA's own algorithm, on every architecture.
+func TestOccupancyAgainstHeader(t *testing.T) {
+	gpus := map[int]*Model{}
+	rows, limits := 0, map[string]int{}
+	for line := range strings.Lines(occupancyTable) {
+		var sm, blocks int
+		r := Resources{Blocks: 1 << 20}
+		if n, _ := fmt.Sscan(line, &sm, &r.Threads, &r.Registers, &r.SharedStatic, &r.Barriers, &blocks); n != 6 {
+			continue // the head
+		}
+		if gpus[sm] == nil {
+			m, err := ByName(fmt.Sprintf("sm_%d", sm))
+			if err != nil {
+				t.Fatal(err)
+			}
+			gpus[sm] = m
+		}
+		o := OccupancyOf(gpus[sm], r)
+		if o.BlocksPerSM != blocks {
+			t.Errorf("sm_%d, %+v: %d blocks by %s, want %d", sm, r, o.BlocksPerSM, o.Limit, blocks)
+		}
+		rows++
+		limits[o.Limit]++
+	}
+	if rows < 1000 || len(gpus) < 6 || len(limits) < 5 {
+		t.Errorf("%d rows of %d architectures, limits %v", rows, len(gpus), limits)
+	}
+}
 
 // The expected values are those of NVIDIA's occupancy calculator for compute capability 7.0.
 func TestOccupancyOf(t *testing.T) {

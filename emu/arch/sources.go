@@ -75,6 +75,7 @@ func (f family) limits() Limits {
 		ParameterBytes:   Figure{4096, "bytes", g},
 		ConstantBytes:    Figure{64 << 10, "bytes", g},
 		SharedBarriers:   Figure{16, "barriers", g},
+		BarriersSM:       Figure{0, "barriers", occupancy + ": no limit before 9.0"},
 		LocalThreadBytes: Figure{512 << 10, "bytes", g},
 	}
 }
