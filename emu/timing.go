@@ -160,7 +160,20 @@ func (t *timing) onModel(in *sass.Inst, m *arch.Model) {
 		t.pipe = arch.FMAHeavy
 	case m.Pipes[t.pipe].Shared && (t.path == pathPipe || t.path == pathCounted):
 		t.path = pathXU
+	case t.pipe == arch.XU && m.Pipes[arch.FP64].Shared && converts64(in):
+		t.pipe = arch.FP64
 	}
+}
+
+// converts64 reports whether an instruction is a conversion from or to a type of 64 bits. GPUs with few units for FP64 have as
+// few of those (CUDA C++ Programming Guide, arithmetic instructions).
+func converts64(in *sass.Inst) bool {
+	wide := func(typ uint16) bool { return typ == sass.TypeF64 || typ == sass.TypeU64 || typ == sass.TypeS64 }
+	switch in.Op {
+	case sass.F2F, sass.F2I, sass.I2F, sass.FRND:
+		return wide(in.Mod(sass.DstType)) || wide(in.Mod(sass.SrcType))
+	}
+	return false
 }
 
 // uniformAddress reports whether no ordinary register has a part in an instruction's address but a uniform one has.

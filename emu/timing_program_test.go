@@ -231,11 +231,14 @@ func (t *trace) at(tb testing.TB, n int) int64 {
 
 // twice runs a body two times, so that caches of code and constants hold it the second time. The body begins with the
 // second instruction and must not use R31 and P6.
-func twice(body string) string {
-	return `
-		[B------:R-:W-:-:S04] MOV R31, 0x2
+func twice(body string) string { return repeated(body, 2) }
+
+// repeated is the same for another number of times.
+func repeated(body string, times int) string {
+	return fmt.Sprintf(`
+		[B------:R-:W-:-:S04] MOV R31, %#x
 		loop:
-		` + body + `
+		`, times) + body + `
 		[B------:R-:W-:-:S04] IADD3 R31, R31, -0x1, RZ
 		[B------:R-:W-:Y:S12] ISETP.NE.AND P6, PT, R31, RZ, PT
 		[B------:R-:W-:Y:S05] @P6 BRA loop

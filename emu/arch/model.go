@@ -160,6 +160,7 @@ type Queues struct {
 	LSU          Figure // cycles between two passes through the shared LSU
 	// Instruction is the cycles between two instructions through the shared LSU, however few their passes.
 	Instruction Figure
+	Shuffle     Figure // the same of those that do not touch memory
 }
 
 // SharedMemory is how an SM serves shared memory.

@@ -99,21 +99,21 @@ func (s *SM) MIOReady(sub int) int64 { return s.subs[sub].mio.ready() }
 func (s *SM) EnterMIO(sub int, until int64) { s.subs[sub].mio.enter(until) }
 
 // grant sends an instruction that reaches the sub-core's address unit in a cycle through it and through the shared LSU,
-// which it occupies for some passes, and returns when the LSU takes it.
-func (s *SM) grant(p *path, ready int64, passes int) int64 {
+// which it occupies for some cycles, and returns when the LSU takes it.
+func (s *SM) grant(p *path, ready, cycles int64) int64 {
 	if p.busy {
 		ready = max(ready, p.last+s.cfg.address)
 	}
-	g := s.lsu.take(max(ready, s.shut), int(max(s.cfg.lsu*int64(passes), s.cfg.instruction)))
+	g := s.lsu.take(max(ready, s.shut), int(cycles))
 	p.last, p.busy = g, true
 	return g
 }
 
 // exchange sends an instruction that does not touch L1 through the sub-core's MIO queue and the LSU.
-func (s *SM) exchange(sub int, at int64, passes int) int64 {
+func (s *SM) exchange(sub int, at, cycles int64) int64 {
 	s.lsu.forget(at)
 	p := &s.subs[sub]
-	g := s.grant(p, at+s.cfg.entryMIO, passes)
+	g := s.grant(p, at+s.cfg.entryMIO, cycles)
 	p.mio.enter(g)
 	return g
 }
@@ -121,7 +121,7 @@ func (s *SM) exchange(sub int, at int64, passes int) int64 {
 // Shuffle times an instruction that goes through the LSU without touching memory. It returns when its operands have
 // been read and when a result of the unloaded latency, counted from the issue, is there.
 func (s *SM) Shuffle(sub int, at, latency int64) (read, done int64) {
-	g := s.exchange(sub, at, 1)
+	g := s.exchange(sub, at, s.cfg.shuffle)
 	return g, g + max(latency-s.cfg.entryMIO, 1)
 }
 
@@ -147,7 +147,7 @@ type Shared struct {
 // Shared times an access to shared memory.
 func (s *SM) Shared(sub int, at int64, a Shared) (read, done int64) {
 	cfg := s.cfg
-	g := s.exchange(sub, at, a.Passes)
+	g := s.exchange(sub, at, cfg.occupied(a.Passes))
 	latency := cfg.shared
 	if a.Atomic {
 		latency = cfg.atomicShared
@@ -162,6 +162,9 @@ func (s *SM) Shared(sub int, at int64, a Shared) (read, done int64) {
 	}
 	return read, g + latency + cfg.conflict*int64(max(a.Passes-a.Ideal, 0))
 }
+
+// occupied returns the cycles that an access of some passes occupies the LSU.
+func (c *Config) occupied(passes int) int64 { return max(c.lsu*int64(passes), c.instruction) }
 
 // stored returns when a store that the LSU took in a cycle has read its data.
 func (c *Config) stored(grant int64, words int, uniform bool) int64 {
@@ -200,7 +203,7 @@ func (s *SM) Global(sub int, at int64, lines []Line, a Global) (read, done int64
 	}
 	g := max(at+entry, s.full)
 	if !a.Free {
-		g = s.grant(p, g, passes)
+		g = s.grant(p, g, s.cfg.occupied(passes))
 		p.lg.enter(g)
 	}
 	read = g
