@@ -109,20 +109,27 @@ func (g *Graph) Reachable(block int) bool { return g.dom.has(block) }
 // Dominates reports whether every path from the function's entry to instruction b goes through instruction a; an
 // instruction dominates itself. Instructions of different functions and unreachable ones do not dominate each other.
 func (g *Graph) Dominates(a, b int) bool {
-	if x, y := g.blockOf[a], g.blockOf[b]; x != y || x < 0 {
-		return x >= 0 && y >= 0 && g.dom.above(x, y)
+	x, y := g.blockOf[a], g.blockOf[b]
+	if x >= 0 && x == y {
+		return a <= b
 	}
-	return a <= b
+	return g.sameFunc(x, y) && g.dom.above(x, y)
 }
 
 // PostDominates reports whether every path from instruction b to the function's exit goes through instruction a; an
 // instruction post-dominates itself. Instructions that never come to the exit have no post-dominators outside their
 // block.
 func (g *Graph) PostDominates(a, b int) bool {
-	if x, y := g.blockOf[a], g.blockOf[b]; x != y || x < 0 {
-		return x >= 0 && y >= 0 && g.pdom.above(x, y)
+	x, y := g.blockOf[a], g.blockOf[b]
+	if x >= 0 && x == y {
+		return a >= b
 	}
-	return a >= b
+	return g.sameFunc(x, y) && g.pdom.above(x, y)
+}
+
+// sameFunc reports whether two blocks, -1 for padding, are of one function. The trees of functions use the same numbers.
+func (g *Graph) sameFunc(x, y int) bool {
+	return x >= 0 && y >= 0 && g.Blocks[x].Func == g.Blocks[y].Func
 }
 
 // Contains reports whether a block belongs to the loop.
