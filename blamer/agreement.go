@@ -31,8 +31,9 @@ func (a *analysis) agree(g *group, rule Rule, edges, plain []edge) {
 // shareOf returns the share of the stalls that the edges blame on a producer.
 func (a *analysis) shareOf(edges []edge, p profiler.Producer) float64 {
 	share := 0.0
+	def, ok := a.unit.inst(p.Code, p.PC)
 	for _, e := range edges {
-		if p.Code == a.index && p.PC == a.code.Insts[e.def].PC {
+		if ok && e.def == def {
 			share += e.share
 		}
 	}

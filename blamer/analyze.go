@@ -33,24 +33,19 @@ func Analyze(l *profiler.Launch, module *cubin.File, opt Options) (*Result, erro
 	if err != nil {
 		return nil, fmt.Errorf("blaming %s: %w", l.Kernel, err)
 	}
+	units, err := linkUnits(module, r.Graphs, sampledSections(groups))
+	if err != nil {
+		return nil, fmt.Errorf("blaming %s: %w", l.Kernel, err)
+	}
 	var cov coverageTotal
 	var agree Agreement
-	for len(groups) > 0 {
-		code := groups[0].code
-		n := 1
-		for n < len(groups) && groups[n].code == code {
-			n++
-		}
-		if r.Graphs[code], err = cfg.Build(module, module.Codes[code]); err != nil {
-			return nil, fmt.Errorf("blaming %s: %w", l.Kernel, err)
-		}
-		a := newAnalysis(r, code, opt)
+	for _, u := range units {
+		a := newAnalysis(r, u, opt)
 		a.agreement = &agree
-		for rest := groups[:n]; len(rest) > 0; {
+		for rest := u.groups(groups); len(rest) > 0; {
 			rest = rest[a.instruction(rest):]
 		}
 		cov.add(a.coverage)
-		groups = groups[n:]
 	}
 	r.Blames = merge(r.Blames)
 	r.SingleDependencyBefore, r.SingleDependencyAfter = cov.shares()
@@ -58,10 +53,10 @@ func Analyze(l *profiler.Launch, module *cubin.File, opt Options) (*Result, erro
 	return r, nil
 }
 
-// An analysis blames the stalls of one code section.
+// An analysis blames the stalls of a unit of code.
 type analysis struct {
 	*section
-	index   int // of the section in the module
+	unit    *unit
 	opt     Options
 	plain   bool // the rules in use: those of the options, or the paper's while these are measured
 	result  *Result
@@ -90,14 +85,14 @@ type analysis struct {
 	shares    map[int]float64 // by source: cycles that orderRule expects it to cost, nil where it had no say
 	rule      Rule            // that decided on the stall at hand
 	coverage  *coverage
-	agreement *Agreement // of all sections
+	agreement *Agreement // of all units
 }
 
-func newAnalysis(r *Result, code int, opt Options) *analysis {
-	s := newSection(r.Module.Codes[code], r.Graphs[code])
+func newAnalysis(r *Result, u *unit, opt Options) *analysis {
+	s := newSection(u.graph.Code, u.graph)
 	a := &analysis{
 		section: s,
-		index:   code,
+		unit:    u,
 		opt:     opt,
 		plain:   opt.Plain,
 		result:  r,
@@ -118,8 +113,9 @@ func newAnalysis(r *Result, code int, opt Options) *analysis {
 		coverage: &coverage{node: make([]bool, len(s.code.Insts))},
 	}
 	for i := range r.Launch.Samples {
-		if sm := &r.Launch.Samples[i]; sm.Code == code && sm.Reason == stall.Selected {
-			a.issued[sm.PC/sass.InstSize] += float64(sm.Count)
+		sm := &r.Launch.Samples[i]
+		if inst, ok := u.inst(sm.Code, sm.PC); ok && sm.Reason == stall.Selected {
+			a.issued[inst] += float64(sm.Count)
 		}
 	}
 	a.count(r.Launch)
@@ -133,8 +129,8 @@ func (a *analysis) count(l *profiler.Launch) {
 	const lanes = 32
 	threads := slices.ContainsFunc(l.PCs, func(c profiler.Counter) bool { return c.ThreadExecutions > 0 })
 	for _, c := range l.PCs {
-		i := c.PC / sass.InstSize
-		if c.Code != a.index || i >= uint64(len(a.issues)) {
+		i, ok := a.unit.inst(c.Code, c.PC)
+		if !ok {
 			continue
 		}
 		a.counted = true
@@ -151,7 +147,7 @@ func (a *analysis) count(l *profiler.Launch) {
 	}
 }
 
-// A group is all samples of one reason at one instruction.
+// A group is all samples of one reason at one instruction, which is one of its section, or of the unit where that is at hand.
 type group struct {
 	code, inst     int
 	reason         stall.Reason
@@ -316,8 +312,8 @@ func (a *analysis) record(g *group, e edge) {
 		return
 	}
 	a.result.Blames = append(a.result.Blames, Blame{
-		Def:      Node{a.index, e.def},
-		Use:      Node{a.index, g.inst},
+		Def:      a.unit.node(e.def),
+		Use:      a.unit.node(g.inst),
 		Class:    g.reason.Class(),
 		Detail:   e.detail,
 		Count:    e.share * float64(g.count),

@@ -157,30 +157,31 @@ func (a *analysis) blameProducers(g *group, edges []edge) {
 	}
 }
 
-// recordProducer enters samples with their true producer, which may lie in another section: a caller or a callee.
+// recordProducer enters samples with their true producer. Where that lies outside the unit, nothing is known of the way from there.
 func (a *analysis) recordProducer(g *group, p profiler.Producer) {
-	def := int(p.PC / sass.InstSize)
-	e := edge{def: def, detail: a.producerDetail(g, p), share: 1}
-	if p.Code == a.index {
+	def, ok := a.unit.inst(p.Code, p.PC)
+	e := edge{def: g.inst, detail: a.producerDetail(g, p), share: 1}
+	if ok {
+		e.def = def
 		q := pathQuery{use: g.inst, res: sass.NumRes}
 		e.distance = int(a.paths.longestPaths(q, []int{def})[0])
 	}
 	a.record(g, e)
-	if g.count > 0 {
-		a.result.Blames[len(a.result.Blames)-1].Def.Code = p.Code
+	if !ok && g.count > 0 {
+		a.result.Blames[len(a.result.Blames)-1].Def = Node{p.Code, int(p.PC / sass.InstSize)}
 	}
 }
 
 // producerDetail classifies a stall whose producer is known.
 func (a *analysis) producerDetail(g *group, p profiler.Producer) DetailedReason {
-	def := int(p.PC / sass.InstSize)
 	if g.reason == stall.Wait {
-		if p.Code == a.index && slices.ContainsFunc(a.deps, func(d dependency) bool { return d.def == def }) {
+		def, ok := a.unit.inst(p.Code, p.PC)
+		if ok && slices.ContainsFunc(a.deps, func(d dependency) bool { return d.def == def }) {
 			return Arithmetic
 		}
 		return Scheduling
 	}
-	in := &a.result.Module.Codes[p.Code].Insts[def]
+	in := &a.result.Module.Codes[p.Code].Insts[p.PC/sass.InstSize]
 	mask := a.code.Insts[g.inst].Control.WaitMask
 	waits := func(barrier int8) bool { return barrier >= 0 && mask>>barrier&1 != 0 }
 	return classify(in, waits(in.Control.ReadBarrier) && !waits(in.Control.WriteBarrier))

@@ -10,7 +10,8 @@ import (
 	"gpa/cubin/sass"
 )
 
-// TestSliceAcrossCalls holds where slices go at calls and returns. The paper's rules stay in the function.
+// TestSliceAcrossCalls holds where slices go at calls and returns, in one section and where each function has its own. The paper's
+// rules stay in the function.
 func TestSliceAcrossCalls(t *testing.T) {
 	const load = "[B------:R-:W2:-:S02] LDG.E.SYS R4, [R2] ;\n"
 	const ret = "RET.REL.NODEC R20 `(f) ;\n"
@@ -72,24 +73,109 @@ func TestSliceAcrossCalls(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p := sasstest.New(t, c.source)
-			a := newTestAnalysis(t, p, false)
-			want := make([]int, len(c.want))
-			for i, label := range c.want {
-				want[i] = p.Labels[label]
-			}
-			got := a.reaching(p.Labels["use"], sass.ResReg+4)
-			slices.Sort(want)
-			if !slices.Equal(got, want) {
-				t.Errorf("defs %v, want %v", got, want)
-			}
-			f := a.graph.Func(p.Labels["use"])
-			a.slicer.plain = true
-			for _, d := range a.slicer.slice(p.Labels["use"], sass.ResReg+4, nil) {
-				if a.graph.Func(d.def) != f {
-					t.Errorf("by the paper's rules, a def at %d", d.def)
-				}
-			}
+			checkSlice(t, p, c.want)
+			p.Split()
+			checkSlice(t, p, c.want)
 		})
+	}
+}
+
+// checkSlice slices from the instruction labelled use for R4.
+func checkSlice(t *testing.T, p *sasstest.Program, labels []string) {
+	t.Helper()
+	a := newTestAnalysis(t, p, false)
+	var want []int
+	for _, label := range labels {
+		want = append(want, p.Labels[label])
+	}
+	slices.Sort(want)
+	use := p.Labels["use"]
+	if got := a.reaching(use, sass.ResReg+4); !slices.Equal(got, want) {
+		t.Errorf("%d sections: defs %v, want %v", len(p.Module.Codes), got, want)
+	}
+	a.slicer.plain = true
+	for _, d := range a.slicer.slice(use, sass.ResReg+4, nil) {
+		if a.graph.Func(d.def) != a.graph.Func(use) {
+			t.Errorf("%d sections: by the paper's rules, a def at %d", len(p.Module.Codes), d.def)
+		}
+	}
+}
+
+// TestBlameAcrossSections holds that stalls are blamed on instructions of other sections, of a caller and of a callee, and that the
+// agreement with their producers is seen.
+func TestBlameAcrossSections(t *testing.T) {
+	p := sasstest.New(t, `
+		address: [B------:R-:W0:-:S01] LDG.E.SYS R8, [R2] ; // executed=10
+		CALL.REL.NOINC `+"`(f)"+` ; // executed=10
+		use: [B-1----:R-:W-:-:S01] FADD R6, R4, R5 ; // long_scoreboard=40/30@load executed=10
+		EXIT ; // executed=10
+		.function f device
+		f: FADD R9, R10, R10 ; // executed=10
+		load: [B0-----:R-:W1:-:S01] LDG.E.SYS R4, [R8] ; // long_scoreboard=20/10@address executed=10
+		RET.REL.NODEC R20 `+"`(f)"+` ; // executed=10
+	`)
+	for range 2 {
+		r, err := Analyze(p.Launch, p.Module, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(r.Blames) != 2 || r.Agreement != 1 {
+			t.Fatalf("%d sections: agreement %g, blames %+v", len(p.Module.Codes), r.Agreement, r.Blames)
+		}
+		for _, b := range r.Blames {
+			def, use := Node{0, p.Labels["address"]}, nodeOf(p, "load")
+			if b.Count == 40 {
+				def, use = use, Node{0, p.Labels["use"]}
+			}
+			if b.Def != def || b.Use != use || b.Detail != GlobalMemory {
+				t.Errorf("%d sections: %+v, want %v on %v", len(p.Module.Codes), b, def, use)
+			}
+		}
+		if len(p.Module.Codes) == 1 {
+			p.Split()
+		}
+	}
+}
+
+// nodeOf is the place of a label.
+func nodeOf(p *sasstest.Program, label string) Node {
+	n := Node{0, p.Labels[label]}
+	for n.Inst >= len(p.Module.Codes[n.Code].Insts) {
+		n.Inst -= len(p.Module.Codes[n.Code].Insts)
+		n.Code++
+	}
+	return n
+}
+
+// TestLinkedSections follows what a kernel of linked device code reads into the functions that it calls, which have sections of
+// their own: one by name, two through a table.
+func TestLinkedSections(t *testing.T) {
+	module, err := cubin.Open("../cubin/testdata/linked.cubin")
+	if err != nil {
+		t.Fatal(err)
+	}
+	kernel := slices.IndexFunc(module.Codes, func(c *cubin.Code) bool { return c.Functions[0].Demangled == "calls" })
+	if kernel < 0 {
+		t.Fatal("no kernel calls")
+	}
+	units, err := linkUnits(module, make([]*cfg.Graph, len(module.Codes)), []int{kernel})
+	if err != nil {
+		t.Fatal(err)
+	}
+	u := units[0]
+	s := newSlicer(newSection(u.graph.Code, u.graph))
+	functions := map[string]bool{}
+	for i := range u.graph.Code.Insts {
+		if u.node(i).Code == kernel {
+			for _, d := range s.dependencies(i, nil) {
+				functions[u.graph.Func(d.def).Function.Demangled] = true
+			}
+		}
+	}
+	for _, name := range []string{"square", "twice", "ackermann"} {
+		if !functions[name] {
+			t.Errorf("nothing that the kernel reads comes from %s: %v", name, functions)
+		}
 	}
 }
 

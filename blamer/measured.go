@@ -3,7 +3,6 @@ package blamer
 import (
 	"math"
 
-	"gpa/cubin/sass"
 	"gpa/emu/stall"
 	"gpa/profiler"
 )
@@ -31,8 +30,9 @@ func (a *analysis) measureResidence(l *profiler.Launch) {
 	if a.counted && perCycle > 0 {
 		samples := make([]float64, len(a.code.Insts))
 		for i := range l.Samples {
-			if s := &l.Samples[i]; s.Code == a.index {
-				samples[s.PC/sass.InstSize] += float64(s.Count)
+			s := &l.Samples[i]
+			if inst, ok := a.unit.inst(s.Code, s.PC); ok {
+				samples[inst] += float64(s.Count)
 			}
 		}
 		for i, n := range samples {

@@ -19,12 +19,12 @@ func newTestAnalysis(t testing.TB, p *sasstest.Program, plain bool) *analysis {
 	if err != nil {
 		t.Fatal(err)
 	}
-	graph, err := cfg.Build(p.Module, p.Module.Codes[0])
+	r := &Result{Launch: p.Launch, Module: p.Module, Model: model, Graphs: make([]*cfg.Graph, len(p.Module.Codes))}
+	units, err := linkUnits(p.Module, r.Graphs, []int{0})
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &Result{Launch: p.Launch, Module: p.Module, Model: model, Graphs: []*cfg.Graph{graph}}
-	return newAnalysis(r, 0, Options{Plain: plain})
+	return newAnalysis(r, units[0], Options{Plain: plain})
 }
 
 // A ruleCase is a program in which the dependency of use on def is looked at.
