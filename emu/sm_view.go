@@ -17,18 +17,20 @@ type symptom struct {
 // symptoms lists the reasons in the order in which they are looked for: a sampled warp has one reason, the first that
 // holds. NVIDIA has not published the order. That a running stall count goes before everything that the instruction
 // waits for is measured: wait samples of an instruction are those of the stall count before it whether or not it waits
-// for a dependence counter too. Behind EXIT the stall count and branch_resolving come before drain. The rest follows the way of an instruction: fetched, decoded with its constant,
-// dependences, queue or pipe, dispatch.
+// for a dependence counter or, behind BAR, for other warps too. Behind EXIT the stall count and branch_resolving come
+// before drain. A warp that has just been launched shows no_instructions at its first instruction: all of its 149 samples
+// there that are not of an issue, in a report of a kernel of one store a thread on a T4. The rest follows the way of an
+// instruction: fetched, decoded with its constant, dependences, queue or pipe, dispatch.
 var symptoms = [...]symptom{
 	{stall.Wait, func(v *resident, t int64) bool { return v.ended && t < min(v.stalled, v.branch) }},
 	{stall.BranchResolving, func(v *resident, t int64) bool { return v.ended && t < v.branch }},
 	{stall.Drain, blockedBy(stall.Drain)},
 	{stall.Sleeping, blockedBy(stall.Sleeping)},
-	{stall.Barrier, blockedBy(stall.Barrier)},
 	{stall.Membar, blockedBy(stall.Membar)},
-	{stall.Misc, blockedBy(stall.Misc)},
 	{stall.BranchResolving, func(v *resident, t int64) bool { return t < v.branch }},
 	{stall.Wait, func(v *resident, t int64) bool { return t < v.stalled && !v.yielded }},
+	{stall.Barrier, blockedBy(stall.Barrier)},
+	{stall.NoInstructions, blockedBy(stall.NoInstructions)},
 	{stall.NoInstructions, func(v *resident, t int64) bool { return t < v.fetched }},
 	{stall.ImcMiss, func(v *resident, t int64) bool { return t < v.constant }},
 	{stall.LongScoreboard, func(v *resident, t int64) bool { return v.outstanding(t, true) }},
