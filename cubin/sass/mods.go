@@ -102,10 +102,7 @@ const (
 	MmaStep  // step 0 to 3 of HMMA.884
 	Sparse   // .SP: A has two of each four elements, an operand says which
 	MmaOp    // what BMMA does with the bits of A and B: MmaXOR, MmaAND
-	GmmaN    // columns of the 64 rows of HGMMA
-	GmmaK    // depth of HGMMA
-	NegA     // .negA of HGMMA
-	NegB     // .negB of HGMMA
+	GmmaN    // columns of the 64 rows of HGMMA and the like
 
 	// Half precision and minima.
 	NaN     // .NAN of FMNMX and HMNMX2: NaN where a source is one

@@ -185,7 +185,10 @@ const (
 	CGAERRBAR    // none
 	ELECT        // Pd, Rd (uniform), Pp
 	FENCE        // none
-	HGMMA        // Rd, descriptor of A and B, C, [Pp (uniform)], [group]
+	HGMMA        // Rd, [A], descriptors of A and B, or of B, C, [Pp (uniform)], [elements of A], [lane], [group]
+	BGMMA        // as HGMMA, of bits
+	IGMMA        // as HGMMA, of bytes
+	QGMMA        // as HGMMA, of 8-bit floating-point numbers
 	PREEXIT      // none
 	STAS         // address, B
 	SYNCS        // Pd or Rd, address, B
@@ -197,6 +200,7 @@ const (
 	UTMALDG      // shared address, coordinates, [mask], [descriptor]
 	UTMASTG      // shared address, coordinates, [descriptor]
 	WARPGROUP    // [group], [count]
+	WARPGROUPSET // value (uniform), [group]
 	QMMA         // as HMMA, of 8-bit floating-point numbers (sm_89)
 	REDAS        // address, B
 	UBLKCP       // address, address, bytes, [descriptor]: the first address is the destination
@@ -239,8 +243,8 @@ var opNames = [NumOps]string{
 	ACQBULK: "ACQBULK", ARRIVES: "ARRIVES", CGAERRBAR: "CGAERRBAR", ELECT: "ELECT", FENCE: "FENCE", HGMMA: "HGMMA",
 	PREEXIT: "PREEXIT", STAS: "STAS", SYNCS: "SYNCS", UCGABAR_ARV: "UCGABAR_ARV", UCGABAR_WAIT: "UCGABAR_WAIT",
 	USETMAXREG: "USETMAXREG", USETSHMSZ: "USETSHMSZ", UTMACMDFLUSH: "UTMACMDFLUSH", UTMALDG: "UTMALDG", UTMASTG: "UTMASTG",
-	WARPGROUP: "WARPGROUP",
-	QMMA:      "QMMA", REDAS: "REDAS", UBLKCP: "UBLKCP", UBLKPF: "UBLKPF", UBLKRED: "UBLKRED", UTMACCTL: "UTMACCTL", UTMAPF: "UTMAPF",
+	WARPGROUP: "WARPGROUP", WARPGROUPSET: "WARPGROUPSET", BGMMA: "BGMMA", IGMMA: "IGMMA", QGMMA: "QGMMA",
+	QMMA: "QMMA", REDAS: "REDAS", UBLKCP: "UBLKCP", UBLKPF: "UBLKPF", UBLKRED: "UBLKRED", UTMACCTL: "UTMACCTL", UTMAPF: "UTMAPF",
 	UTMAREDG: "UTMAREDG", TLD4: "TLD4", TXD: "TXD", TXQ: "TXQ", SURED: "SURED", PMTRIG: "PMTRIG",
 	R2UR: "R2UR", REDUX: "REDUX", S2UR: "S2UR", VOTEU: "VOTEU", UBMSK: "UBMSK", UBREV: "UBREV", UFLO: "UFLO", UIADD3: "UIADD3", UIMAD: "UIMAD", UISETP: "UISETP", ULDC: "ULDC", ULEA: "ULEA", ULOP3: "ULOP3", UMOV: "UMOV", UPOPC: "UPOPC", UPRMT: "UPRMT", USEL: "USEL", USGXT: "USGXT", USHF: "USHF", IMNMX: "IMNMX", VIADD: "VIADD", VIMNMX: "VIMNMX",
 }

@@ -1,9 +1,6 @@
 package sass
 
-import (
-	"slices"
-	"strconv"
-)
+import "slices"
 
 // asyncForms are the transaction barriers, the clusters and the asynchronous units of sm_90: bulk copies of tensors and the
 // multiply-accumulate of a warpgroup.
@@ -115,42 +112,6 @@ func bulkForms() []Form {
 	return append(forms, invalidate, all, reduce(w2, ".64", on(Addr64, 72, "")), reduce(w1, ".U32", off(Addr64, 72)),
 		Form{Op: UTMACCTL, Opcode: 0x9b9, Archs: in90, Pipe: PipeUniform, Variable: true, Operands: []Slot{from},
 			Mods: []ModField{mod(Fixed, 82, 1, &enum{text: []string{".IV", ".PF"}}), on(UR, 91, "")}})
-}
-
-// warpgroupForms are the multiply-accumulate of four warps (PTX wgmma): D of 64 rows in the registers of their 128 threads, B
-// and mostly A in shared memory.
-func warpgroupForms() []Form {
-	group := Slot{Name: "group", Kind: KindImm, Bits: Bits{84, 3}, Show: unlessPlain, Default: 7,
-		names: &enum{text: []string{"gsb0", bad, bad, bad, bad, bad, bad, ""}}}
-	always0 := group
-	always0.Show, always0.Default, always0.names = always, 0, &enum{text: []string{"gsb0"}}
-	scale := toUniform(predSource("Pp", Bits{87, 3}, 90))
-	scale.Show, scale.Inverted = unlessPlain, true
-	matrices := Slot{Name: "matrices", Kind: KindGDesc, Bits: Bits{24, 6}, Access: Reads,
-		Sel: &ModField{Bits: Bits{61, 2}, names: &enum{text: []string{"", ".tnspA", ".tnspB", ".tnspA.tnspB"}}}}
-	product := func(code int, depth uint16) Form {
-		columns := &enum{}
-		for n := uint16(8); n <= 256; n += 8 {
-			columns.text = append(columns.text, ".64x"+strconv.Itoa(int(n))+"x"+strconv.Itoa(int(depth)))
-			columns.value = append(columns.value, n)
-		}
-		return Form{Op: HGMMA, Opcode: 0x9f0, Archs: in90, Pipe: PipeTensor, Operands: []Slot{rd(wGroup), matrices,
-			regC("C", traits{width: wGroup}), scale, group},
-			Mods: []ModField{off(Sparse, 73), mod(GmmaN, 53, 5, columns), only(GmmaK, Bits{58, 2}, code, depth, ""),
-				mod(DstType, 75, 1, &enum{text: []string{".F16", ".F32"}, value: []uint16{TypeF16, TypeF32}}),
-				mod(SrcType, 76, 2, &enum{text: []string{"", ".BF16", ".TF32"}, value: []uint16{TypeF16, TypeBF16, TypeTF32}}),
-				off(NegA, 72), off(NegB, 63), on(UR, 91, "")}}
-	}
-	mode := func(code int, value uint16, text string) ModField {
-		return only(GroupMode, Bits{79, 2}, code, value, text)
-	}
-	count := Slot{Name: "count", Kind: KindImm, Bits: Bits{72, 3}, Access: Reads}
-	sync := func(group, count Slot, mods ...ModField) Form {
-		return control(WARPGROUP, 0x9c5, []Slot{group, count}, mods...).on(in90)
-	}
-	noGroup, noCount := Slot{Name: "group", Kind: KindImm, Show: never}, Slot{Name: "count", Kind: KindImm, Show: never}
-	return []Form{product(0, 16), product(1, 8), sync(noGroup, noCount, mode(0, 0, ".ARRIVE")), sync(noGroup, noCount, mode(1, 1, ".WAIT")),
-		sync(always0, count, mode(2, 2, ".DEPBAR"), on(LE, 47, ".LE"))}
 }
 
 // clusterForms are what thread block clusters and register and shared memory budgets need.
