@@ -60,6 +60,7 @@ func updateLater(t *testing.T, arch sass.Arch, file string) {
 			words = append(words, g.word)
 		}
 	}
+	words = append(words, wordsOfRows(t, arch, words)...)
 	seen := make(map[string]bool)
 	var out strings.Builder
 	texts := nvdisasm(t, arch, words)

@@ -8,10 +8,17 @@ func RandomWords(arch Arch, r *rand.Rand, n int) []Word {
 	var words []Word
 	for i := range Forms() {
 		if f := &Forms()[i]; f.Pipe != PipeTEX && f.Archs&arch.bit() != 0 {
-			for range n {
-				words = append(words, f.random(r))
-			}
+			words = append(words, f.RandomWords(r, n)...)
 		}
+	}
+	return words
+}
+
+// RandomWords returns n words of the row.
+func (f *Form) RandomWords(r *rand.Rand, n int) []Word {
+	words := make([]Word, n)
+	for i := range words {
+		words[i] = f.random(r)
 	}
 	return words
 }

@@ -205,7 +205,7 @@ func blockBarrierForms() []Form {
 	everything := control(BAR, 0xb1d, []Slot{hidden(number, false), hidden(threads, false), noPred},
 		only(BarMode, Bits{77, 3}, 4, BarSYNCALL, ".SYNCALL"), flag(Defer, 80, ".DEFER_BLOCKING"))
 	everything.Pipe = PipeADU
-	return append(forms, everything)
+	return append(forms, everything.on(inAll&^(in89|in90)))
 }
 
 func warpForms() []Form {

@@ -43,7 +43,7 @@ func multiplyForms() []Form {
 	return slices.Concat(
 		ternary(low, plain, signedIn, negInt, noCarry),
 		ternary(lowX, plain, signedIn, notInt, pp()),
-		withoutImmC(ternary(highWord(wide), plain, signedIn, negPair, noCarry)),
+		withoutImmC(ternary(highWord(wide.on(from75)), plain, signedIn, negPair, noCarry)),
 		withoutImmC(ternary(wide, plain, signedIn, negPair, noCarry)),
 		withoutImmC(ternary(wideX, plain, signedIn, notPair, pp())),
 		printOnly(withoutImmC(ternary(highWord(wideX).on(from75), plain, signedIn, notPair, pp()))...),
@@ -64,9 +64,9 @@ func withoutImmC(forms []Form) []Form {
 	return slices.DeleteFunc(forms, func(f Form) bool { return f.Opcode&0xe00 == formRRI })
 }
 
-// withoutConstC drops the form with a constant as the third source.
-func withoutConstC(forms []Form) []Form {
-	return slices.DeleteFunc(forms, func(f Form) bool { return f.Opcode&0xe00 == formRRC })
+// onlyImmC keeps the form with an immediate as the third source.
+func onlyImmC(forms []Form) []Form {
+	return slices.DeleteFunc(forms, func(f Form) bool { return f.Opcode&0xe00 != formRRI })
 }
 
 // dotForms are the modes of IDP: four products of bytes, or two of halfwords with the low or high bytes of B. From sm_75 on
@@ -105,7 +105,7 @@ func logicForms() []Form {
 		ternaryB(Form{Op: LOP3, Suffix: ".LUT", Opcode: 0x012, Archs: inAll, Pipe: PipeALU,
 			Mods: []ModField{flag(PAnd, 80, ".PAND")}, Operands: []Slot{pd(unlessPlain), rd(w1)}},
 			plain, plain, plain, lut, pp()),
-		binary(Form{Op: IMNMX, Opcode: 0x017, Archs: before90, Pipe: PipeALU, Operands: []Slot{rd(w1)},
+		binary(Form{Op: IMNMX, Opcode: 0x017, Archs: from75, Pipe: PipeALU, Operands: []Slot{rd(w1)},
 			Mods: []ModField{mod(U32, 73, 1, &unsignedNames)}}, formRIR, formRCR, plain, signedIn, pp()),
 		binary(Form{Op: VIMNMX, Opcode: 0x048, Archs: in90, Pipe: PipeALU, Operands: []Slot{rd(w1), opaque(pd(always)), behind(pe(always))},
 			Mods: lanes}, formRIR, formRCR, plain, signedIn, pp()),
@@ -113,7 +113,7 @@ func logicForms() []Form {
 			Mods: []ModField{mod(Lanes, 73, 1, &enum{text: []string{"", ".16x2"}, value: []uint16{TypeS32, TypeS16x2}})}}, formRIR, formRCR, plain, traits{neg: true}),
 		ternary(Form{Op: VIADDMNMX, Opcode: 0x046, Archs: in90, Pipe: PipeALU, Operands: []Slot{rd(w1)},
 			Mods: lanes}, plain, traits{neg: true}, plain, pp()),
-		ternary(Form{Op: VIMNMX3, Opcode: 0x00f, Archs: in90, Pipe: PipeALU, Operands: []Slot{rd(w1)},
+		ternaryB(Form{Op: VIMNMX3, Opcode: 0x00f, Archs: in90, Pipe: PipeALU, Operands: []Slot{rd(w1)},
 			Mods: lanes}, plain, plain, plain, pp()),
 		predicateLogicForms(),
 		compareForms(),
@@ -213,7 +213,7 @@ func leaForms() []Form {
 	} {
 		if v.three {
 			forms = append(forms, ternaryB(v.f, v.t, v.t, plain, v.tail...)...)
-			forms = append(forms, withoutConstC(ternaryC(v.f, v.t, plain, plain, v.tail...))...)
+			forms = append(forms, onlyImmC(ternaryC(v.f, v.t, plain, plain, v.tail...))...)
 		} else {
 			forms = append(forms, binary(v.f, formRIR, formRCR, v.t, v.t, v.tail...)...)
 		}

@@ -10,6 +10,9 @@ func uniformForms() []Form {
 	var forms []Form
 	for _, f := range slices.Concat(addForms(), multiplyForms(), logicForms(), shiftForms(), leaForms(), bitForms(), moveForms()) {
 		op, ok := vector[f.Op]
+		if f.Op == IMAD && f.Mods[0].Kind == HI {
+			continue
+		}
 		if f.Op == ISETP { // UISETP is as ISETP from sm_80 on, on sm_75 too
 			if f.Archs&in75 != 0 {
 				continue
@@ -34,11 +37,11 @@ func (f Form) uniform(op Op) Form {
 	return f
 }
 
-// permuteForms are UPRMT, which has no modes.
+// permuteForms are UPRMT, which has no modes and no immediate as its third source.
 func permuteForms() []Form {
 	var forms []Form
 	for _, f := range shiftForms() {
-		if form := f.Opcode & 0xe00; f.Op == PRMT && (form == formRRR || form == formRIR || form == formRRI) {
+		if form := f.Opcode & 0xe00; f.Op == PRMT && (form == formRRR || form == formRIR) {
 			f.Mods = []ModField{off(PrmtMode, 72)}
 			forms = append(forms, f.uniform(UPRMT))
 		}

@@ -28,7 +28,7 @@ func warpWideForms() []Form {
 		f(B2R, 0x31c, PipeADU, true, []Slot{rd(w1), hidden(pd(always), false), hidden(number, false)},
 			only(B2RMode, Bits{78, 2}, 2, B2RWARP, ".WARP")),
 		f(R2B, 0x31e, PipeADU, true, []Slot{number, noReuse(regB("A", plain))},
-			mod(B2RMode, 78, 2, &enum{text: []string{"", bad, ".WARP"}})),
+			mod(B2RMode, 78, 2, &enum{text: []string{"", bad, ".WARP"}})).on(inAll &^ (in89 | in90)),
 	})
 }
 
