@@ -1,0 +1,155 @@
+package emu
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"math/bits"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"gpa/cubin"
+	"gpa/cubin/sass"
+)
+
+// TestLibraries looks for what compiled code has and the emulator refuses, in the device code below the folder that
+// GPA_SASS_LIBRARIES names, cubins and libraries that embed them:
+//
+//	GPA_SASS_LIBRARIES=DIR go test ./emu -run TestLibraries -v -timeout 1h
+//
+// Of each library and architecture it takes cubins from all over the file until they have GPA_SASS_SAMPLE instructions
+// (200,000 where it is not set). It prints, for each architecture, the instructions, the share that can be executed, and
+// the mnemonics that cannot, the most frequent first. It fails where one of them is not of [notExecuted].
+func TestLibraries(t *testing.T) {
+	dir := os.Getenv("GPA_SASS_LIBRARIES")
+	if dir == "" {
+		t.Skip("GPA_SASS_LIBRARIES is not set")
+	}
+	limit, err := strconv.Atoi(cmp.Or(os.Getenv("GPA_SASS_SAMPLE"), "200000"))
+	if err != nil {
+		t.Fatalf("GPA_SASS_SAMPLE: %v", err)
+	}
+	counts := make(map[sass.Arch]*census)
+	for _, a := range architectures {
+		counts[a] = &census{words: make(map[sass.Word]string), refused: make(map[string]int), examples: make(map[string]string)}
+	}
+	err = filepath.WalkDir(dir, func(file string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		return countFile(counts, file, limit)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, a := range architectures {
+		counts[a].report(t, a)
+	}
+}
+
+// notExecuted are the opcodes of libraries that the emulator decodes only: textures, surfaces, and what sm_90 has for groups of
+// warps, tensor maps and clusters of blocks.
+var notExecuted = map[sass.Op]bool{}
+
+// A census counts the instructions of one architecture.
+type census struct {
+	instructions int
+	words        map[sass.Word]string // why each word is refused
+	refused      map[string]int       // instructions, by mnemonic
+	examples     map[string]string    // one of each
+}
+
+// countFile counts the instructions of a file's cubins. Files without device code are passed over.
+func countFile(counts map[sass.Arch]*census, file string, limit int) error {
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	entries, err := cubin.Entries(data)
+	switch {
+	case errors.Is(err, cubin.ErrNotCubin):
+		return nil
+	case err != nil:
+		return fmt.Errorf("%s: %w", file, err)
+	}
+	slices.SortStableFunc(entries, func(a, b cubin.Entry) int { return cmp.Compare(a.SM, b.SM) })
+	for arch, c := range counts {
+		of := slices.DeleteFunc(slices.Clone(entries), func(e cubin.Entry) bool { return e.Kind != cubin.CubinEntry || sass.Arch(e.SM) != arch })
+		order := make([]int, len(of))
+		for i := range order {
+			order[i] = i
+		}
+		// The digits read backwards: the first numbers lie all over the file.
+		slices.SortFunc(order, func(a, b int) int { return cmp.Compare(bits.Reverse64(uint64(a)), bits.Reverse64(uint64(b))) })
+		for enough, k := c.instructions+limit, 0; k < len(order) && c.instructions < enough; k++ {
+			code, err := of[order[k]].Read()
+			if err == nil {
+				err = c.count(code)
+			}
+			if err != nil {
+				return fmt.Errorf("%s: sm_%d: %w", file, arch, err)
+			}
+		}
+	}
+	return nil
+}
+
+func (c *census) count(code []byte) error {
+	module, err := cubin.NewFile("entry", code)
+	if errors.Is(err, cubin.ErrNoCode) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	for _, code := range module.Codes {
+		c.instructions += len(code.Insts)
+		for i := range code.Insts {
+			in := &code.Insts[i]
+			word := sass.Word{Lo: in.Word.Lo, Hi: in.Word.Hi & (1<<41 - 1)} // without the control fields
+			why, ok := c.words[word]
+			if !ok {
+				why = whyRefused(*in)
+				c.words[word] = why
+				c.examples[why] = fmt.Sprintf("%016x_%016x %s", in.Word.Hi, in.Word.Lo, in.Text())
+			}
+			if why != "" {
+				c.refused[why]++
+			}
+		}
+	}
+	return nil
+}
+
+// whyRefused is the mnemonic of an instruction that the emulator does not execute, else empty.
+func whyRefused(in sass.Inst) string {
+	if in.Op == sass.OpNone {
+		return fmt.Sprintf("unknown word of opcode %#x", in.Word.Lo&0xfff)
+	}
+	if compilers[in.Op] == nil || refused(in) {
+		return in.Mnemonic()
+	}
+	return ""
+}
+
+func (c *census) report(t *testing.T, arch sass.Arch) {
+	if c.instructions == 0 {
+		return
+	}
+	sum := 0
+	for _, n := range c.refused {
+		sum += n
+	}
+	t.Logf("sm_%d: %d instructions, %.4f %% of them can be executed", arch, c.instructions, 100-100*float64(sum)/float64(c.instructions))
+	for _, why := range slices.SortedFunc(maps.Keys(c.refused), func(a, b string) int {
+		return cmp.Or(cmp.Compare(c.refused[b], c.refused[a]), strings.Compare(a, b))
+	}) {
+		t.Logf("sm_%d: %7d %s, as %s", arch, c.refused[why], why, c.examples[why])
+	}
+}
