@@ -29,6 +29,10 @@ func numberTypeOf(t uint16) numberType {
 		return numberType{intType: intType{bits: 8 << ((t - sass.TypeU8) / 2)}}
 	case sass.TypeS8, sass.TypeS16, sass.TypeS32, sass.TypeS64:
 		return numberType{intType: intType{bits: 8 << ((t - sass.TypeS8) / 2), signed: true}}
+	case sass.TypeU2, sass.TypeS2:
+		return numberType{intType: intType{bits: 2, signed: t == sass.TypeS2}}
+	case sass.TypeU4, sass.TypeS4:
+		return numberType{intType: intType{bits: 4, signed: t == sass.TypeS4}}
 	case sass.TypeF16:
 		return numberType{intType{bits: 16}, &formatF16}
 	case sass.TypeBF16:

@@ -91,12 +91,35 @@ func compileLoad(s space, run execFunc) compiler {
 		if at < 1 || int(o.mode) >= len(sizes) || in.Mod(sass.ZD) != 0 {
 			return unsupported(o)
 		}
-		if last := &in.Operands[len(in.Operands)-1]; last.Kind == sass.KindPred && last.Source && (last.Reg != sass.PT || last.Not) {
-			return fmt.Errorf("%s with a predicate behind the address is not supported", in.Mnemonic())
+		if in.Op == sass.LDG && destPredicate(&in.Operands[0]) != sass.PT {
+			return fmt.Errorf("%s with a predicate as a result is not supported", in.Mnemonic())
 		}
 		o.dst = p.dest(&in.Operands[at-1])
 		o.space, o.run = s, run
+		if last := &in.Operands[len(in.Operands)-1]; last.Kind == sass.KindPred && last.Source && (last.Reg != sass.PT || last.Not) {
+			o.pp, o.run = predicateOf(last), orZero(run)
+		}
 		return p.memoryOperand(o, at)
+	}
+}
+
+// orZero is a load with a predicate behind its address: where that is false, nothing is read and the result is zero. Compilers
+// do not write it. The hand-written matrix products of cuBLAS read the edges of matrices so, into registers that nothing has
+// cleared before and whose values they use in any case.
+func orZero(run execFunc) execFunc {
+	return func(w *warp, o *op) error {
+		mask := w.mask
+		without := mask &^ w.get(o.pp)
+		for k := range max(int(sizes[o.mode].bytes)/4, 1) {
+			row := w.row(o, k)
+			for m := without; m != 0; m &= m - 1 {
+				row[bits.TrailingZeros32(m)] = 0
+			}
+		}
+		w.mask = mask &^ without
+		err := run(w, o)
+		w.mask = mask
+		return err
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"gpa/cubin/sass"
 	"gpa/emu/arch"
 )
 
@@ -247,6 +248,35 @@ func TestScaledAddress(t *testing.T) {
 				LOP3.LUT R6, R0, 0x3, RZ, 0xc0, !PT
 				IMAD R6, R6, %#x, RZ
 				LDS.U R9, [R6%s+0x10]`, 16/bytes, scale), nil, func(thread uint32) uint32 { return thread % 4 })
+		})
+	}
+}
+
+// A predicate behind the address: what it is false for reads nothing, not even at a bad address, and gets zero.
+func TestLoadOrZero(t *testing.T) {
+	words := make([]uint32, 64)
+	for i := range words {
+		words[i] = uint32(i) + 100
+	}
+	for _, c := range []struct {
+		size string
+		want uint32 // where the predicate is true
+	}{{"", 104}, {".64", 104 + 105}, {".128", 104 + 105 + 106 + 107}, {".U8", 104}} {
+		eachOn(t, modelOf(sass.SM75), `
+			MOV R12, 0x7
+			MOV R13, 0x7
+			MOV R14, 0x7
+			MOV R15, 0x7
+			ISETP.LT.AND P1, PT, R0, 0xb, PT
+			SEL R2, R2, RZ, P1
+			LDG.E`+c.size+`.SYS R12, [R2+0x10], P1
+			IADD3 R9, R12, R13, R14
+			IADD3 R9, R9, R15, RZ`, words, func(thread uint32) uint32 {
+			rest := map[string]uint32{"": 21, ".U8": 21, ".64": 14}[c.size] // registers that the load leaves alone
+			if thread < 0xb {
+				return c.want + rest
+			}
+			return rest
 		})
 	}
 }

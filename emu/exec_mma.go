@@ -49,6 +49,8 @@ var mmaFactors = map[uint16]factor{
 	sass.TypeS8:   {8, func(v uint64) float64 { return float64(int8(v)) }},
 	sass.TypeU4:   {4, func(v uint64) float64 { return float64(v & 15) }},
 	sass.TypeS4:   {4, func(v uint64) float64 { return float64(int8(v<<4) >> 4) }},
+	sass.TypeE4M3: {8, func(v uint64) float64 { return formatE4M3.value(byte(v)) }},
+	sass.TypeE5M2: {8, func(v uint64) float64 { return formatE5M2.value(byte(v)) }},
 }
 
 // maxDepth is the largest depth of a product, but for those of bits.
@@ -62,6 +64,8 @@ func compileMMA(p *program, o *op) error {
 	case sass.IMMA:
 		m.a, m.b, m.result = mmaFactors[in.Mod(sass.SrcType)], mmaFactors[in.Mod(sass.SrcType2)], sass.TypeS32
 		m.sat = in.Mod(sass.Sat) != 0
+	case sass.QMMA:
+		m.a, m.b, m.result = mmaFactors[in.Mod(sass.SrcType)], mmaFactors[in.Mod(sass.SrcType2)], in.Mod(sass.DstType)
 	case sass.DMMA:
 		m.a, m.result, m.exact = mmaFactors[sass.TypeF64], sass.TypeF64, false
 		ok = ok && in.Mod(sass.Round) == sass.RoundRN
@@ -93,10 +97,30 @@ func (m *mma) operands(p *program, o *op) error {
 	if err := p.resolve(o, layoutABC, rawValue); err != nil {
 		return err
 	}
+	o.pp = addendPredicate(o.inst)
 	if o.dst != sinkRegister {
 		p.use(int(o.dst) + m.registers())
 	}
 	return nil
+}
+
+// addendPredicate is the uniform predicate of sm_86 and later without which C is taken as zero. Compilers do not write it; the
+// hand-written products of cuBLAS have it false in the first turn of their loops, whose accumulators nothing has cleared.
+func addendPredicate(in *sass.Inst) predicate {
+	if in.Arch < sass.SM86 {
+		return predicate{reg: sass.PT}
+	}
+	return predicateOf(&in.Operands[4])
+}
+
+// addend reads the registers of C.
+func (w *warp) addend(o *op, c []lanes) {
+	if w.get(o.pp) == 0 {
+		return
+	}
+	for k := range c {
+		c[k] = *w.word(&o.c, k)
+	}
 }
 
 func (m *mma) negate(f *factor) {
@@ -126,9 +150,7 @@ func (m *mma) run(w *warp, o *op) error {
 	m.gather(w, &o.a, m.a, m.tall, func(lane, r, k int, v float64) { t.a[lane>>2+8*(r%m.tall)][k] = v })
 	m.gather(w, &o.b, m.b, 1, func(lane, _, k int, v float64) { t.b[lane>>2][k] = v })
 	var c [8]lanes // read before D is written, which may be the same registers
-	for k := range m.registers() {
-		c[k] = *w.word(&o.c, k)
-	}
+	w.addend(o, c[:m.registers()])
 	for lane := range 32 {
 		m.results(w, o, &t, &c, lane)
 	}
@@ -216,6 +238,7 @@ func compileBMMA(p *program, o *op) error {
 	if err := p.resolve(o, layoutABC, rawValue); err != nil {
 		return err
 	}
+	o.pp = addendPredicate(o.inst)
 	if o.dst != sinkRegister {
 		p.use(int(o.dst) + 2*b.tall)
 	}
@@ -236,9 +259,7 @@ func (b *bitMMA) run(w *warp, o *op) error {
 		}
 	}
 	var c [4]lanes
-	for i := range 2 * b.tall {
-		c[i] = *w.word(&o.c, i)
-	}
+	w.addend(o, c[:2*b.tall])
 	for i := range 2 * b.tall {
 		d := w.out(o, i)
 		for lane := range d {

@@ -12,6 +12,7 @@ var tensorCompilers = map[sass.Op]compiler{
 	sass.MOVM: compileMOVM,
 	sass.IMMA: compileMMA,
 	sass.DMMA: compileMMA,
+	sass.QMMA: compileMMA,
 	sass.BMMA: compileBMMA,
 }
 

@@ -273,16 +273,23 @@ func executing(w *warp, f func(lane int)) {
 	}
 }
 
+// loadReference: where a predicate behind the address is false, zero is loaded.
 func loadReference(s space, generic bool) reference {
 	return func(x *memoryTest) (func(w *warp), bool) {
 		size := memorySizes[x.in.Mod(sass.Size)]
 		n := max(size, -size)
 		at := findOperand(&x.in, sass.KindMem)
 		list, ok := x.places(testAccess{at, s, generic, n})
+		zero := func(lane int) bool {
+			p := &x.in.Operands[len(x.in.Operands)-1]
+			return p.Kind == sass.KindPred && p.Source && x.w.preds[p.Reg]>>lane&1 == 0 != p.Not
+		}
 		return func(w *warp) {
 			executing(w, func(lane int) {
 				var data [16]byte
-				copy(data[:], list[lane].bytes)
+				if !zero(lane) {
+					copy(data[:], list[lane].bytes)
+				}
 				if size < 0 && data[n-1] >= 0x80 {
 					binary.LittleEndian.PutUint32(data[n:], allLanes)
 				}

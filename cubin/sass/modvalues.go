@@ -93,6 +93,8 @@ const (
 	TypeF32RN // of atomics: denormals are kept
 	TypeF32x2RN
 	TypeF32x4RN
+	TypeU2
+	TypeS2
 )
 
 // Values of Dir.

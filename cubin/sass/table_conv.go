@@ -162,9 +162,11 @@ func packForms() []Form {
 		f := Form{Archs: archs, Pipe: PipeALU, Operands: []Slot{rd(w1)}, Mods: []ModField{mod(DstType, 76, 2, types), source, saturating}}
 		pair := f
 		f.Op, f.Opcode, pair.Op, pair.Opcode = I2I, 0x038, I2IP, 0x039
-		pair.Mods = slices.Concat(f.Mods[:2], saturations, []ModField{off(SrcType2, 78)})
+		packed := &enum{text: append(slices.Clone(types.text), ".U2", ".S2", ".U4", ".S4"),
+			value: append(slices.Clone(types.value), TypeU2, TypeS2, TypeU4, TypeS4)}
+		pair.Mods = slices.Concat([]ModField{mod(DstType, 76, 3, packed), source}, saturations)
 		c := regC("C", plain)
-		c.Sel = &ModField{Bits: Bits{72, 2}, names: &halfByte}
+		c.Sel = &ModField{Bits: Bits{72, 2}, names: &enum{text: []string{"", ".H1", ".24", ".28"}}} // bits of C
 		return slices.Concat(unary(f, signedIn), binary(pair, formRIR, formRCR, plain, signedIn, c))
 	}
 	single := func(code int, typ uint16, text string, t traits) []Form {
@@ -215,6 +217,9 @@ func narrowForms() []Form {
 		constant(Fixed, 0, ".UNPACK_B_MERGE_C"), format(18))
 	narrowed.Operands[3] = shown
 	return slices.Concat(
+		// nvdisasm has no text for it on sm_75, but code of libraries uses it there.
+		rows(in75, traits{imm: float32s}, noC, only(DstType, Bits{76, 1}, 0, TypeF16, ""), off(Sat, 77), off(Relu, 75), off(Merge, 78),
+			constant(SrcType, TypeF32, ".PACK_AB"), round),
 		rows(in80|in86, traits{imm: float32s}, noC, finite, relu, halves("", ".BF16"), off(Merge, 78), constant(SrcType, TypeF32, ".PACK_AB"), round),
 		rows(hopper, traits{imm: float32s}, noC, finite, relu, halves(".F16", ".BF16"), off(Merge, 78), from, constant(Fixed, 0, ".PACK_AB"), round, format(0)),
 		rows(hopper, traits{imm: float32s}, shown, finite, relu, bytesOf, on(Merge, 78, ""), from, constant(Fixed, 0, ".PACK_AB_MERGE_C"), format(18)),

@@ -2,7 +2,7 @@ package sass
 
 import "slices"
 
-// tensorForms are the matrix multiply-accumulate of sm_70. Every step reads and writes one register pair of the
+// tensorForms are the matrix multiply-accumulate of sm_70, which some code for sm_75 uses. Every step reads and writes one register pair of the
 // accumulator.
 func tensorForms() []Form {
 	layout := func(s Slot, bit uint8) Slot {
@@ -25,7 +25,7 @@ func tensorForms() []Form {
 		{1, TypeF32, TypeF16, [2]string{".F32", ".F16"}, 4},
 		{5, TypeF32, TypeF32, [2]string{".F32", ".F32"}, 4},
 	} {
-		forms = append(forms, Form{Op: HMMA, Opcode: 0x236, Archs: in70, Pipe: PipeTensor, Variable: true, Operands: operands,
+		forms = append(forms, Form{Op: HMMA, Opcode: 0x236, Archs: in70 | in75, Pipe: PipeTensor, Variable: true, Operands: operands,
 			Mods: []ModField{
 				only(MmaShape, Bits{75, 1}, 0, Mma884, ".884"),
 				only(DstType, Bits{76, 1}, v.types&1, v.d, v.text[0]),
@@ -47,15 +47,15 @@ type product struct {
 	sparse  bool
 }
 
-// operands are D, A, B, C, from sm_86 on a uniform predicate, and behind them those of a sparse product: a register that
+// operands are D, A, B, C, from sm_86 on a uniform predicate without which C is taken as zero, and behind them those of a sparse product: a register that
 // says which two of four elements of A there are, with a bit of its own for the register-file cache, and which lanes of four
 // have it.
 func (p *product) operands(archs ArchSet, a, b, c Slot) []Slot {
 	d := rd(p.d)
 	scale := Slot{Name: "Pp", Kind: KindUPred, Show: never}
 	if archs&from86 != 0 {
-		scale = opaque(toUniform(predSource("Pp", Bits{87, 3}, 90)))
-		scale.Inverted = true
+		scale = toUniform(predSource("Pp", Bits{87, 3}, 90))
+		scale.Show, scale.Inverted = unlessPlain, true
 	}
 	operands := []Slot{d, a, b, c, scale}
 	if p.sparse {

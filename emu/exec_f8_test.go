@@ -1,0 +1,270 @@
+package emu
+
+import (
+	"fmt"
+	"math"
+	"math/big"
+	"math/rand/v2"
+	"testing"
+
+	"gpa/cubin/sass"
+)
+
+// f8Codes are the formats of 8 bits as the OCP's specification defines them: the value of a code with exponent E and
+// fraction M is 2^(E-bias)·1.M, or 2^(1-bias)·0.M where E is zero. NaN is S.1111.111 in E4M3; E5M2 is as IEEE 754 says.
+var f8Codes = map[string][256]float64{
+	"E4M3": f8Table(3, 7, func(exp, frac int) (float64, bool) { return math.NaN(), exp == 15 && frac == 7 }),
+	"E5M2": f8Table(2, 15, func(exp, frac int) (float64, bool) {
+		if frac == 0 {
+			return math.Inf(1), exp == 31
+		}
+		return math.NaN(), exp == 31
+	}),
+}
+
+func f8Table(bits, bias int, special func(exp, frac int) (float64, bool)) (table [256]float64) {
+	for code := range table {
+		exp, frac := code>>bits&(1<<(7-bits)-1), code&(1<<bits-1)
+		x, ok := special(exp, frac)
+		switch {
+		case ok:
+		case exp == 0:
+			x = math.Pow(2, float64(1-bias)) * float64(frac) / float64(int(1)<<bits)
+		default:
+			x = math.Pow(2, float64(exp-bias)) * (1 + float64(frac)/float64(int(1)<<bits))
+		}
+		table[code] = math.Copysign(x, 1-2*float64(code>>7))
+	}
+	return table
+}
+
+// nearestF8 looks for the finite number that is nearest to x, the even one of two, by trying all.
+func nearestF8(table *[256]float64, x float64) uint32 {
+	if x != x {
+		return 0x7f
+	}
+	best, distance := -1, new(big.Float)
+	for code := range 128 {
+		if v := table[code]; v-v == 0 {
+			d := new(big.Float).SetPrec(exactPrec).Sub(big.NewFloat(v), big.NewFloat(min(math.Abs(x), math.MaxFloat32)))
+			d.Abs(d)
+			if c := d.Cmp(distance); best < 0 || c < 0 || c == 0 && code&1 == 0 {
+				best, distance = code, d
+			}
+		}
+	}
+	if math.Signbit(x) {
+		best |= 0x80
+	}
+	return uint32(best)
+}
+
+// aroundF8 returns numbers of a format: any, near those of 8 bits, or between two of them.
+func aroundF8(r *rand.Rand, table *[256]float64, f *floatFormat) uint64 {
+	if r.IntN(4) == 0 {
+		return side{format: f, bits: f.exp + f.frac + 1}.random(r)
+	}
+	x, y := table[r.IntN(256)], table[r.IntN(256)]
+	if r.IntN(2) == 0 {
+		y = x
+	}
+	v := f.convert(&formatF64, math.Float64bits(x/2+y/2), roundRN)
+	return v + uint64(r.IntN(3)) - 1*uint64(r.IntN(2))&v
+}
+
+func TestF8Packing(t *testing.T) {
+	for name, table := range f8Codes {
+		for _, relu := range []string{"", ".RELU"} {
+			narrow := func(x float64) uint32 {
+				if relu != "" && math.Signbit(x) && x == x {
+					return 0
+				}
+				return nearestF8(&table, x)
+			}
+			for i, half := range []string{"", ".H1"} {
+				check := func(text string, f *floatFormat, value func(a, b uint32) (high, low float64)) {
+					onArchitectures(t, text, func(t *testing.T, a sass.Arch) {
+						r := rand.New(rand.NewPCG(8, 43))
+						w := newTestWarp(t, a, text)
+						for range 20 {
+							for lane := range 32 {
+								for n := 1; n <= 2; n++ {
+									v := aroundF8(r, &table, f)
+									if f == &formatF16 {
+										v = v&0xffff | aroundF8(r, &table, f)<<16
+									}
+									w.regs[n][lane] = uint32(v)
+								}
+								w.regs[3][lane] = r.Uint32()
+							}
+							w.runAll(t)
+							for lane := range 32 {
+								high, low := value(w.regs[1][lane], w.regs[2][lane])
+								want := narrow(low) | narrow(high)<<8 | w.regs[3][lane]>>(16*i)<<16
+								if got := w.regs[0][lane]; got != want {
+									t.Fatalf("%s of %g and %g: %08x, want %08x", text, high, low, got, want)
+								}
+							}
+						}
+					})
+				}
+				check(fmt.Sprintf("F2FP.SATFINITE%s.%s.F32.PACK_AB_MERGE_C R0, R1, R2, R3%s", relu, name, half), &formatF32,
+					func(a, b uint32) (float64, float64) {
+						return float64(math.Float32frombits(a)), float64(math.Float32frombits(b))
+					})
+				check(fmt.Sprintf("F2FP.SATFINITE%s.%s.F16.UNPACK_B_MERGE_C R0, R2, R3%s", relu, name, half), &formatF16,
+					func(_, b uint32) (float64, float64) { return f16ToF64(uint16(b >> 16)), f16ToF64(uint16(b)) })
+			}
+		}
+	}
+}
+
+// Numbers of 8 bits are f16 as they are; NaNs become the one that PTX documents for f16.
+func TestF8Unpacking(t *testing.T) {
+	for name, table := range f8Codes {
+		for _, relu := range []string{"", ".RELU"} {
+			widen := func(code uint32) uint32 {
+				x := table[code&255]
+				switch {
+				case x != x:
+					return 0x7fff
+				case relu != "" && math.Signbit(x):
+					return 0
+				}
+				return uint32(formatF16.convert(&formatF64, math.Float64bits(x), roundRZ))
+			}
+			for i, half := range []string{"", ".H1"} {
+				text := fmt.Sprintf("F2FP%s.F16.%s.UNPACK_B R0, R1%s", relu, name, half)
+				checkLanes(t, text, side{bits: 32}, func(a, _, _ uint32) uint32 {
+					a >>= 16 * i
+					return widen(a) | widen(a>>8)<<16
+				})
+			}
+		}
+	}
+}
+
+// A tf32 is a f32 whose last 13 bits are zero.
+func TestTF32(t *testing.T) {
+	f := &floatFormat{exp: 8, frac: 10, nan: 0x3ffff}
+	for mode, name := range map[rounding]string{roundRN: "", roundRZ: ".RZ"} {
+		for _, relu := range []string{"", ".RELU"} {
+			text := fmt.Sprintf("F2FP%s.TF32.F32.PACK_B%s R0, R1", relu, name)
+			checkLanes(t, text, side{format: &formatF32, bits: 32}, func(a, _, _ uint32) uint32 {
+				x := math.Float32frombits(a)
+				switch {
+				case x != x:
+					return nanF32
+				case relu != "" && math.Signbit(float64(x)):
+					return 0
+				}
+				return uint32(f.convert(&formatF32, uint64(a), mode)) << 13
+			})
+		}
+	}
+}
+
+// PTX ISA, cvt.pack: the results of a and b, clamped, and above them the lower bits of c.
+func TestPackedClampedIntegers(t *testing.T) {
+	for _, c := range []struct {
+		name      string
+		low, high int64
+		bits      uint
+		c         string
+	}{
+		{"U8", 0, 255, 8, "R3"}, {"S8", -128, 127, 8, "R3"}, {"U16", 0, 65535, 16, "RZ"}, {"S16", -32768, 32767, 16, "RZ"},
+		{"U4", 0, 15, 4, "R3.24"}, {"S4", -8, 7, 4, "R3.24"}, {"U2", 0, 3, 2, "R3.28"}, {"S2", -2, 1, 2, "R3.28"},
+	} {
+		want := func(relu bool) func(a, b, d uint32) uint32 {
+			return func(a, b, d uint32) uint32 {
+				clamp := func(v uint32) uint32 {
+					x := max(c.low, min(c.high, int64(int32(v))))
+					if relu {
+						x = max(x, 0)
+					}
+					return uint32(x) & uint32(1<<c.bits-1)
+				}
+				r := uint64(clamp(a))<<c.bits + uint64(clamp(b))
+				if c.bits < 16 {
+					r += uint64(d) << (2 * c.bits)
+				}
+				return uint32(r)
+			}
+		}
+		edges := side{bits: 32}
+		checkLanes(t, fmt.Sprintf("I2IP.%s.S32.SAT R0, R1, R2, %s", c.name, c.c), edges, want(false))
+		checkLanes(t, fmt.Sprintf("I2IP.%s.S32.SATRELU R0, R1, R2, %s", c.name, c.c), edges, want(true))
+	}
+}
+
+// Products of 8-bit numbers, with the sum rounded once.
+func TestF8MMA(t *testing.T) {
+	for _, types := range [][2]string{{"E4M3", "E4M3"}, {"E4M3", "E5M2"}, {"E5M2", "E4M3"}, {"E5M2", "E5M2"}} {
+		for _, c := range []struct {
+			name  string
+			shape mmaCase
+			to    *floatFormat
+		}{
+			{"QMMA.16816.F16", tallMMA(4, 1, 8, 16), &formatF16}, {"QMMA.16816.F32", tallMMA(4, 1, 8, 32), &formatF32},
+			{"QMMA.16832.F16", tallMMA(4, 2, 8, 16), &formatF16}, {"QMMA.16832.F32", tallMMA(4, 2, 8, 32), &formatF32},
+		} {
+			tables := [2][256]float64{f8Codes[types[0]], f8Codes[types[1]]}
+			text := fmt.Sprintf("%s.%s.%s%s", c.name, types[0], types[1], immaOperands)
+			random := func(r *rand.Rand, f *fragment) uint64 {
+				if f.register == mmaC {
+					return nearOne(r, c.to)
+				}
+				for { // no infinities, no NaNs, and nothing large in halves
+					v := r.Uint64() & 0xff
+					if x := math.Abs(tables[0][v]) + math.Abs(tables[1][v]); x < 64 {
+						return v
+					}
+				}
+			}
+			value := func(n int) func(v uint64) *big.Float {
+				return func(v uint64) *big.Float { return new(big.Float).SetPrec(exactPrec).SetFloat64(tables[n][v]) }
+			}
+			runMMA(t, text, c.shape, random, func(w *warp) func(row, column int, addend, got uint64) error {
+				m := gather(w, &c.shape, value(0), value(1))
+				return func(row, column int, addend, got uint64) error {
+					sum := valueOf(c.to, addend)
+					for k := range c.shape.depth {
+						sum.Add(sum, new(big.Float).SetPrec(exactPrec).Mul(m.a[row][k], m.b[column][k]))
+					}
+					if sum.Sign() != 0 && !checkRounded(c.to, sum, got, roundRN) {
+						return fmt.Errorf("%#x is not %g rounded", got, sum)
+					}
+					return nil
+				}
+			})
+		}
+	}
+}
+
+// With a false uniform predicate C counts as zero, whatever is in its registers.
+func TestMMAWithoutAddend(t *testing.T) {
+	for _, c := range []struct {
+		text  string
+		archs []sass.Arch
+	}{
+		{"QMMA.16832.F32.E4M3.E4M3 R0, R8.ROW, R24.COL, R32, UP1", []sass.Arch{sass.SM89}},
+		{"HMMA.16816.F32 R0, R8, R24, R32, UP1", []sass.Arch{sass.SM86, sass.SM89, sass.SM90}},
+		{"IMMA.16832.S8.S8 R0, R8.ROW, R24.COL, R32, UP1", []sass.Arch{sass.SM86, sass.SM89, sass.SM90}},
+		{"DMMA.16x8x16 R0, R8, R24, R32, UP1", []sass.Arch{sass.SM90}},
+	} {
+		const addend = 0x40100000 // A and B are zero
+		for _, a := range c.archs {
+			for p, want := range []uint32{0, addend} {
+				w := newTestWarp(t, a, c.text)
+				for n := range 8 {
+					w.regs[mmaC+n] = *broadcast(addend)
+				}
+				w.preds[uniformPredicate(1)] = -uint32(p)
+				w.runAll(t)
+				if got := w.regs[1]; got != *broadcast(want) {
+					t.Errorf("sm_%d: %s, UP1 %d: %#x", a, c.text, p, got)
+				}
+			}
+		}
+	}
+}
