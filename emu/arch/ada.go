@@ -13,8 +13,8 @@ func ada() *Model {
 	m.Pipes[Tensor].Interval.Source = adaPaper + ": 512 multiply-adds a clock and SM; HMMA.16816"
 	m.Shared.Banks.Source, m.Shared.BankSize.Source = f.guide(), f.guide()
 	m.L1.Unified.Source = adaPaper
-	m.L1.Reserved = Figure{40 << 10, "bytes", "fitted: capacity near 88 kB, " + rrzeL40}
-	m.L1.Ways = Figure{2, "ways", "fitted: the latency rises from 87 to 146 kB, " + rrzeL40}
+	m.L1.Reserved = Figure{36 << 10, "bytes", "fitted: the latency rises in steps from 86 KiB to 146 KiB, " + rrzeL40}
+	m.L1.Ways = Figure{2, "ways", "fitted: as Reserved"}
 	m.L1.Pending.Source = takenGA + ", " + m.L1.Pending.Source
 	m.L2.Partitions.Source = "one latency up to the capacity, " + rrzeL40
 	m.L2.Ways = Figure{24, "ways", "fitted: a power of two of sets"}

@@ -16,8 +16,8 @@ func hopper() *Model {
 	m.Pipes[Tensor] = Pipe{Interval: Figure{8, "cycles", "fitted: half of the rate of WGMMA, " + hopperPaper + "; HMMA.16816"}}
 	m.Shared.Banks.Source, m.Shared.BankSize.Source = f.guide(), f.guide()
 	m.L1.Unified = Figure{256 << 10, "bytes", hopperPaper}
-	m.L1.Reserved = Figure{42 << 10, "bytes", "fitted: capacity near 214 kB, " + rrzeGH200}
-	m.L1.Ways = Figure{3, "ways", "fitted: the latency rises from 213 to 316 kB, " + rrzeGH200}
+	m.L1.Reserved = Figure{42 << 10, "bytes", "fitted: capacity near 213 KiB, " + rrzeGH200}
+	m.L1.Ways = Figure{2, "ways", "fitted: the latency rises from 213 to 316 kB, " + rrzeGH200}
 	m.L2.Partitions.Source = "latency of two plateaus, " + rrzeGH200
 	m.L2.Far = Figure{40, "cycles", "fitted: mean of 488 to 520 cycles between 38 and 56 MB, half of it from DRAM, " + rrzeGH200}
 	m.L2.PortWidth = Figure{64, "bytes a cycle", hopperPaper}

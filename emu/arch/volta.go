@@ -21,10 +21,10 @@ func volta() *Model {
 		},
 		L1: L1{
 			Unified:  Figure{128 << 10, "bytes", voltaPaper},
-			Reserved: Figure{6 << 10, "bytes", "fitted: capacity of 121 KiB, " + rrze},
+			Reserved: Figure{7 << 10, "bytes", "fitted: the latency rises from 121 KiB on, " + rrze},
 			Line:     Figure{128, "bytes", jia},
 			Sector:   Figure{32, "bytes", jia},
-			Ways:     Figure{4, "ways", "fitted: the latency rises from 121 to 161 KiB, " + rrze},
+			Ways:     Figure{3, "ways", "fitted: the latency rises from 121 to 161 KiB, " + rrze},
 			Pending:  Figure{2048, "sectors", accelSim + ": 512 miss status holding registers of a line each"},
 			Outgoing: Figure{2048, "sectors", "fitted: as Pending; see Turing"},
 		},
