@@ -21,7 +21,7 @@ func volta() *Model {
 		},
 		L1: L1{
 			Unified:  Figure{128 << 10, "bytes", voltaPaper},
-			Reserved: Figure{7 << 10, "bytes", "fitted: the latency rises from 121 KiB on, " + rrze},
+			Reserved: Figure{13 << 9, "bytes", "fitted: 120.8 KiB are held, " + rrze},
 			Line:     Figure{128, "bytes", jia},
 			Sector:   Figure{32, "bytes", jia},
 			Ways:     Figure{3, "ways", "fitted: the latency rises from 121 to 161 KiB, " + rrze},
