@@ -18,6 +18,9 @@ func TestEveryRowHasGolden(t *testing.T) {
 				words = append(words, g.word)
 			}
 			for _, f := range without(arch, words) {
+				if arch == sass.SM75 && f.Op == sass.F2FP {
+					continue // nvdisasm accepts it and prints nothing
+				}
 				t.Errorf("%s %#03x: no golden: run this package's tests with -update and NVDISASM", f.Op, f.Opcode)
 			}
 		})

@@ -216,14 +216,16 @@ func narrowForms() []Form {
 	narrowed := one(regB("B", plain), finite, relu, bytesOf, only(SrcType, Bits{73, 2}, 1, TypeF16, ".F16"), off(Merge, 78),
 		constant(Fixed, 0, ".UNPACK_B_MERGE_C"), format(18))
 	narrowed.Operands[3] = shown
+	// nvdisasm accepts it on sm_75 without a word of text. Libraries for sm_75 have it.
+	turing := f.with(f.Opcode|formRRR, []Slot{rd(w1), regA(plain), regB("B", plain), noC})
+	turing.Archs, turing.Mods = in75, []ModField{off(Sat, 77), off(Relu, 75), only(DstType, Bits{76, 1}, 0, TypeF16, ""), off(Merge, 78),
+		constant(SrcType, TypeF32, ".PACK_AB"), round}
 	return slices.Concat(
-		// nvdisasm has no text for it on sm_75, but code of libraries uses it there.
-		rows(in75, traits{imm: float32s}, noC, only(DstType, Bits{76, 1}, 0, TypeF16, ""), off(Sat, 77), off(Relu, 75), off(Merge, 78),
-			constant(SrcType, TypeF32, ".PACK_AB"), round),
 		rows(in80|in86, traits{imm: float32s}, noC, finite, relu, halves("", ".BF16"), off(Merge, 78), constant(SrcType, TypeF32, ".PACK_AB"), round),
 		rows(hopper, traits{imm: float32s}, noC, finite, relu, halves(".F16", ".BF16"), off(Merge, 78), from, constant(Fixed, 0, ".PACK_AB"), round, format(0)),
 		rows(hopper, traits{imm: float32s}, shown, finite, relu, bytesOf, on(Merge, 78, ""), from, constant(Fixed, 0, ".PACK_AB_MERGE_C"), format(18)),
 		[]Form{
+			turing,
 			one(regB("B", plain), relu, only(DstType, Bits{76, 1}, 1, TypeTF32, ".TF32"), from, on(Merge, 78, ""),
 				constant(Fixed, 0, ".PACK_B"), round, format(9)),
 			one(regB("B", plain), relu, opened, unpacked, constant(Fixed, 0, ".UNPACK_B"), format(8)),
