@@ -33,7 +33,7 @@ func Analyze(l *profiler.Launch, module *cubin.File, opt Options) (*Result, erro
 	if err != nil {
 		return nil, fmt.Errorf("blaming %s: %w", l.Kernel, err)
 	}
-	units, err := linkUnits(module, r.Graphs, sampledSections(groups))
+	units, err := linkUnits(module, r.Graphs, executedSections(l, len(module.Codes)))
 	if err != nil {
 		return nil, fmt.Errorf("blaming %s: %w", l.Kernel, err)
 	}

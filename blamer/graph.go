@@ -89,7 +89,7 @@ type Result struct {
 	Launch *profiler.Launch
 	Module *cubin.File
 	Model  *arch.Model
-	Graphs []*cfg.Graph // by code index; nil for sections without samples that no other one calls
+	Graphs []*cfg.Graph // by code index; nil for sections that were not executed and that no other one calls
 	Blames []Blame      // by def, use, class and detail
 	Exact  bool         // blamed are the true producers, where the profile knows them
 

@@ -1,6 +1,7 @@
 package blamer_test
 
 import (
+	"fmt"
 	"math"
 	"testing"
 
@@ -48,6 +49,41 @@ func TestPadding(t *testing.T) {
 				t.Errorf("%v %+v: %g of 7 samples blamed", reason, opt, sum)
 			}
 		}
+	}
+}
+
+// TestFunctionWithoutSamples blames in a kernel whose callee has no samples, in its section or in one of its own, and in a callee whose
+// kernel has none.
+func TestFunctionWithoutSamples(t *testing.T) {
+	for _, c := range []struct{ name, use, load, want string }{
+		{"the callee has none", "// long_scoreboard=10", "", "0:0>0:2 global_memory 10"},
+		{"the caller has none", "", "// long_scoreboard=10", "0:0>1:0 global_memory 10"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p := sasstest.New(t, `
+				[B------:R-:W0:-:S01] LDG.E.SYS R8, [R2] ; // executed=10
+				CALL.REL.NOINC `+"`(f)"+` ; // executed=10
+				[B0-----:R-:W-:-:S01] FADD R6, R8, R5 ; `+c.use+`
+				EXIT ;
+				.function f device
+				f: [B0-----:R-:W-:-:S01] @P0 FADD R4, R8, R9 ; `+c.load+`
+				RET.REL.NODEC R20 `+"`(f)"+` ;`)
+			if c.use != "" { // the wait in the callee comes first
+				p.Module.Codes[0].Insts[4].Control.WaitMask = 0
+			}
+			p.Split()
+			r, err := blamer.Analyze(p.Launch, p.Module, blamer.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			for _, b := range r.Blames {
+				got = append(got, fmt.Sprintf("%d:%d>%d:%d %v %g", b.Def.Code, b.Def.Inst, b.Use.Code, b.Use.Inst, b.Detail, b.Count))
+			}
+			if len(got) != 1 || got[0] != c.want {
+				t.Errorf("%q, want %q", got, c.want)
+			}
+		})
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"gpa/cubin"
 	"gpa/cubin/cfg"
 	"gpa/cubin/sass"
+	"gpa/profiler"
 )
 
 // A unit is the code that slices go through together: a section, or several that call each other. Linked device code has a section
@@ -129,12 +130,21 @@ func (u *unit) groups(all []group) []group {
 	return list
 }
 
-// sampledSections lists the sections that groups are of, in order.
-func sampledSections(groups []group) []int {
+// executedSections lists the sections that a launch has samples or executions of, in order.
+func executedSections(l *profiler.Launch, sections int) []int {
+	executed := make([]bool, sections)
+	for i := range l.Samples {
+		executed[l.Samples[i].Code] = true
+	}
+	for _, c := range l.PCs {
+		if c.Code >= 0 && c.Code < sections && c.Executions > 0 {
+			executed[c.Code] = true
+		}
+	}
 	var list []int
-	for _, g := range groups {
-		if n := len(list); n == 0 || list[n-1] != g.code {
-			list = append(list, g.code)
+	for code, is := range executed {
+		if is {
+			list = append(list, code)
 		}
 	}
 	return list
