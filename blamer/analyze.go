@@ -19,6 +19,8 @@ type Options struct {
 	Exact bool
 	// Plain uses the rules of the paper and nothing else.
 	Plain bool
+	// Without leaves rules out, to see what each of them is worth.
+	Without []Rule
 }
 
 // Analyze blames the stalls of a launch. The module is the one that the launch's samples refer to. It fails where the

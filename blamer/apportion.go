@@ -18,7 +18,7 @@ type edge struct {
 
 // edges returns the sources of a dependency stall with their shares, which add up to 1.
 func (a *analysis) edges(g *group) []edge {
-	if g.reason == stall.Wait && !a.plain {
+	if g.reason == stall.Wait && !a.plain && !slices.Contains(a.opt.Without, FixedLatency) {
 		a.rule = FixedLatency
 		return a.waitSources(g.inst)
 	}

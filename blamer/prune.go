@@ -1,6 +1,8 @@
 package blamer
 
 import (
+	"slices"
+
 	"gpa/cubin/sass"
 	"gpa/emu/stall"
 )
@@ -9,26 +11,38 @@ import (
 func (a *analysis) prune(deps []dependency, reason stall.Reason) []dependency {
 	a.rule = NoSource
 	a.decide(OnlySource, deps)
-	kept := a.filter(deps, func(d dependency) bool { return a.opcodeRule(d, reason) })
-	a.decide(OpcodeRule, kept)
-	if !a.plain {
-		kept = a.filter(kept, func(d dependency) bool { return a.waitRule(d, reason) })
-		a.decide(WaitRule, kept)
-		kept = a.filter(kept, a.executionRule)
-		a.decide(ExecutionRule, kept)
+	for _, s := range []struct {
+		rule   Rule
+		beyond bool // the paper's rules do not have it
+		apply  func([]dependency) []dependency
+	}{
+		{OpcodeRule, false, a.each(func(d dependency) bool { return a.opcodeRule(d, reason) })},
+		{WaitRule, true, a.each(func(d dependency) bool { return a.waitRule(d, reason) })},
+		{ExecutionRule, true, a.each(a.executionRule)},
+		{DominatorRule, false, a.byResource(a.dominatorRule)},
+		{LatencyRule, false, a.byResource(a.latencyRule)},
+		{OrderRule, true, func(deps []dependency) []dependency { return a.orderRule(deps, reason) }},
+	} {
+		if s.beyond && a.plain || slices.Contains(a.opt.Without, s.rule) {
+			continue
+		}
+		deps = s.apply(deps)
+		a.decide(s.rule, deps)
 	}
-	kept = a.pathRule(kept, a.dominatorRule)
-	a.decide(DominatorRule, kept)
-	kept = a.pathRule(kept, a.latencyRule)
-	a.decide(LatencyRule, kept)
-	if !a.plain {
-		kept = a.orderRule(kept, reason)
-		a.decide(OrderRule, kept)
-	}
-	if severalDefs(kept) {
+	if severalDefs(deps) {
 		a.rule = Apportioned
 	}
-	return kept
+	return deps
+}
+
+// each makes a step of prune of a rule that looks at one dependency.
+func (a *analysis) each(keep func(dependency) bool) func([]dependency) []dependency {
+	return func(deps []dependency) []dependency { return a.filter(deps, keep) }
+}
+
+// byResource makes one of a rule that looks at all definitions of a resource.
+func (a *analysis) byResource(rule func(use int, r sass.Resource, defs []int) []bool) func([]dependency) []dependency {
+	return func(deps []dependency) []dependency { return a.pathRule(deps, rule) }
 }
 
 // decide notes the rule after which a single source was left for the first time.

@@ -3,12 +3,14 @@ package main
 import (
 	"encoding/json"
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
+	"gpa/blamer"
 	"gpa/cubin/sass"
 	"gpa/emu/stall"
 	"gpa/reports"
@@ -126,4 +128,86 @@ func TestBlameListings(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestBlameRules holds that raising coverage does not lower agreement: each rule that narrows down the sources of stalls, added to those
+// before it, leaves no fewer samples on their producers and no fewer instructions with a single dependency, and so does each beside all
+// others. -v prints what they are worth.
+func TestBlameRules(t *testing.T) {
+	list := []struct{ arch, name string }{{"sm_70", "graph"}, {"sm_80", "sort"}, {"sm_90", "frozen"}}
+	if *allBlame {
+		list = []struct{ arch, name string }{{"sm_70", ""}, {"sm_80", ""}, {"sm_90", ""}}
+	}
+	rules := []blamer.Rule{
+		blamer.FixedLatency, blamer.OpcodeRule, blamer.WaitRule, blamer.ExecutionRule, blamer.DominatorRule, blamer.LatencyRule, blamer.OrderRule,
+	}
+	for _, c := range list {
+		t.Run(c.arch+" "+c.name, func(t *testing.T) {
+			var alternatives [][]blamer.Rule
+			for i := range rules {
+				alternatives = append(alternatives, rules[i:], rules[i:i+1])
+			}
+			found := blameWithout(t, c.arch, "../../kernels/"+c.name, append(alternatives, nil))
+			all := found[len(found)-1]
+			for i, rule := range rules {
+				before, without := found[2*i], found[2*i+1]
+				after := all
+				if i+1 < len(rules) {
+					after = found[2*(i+1)]
+				}
+				t.Logf("%-13v %s; beside the others: %s", rule, gain(before, after), gain(without, all))
+				if worse(before, after) || worse(without, all) {
+					t.Errorf("the rule %v: agreement and coverage %s, beside the others %s", rule, gain(before, after), gain(without, all))
+				}
+			}
+		})
+	}
+}
+
+// gain says what a rule adds.
+func gain(from, to reports.BlameSummary) string {
+	return fmt.Sprintf("agreement %.2f -> %.2f %%, coverage %.2f -> %.2f %%", 100*from.Agreement, 100*to.Agreement, 100*from.SingleDependencyAfter, 100*to.SingleDependencyAfter)
+}
+
+// worse reports whether a rule costs agreement, or more than a few instructions of all their single dependency.
+func worse(from, to reports.BlameSummary) bool {
+	return to.Agreement < from.Agreement-1e-9 || to.SingleDependencyAfter < from.SingleDependencyAfter-5e-4
+}
+
+// blameWithout profiles every launch file under a folder and blames it without each of the lists of rules. It returns the sums.
+func blameWithout(t *testing.T, arch, folder string, without [][]blamer.Rule) []reports.BlameSummary {
+	t.Helper()
+	files, err := filesNamed(folder, launchFileName)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := new(evaluateFlags)
+	f.compare.gpu = arch
+	sums := make([]reports.BlameEvaluation, len(without))
+	for _, file := range files {
+		launches, err := f.blameLaunches(t.Context(), file)
+		if f.leftOut(err) {
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range without {
+			var again []*blamer.Result
+			for _, l := range launches {
+				r, err := blamer.Analyze(l.Launch, l.Module, blamer.Options{Without: without[i]})
+				if err != nil {
+					t.Fatal(err)
+				}
+				again = append(again, r)
+			}
+			sums[i].Add(file, again)
+		}
+	}
+	var list []reports.BlameSummary
+	for i := range sums {
+		sums[i].Sum()
+		list = append(list, sums[i].Summary)
+	}
+	return list
 }
