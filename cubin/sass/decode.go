@@ -80,19 +80,22 @@ func (i *Inst) decodeOperand(o *Operand, s *Slot, w Word) bool {
 		if s.next && o.UReg != URZ {
 			o.UReg++
 		}
-		if o.Reg == RZ && !s.signedOffset() { // an absolute address
+		if s.unsignedOffset(o) { // an absolute address
 			o.Offset = int32(raw)
+		}
+		if s.Format == words {
+			o.Offset *= 4
 		}
 	case KindConst:
 		if s.URegAt.N != 0 {
 			o.UReg = uint8(w.bits(s.URegAt))
 		}
 		o.Reg, o.Bank = RZ, uint8(w.bits(s.Bank))
-		if o.Offset = int32(signExtend(raw, s.Bits.N)); s.Descriptor {
-			o.Offset = int32(raw)
-		}
 		if s.Base.N != 0 {
 			o.Reg = uint8(w.bits(s.Base))
+		}
+		if o.Offset = int32(signExtend(raw, s.Bits.N)); s.Descriptor && o.Reg == RZ {
+			o.Offset = int32(raw)
 		}
 		if s.Format != bytes {
 			o.Offset *= 4
@@ -125,6 +128,9 @@ func (s *Slot) legal(arch Arch, o *Operand) bool {
 	}
 	switch s.Kind {
 	case KindMem:
+		if s.style.own() && s.Base.N != 0 && o.Reg == RZ { // the sign of an attribute's address means nothing
+			return s.Bits.N > 0 && o.Offset>>10 == 0
+		}
 		return s.Show != never || o.Reg == RZ
 	case KindScoreboard:
 		return s.Show == never || o.Reg < numScoreboards
@@ -161,9 +167,14 @@ func (s *Slot) targetWords(raw uint64) int64 {
 	return signExtend(raw, s.Bits.N+s.Bits2.N)
 }
 
-// signedOffset reports whether the offset of an address has a sign even without a register.
-func (s *Slot) signedOffset() bool {
-	return s.sign == signAlways || s.sign == signByUniform && s.URegAt.N != 0
+// unsignedOffset reports whether the offset of an address has no sign: that of an absolute address, to which no uniform
+// register may be added, has none.
+func (s *Slot) unsignedOffset(o *Operand) bool {
+	if s.style == bufferAddress {
+		return true
+	}
+	signed := s.sign == signAlways || s.sign == signByUniform && s.URegAt.N != 0
+	return o.Reg == RZ && !signed
 }
 
 // address turns the field of a code address into the address, or the distance where the format is one.

@@ -77,7 +77,14 @@ func (i *Inst) encodeOperand(w Word, o *Operand, s *Slot) (Word, error) {
 	}
 	switch s.Kind {
 	case KindMem:
-		raw, fits = offsetBits(int64(o.Offset), s.Bits.N, o.Reg == RZ && !s.signedOffset())
+		n := int64(o.Offset)
+		if s.Format == words {
+			if n%4 != 0 {
+				return w, fmt.Errorf("offset %#x is no multiple of 4", n)
+			}
+			n /= 4
+		}
+		raw, fits = offsetBits(n, s.Bits.N, s.unsignedOffset(o))
 		fits = fits && (o.UReg == URZ || uint64(o.UReg) <= s.URegAt.max())
 		if w = w.with(s.Base, uint64(o.Reg)); !s.next {
 			w = w.with(s.URegAt, uint64(o.UReg))
@@ -92,7 +99,7 @@ func (i *Inst) encodeOperand(w Word, o *Operand, s *Slot) (Word, error) {
 			}
 			n /= 4
 		}
-		raw, fits = offsetBits(n, s.Bits.N, s.Descriptor)
+		raw, fits = offsetBits(n, s.Bits.N, s.Descriptor && o.Reg == RZ)
 		fits = fits && uint64(o.Bank) <= s.Bank.max()
 		w = w.with(s.Base, uint64(o.Reg)).with(s.Bank, uint64(o.Bank)).with(s.URegAt, uint64(o.UReg))
 	case KindImm, KindSReg:

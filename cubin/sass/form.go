@@ -48,6 +48,7 @@ const (
 	from75   = from80 | in75
 	from80   = from86 | in80
 	from86   = in86 | in89 | in90
+	before86 = in70 | in75 | in80
 	before90 = inAll &^ in90
 )
 
@@ -158,6 +159,7 @@ type Slot struct {
 	sign       sign // of the offset of an address without a register
 	URegAt     Bits // uniform register of an address: a summand, or a descriptor where Descriptor is set
 	Descriptor bool
+	style      addressStyle
 	next       bool  // the descriptor is in the uniform register behind the one at URegAt, which is another operand's
 	Reuse      uint8 // number of the source slot in the register-file cache: 1 A, 2 B, 3 C, 0 for none
 	Inverted   bool  // the number of the register is stored with all bits inverted
@@ -169,6 +171,7 @@ type Slot struct {
 	DefaultNot bool
 	names      *enum  // spelling of an immediate that is a name
 	behind     bool   // printed where the operand before is
+	ofUniform  bool   // printed where the address before it has a uniform register
 	opaque     bool   // see Inst.Opaque: the operand, unless it has its default
 	join       string // what separates the operand from the one before; ", " where empty
 }
@@ -182,6 +185,21 @@ const (
 	signAlways
 	signNever
 )
+
+// addressStyle says how the addresses of what is no memory of compute kernels print.
+type addressStyle uint8
+
+const (
+	memoryAddress      addressStyle = iota // [R4+0x10]
+	attributeAddress                       // a[0x10], a[R4+0x10], a[UR4+0x10], a[URZ+0x10]
+	coefficientAddress                     // a[0x10], a[UR4+0x10], a[URZ]
+	bareAddress                            // R4, 0x10
+	headerAddress                          // [0x10], [UR4+0x10]
+	bufferAddress                          // [R4+0x8000]: as in memory, but the offset has no sign
+)
+
+// own reports whether the style prints in a way of its own.
+func (a addressStyle) own() bool { return a != memoryAddress && a != bufferAddress }
 
 // show says when an operand is printed.
 type show uint8
@@ -211,6 +229,7 @@ const (
 	distance                    // a distance in units of 4 bytes
 	bitSet                      // {3,1,0}
 	bytes                       // of a constant: its offset counts bytes, not words
+	words                       // of an address: its offset counts words, not bytes
 )
 
 // widthRule says how many 32-bit registers an operand spans.

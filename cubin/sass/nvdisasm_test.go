@@ -92,6 +92,11 @@ var undefined = []struct {
 	{0, 0, regexp.MustCompile(`^ATOMS\.CAS `), "nvdisasm ignores bits of the operation"},
 	{sass.SM70, 0, regexp.MustCompile(`^ATOM\.CAS\.EU`), "an order that nvdisasm has no name for and ignores"},
 	{0, 91, regexp.MustCompile(`^(CALL|RET)\.REL\.\w+ UR`), "no compiler calls by a distance in uniform registers"},
+	{0, 50, regexp.MustCompile(`^(AL2P|ALD|AST)[.\w]* .*?(a\[|, )0x`), "nvdisasm ignores the sign of an attribute's address"},
+	{sass.SM70, 77, regexp.MustCompile(`^(ALD|AST)`), "nvdisasm ignores .PHYS beside .P"},
+	{sass.SM75, 77, regexp.MustCompile(`^(ALD|AST)`), "nvdisasm ignores .PHYS beside .P and where there is no register"},
+	{sass.SM70, 0, regexp.MustCompile(`^OUT\.FINAL`), "nvdisasm ignores the registers that .FINAL has no use for"},
+	{sass.SM75, 0, regexp.MustCompile(`^OUT\.FINAL`), "nvdisasm ignores the registers that .FINAL has no use for"},
 }
 
 func isUndefined(arch sass.Arch, w sass.Word, text string) bool {

@@ -217,6 +217,42 @@ const (
 	SURED  // address, B, bank, header
 	PMTRIG // [Pp], events
 
+	// Shaders: attributes of vertices and primitives, interpolation, pixels. Nothing executes these.
+	AL2P    // Rd, address: the physical address of an attribute
+	ALD     // Rd, address, [vertex]
+	AST     // address, B, [vertex]
+	IPA     // Rd, [Pd], address, [offset]
+	ISBERD  // Rd, address
+	ISBEWR  // address, B
+	KILL    // [Pp]
+	LDTRAM  // Rd, address
+	OUT     // [Rd], A, [B]
+	PIXLD   // Rd, [Pd]
+	FSWZADD // Rd, A, C, signs of the lanes of a quad
+
+	// Other textures and surfaces. Nothing executes these.
+	FOOTPRINT // [Pd], Re, Rd, A, B, headers, dimensions
+	SUATOM    // [Pd], Rd, address, B, [C], headers
+	SUQUERY   // [Pd], Rd, address, query, headers
+	TMML      // Re, Rd, A, B, headers, dimensions, components
+
+	// Traps, the driver and debuggers. Nothing executes these.
+	BRXU        // as BRX, with uniform registers
+	CCTLT       // [header]
+	CSMTEST     // Pd, Pe, mask, Pp
+	GETLMEMBASE // Rd
+	JMXU        // as JMX, with uniform registers
+	RPCMOV      // Rd or the register of the return address, source
+	RTT         // none
+	SETCTAID    // A
+	SETLMEMBASE // A
+
+	// Arithmetic that compilers write for graphics or not at all. Nothing executes these.
+	F2IP  // Rd, A, B, C: A and B become bytes above C
+	UCLEA // Rd, Pd, A, B, shift
+	UF2FP // Rd, A, B
+	UR2UP // UPR, A, B
+
 	NumOps // number of opcodes, for tables indexed by Op
 )
 
@@ -246,6 +282,10 @@ var opNames = [NumOps]string{
 	WARPGROUP: "WARPGROUP", WARPGROUPSET: "WARPGROUPSET", BGMMA: "BGMMA", IGMMA: "IGMMA", QGMMA: "QGMMA",
 	QMMA: "QMMA", REDAS: "REDAS", UBLKCP: "UBLKCP", UBLKPF: "UBLKPF", UBLKRED: "UBLKRED", UTMACCTL: "UTMACCTL", UTMAPF: "UTMAPF",
 	UTMAREDG: "UTMAREDG", TLD4: "TLD4", TXD: "TXD", TXQ: "TXQ", SURED: "SURED", PMTRIG: "PMTRIG",
+	AL2P: "AL2P", ALD: "ALD", AST: "AST", IPA: "IPA", ISBERD: "ISBERD", ISBEWR: "ISBEWR", KILL: "KILL", LDTRAM: "LDTRAM", OUT: "OUT",
+	PIXLD: "PIXLD", FSWZADD: "FSWZADD", FOOTPRINT: "FOOTPRINT", SUATOM: "SUATOM", SUQUERY: "SUQUERY", TMML: "TMML",
+	BRXU: "BRXU", CCTLT: "CCTLT", CSMTEST: "CSMTEST", GETLMEMBASE: "GETLMEMBASE", JMXU: "JMXU", RPCMOV: "RPCMOV", RTT: "RTT",
+	SETCTAID: "SETCTAID", SETLMEMBASE: "SETLMEMBASE", F2IP: "F2IP", UCLEA: "UCLEA", UF2FP: "UF2FP", UR2UP: "UR2UP",
 	R2UR: "R2UR", REDUX: "REDUX", S2UR: "S2UR", VOTEU: "VOTEU", UBMSK: "UBMSK", UBREV: "UBREV", UFLO: "UFLO", UIADD3: "UIADD3", UIMAD: "UIMAD", UISETP: "UISETP", ULDC: "ULDC", ULEA: "ULEA", ULOP3: "ULOP3", UMOV: "UMOV", UPOPC: "UPOPC", UPRMT: "UPRMT", USEL: "USEL", USGXT: "USGXT", USHF: "USHF", IMNMX: "IMNMX", VIADD: "VIADD", VIMNMX: "VIMNMX",
 }
 

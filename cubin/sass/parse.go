@@ -284,7 +284,7 @@ func (p *parser) operands(i *Inst) *SyntaxError {
 		switch {
 		case err == nil:
 			*p, first = q, false
-		case s.Show == unlessPlain:
+		case s.Show == unlessPlain || s.ofUniform:
 			*o = s.plain()
 			skipped = err
 		case skipped != nil && skipped.Column > err.Column:

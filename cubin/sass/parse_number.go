@@ -106,7 +106,8 @@ func (p *parser) float(f format) (uint64, bool) {
 	if end < 0 {
 		end = len(p.rest())
 	}
-	word := p.rest()[:end]
+	word, _, _ := strings.Cut(p.rest()[:end], ".H") // a selector may follow
+	end = len(word)
 	if bits, ok := namedFloats[word]; ok {
 		p.pos += end
 		return bits.of(f), true

@@ -10,7 +10,14 @@ import (
 func (p *parser) operand(s *Slot, o *Operand) *SyntaxError {
 	switch s.Kind {
 	case KindImm:
-		return p.immediate(s, o)
+		if err := p.immediate(s, o); err != nil {
+			return err
+		}
+		if s.Sel != nil {
+			p.spaces()
+			p.selector(s, o)
+		}
+		return nil
 	case KindTarget:
 		return p.target(o)
 	case KindMem:
@@ -27,7 +34,7 @@ func (p *parser) operand(s *Slot, o *Operand) *SyntaxError {
 	case KindSReg:
 		return p.specialRegister(p.arch, o)
 	case KindConvBar:
-		return p.barrier(o)
+		return p.barrier(s, o)
 	case KindScoreboard:
 		if !p.accept("S") {
 			return p.fail(p.pos, "a dependence counter SB0 to SB5")
@@ -145,7 +152,7 @@ func (p *parser) selector(s *Slot, o *Operand) {
 // constant reads c[bank][offset] or c[bank][register+offset].
 func (p *parser) constant(s *Slot, o *Operand) *SyntaxError {
 	if s.Descriptor {
-		return p.bindless(o)
+		return p.bindless(s, o)
 	}
 	if !p.accept("c[") {
 		return p.fail(p.pos, "a constant c[bank][offset]")
@@ -176,7 +183,7 @@ func (p *parser) constant(s *Slot, o *Operand) *SyntaxError {
 }
 
 // bindless reads cx[uniform register][offset].
-func (p *parser) bindless(o *Operand) *SyntaxError {
+func (p *parser) bindless(s *Slot, o *Operand) *SyntaxError {
 	if err := p.literal("cx["); err != nil {
 		return err
 	}
@@ -187,6 +194,9 @@ func (p *parser) bindless(o *Operand) *SyntaxError {
 		return err
 	}
 	p.spaces()
+	if s.Base.N != 0 {
+		return p.memory(s, o)
+	}
 	if err := p.literal("["); err != nil {
 		return err
 	}
@@ -212,6 +222,8 @@ func (p *parser) uniformRegister(reg *uint8) *SyntaxError {
 // address reads the address of a memory access as [Inst.Text] prints those of the slot.
 func (p *parser) address(s *Slot, o *Operand) *SyntaxError {
 	switch {
+	case s.style.own():
+		return p.styled(s, o)
 	case s.URegAt.N == 0:
 		return p.memory(s, o)
 	case s.Descriptor:
@@ -380,9 +392,9 @@ func (p *parser) specialRegister(arch Arch, o *Operand) *SyntaxError {
 }
 
 // barrier reads a register of the barrier file.
-func (p *parser) barrier(o *Operand) *SyntaxError {
+func (p *parser) barrier(s *Slot, o *Operand) *SyntaxError {
 	w := p.word()
-	for n := uint8(0); p.arch.barrierRegister(n); n++ {
+	for n := uint8(0); p.arch.barrierRegister(n) && uint64(n) <= s.Bits.max(); n++ {
 		if barrierName(n) == w {
 			o.Reg = n
 			p.pos += len(w)

@@ -22,7 +22,7 @@ func Forms() []Form { return theTable().forms }
 func newTable() *table {
 	t := &table{
 		forms: slices.Concat(integerForms(), floatForms(), doubleForms(), halfForms(), tensorForms(), conversionForms(),
-			memoryForms(), textureForms(), warpWideForms(), controlForms(), uniformForms(), asyncForms()),
+			memoryForms(), textureForms(), surfaceForms(), warpWideForms(), controlForms(), uniformForms(), asyncForms(), shaderForms(), systemForms(), rareForms()),
 		ops: make(map[string]Op, NumOps),
 	}
 	for op := range NumOps {

@@ -13,14 +13,20 @@ func bindlessForms(forms []Form) []Form {
 		}
 		f = f.on(from75)
 		f.Operands = slices.Clone(f.Operands)
-		c := &f.Operands[k]
-		c.Bank, c.Descriptor, c.URegAt = Bits{}, true, Bits{32, 6}
+		at := Bits{32, 6}
 		if f.Op == ULDC {
-			c.URegAt = Bits{24, 6}
+			at = Bits{24, 6}
 		}
+		f.Operands[k] = bankless(f.Operands[k], at)
 		f.Mods = slices.DeleteFunc(slices.Clone(f.Mods), func(m ModField) bool { return m.Kind == UR })
 		f.Mods = append(f.Mods, on(UR, uniformBit, ""))
 		all = append(all, f)
 	}
 	return printOnly(all...)
+}
+
+// bankless returns a constant that lies in the bank that the uniform register at a place describes.
+func bankless(c Slot, at Bits) Slot {
+	c.Bank, c.Descriptor, c.URegAt = Bits{}, true, at
+	return c
 }

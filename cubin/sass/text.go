@@ -99,7 +99,7 @@ func (i *Inst) appendMnemonic(dst []byte) []byte {
 // shown reports whether operand k is printed.
 func (i *Inst) shown(k int) bool {
 	s := &i.Form.Operands[k]
-	if s.behind && !i.shown(k-1) {
+	if s.behind && !i.shown(k-1) || s.ofUniform && i.Operands[k-1].UReg == URZ {
 		return false
 	}
 	return s.Show == always || s.Show == unlessPlain && !s.isDefault(&i.Operands[k])
@@ -121,7 +121,7 @@ func (i *Inst) appendOperand(dst []byte, k int, n notation) []byte {
 	s, o := &i.Form.Operands[k], &i.Operands[k]
 	switch o.Kind {
 	case KindImm:
-		return s.appendImm(dst, o.Imm, n.exact)
+		return append(s.appendImm(dst, o.Imm, n.exact), s.selText(o)...)
 	case KindTarget:
 		return s.appendTarget(dst, o.Imm, n.label)
 	case KindMem:
@@ -234,7 +234,7 @@ func appendConst(dst []byte, s *Slot, o *Operand) []byte {
 		}
 		return append(dst, ']')
 	}
-	if s.Base.N == 0 || o.Reg == RZ && o.Offset != 0 {
+	if s.Base.N == 0 || o.Reg == RZ && (o.Offset != 0 || s.Descriptor) {
 		return append(appendSigned(dst, int64(o.Offset)), ']')
 	}
 	return append(s.appendBase(dst, o), ']')
@@ -244,6 +244,8 @@ func appendConst(dst []byte, s *Slot, o *Operand) []byte {
 // before which only sm_90 names the descriptor, others where the text is to be exact.
 func (i *Inst) appendMem(dst []byte, s *Slot, o *Operand, exact bool) []byte {
 	switch {
+	case s.style.own():
+		return s.appendStyled(dst, o)
 	case s.Descriptor:
 		if i.Arch >= SM90 || exact || o.Swz != 0 {
 			if dst = append(dst, "desc"...); exact {
@@ -281,7 +283,7 @@ func (i *Inst) appendSum(dst []byte, s *Slot, o *Operand, exact bool) []byte {
 	if named {
 		dst = append(appendNumbered(dst, 'R', o.Reg, RZ, 'Z'), s.selText(o)...)
 	}
-	unnamed := isCopy && width != "" || width == ".64" && (i.Arch < SM80 || i.Op == STAS || i.Op == REDAS)
+	unnamed := isCopy && width != "" || width == ".64" && (i.Arch < SM80 && i.Op != QSPC || i.Op == STAS || i.Op == REDAS)
 	if o.UReg != URZ || !named || exact || !unnamed {
 		if named {
 			dst = append(dst, '+')
