@@ -77,6 +77,8 @@ func (p *program) compileOne(o *op, c *cubin.Code, in *sass.Inst, index int32) {
 	case in.Op == sass.OpNone: // its guard is not known either: whoever comes here fails
 		o.guard, o.guardNot = sass.PT, false
 		err = fmt.Errorf("unknown instruction word %#016x_%016x", in.Word.Hi, in.Word.Lo)
+	case in.Purpose() != "":
+		err = fmt.Errorf("%s is not supported: instructions of %s are not executed", in.Mnemonic(), in.Purpose())
 	case compile == nil:
 		err = fmt.Errorf("%s is not supported", in.Op)
 	case in.Opaque():

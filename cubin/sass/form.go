@@ -86,13 +86,14 @@ type Form struct {
 	Pipe     Pipe
 	Variable bool // the latency varies: consumers wait for a dependence counter, not for a stall count
 
-	opaque bool               // see Inst.Opaque
-	alias  func(*Inst) string // other spelling of the first suffix, for some operands (IMAD.MOV)
-	mask   Word               // bits that the opcode, guard, modifiers, operands and control fields cover
-	fixed  Word               // bits of the modifier fields that have only one value, and
-	value  Word               // that value
-	bound  bool               // on sm_75 and later bit 91 must be clear: set, it moves an operand to a uniform register
-	reuse  []uint8            // indices of the operands that the register-file cache can keep
+	opaque  bool               // see Inst.Opaque
+	purpose string             // see Inst.Purpose
+	alias   func(*Inst) string // other spelling of the first suffix, for some operands (IMAD.MOV)
+	mask    Word               // bits that the opcode, guard, modifiers, operands and control fields cover
+	fixed   Word               // bits of the modifier fields that have only one value, and
+	value   Word               // that value
+	bound   bool               // on sm_75 and later bit 91 must be clear: set, it moves an operand to a uniform register
+	reuse   []uint8            // indices of the operands that the register-file cache can keep
 }
 
 // A ModField is a modifier's place in the word and the spelling of its values.

@@ -1,8 +1,8 @@
 package sass
 
-// Opaque reports whether the instruction has a modifier, an operand or a form that nvdisasm prints, but whose meaning is
-// not published and that the compilers' compute code does not have. Such an instruction can be read, printed and
-// assembled; it cannot be executed.
+// Opaque reports whether the instruction is one of shaders, textures or traps, or has a modifier, an operand or a form that
+// nvdisasm prints, but whose meaning is not published and that the compilers' compute code does not have. Such an instruction
+// can be read, printed and assembled; it cannot be executed. [Inst.Purpose] says what it is for.
 func (i *Inst) Opaque() bool {
 	f := i.Form
 	if f == nil || f.opaque {
@@ -22,6 +22,22 @@ func (i *Inst) Opaque() bool {
 	return false
 }
 
+// Purpose returns what an opaque instruction is for, where that is known: "textures and surfaces", "shaders", or "traps,
+// drivers and debuggers"; "" for all others.
+func (i *Inst) Purpose() string {
+	if i.Form == nil {
+		return ""
+	}
+	return i.Form.purpose
+}
+
+// The purposes of instructions that are not executed.
+const (
+	ofTextures = "textures and surfaces"
+	ofShaders  = "shaders"
+	ofSystem   = "traps, drivers and debuggers"
+)
+
 // obscure is a flag that makes an instruction opaque, obscureNames a field of which all codes but 0 do.
 func obscure(bit uint8, text string) ModField { return flag(Obscure, bit, text) }
 func obscureNames(lo, n uint8, text ...string) ModField {
@@ -38,6 +54,14 @@ func opaque(s Slot) Slot {
 func behind(s Slot) Slot {
 	s.Show, s.behind = unlessPlain, true
 	return s
+}
+
+// purposed marks rows as opaque that have a purpose other than computing.
+func purposed(purpose string, forms []Form) []Form {
+	for i := range forms {
+		forms[i].purpose = purpose
+	}
+	return printOnly(forms...)
 }
 
 // printOnly marks rows as opaque.

@@ -5,7 +5,7 @@ import "slices"
 // shaderForms are what shaders have and compute kernels have not: attributes of vertices, interpolation, primitives and
 // pixels. Nothing executes them; their pipes are those of what is alike.
 func shaderForms() []Form {
-	return printOnly(slices.Concat(attributeForms(), interpolationForms(), primitiveForms(), pixelForms())...)
+	return purposed(ofShaders, slices.Concat(attributeForms(), interpolationForms(), primitiveForms(), pixelForms()))
 }
 
 // shader is the beginning of a row.

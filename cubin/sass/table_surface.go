@@ -9,7 +9,7 @@ func surfaceForms() []Form {
 	dest := []Slot{pd(unlessPlain), rd(wSize), surfaceAddress()}
 	result := []Slot{pd(unlessPlain), rd(w1), surfaceAddress(), b}
 	wide := noReuse(regB("B", traits{width: wSize}))
-	return printOnly(joinOrder(slices.Concat(
+	return purposed(ofTextures, joinOrder(slices.Concat(
 		surfaceLoads(surface(SULD, dest), 0xb99, 0x799, 0x99a, 0xf99),
 		surfaceLoads(formatted(surface(SULD, dest)), 0xb97, 0x797, 0x998, 0xf97),
 		surfaceHeaders(surface(SUST, []Slot{surfaceAddress(), wide}), 0xb9d, 0x79d, 0x99e, 0xf9d),
@@ -18,7 +18,7 @@ func surfaceForms() []Form {
 		surfaceHeaders(reduction(surface(SUATOM, result), mod(AtomOp, 87, 4, &atomOps)), 0x593, 0x793, 0x394, 0xf93),
 		surfaceHeaders(swap(surface(SUATOM, result)).on(in80|in86|in89), 0x595, 0x795, 0x396, 0xf95),
 		surfaceHeaders(swap(surface(SUATOM, result)).spelled64().on(in70|in75|in90), 0x595, 0x795, 0x396, 0xf95),
-		surfaceQueries()))...)
+		surfaceQueries())))
 }
 
 // surfaceHeaders returns the rows with the header of f in a constant bank, in two parts there, in a register, and in the bank

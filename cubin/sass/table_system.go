@@ -4,7 +4,8 @@ import "slices"
 
 // systemForms are what trap handlers, drivers and debuggers have. Nothing executes them.
 func systemForms() []Form {
-	return printOnly(slices.Concat(returnAddressForms(), barrierFileForms(), launchForms(), headerCacheForms())...)
+	return append(purposed(ofSystem, slices.Concat(returnAddressForms(), barrierFileForms(), launchForms())),
+		purposed(ofTextures, headerCacheForms())...)
 }
 
 // named is an operand that is one of a few registers with names.

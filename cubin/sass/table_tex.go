@@ -19,7 +19,7 @@ func textureForms() []Form {
 	lod := ModField{Kind: Fixed, names: &enum{text: []string{".LOD"}}}
 	levels := texture(TMML, bound, lod, ndv, nodep)
 	levels.Operands = levels.Operands[1:]
-	return printOnly(slices.Concat(
+	return purposed(ofTextures, slices.Concat(
 		texture(TEX, compact, bound, half, level, offsets, flag(TexDC, 78, ".DC"), evict(), ndv, nodep).levels(0xb60, 0xb62, 0x361, 0xf60),
 		texture(TLD, compact, bound, half, fetch, offsets, evict(), flag(TexMS, 78, ".MS"), flag(TexCL, 77, ".CL"), nodep).
 			headers(0xb66, 0xb68, 0x367, 0xf66),
@@ -27,7 +27,7 @@ func textureForms() []Form {
 		derivatives.dimensions("1D", "2D", "ARRAY_1D", "ARRAY_2D").headers(0xb6c, 0xb6e, 0x36d, 0xf6c),
 		textureQuery(bound, nodep).headers(0xb6f, 0xb71, 0x370, 0xf6f),
 		levels.headers(0xb69, 0xb6b, 0x36a, 0xf69),
-		footprintForms())...)
+		footprintForms()))
 }
 
 // texture is a row with two destinations, of which the first takes the components from the third on, and with its header in
