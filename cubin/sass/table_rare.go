@@ -69,7 +69,7 @@ func rareUniformForms() []Form {
 	}, wideAddForms()...)
 }
 
-// wideAddForms are UIADD3.64 with carries, and without where compilers do not write it.
+// wideAddForms are UIADD3.64 with carries or an immediate.
 func wideAddForms() []Form {
 	var forms []Form
 	for _, f := range addForms() {
@@ -77,10 +77,10 @@ func wideAddForms() []Form {
 		if f.Op != IADD3 || form != formRRR && form != formRIR {
 			continue
 		}
-		g := f.uniform(UIADD3)
-		if form == formRRR && f.Mods[0].names.text[0] != bad { // without carries sm_90's compilers have it
-			g = g.on(from75 &^ in90)
+		if form == formRRR && f.Mods[0].names.text[0] != bad { // see longAddForms
+			continue
 		}
+		g := f.uniform(UIADD3)
 		g.Opcode |= 7
 		g.Mods = append([]ModField{{Kind: Size, names: &enum{text: []string{".64"}, value: []uint16{Size64}}}}, g.Mods...)
 		forms = append(forms, g)

@@ -49,14 +49,14 @@ func permuteForms() []Form {
 	return forms
 }
 
-// longAddForms are UIADD3.64 of sm_90, without carries.
+// longAddForms are UIADD3.64 of registers without carries, which the compilers for sm_90 write.
 func longAddForms() []Form {
 	var forms []Form
 	for _, f := range addForms() {
 		if f.Op != IADD3 || f.Opcode&0xe00 != formRRR || f.Mods[0].names.text[0] == bad {
 			continue
 		}
-		g := f.uniform(UIADD3).on(in90)
+		g := f.uniform(UIADD3)
 		g.Opcode |= 7
 		g.Mods = append([]ModField{{Kind: Size, names: &enum{text: []string{".64"}, value: []uint16{Size64}}}}, g.Mods...)
 		for k := range g.Operands {
