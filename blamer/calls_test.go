@@ -147,18 +147,39 @@ func nodeOf(p *sasstest.Program, label string) Node {
 	return n
 }
 
-// TestLinkedSections follows what a kernel of linked device code reads into the functions that it calls, which have sections of
-// their own: one by name, two through a table.
+// TestLinkedSections follows what a kernel reads into the functions that it calls, which have sections of their own: by name and through
+// a table in linked device code, and in such as is yet to be linked.
 func TestLinkedSections(t *testing.T) {
-	module, err := cubin.Open("../cubin/testdata/linked.cubin")
+	for _, c := range []struct {
+		file, kernel string
+		callees      []string
+	}{
+		{"linked.cubin", "calls", []string{"square", "twice", "ackermann"}},
+		{"relocatable/rel.sm_80.cubin", "apply", []string{"square"}},
+	} {
+		t.Run(c.kernel, func(t *testing.T) {
+			functions := calleesRead(t, "../cubin/testdata/"+c.file, c.kernel)
+			for _, name := range c.callees {
+				if !functions[name] {
+					t.Errorf("nothing that the kernel reads comes from %s: %v", name, functions)
+				}
+			}
+		})
+	}
+}
+
+// calleesRead returns the functions whose instructions those of a kernel depend on.
+func calleesRead(t *testing.T, file, kernel string) map[string]bool {
+	t.Helper()
+	module, err := cubin.Open(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	kernel := slices.IndexFunc(module.Codes, func(c *cubin.Code) bool { return c.Functions[0].Demangled == "calls" })
-	if kernel < 0 {
-		t.Fatal("no kernel calls")
+	code := slices.IndexFunc(module.Codes, func(c *cubin.Code) bool { return c.Functions[0].Demangled == kernel })
+	if code < 0 {
+		t.Fatalf("no kernel %s", kernel)
 	}
-	units, err := linkUnits(module, make([]*cfg.Graph, len(module.Codes)), []int{kernel})
+	units, err := linkUnits(module, make([]*cfg.Graph, len(module.Codes)), []int{code})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -166,17 +187,13 @@ func TestLinkedSections(t *testing.T) {
 	s := newSlicer(newSection(u.graph.Code, u.graph))
 	functions := map[string]bool{}
 	for i := range u.graph.Code.Insts {
-		if u.node(i).Code == kernel {
+		if u.node(i).Code == code {
 			for _, d := range s.dependencies(i, nil) {
 				functions[u.graph.Func(d.def).Function.Demangled] = true
 			}
 		}
 	}
-	for _, name := range []string{"square", "twice", "ackermann"} {
-		if !functions[name] {
-			t.Errorf("nothing that the kernel reads comes from %s: %v", name, functions)
-		}
-	}
+	return functions
 }
 
 // TestSliceIndirectCalls follows the result of a call through a table of functions, and of a recursive one, in compiled code.
