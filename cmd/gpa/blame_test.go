@@ -211,3 +211,36 @@ func blameWithout(t *testing.T, arch, folder string, without [][]blamer.Rule) []
 	}
 	return list
 }
+
+// TestBlameLinkedCode blames a kernel of linked device code, whose division, square root and functions have sections of their own.
+func TestBlameLinkedCode(t *testing.T) {
+	folder := t.TempDir()
+	cubin, err := os.ReadFile("../../cubin/testdata/linked.cubin")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const launch = `module: linked.cubin
+buffers:
+  out: {type: f32, shape: [4096]}
+  in: {type: f32, shape: [4096], init: {uniform: [-1, 1], seed: 3}}
+launches:
+  - kernel: _Z4slowPfPKfi
+    grid: [32]
+    block: [128]
+    args: [{buffer: out}, {buffer: in}, {i32: 4096}]
+`
+	if err := writeFiles(folder, []outputFile{{"linked.cubin", cubin}, {launchFileName, []byte(launch)}}); err != nil {
+		t.Fatal(err)
+	}
+	launches, err := new(evaluateFlags).blameLaunches(t.Context(), filepath.Join(folder, launchFileName))
+	if err != nil {
+		t.Fatal(err)
+	}
+	sections := map[int]float64{}
+	for _, b := range launches[0].Blames {
+		sections[b.Use.Code] += b.Count
+	}
+	if len(sections) < 2 || launches[0].Agreement < .95 {
+		t.Errorf("stalls by section %v, agreement %.3f", sections, launches[0].Agreement)
+	}
+}
