@@ -8,7 +8,7 @@ func bindlessForms(forms []Form) []Form {
 	var all []Form
 	for _, f := range forms {
 		k := slices.IndexFunc(f.Operands, func(s Slot) bool { return s.Kind == KindConst })
-		if k < 0 || f.Archs&from75 == 0 || f.opaque || f.Pipe == PipeCBU || f.Op == LDC || f.Operands[k].URegAt.N != 0 {
+		if k < 0 || f.Archs&from75 == 0 || !f.mayPool() || f.Operands[k].URegAt.N != 0 {
 			continue
 		}
 		f = f.on(from75)
@@ -23,6 +23,18 @@ func bindlessForms(forms []Form) []Form {
 		all = append(all, f)
 	}
 	return printOnly(all...)
+}
+
+// mayPool reports whether a row with a constant has such a row beside it: branches, LDC and what is not for computing have not,
+// or name theirs themselves.
+func (f *Form) mayPool() bool {
+	switch f.Op {
+	case BMOV, WARPSYNC, NANOSLEEP:
+		return f.purpose == ""
+	case LDC:
+		return false
+	}
+	return f.purpose == "" && f.Pipe != PipeCBU
 }
 
 // bankless returns a constant that lies in the bank that the uniform register at a place describes.

@@ -190,7 +190,7 @@ func narrowForms() []Form {
 	f := Form{Op: F2FP, Opcode: 0x03e, Pipe: PipeALU, Operands: []Slot{rd(w1)}}
 	const hopper = in89 | in90 // with 8-bit floating-point numbers
 	noC := hidden(noReuse(regC("C", plain)), false)
-	shown := noReuse(regC("C", plain))
+	shown := regC("C", plain)
 	shown.Sel = &ModField{Bits: Bits{72, 1}, names: &halfByte}
 	noA := hidden(regA(plain), false)
 	format := func(code int) ModField { return only(Fixed, Bits{86, 5}, code, 0, "") }

@@ -17,9 +17,7 @@ func otherwise(f Form, imm, con, ureg uint16, operands func(c Slot) []Slot) []Fo
 	}
 	uniform := f.with(f.Opcode|ureg, operands(c[2]))
 	uniform.Mods = append(slices.Clone(f.Mods), bound)
-	constants := f.with(f.Opcode|con, operands(c[1]))
-	at := slices.IndexFunc(constants.Operands, func(s Slot) bool { return s.Kind == KindConst })
-	return []Form{f.with(f.Opcode|imm, operands(c[0])), constants, constants.pooled(at), uniform.on(from75)}
+	return []Form{f.with(f.Opcode|imm, operands(c[0])), f.with(f.Opcode|con, operands(c[1])), uniform.on(from75)}
 }
 
 // stochasticForms are F2FP.RS: rounding by random bits, the third operand.
@@ -68,9 +66,6 @@ func byteForms() []Form {
 	for k, f := range forms {
 		forms[k].Operands = slices.Clone(f.Operands)
 		forms[k].Operands[3].Sel = &ModField{Bits: Bits{72, 1}, names: &halfByte}
-		if c := slices.IndexFunc(f.Operands, func(s Slot) bool { return s.Kind == KindConst }); c >= 0 {
-			forms = append(forms, forms[k].pooled(c))
-		}
 	}
 	return forms
 }

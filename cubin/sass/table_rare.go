@@ -102,6 +102,7 @@ func rareMemoryForms() []Form {
 	others := cctlOps
 	others.text = slices.Clone(others.text)
 	others.text[1] = bad
+	fewer := enum{text: cctlLevels.text[:11], value: cctlLevels.value[:11]}
 	query := memory(QSPC, 0x9aa, []Slot{pd(always), rd(w1), address(w1)}, mod(Space, 73, 2, &spaceName)).on(from75)
 	forms := []Form{
 		memory(LDC, 0x582, []Slot{rd(wSize), ldc}, mod(Size, 73, 3, &constSizes), bound).on(in75),
@@ -110,10 +111,17 @@ func rareMemoryForms() []Form {
 		memory(CCTL, 0xd8f, []Slot{line}, extended(), cache, mod(CctlOp, 87, 4, &others), bound).on(in89),
 		memory(CCTL, 0xd8f, []Slot{line}, extended(), cache, prefetch, off(Obscure, 76), bound).on(in89),
 		memory(CCTL, 0xd8f, []Slot{predDest("Pd", 81, always), line}, extended(), cache, prefetch, only(Obscure, Bits{76, 1}, 1, 1, ".QFAULT"), bound).on(in89),
+		memory(CCTL, 0xd8f, []Slot{line}, extended(), cache, mod(CctlOp, 87, 4, &cctlLevels), bound).on(from80 &^ in89),
+		memory(CCTL, 0xd8f, []Slot{line}, extended(), cache, mod(CctlOp, 87, 4, &fewer), bound).on(in89),
 		memory(CCTLL, 0xd90, []Slot{at(address(w1))}, op, bound).on(from75),
 	}
 	forms = append(forms, genericCountForms()...)
-	for _, f := range query.summands(2, 90) {
+	distributed := query.on(in90) // asks for the memory of the blocks of a cluster
+	distributed.Mods = []ModField{only(Obscure, Bits{73, 2}, 3, 1, ".D")}
+	plainly := distributed.with(0x3aa, []Slot{pd(always), rd(w1), address(wE)})
+	plainly.Mods = append([]ModField{extended()}, plainly.Mods...)
+	forms = append(forms, plainly)
+	for _, f := range append(query.summands(2, 90), distributed.summands(2, 90)...) {
 		long := slices.IndexFunc(f.Mods, func(m ModField) bool { return m.Kind == Addr64 })
 		e := extended()
 		if _, wide := f.Mods[long].names.code(1); wide {
@@ -142,7 +150,11 @@ func jumpForms() []Form {
 	through := func(op Op, opcode uint16, f format) Form {
 		return control(op, opcode, []Slot{cond(), register, offset(f)}, depth, mode, bound).on(from75)
 	}
-	forms := []Form{through(BRXU, 0x958, distance), through(JMXU, 0x959, signedAddress)}
+	lanes := Slot{Name: "lane mask", Kind: KindUReg, Bits: Bits{24, 6}, Not: 30, Access: Reads, Default: URZ}
+	masked := func(opcode uint16, at Slot) Form {
+		return control(JMP, opcode, []Slot{cond(), lanes, at}, depth, obscured(32, 2, "", bad, ".DIV", ".CONV"), bound).on(from80)
+	}
+	forms := []Form{masked(0x94a, absoluteTarget()), masked(0xb4a, codeConstant(from80)), through(BRXU, 0x958, distance), through(JMXU, 0x959, signedAddress)}
 	for _, f := range []Form{jump(BRA, 0x547, target(relative)), jump(JMP, 0x54a, absoluteTarget()), jump(JMP, 0x74a, codeConstant(from80))} {
 		forms = append(forms, f.on(before90), anyOf(f))
 	}

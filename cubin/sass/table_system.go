@@ -25,7 +25,7 @@ func returnAddressForms() []Form {
 	constants, all := row(0xb52, ".32", []Slot{half(Writes), constant("B", plain)}), row(0xb54, ".64", []Slot{whole, constant("B", pair)})
 	return slices.Concat(
 		[]Form{
-			row(0x352, ".32", []Slot{half(Writes), noReuse(regB("B", plain))}),
+			row(0x352, ".32", []Slot{half(Writes), regB("B", plain)}),
 			row(0x353, ".32", []Slot{rd(w1), half(Reads)}),
 			row(0x952, ".32", []Slot{half(Writes), imm32("B", hex)}),
 			row(0xd52, ".32", []Slot{half(Writes), uregB("B", plain)}, uniform).on(from75),

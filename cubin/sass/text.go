@@ -283,7 +283,7 @@ func (i *Inst) appendSum(dst []byte, s *Slot, o *Operand, exact bool) []byte {
 	if named {
 		dst = append(appendNumbered(dst, 'R', o.Reg, RZ, 'Z'), s.selText(o)...)
 	}
-	unnamed := isCopy && width != "" || width == ".64" && (i.Arch < SM80 && i.Op != QSPC || i.Op == STAS || i.Op == REDAS)
+	unnamed := isCopy && width != "" || width == ".64" && (i.Op == STAS || i.Op == REDAS)
 	if o.UReg != URZ || !named || exact || !unnamed {
 		if named {
 			dst = append(dst, '+')
