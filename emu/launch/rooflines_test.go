@@ -95,14 +95,18 @@ var worse = map[string]func(*arch.Model){
 
 // TestWorseHardwareIsNotFaster makes one figure of the GPU model worse at a time: a single warp then takes at least as long, and so
 // does a kernel that streams through memory, but for half a percent by the order of its blocks; others do but for what another
-// order of their warps may gain, 2 %. Of three kernels it gains more, and what comes of it is what hardware may do as well.
+// order of their warps may gain, 2 %. Of two kernels it gains more. A launch that executes other instructions is not compared: how
+// often a loop around compare-and-swap goes round depends on time.
 func TestWorseHardwareIsNotFaster(t *testing.T) {
 	const every = 10 // kernels
 	streams := []string{"vecadd", "saxpy", "transpose_naive"}
 	ordered := map[string]float64{
-		"atomics":       .9,  // warps that come later find the words of their atomics free
-		"digits_local":  .85, // fewer warps at a time keep more of their local memory in L1
-		"norms_threads": .95, // and of the rows that each thread walks along
+		// L2 bounds it, by the stores of local memory that reach it in bursts, with the loads of the next numbers behind them. A slower
+		// L1 spreads the bursts: it makes requests wait for slices of L2 for 101 cycles in the mean instead of 367, as many as they are.
+		"digits_local": .85,
+		// The LSU bounds it. In some orders its warps end together, in others one is left whose loads are waited for while the LSU
+		// has nothing to do: its SMs are active for 2.7 % less then although its warps are on them for 0.8 % more.
+		"norms_threads": .95,
 	}
 	for i, file := range corpus(t) {
 		kernel := filepath.Base(filepath.Dir(file))
@@ -128,20 +132,21 @@ func TestWorseHardwareIsNotFaster(t *testing.T) {
 // notFaster runs a kernel on worse and worse hardware; lone leaves its launches one warp.
 func notFaster(t *testing.T, file string, lone bool, least float64) {
 	t.Helper()
-	base := cyclesOn(t, file, lone, func(*arch.Model) {})
+	base, instructions := cyclesOn(t, file, lone, func(*arch.Model) {})
 	if base == 0 {
 		t.Skip("faults with one warp")
 	}
 	const phase = 1 // of a loop of the memory path, whose turn a later access may meet
 	for what, change := range worse {
-		if c := cyclesOn(t, file, lone, change); float64(c+phase) < least*float64(base) {
+		c, n := cyclesOn(t, file, lone, change)
+		if n == instructions && float64(c+phase) < least*float64(base) {
 			t.Errorf("worse %s: %d cycles instead of %d, %.4f of them", what, c, base, float64(c)/float64(base))
 		}
 	}
 }
 
-// cyclesOn returns the cycles of all launches of a file on a changed V100, 0 where one faults.
-func cyclesOn(t *testing.T, file string, lone bool, change func(*arch.Model)) (cycles int64) {
+// cyclesOn returns the cycles of all launches of a file on a changed V100 and the instructions of their warps, 0 where one faults.
+func cyclesOn(t *testing.T, file string, lone bool, change func(*arch.Model)) (cycles, instructions int64) {
 	t.Helper()
 	model, err := arch.ByName("v100")
 	if err != nil {
@@ -155,9 +160,9 @@ func cyclesOn(t *testing.T, file string, lone bool, change func(*arch.Model)) (c
 		}
 		r, err := s.Run(context.Background(), i, nil)
 		if err != nil {
-			return 0
+			return 0, 0
 		}
-		cycles += r.Cycles
+		cycles, instructions = cycles+r.Cycles, instructions+r.WarpInstructions
 	}
-	return cycles
+	return cycles, instructions
 }
