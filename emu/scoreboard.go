@@ -12,6 +12,10 @@ const (
 	copyCount   = 7
 )
 
+// maxCount is the highest value of a dependence counter: an instruction that would increment it further does not issue (Huerta
+// et al., MICRO 2025, section 4).
+const maxCount = 63
+
 // An event is one outstanding increment of a dependence counter.
 type event struct {
 	done   int64 // cycle in which the counter is decremented, mem.Never while that is not known
@@ -84,6 +88,14 @@ func (c *counter) before(number uint32) int64 {
 		t = max(t, c.events[i].done)
 	}
 	return t
+}
+
+// admits returns the cycle from which on the counter can be incremented.
+func (c *counter) admits() int64 {
+	if len(c.events) < maxCount {
+		return 0
+	}
+	return c.atMost(maxCount - 1)
 }
 
 // atMost returns the cycle from which on at most n events are outstanding, counting in order of issue as DEPBAR does.

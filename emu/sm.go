@@ -47,8 +47,10 @@ type resident struct {
 type residentBlock struct {
 	block *block
 	warps []resident
-	live  int   // warps that have not left
-	ended int64 // the last cycle of those that have
+	live  int // warps that have not left
+	// arrived is when the last of their arrivals at a barrier so far was counted, less what that takes without others.
+	arrived int64
+	ended   int64 // the last cycle of those that have
 	// stored is when the last of their stores is in L2, where another block takes the place only then ([arch.Launching]).
 	stored int64
 }
@@ -273,6 +275,12 @@ func (v *resident) settle() {
 	}
 	if tm.depbar >= 0 {
 		r = max(r, v.counters[tm.depbar].atMost(tm.depbarMax))
+	}
+	if tm.write >= 0 {
+		r = max(r, v.counters[tm.write].admits())
+	}
+	if tm.read >= 0 {
+		r = max(r, v.counters[tm.read].admits())
 	}
 	v.ready = r
 }

@@ -16,7 +16,7 @@ func (s *sm) follow(v *resident, o *op, t int64) error {
 	case pathMembar:
 		v.why, v.blocked = stall.Membar, v.acknowledged(t)
 	case pathBarrier:
-		v.why, v.blocked = stall.Barrier, t+s.run.latency.barrier
+		v.why, v.blocked = stall.Barrier, v.block.passes(t)+s.run.latency.barrier
 	case pathSleep:
 		v.why, v.blocked = stall.Sleeping, t+s.run.latency.nanoseconds(o.t.sleep)
 	}
@@ -72,12 +72,15 @@ func (s *sm) release(b *residentBlock, t int64) error {
 		if !v.held || v.warp.status == warpBarrier {
 			continue
 		}
-		v.held, v.blocked = false, t+s.run.latency.barrier
+		v.held, v.blocked = false, b.passes(t)+s.run.latency.barrier
 		s.prepare(v, v.warp.next(), t)
 		v.core.expect(v)
 	}
 	return nil
 }
+
+// passes returns when a barrier that the functional model opens in cycle t has counted all arrivals.
+func (b *residentBlock) passes(t int64) int64 { return max(t, b.arrived) }
 
 // stuck reports whether no warp of the block can go on although some have not ended.
 func (b *residentBlock) stuck() bool {

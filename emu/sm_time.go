@@ -24,8 +24,12 @@ func (s *sm) time(c *subcore, v *resident, o *op, t int64) (read, done int64) {
 		c.pipes[tm.pipe] = start + tm.interval
 		s.path.EnterMIO(c.id, start)
 		return start + 1, start + tm.latency
-	case pathShuffle, pathBarrier:
+	case pathShuffle:
 		return s.path.Shuffle(c.id, t, tm.latency)
+	case pathBarrier:
+		read, done, late := s.path.Barrier(c.id, t, tm.latency)
+		v.block.arrived = max(v.block.arrived, t+late)
+		return read, done
 	case pathConst:
 		return s.loadConstant(c, v, o, t)
 	case pathShared:

@@ -178,3 +178,53 @@ func TestDepbar(t *testing.T) {
 		t.Errorf("the second load is waited for %d cycles, want 2 more than %g", got, m.Latencies.DRAM.Value)
 	}
 }
+
+// TestCounterIsFull holds that no more than 63 increments of a dependence counter are outstanding: the 64th load that takes one
+// waits for the first to come back, another that takes none does not.
+func TestCounterIsFull(t *testing.T) {
+	m := evenDRAM(t)
+	for control, late := range map[string]bool{"W0": true, "W-": false} {
+		body := ""
+		for i := range maxCount {
+			body += fmt.Sprintf("\n[B------:R-:W0:-:S02] LDG.E.SYS R5, [R2+%#x]", i*128)
+		}
+		p := timedProgram{model: m, buffers: [][]uint32{make([]uint32, 64*32)}, text: loadPointer + body + `
+			[B------:R-:` + control + `:-:S02] LDG.E.SYS R6, [R2]
+			[B0-----:R-:W-:-:S11] NOP
+			[B------:R-:W-:Y:S05] EXIT`}
+		tr, _ := p.traced(t)
+		first := tr.at(t, 2)
+		if got := tr.at(t, 2+maxCount) - first; (got >= m.Latencies.DRAM.Cycles()) != late {
+			t.Errorf("%s: the 64th load issues %d cycles after the first, loads take %g", control, got, m.Latencies.DRAM.Value)
+		}
+	}
+}
+
+// TestStallZeroYield holds that a warp waits 45 cycles after an instruction with stall count 0 and yield (Huerta et al., section 4).
+func TestStallZeroYield(t *testing.T) {
+	p := timedProgram{model: ga102(t), text: twice(`
+		[B------:R-:W-:Y:S00] NOP
+		[B------:R-:W-:-:S11] IADD3 R4, R4, 0x1, RZ`)}
+	tr, _ := p.traced(t)
+	if got := tr.at(t, 2) - tr.at(t, 1); got != 45 {
+		t.Errorf("%d cycles, want 45", got)
+	}
+}
+
+// TestBarrierArrivals holds that arrivals at a barrier are counted one warp every two cycles of an SM.
+func TestBarrierArrivals(t *testing.T) {
+	m := testModel(t)
+	arrive := m.Queues.Barrier.Cycles()
+	for _, warps := range []int{1, 8, 16, 32} {
+		p := timedProgram{threads: 32 * warps, text: repeated(`
+			[B------:R-:W-:-:S05] BAR.SYNC 0x0
+			[B------:R-:W-:-:S11] NOP`, 3)}
+		tr, _ := p.traced(t)
+		const bar, behind = 1, 2
+		first := tr.issues[bar*16][2*warps] // of the third time
+		got := tr.issues[behind*16][2*warps] - first
+		if want := m.Issue.Barrier.Cycles() + int64(warps-1)*arrive; got < want || got > want+4*arrive {
+			t.Errorf("%d warps: the first goes on after %d cycles, want about %d", warps, got, want)
+		}
+	}
+}

@@ -161,6 +161,7 @@ type Queues struct {
 	// Instruction is the cycles between two instructions through the shared LSU, however few their passes.
 	Instruction Figure
 	Shuffle     Figure // the same of those that do not touch memory
+	Barrier     Figure // cycles between two arrivals of warps at CTA barriers
 }
 
 // SharedMemory is how an SM serves shared memory.

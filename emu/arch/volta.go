@@ -106,6 +106,7 @@ func voltaQueues() Queues {
 		Address:      Figure{4, "cycles", huerta + ", table 1"},
 		LSU:          Figure{1, "cycles", "fitted: shared memory bandwidth 126 to 128 bytes a cycle, " + ubench},
 		Instruction:  Figure{1, "cycles", "fitted: L1 bandwidth 126 bytes a cycle with 32 bits a thread, " + rrzeA100},
+		Barrier:      Figure{2, "cycles", guide + ": 16 results a clock and SM of __syncthreads on 7.x and 8.x"},
 		Shuffle:      Figure{1, "cycles", guide + ": 32 results a clock and SM of warp shuffles, on all since 7.0"},
 	}
 }

@@ -45,6 +45,7 @@ type Config struct {
 	entryUniform        int64
 	instruction         int64 // cycles between two instructions through the LSU
 	shuffle             int64 // and between two that do not touch memory
+	barrier             int64 // cycles between two arrivals at CTA barriers
 	wider, sharedWider  int64
 	storeData           int64 // from the grant
 	uniformLoad         int64 // sooner after the grant
@@ -96,7 +97,7 @@ func NewConfig(m *arch.Model, carveout int, fast bool) *Config {
 	return &Config{
 		SMs: m.SMs.Int(), Schedulers: m.Limits.Schedulers.Int(), Fast: fast,
 		queueLG: q.LG.Int(), queueMIO: q.MIO.Int(),
-		entry: entry, address: q.Address.Cycles(), lsu: q.LSU.Cycles(), instruction: q.Instruction.Cycles(), shuffle: q.Shuffle.Cycles(),
+		entry: entry, address: q.Address.Cycles(), lsu: q.LSU.Cycles(), instruction: q.Instruction.Cycles(), shuffle: q.Shuffle.Cycles(), barrier: q.Barrier.Cycles(),
 		wider: l.Wider.Cycles(), sharedWider: l.SharedWider.Cycles(),
 		storeData: l.StoreData.Cycles(), storeWider: l.StoreWider.Cycles(), entryMIO: q.EntryMIO.Cycles(),
 		entryUniform: q.EntryUniform.Cycles(), uniformLoad: l.UniformLoad.Cycles(), uniformStore: l.UniformStore.Cycles(),

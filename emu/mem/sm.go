@@ -11,6 +11,7 @@ type SM struct {
 	l1   *sectored
 	lsu  calendar
 	idc  calendar // the indexed constant cache, of LDC
+	bars calendar // the unit that counts arrivals at CTA barriers
 	full int64    // the LSU takes no access to L1 before this cycle
 	shut int64    // the LSU takes nothing before this cycle
 	subs []path
@@ -123,6 +124,22 @@ func (s *SM) exchange(sub int, at, cycles int64) int64 {
 func (s *SM) Shuffle(sub int, at, latency int64) (read, done int64) {
 	g := s.exchange(sub, at, s.cfg.shuffle)
 	return g, g + max(latency-s.cfg.entryMIO, 1)
+}
+
+// Barrier times an arrival at a CTA barrier, which goes through the sub-core's MIO queue to a unit that the sub-cores share. It
+// returns the same as [SM.Shuffle], and how much later the unit takes it than without others.
+func (s *SM) Barrier(sub int, at, latency int64) (read, done, late int64) {
+	s.bars.forget(at)
+	p := &s.subs[sub]
+	ready := at + s.cfg.entryMIO
+	first := ready
+	if p.busy {
+		first = max(ready, p.last+s.cfg.address)
+	}
+	g := s.bars.take(first, int(s.cfg.barrier))
+	p.last, p.busy = g, true
+	p.mio.enter(g)
+	return g, g + max(latency-s.cfg.entryMIO, 1), g - ready
 }
 
 // Constant times an instruction that goes through the sub-core's MIO queue to the indexed constant cache, which takes one
