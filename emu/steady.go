@@ -8,9 +8,9 @@ import (
 
 // A large grid runs the same few instructions for a long time. Its blocks come in waves, of as many as the GPU holds; once
 // several waves in a row have taken the same time for an instruction, the launch is steady and more of them tell nothing
-// new. No more blocks are then timed: those on the GPU run to their end, the rest only takes effect, and its cycles are its
-// instructions times the cycles of an instruction in the steady waves. That a ramp at the beginning and a tail at the end
-// belong to the launch is kept so: both have been timed. PKA and Photon stop in this way, by the rate of instructions
+// new. As many whole waves as are left only take effect, and their cycles are their instructions times the cycles of an instruction
+// in the steady waves. That a ramp at the beginning and a tail at the end belong to the launch is kept so: both are timed, the tail
+// with as many blocks in the last wave as the launch has there. PKA and Photon stop in this way, by the rate of instructions
 // (Baddouh et al., MICRO 2021; Liu et al., MICRO 2023).
 
 // Extrapolation says when timing ends before the launch does. The zero value is the default.
@@ -39,7 +39,8 @@ type wave struct {
 
 // An extrapolated is a launch whose timing has ended before its blocks.
 type extrapolated struct {
-	first  int     // block that is not timed
+	first  int     // block that is not timed, nor are those behind
+	wave   float64 // cycles of a steady wave
 	rate   float64 // cycles for a warp instruction in the steady waves
 	spread float64 // relative difference between the slowest of them and the fastest
 
@@ -52,7 +53,12 @@ type extrapolated struct {
 func (r *timedRun) capacity() int { return r.launch.facts.Occupancy.BlocksPerSM * len(r.sms) }
 
 // waiting reports whether blocks wait for a place.
-func (r *timedRun) waiting() bool { return r.next < r.launch.blocks && r.rest == nil }
+func (r *timedRun) waiting() bool {
+	if r.rest != nil {
+		return r.next < r.rest.first
+	}
+	return r.next < r.launch.blocks
+}
 
 // leave takes note that a block has left in a cycle.
 func (r *timedRun) leave(at int64) {
@@ -69,12 +75,14 @@ func (r *timedRun) settle() {
 	if after == 0 {
 		after = DefaultExtrapolation
 	}
-	if e.Off || r.unsteady || !r.waiting() || r.launch.limit-r.launch.left < after ||
+	if e.Off || r.unsteady || r.rest != nil || !r.waiting() || r.launch.limit-r.launch.left < after ||
 		len(r.waves) < steadyWaves+2 || r.launch.blocks-r.next < wavesLeft*r.capacity() {
 		return
 	}
 	if rate, spread := steadiness(r.waves); spread <= steadyRange {
-		r.rest = &extrapolated{first: r.next, rate: rate, spread: spread}
+		last := (r.launch.blocks - r.next) % r.capacity()
+		wave := float64(r.waves[len(r.waves)-1].end-r.waves[len(r.waves)-1-steadyWaves].end) / steadyWaves
+		r.rest = &extrapolated{first: r.next + last, wave: wave, rate: rate, spread: spread}
 	}
 }
 
@@ -126,7 +134,8 @@ func (r *launchRun) runRest(ctx context.Context) error {
 }
 
 // extrapolate adds to a result what the blocks that were not timed would have taken. What may be wrong with it is the rate, as
-// far as the steady waves differ, and that the rest executes another mix of instructions.
+// far as the steady waves differ, that the rest executes another mix of instructions, and that the last wave is another one than
+// that of the whole launch: it may differ as steady waves may.
 func (r *launchRun) extrapolate(out *Result) {
 	rest := r.timed.rest
 	if rest == nil {
@@ -143,7 +152,7 @@ func (r *launchRun) extrapolate(out *Result) {
 		*n = int64(float64(*n) * all)
 	}
 	out.TimedBlocks = rest.first
-	out.ErrorBound = float64(extra) / float64(out.Cycles) * (rest.spread + rest.other)
+	out.ErrorBound = (float64(extra)*(rest.spread+rest.other) + rest.wave*steadyRange) / float64(out.Cycles)
 }
 
 // mixDistance returns the sum, over the ops, of how much their part of all executions differs between the counts up to some
