@@ -116,6 +116,7 @@ func (b board) setTuring() *Model {
 	m.Launching.Warp = Figure{4, "cycles", "fitted: samples of no_instructions at the first instruction" + report}
 	m.Launching.Warps = hopper().Launching.Warps
 	m.Launching.Block = Figure{1.98, "cycles", "fitted: 65,536 blocks that leave half of the places empty" + report}
+	m.DRAM.Buffered = Figure{3000, "cycles", "fitted: 6 % of the samples drain, matrix_addition2D with two elements a thread on a T4, Nsight Compute report"}
 	m.L1.Outgoing = Figure{128, "sectors", "fitted: 11.6 warps of an SM drain, each with 32 additions on their way, dot_prod_naive of LakshyaSingh354 on a GTX 1660 Super"}
 	m.L2.Partial = Figure{1.5, "cycles", "fitted: transpose with uncoalesced stores on an RTX 2080 Ti, Debdeep23/test1: 2.8 cycles a sector and slice"}
 	m.L2.Fill = Figure{1, "rule", "fitted: copy of every eighth element on an RTX 2080 Ti, Debdeep23/test1"}
