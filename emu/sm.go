@@ -39,6 +39,8 @@ type resident struct {
 
 	counters [numCounters]counter
 	misses   misses
+	sent     int64       // the LSU has the data of its stores
+	atomic   bool        // there is an atomic among them
 	groups   []copyGroup // not complete
 	unpaid   int         // lanes of packed instructions
 }
@@ -297,7 +299,8 @@ func (v *resident) clear(n int) int64 {
 type latencies struct {
 	branch, barrier, yield, warp, entry int64
 	exit                                int64
-	drain                               int64 // from the arrival of a store in L2
+	drain                               int64 // from the reading of a store's data
+	drainInL2                           int64 // from the arrival of an atomic or a store in L2
 	stored                              bool
 	constantRead                        int64
 	prefetch, perLine                   int64
@@ -311,7 +314,7 @@ func newLatencies(m *arch.Model) latencies {
 	return latencies{
 		branch: m.Issue.Branch.Cycles(), barrier: m.Issue.Barrier.Cycles(), yield: m.Issue.Yield.Cycles(), exit: m.Issue.Exit.Cycles(),
 		warp: m.Launching.Warp.Cycles(), entry: m.Queues.Entry.Cycles(), constantRead: m.Latencies.ConstantRead.Cycles(),
-		drain: m.Latencies.StoreDrain.Cycles() - m.Latencies.L2.Cycles()/2, stored: m.Launching.Stored.Value > 0, prefetch: m.Fetch.Prefetch.Cycles(), perLine: m.Fetch.Interval.Cycles(),
+		drain: m.Latencies.StoreDrain.Cycles(), drainInL2: m.Latencies.StoreDrain.Cycles() - m.Latencies.L2.Cycles()/2, stored: m.Launching.Stored.Value > 0, prefetch: m.Fetch.Prefetch.Cycles(), perLine: m.Fetch.Interval.Cycles(),
 		perNanosecond: m.Clock.Value / 1e9, warps: m.Launching.Warps.Value,
 	}
 }

@@ -141,7 +141,7 @@ type Latencies struct {
 	// further 32 bits a thread. Loads release theirs with the grant.
 	StoreData  Figure
 	StoreWider Figure
-	// StoreDrain is from the way of a store out of the SM to the end of a warp that has executed EXIT.
+	// StoreDrain is from the reading of a store's data to the end of a warp that has executed EXIT.
 	StoreDrain Figure
 	// UniformLoad is what a load has its result sooner after the grant, UniformStore what StoreData is shorter, where
 	// uniform registers alone hold the address.

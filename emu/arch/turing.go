@@ -112,7 +112,7 @@ func (b board) setTuring() *Model {
 	m := b.set(turing())
 	const report = ", Nsight Compute report of a kernel of one store a thread on a T4"
 	m.Issue.Exit = Figure{15, "cycles", "fitted: 12 samples of branch_resolving behind EXIT for each issue of it after its stall count" + report}
-	m.Latencies.StoreDrain = Figure{33, "cycles", "fitted: 28 cycles of drain behind branch_resolving" + report}
+	m.Latencies.StoreDrain = Figure{30, "cycles", "fitted: 28 cycles of drain behind branch_resolving" + report}
 	m.Launching.Warp = Figure{4, "cycles", "fitted: samples of no_instructions at the first instruction" + report}
 	m.Launching.Warps = hopper().Launching.Warps
 	m.Launching.Block = Figure{1.98, "cycles", "fitted: 65,536 blocks that leave half of the places empty" + report}
