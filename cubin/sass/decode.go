@@ -83,9 +83,7 @@ func (i *Inst) decodeOperand(o *Operand, s *Slot, w Word) bool {
 		if s.unsignedOffset(o) { // an absolute address
 			o.Offset = int32(raw)
 		}
-		if s.Format == words {
-			o.Offset *= 4
-		}
+		o.Offset *= s.Format.offsetUnit()
 	case KindConst:
 		if s.URegAt.N != 0 {
 			o.UReg = uint8(w.bits(s.URegAt))
@@ -101,6 +99,9 @@ func (i *Inst) decodeOperand(o *Operand, s *Slot, w Word) bool {
 			o.Offset *= 4
 		}
 	case KindImm, KindSReg:
+		if s.Bits3.N != 0 {
+			raw |= w.bits(s.Bits3) << (s.Bits.N + s.Bits2.N)
+		}
 		o.Imm = s.Format.decode(raw)
 	case KindTarget:
 		o.Imm = s.Format.address(i.PC, s.targetWords(raw))
@@ -165,6 +166,17 @@ func (s *Slot) targetWords(raw uint64) int64 {
 		return int64(raw)
 	}
 	return signExtend(raw, s.Bits.N+s.Bits2.N)
+}
+
+// offsetUnit returns the bytes that the offset of an address counts.
+func (f format) offsetUnit() int32 {
+	switch f {
+	case words:
+		return 4
+	case sectors:
+		return 32
+	}
+	return 1
 }
 
 // unsignedOffset reports whether the offset of an address has no sign: that of an absolute address, to which no uniform

@@ -77,13 +77,11 @@ func (i *Inst) encodeOperand(w Word, o *Operand, s *Slot) (Word, error) {
 	}
 	switch s.Kind {
 	case KindMem:
-		n := int64(o.Offset)
-		if s.Format == words {
-			if n%4 != 0 {
-				return w, fmt.Errorf("offset %#x is no multiple of 4", n)
-			}
-			n /= 4
+		unit := s.Format.offsetUnit()
+		if o.Offset%unit != 0 {
+			return w, fmt.Errorf("offset %#x is no multiple of %d", o.Offset, unit)
 		}
+		n := int64(o.Offset / unit)
 		raw, fits = offsetBits(n, s.Bits.N, s.unsignedOffset(o))
 		fits = fits && (o.UReg == URZ || uint64(o.UReg) <= s.URegAt.max())
 		if w = w.with(s.Base, uint64(o.Reg)); !s.next {
@@ -104,7 +102,7 @@ func (i *Inst) encodeOperand(w Word, o *Operand, s *Slot) (Word, error) {
 		w = w.with(s.Base, uint64(o.Reg)).with(s.Bank, uint64(o.Bank)).with(s.URegAt, uint64(o.UReg))
 	case KindImm, KindSReg:
 		raw, fits = s.Format.encode(o.Imm)
-		fits = fits && raw <= Bits{N: s.Bits.N + s.Bits2.N}.max()
+		fits = fits && raw <= Bits{N: s.Bits.N + s.Bits2.N + s.Bits3.N}.max()
 	case KindTarget:
 		n, aligned := s.Format.words(i.PC, o.Imm)
 		raw = uint64(n)
@@ -115,7 +113,7 @@ func (i *Inst) encodeOperand(w Word, o *Operand, s *Slot) (Word, error) {
 	if !fits {
 		return w, fmt.Errorf("value out of range")
 	}
-	w = w.with(s.Bits, raw).with(s.Bits2, raw>>s.Bits.N).
+	w = w.with(s.Bits, raw).with(s.Bits2, raw>>s.Bits.N).with(s.Bits3, raw>>(s.Bits.N+s.Bits2.N)).
 		withBit(s.Neg, o.Neg).withBit(s.Abs, o.Abs).withBit(s.Not, o.Not)
 	if s.Neg == 0 && o.Neg || s.Abs == 0 && o.Abs || s.Not == 0 && o.Not {
 		return w, fmt.Errorf("no such unary operator")

@@ -150,6 +150,7 @@ type Slot struct {
 	Kind       Kind
 	Bits       Bits // register number, immediate, offset of an address or a constant
 	Bits2      Bits // more significant bits of a split immediate
+	Bits3      Bits // still more significant bits
 	Base       Bits // register of an address or an indexed constant; bank of a constant in Bank
 	Bank       Bits
 	Access     Access
@@ -231,6 +232,7 @@ const (
 	bitSet                      // {3,1,0}
 	bytes                       // of a constant: its offset counts bytes, not words
 	words                       // of an address: its offset counts words, not bytes
+	sectors                     // of an address: its offset counts 32 bytes
 )
 
 // widthRule says how many 32-bit registers an operand spans.

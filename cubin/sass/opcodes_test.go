@@ -25,12 +25,6 @@ type opcode struct {
 	code uint16
 }
 
-// notOpcodes are opcodes that nvdisasm knows for an architecture and the table does not, with the reason.
-var notOpcodes = map[opcode]string{
-	{sass.SM89, 0x97e}: "loads of 256 bits are sm_100's; nvdisasm knows their text for sm_89 alone",
-	{sass.SM89, 0x97f}: "stores of 256 bits are sm_100's; nvdisasm knows their text for sm_89 alone",
-}
-
 // TestOpcodes holds that the table has a row with the same mnemonic for each opcode that nvdisasm knows for sm_70 to sm_89. It
 // prints those that it lacks. With -update and NVDISASM it writes the list anew, which takes minutes.
 func TestOpcodes(t *testing.T) {
@@ -52,17 +46,12 @@ func TestOpcodes(t *testing.T) {
 	lacking := make(map[sass.Arch]int)
 	listed := readOpcodes(t)
 	for _, o := range slices.SortedFunc(maps.Keys(listed), compareOpcodes) {
-		if name := listed[o]; !have[o][name] && notOpcodes[o] == "" {
+		if name := listed[o]; !have[o][name] {
 			if lacking[o.arch]++; o.arch < sass.SM90 {
 				t.Errorf("sm_%d: no row of %s %#03x", o.arch, name, o.code)
 			} else {
 				t.Logf("sm_%d: no row of %s %#03x", o.arch, name, o.code)
 			}
-		}
-	}
-	for o := range notOpcodes {
-		if listed[o] == "" || have[o] != nil {
-			t.Errorf("sm_%d: %#03x need not be excused", o.arch, o.code)
 		}
 	}
 	for _, a := range allArchs {
@@ -125,7 +114,7 @@ func updateOpcodes(t *testing.T) {
 		words := sass.RandomWords(arch, rand.New(rand.NewSource(2)), 1)
 		r := rand.New(rand.NewSource(3))
 		r.Shuffle(len(words), func(i, k int) { words[i], words[k] = words[k], words[i] })
-		for _, w := range words[:min(100, len(words))] {
+		for _, w := range words[:min(50, len(words))] {
 			var tried []sass.Word
 			for code := range uint64(1 << 12) {
 				if found[opcode{arch, uint16(code)}] == "" {

@@ -62,9 +62,9 @@ func (p *parser) immediate(s *Slot, o *Operand) *SyntaxError {
 	}
 	start := p.pos
 	n, ok := p.integer()
-	limit := int64(Bits{N: s.Bits.N + s.Bits2.N}.max())
+	limit := int64(Bits{N: s.Bits.N + s.Bits2.N + s.Bits3.N}.max())
 	if !ok || n > limit || n < 0 && (s.Bits.N != 32 || n < math.MinInt32) {
-		return p.fail(start, "an integer of "+strconv.Itoa(int(s.Bits.N+s.Bits2.N))+" bits")
+		return p.fail(start, "an integer of "+strconv.Itoa(int(s.Bits.N+s.Bits2.N+s.Bits3.N))+" bits")
 	}
 	o.Imm = uint64(n & limit)
 	return nil

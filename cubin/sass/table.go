@@ -96,7 +96,7 @@ func (e *enum) single() (code uint64, ok bool) {
 // cover returns a word with the bits of the operand set.
 func (s *Slot) cover() Word {
 	var w Word
-	for _, b := range []Bits{s.Bits, s.Bits2, s.Base, s.Bank, s.URegAt} {
+	for _, b := range []Bits{s.Bits, s.Bits2, s.Bits3, s.Base, s.Bank, s.URegAt} {
 		w = w.with(b, b.max())
 	}
 	for _, bit := range []uint8{s.Neg, s.Abs, s.Not} {

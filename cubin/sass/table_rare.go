@@ -5,7 +5,7 @@ import "slices"
 // rareForms are forms that the hardware has and the compilers' compute code does not: most have uniform registers, constants or
 // immediates where compilers take other operands. Nothing executes them.
 func rareForms() []Form {
-	return printOnly(slices.Concat(rarePredicateForms(), rareUniformForms(), rareNarrowForms(), rareMemoryForms(), jumpForms())...)
+	return printOnly(slices.Concat(rarePredicateForms(), rareUniformForms(), rareNarrowForms(), rareMemoryForms(), wideAccessForms(), jumpForms())...)
 }
 
 // rarePredicateForms are moves between registers and predicates, and PLOP3 of signs of uniform registers.
@@ -102,6 +102,7 @@ func rareMemoryForms() []Form {
 	others := cctlOps
 	others.text = slices.Clone(others.text)
 	others.text[1] = bad
+	number := Slot{Name: "number", Kind: KindImm, Bits: Bits{73, 3}, Access: Reads, Show: unlessPlain}
 	fewer := enum{text: cctlLevels.text[:11], value: cctlLevels.value[:11]}
 	query := memory(QSPC, 0x9aa, []Slot{pd(always), rd(w1), address(w1)}, mod(Space, 73, 2, &spaceName)).on(from75)
 	forms := []Form{
@@ -113,6 +114,7 @@ func rareMemoryForms() []Form {
 		memory(CCTL, 0xd8f, []Slot{predDest("Pd", 81, always), line}, extended(), cache, prefetch, only(Obscure, Bits{76, 1}, 1, 1, ".QFAULT"), bound).on(in89),
 		memory(CCTL, 0xd8f, []Slot{line}, extended(), cache, mod(CctlOp, 87, 4, &cctlLevels), bound).on(from80 &^ in89),
 		memory(CCTL, 0xd8f, []Slot{line}, extended(), cache, mod(CctlOp, 87, 4, &fewer), bound).on(in89),
+		memory(CCTL, 0xd8f, []Slot{line, number}, extended(), cache, only(CctlOp, Bits{87, 4}, 11, CctlRML2, ".RML2"), bound).on(in89),
 		memory(CCTLL, 0xd90, []Slot{at(address(w1))}, op, bound).on(from75),
 	}
 	forms = append(forms, genericCountForms()...)
