@@ -59,6 +59,7 @@ func (w *warp) digest() uint64 {
 type spinners struct {
 	first *warp
 	some  bool // do not repeat themselves, as far as is known
+	seen  int  // by look
 }
 
 // watch looks at one of them after a turn.
@@ -90,8 +91,18 @@ func (s *spinners) livelock(waiting int) error {
 // quietCycles is how long nothing may change, with timing, before a livelock is looked for.
 const quietCycles = 1 << 15
 
-// checkLivelock looks for a livelock at the end of a quantum. A warp that has not issued anything since the last look has
-// not come back to anything.
+// look watches a warp with timing. One that has not issued anything since the last look has not come back to anything.
+func (s *spinners) look(w *warp) {
+	s.seen++
+	if w.loop.limit > 0 && w.loop.now == w.now {
+		s.some = s.some || !w.loop.found
+		return
+	}
+	w.loop.now = w.now
+	s.watch(w)
+}
+
+// checkLivelock looks for a livelock at the end of a quantum: at a first warp until that repeats itself, then at all.
 func (r *timedRun) checkLivelock(end int64) error {
 	if r.changes != r.launch.changes {
 		r.changes, r.changed = r.launch.changes, end
@@ -105,12 +116,9 @@ func (r *timedRun) checkLivelock(end int64) error {
 			if v == nil || v.ended || v.warp.status != warpRunning {
 				continue
 			}
-			if v.warp.loop.limit > 0 && v.warp.loop.now == v.warp.now {
-				s.some = s.some || !v.warp.loop.found
-				continue
+			if s.look(v.warp); s.some && s.seen == 1 {
+				return nil // one that does not repeat itself is enough, and to look at all of a long loop takes long
 			}
-			v.warp.loop.now = v.warp.now
-			s.watch(v.warp)
 		}
 	}
 	err := s.livelock(r.launch.blocks - r.next)
