@@ -34,7 +34,8 @@ func unitOf(t *timing) unit {
 
 // A subcore is one of the parts of an SM: a warp scheduler with the warps that it holds, and their pipes. It issues at
 // most one instruction a cycle: from the warp that it issued from last if that is ready, else from the youngest that is
-// (Huerta et al., MICRO 2025, section 5.1).
+// (Huerta et al., MICRO 2025, section 5.1). Where the model says so, warps that have found the queue for local and global
+// memory full enter it in turn, those of older blocks first.
 //
 // It does not tick. Each warp has a cycle from which on it is ready, fixed when its last instruction issued. Warps that
 // are not ready yet are waiting; the others are listed by the unit that they need.
@@ -49,6 +50,8 @@ type subcore struct {
 	wake    int64 // the first cycle in which one of the waiting is ready
 	ready   [numUnits]uint64
 	units   uint32 // which of ready are not empty
+	inLine  uint64 // where inTurn: which have found the queue for local and global memory full
+	inTurn  bool
 
 	at    int64 // nothing issues before this cycle
 	held  int64 // the dispatcher holds back what issues before this cycle
@@ -89,10 +92,17 @@ func (s *subcore) pick(t int64) (*resident, int64) {
 	next := s.wake
 	for m := s.units; m != 0; m &= m - 1 {
 		u := unit(bits.TrailingZeros32(m))
-		if f := s.free(u); f <= t {
-			candidates |= s.ready[u]
-		} else {
+		f := s.free(u)
+		switch {
+		case f > t:
 			next = min(next, f)
+			if u == unitLG && s.inTurn {
+				s.inLine |= s.ready[u]
+			}
+		case u == unitLG && s.inLine != 0:
+			candidates |= 1 << s.first(s.inLine)
+		default:
+			candidates |= s.ready[u]
 		}
 	}
 	if candidates == 0 {
@@ -102,6 +112,20 @@ func (s *subcore) pick(t int64) (*resident, int64) {
 		return s.last, t
 	}
 	return s.warps[bits.Len64(candidates)-1], t
+}
+
+// first returns the place of the warp whose turn it is: of the oldest block the one that has been ready for longest, of
+// several the youngest.
+func (s *subcore) first(warps uint64) int {
+	at := bits.TrailingZeros64(warps)
+	for m := warps & (warps - 1); m != 0; m &= m - 1 {
+		i := bits.TrailingZeros64(m)
+		v, w := s.warps[i], s.warps[at]
+		if v.block == w.block && v.ready <= w.ready { // the blocks are in order
+			at = i
+		}
+	}
+	return at
 }
 
 // rouse moves the waiting warps that are ready in cycle t to the lists of their units.
@@ -125,6 +149,7 @@ func (s *subcore) unlist(v *resident) {
 	if s.ready[v.unit] &^= 1 << v.place; s.ready[v.unit] == 0 {
 		s.units &^= 1 << v.unit
 	}
+	s.inLine &^= 1 << v.place
 	s.waiting |= 1 << v.place
 }
 
@@ -149,7 +174,7 @@ func (s *subcore) leave(v *resident) {
 	for _, w := range s.warps[i:] {
 		w.place--
 	}
-	s.waiting = without(s.waiting, i)
+	s.waiting, s.inLine = without(s.waiting, i), without(s.inLine, i)
 	for u := range s.ready {
 		s.ready[u] = without(s.ready[u], i)
 	}

@@ -134,6 +134,49 @@ func TestPick(t *testing.T) {
 	}
 }
 
+// TestPickInTurn holds that warps which have found the queue for global memory full enter it, where the model says so, by the age
+// of their blocks and then in the order in which they came, and that those which came after that wait behind them.
+func TestPickInTurn(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		inTurn bool
+		older  int   // warps of an older block than that of the others
+		order  []int // places of the warps, which are ready in cycles 5, 3, 5 and 40
+	}{
+		{"in turn", true, 4, []int{1, 2, 0, 3}},
+		{"older block first", true, 1, []int{0, 1, 2, 3}},
+		{"youngest first", false, 4, []int{3, 2, 1, 0}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			model, err := arch.ByName("t4")
+			if err != nil {
+				t.Fatal(err)
+			}
+			s := newTestCore(5, 3, 5, 40)
+			s.inTurn, s.path = c.inTurn, mem.NewSM(mem.NewConfig(model, 0, false), 0)
+			blocks := [2]*residentBlock{{}, {}}
+			for i, v := range s.warps {
+				v.unit, v.block = unitLG, blocks[min(i/c.older, 1)]
+			}
+			for s.path.LGReady(0) == 0 { // fill the queue
+				s.path.Global(0, 0, nil, mem.Global{Kind: mem.Read, Passes: 20})
+			}
+			free := s.path.LGReady(0)
+			if v, _ := s.pick(10); v != nil {
+				t.Fatal("a warp is picked for a queue that is full")
+			}
+			for _, want := range c.order {
+				v, _ := s.pick(max(free, 50))
+				if v != s.warps[want] {
+					t.Fatalf("the warp at %d is picked, want %d", v.place, want)
+				}
+				s.unlist(v)
+				v.ready = mem.Never
+			}
+		})
+	}
+}
+
 // TestLeave holds that the others keep their state when a warp leaves.
 func TestLeave(t *testing.T) {
 	s := newTestCore(1, 2, 3, 100)

@@ -95,7 +95,7 @@ func newSM(r *timedRun, id int) *sm {
 	for i := range cores {
 		c := &cores[i]
 		s.cores = append(s.cores, c)
-		*c = subcore{id: i, path: s.path, at: mem.Never, wake: mem.Never, issuedAt: -1, ack: r.memory.Ack(), ports: newRegisterPorts(r.model)}
+		*c = subcore{id: i, path: s.path, at: mem.Never, wake: mem.Never, issuedAt: -1, ack: r.memory.Ack(), ports: newRegisterPorts(r.model), inTurn: r.model.Queues.InTurn.Value > 0}
 	}
 	return s
 }

@@ -16,6 +16,9 @@ func turing() *Model {
 	m.Queues = turingQueues()
 	m.Launching.Stored = Figure{0, "waits", "fitted: a kernel of one store a thread on a T4, 129,899 cycles in its Nsight Compute report"}
 	m.Queues.LSU = Figure{2, "cycles", jiaTuring + ": 64 bytes a cycle from L1 and shared memory"}
+	m.Queues.InTurn = Figure{1, "rule", "Nsight Compute reports of naive_gemm and sgemm_global_mem_coalesce of LakshyaSingh354 on a GTX 1660 Super: " +
+		"behind a full queue the 32 warps of a block end together, achieved occupancy 99.6 %; older blocks first: matrix_addition2D with 8 elements a thread of armleth on a T4, " +
+		"whose warps wait longest at their first load"}
 	m.Queues.Instruction = Figure{2, "cycles", huerta + ", table 1"}
 	m.L1.Unified = Figure{96 << 10, "bytes", turingPaper}
 	m.L1.Reserved = Figure{2 << 10, "bytes", "fitted: capacity of 62 KiB with 32 KiB of shared memory, " + rrzeTur}

@@ -108,6 +108,7 @@ func voltaQueues() Queues {
 		Instruction:  Figure{1, "cycles", "fitted: L1 bandwidth 126 bytes a cycle with 32 bits a thread, " + rrzeA100},
 		Barrier:      Figure{2, "cycles", guide + ": 16 results a clock and SM of __syncthreads on 7.x and 8.x"},
 		Shuffle:      Figure{1, "cycles", guide + ": 32 results a clock and SM of warp shuffles, on all since 7.0"},
+		InTurn:       Figure{0, "rule", "fitted: nothing is known; see Turing"},
 	}
 }
 
