@@ -49,6 +49,7 @@ type measuredPoint struct {
 	Launch   int     `json:"launch"`
 	Measured int     `json:"measured"`
 	Cycles   float64 `json:"cycles"`
+	Count    int     `json:"count"` // launches from Launch on that Cycles are of, 0 for one
 }
 
 // evaluateMeasured runs what was measured and holds it against the measurement.
@@ -112,21 +113,41 @@ func (f *evaluateFlags) measuredFolder(ctx context.Context, e *env, x *reports.M
 		return err
 	}
 	for i, at := range spec.Launches {
-		n, ok := emulated.At(at.Launch)
-		if !ok {
-			return fmt.Errorf("there is no launch %d in %s", at.Launch, spec.Launch)
+		launches, err := at.emulated(emulated)
+		if err != nil {
+			return fmt.Errorf("%w in %s", err, spec.Launch)
 		}
-		l := emulated.Launches[n]
 		var row reports.MeasuredLaunch
 		if measured != nil {
-			row = reports.EvaluateMeasured(emulated.Modules[0], measured.Launches[i], l)
+			row = reports.EvaluateMeasured(emulated.Modules[0], measured.Launches[i], launches[0])
 		} else {
-			row = reports.MeasuredCycles(emulated.Modules[0], l, at.Cycles-spec.Fixed, float64(l.Facts.Cycles))
+			cycles := at.Cycles - spec.Fixed*float64(len(launches))
+			row = reports.MeasuredCycles(emulated.Modules[0], launches[0], cycles, sumCycles(launches))
 		}
 		row.Name, row.Launch, row.Source = filepath.ToSlash(name), at.Launch, spec.Source
 		x.Launches = append(x.Launches, row)
 	}
 	return nil
+}
+
+// emulated returns the launches that the measurement is of.
+func (m *measuredPoint) emulated(p *profiler.Profile) ([]*profiler.Launch, error) {
+	var list []*profiler.Launch
+	for n := m.Launch; n < m.Launch+max(m.Count, 1); n++ {
+		i, ok := p.At(n)
+		if !ok {
+			return nil, fmt.Errorf("there is no launch %d", n)
+		}
+		list = append(list, p.Launches[i])
+	}
+	return list, nil
+}
+
+func sumCycles(launches []*profiler.Launch) (sum float64) {
+	for _, l := range launches {
+		sum += float64(l.Facts.Cycles)
+	}
+	return sum
 }
 
 func readMeasured(file string) (*measuredSpec, error) {
@@ -149,8 +170,11 @@ func readMeasured(file string) (*measuredSpec, error) {
 		return nil, errors.New(`"clock_hz" is negative`)
 	}
 	for _, l := range spec.Launches {
-		if spec.Report == "" && l.Cycles <= spec.Fixed {
-			return nil, fmt.Errorf("launch %d: %v cycles are not more than the fixed %v", l.Launch, l.Cycles, spec.Fixed)
+		switch fixed := spec.Fixed * float64(max(l.Count, 1)); {
+		case l.Count < 0 || l.Count > 0 && spec.Report != "":
+			return nil, fmt.Errorf("launch %d: \"count\" is of cycles, and positive", l.Launch)
+		case spec.Report == "" && l.Cycles <= fixed:
+			return nil, fmt.Errorf("launch %d: %v cycles are not more than the fixed %v", l.Launch, l.Cycles, fixed)
 		}
 	}
 	return spec, nil

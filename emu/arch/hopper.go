@@ -55,6 +55,7 @@ func h100pcie() *Model {
 		achieved: Figure{1988e9, "bytes a second", rrzeH100},
 		l2:       50 << 10, slices: 80, channels: 80, sliceWidth: sliceOfHopper,
 	}.set(hopper())
+	m.Latencies.DRAM = Figure{800, "cycles", "mt4g, H100: 803 to 835 with the address"}
 	return h100Cache(m)
 }
 
