@@ -137,6 +137,7 @@ func TestFigure5(t *testing.T) {
 	for _, c := range []struct{ name, def, use, samples, want string }{
 		{"local", "[B------:R-:W0:-:S01] LDL R0, [R2]", "[B0-----:R-:W-:-:S01] FADD R8, R0, R5", "long_scoreboard", "local_memory"},
 		{"global", "[B------:R-:W0:-:S01] LDG.E.SYS R0, [R2]", "[B0-----:R-:W-:-:S01] FADD R8, R0, R5", "long_scoreboard", "global_memory"},
+		{"texture", "[B------:R-:W0:-:S01] TEX.SCR.LL RZ, R0, R6, R11, 0x0, 0x58, 2D, 0x1", "[B0-----:R-:W-:-:S01] FADD R8, R0, R5", "long_scoreboard", "texture_memory"},
 		{"constant", "[B------:R-:W0:-:S01] LDC R0, c[0x3][R4]", "[B0-----:R-:W-:-:S01] FADD R8, R0, R5", "short_scoreboard", "constant_memory"},
 		{"shared", "[B------:R-:W0:-:S01] LDS.U R0, [R2]", "[B0-----:R-:W-:-:S01] FADD R8, R0, R5", "short_scoreboard", "shared_memory"},
 		{"arithmetic, variable latency", "[B------:R-:W0:-:S01] MUFU.RCP R0, R2", "[B0-----:R-:W-:-:S01] FADD R8, R0, R5", "short_scoreboard", "arithmetic"},

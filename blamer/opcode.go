@@ -25,11 +25,11 @@ func sourceOf(op sass.Op) source {
 		return localSource
 	case sass.LDG, sass.STG, sass.LD, sass.ST, sass.ATOM, sass.ATOMG, sass.RED, sass.REDG, sass.LDGSTS, sass.LDGDEPBAR:
 		return globalSource
-	case sass.TEX, sass.TLD, sass.SULD, sass.SUST:
+	case sass.TEX, sass.TLD, sass.TLD4, sass.TXD, sass.TXQ, sass.TMML, sass.FOOTPRINT, sass.SULD, sass.SUST, sass.SUATOM, sass.SURED, sass.SUQUERY:
 		return textureSource
 	case sass.LDC, sass.ULDC:
 		return constantSource
-	case sass.LDS, sass.STS, sass.ATOMS, sass.LDSM, sass.STSM:
+	case sass.LDS, sass.STS, sass.ATOMS, sass.LDSM, sass.STSM, sass.STAS, sass.REDAS:
 		return sharedSource
 	}
 	return arithmeticSource

@@ -106,7 +106,7 @@ func (a *analysis) opcodeRule(d dependency, reason stall.Reason) bool {
 // only. The paper's tool counts these as execution dependencies too.
 func isStore(op sass.Op) bool {
 	switch op {
-	case sass.ST, sass.STG, sass.STL, sass.RED, sass.REDG, sass.SUST:
+	case sass.ST, sass.STG, sass.STL, sass.RED, sass.REDG, sass.SUST, sass.SURED:
 		return true
 	}
 	return false
