@@ -240,7 +240,7 @@ func effectOf(in *sass.Inst) effect {
 		return flow
 	case sass.LDG, sass.LD:
 		return loadGlobal
-	case sass.STG, sass.ST, sass.ATOM, sass.ATOMG, sass.RED:
+	case sass.STG, sass.ST, sass.ATOM, sass.ATOMG, sass.RED, sass.REDG:
 		return loadGlobal | writeGlobal
 	case sass.LDS:
 		return accessShared

@@ -190,7 +190,7 @@ func labels(module *cubin.File, code int, pc uint64, reason stall.Reason, kernel
 // memorySpace names the memory that an instruction accesses, as PTX calls it; empty for all others.
 func memorySpace(in *sass.Inst) string {
 	switch in.Op {
-	case sass.LDG, sass.STG, sass.ATOMG, sass.RED:
+	case sass.LDG, sass.STG, sass.ATOMG, sass.RED, sass.REDG:
 		return "global"
 	case sass.LDL, sass.STL:
 		return "local"
