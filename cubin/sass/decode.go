@@ -77,8 +77,8 @@ func (i *Inst) decodeOperand(o *Operand, s *Slot, w Word) bool {
 		if s.URegAt.N != 0 {
 			o.UReg = uint8(w.bits(s.URegAt))
 		}
-		if s.next && o.UReg != URZ {
-			o.UReg++
+		if o.UReg != URZ {
+			o.UReg += s.next
 		}
 		if s.unsignedOffset(o) { // an absolute address
 			o.Offset = int32(raw)
@@ -106,7 +106,7 @@ func (i *Inst) decodeOperand(o *Operand, s *Slot, w Word) bool {
 	case KindTarget:
 		o.Imm = s.Format.address(i.PC, s.targetWords(raw))
 	default:
-		if o.Reg = uint8(raw); s.Inverted {
+		if o.Reg = uint8(raw) + s.next; s.Inverted {
 			o.Reg ^= uint8(s.Bits.max())
 		}
 	}
@@ -137,6 +137,8 @@ func (s *Slot) legal(arch Arch, o *Operand) bool {
 		return s.Show == never || o.Reg < numScoreboards
 	case KindConvBar:
 		return arch.barrierRegister(o.Reg)
+	case KindUReg:
+		return s.next == 0 || o.Reg < URZ
 	}
 	return true
 }

@@ -84,10 +84,10 @@ func (i *Inst) encodeOperand(w Word, o *Operand, s *Slot) (Word, error) {
 		n := int64(o.Offset / unit)
 		raw, fits = offsetBits(n, s.Bits.N, s.unsignedOffset(o))
 		fits = fits && (o.UReg == URZ || uint64(o.UReg) <= s.URegAt.max())
-		if w = w.with(s.Base, uint64(o.Reg)); !s.next {
+		if w = w.with(s.Base, uint64(o.Reg)); s.next == 0 {
 			w = w.with(s.URegAt, uint64(o.UReg))
-		} else if o.UReg != URZ && uint64(o.UReg) != w.bits(s.URegAt)+1 {
-			return w, fmt.Errorf("UR%d is not the uniform register behind the other address's", o.UReg)
+		} else if o.UReg != URZ && uint64(o.UReg) != w.bits(s.URegAt)+uint64(s.next) {
+			return w, fmt.Errorf("UR%d is not %d behind the other uniform register", o.UReg, s.next)
 		}
 	case KindConst:
 		n := int64(o.Offset)
@@ -109,6 +109,13 @@ func (i *Inst) encodeOperand(w Word, o *Operand, s *Slot) (Word, error) {
 		fits = aligned && s.targetWords(raw&Bits{N: s.Bits.N + s.Bits2.N}.max()) == n
 	case KindPredSet, KindUPredSet:
 		fits = true
+	case KindUReg:
+		if s.next != 0 {
+			if uint64(o.Reg) != w.bits(s.Bits)+uint64(s.next) {
+				return w, fmt.Errorf("UR%d is not %d behind the other uniform register", o.Reg, s.next)
+			}
+			return w, nil
+		}
 	}
 	if !fits {
 		return w, fmt.Errorf("value out of range")

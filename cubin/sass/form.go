@@ -162,7 +162,7 @@ type Slot struct {
 	URegAt     Bits // uniform register of an address: a summand, or a descriptor where Descriptor is set
 	Descriptor bool
 	style      addressStyle
-	next       bool  // the descriptor is in the uniform register behind the one at URegAt, which is another operand's
+	next       uint8 // the uniform register at URegAt, or of a KindUReg at Bits, is another operand's: this one is that many behind
 	Reuse      uint8 // number of the source slot in the register-file cache: 1 A, 2 B, 3 C, 0 for none
 	Inverted   bool  // the number of the register is stored with all bits inverted
 	Sel        *ModField

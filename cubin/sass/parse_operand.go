@@ -269,7 +269,7 @@ func (p *parser) described(s *Slot, o *Operand) *SyntaxError {
 		if !p.accept("]") {
 			return p.fail(p.pos, "]")
 		}
-	} else if s.next {
+	} else if s.next != 0 {
 		return p.fail(p.pos, "desc")
 	}
 	if !p.accept("[") {

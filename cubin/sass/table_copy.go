@@ -7,7 +7,7 @@ func matrixMoveForms() []Form {
 	load := memory(LDSM, 0x83b, []Slot{rd(wSize), address(w1)}, mod(Matrix, 78, 2, &matrixNames), mod(Size, 72, 2, &countNames))
 	load.Suffix = ".16"
 	store := memory(STSM, 0x844, []Slot{address(w1), noReuse(regB("B", traits{width: wSize}))},
-		mod(Matrix, 78, 2, &enum{text: matrixNames.text[:2]}), mod(Size, 72, 2, &countNames))
+		mod(Matrix, 78, 1, &enum{text: matrixNames.text[:2]}), mod(Size, 72, 2, &countNames))
 	store.Suffix = ".16"
 	return []Form{load.on(from75), store.on(in90)}
 }
@@ -44,7 +44,7 @@ func copyForms() []Form {
 	forms = append(forms, row(0xfae, shared, wide(".64", w2, uniform), off(Descriptor, 76), on(Addr64, 70, ""))...)
 	forms = append(forms, row(0xfae, shared, wide(".U32", w1, uniform), off(Descriptor, 76), off(Addr64, 70))...)
 	following := far
-	following.next = true
+	following.next = 1
 	forms = append(forms, row(0xdae, summed, following, on(Descriptor, 76, ""), on(Addr64, 70, ""))...)
 	return append(forms, row(0xdae, summed, wide(".64", w2, Bits{}), off(Descriptor, 76), on(Addr64, 70, ""))...)
 }

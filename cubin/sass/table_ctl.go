@@ -13,7 +13,7 @@ func splitTargets(forms []Form) []Form {
 	var all []Form
 	for _, f := range forms {
 		k := slices.IndexFunc(f.Operands, func(s Slot) bool { return s.Kind == KindTarget })
-		if k < 0 || f.Archs&in90 == 0 {
+		if k < 0 || f.Operands[k].Show == never || f.Archs&in90 == 0 {
 			all = append(all, f)
 			continue
 		}
@@ -140,7 +140,7 @@ func callForms() []Form {
 			only(Abs, Bits{85, 1}, 0, 0, ".REL"), noDec),
 		control(RET, 0x950, []Slot{cond(), codeRegister(), joined(target(signedAddress))},
 			only(Abs, Bits{85, 1}, 1, 1, ".ABS"), noDec),
-		control(LEPC, 0x34e, []Slot{rd(w2), {Name: "target", Kind: KindTarget, Show: never}}).on(before90),
+		control(LEPC, 0x34e, []Slot{rd(w2), {Name: "target", Kind: KindTarget, Show: never}}),
 	}
 }
 
@@ -214,18 +214,35 @@ func warpForms() []Form {
 	set := Slot{Name: "scoreboards", Kind: KindImm, Bits: Bits{32, 6}, Access: Reads, Format: bitSet, Show: unlessPlain}
 	trap := Slot{Name: "trap number", Kind: KindImm, Bits: Bits{34, 3}, Access: Reads, Show: unlessPlain}
 	codeHere := Slot{Name: "target", Kind: KindTarget, Bits: Bits{24, 58}, Access: Reads, Format: near}
+	upTo := set
+	upTo.Bits.Lo = 38
 	forms := []Form{
 		control(YIELD, 0x946, []Slot{cond()}),
 		control(NOP, 0x918, nil),
 		control(PMTRIG, 0x801, []Slot{cond(), {Name: "events", Kind: KindImm, Bits: Bits{32, 16}, Access: Reads}}),
 		control(DEPBAR, 0x91a, []Slot{sb, count, set}, on(LE, 47, ".LE")),
 		control(DEPBAR, 0x91a, []Slot{hidden(sb, false), hidden(count, false), set}, off(LE, 47)),
+		printOnly(control(DEPBAR, 0xd1a, []Slot{sb, uregB("count", plain), upTo}, on(LE, 47, ".LE"), on(UR, 91, "")).on(in90))[0],
 		control(BPT, 0x95c, []Slot{trap}, mod(BptMode, 84, 3, &bptNames)),
 	}
 	return withoutReuse(slices.Concat(forms,
 		warpSyncForms(),
 		[]Form{control(LEPC, 0x94e, []Slot{rd(w2), codeHere}).on(in90)},
+		printOnly(uniformPCForms(codeHere)...),
 		sleepForms()))
+}
+
+// uniformPCForms are LEPC into uniform registers.
+func uniformPCForms(codeHere Slot) []Form {
+	d, bound := toUniform(rd(w2)), on(UR, uniformBit, "")
+	forms := []Form{
+		control(ULEPC, 0x3ce, []Slot{d, {Name: "target", Kind: KindTarget, Show: never}}, bound).on(in90),
+		control(ULEPC, 0x9ce, []Slot{d, codeHere}, bound).on(in90),
+	}
+	for k := range forms {
+		forms[k].Pipe = PipeUniform
+	}
+	return forms
 }
 
 // warpSyncForms are WARPSYNC before sm_90. From sm_80 on that with a register can be exclusive.

@@ -20,9 +20,26 @@ func halfForms() []Form {
 		brain(binary(f(HMUL2, 0x032, dst, out, denormals, sat), formRIR, formRCR, half, half), in90),
 		fusedForms(f(HFMA2, 0x031, dst, out, denormals, sat)),
 		brain(minimumForms(f(HMNMX2, 0x040, dst, flush).on(from80), half), from80),
+		printOnly(brain(minimumOfThreeForms(f(VHMNMX, 0x047, dst, off(OutF32, 78), flush, flag(NaN, 81, ".NAN"), flag(XorSign, 82, ".XORSIGN")).on(in90)), in90)...),
 		brain(binary(f(HSET2, 0x033, dst, flag(BF, 71, ".BF"), compare, flush, boolOp), formRRI, formRRC, half, half, pp()), in90),
 		brain(binary(f(HSETP2, 0x034, setp, compare, flag(HAnd, 71, ".H_AND"), flush, boolOp), formRRI, formRRC, half, half, pp()), in90),
 	)
+}
+
+// minimumOfThreeForms are VHMNMX. Its second source alone can be an immediate or a constant.
+func minimumOfThreeForms(f Form) []Form {
+	halves := enum{text: []string{"", bad, ".H0_H0", ".H1_H1"}}
+	forms := ternaryB(f, half, half, half, pp())
+	for k := range forms {
+		o := forms[k].Operands
+		for n := range o {
+			if o[n].Sel != nil {
+				o[n].Sel = &ModField{Bits: o[n].Sel.Bits, names: &halves}
+			}
+		}
+		o[len(o)-2].Sel.Bits = Bits{76, 2}
+	}
+	return forms
 }
 
 // sums are HADD2. From sm_86 on a sum in single precision has no absolute value of its first source and half an immediate.
@@ -41,12 +58,17 @@ func fusedForms(f Form) []Form {
 	packed := traits{neg: true, abs: true, packed: true, imm: float16s}
 	second := half
 	second.negHigh = true
+	unbounded := f.on(in90)
+	unbounded.Mods = slices.Clone(f.Mods)
+	unbounded.Mods[1] = only(Obscure, Bits{76, 1}, 3, 1, ".OOB")
+	unbounded.Mods[1].Bits2 = Bits{80, 1}
 	mma := f.on(from80)
 	mma.Suffix, mma.Opcode, mma.Pipe, mma.Mods = ".MMA", 0x035, PipeFMA, f.Mods[1:]
 	return slices.Concat(
 		ternary(f.on(in70|in75), half, half, half, Slot{Name: "Pp", Kind: KindPred, Show: never}),
 		brain(clamped(f.on(in80), half, half), from80),
 		brain(clamped(f.on(from86), second, half), from80),
+		printOnly(brain(clamped(unbounded, second, half), from80)...),
 		brain(clamped(mma, packed, packed), in90))
 }
 

@@ -29,12 +29,18 @@ func syncsForms() []Form {
 	exchange := row(".EXCH.64", 0x5b2, []Slot{result(toUniform(rd(w2))), uregAddress("address", Bits{24, 6}, Bits{40, 24}),
 		toUniform(noReuse(regB("B", pair)))}, op(Bits{72, 2}, 1), uniform)
 	exchange.Pipe = PipeUniform
+	second := toUniform(noReuse(regB("C", pair)))
+	second.next = 2
+	swap := row(".CAS.64", 0x3b2, append(slices.Clone(exchange.Operands), second), op(Bits{72, 2}, 2), uniform)
+	load := row(".LD.64", 0x9b2, exchange.Operands[:2], op(Bits{72, 2}, 0), uniform)
+	swap.Pipe, load.Pipe = PipeUniform, PipeUniform
+	watched := row(".LD.64", 0x5b1, []Slot{result(rd(w2)), addr}, op(Bits{73, 1}, 1), flag(Obscure, 74, ".WATCH"), uniform)
 	arrives := memory(ARRIVES, 0x9b0, []Slot{addr}, op(Bits{72, 4}, 10), uniform)
 	arrives.Suffix = ".LDGSTSBAR.64"
 	counted := arrives
 	counted.Mods = slices.Insert(slices.Clone(arrives.Mods), 1, mod(Arvcnt, 70, 2, &enum{text: []string{"", ".ARVCNT"}}))
 	return []Form{
-		exchange, arrives.on(from80 &^ in90), counted.on(in90),
+		exchange, printOnly(swap)[0], printOnly(load)[0], printOnly(watched)[0], arrives.on(from80 &^ in90), counted.on(in90),
 		row(".PHASECHK.TRANS64", 0x5a7, []Slot{result(pd(always)), addr, b}, flag(TryWait, 72, ".TRYWAIT"), op(Bits{70, 2}, 1), uniform),
 		row(".ARRIVE.TRANS64", 0x9a7, []Slot{result(rd(w2)), addr, b}, mod(SyncsRed, 73, 2, &enum{text: []string{"", ".TMASK", ".RED"}}),
 			flag(OptOut, 75, ".OPTOUT"), mod(SyncsOp, 84, 3, &enum{text: []string{"", ".A1T0", bad, ".A0TR", bad, ".ART0"}}),
@@ -97,6 +103,7 @@ func bulkForms() []Form {
 	rows(UBLKPF, 0x3bc, []Slot{from, count}, level)
 	rows(UTMAREDG, 0x3b6, []Slot{to, from}, dims, flag(Im2Col, 82, ".IM2COL"), mod(AtomOp, 87, 3, &redOps))
 	rows(UTMAPF, 0x5b8, []Slot{to, from}, level, dims)
+	rows(UTMAPF, 0x3b8, []Slot{to, from, count}, level, dims, on(Im2Col, 82, ".IM2COL"))
 	shared := address(w1)
 	shared.URegAt = Bits{64, 6}
 	invalidate := memory(SYNCS, 0x9b1, []Slot{shared}, mod(Fixed, 72, 1, &enum{text: []string{".IV", ".WB"}}), off(Fixed, 73), on(UR, 91, "")).on(in90)
@@ -135,6 +142,8 @@ func clusterForms() []Form {
 	masked.Mods = []ModField{elect.Mods[0], on(UR, 91, "")}
 	shared := lone(USETSHMSZ, 0x9c9, off(Flush, 72))
 	shared.Operands = []Slot{amount(20)}
+	anyAmount := shared
+	anyAmount.Mods = nil
 	flush := lone(USETSHMSZ, 0x9c9, on(Flush, 72, ".FLUSH"))
 	flush.Operands = []Slot{{Name: "amount", Kind: KindImm, Show: never}}
 	pool := ModField{Kind: Fixed, Bits: Bits{74, 1}, names: &enum{text: []string{bad, ".CTAPOOL"}}}
@@ -142,6 +151,12 @@ func clusterForms() []Form {
 	free.Operands = []Slot{toUniform(hidden(pd(always), false)), amount(10)}
 	take := lone(USETMAXREG, 0x9c8, only(Alloc, Bits{72, 2}, 2, 2, ".TRY_ALLOC"), pool)
 	take.Operands = []Slot{toUniform(pd(always)), amount(10)}
+	named := func(f Form, opcode uint16) Form { // the amount in a uniform register
+		f.Opcode, f.Operands = opcode, slices.Clone(f.Operands)
+		f.Operands[len(f.Operands)-1] = Slot{Name: "amount", Kind: KindUReg, Bits: Bits{32, 6}, Access: Reads, Default: URZ}
+		f.opaque = true
+		return uniform(f)
+	}
 	remote := address(w2)
 	remote.URegAt, remote.Sel = Bits{64, 6}, &ModField{names: &enum{text: []string{".64"}}}
 	near := remote
@@ -154,5 +169,6 @@ func clusterForms() []Form {
 		store(remote, on(Addr64, 90, "")), store(near, off(Addr64, 90)),
 		uniform(lone(UCGABAR_WAIT, 0xdc7)), uniform(lone(UCGABAR_ARV, 0x9c7, off(Flush, 72))),
 		uniform(shared), uniform(flush), uniform(free), uniform(take),
+		named(free, 0x3c8), named(take, 0x3c8), named(anyAmount, 0x3c9),
 	}
 }

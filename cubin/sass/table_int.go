@@ -213,6 +213,7 @@ func leaForms() []Form {
 	} {
 		if v.three {
 			forms = append(forms, ternaryB(v.f, v.t, v.t, plain, v.tail...)...)
+			v.f.Mods = v.f.Mods[:2] // without .SX32
 			forms = append(forms, onlyImmC(ternaryC(v.f, v.t, plain, plain, v.tail...))...)
 		} else {
 			forms = append(forms, binary(v.f, formRIR, formRCR, v.t, v.t, v.tail...)...)

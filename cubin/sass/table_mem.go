@@ -110,6 +110,8 @@ func atomicForms() []Form {
 		memory(REDG, 0x9a6, []Slot{address(wE), value}, extended(), mod(AtomOp, 88, 2, &floatRedOps), evict(),
 			floats, order, scope(), private()).on(in90),
 		memory(ATOMG, 0x3a3, with(dest, noSwap), extended(), mod(AtomOp, 88, 2, &floatRedOps), evict(),
+			floats, order, scope(), private()).on(in90),
+		memory(ATOM, 0x3a2, with(dest, noSwap), extended(), mod(AtomOp, 88, 2, &floatRedOps), evict(),
 			floats, order, scope(), private()).on(in90))
 }
 

@@ -77,7 +77,9 @@ func TestRows(t *testing.T) {
 
 // sharesRegister reports whether the operand is one that lies where another does: the thread count of BAR in the
 // register of the barrier number, a descriptor behind another's uniform register.
-func sharesRegister(f *Form, s *Slot) bool { return f.Opcode == 0x31d && s.Name == "threads" || s.next }
+func sharesRegister(f *Form, s *Slot) bool {
+	return f.Opcode == 0x31d && s.Name == "threads" || s.next != 0
+}
 
 // checkSpelling reports codes of a field that print alike.
 func checkSpelling(t *testing.T, f *Form, m *ModField) {

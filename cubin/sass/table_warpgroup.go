@@ -92,7 +92,10 @@ func (p groupProduct) row(form uint16, a, matrices Slot, mods []ModField) Form {
 	scale.Show, scale.Inverted = unlessPlain, true
 	elements, lane := Slot{Name: "elements", Kind: KindReg, Show: never}, Slot{Name: "lane", Kind: KindImm, Show: never}
 	kind := []ModField{off(Sparse, 73)}
-	if p.sparse {
+	switch {
+	case p.op == BGMMA: // of which there are no sparse ones
+		kind = nil
+	case p.sparse:
 		elements.Bits, elements.Access, elements.Show = Bits{40, 8}, Reads, always
 		if lane.Bits, lane.Access, lane.Show = (Bits{48, 2}), Reads, unlessPlain; p.op == HGMMA {
 			lane.Show = always
@@ -100,7 +103,7 @@ func (p groupProduct) row(form uint16, a, matrices Slot, mods []ModField) Form {
 		kind = []ModField{on(Sparse, 73, ".SP"), obscure(74, ".REGOFFSET")}
 	}
 	return Form{Op: p.op, Opcode: p.opcode | form, Archs: in90, Pipe: PipeTensor,
-		Operands: []Slot{rd(wGroup), a, matrices, regC("C", traits{width: wGroup}), scale, elements, lane, group},
+		Operands: []Slot{rd(wGroup), a, matrices, noReuse(regC("C", traits{width: wGroup})), scale, elements, lane, group},
 		Mods:     slices.Concat(kind, []ModField{p.shape()}, mods, []ModField{on(UR, uniformBit, "")})}
 }
 
