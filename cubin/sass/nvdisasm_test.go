@@ -8,6 +8,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
+	"sort"
 	"strconv"
 	"strings"
 	"testing"
@@ -29,36 +31,49 @@ var (
 // nvdisasm returns the text of every word, the i-th at pc 16*i; "" for words that it rejects.
 func nvdisasm(t testing.TB, arch sass.Arch, words []sass.Word) []string {
 	t.Helper()
+	cur := slices.Clone(words)
+	bad := make(map[int]bool)
+	reject := func(i int) { bad[i], cur[i] = true, nop }
+	for {
+		out, err := runNvdisasm(t, arch, cur)
+		if err == nil {
+			return textOf(t, out, len(words), bad)
+		}
+		before := len(bad)
+		for _, m := range badAddress.FindAllStringSubmatch(out, -1) {
+			a, _ := strconv.ParseUint(m[1], 0, 64)
+			reject(int(a / sass.InstSize))
+		}
+		switch {
+		case strings.Contains(out, "More than one pattern matched"): // it does not say where
+			reject(sort.Search(len(cur), func(i int) bool {
+				out, _ := runNvdisasm(t, arch, cur[:i+1])
+				return strings.Contains(out, "More than one pattern matched")
+			}))
+		case len(bad) == before:
+			t.Fatalf("nvdisasm: %v\n%s", err, out)
+		}
+	}
+}
+
+// runNvdisasm returns what nvdisasm says of the words, or of its errors.
+func runNvdisasm(t testing.TB, arch sass.Arch, words []sass.Word) (string, error) {
+	t.Helper()
 	tool := os.Getenv("NVDISASM")
 	if tool == "" {
 		t.Skip("NVDISASM is not set")
 	}
-	file := filepath.Join(t.TempDir(), "words.bin")
-	cur := append([]sass.Word(nil), words...)
-	bad := make(map[int]bool)
-	for {
-		raw := make([]byte, 0, len(cur)*sass.InstSize)
-		for _, w := range cur {
-			raw = binary.LittleEndian.AppendUint64(raw, w.Lo)
-			raw = binary.LittleEndian.AppendUint64(raw, w.Hi)
-		}
-		if err := os.WriteFile(file, raw, 0o666); err != nil {
-			t.Fatal(err)
-		}
-		out, err := exec.Command(tool, "-b", fmt.Sprintf("SM%d", arch), "-ndf", file).CombinedOutput()
-		if err == nil {
-			return textOf(t, string(out), len(words), bad)
-		}
-		before := len(bad)
-		for _, m := range badAddress.FindAllSubmatch(out, -1) {
-			a, _ := strconv.ParseUint(string(m[1]), 0, 64)
-			bad[int(a/sass.InstSize)] = true
-			cur[a/sass.InstSize] = nop
-		}
-		if len(bad) == before {
-			t.Fatalf("nvdisasm: %v\n%s", err, out)
-		}
+	raw := make([]byte, 0, len(words)*sass.InstSize)
+	for _, w := range words {
+		raw = binary.LittleEndian.AppendUint64(raw, w.Lo)
+		raw = binary.LittleEndian.AppendUint64(raw, w.Hi)
 	}
+	file := filepath.Join(t.TempDir(), "words.bin")
+	if err := os.WriteFile(file, raw, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	out, err := exec.Command(tool, "-b", fmt.Sprintf("SM%d", arch), "-ndf", file).CombinedOutput()
+	return string(out), err
 }
 
 // textOf collects the lines of a listing.
