@@ -167,38 +167,6 @@ func TestObserverChangesNothing(t *testing.T) {
 	}
 }
 
-// TestSlowerIsNotFaster makes one figure of the model worse at a time: neither a warp alone nor a stream gains by it, but for half
-// a percent where more of a stream's accesses find the row of DRAM open.
-func TestSlowerIsNotFaster(t *testing.T) {
-	worse := map[string]func(*arch.Model){
-		"L1":             func(m *arch.Model) { m.Latencies.L1.Value += 20 },
-		"L2":             func(m *arch.Model) { m.Latencies.L2.Value += 100; m.Latencies.DRAM.Value += 100 },
-		"DRAM":           func(m *arch.Model) { m.Latencies.DRAM.Value += 300 },
-		"DRAM bandwidth": func(m *arch.Model) { m.DRAM.Achieved.Value /= 4 },
-		"S2R":            func(m *arch.Model) { m.Latencies.Special.Value += 50 },
-		"FMA interval":   func(m *arch.Model) { m.Pipes[arch.FMA].Interval.Value *= 8 },
-		"LSU":            func(m *arch.Model) { m.Queues.LSU.Value *= 8 },
-		"fetch":          func(m *arch.Model) { m.Fetch.Miss.Value += 100 },
-		"constants":      func(m *arch.Model) { m.Constant.Miss.Value += 100 },
-		"blocks":         func(m *arch.Model) { m.Launching.Block.Value += 10 },
-	}
-	for _, tt := range []struct {
-		blocks, threads int
-		least           float64
-	}{{1, 32, 1}, {1, 256, 1}, {800, 256, .995}} {
-		p := streaming(tt.blocks)
-		p.threads = tt.threads
-		base, _, _ := p.run(t, nil)
-		for name, change := range worse {
-			p.model = testModel(t)
-			change(p.model)
-			if r, _, _ := p.run(t, nil); float64(r.Cycles) < tt.least*float64(base.Cycles) {
-				t.Errorf("%d blocks of %d threads, worse %s: %d cycles instead of %d", tt.blocks, tt.threads, name, r.Cycles, base.Cycles)
-			}
-		}
-	}
-}
-
 // TestFast holds that the fast level leaves out the front end and the register-file ports, and keeps near the full one.
 func TestFast(t *testing.T) {
 	p := streaming(1000)

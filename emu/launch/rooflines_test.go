@@ -90,6 +90,9 @@ var worse = map[string]func(*arch.Model){
 	"latency of shared":       func(m *arch.Model) { m.Latencies.Shared.Value += 20 },
 	"interval of FMA and ALU": func(m *arch.Model) { m.Pipes[arch.FMA].Interval.Value *= 4; m.Pipes[arch.ALU].Interval.Value *= 4 },
 	"interval of the LSU":     func(m *arch.Model) { m.Queues.LSU.Value *= 2 },
+	"latency of S2R":          func(m *arch.Model) { m.Latencies.Special.Value += 50 },
+	"misses of constants":     func(m *arch.Model) { m.Constant.Miss.Value += 100 },
+	"pace of new blocks":      func(m *arch.Model) { m.Launching.Block.Value += 10 },
 	"fetching":                func(m *arch.Model) { m.Fetch.Miss.Value += 100 },
 }
 
@@ -98,7 +101,7 @@ var worse = map[string]func(*arch.Model){
 // order of their warps may gain, 2 %. Of two kernels it gains more. A launch that executes other instructions is not compared: how
 // often a loop around compare-and-swap goes round depends on time.
 func TestWorseHardwareIsNotFaster(t *testing.T) {
-	const every = 10 // kernels
+	const every = 12 // kernels
 	streams := []string{"vecadd", "saxpy", "transpose_naive"}
 	ordered := map[string]float64{
 		// L2 bounds it, by the stores of local memory that reach it in bursts, with the loads of the next numbers behind them. A slower
