@@ -17,6 +17,7 @@ import (
 // A MeasuredEvaluation holds emulated launches against what was measured of them on real GPUs.
 type MeasuredEvaluation struct {
 	Launches []MeasuredLaunch `json:"launches"`
+	Series   []MeasuredSeries `json:"series,omitempty"`
 	Summary  MeasuredSummary  `json:"summary"`
 }
 
@@ -24,7 +25,10 @@ type MeasuredEvaluation struct {
 type MeasuredLaunch struct {
 	Name     string  `json:"name"` // the folder
 	Kernel   string  `json:"kernel"`
+	Series   string  `json:"series,omitempty"` // what tells launches of one kernel apart beside its sizes
 	Launch   int     `json:"launch"`
+	Grid     [3]int  `json:"grid"`
+	Block    [3]int  `json:"block"`
 	GPU      string  `json:"gpu"`
 	Measured float64 `json:"measured"` // cycles
 	Emulated float64 `json:"emulated"` // cycles
@@ -50,6 +54,7 @@ type MeasuredSummary struct {
 	Launches      int      `json:"launches"`
 	MeanError     float64  `json:"mean_error"`
 	MaxError      float64  `json:"max_error"`
+	Correlation   float64  `json:"correlation"`              // of the logarithms of the cycles
 	StallDistance *float64 `json:"stall_distance,omitempty"` // mean of the launches with at least EnoughSamples
 }
 
@@ -78,7 +83,7 @@ func EvaluateMeasured(module *cubin.File, measured, emulated *profiler.Launch) M
 
 // MeasuredCycles holds an emulated launch against a number of cycles.
 func MeasuredCycles(module *cubin.File, emulated *profiler.Launch, measuredCycles, emulatedCycles float64) MeasuredLaunch {
-	return MeasuredLaunch{Kernel: KernelName(module, emulated.Kernel), GPU: emulated.GPU, Measured: round(measuredCycles, 1), Emulated: round(emulatedCycles, 1),
+	return MeasuredLaunch{Kernel: KernelName(module, emulated.Kernel), Grid: emulated.Grid, Block: emulated.Block, GPU: emulated.GPU, Measured: round(measuredCycles, 1), Emulated: round(emulatedCycles, 1),
 		Error: round(math.Abs(emulatedCycles-measuredCycles)/max(1, measuredCycles), 6)}
 }
 
@@ -169,7 +174,8 @@ func (x *MeasuredEvaluation) Sum() {
 		distance = round(distance/float64(mixes), 6)
 		s.StallDistance = &distance
 	}
-	x.Summary = s
+	s.Correlation = logCorrelation(x.Launches)
+	x.Series, x.Summary = seriesOf(x.Launches), s
 }
 
 // MeasuredText writes the evaluation as a table.
@@ -190,11 +196,19 @@ func MeasuredText(w io.Writer, x *MeasuredEvaluation, style Style) error {
 	if err := t.Render(w); err != nil {
 		return err
 	}
+	_, err := fmt.Fprintf(w, "\n%s\n", x.summaryText())
+	return err
+}
+
+// summaryText tells the summary, and in which series the sizes are not in their order.
+func (x *MeasuredEvaluation) summaryText() string {
 	s := &x.Summary
-	text := fmt.Sprintf("\n%d measured: error of the cycles %s on average, at most %s", s.Launches, percent(s.MeanError), percent(s.MaxError))
+	text := fmt.Sprintf("%d measured: error of the cycles %s on average, at most %s; correlation of their logarithms %.3f", s.Launches, percent(s.MeanError), percent(s.MaxError), s.Correlation)
 	if s.StallDistance != nil {
 		text += fmt.Sprintf("; stall distance %.2f on average where there are %d samples", *s.StallDistance, EnoughSamples)
 	}
-	_, err := fmt.Fprintln(w, text)
-	return err
+	if ranks := x.ranksText(); ranks != "" {
+		text += "\n" + ranks
+	}
+	return text
 }

@@ -66,6 +66,7 @@ The exit status is 1 where outputs differ or an optimizer is not silent that mus
 			flags.BoolVar(&f.json, "json", false, "print JSON")
 			flags.BoolVar(&f.blame, "blame", false, "hold the blame against the true producers instead")
 			flags.BoolVar(&f.measured, "measured", false, "hold emulated launches against measured ones instead")
+			flags.BoolVar(&f.markdown, "markdown", false, "with --measured, print tables in Markdown")
 			flags.StringVar(&f.plot, "plot", "", "with --blame, draw single dependency coverage to an SVG `FILE`")
 			flags.StringVar(&f.compare.gpu, "arch", "", "`GPU` to run on: a model as in v100, or sm_NN (default: by the cubin)")
 			f.compare.machine.register(flags)
@@ -79,6 +80,7 @@ type evaluateFlags struct {
 	json     bool
 	blame    bool
 	measured bool
+	markdown bool
 	plot     string // SVG file
 	compare  compareFlags
 }
@@ -87,6 +89,9 @@ func (f *evaluateFlags) run(ctx context.Context, e *env, args []string) error {
 	root, err := oneArgument(args, "the folder")
 	if err != nil {
 		return err
+	}
+	if f.markdown && (!f.measured || f.json) {
+		return usagef("--markdown goes with --measured, and not with --json")
 	}
 	if f.blame {
 		return f.evaluateBlame(ctx, e, root)

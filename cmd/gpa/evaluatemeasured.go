@@ -28,10 +28,12 @@ const evaluateMeasuredHelp = `With --measured, every folder under DIR with a mea
 
 Launches are counted from 0, in the launch file and in the report file of Nsight Compute. A report gives the GPU, its clock, the cycles in
 which SMs were active, samples and executions; else cycles are those of the launch, and fixed is what of them the launch itself
-takes. The launches run on the GPU's model, at the measured clock. error is |emulated - measured| / measured; stall
+takes. The launches run on the GPU's model, at the measured clock, which "clock_hz" tells where no report does. Cycles may be those of "count" launches in a row. error is |emulated - measured| / measured; stall
 distance is half the sum of the differences of the stall reasons' shares (total variation); hot pcs are of the five
-hottest measured instructions those among the five hottest emulated; executions says whether each instruction was executed as often. --json
-names the shares of the stall reasons too, measured and emulated.`
+hottest measured instructions those among the five hottest emulated; executions says whether each instruction was executed as often. The
+launches of one kernel with blocks of one shape, and of the same "series" where some are named, are a series: the sizes of each are
+to come in the measured order. --json names the shares of the stall reasons too, measured and emulated, and the rank correlation of
+each series; --markdown prints the page that docs/measured.md ends with.`
 
 // A measuredSpec is a measured.json.
 type measuredSpec struct {
@@ -49,6 +51,7 @@ type measuredPoint struct {
 	Launch   int     `json:"launch"`
 	Measured int     `json:"measured"`
 	Cycles   float64 `json:"cycles"`
+	Series   string  `json:"series"`
 	Count    int     `json:"count"` // launches from Launch on that Cycles are of, 0 for one
 }
 
@@ -68,8 +71,11 @@ func (f *evaluateFlags) evaluateMeasured(ctx context.Context, e *env, root strin
 		}
 	}
 	x.Sum()
-	if f.json {
+	switch {
+	case f.json:
 		return reports.WriteJSON(e.stdout, x)
+	case f.markdown:
+		return reports.MeasuredMarkdown(e.stdout, x)
 	}
 	return reports.MeasuredText(e.stdout, x, e.style())
 }
@@ -124,7 +130,7 @@ func (f *evaluateFlags) measuredFolder(ctx context.Context, e *env, x *reports.M
 			cycles := at.Cycles - spec.Fixed*float64(len(launches))
 			row = reports.MeasuredCycles(emulated.Modules[0], launches[0], cycles, sumCycles(launches))
 		}
-		row.Name, row.Launch, row.Source = filepath.ToSlash(name), at.Launch, spec.Source
+		row.Name, row.Series, row.Launch, row.Source = filepath.ToSlash(name), at.Series, at.Launch, spec.Source
 		x.Launches = append(x.Launches, row)
 	}
 	return nil
