@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"flag"
 	"fmt"
 	"math"
 	"os"
@@ -86,5 +87,34 @@ func TestEvaluateMeasuredRefuses(t *testing.T) {
 				t.Errorf("status %d: %s", status, stderr)
 			}
 		})
+	}
+}
+
+var allMeasured = flag.Bool("measured", false, "hold the emulated GPUs against all of kernels/measured: takes minutes")
+
+// TestMeasuredKernels holds the emulated GPUs against the times of kernels/measured: 30 % in the mean, no kernel off by more than 100 %,
+// and the sizes of every kernel in their measured order.
+func TestMeasuredKernels(t *testing.T) {
+	folders := []string{"h100pcie/empty"}
+	if *allMeasured {
+		folders = []string{""}
+	}
+	for _, folder := range folders {
+		out, stderr, status := gpa(t, "evaluate", "--measured", "../../kernels/measured/"+folder, "--json")
+		if status != exitDone {
+			t.Fatal(stderr)
+		}
+		var x reports.MeasuredEvaluation
+		if err := json.Unmarshal([]byte(out), &x); err != nil {
+			t.Fatal(err)
+		}
+		if x.Summary.MeanError > .3 || x.Summary.MaxError > 1 || x.Summary.Correlation < .95 || len(x.Series) == 0 {
+			t.Errorf("%s: %+v", folder, x.Summary)
+		}
+		for _, s := range x.Series {
+			if s.Rank < 1 {
+				t.Errorf("%s: %+v", folder, s)
+			}
+		}
 	}
 }
