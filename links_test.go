@@ -40,6 +40,29 @@ func TestLinks(t *testing.T) {
 	}
 }
 
+// TestNamedTests holds that the tests that docs/timing.md names are there.
+func TestNamedTests(t *testing.T) {
+	var code strings.Builder
+	for _, pattern := range []string{"*_test.go", "*/*_test.go", "*/*/*_test.go"} {
+		files, err := filepath.Glob(pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, file := range files {
+			code.WriteString(readPage(t, file))
+		}
+	}
+	names := regexp.MustCompile("`(Test[A-Za-z0-9]+)`").FindAllStringSubmatch(readPage(t, "docs/timing.md"), -1)
+	for _, m := range names {
+		if !strings.Contains(code.String(), "func "+m[1]+"(") {
+			t.Errorf("there is no %s", m[1])
+		}
+	}
+	if len(names) == 0 {
+		t.Error("no tests are named")
+	}
+}
+
 func readPage(t *testing.T, name string) string {
 	t.Helper()
 	data, err := os.ReadFile(name)
