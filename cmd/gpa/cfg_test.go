@@ -2,6 +2,8 @@ package main
 
 import (
 	"encoding/json"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -91,5 +93,35 @@ func TestDisasmFunction(t *testing.T) {
 	}
 	if _, stderr, status := gpa(t, "disasm", "../../cubin/testdata/module.cubin", "--function", "nobody"); status != exitUsage || !strings.Contains(stderr, "nobody") {
 		t.Errorf("status %d, %s", status, stderr)
+	}
+}
+
+// TestDisasmNotExecuted says of instructions that no command executes what they are for, and a kernel that comes to one stops
+// with that.
+func TestDisasmNotExecuted(t *testing.T) {
+	dir := t.TempDir()
+	source, module := filepath.Join(dir, "shader.sass"), filepath.Join(dir, "shader.cubin")
+	text := ".arch sm_80\n.kernel shader\nMOV R2, 0x1\nTEX R0, R4, R2, 0x0, 0x3, 2D\nIPA.PASS R5, a[0x80]\nRPCMOV.64 Rpc, 0x0\nEXIT\n"
+	if err := os.WriteFile(source, []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if _, stderr, status := gpa(t, "asm", source, "-o", module); status != exitDone {
+		t.Fatalf("status %d, %s", status, stderr)
+	}
+	stdout, stderr, status := gpa(t, "disasm", module, "--json")
+	var object disasmObject
+	if err := json.Unmarshal([]byte(stdout), &object); err != nil || status != exitDone {
+		t.Fatalf("status %d, %s, %v", status, stderr, err)
+	}
+	want := []string{"", "textures and surfaces", "shaders", "traps, drivers and debuggers", ""}
+	for k, purpose := range want {
+		if in := object.Sections[0].Instructions[k]; in.Purpose != purpose {
+			t.Errorf("%s: %q, want %q", in.SASS, in.Purpose, purpose)
+		}
+	}
+	stdout, _, status = gpa(t, "run", module, "--kernel", "shader", "--grid", "1", "--block", "32")
+	said := strings.Join(strings.Fields(stdout), " ")
+	if status != exitFailed || !strings.Contains(said, "TEX is not supported: instructions of textures and surfaces are not executed") {
+		t.Errorf("status %d, %s", status, stdout)
 	}
 }

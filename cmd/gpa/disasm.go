@@ -41,8 +41,9 @@ counters that the instruction waits for, its read and write barriers, yield, and
 (nvcc -rdc=true) is printed as it is, with addresses that the linker is to fill in as 0.
 
 --json prints {"file", "arch", "sections": [{"name", "functions": [{"name", "kind", "offset", "size"}],
-"instructions": [{"pc", "word", "control", "sass", "frames": [{"function", "file", "line"}, …]}]}]},
-frames innermost first.`,
+"instructions": [{"pc", "word", "control", "sass", "not_executed", "frames": [{"function", "file", "line"}, …]}]}]},
+frames innermost first. "not_executed" says of an instruction that no other command executes what it is for: "textures and
+surfaces", "shaders", or "traps, drivers and debuggers".`,
 		setup: func(flags *pflag.FlagSet) action {
 			var f disasmFlags
 			flags.BoolVar(&f.json, "json", false, "print JSON")
@@ -212,6 +213,7 @@ type (
 		Word    string        `json:"word"`
 		Control string        `json:"control"`
 		SASS    string        `json:"sass"`
+		Purpose string        `json:"not_executed,omitempty"`
 		Frames  []disasmFrame `json:"frames,omitempty"`
 	}
 	disasmFrame struct {
@@ -235,7 +237,8 @@ func (f *disasmFlags) object(module *cubin.File, codes []*cubin.Code) disasmObje
 			if !f.choose.has(code.FunctionAt(in.PC)) {
 				continue
 			}
-			d := disasmInst{PC: in.PC, Word: fmt.Sprintf("%016x%016x", in.Word.Hi, in.Word.Lo), Control: in.Control.String(), SASS: in.Text()}
+			d := disasmInst{PC: in.PC, Word: fmt.Sprintf("%016x%016x", in.Word.Hi, in.Word.Lo), Control: in.Control.String(), SASS: in.Text(),
+				Purpose: in.Purpose()}
 			for _, frame := range code.Frames(in.PC) {
 				d.Frames = append(d.Frames, disasmFrame{frame.Function, frame.File, frame.Line})
 			}
