@@ -114,6 +114,9 @@ func updateOpcodes(t *testing.T) {
 		for _, w := range words[:min(50, len(words))] {
 			var tried []sass.Word
 			for code := range uint64(1 << 12) {
+				if code == 0 { // nvdisasm calls every word with a low half of zeros NOP
+					continue
+				}
 				if found[opcode{arch, uint16(code)}] == "" {
 					tried = append(tried, sass.Word{Lo: w.Lo&^0xfff | code, Hi: w.Hi})
 				}
