@@ -85,6 +85,7 @@ type Kernel struct {
 	Barriers        int                 // named barriers used
 	MaxThreads      [3]int              // __launch_bounds__ of EIATTR_MAX_THREADS, zero where absent
 	ReqThreads      [3]int              // required block size, zero where absent
+	Cluster         [3]int              // blocks of a cluster (__cluster_dims__), zero where absent
 	IndirectTargets map[uint64][]uint64 // those of Code
 	Externs         []string            // undefined functions that it calls
 	Syscalls        []uint64            // pcs of the calls of Externs

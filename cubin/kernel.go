@@ -129,6 +129,8 @@ func (r *reader) applyAttribute(k *Kernel, a *attribute) error {
 		k.MaxThreads, err = a.threads()
 	case attrReqThreads:
 		k.ReqThreads, err = a.threads()
+	case attrCluster:
+		k.Cluster, err = a.threads()
 	case attrParam:
 		var p Param
 		if p, err = readParam(a); err == nil {

@@ -23,11 +23,11 @@ const (
 
 // Offsets of sm_90, which knows thread-block clusters.
 const (
-	bankNoCluster      = 0x140 // 1 where the launch has no clusters
-	bankClusterDim     = 0x144
-	bankClusterInverse = 0x150 // reciprocals of the cluster's dimensions, single precision
-	bankClusterCount   = 0x15c // dimensions of the grid in clusters
-	bankClusterSize    = 0x188
+	bankExplicitCluster = 0x140 // 1 where the launch asks for clusters (%is_explicit_cluster)
+	bankClusterDim      = 0x144
+	bankClusterInverse  = 0x150 // reciprocals of the cluster's dimensions, single precision
+	bankClusterCount    = 0x15c // dimensions of the grid in clusters
+	bankClusterSize     = 0x188
 )
 
 // bankBytes is the least size of constant bank 0.
@@ -50,15 +50,17 @@ func (r *launchRun) bank0() []byte {
 		b.word(bankReserved, uint32(r.machine.gpu.Limits.SharedReserved.Int()))
 	}
 	if r.machine.module.Arch >= sass.SM90 {
-		b.clusters(l.Grid)
+		b.clusters(l.Grid, l.cluster() != [3]int{})
 	}
 	copy(b[k.ParamBase:], l.Params)
 	return b
 }
 
-// clusters says that each block is a cluster of its own.
-func (b bank) clusters(grid [3]int) {
-	b.word(bankNoCluster, 1)
+// clusters says that each block is a cluster of its own, which the kernel may have asked for.
+func (b bank) clusters(grid [3]int, explicit bool) {
+	if explicit {
+		b.word(bankExplicitCluster, 1)
+	}
 	b.vector(bankClusterDim, [3]int{1, 1, 1})
 	for axis := range 3 {
 		b.word(bankClusterInverse+4*axis, math.Float32bits(1))

@@ -22,7 +22,8 @@ type block struct {
 
 	registers []lanes // of all warps
 
-	barriers [16]ctaBarrier
+	barriers     [clusterBarrier + 1]ctaBarrier
+	clusterPhase uint32 // of the cluster's barrier, the same bit for all lanes
 }
 
 // A ctaBarrier counts the threads that have arrived.
@@ -63,7 +64,7 @@ func (b *block) restart(number int, d *domain) {
 	grid, size := b.run.launch.Grid, b.run.launch.Block
 	b.number, b.live = number, size[0]*size[1]*size[2]
 	b.index = [3]int{number % grid[0], number / grid[0] % grid[1], number / (grid[0] * grid[1])}
-	b.barriers = [16]ctaBarrier{}
+	b.barriers, b.clusterPhase = [clusterBarrier + 1]ctaBarrier{}, 0
 	for _, w := range b.warps {
 		w.restart()
 	}
@@ -104,7 +105,7 @@ func (r *launchRun) allocate() *block {
 // restart puts a warp at the kernel's entry; its registers are zero already.
 func (w *warp) restart() {
 	w.preds = [16]uint32{sass.PT: allLanes}
-	w.result, w.cost, w.loop = 0, 0, loop{}
+	w.result, w.clusterPhase, w.cost, w.loop = 0, 0, 0, loop{}
 	w.local.clear()
 	w.state.Reset(w.block.run.entry, w.exists)
 	w.group()
@@ -225,6 +226,9 @@ func (b *block) release(number int) {
 		return
 	}
 	b.domain.changes++
+	if number == clusterBarrier {
+		b.clusterPhase = ^b.clusterPhase
+	}
 	if t := b.run.launch.Tracer; t != nil {
 		t.Release(b.number, number)
 	}

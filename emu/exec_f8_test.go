@@ -197,6 +197,30 @@ func TestPackedClampedIntegers(t *testing.T) {
 	}
 }
 
+// F2IP is cvt.rni or cvt.rzi to s32, where a NaN becomes zero, and cvt.pack, into which ptxas splits nothing.
+func TestPackedBytes(t *testing.T) {
+	for name, limits := range map[string][2]float64{"U8": {0, 255}, "S8": {-128, 127}} {
+		for mode, round := range map[string]func(float64) float64{"": math.RoundToEven, ".TRUNC": math.Trunc} {
+			for _, relu := range []string{"", ".RELU"} {
+				narrow := func(v uint32) uint32 {
+					x := float64(math.Float32frombits(v))
+					if x != x || relu != "" && x < 0 {
+						return 0
+					}
+					return uint32(int32(max(limits[0], min(limits[1], round(x))))) & 0xff
+				}
+				text := fmt.Sprintf("F2IP%s.%s.F32%s.NTZ R0, R1, R2, R3", relu, name, mode)
+				if !parsesAnywhere(text) {
+					text = fmt.Sprintf("F2IP.%s.F32%s.NTZ%s R0, R1, R2, R3", name, mode, relu)
+				}
+				checkLanes(t, text, side{format: &formatF32, bits: 32}, func(a, b, c uint32) uint32 {
+					return c<<16 | narrow(a)<<8 | narrow(b)
+				})
+			}
+		}
+	}
+}
+
 // Products of 8-bit numbers, with the sum rounded once.
 func TestF8MMA(t *testing.T) {
 	for _, types := range [][2]string{{"E4M3", "E4M3"}, {"E4M3", "E5M2"}, {"E5M2", "E4M3"}, {"E5M2", "E5M2"}} {

@@ -41,6 +41,8 @@ func (w *warp) half(o *op, s *source, k int, at uint) *doubles {
 		at = lowHalf
 	case sass.SwzH1H1:
 		at = highHalf
+	case sass.SwzH0NH1:
+		at ^= highHalf
 	}
 	if o.f16.ftz || o.f16.brain {
 		for i := range v {
@@ -48,6 +50,11 @@ func (w *warp) half(o *op, s *source, k int, at uint) *doubles {
 		}
 	} else {
 		loadF16s(v, x, at)
+	}
+	if s.swz == sass.SwzH0NH1 && at == highHalf {
+		for i := range x {
+			x[i] = -x[i]
+		}
 	}
 	return x
 }

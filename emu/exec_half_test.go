@@ -22,6 +22,15 @@ func halfOf(r uint32, half int) uint64 { return uint64(r >> (16 * half) & 0xffff
 func negOf(r uint32, half int) uint64  { return halfOf(r^0x80008000, half) }
 func absOf(r uint32, half int) uint64  { return halfOf(r&0x7fff7fff, half) }
 
+// swappedOf is .H0_NH1, the second half of a product of complex numbers: ptxas makes a·b + c of two HFMA2, the real part of a
+// times b plus c and then {-a.y·b.y, a.y·b.x} with a.H1_H1 and b.H0_NH1 (cuda_fp16.h, __hcmadd).
+func swappedOf(r uint32, half int) uint64 {
+	if half == 0 {
+		return uint64(r>>16 ^ 0x8000)
+	}
+	return uint64(r & 0xffff)
+}
+
 // fromF32 is a single-precision source, which is converted toward zero.
 func fromF32(r uint32, _ int) uint64 { return formatF16.convert(&formatF32, uint64(r), roundRZ) }
 
@@ -60,6 +69,7 @@ func TestHalfExecutors(t *testing.T) {
 		{"HMUL2 R0, R1, R2.H0_H0", nil, selects{nil, lowOf}, mul},
 		{"HFMA2 R0, R1, R2, R3", nil, selects{}, fma},
 		{"HFMA2 R0, R1, -R2, R3.H1_H1", nil, selects{nil, negOf, highOf}, fma},
+		{"HFMA2 R0, R1.H1_H1, R2.H0_NH1, R3", nil, selects{highOf, swappedOf}, fma},
 		{"HFMA2.FTZ R0, R1, R2, R3", nil, selects{}, flushingF16(fma, fmaRZ)},
 		{"HMUL2.FTZ R0, R1, R2", nil, selects{}, flushingF16(mul, mulRZ)},
 		{"HMUL2.SAT R0, R1, R2", nil, selects{}, saturatedHalf(h, mul)},
@@ -97,6 +107,7 @@ func TestBrainExecutors(t *testing.T) {
 		{"HMUL2.BF16_V2 R0, |R1|, R2.H0_H0", f, selects{absOf, lowOf}, mul},
 		{"HFMA2.BF16_V2 R0, R1, R2, R3", f, selects{}, fma},
 		{"HFMA2.BF16_V2 R0, R1, -R2, R3", f, selects{nil, negOf}, fma},
+		{"HFMA2.BF16_V2 R0, R1.H1_H1, R2.H0_NH1, R3", f, selects{highOf, swappedOf}, fma},
 		{"HFMA2.BF16_V2.SAT R0, R1, R2, R3", f, selects{}, saturatedHalf(f, fma)},
 		{"HFMA2.MMA.BF16_V2 R0, R1, R2, R3", f, selects{}, fma},
 		{"HFMA2.MMA.BF16_V2 R0, -R1, R2, |R3|", f, selects{negOf, nil, absOf}, fma},

@@ -11,7 +11,9 @@ import (
 // initialises them with shows where the counters are; a counter runs up to a carry, which changes the phase in bit 63, and
 // begins again at what the expected arrivals leave of its range.
 var mbarrierCompilers = map[sass.Op]compiler{
-	sass.SYNCS: compileSYNCS,
+	sass.SYNCS:   compileSYNCS,
+	sass.ARRIVES: compileARRIVES,
+	sass.STAS:    compileSTAS,
 }
 
 // arriveAmpere is ATOMS.ARRIVE.64 of sm_80 to sm_89: a barrier of n arrivals begins as 2^30-n in the low word and 2^31-n in the
@@ -25,36 +27,89 @@ func arriveAmpere(old, _ uint64) uint64 {
 	return uint64(high)<<32 | uint64(low)
 }
 
-// arriveHopper is SYNCS.ARRIVE.TRANS64.A1T0 of sm_90, one arrival and no bytes: a barrier of n arrivals begins as 2^20-n in bits 1
-// to 20 of the low word and in bits 11 to 30 of the high one, which count.
-func arriveHopper(old uint64) uint64 {
-	const first, mask = 11, 1<<20 - 1
-	low, high := uint32(old), uint32(old>>32)
-	if high += 1 << first; high>>first&mask == 0 {
-		high |= low >> 1 & mask << first
-	}
-	return uint64(high)<<32 | uint64(low)
+// A transactionBarrier is the word of sm_90, which also counts transactions, bytes as a rule (PTX ISA, mbarrier: pending count,
+// expected count and tx-count). What ptxas makes of mbarrier.init and mbarrier.pending_count shows where arrivals are: n
+// expected ones are 2^20-n in bits 1 to 20, n pending ones 2^20-n in bits 43 to 62. The transactions that are to come fit into
+// the 22 bits in between, as -(2^20-1) to 2^20-1 are allowed; programs cannot tell how they lie there.
+type transactionBarrier uint64
+
+const (
+	expectedAt, transactionsAt, pendingAt = 1, 21, 43
+	arrivalBits, transactionBits          = 20, 22
+)
+
+// field returns bits of the word, addTo the word with an amount added to them.
+func (b transactionBarrier) field(at, n int) uint64 { return uint64(b) >> at & (1<<n - 1) }
+
+func (b transactionBarrier) addTo(at, n int, amount uint64) transactionBarrier {
+	mask := transactionBarrier(1<<n-1) << at
+	return b&^mask | (b+transactionBarrier(amount)<<at)&mask
 }
 
-// syncsA1T0 is the value of sass.SyncsOp that stands for one arrival and no bytes.
-const syncsA1T0 = 1
+// An arrival is what SYNCS.ARRIVE counts: arrivals, and transactions that are to come or, where negative, complete.
+type arrival struct {
+	count        uint32
+	transactions int32
+	leaves       bool // .OPTOUT: later phases expect so many less (PTX ISA, mbarrier.arrive_drop)
+}
 
-// compileSYNCS: the exchange that initialises a barrier, single arrivals and the query of the phase. Transactions are not
-// supported: no copies report them here.
+// after returns the barrier after an arrival. The phase is complete when no arrival and no transaction is pending; then the
+// next one begins with the arrivals that are expected of it.
+func (b transactionBarrier) after(a arrival) transactionBarrier {
+	if a.leaves {
+		b = b.addTo(expectedAt, arrivalBits, uint64(a.count))
+	}
+	b = b.addTo(transactionsAt, transactionBits, uint64(int64(a.transactions)))
+	b = b.addTo(pendingAt, arrivalBits, uint64(a.count))
+	if b.field(pendingAt, arrivalBits) == 0 && b.field(transactionsAt, transactionBits) == 0 {
+		b = b.addTo(pendingAt, arrivalBits, b.field(expectedAt, arrivalBits)) ^ 1<<63
+	}
+	return b
+}
+
+// arrivalOf returns the arrival for a value of the instruction's register.
+func arrivalOf(in *sass.Inst) func(v uint32) arrival {
+	leaves := in.Mod(sass.OptOut) != 0
+	switch in.Mod(sass.SyncsOp) {
+	case sass.SyncsA1TR:
+		return func(v uint32) arrival { return arrival{1, int32(v), leaves} }
+	case sass.SyncsA1T0:
+		return func(uint32) arrival { return arrival{1, 0, leaves} }
+	case sass.SyncsA0T1:
+		return func(uint32) arrival { return arrival{0, 1, leaves} }
+	case sass.SyncsA0TR:
+		return func(v uint32) arrival { return arrival{0, int32(v), leaves} }
+	case sass.SyncsA0TX:
+		return func(v uint32) arrival { return arrival{0, -int32(v), leaves} }
+	}
+	return func(v uint32) arrival { return arrival{v, 0, leaves} }
+}
+
+// syncsTMask is the value of sass.SyncsRed that stands for .TMASK: the result has the lanes that arrive together.
+const syncsTMask = 1
+
+// compileSYNCS: the exchange that initialises a barrier, arrivals, transactions, the query of the phase, and the end of a
+// barrier, which leaves nothing to do.
 func compileSYNCS(p *program, o *op) error {
 	in := o.inst
 	o.space, o.mode = spaceShared, sass.Size64
 	switch in.Form.Suffix {
 	case ".EXCH.64":
 		return p.compileExchange(o)
+	case ".CCTL":
+		return compileNothing(p, o)
 	case ".ARRIVE.TRANS64":
-		if in.Mod(sass.SyncsOp) != syncsA1T0 || in.Mod(sass.SyncsRed) != 0 || in.Mod(sass.OptOut) != 0 {
+		if in.Mod(sass.SyncsRed) == syncsTMask {
 			return unsupported(o)
 		}
 		if o.dst = p.dest(&in.Operands[0]); o.dst != sinkRegister {
 			p.use(int(o.dst) + 2)
 		}
-		o.run = syncsArrive
+		of := arrivalOf(in)
+		o.run = func(w *warp, o *op) error {
+			v := w.raw(&o.b)
+			return w.arrivals(o, func(lane int, old uint64) uint64 { return uint64(transactionBarrier(old).after(of(v[lane]))) })
+		}
 	case ".PHASECHK.TRANS64":
 		o.pd, o.run = destPredicate(&in.Operands[0]), syncsPhase
 	default:
@@ -65,6 +120,29 @@ func compileSYNCS(p *program, o *op) error {
 		return err
 	}
 	return p.memoryOperand(o, 1)
+}
+
+// compileARRIVES: each lane arrives when its copies before are complete (PTX ISA, cp.async.mbarrier.arrive), which they are here
+// as soon as they have issued. Code for .noinc has .ARVCNT; else the code has made the barrier wait for one more arrival or, on
+// sm_90, for a transaction, which .TRANSCNT completes.
+func compileARRIVES(p *program, o *op) error {
+	in := o.inst
+	o.space, o.mode, o.dst = spaceShared, sass.Size64, sinkRegister
+	next := func(old uint64) uint64 { return arriveAmpere(old, 0) }
+	if in.Arch >= sass.SM90 {
+		done := arrival{count: 1}
+		switch in.Mod(sass.Arvcnt) {
+		case sass.ArrivesTRANSCNT:
+			done = arrival{transactions: -1}
+		case sass.ArrivesPlain:
+			return unsupported(o)
+		}
+		next = func(old uint64) uint64 { return uint64(transactionBarrier(old).after(done)) }
+	}
+	o.run = func(w *warp, o *op) error {
+		return w.arrivals(o, func(_ int, old uint64) uint64 { return next(old) })
+	}
+	return p.memoryOperand(o, 0)
 }
 
 // compileExchange: the address and the values are in uniform registers; it is executed once for a warp.
@@ -100,19 +178,64 @@ func syncsExchange(w *warp, o *op) error {
 	return nil
 }
 
-// syncsArrive gives each lane the barrier as it was before its arrival.
-func syncsArrive(w *warp, o *op) error {
+// arrivals changes the barrier of each lane in turn, and gives the lane what it was before.
+func (w *warp) arrivals(o *op, next func(lane int, old uint64) uint64) error {
 	w.access(o, accessAtomic)
 	for m := w.mask; m != 0; m &= m - 1 {
 		lane := bits.TrailingZeros32(m)
-		word, err := w.shared(o, lane, w.acc.addr[lane], 8)
+		old, err := w.arriveAt(o, lane, w.acc.addr[lane], func(old uint64) uint64 { return next(lane, old) })
 		if err != nil {
 			return err
 		}
-		old := binary.LittleEndian.Uint64(word)
-		binary.LittleEndian.PutUint64(word, arriveHopper(old))
-		w.block.domain.changes++
 		w.row(o, 0)[lane], w.row(o, 1)[lane] = uint32(old), uint32(old>>32)
+	}
+	return nil
+}
+
+// arriveAt changes the barrier at an address of shared memory and returns what it was.
+func (w *warp) arriveAt(o *op, lane int, at uint64, next func(old uint64) uint64) (old uint64, err error) {
+	word, err := w.shared(o, lane, at, 8)
+	if err != nil {
+		return 0, err
+	}
+	old = binary.LittleEndian.Uint64(word)
+	binary.LittleEndian.PutUint64(word, next(old))
+	w.block.domain.changes++
+	return old, nil
+}
+
+// compileSTAS: a store to the shared memory of a block of the cluster, then as many transactions as bytes at a barrier there
+// (PTX ISA, st.async with complete_tx::bytes). One register pair has both addresses, of 32 bits each, the barrier's in the high
+// one. Here a cluster is one block.
+func compileSTAS(p *program, o *op) (err error) {
+	in := o.inst
+	if m := &in.Operands[0]; m.Width != 2 || m.UReg != sass.URZ || m.Offset != 0 {
+		return unsupported(o)
+	}
+	o.space, o.mode, o.run = spaceShared, in.Mod(sass.Size), storeAsync
+	if err = p.memoryOperand(o, 0); err == nil {
+		o.b, err = p.source(&in.Operands[1], rawValue)
+	}
+	return err
+}
+
+func storeAsync(w *warp, o *op) error {
+	w.access(o, accessStore)
+	size := int(w.acc.size)
+	barriers := w.word(&o.a, 1)
+	for m := w.mask; m != 0; m &= m - 1 {
+		lane := bits.TrailingZeros32(m)
+		to, err := w.shared(o, lane, w.acc.addr[lane], size)
+		if err != nil {
+			return err
+		}
+		w.give(o, lane, to)
+		_, err = w.arriveAt(o, lane, uint64(barriers[lane]), func(old uint64) uint64 {
+			return uint64(transactionBarrier(old).after(arrival{transactions: -int32(size)}))
+		})
+		if err != nil {
+			return err
+		}
 	}
 	return nil
 }

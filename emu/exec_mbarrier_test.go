@@ -16,7 +16,9 @@ func TestMbarrierPhases(t *testing.T) {
 		most   uint64
 	}{
 		"sm_80": {func(n uint64) uint64 { return (1<<31-n)<<32 | (1<<30 - n) }, func(w uint64) uint64 { return arriveAmpere(w, 0) }, 1<<20 - 1},
-		"sm_90": {func(n uint64) uint64 { return (1<<20-n)<<43 | (1<<20-n)<<1 }, arriveHopper, 1<<20 - 1},
+		"sm_90": {func(n uint64) uint64 { return (1<<20-n)<<43 | (1<<20-n)<<1 }, func(w uint64) uint64 {
+			return uint64(transactionBarrier(w).after(arrival{count: 1}))
+		}, 1<<20 - 1},
 	} {
 		for _, n := range []uint64{1, 2, 3, 64, 1000, b.most} {
 			word := b.begin(n)
@@ -35,7 +37,8 @@ func TestMbarrierPhases(t *testing.T) {
 	}
 }
 
-// Two warps exchange what they store, twice, by a transaction barrier as ptxas compiles mbarrier.init, arrive and test_wait.
+// Two warps exchange what they store, twice, by a transaction barrier as ptxas compiles mbarrier.init, arrive, cp.async.mbarrier.arrive and
+// test_wait.
 func TestMbarriers(t *testing.T) {
 	for _, c := range []struct {
 		list          []sass.Arch
@@ -47,6 +50,19 @@ func TestMbarriers(t *testing.T) {
 			ISETP.NE.AND P0, PT, R0, RZ, PT
 			@!P0 STS.64 [RZ], R4`, `
 			ATOMS.ARRIVE.64 R2, [URZ]
+			wait%[1]d:
+			LDS R6, [0x4]
+			LOP3.LUT R6, R6, R3, RZ, 0x3c, !PT
+			ISETP.GE.AND P1, PT, R6, RZ, PT
+			@P1 BRA wait%[1]d`},
+		{[]sass.Arch{sass.SM80, sass.SM86, sass.SM89}, `
+			MOV R4, 0x3fffffc0
+			MOV R5, 0x7fffffc0
+			ISETP.NE.AND P0, PT, R0, RZ, PT
+			@!P0 STS.64 [RZ], R4`, `
+			MOV R12, 0x%[1]d
+			SHF.L.U32 R3, R12, 0x1f, RZ
+			ARRIVES.LDGSTSBAR.64 [URZ]
 			wait%[1]d:
 			LDS R6, [0x4]
 			LOP3.LUT R6, R6, R3, RZ, 0x3c, !PT

@@ -86,9 +86,9 @@ func compileMMA(p *program, o *op) error {
 // operands resolves A, B, C and D. Their modifiers apply to elements: the signs of A and B to the products, the others are
 // not supported.
 func (m *mma) operands(p *program, o *op) error {
-	for _, s := range o.inst.Operands[1:4] {
-		if s.Abs || s.Neg && m.result == sass.TypeF64 {
-			return fmt.Errorf("%s with |x| or -x is not supported", o.inst.Mnemonic())
+	for i, s := range o.inst.Operands[1:4] {
+		if s.Abs || s.Neg && i == 2 {
+			return fmt.Errorf("%s with |x| or -C is not supported", o.inst.Mnemonic())
 		}
 	}
 	if o.inst.Operands[1].Neg != o.inst.Operands[2].Neg {

@@ -237,6 +237,8 @@ func TestFloatMMA(t *testing.T) {
 		from, to *floatFormat
 		drop     uint // low bits of factors that do not count
 	}{
+		{"DMMA.884 R0, -R8, R24, R32", shortMMA(1, 64, 64), &formatF64, &formatF64, 0},
+		{"DMMA.16x8x16 R0, R8, -R24, R32", tallMMA(1, 4, 64, 64), &formatF64, &formatF64, 0},
 		{"HMMA.1688.F16", tallMMA(2, 1, 16, 16), &formatF16, &formatF16, 0},
 		{"HMMA.1688.F32", tallMMA(2, 1, 16, 32), &formatF16, &formatF32, 0},
 		{"HMMA.16816.F16", tallMMA(2, 2, 16, 16), &formatF16, &formatF16, 0},
@@ -259,12 +261,20 @@ func TestFloatMMA(t *testing.T) {
 			return nearOne(r, format)
 		}
 		value := func(v uint64) *big.Float { return valueOf(c.from, v>>c.drop<<c.drop) }
-		runMMA(t, c.text+mmaOperands, c.shape, random, func(w *warp) func(row, column int, addend, got uint64) error {
+		text, negative := c.text, strings.Contains(c.text, "-R")
+		if !negative {
+			text += mmaOperands
+		}
+		runMMA(t, text, c.shape, random, func(w *warp) func(row, column int, addend, got uint64) error {
 			m := gather(w, &c.shape, value, value)
 			return func(row, column int, addend, got uint64) error {
 				sum := valueOf(c.to, addend)
 				for k := range c.shape.depth {
-					sum.Add(sum, new(big.Float).SetPrec(exactPrec).Mul(m.a[row][k], m.b[column][k]))
+					x := new(big.Float).SetPrec(exactPrec).Mul(m.a[row][k], m.b[column][k])
+					if negative {
+						x.Neg(x)
+					}
+					sum.Add(sum, x)
 				}
 				if sum.Sign() != 0 && !checkRounded(c.to, sum, got, roundRN) {
 					return fmt.Errorf("%#x is not %g rounded", got, sum)

@@ -13,6 +13,7 @@ var packCompilers = map[sass.Op]compiler{
 	sass.I2FP: compileConversion,
 	sass.I2I:  compileI2I,
 	sass.I2IP: compileI2IP,
+	sass.F2IP: compileF2IP,
 }
 
 // f8Formats are the 8-bit formats by the types of instructions.
@@ -191,4 +192,30 @@ func compileI2IP(p *program, o *op) error {
 		return nil
 	}
 	return p.resolve(o, layoutABC, intValue)
+}
+
+// compileF2IP rounds two f32 to bytes, A high and B low, below the lower half of C: what ptxas makes of cvt to an integer and
+// cvt.pack (PTX ISA).
+func compileF2IP(p *program, o *op) error {
+	in := o.inst
+	t, mode, zero := numberTypeOf(in.Mod(sass.DstType)).intType, rounding(in.Mod(sass.Round)), in.Mod(sass.NTZ) != 0
+	if in.Operands[3].Swz != 0 || !zero { // without .NTZ what a NaN becomes is not known
+		return unsupported(o)
+	}
+	relu := in.Mod(sass.Relu) != 0
+	narrow := func(v uint32) uint32 {
+		if relu && v&signF32 != 0 {
+			return 0
+		}
+		return uint32(t.fromFloat(float64(math.Float32frombits(v)), mode, zero)) & 0xff
+	}
+	o.run = func(w *warp, o *op) error {
+		a, b, c, d := w.in(&o.a, 0), w.in(&o.b, 1), w.raw(&o.c), w.out(o, 0)
+		for i := range d {
+			d[i] = c[i]<<16 | narrow(a[i])<<8 | narrow(b[i])
+		}
+		w.done(o, 1)
+		return nil
+	}
+	return p.resolve(o, layoutABC, floatValue)
 }

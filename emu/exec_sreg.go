@@ -25,6 +25,7 @@ var specialRegisters = map[uint64]specialRegister{
 	sass.SRCTAIDX:        uniform(func(w *warp) uint32 { return uint32(w.block.index[0]) }),
 	sass.SRCTAIDY:        uniform(func(w *warp) uint32 { return uint32(w.block.index[1]) }),
 	sass.SRCTAIDZ:        uniform(func(w *warp) uint32 { return uint32(w.block.index[2]) }),
+	sass.SRVirtCfg:       uniform(func(w *warp) uint32 { return uint32(w.block.run.machine.gpu.Limits.Warps.Int()) << 8 }),
 	sass.SRVirtID:        uniform(func(w *warp) uint32 { return uint32(w.id) << 8 }),
 	sass.SRVirtualSMID:   uniform(func(w *warp) uint32 { return uint32(w.block.sm) }),
 	sass.SRSMemSize:      uniform(sharedSize),

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"gpa/cubin/sass"
 	"gpa/emu/arch"
 	"gpa/emu/reconv"
 )
@@ -96,6 +97,9 @@ func (m *Machine) check(l *Launch, r *launchRun) error {
 		blocks *= l.Grid[axis]
 	}
 	r.blocks = blocks
+	if err := checkCluster(l.cluster(), m.module.Arch); err != nil {
+		return err
+	}
 	shared := k.SharedStatic + l.SharedDynamic
 	switch {
 	case threads > limits.ThreadsPerBlock.Int():
@@ -122,6 +126,27 @@ func (m *Machine) check(l *Launch, r *launchRun) error {
 	}
 	if r.facts.Occupancy.BlocksPerSM < 1 {
 		return fmt.Errorf("a block does not fit on an SM: too many resources requested (%d threads of %d registers)", threads, k.Registers)
+	}
+	return nil
+}
+
+// cluster is the size of a cluster of blocks that the launch or its kernel asks for.
+func (l *Launch) cluster() [3]int {
+	if l.Cluster != [3]int{} {
+		return l.Cluster
+	}
+	return l.Kernel.Cluster
+}
+
+// checkCluster refuses clusters of several blocks, whose shared memory each other's blocks can reach.
+func checkCluster(size [3]int, a sass.Arch) error {
+	switch {
+	case size == [3]int{}:
+		return nil
+	case a < sass.SM90:
+		return fmt.Errorf("sm_%d has no thread-block clusters", a)
+	case size != [3]int{1, 1, 1}:
+		return fmt.Errorf("clusters of %dx%dx%d blocks are not supported, only of one block", size[0], size[1], size[2])
 	}
 	return nil
 }

@@ -81,7 +81,8 @@ type Machine struct {
 type Launch struct {
 	Kernel        *cubin.Kernel
 	Grid, Block   [3]int
-	SharedDynamic int // bytes a block
+	Cluster       [3]int // blocks of a cluster, zero where the launch does not ask for clusters
+	SharedDynamic int    // bytes a block
 	Cooperative   bool
 	Params        []byte  // laid out as the kernel's parameters
 	Stack         int     // local memory for the call stack, bytes a thread

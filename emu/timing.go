@@ -87,7 +87,7 @@ var routes = map[sass.Op]path{
 	sass.LDG: pathGlobal, sass.STG: pathGlobal, sass.LD: pathGlobal, sass.ST: pathGlobal,
 	sass.LDL: pathGlobal, sass.STL: pathGlobal, sass.ATOM: pathGlobal, sass.ATOMG: pathGlobal, sass.RED: pathGlobal, sass.REDG: pathGlobal,
 	sass.LDGSTS: pathGlobal, sass.LDGDEPBAR: pathControl, sass.LDSM: pathShared, sass.STSM: pathShared,
-	sass.LDC: pathConst, sass.BAR: pathBarrier,
+	sass.LDC: pathConst, sass.BAR: pathBarrier, sass.UCGABAR_ARV: pathBarrier, sass.UCGABAR_WAIT: pathBarrier,
 	sass.MEMBAR: pathMembar, sass.ERRBAR: pathControl,
 	sass.BRA: pathBranch, sass.BRX: pathBranch, sass.JMP: pathBranch, sass.JMX: pathBranch, sass.CALL: pathBranch,
 	sass.RET: pathBranch, sass.BSYNC: pathBranch, sass.BREAK: pathControl, sass.EXIT: pathControl,

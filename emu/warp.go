@@ -38,8 +38,10 @@ type warp struct {
 	*scratch
 
 	result uint32 // of BAR.RED
-	now    int64  // cycle of the last issue, with timing
-	loop   loop   // without timing: whether the warp repeats itself
+
+	clusterPhase uint32 // of each lane: the phase of the cluster's barrier in which it has arrived last
+	now          int64  // cycle of the last issue, with timing
+	loop         loop   // without timing: whether the warp repeats itself
 }
 
 // A scratch is what an instruction leaves while it is executed and timed. All that one worker executes shares one, as it

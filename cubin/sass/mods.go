@@ -112,12 +112,12 @@ const (
 	Lanes   // .S16x2 and the like of VIMNMX: TypeS32, TypeU32, TypeS16x2, TypeU16x2
 
 	// The asynchronous units of sm_80 and sm_90.
-	SyncsOp   // what SYNCS.ARRIVE counts: 0 arrivals and transactions, 1 .A1T0, 3 .A0TR, 5 .ART0
+	SyncsOp   // what SYNCS.ARRIVE counts, e.g. .A1T0
 	SyncsRed  // 1 .TMASK, 2 .RED of SYNCS.ARRIVE
 	OptOut    // .OPTOUT of SYNCS.ARRIVE
 	TryWait   // .TRYWAIT of SYNCS.PHASECHK
 	SyncSleep // .SYNCS of NANOSLEEP
-	Arvcnt    // .ARVCNT of ARRIVES
+	Arvcnt    // .ARVCNT or .TRANSCNT of ARRIVES
 	FenceView // what FENCE.VIEW.ASYNC orders: 0 shared, 1 global memory
 	TmaDim    // dimensions of UTMALDG and UTMASTG: 1 to 5
 	Im2Col    // .IM2COL

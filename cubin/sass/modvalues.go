@@ -114,6 +114,23 @@ const (
 	PrmtRC16
 )
 
+// Values of SyncsOp: what SYNCS.ARRIVE counts.
+const (
+	SyncsA1TR uint16 = iota // one arrival, and the transactions of a register are to come; nothing is printed
+	SyncsA1T0               // one arrival
+	SyncsA0T1               // one transaction is to come
+	SyncsA0TR               // the transactions of a register are to come
+	SyncsA0TX               // the transactions of a register are complete
+	SyncsART0               // the arrivals of a register
+)
+
+// Values of Arvcnt: what ARRIVES does when the copies before it are complete.
+const (
+	ArrivesPlain    uint16 = iota // arrive, on sm_80 to sm_89
+	ArrivesARVCNT                 // arrive
+	ArrivesTRANSCNT               // complete a transaction
+)
+
 // Values of IdpMode.
 const (
 	Idp4A uint16 = iota
@@ -368,5 +385,5 @@ const (
 	SwzF32                // the register is one single-precision number, used for both
 	SwzH0H0               // the low half for both
 	SwzH1H1               // the high half for both
-	SwzH0NH1              // the low half as low, the negative of the high half as high: see [Inst.Opaque]
+	SwzH0NH1              // the negative of the high half as low, the low half as high
 )

@@ -15,7 +15,7 @@ func (i *Inst) Opaque() bool {
 	}
 	for k := range f.Operands {
 		s, o := &f.Operands[k], &i.Operands[k]
-		if s.opaque && !s.isDefault(o) || s.Sel != nil && s.Sel.names == &negHighNames && o.Swz == SwzH0NH1 {
+		if s.opaque && !s.isDefault(o) {
 			return true
 		}
 	}

@@ -38,15 +38,20 @@ func syncsForms() []Form {
 	arrives := memory(ARRIVES, 0x9b0, []Slot{addr}, op(Bits{72, 4}, 10), uniform)
 	arrives.Suffix = ".LDGSTSBAR.64"
 	counted := arrives
-	counted.Mods = slices.Insert(slices.Clone(arrives.Mods), 1, mod(Arvcnt, 70, 2, &enum{text: []string{"", ".ARVCNT"}}))
+	counted.Mods = slices.Insert(slices.Clone(arrives.Mods), 1, mod(Arvcnt, 70, 2, &enum{text: []string{"", ".ARVCNT", ".TRANSCNT"}}))
 	return []Form{
 		exchange, printOnly(swap)[0], printOnly(load)[0], printOnly(watched)[0], arrives.on(from80 &^ in90), counted.on(in90),
+		row(".CCTL", 0x9b1, []Slot{{Name: "result", Kind: KindReg, Show: never}, addr, {Name: "B", Kind: KindReg, Show: never}}, only(Fixed, Bits{72, 1}, 0, 0, ".IV"), off(Fixed, 73), uniform),
 		row(".PHASECHK.TRANS64", 0x5a7, []Slot{result(pd(always)), addr, b}, flag(TryWait, 72, ".TRYWAIT"), op(Bits{70, 2}, 1), uniform),
 		row(".ARRIVE.TRANS64", 0x9a7, []Slot{result(rd(w2)), addr, b}, mod(SyncsRed, 73, 2, &enum{text: []string{"", ".TMASK", ".RED"}}),
-			flag(OptOut, 75, ".OPTOUT"), mod(SyncsOp, 84, 3, &enum{text: []string{"", ".A1T0", bad, ".A0TR", bad, ".ART0"}}),
+			flag(OptOut, 75, ".OPTOUT"), mod(SyncsOp, 84, 3, &syncsOps),
 			op(Bits{70, 2}, 0), uniform),
 	}
 }
+
+// syncsOps are what SYNCS.ARRIVE counts, arrivals and transactions: of each none, one or as many as a register says.
+var syncsOps = enum{text: []string{"", ".A1T0", ".A0T1", ".A0TR", ".A0TX", ".ART0"},
+	value: []uint16{SyncsA1TR, SyncsA1T0, SyncsA0T1, SyncsA0TR, SyncsA0TX, SyncsART0}}
 
 // tensorCopyForms are copies of parts of tensors between global and shared memory.
 func tensorCopyForms() []Form {
@@ -106,8 +111,8 @@ func bulkForms() []Form {
 	rows(UTMAPF, 0x3b8, []Slot{to, from, count}, level, dims, on(Im2Col, 82, ".IM2COL"))
 	shared := address(w1)
 	shared.URegAt = Bits{64, 6}
-	invalidate := memory(SYNCS, 0x9b1, []Slot{shared}, mod(Fixed, 72, 1, &enum{text: []string{".IV", ".WB"}}), off(Fixed, 73), on(UR, 91, "")).on(in90)
-	invalidate.Suffix = ".CCTL"
+	back := memory(SYNCS, 0x9b1, []Slot{shared}, only(Fixed, Bits{72, 1}, 1, 0, ".WB"), off(Fixed, 73), on(UR, 91, "")).on(in90)
+	back.Suffix = ".CCTL"
 	all := memory(SYNCS, 0x9b1, nil, mod(Fixed, 72, 1, &enum{text: []string{".IVALL", ".WBALL"}}), off(Fixed, 73), off(UR, 91)).on(in90)
 	all.Suffix = ".CCTL"
 	reduce := func(w widthRule, name string, long ModField) Form {
@@ -116,7 +121,7 @@ func bulkForms() []Form {
 		return memory(REDAS, 0xdbe, []Slot{a, noReuse(regB("B", traits{width: wAtom}))}, mod(AtomOp, 87, 4, &enum{text: redOps.text}),
 			mod(AtomType, 73, 3, &casTypes), long, only(Fixed, Bits{77, 4}, 0, 0, ""), on(UR, 91, "")).on(in90)
 	}
-	return append(forms, invalidate, all, reduce(w2, ".64", on(Addr64, 72, "")), reduce(w1, ".U32", off(Addr64, 72)),
+	return append(forms, back, all, reduce(w2, ".64", on(Addr64, 72, "")), reduce(w1, ".U32", off(Addr64, 72)),
 		Form{Op: UTMACCTL, Opcode: 0x9b9, Archs: in90, Pipe: PipeUniform, Variable: true, Operands: []Slot{from},
 			Mods: []ModField{mod(Fixed, 82, 1, &enum{text: []string{".IV", ".PF"}}), on(UR, 91, "")}})
 }

@@ -2,9 +2,9 @@ package sass
 
 import "slices"
 
-// rareNarrowForms are F2FP whose third operand is no register, F2IP, and UF2FP of the uniform datapath.
+// rareNarrowForms are F2FP whose third operand is no register, and UF2FP of the uniform datapath.
 func rareNarrowForms() []Form {
-	return slices.Concat(stochasticForms(), mergingForms(), byteForms(), uniformNarrowForms())
+	return slices.Concat(stochasticForms(), mergingForms(), uniformNarrowForms())
 }
 
 // otherwise returns f, whose opcode is the base opcode, with each of the operands that can stand at bit 32 behind tail.
@@ -56,16 +56,17 @@ func mergingForms() []Form {
 	return append(otherwise(f, formRRI, formRRC, formRRU, operands), otherwise(later, formRRI, formRRC, formRRU, operands)...)
 }
 
-// byteForms are F2IP, which narrows to bytes.
+// byteForms are F2IP, which narrows to bytes: ptxas makes it of cvt to an integer and cvt.pack. It has no constant or immediate C.
 func byteForms() []Form {
 	f := Form{Op: F2IP, Opcode: 0x043, Archs: from86, Pipe: PipeXU, Operands: []Slot{rd(w1)},
-		Mods: []ModField{obscured(76, 2, ".U8", ".S8"), {Kind: Fixed, names: &enum{text: []string{".F32"}}},
-			obscured(78, 2, "", bad, bad, ".TRUNC"), flag(NTZ, 74, ".NTZ"), flag(Relu, 75, ".RELU")}}
+		Mods: []ModField{mod(DstType, 76, 2, &enum{text: []string{".U8", ".S8"}, value: []uint16{TypeU8, TypeS8}}), {Kind: Fixed, names: &enum{text: []string{".F32"}}},
+			mod(Round, 78, 2, &enum{text: []string{"", bad, bad, ".TRUNC"}, value: []uint16{RoundRN, 0, 0, RoundRZ}}), flag(NTZ, 74, ".NTZ"), flag(Relu, 75, ".RELU")}}
 	single := traits{imm: float32s}
 	forms := ternary(f, single, single, single)
 	for k, f := range forms {
 		forms[k].Operands = slices.Clone(f.Operands)
 		forms[k].Operands[3].Sel = &ModField{Bits: Bits{72, 1}, names: &halfByte}
+		forms[k].opaque = forms[k].Operands[3].Kind != KindReg
 	}
 	return forms
 }

@@ -5,7 +5,7 @@ import "slices"
 // rareForms are forms that the hardware has and the compilers' compute code does not: most have uniform registers, constants or
 // immediates where compilers take other operands. Nothing executes them.
 func rareForms() []Form {
-	return printOnly(slices.Concat(rarePredicateForms(), rareUniformForms(), rareNarrowForms(), rareMemoryForms(), wideAccessForms(), jumpForms())...)
+	return append(byteForms(), printOnly(slices.Concat(rarePredicateForms(), rareUniformForms(), rareNarrowForms(), rareMemoryForms(), wideAccessForms(), jumpForms())...)...)
 }
 
 // rarePredicateForms are moves between registers and predicates, and PLOP3 of signs of uniform registers.

@@ -19,6 +19,9 @@ func (c *copies) step(in *sass.Inst) {
 		c.complete = c.closed
 	}
 	switch in.Op {
+	case sass.ARRIVES: // who sees it at the barrier, sees the copies before it
+		c.closed++
+		c.complete = c.closed
 	case sass.LDGDEPBAR:
 		c.closed++
 		c.counter = in.Control.WriteBarrier

@@ -13,7 +13,7 @@ func (b *block) mbarrier(s *emu.Step, kind emu.AccessKind, space emu.Space, addr
 	switch {
 	case space != emu.Shared:
 		return false
-	case kind == emu.Atomic && (s.Inst.Op == sass.SYNCS || s.Inst.Op == sass.ATOMS && s.Inst.Mod(sass.AtomOp) == sass.AtomARRIVE):
+	case kind == emu.Atomic && (s.Inst.Op == sass.SYNCS || s.Inst.Op == sass.ARRIVES || s.Inst.Op == sass.ATOMS && s.Inst.Mod(sass.AtomOp) == sass.AtomARRIVE):
 		w := &b.warps[s.Warp]
 		w.fence(s.Warp)
 		b.atomic(s.Warp, space, at.addr)

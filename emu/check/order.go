@@ -34,8 +34,8 @@ type warp struct {
 	step    int64
 	log     []stretch
 	local   localShadow
-	waiting [16]arrival // at CTA barriers
-	syncing arrival     // at a WARPSYNC
+	waiting [barriers]arrival
+	syncing arrival // at a WARPSYNC
 	copies  copies
 }
 

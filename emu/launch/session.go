@@ -267,11 +267,8 @@ func (s *Session) Launch(i int) (*emu.Launch, error) {
 	if err != nil {
 		return nil, err
 	}
-	if l.Cluster != ([3]int{}) {
-		return nil, s.File.errorAt(l.at, fmt.Errorf("cluster: sm_%d has no thread-block clusters", s.Module.Arch))
-	}
 	return &emu.Launch{
-		Kernel: k, Grid: l.Grid, Block: l.Block, SharedDynamic: l.Shared, Cooperative: l.Cooperative, Params: params,
+		Kernel: k, Grid: l.Grid, Block: l.Block, Cluster: l.Cluster, SharedDynamic: l.Shared, Cooperative: l.Cooperative, Params: params,
 		Stack: s.File.Stack, WarmCaches: s.File.Caches == Warm,
 	}, nil
 }

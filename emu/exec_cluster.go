@@ -1,0 +1,83 @@
+package emu
+
+import (
+	"math/bits"
+
+	"gpa/cubin/sass"
+)
+
+// clusterCompilers are what sm_90 has for clusters of blocks, grids that depend on each other, and budgets of registers and
+// shared memory. Every block is a cluster of its own here, and grids run one after another.
+var clusterCompilers = map[sass.Op]compiler{
+	sass.UCGABAR_ARV:  compileUniform(clusterArrive),
+	sass.UCGABAR_WAIT: compileUniform(clusterWait),
+	sass.ELECT:        compileELECT,
+	sass.FENCE:        compileNothing,
+	sass.ACQBULK:      compileNothing,
+	sass.PREEXIT:      compileNothing,
+	sass.USETSHMSZ:    compileNothing,
+	sass.USETMAXREG:   compileUSETMAXREG,
+}
+
+func compileUniform(run execFunc) compiler {
+	return func(_ *program, o *op) error {
+		o.run = run
+		return nil
+	}
+}
+
+// clusterBarrier is the number of the cluster's barrier among those of the block, behind the ones that BAR names.
+const clusterBarrier = 16
+
+// clusterArrive arrives at the barrier of the cluster (PTX ISA, barrier.cluster.arrive).
+func clusterArrive(w *warp, o *op) error {
+	if w.mask == 0 {
+		return nil
+	}
+	b := w.block
+	w.clusterPhase = w.clusterPhase&^w.mask | b.clusterPhase&w.mask
+	w.arrive(o, clusterBarrier, 0)
+	b.barriers[clusterBarrier].threads += bits.OnesCount32(w.mask)
+	b.release(clusterBarrier)
+	return nil
+}
+
+// clusterWait waits until all threads have arrived in the phase of the barrier in which these have (PTX ISA,
+// barrier.cluster.wait).
+func clusterWait(w *warp, o *op) error {
+	if early := w.mask &^ (w.clusterPhase ^ w.block.clusterPhase); early != 0 {
+		w.state.Hold(clusterBarrier, early, o.index+1)
+		w.group()
+	}
+	return nil
+}
+
+// compileELECT: one of the lanes that execute and whose predicate is true, here the lowest, is named to all (PTX ISA,
+// elect.sync, which leaves open which one).
+func compileELECT(p *program, o *op) error {
+	o.run = elect
+	return p.resolve(o, layout{1, 0, none, none, none, none, 2, none}, intValue)
+}
+
+func elect(w *warp, o *op) error {
+	if w.mask == 0 {
+		return nil
+	}
+	leader := w.mask & w.get(o.pp)
+	leader &= -leader
+	w.setUniform(o, uint32(bits.TrailingZeros32(leader|1<<31)))
+	w.set(o.pd, leader)
+	return nil
+}
+
+// compileUSETMAXREG gives registers back, or takes some, which there are always.
+func compileUSETMAXREG(_ *program, o *op) error {
+	pd := destPredicate(&o.inst.Operands[0])
+	o.run = func(w *warp, _ *op) error {
+		if w.mask != 0 && pd != sass.PT {
+			w.preds[pd] = allLanes
+		}
+		return nil
+	}
+	return nil
+}
