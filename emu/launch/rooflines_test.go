@@ -78,7 +78,7 @@ func (l *launchLaws) pipes(active float64) {
 }
 
 // wholeCorpus makes the tests that run kernels many times take all of them.
-var wholeCorpus = flag.Bool("whole-corpus", false, "hold every kernel to TestWorseHardwareIsNotFaster and TestSameResults, not some")
+var wholeCorpus = flag.Bool("whole-corpus", false, "hold every kernel to what takes many runs of each, not some")
 
 // worse are changes of a figure for the worse.
 var worse = map[string]func(*arch.Model){

@@ -51,7 +51,7 @@ func observe(t *testing.T, file string, o emu.Options) *runOf {
 // the same bytes with one worker and with three; and all levels of timing leave the same bytes in memory: what the kernels of the
 // project leave depends neither on the order of their threads nor on a clock.
 func TestSameResults(t *testing.T) {
-	const every = 4 // kernels
+	const every = 8 // kernels
 	for i, file := range corpus(t) {
 		kernel := filepath.Base(filepath.Dir(file))
 		if !builtFor(parse(t, file), sass.SM70) || !*wholeCorpus && i%every != 1 {
