@@ -2,12 +2,12 @@ package sass
 
 import "math/rand"
 
-// RandomWords returns n words of every form of the arithmetic, memory and control units of an architecture: modifiers and
-// selectors are legal, operands and the bits that mean nothing random. Control fields are plain.
+// RandomWords returns n words of every form of an architecture: modifiers and selectors are legal, operands and the bits that
+// mean nothing random. Control fields are plain.
 func RandomWords(arch Arch, r *rand.Rand, n int) []Word {
 	var words []Word
 	for i := range Forms() {
-		if f := &Forms()[i]; f.Pipe != PipeTEX && f.Archs&arch.bit() != 0 {
+		if f := &Forms()[i]; f.Archs&arch.bit() != 0 {
 			words = append(words, f.RandomWords(r, n)...)
 		}
 	}
