@@ -96,16 +96,17 @@ func TestBlamePlot(t *testing.T) {
 // at once.
 func TestBlameListings(t *testing.T) {
 	for _, c := range []struct {
+		name        string
 		kernel      string
 		class       stall.Class
 		first, last int // lines of the stalled code, 0 for all
 		ops         []sass.Op
 		least       float64 // share of the class's stalls there that the operations are blamed for
 	}{
-		{"hotspot", stall.ExecutionDependency, 33, 36, []sass.Op{sass.F2F, sass.DADD, sass.DMUL, sass.DFMA}, .6},
-		{"../../kernels/graph/btree", stall.MemoryDependency, 0, 1000, []sass.Op{sass.LDG}, .95},
+		{"Listing1", "hotspot", stall.ExecutionDependency, 33, 36, []sass.Op{sass.F2F, sass.DADD, sass.DMUL, sass.DFMA}, .6},
+		{"Listing2", "../../kernels/graph/btree", stall.MemoryDependency, 0, 1000, []sass.Op{sass.LDG}, .95},
 	} {
-		t.Run(filepath.Base(c.kernel), func(t *testing.T) {
+		t.Run(c.name, func(t *testing.T) {
 			launches, err := new(evaluateFlags).blameLaunches(t.Context(), c.kernel)
 			if err != nil {
 				t.Fatal(err)
