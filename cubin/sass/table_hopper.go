@@ -5,7 +5,7 @@ import "slices"
 // asyncForms are the transaction barriers, the clusters and the asynchronous units of sm_90: bulk copies of tensors and the
 // multiply-accumulate of a warpgroup.
 func asyncForms() []Form {
-	return slices.Concat(syncsForms(), tensorCopyForms(), printOnly(bulkForms()...), warpgroupForms(), clusterForms())
+	return slices.Concat(syncsForms(), printOnly(multicastForms()...), tensorCopyForms(), printOnly(bulkForms()...), warpgroupForms(), clusterForms())
 }
 
 // uregAddress is an address in shared memory or of coordinates in uniform registers.
@@ -52,6 +52,25 @@ func syncsForms() []Form {
 // syncsOps are what SYNCS.ARRIVE counts, arrivals and transactions: of each none, one or as many as a register says.
 var syncsOps = enum{text: []string{"", ".A1T0", ".A0T1", ".A0TR", ".A0TX", ".ART0"},
 	value: []uint16{SyncsA1TR, SyncsA1T0, SyncsA0T1, SyncsA0TR, SyncsA0TX, SyncsART0}}
+
+// multicastForms are loads that reduce what the memories of several GPUs have at a multicast address (PTX multimem.ld_reduce).
+func multicastForms() []Form {
+	a := address(w1)
+	a.URegAt, a.Sel = Bits{64, 6}, &ModField{names: &enum{text: []string{".U32"}}}
+	row := func(opcode uint16, mods ...ModField) Form {
+		return memory(LDGMC, opcode, []Slot{rd(wAtom), a}, slices.Concat([]ModField{on(E, 72, ".E")}, mods, []ModField{
+			only(Order, Bits{77, 4}, 10, OrderStrong, ".STRONG.SYS"), off(Addr64, 70), off(Descriptor, 71), on(UR, uniformBit, "")})...).on(in90)
+	}
+	bits := enum{text: []string{".ADD", ".MIN", ".MAX", bad, bad, ".AND", ".OR", ".XOR"}}
+	integers := enum{text: []string{".32", ".S32", ".64", ".S64"}, value: intAtoms.value}
+	sums := enum{text: []string{".ADD", ".MIN", ".MAX", ".F32ADD"}}
+	floats := enum{text: slices.Clone(floatAtoms.text), value: floatAtoms.value}
+	floats.text[9], floats.text[10], floats.text[11] = bad, bad, bad
+	return []Form{
+		row(0x9a4, mod(Obscure, 87, 4, &bits), mod(AtomType, 73, 3, &integers)),
+		row(0x9a5, mod(Obscure, 88, 2, &sums), mod(AtomType, 73, 4, &floats), off(Fixed, 87)),
+	}
+}
 
 // tensorCopyForms are copies of parts of tensors between global and shared memory.
 func tensorCopyForms() []Form {

@@ -241,6 +241,9 @@ func bitForms() []Form {
 	)
 }
 
+// allPredicates is the mask of R2P that goes without saying.
+const allPredicates = 0xff
+
 func moveForms() []Form {
 	lanes := Slot{Name: "lane mask", Kind: KindImm, Bits: Bits{72, 4}, Show: unlessPlain, Default: 0xf}
 	written := Slot{Name: "PR", Kind: KindPredSet, Access: Writes}
@@ -251,8 +254,12 @@ func moveForms() []Form {
 		form  uint16
 		shape byte
 	}{{formRRR, 'R'}, {formRIR, 'I'}, {formRCR, 'C'}} {
+		mask := b("B", v.shape, plain)
+		if v.shape == 'I' {
+			mask.Show, mask.Default = unlessPlain, allPredicates
+		}
 		toPreds = append(toPreds, Form{Op: R2P, Opcode: 0x004 | v.form, Archs: inAll, Pipe: PipeALU,
-			Operands: []Slot{written, selected, b("B", v.shape, plain)}})
+			Operands: []Slot{written, selected, mask}})
 	}
 	return slices.Concat(
 		unary(Form{Op: MOV, Opcode: 0x002, Archs: inAll, Pipe: PipeALU, Operands: []Slot{rd(w1)}}, plain, lanes),

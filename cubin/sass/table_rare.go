@@ -19,11 +19,12 @@ func rarePredicateForms() []Form {
 	uniform := func(op Op, opcode uint16, operands []Slot, mods ...ModField) Form {
 		return Form{Op: op, Opcode: opcode, Archs: from75, Pipe: PipeUniform, Operands: operands, Mods: append(mods, bound)}
 	}
-	b := uregB("B", plain)
+	b, mask := uregB("B", plain), imm32("B", hex)
+	mask.Show, mask.Default = unlessPlain, allPredicates
 	forms := []Form{
 		{Op: R2P, Opcode: 0xc04, Archs: from75, Pipe: PipeALU, Operands: []Slot{written, selected, b}, Mods: []ModField{bound}},
 		uniform(UP2UR, 0xc83, []Slot{toUniform(rd(w1)), read, toUniform(regA(plain)), b}, mod(ByteSel, 76, 2, &byteNames)),
-		uniform(UR2UP, 0x884, []Slot{uwritten, toUniform(selected), imm32("B", hex)}),
+		uniform(UR2UP, 0x884, []Slot{uwritten, toUniform(selected), mask}),
 		uniform(UR2UP, 0xc84, []Slot{uwritten, toUniform(selected), b}),
 	}
 	for _, f := range predicateLogicForms() {
