@@ -90,7 +90,7 @@ var (
 		value: []uint16{0, 0, BptPAUSE, BptTRAP, BptINT, BptDRAIN, BptPAUSEQUIET}}
 
 	levelNames   = enum{text: []string{"", ".LZ", ".LB", ".LL", ".LC", ".LB.LC"}}
-	levelNames80 = enum{text: append(slices.Clone(levelNames.text), ".LC.FDV")}
+	levelNames75 = enum{text: append(slices.Clone(levelNames.text), ".LC.FDV")}
 	texHalfNames = enum{text: []string{"", ".F16.RN", ".F16.RZ"}}
 	texDimNames  = enum{text: []string{"1D", "2D", "3D", "CUBE", "ARRAY_1D", "ARRAY_2D", bad, "ARRAY_CUBE"}}
 	surfDimNames = enum{text: []string{".1D", ".1D_BUFFER", ".1D_ARRAY", ".2D", ".2D_ARRAY", ".3D"}}

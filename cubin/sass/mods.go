@@ -129,7 +129,7 @@ const (
 	// Texture and surface.
 	TexSCR      // .SCR: compact operands
 	TexF16      // 1 .F16.RN, 2 .F16.RZ: packed results
-	TexLevel    // level of detail: 0 computed, 1 .LZ, 2 .LB, 3 .LL, 4 .LC, 5 .LB.LC, 6 .LC.FDV (from sm_80 on)
+	TexLevel    // level of detail: 0 computed, 1 .LZ, 2 .LB, 3 .LL, 4 .LC, 5 .LB.LC, 6 .LC.FDV (from sm_75 on)
 	TexAOFFI    // .AOFFI: offsets in a register
 	TexDC       // .DC: depth comparison
 	TexNDV      // .NDV

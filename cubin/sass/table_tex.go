@@ -77,10 +77,10 @@ func footprintForms() []Form {
 	return f.on(from75).dimensions("2D", "3D").levels(0xb72, 0xb74, 0x373, 0xf74)
 }
 
-// levels are the headers of f, a row with a level of detail, of which there is one more from sm_80 on.
+// levels are the headers of f, a row with a level of detail, of which there is one more from sm_75 on.
 func (f Form) levels(bound, parts, register, uniform uint16) []Form {
-	later := f.replaced(TexLevel, mod(TexLevel, 87, 3, &levelNames80)).on(from80)
-	all := append(f.on(in70|in75).headers(bound, parts, register, uniform), later.headers(bound, parts, register, uniform)...)
+	later := f.replaced(TexLevel, mod(TexLevel, 87, 3, &levelNames75)).on(from75)
+	all := append(f.on(in70).headers(bound, parts, register, uniform), later.headers(bound, parts, register, uniform)...)
 	return slices.DeleteFunc(all, func(f Form) bool { return f.Archs == 0 })
 }
 
