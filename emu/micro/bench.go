@@ -73,6 +73,7 @@ type rig struct {
 	gpu     *arch.Model
 	machine *emu.Machine
 	err     error // the first that happened
+	last    *emu.Result
 }
 
 func (b *Bench) rig() *rig {
@@ -151,5 +152,6 @@ func (r *rig) run(l launch, args ...any) int64 {
 		r.err = err
 		return 0
 	}
+	r.last = res
 	return res.Cycles - r.gpu.Launching.Fixed.Cycles()
 }

@@ -56,12 +56,17 @@ func perLink(r *rig, out uint64, links int) (float64, error) {
 	return float64(r.read(out)) / float64(links), r.err
 }
 
-// SharedLatency returns the cycles of a dependent load from shared memory, the address computed before each included.
-func (b *Bench) SharedLatency() (float64, error) {
+// SharedLatency returns the cycles of a dependent load from shared memory: of addresses, or of indices where the address is
+// computed before each.
+func (b *Bench) SharedLatency(addresses bool) (float64, error) {
 	const steps = 32
+	kernel := "chase_shared"
+	if addresses {
+		kernel = "chase_shared_address"
+	}
 	r := b.rig()
 	out := r.alloc(16)
-	r.run(launch{kernel: "chase_shared", blocks: 1, threads: 1}, int32(steps), out)
+	r.run(launch{kernel: kernel, blocks: 1, threads: 1}, int32(steps), out)
 	return perLink(r, out, steps*unrolled)
 }
 

@@ -1,5 +1,7 @@
 package micro
 
+import "fmt"
+
 // chainsOf holds the shape of the kernels that run chains of one operation: independent ones side by side, and operations
 // of a chain in a round.
 var chainsOf = map[string]struct{ ilp, length int }{
@@ -25,11 +27,46 @@ func (b *Bench) Chains(kernel string, warps int) (float64, error) {
 
 // SharedStride returns the cycles of an SM for a load from shared memory by a warp whose lanes are so many words apart.
 func (b *Bench) SharedStride(stride int) (float64, error) {
-	const threads, rounds, loads = 1024, 8, 32
+	const loads = 32
+	return b.sharedLoads("shared_stride", stride, loads)
+}
+
+// sharedLoads returns the cycles of an SM for a load of a kernel of so many loads a round. What the first and the last ones take
+// is left out.
+func (b *Bench) sharedLoads(kernel string, stride, loads int) (float64, error) {
+	const threads, few, many = 1024, 2, 10
 	r := b.rig()
 	cycles, out := r.alloc(8), r.alloc(threads*8*4)
-	r.run(launch{kernel: "shared_stride", blocks: 1, threads: threads}, int32(stride), int32(rounds), cycles, out)
-	return float64(r.read(cycles)) / (rounds * loads * threads / 32), r.err
+	measure := func(rounds int) float64 {
+		r.run(launch{kernel: kernel, blocks: 1, threads: threads}, int32(stride), int32(rounds), cycles, out)
+		return float64(r.read(cycles))
+	}
+	first := measure(few)
+	return (measure(many) - first) / float64((many-few)*loads*threads/32), r.err
+}
+
+// SharedConflicts returns the cycles of an SM for a load of so many bits a lane from shared memory where so many lanes at a time
+// find their words in one bank.
+func (b *Bench) SharedConflicts(bits, ways int) (float64, error) {
+	const loads = 16
+	return b.sharedLoads(fmt.Sprintf("shared_%d", bits), ways*bits/32, loads)
+}
+
+// GlobalSectors returns how many sectors a warp asks L1 for that loads so many bits a lane, the lanes as many times their size
+// apart as stride.
+func (b *Bench) GlobalSectors(bits, stride int) (float64, error) {
+	const threads = 256
+	r := b.rig()
+	data, out := r.alloc(int64(threads*stride*bits/8)), r.alloc(threads*4)
+	r.run(launch{kernel: fmt.Sprintf("global_%d", bits), blocks: 1, threads: threads}, data, int32(stride), out)
+	if r.err != nil {
+		return 0, r.err
+	}
+	var sectors int64
+	for _, c := range r.last.Counters {
+		sectors += c.GlobalSectors
+	}
+	return float64(sectors) / (threads / 32), nil
 }
 
 // GlobalStride returns the cycles of an SM for a load that hits L1 by a warp whose lanes are so many floats (doubles where

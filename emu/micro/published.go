@@ -15,7 +15,7 @@ var publishedTable string
 // A Measurement is a benchmark with its parameter, and what was published of a real GPU or measured on the emulated one.
 type Measurement struct {
 	Benchmark string  // as in "latency" or "stream triad"
-	Parameter string  // KiB of a working set, threads x blocks an SM, warps, elements between lanes; "-" for none
+	Parameter string  // KiB of a working set, threads x blocks an SM, warps, elements between lanes, lanes at a bank; "-" for none
 	Value     float64 // in the unit
 	Unit      string
 	Source    string // of the published value, empty where there is none
@@ -52,6 +52,7 @@ func (b *Bench) Standard() []Measurement {
 		{Benchmark: "latency", Parameter: kib(l2 / 4), Unit: "cycles"},
 		{Benchmark: "latency", Parameter: kib(l2 * 8), Unit: "cycles"},
 		{Benchmark: "shared latency", Parameter: "-", Unit: "cycles"},
+		{Benchmark: "shared latency", Parameter: "address", Unit: "cycles"},
 		{Benchmark: "atomic latency", Parameter: "-", Unit: "cycles"},
 		{Benchmark: "cache", Parameter: "64", Unit: "GB/s"},
 		{Benchmark: "cache", Parameter: kib(l2 / 4), Unit: "GB/s"},
@@ -87,7 +88,7 @@ func (b *Bench) Measure(m Measurement) (float64, error) {
 func (b *Bench) measure(m Measurement) (float64, error) {
 	switch kind, detail, _ := strings.Cut(m.Benchmark, " "); {
 	case m.Benchmark == "shared latency":
-		return b.SharedLatency()
+		return b.SharedLatency(m.Parameter == "address")
 	case m.Benchmark == "atomic latency":
 		return b.AtomicLatency()
 	case kind == "stream":
@@ -123,10 +124,24 @@ func (b *Bench) measureNumber(kind, detail string, n float64) (float64, error) {
 		return b.Chains(detail, int(n))
 	case "shared":
 		return b.SharedStride(int(n))
+	case "conflicts", "sectors":
+		return b.ofWidth(kind, detail, int(n))
 	case "stride":
 		return b.GlobalStride(int(n), detail == "f64")
 	}
 	return 0, fmt.Errorf("there is no benchmark of that name")
+}
+
+// ofWidth runs a benchmark of loads of 32, 64 or 128 bits a lane.
+func (b *Bench) ofWidth(kind, bits string, n int) (float64, error) {
+	width, err := strconv.Atoi(bits)
+	if err != nil {
+		return 0, err
+	}
+	if kind == "conflicts" {
+		return b.SharedConflicts(width, n)
+	}
+	return b.GlobalSectors(width, n)
 }
 
 // pair reads two numbers.

@@ -44,6 +44,23 @@ KERNEL chase_shared(int steps, long long* out) {
     out[1] = at;
 }
 
+// The same with a chain of addresses: nothing is computed between two loads.
+KERNEL chase_shared_address(int steps, long long* out) {
+    __shared__ unsigned next[64];
+    unsigned base = (unsigned)__cvta_generic_to_shared(next);
+    for (unsigned i = threadIdx.x; i < 64; i += blockDim.x) next[i] = base + (i * 5 + 1) % 64 * 4;
+    __syncthreads();
+    unsigned at = base;
+    long long begin = clock64();
+#pragma unroll 1
+    for (int i = 0; i < steps; i++) {
+#pragma unroll
+        for (int k = 0; k < 16; k++) asm volatile("ld.shared.u32 %0, [%0];" : "+r"(at));
+    }
+    out[0] = clock64() - begin;
+    out[1] = at;
+}
+
 // One thread adds to one word again and again, each time as much as it found there.
 KERNEL chase_atomic(unsigned* word, int steps, long long* out) {
     unsigned v = 1;
@@ -146,6 +163,42 @@ KERNEL shared_stride(int stride, int rounds, long long* cycles, float* out) {
 #pragma unroll
     for (int k = 0; k < 8; k++) out[threadIdx.x * 8 + k] = sum[k];
 }
+
+// Independent loads of one, two or four words from shared memory, lanes a stride of words apart.
+#define SHARED(name, ...) \
+    KERNEL name(int stride, int rounds, long long* cycles, unsigned* out) { \
+        __shared__ __align__(16) unsigned data[4096]; \
+        for (int i = threadIdx.x; i < 4096; i += blockDim.x) data[i] = i; \
+        __syncthreads(); \
+        unsigned p = (unsigned)__cvta_generic_to_shared(data + threadIdx.x % 32 * stride), a = 0, b = 0, c = 0, d = 0, sum = 0; \
+        long long begin = clock64(); \
+        _Pragma("unroll 1") for (int r = 0; r < rounds; r++) { \
+            _Pragma("unroll") for (int k = 0; k < 16; k++) { \
+                __VA_ARGS__; \
+                sum += a ^ b ^ c ^ d; \
+            } \
+        } \
+        __syncthreads(); \
+        if (threadIdx.x == 0) cycles[blockIdx.x] = clock64() - begin; \
+        out[threadIdx.x] = sum; \
+    }
+
+SHARED(shared_32, asm volatile("ld.volatile.shared.u32 %0, [%1];" : "=r"(a) : "r"(p)))
+SHARED(shared_64, asm volatile("ld.volatile.shared.v2.u32 {%0, %1}, [%2];" : "=r"(a), "=r"(b) : "r"(p)))
+SHARED(shared_128, asm volatile("ld.volatile.shared.v4.u32 {%0, %1, %2, %3}, [%4];" : "=r"(a), "=r"(b), "=r"(c), "=r"(d) : "r"(p)))
+
+// One load of one, two or four words a thread, neighbouring threads a stride of as many apart.
+#define GLOBAL(name, bytes, ...) \
+    KERNEL name(const unsigned char* data, int stride, unsigned* out) { \
+        unsigned i = blockIdx.x * blockDim.x + threadIdx.x, a = 0, b = 0, c = 0, d = 0; \
+        const unsigned char* p = data + (long long)i * stride * bytes; \
+        __VA_ARGS__; \
+        if ((a ^ b ^ c ^ d) == 1) out[i] = a; \
+    }
+
+GLOBAL(global_32, 4, asm volatile("ld.global.u32 %0, [%1];" : "=r"(a) : "l"(p)))
+GLOBAL(global_64, 8, asm volatile("ld.global.v2.u32 {%0, %1}, [%2];" : "=r"(a), "=r"(b) : "l"(p)))
+GLOBAL(global_128, 16, asm volatile("ld.global.v4.u32 {%0, %1, %2, %3}, [%4];" : "=r"(a), "=r"(b), "=r"(c), "=r"(d) : "l"(p)))
 
 // Loads that hit L1, neighbouring threads of 64 a stride of elements apart, and a multiply-add for every two of them: at a
 // rate of two FP64 operations a clock one a load would take longer than the load. step is 0.
