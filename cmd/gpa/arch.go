@@ -20,7 +20,8 @@ was read from, or says "fitted" and to what.
 
 --measure runs micro-benchmarks on the emulated GPU NAME, real machine code, and prints what they measure beside what
 others have published of the hardware: latency against working set (KiB), bandwidth of streams (threads x blocks an SM)
-and caches (KiB), results a cycle of chains of one instruction (warps), cycles of loads with lanes some elements apart.
+and caches (KiB), results a cycle of chains of one instruction (warps), cycles of loads with lanes some elements apart or with
+so many lanes at one bank of shared memory, and the sectors that such loads of global memory take.
 It takes a minute or two.
 
 --json prints {"gpus": [{"name", "product", "arch", "figures": [{"name", "value", "unit", "source"}]}]},
