@@ -57,7 +57,7 @@ func TestLibraries(t *testing.T) {
 // and the copies of parts of tensors of sm_90.
 var notExecuted = map[sass.Op]bool{
 	sass.TEX: true, sass.TLD: true, sass.SULD: true, sass.SUST: true,
-	sass.HGMMA: true, sass.WARPGROUP: true,
+	sass.HGMMA: true, sass.IGMMA: true, sass.BGMMA: true, sass.QGMMA: true, sass.WARPGROUP: true,
 	sass.UTMALDG: true, sass.UTMASTG: true, sass.UTMACMDFLUSH: true,
 }
 
