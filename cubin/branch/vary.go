@@ -41,6 +41,8 @@ func differs(in *sass.Inst, own Origins) bool {
 		return false // by address
 	case sass.CS2R, sass.S2R, sass.S2UR:
 		return own&(Thread|Data) != 0
+	case sass.B2R: // what BAR.RED found is the same for the block
+		return in.Mod(sass.B2RMode) != sass.B2RRESULT
 	}
 	return own&(Thread|Warp) != 0 || opaque(in)
 }
