@@ -220,3 +220,12 @@ func TestClusterLaunches(t *testing.T) {
 		t.Error("sm_89 has clusters")
 	}
 }
+
+// ptxas reads %nwarpid of sm_90, the most warps of an SM, out of bits 8 to 15 of a special register.
+func TestVirtualConfiguration(t *testing.T) {
+	want := uint32(modelOf(sass.SM90).Limits.Warps.Int())
+	eachOf(t, []sass.Arch{sass.SM90}, 32, `
+		S2R R9, SR_VIRTCFG
+		SHF.R.U32.HI R9, RZ, 0x8, R9
+		SGXT.U32 R9, R9, 0x8`, func(uint32) uint32 { return want })
+}
