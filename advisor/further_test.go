@@ -224,7 +224,7 @@ func TestRedundantBarrier(t *testing.T) {
 			EXIT ;`
 	}
 	checkOptimizer(t, redundantBarrier{}, []optimizerCase{
-		{name: "loads on both sides", source: between("LDS.U R6, [R2]"), speedup: 1.25, says: []string{"orders nothing"}},
+		{name: "loads on both sides", source: between("LDS.U R6, [R2]"), speedup: 100. / 60, says: []string{"orders nothing"}},
 		{name: "loads in a loop", source: `
 			STS [R8], R4 ;
 			BAR.SYNC 0x0 ;
@@ -232,6 +232,13 @@ func TestRedundantBarrier(t *testing.T) {
 			BAR.SYNC 0x0 ;
 			use: FADD R6, R4, R6 ; // barrier=20/20 selected=40
 			@P0 BRA ` + "`(loop)" + ` ;
+			EXIT ;`, speedup: 1.25},
+		{name: "its stall count and the queue before it", source: `
+			STS [R8], R4 ;
+			BAR.SYNC 0x0 ;
+			LDS.U R4, [R2] ; // selected=40
+			[B------:R-:W-:-:S05] BAR.SYNC 0x0 ; // mio_throttle=10/10
+			use: LDS.U R6, [R2] ; // wait=10/10 selected=40
 			EXIT ;`, speedup: 1.25},
 		{name: "near miss: a store behind it", source: between("STS [R2], R6")},
 		{name: "near miss: an atomic operation behind it", source: between("ATOMS.ADD R6, [R2], R4")},

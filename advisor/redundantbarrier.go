@@ -8,8 +8,9 @@ import (
 	"gpa/cubin/sass"
 )
 
-// redundantBarrier matches the stalls at block barriers that order nothing: between them and the barriers around them no thread
-// writes what another could read or write on the other side.
+// redundantBarrier matches the stalls of block barriers that order nothing: between them and the barriers around them no thread
+// writes what another could read or write on the other side. With such a barrier go all stalls that it is blamed for, its stall count
+// and the queue for its arrivals included, and the cycles in which it issues.
 type redundantBarrier struct{}
 
 func (redundantBarrier) Name() string { return "redundant-barrier" }
@@ -20,7 +21,7 @@ func (redundantBarrier) Match(in *Input) []*Match {
 	c := newCollector(in)
 	for i := range in.Blame.Blames {
 		b := &in.Blame.Blames[i]
-		if b.Detail != blamer.SynchronizationStall || in.Inst(b.Def).Op != sass.BAR {
+		if in.Inst(b.Def).Op != sass.BAR {
 			continue
 		}
 		if _, known := redundant[b.Def]; !known {
@@ -32,7 +33,11 @@ func (redundantBarrier) Match(in *Input) []*Match {
 	}
 	matches := c.finish()
 	for _, m := range matches {
-		m.Change = &Change{Gone: m.allDefs()}
+		barriers := m.allDefs()
+		for _, n := range barriers {
+			m.Samples += in.codes[n.Code].issued[n.Inst]
+		}
+		m.Change = &Change{Gone: barriers}
 		m.Suggestions = []string{
 			fmt.Sprintf("The __syncthreads() at %s orders nothing: no thread writes, between the barriers before and behind it, what another reads or writes across it. Drop it.",
 				in.places(m.defs(), 3)),
