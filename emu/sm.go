@@ -303,6 +303,7 @@ type latencies struct {
 	drainInL2                           int64 // from the arrival of an atomic or a store in L2
 	stored                              bool
 	constantRead                        int64
+	copy, copyRead                      int64 // more than a load
 	prefetch, perLine                   int64
 	perNanosecond, warps                float64
 }
@@ -314,6 +315,7 @@ func newLatencies(m *arch.Model) latencies {
 	return latencies{
 		branch: m.Issue.Branch.Cycles(), barrier: m.Issue.Barrier.Cycles(), yield: m.Issue.Yield.Cycles(), exit: m.Issue.Exit.Cycles(),
 		warp: m.Launching.Warp.Cycles(), entry: m.Queues.Entry.Cycles(), constantRead: m.Latencies.ConstantRead.Cycles(),
+		copy: m.Latencies.Copy.Cycles(), copyRead: m.Latencies.CopyRead.Cycles(),
 		drain: m.Latencies.StoreDrain.Cycles(), drainInL2: m.Latencies.StoreDrain.Cycles() - m.Latencies.L2.Cycles()/2, stored: m.Launching.Stored.Value > 0, prefetch: m.Fetch.Prefetch.Cycles(), perLine: m.Fetch.Interval.Cycles(),
 		perNanosecond: m.Clock.Value / 1e9, warps: m.Launching.Warps.Value,
 	}

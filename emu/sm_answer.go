@@ -16,8 +16,9 @@ type awaited struct {
 	copied uint32 // number of the event in that
 	inTurn bool   // it returns after the misses of its warp before it
 
-	issued int64
-	rounds float64 // as timing's
+	issued  int64
+	further int64   // from the arrival of the data on: their way to shared memory
+	rounds  float64 // as timing's
 }
 
 // misses are the accesses of a warp that have missed L1 and return a value, in order of issue. Their values come back in that

@@ -87,12 +87,16 @@ func (s *sm) global(c *subcore, v *resident, o *op, t int64) (read, done int64) 
 		w.stored, w.store = true, v.number(storeCount)
 	}
 	if o.t.copies {
-		w.copies, w.copied = true, v.number(copyCount)
+		w.copies, w.copied, w.further = true, v.number(copyCount), s.run.latency.copy
+		g.Copy = true
 	}
 	w.inTurn = o.t.write >= 0 || o.t.copies
 	user := s.waits.add(w)
 	g.User = userData | uint64(user)
 	read, done = s.path.Global(c.id, t, v.warp.coalescer.Lines(), g)
+	if w.copies {
+		read += s.run.latency.copyRead
+	}
 	done = w.shortened(done, t)
 	switch {
 	case done != mem.Never:

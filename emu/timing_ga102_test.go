@@ -112,8 +112,8 @@ func TestYieldBubble(t *testing.T) {
 }
 
 // TestMemoryLatencies holds the cycles from the issue of a memory instruction to the issue of one that waits for its
-// result (RAW) or overwrites its operands (WAR), all of Huerta et al., table 2, but LDGSTS. The encoding is that of sm_75,
-// which has forms with an address of uniform registers alone.
+// result (RAW) or overwrites its operands (WAR), all of Huerta et al., table 2. The encoding is that of sm_75,
+// which has forms with an address of uniform registers alone; LDGSTS, which sm_80 has, follows below.
 func TestMemoryLatencies(t *testing.T) {
 	for _, tt := range []struct {
 		name, op string
@@ -174,3 +174,22 @@ const uniformPointer = `
 	[B------:R-:W-:-:S04] UMOV UR6, 0x0
 	[B------:R-:W-:-:S04] ULDC.64 UR4, c[0x0][0x160]
 	[B------:R-:W-:-:S11] NOP`
+
+// TestCopyLatencies holds the same of LDGSTS (Huerta et al., table 2).
+func TestCopyLatencies(t *testing.T) {
+	const raw, war = 39, 13
+	for _, op := range []string{"LDGSTS.E [R16], [R2.64]", "LDGSTS.E.64 [R16], [R2.64]", "LDGSTS.E.128 [R16], [R2.64]"} {
+		for control, want := range map[string]int64{"R-:W0": raw, "R0:W-": war} {
+			p := timedProgram{model: ga102As(t, sass.SM80), shared: 512, buffers: [][]uint32{make([]uint32, 64)}, text: loadPointer + twice(fmt.Sprintf(`
+				[B------:R-:W-:-:S11] MOV R16, 0x0
+				[B------:R-:W-:-:S11] NOP
+				[B------:%s:-:S02] %s
+				[B0-----:R-:W-:-:S11] NOP`, control, op))}
+			tr, _ := p.traced(t)
+			const at = 5
+			if got := tr.at(t, at+1) - tr.at(t, at); got != want {
+				t.Errorf("%s, %s: %d cycles, want %d", op, control, got, want)
+			}
+		}
+	}
+}

@@ -180,10 +180,13 @@ func globalSupposed(o *op, c *mem.Coalescer, g *mem.Global) {
 	g.Free = o.t.supposed&Attached != 0
 }
 
-// shortened is when a load that shares its latency with other rounds is done, no earlier than the cycle that the SM has
-// reached.
+// shortened is when an access is done whose data arrive in a cycle; a load that shares its latency with other rounds sooner, but
+// no earlier than the cycle that the SM has reached.
 func (a *awaited) shortened(done, reached int64) int64 {
-	if a.rounds <= 1 || done == mem.Never {
+	if done == mem.Never {
+		return done
+	}
+	if done += a.further; a.rounds <= 1 {
 		return done
 	}
 	return max(min(reached, done), a.issued+int64(float64(done-a.issued)/a.rounds))

@@ -141,6 +141,9 @@ type Latencies struct {
 	// further 32 bits a thread. Loads release theirs with the grant.
 	StoreData  Figure
 	StoreWider Figure
+	// Copy is what LDGSTS has its data in shared memory later than LDG of 32 bits has them in a register, whatever it copies;
+	// CopyRead what its read barrier is released later than LDG's.
+	Copy, CopyRead Figure
 	// StoreDrain is from the reading of a store's data to the end of a warp that has executed EXIT.
 	StoreDrain Figure
 	// UniformLoad is what a load has its result sooner after the grant, UniformStore what StoreData is shorter, where

@@ -167,6 +167,8 @@ func voltaLatencies() Latencies {
 		SharedWider:   Figure{1, "cycles", huerta + ", table 2: LDS of 128 bits takes 2 more"},
 		StoreData:     Figure{3, "cycles", huerta + ", table 2: WAR latency of STG and STS"},
 		StoreWider:    Figure{2, "cycles", huerta + ", table 2: WAR latency of STG and STS of 64 and 128 bits"},
+		Copy:          Figure{0, "cycles", "no LDGSTS"},
+		CopyRead:      Figure{0, "cycles", "no LDGSTS"},
 		StoreDrain:    Figure{0, "cycles", "fitted: nothing is known; see Turing"},
 		UniformLoad:   Figure{0, "cycles", "no uniform registers"},
 		UniformStore:  Figure{0, "cycles", "no uniform registers"},

@@ -203,13 +203,15 @@ type Global struct {
 	Dense   bool   // its sectors are looked up as those of neighbouring lines are
 	Free    bool   // it takes no place in the queue and no turn of the LSU: part of another access
 	Uniform bool   // one address, of uniform registers
+	Copy    bool   // to shared memory: however wide, it is not longer under way
 	User    uint64 // comes back in the Answer
 }
 
 // Global times an access to global or local memory. done is Never where it depends on an answer of the device.
 func (s *SM) Global(sub int, at int64, lines []Line, a Global) (read, done int64) {
 	p := &s.subs[sub]
-	passes := max(s.lookups(lines, a.Dense), a.Passes, 1)
+	lookups := s.lookups(lines, a.Dense)
+	passes := max(lookups, a.Passes, 1)
 	if a.Float {
 		passes = max(passes, a.Turns)
 	}
@@ -228,6 +230,9 @@ func (s *SM) Global(sub int, at int64, lines []Line, a Global) (read, done int64
 		read = s.cfg.stored(g, a.Words, a.Uniform)
 	}
 	hit := g + s.cfg.l1Hit + max(s.cfg.wider*int64(max(a.Words-1, 0)), s.cfg.lsu*int64(passes-1))
+	if a.Copy {
+		hit = g + s.cfg.l1Hit + s.cfg.lsu*int64(max(lookups-1, 0))
+	}
 	if a.Uniform {
 		hit -= s.cfg.uniformLoad
 	}
