@@ -34,7 +34,6 @@ func ampere() *Model {
 	m.Fetch.L1 = Figure{128 << 10, "bytes", huerta + ", section 6: 128 KiB"}
 	m.Fetch.L1Ways = Figure{16, "ways", fullCode}
 	l := &m.Latencies
-	l.copies()
 	l.FP64 = Figure{8, "cycles", takenV100}
 	l.Half = Figure{24, "cycles", "fitted: HMMA.16816, three times its rate of 8 cycles"}
 	l.L1 = Figure{31, "cycles", rrzeA100 + ": 33.0 with 64 bits"}
@@ -134,7 +133,7 @@ func rtxA6000() *Model {
 	return m
 }
 
-// copies fills in the latencies of LDGSTS, which Ampere introduced.
+// copies fills in the latencies of LDGSTS, which were measured on GA102.
 func (l *Latencies) copies() {
 	l.Copy = Figure{7, "cycles", huerta + ", table 2: LDGSTS 39, LDG 32"}
 	l.CopyRead = Figure{2, "cycles", huerta + ", table 2: WAR latency of LDGSTS 13, of LDG 11"}
