@@ -203,7 +203,10 @@ func MeasuredText(w io.Writer, x *MeasuredEvaluation, style Style) error {
 // summaryText tells the summary, and in which series the sizes are not in their order.
 func (x *MeasuredEvaluation) summaryText() string {
 	s := &x.Summary
-	text := fmt.Sprintf("%d measured: error of the cycles %s on average, at most %s; correlation of their logarithms %.3f", s.Launches, percent(s.MeanError), percent(s.MaxError), s.Correlation)
+	text := fmt.Sprintf("%d measured: error of the cycles %s on average, at most %s", s.Launches, percent(s.MeanError), percent(s.MaxError))
+	if s.Launches > 1 { // one alone is in no order
+		text += fmt.Sprintf("; correlation of their logarithms %.3f", s.Correlation)
+	}
 	if s.StallDistance != nil {
 		text += fmt.Sprintf("; stall distance %.2f on average where there are %d samples", *s.StallDistance, EnoughSamples)
 	}
