@@ -99,22 +99,25 @@ func (s *SM) MIOReady(sub int) int64 { return s.subs[sub].mio.ready() }
 // EnterMIO takes a place in that queue until the cycle, for a unit that is not the LSU.
 func (s *SM) EnterMIO(sub int, until int64) { s.subs[sub].mio.enter(until) }
 
-// grant sends an instruction that reaches the sub-core's address unit in a cycle through it and through the shared LSU,
-// which it occupies for some cycles, and returns when the LSU takes it.
-func (s *SM) grant(p *path, ready, cycles int64) int64 {
+// issue sends an instruction that reaches the sub-core's address unit in a cycle through it and through a unit that the sub-cores
+// share, which it occupies for some cycles, and returns when that takes it.
+func (s *SM) issue(p *path, unit *calendar, ready, cycles int64) int64 {
 	if p.busy {
 		ready = max(ready, p.last+s.cfg.address)
 	}
-	g := s.lsu.take(max(ready, s.shut), int(cycles))
+	if unit == &s.lsu {
+		ready = max(ready, s.shut)
+	}
+	g := unit.take(ready, int(cycles))
 	p.last, p.busy = g, true
 	return g
 }
 
-// exchange sends an instruction that does not touch L1 through the sub-core's MIO queue and the LSU.
-func (s *SM) exchange(sub int, at, cycles int64) int64 {
-	s.lsu.forget(at)
+// exchange sends an instruction that does not touch L1 through the sub-core's MIO queue and a shared unit.
+func (s *SM) exchange(sub int, unit *calendar, at, cycles int64) int64 {
+	unit.forget(at)
 	p := &s.subs[sub]
-	g := s.grant(p, at+s.cfg.entryMIO, cycles)
+	g := s.issue(p, unit, at+s.cfg.entryMIO, cycles)
 	p.mio.enter(g)
 	return g
 }
@@ -122,24 +125,15 @@ func (s *SM) exchange(sub int, at, cycles int64) int64 {
 // Shuffle times an instruction that goes through the LSU without touching memory. It returns when its operands have
 // been read and when a result of the unloaded latency, counted from the issue, is there.
 func (s *SM) Shuffle(sub int, at, latency int64) (read, done int64) {
-	g := s.exchange(sub, at, s.cfg.shuffle)
+	g := s.exchange(sub, &s.lsu, at, s.cfg.shuffle)
 	return g, g + max(latency-s.cfg.entryMIO, 1)
 }
 
 // Barrier times an arrival at a CTA barrier, which goes through the sub-core's MIO queue to a unit that the sub-cores share. It
 // returns the same as [SM.Shuffle], and how much later the unit takes it than without others.
 func (s *SM) Barrier(sub int, at, latency int64) (read, done, late int64) {
-	s.bars.forget(at)
-	p := &s.subs[sub]
-	ready := at + s.cfg.entryMIO
-	first := ready
-	if p.busy {
-		first = max(ready, p.last+s.cfg.address)
-	}
-	g := s.bars.take(first, int(s.cfg.barrier))
-	p.last, p.busy = g, true
-	p.mio.enter(g)
-	return g, g + max(latency-s.cfg.entryMIO, 1), g - ready
+	g := s.exchange(sub, &s.bars, at, s.cfg.barrier)
+	return g, g + max(latency-s.cfg.entryMIO, 1), g - at - s.cfg.entryMIO
 }
 
 // Constant times an instruction that goes through the sub-core's MIO queue to the indexed constant cache, which takes one
@@ -164,7 +158,7 @@ type Shared struct {
 // Shared times an access to shared memory.
 func (s *SM) Shared(sub int, at int64, a Shared) (read, done int64) {
 	cfg := s.cfg
-	g := s.exchange(sub, at, cfg.occupied(a.Passes))
+	g := s.exchange(sub, &s.lsu, at, cfg.occupied(a.Passes))
 	latency := cfg.shared
 	if a.Atomic {
 		latency = cfg.atomicShared
@@ -199,7 +193,7 @@ type Global struct {
 	Bypass  bool   // L1 must not answer: volatile and strong accesses
 	Turns   int    // of atomics: most lanes at one address
 	Float   bool   // of atomics: of floating point
-	Local   bool   // local memory, which L1 writes back: stores of it do not hold the LSU up
+	Local   bool   // local memory: stores of it do not hold the LSU up
 	Dense   bool   // its sectors are looked up as those of neighbouring lines are
 	Free    bool   // it takes no place in the queue and no turn of the LSU: part of another access
 	Uniform bool   // one address, of uniform registers
@@ -222,7 +216,7 @@ func (s *SM) Global(sub int, at int64, lines []Line, a Global) (read, done int64
 	}
 	g := max(at+entry, s.full)
 	if !a.Free {
-		g = s.grant(p, g, s.cfg.occupied(passes))
+		g = s.issue(p, &s.lsu, g, s.cfg.occupied(passes))
 		p.lg.enter(g)
 	}
 	read = g
