@@ -243,6 +243,7 @@ func storeAsync(w *warp, o *op) error {
 // syncsPhase is true where the phase is not the one that bit 31 of the operand names: that is complete.
 func syncsPhase(w *warp, o *op) error {
 	w.access(o, accessLoad)
+	named := w.raw(&o.b)
 	var complete uint32
 	for m := w.mask; m != 0; m &= m - 1 {
 		lane := bits.TrailingZeros32(m)
@@ -250,7 +251,7 @@ func syncsPhase(w *warp, o *op) error {
 		if err != nil {
 			return err
 		}
-		phase := binary.LittleEndian.Uint32(word[4:]) ^ w.raw(&o.b)[lane]
+		phase := binary.LittleEndian.Uint32(word[4:]) ^ named[lane]
 		complete |= phase >> 31 << lane
 	}
 	w.set(o.pd, complete)

@@ -71,11 +71,14 @@ func (r *timedRun) vacate() {
 func (r *timedRun) assign(before int64) {
 	for r.waiting() {
 		i := r.vacancy()
-		if i < 0 || r.begin(i) >= before {
+		if i < 0 {
 			return
 		}
-		v := r.vacant[i]
-		r.place(v.sm, r.begin(i))
+		at := r.begin(i)
+		if at >= before {
+			return
+		}
+		r.place(r.vacant[i].sm, at)
 		r.vacant = slices.Delete(r.vacant, i, i+1)
 	}
 }

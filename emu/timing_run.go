@@ -249,7 +249,10 @@ func (r *timedRun) upcoming() int64 {
 	for _, s := range r.sms {
 		first = min(first, s.upcoming())
 	}
-	if i := r.vacancy(); i >= 0 && r.waiting() {
+	if !r.waiting() {
+		return first
+	}
+	if i := r.vacancy(); i >= 0 {
 		first = min(first, r.begin(i))
 	}
 	return first
