@@ -22,7 +22,7 @@ type block struct {
 
 	registers []lanes // of all warps
 
-	barriers     [clusterBarrier + 1]ctaBarrier
+	barriers     [NumBarriers]ctaBarrier
 	clusterPhase uint32 // of the cluster's barrier, the same bit for all lanes
 }
 
@@ -64,7 +64,7 @@ func (b *block) restart(number int, d *domain) {
 	grid, size := b.run.launch.Grid, b.run.launch.Block
 	b.number, b.live = number, size[0]*size[1]*size[2]
 	b.index = [3]int{number % grid[0], number / grid[0] % grid[1], number / (grid[0] * grid[1])}
-	b.barriers, b.clusterPhase = [clusterBarrier + 1]ctaBarrier{}, 0
+	b.barriers, b.clusterPhase = [NumBarriers]ctaBarrier{}, 0
 	for _, w := range b.warps {
 		w.restart()
 	}

@@ -9,9 +9,6 @@ import (
 	"gpa/emu"
 )
 
-// barriers is how many barriers a block has: those that BAR names, and that of its cluster.
-const barriers = 17
-
 // A barrier is a CTA barrier between two completions.
 type barrier struct {
 	known clock // by those who have arrived

@@ -34,7 +34,7 @@ type warp struct {
 	step    int64
 	log     []stretch
 	local   localShadow
-	waiting [barriers]arrival
+	waiting [emu.NumBarriers]arrival
 	syncing arrival // at a WARPSYNC
 	copies  copies
 }

@@ -36,7 +36,7 @@ type block struct {
 	written  []bool // by byte of shared memory
 	told     map[word]clock
 	phases   map[word]bool // the transaction barriers that threads have arrived at
-	barriers [barriers]barrier
+	barriers [emu.NumBarriers]barrier
 }
 
 func newBlock(warps, sharedBytes int) *block {
@@ -48,7 +48,7 @@ func (b *block) begin(number int) {
 	b.number, b.told, b.phases = number, make(map[word]clock), make(map[word]bool)
 	b.begun++
 	clear(b.written)
-	b.barriers = [barriers]barrier{}
+	b.barriers = [emu.NumBarriers]barrier{}
 	for i := range b.warps {
 		w := &b.warps[i]
 		*w = warp{now: make(clock, len(b.warps)), log: w.log[:0], local: w.local[:0]}
