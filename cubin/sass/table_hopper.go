@@ -72,27 +72,35 @@ func multicastForms() []Form {
 	}
 }
 
+// tensorDims says how many dimensions a tensor has.
+func tensorDims() ModField {
+	return mod(TmaDim, 79, 3, &enum{text: []string{".1D", ".2D", ".3D", ".4D", ".5D"}, value: []uint16{1, 2, 3, 4, 5}})
+}
+
+// hintedForms are an instruction of the copy engines without a descriptor behind its operands, which says how caches are to keep the
+// data, and with one.
+func hintedForms(op Op, opcode uint16, operands []Slot, mods ...ModField) []Form {
+	row := func(descriptor Slot, bit ModField) Form {
+		return Form{Op: op, Opcode: opcode, Archs: in90, Pipe: PipeUniform, Variable: true,
+			Operands: append(slices.Clone(operands), descriptor), Mods: append(slices.Clone(mods), bit, on(UR, 91, ""))}
+	}
+	return []Form{
+		row(Slot{Name: "descriptor", Kind: KindDesc, Show: never}, off(Descriptor, 76)),
+		row(Slot{Name: "descriptor", Kind: KindDesc, Bits: Bits{40, 6}, Access: Reads}, on(Descriptor, 76, "")),
+	}
+}
+
 // tensorCopyForms are copies of parts of tensors between global and shared memory.
 func tensorCopyForms() []Form {
-	dims := mod(TmaDim, 79, 3, &enum{text: []string{".1D", ".2D", ".3D", ".4D", ".5D"}, value: []uint16{1, 2, 3, 4, 5}})
+	dims := tensorDims()
 	im2col, multicast := flag(Im2Col, 82, ".IM2COL"), flag(Multicast, 75, ".MULTICAST")
 	shared, coordinates := uregAddress("shared address", Bits{32, 6}, Bits{}), uregAddress("coordinates", Bits{24, 6}, Bits{})
 	mask := Slot{Name: "mask", Kind: KindUReg, Bits: Bits{64, 6}, Access: Reads, Default: URZ}
-	hint := Slot{Name: "descriptor", Kind: KindDesc, Bits: Bits{40, 6}, Access: Reads}
-	plainRow := func(op Op, opcode uint16, operands []Slot, mods ...ModField) Form {
-		return Form{Op: op, Opcode: opcode, Archs: in90, Pipe: PipeUniform, Variable: true, Operands: operands, Mods: append(mods, on(UR, 91, ""))}
-	}
-	noMask, noHint := Slot{Name: "mask", Kind: KindUReg, Show: never}, Slot{Name: "descriptor", Kind: KindDesc, Show: never}
-	rows := func(op Op, opcode uint16, operands []Slot, mods ...ModField) []Form {
-		return []Form{
-			plainRow(op, opcode, append(slices.Clone(operands), noHint), append(slices.Clone(mods), off(Descriptor, 76))...),
-			plainRow(op, opcode, append(slices.Clone(operands), hint), append(slices.Clone(mods), on(Descriptor, 76, ""))...),
-		}
-	}
+	noMask := Slot{Name: "mask", Kind: KindUReg, Show: never}
 	return slices.Concat(
-		rows(UTMALDG, 0x5b4, []Slot{shared, coordinates, noMask}, dims),
-		rows(UTMALDG, 0x3b4, []Slot{shared, coordinates, mask}, dims, im2col, multicast),
-		rows(UTMASTG, 0x3b5, []Slot{shared, coordinates}, dims, im2col),
+		hintedForms(UTMALDG, 0x5b4, []Slot{shared, coordinates, noMask}, dims),
+		hintedForms(UTMALDG, 0x3b4, []Slot{shared, coordinates, mask}, dims, im2col, multicast),
+		hintedForms(UTMASTG, 0x3b5, []Slot{shared, coordinates}, dims, im2col),
 		[]Form{{Op: UTMACMDFLUSH, Opcode: 0x9b7, Archs: in90, Pipe: PipeUniform, Variable: true}})
 }
 
@@ -102,23 +110,12 @@ func bulkForms() []Form {
 	to, from := uregAddress("destination", Bits{32, 6}, Bits{}), uregAddress("source", Bits{24, 6}, Bits{})
 	count := Slot{Name: "bytes", Kind: KindUReg, Bits: Bits{64, 6}, Access: Reads, Default: URZ}
 	spaces := &enum{text: []string{".G", ".S"}}
-	dims := mod(TmaDim, 79, 3, &enum{text: []string{".1D", ".2D", ".3D", ".4D", ".5D"}, value: []uint16{1, 2, 3, 4, 5}})
+	dims := tensorDims()
 	types := enum{text: []string{"", ".S32", ".U64", ".S64", ".F16.RN", ".F32.RN", ".F32.FTZ.RN", ".F64.RN", ".BF16.RN"}}
 	level := ModField{Kind: Fixed, names: &enum{text: []string{".L2"}}}
 	var forms []Form
 	rows := func(op Op, opcode uint16, operands []Slot, mods ...ModField) {
-		f := Form{Op: op, Opcode: opcode, Archs: in90, Pipe: PipeUniform, Variable: true}
-		hint := Slot{Name: "descriptor", Kind: KindDesc, Bits: Bits{40, 6}, Access: Reads}
-		none := Slot{Name: "descriptor", Kind: KindDesc, Show: never}
-		for _, described := range []bool{false, true} {
-			bit, last := off(Descriptor, 76), none
-			if described {
-				bit, last = on(Descriptor, 76, ""), hint
-			}
-			g := f
-			g.Operands, g.Mods = append(slices.Clone(operands), last), append(slices.Clone(mods), bit, on(UR, 91, ""))
-			forms = append(forms, g)
-		}
+		forms = append(forms, hintedForms(op, opcode, operands, mods...)...)
 	}
 	rows(UBLKCP, 0x3ba, []Slot{to, from, count}, mod(Fixed, 73, 1, spaces), mod(Fixed, 74, 1, spaces), flag(Multicast, 75, ".MULTICAST"),
 		mod(Prefetch, 81, 2, &prefetchNames), flag(Fixed, 83, ".SEQUENCED"), only(Fixed, Bits{77, 4}, 0, 0, ""))
