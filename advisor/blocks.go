@@ -88,10 +88,8 @@ func (in *Input) occupancy(blocks, threads int) arch.Occupancy {
 func (in *Input) resources(blocks, threads int) arch.Resources {
 	f := &in.Launch.Facts
 	r := arch.Resources{Threads: threads, Registers: f.Registers, SharedStatic: f.SharedStatic, SharedDynamic: f.SharedDynamic, Blocks: blocks}
-	for _, k := range in.Module.Kernels {
-		if k.Name == in.Launch.Kernel {
-			r.Barriers = k.Barriers
-		}
+	if k, err := in.Module.Kernel(in.Launch.Kernel); err == nil {
+		r.Barriers = k.Barriers
 	}
 	return r
 }

@@ -97,10 +97,16 @@ func (in *Input) ceiling(spared Unit) float64 {
 
 // needed is the share of a unit's work that remains when needless sectors are spared.
 func (in *Input) needed(u, spared Unit) float64 {
+	if spared&Sectors == 0 {
+		return 1
+	}
 	f := &in.Launch.Facts
 	moved := map[Unit]float64{L2: float64(f.L2Bytes), DRAM: float64(f.DRAMReadBytes + f.DRAMWrittenBytes)}[u]
+	if moved <= 0 {
+		return 1
+	}
 	ideal := in.idealBytes()
-	if spared&Sectors == 0 || moved <= 0 || ideal <= 0 {
+	if ideal <= 0 {
 		return 1
 	}
 	return min(1, ideal/moved)
