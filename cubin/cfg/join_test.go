@@ -12,14 +12,7 @@ func TestJoin(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var graphs []*Graph
-	for _, code := range file.Codes {
-		g, err := Build(file, code)
-		if err != nil {
-			t.Fatal(err)
-		}
-		graphs = append(graphs, g)
-	}
+	graphs := graphsOf(t, file)
 	joined := Join(graphs)
 	base, local, remote := 0, 0, 0
 	for _, g := range graphs {
@@ -77,4 +70,18 @@ func checkJoined(t *testing.T, joined *Graph, base int, g *Graph, i int) {
 			t.Fatalf("%s: instruction %d dominates %#x of %s", g.Code.Name, i, other.PC, f.Function.Name)
 		}
 	}
+}
+
+// graphsOf builds the graphs of all sections of a file.
+func graphsOf(t *testing.T, file *cubin.File) []*Graph {
+	t.Helper()
+	var graphs []*Graph
+	for _, code := range file.Codes {
+		g, err := Build(file, code)
+		if err != nil {
+			t.Fatal(err)
+		}
+		graphs = append(graphs, g)
+	}
+	return graphs
 }

@@ -22,14 +22,7 @@ func TestSupergraphOfCorpus(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			var graphs []*Graph
-			for _, code := range file.Codes {
-				g, err := Build(file, code)
-				if err != nil {
-					t.Fatal(err)
-				}
-				graphs = append(graphs, g)
-			}
+			graphs := graphsOf(t, file)
 			for _, k := range file.Kernels {
 				s, err := NewSupergraph(graphs, k.Code.Index, int(k.Entry/sass.InstSize))
 				if err != nil {
