@@ -31,21 +31,21 @@ func (a *analysis) outstanding(d dependency) float64 {
 		return 0
 	}
 	arrived := 0.0
-	flow := map[int32]float64{from: start}
+	flow := map[waypoint]float64{a.departure(d.def): start}
 	for range maxFlowSteps {
-		b := heaviest(flow)
-		if b < 0 || flow[b] < start/maxFlowSteps {
+		p, mass := heaviest(flow)
+		if mass < start/maxFlowSteps {
 			break
 		}
-		mass := flow[b]
-		delete(flow, b)
-		for s, share := range a.ways(int(b)) {
+		delete(flow, p)
+		for next, share := range a.onward(p) {
 			part := mass * share
-			if int32(s) == to && lastBefore(stops, a.blocks[s].First, d.use) < 0 {
+			b := &a.blocks[next.block]
+			if next.block == to && lastBefore(stops, b.First, d.use) < 0 {
 				arrived += part
 			}
-			if lastBefore(stops, a.blocks[s].First, a.blocks[s].Last+1) < 0 {
-				flow[int32(s)] += part
+			if lastBefore(stops, b.First, b.Last+1) < 0 {
+				flow[next] += part
 			}
 		}
 	}
@@ -110,15 +110,14 @@ func (a *analysis) settlers(d dependency) []int32 {
 	return list
 }
 
-// heaviest returns the block with most flow, the first of equal ones; -1 where there is none.
-func heaviest(flow map[int32]float64) int32 {
-	most := int32(-1)
-	for b, mass := range flow {
-		if most < 0 || mass > flow[most] || mass == flow[most] && b < most {
-			most = b
+// heaviest returns the waypoint with most flow and how much that is, the first of equal ones; none where there is no flow.
+func heaviest(flow map[waypoint]float64) (most waypoint, mass float64) {
+	for p, m := range flow {
+		if m > mass || m == mass && m > 0 && p.compare(most) < 0 {
+			most, mass = p, m
 		}
 	}
-	return most
+	return most, mass
 }
 
 // branchShare is the share of the executions of a block that go on to a successor. Warps that split go on to both.
@@ -127,13 +126,18 @@ func (a *analysis) branchShare(b, succ int) float64 {
 	if all == 0 {
 		return 0
 	}
-	if a.edgeCounts == nil {
-		a.edgeCounts = a.countEdges()
-	}
-	return min(1, a.edgeCounts[blockEdge{b, succ}]/all)
+	return min(1, a.counts()[blockEdge{b, succ}]/all)
 }
 
 type blockEdge struct{ from, to int }
+
+// counts returns how many warps went along each edge.
+func (a *analysis) counts() map[blockEdge]float64 {
+	if a.edgeCounts == nil {
+		a.edgeCounts = a.countEdges()
+	}
+	return a.edgeCounts
+}
 
 // countEdges derives from the executions of the blocks how many warps went along each edge of the graph. What goes into a block comes
 // out of it: where one edge of a block is left unknown, it is the rest. Where several are, which takes both ends of each of them to have

@@ -36,6 +36,8 @@ func ampere() *Model {
 	l := &m.Latencies
 	l.FP64 = Figure{8, "cycles", takenV100}
 	l.Half = Figure{24, "cycles", "fitted: HMMA.16816, three times its rate of 8 cycles"}
+	l.Copy = Figure{7, "cycles", "fitted: taken over from GA102"}
+	l.CopyRead = Figure{2, "cycles", "fitted: taken over from GA102"}
 	l.L1 = Figure{31, "cycles", rrzeA100 + ": 33.0 with 64 bits"}
 	l.Shared = Figure{23, "cycles", "Abdelkhalik et al., Demystifying the Nvidia Ampere Architecture (2022)"}
 	l.L2 = Figure{205.5, "cycles", rrzeA100 + ": in the near partition"}
@@ -83,7 +85,8 @@ func ga102() *Model {
 	m.Fetch.L1 = Figure{128 << 10, "bytes", huerta + ", section 6: 128 KiB"}
 	m.Fetch.L1Ways = Figure{16, "ways", fullCode}
 	l := &m.Latencies
-	l.copies()
+	l.Copy = Figure{7, "cycles", huerta + ", table 2: LDGSTS 39, LDG 32"}
+	l.CopyRead = Figure{2, "cycles", huerta + ", table 2: WAR latency of LDGSTS 13, of LDG 11"}
 	l.Half = Figure{33, "cycles", "fitted: HMMA.16816, twice its rate of 16 cycles"}
 	l.L1 = Figure{31, "cycles", rrzeA40 + ": 33.0 with 64 bits; 32 with 32 bits in " + huerta + ", table 2"}
 	l.Shared = Figure{24, "cycles", huerta + ", table 2"}
@@ -131,10 +134,4 @@ func rtxA6000() *Model {
 	}.set(ga102())
 	m.Latencies.L1 = Figure{32, "cycles", huerta + ", table 2"}
 	return m
-}
-
-// copies fills in the latencies of LDGSTS, which were measured on GA102.
-func (l *Latencies) copies() {
-	l.Copy = Figure{7, "cycles", huerta + ", table 2: LDGSTS 39, LDG 32"}
-	l.CopyRead = Figure{2, "cycles", huerta + ", table 2: WAR latency of LDGSTS 13, of LDG 11"}
 }
