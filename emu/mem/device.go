@@ -2,7 +2,7 @@ package mem
 
 import "math/bits"
 
-// A Device is what all SMs share: the ports of the crossbar, L2 and DRAM.
+// A Device is what all SMs share: L2 and DRAM.
 //
 // L2 may consist of partitions. Every line has a home in one of them, before its part of DRAM. An SM reads through the
 // partition near to it, which keeps copies of lines whose home is in another.
@@ -10,7 +10,6 @@ type Device struct {
 	cfg   *Config
 	parts []partition
 	banks []bank // of DRAM, by channel
-	ports []port // by SM
 	whole port   // all of L2, where the timing is fast
 	tlb   *tlb
 
@@ -49,8 +48,7 @@ type bank struct {
 // NewDevice returns a device with empty caches.
 func NewDevice(cfg *Config) *Device {
 	d := &Device{
-		cfg: cfg, parts: make([]partition, cfg.partitions), banks: make([]bank, cfg.channels*cfg.memoryBanks), ports: make([]port, cfg.SMs),
-		tlb: newTLB(cfg),
+		cfg: cfg, parts: make([]partition, cfg.partitions), banks: make([]bank, cfg.channels*cfg.memoryBanks), tlb: newTLB(cfg),
 	}
 	for i := range d.parts {
 		d.parts[i] = partition{newSectored(cfg.l2Sets, cfg.l2Ways), make([]port, cfg.slices)}
@@ -62,7 +60,6 @@ func NewDevice(cfg *Config) *Device {
 func (d *Device) Restart(cfg *Config, warm bool) {
 	d.cfg, d.traffic = cfg, Traffic{}
 	clear(d.banks)
-	clear(d.ports)
 	d.whole = 0
 	for _, p := range d.parts {
 		clear(p.slices)
@@ -80,9 +77,14 @@ func (d *Device) Restart(cfg *Config, warm bool) {
 	}
 }
 
-// Serve answers the requests that the SMs have logged for the cycles from begin to before end, in the order of cycle,
-// SM and position in the log, and returns their number. The SMs then take the answers with [SM.Absorb].
+// Serve answers the requests that leave the SMs in the cycles from begin to before end, in the order of cycle, SM and
+// position in the log, and returns their number. The SMs then take the answers with [SM.Absorb]. Requests that are logged for
+// these cycles but wait for their SM's port until end or longer are left for later: in the order in which they reach L2, none
+// takes a turn of a slice from one that is there before.
 func (d *Device) Serve(sms []*SM, begin, end int64) int {
+	for _, s := range sms {
+		s.depart(end)
+	}
 	n := d.sort(sms, begin, end)
 	for _, p := range d.pending[:n] {
 		d.serve(&sms[p.log].log[p.at])
@@ -134,11 +136,11 @@ func (d *Device) serve(r *request) {
 	cfg := d.cfg
 	n := int64(bits.OnesCount8(r.sectors))
 	d.traffic.L2 += n
-	at := r.at + d.tlb.delay(r.line)
 	way := cfg.l2Hit / 2
-	arrive := d.ports[r.sm].take(at, cfg.port(r.kind, n)) + way
+	arrive := r.at + way
+	translated := d.tlb.delay(r.line) // added in the end, as the way between partitions, see copied
 	if cfg.Fast {
-		r.done = d.whole.take(arrive, n*cfg.l2PerSector)
+		r.done = d.whole.take(arrive, n*cfg.l2PerSector) + translated
 		if r.kind != Write {
 			r.done += cfg.answer(r.kind) - way
 		}
@@ -155,7 +157,7 @@ func (d *Device) serve(r *request) {
 		d.parts[near].forget(r.line)
 		done = d.access(r, home, arrive) + cfg.far
 	}
-	r.done = done + n - 1
+	r.done = done + translated + n - 1
 	if r.kind != Write {
 		r.done += cfg.answer(r.kind) - way
 	}

@@ -15,7 +15,7 @@ const (
 
 // A request asks L2 for sectors of one line.
 type request struct {
-	at      int64 // cycle in which the LSU granted the access
+	at      int64 // cycle in which the LSU granted the access, once it is sent that in which the port took it
 	line    uint64
 	fill    int32 // in the SM's fills
 	sm      int32
@@ -25,6 +25,7 @@ type request struct {
 	float   bool   // an atomic of floating point
 	local   bool   // of local memory
 	kind    Kind
+	sent    bool  // through the SM's port
 	done    int64 // answer: the cycle in which data or acknowledgement are back
 }
 

@@ -17,6 +17,7 @@ type SM struct {
 	subs []path
 
 	log     []request
+	port    port // to the crossbar
 	fills   []fill
 	freed   []int32  // unused elements of fills
 	waiters []waiter // from 1 on
@@ -345,11 +346,26 @@ func (s *SM) Busy() (at int64, ok bool) {
 }
 
 // request logs a request. The log stays in order of cycles: the LSU grants in order, and instruction fetches, which do
-// not pass the LSU, are put in their place.
+// not pass the LSU, are put in their place, behind what has gone through the port.
 func (s *SM) request(r request) {
 	r.sm = s.id
 	s.log = append(s.log, r)
-	for i := len(s.log) - 1; i > 0 && s.log[i].at < s.log[i-1].at; i-- {
+	for i := len(s.log) - 1; i > 0 && !s.log[i-1].sent && s.log[i].at < s.log[i-1].at; i-- {
 		s.log[i], s.log[i-1] = s.log[i-1], s.log[i]
+	}
+}
+
+// depart sends the requests of before end through the port to the crossbar, one after the other. From then on they count for the
+// cycle in which the port took them.
+func (s *SM) depart(end int64) {
+	for i := range s.log {
+		r := &s.log[i]
+		if r.sent {
+			continue
+		}
+		if r.at >= end {
+			return
+		}
+		r.at, r.sent = s.port.take(r.at, s.cfg.port(r.kind, int64(bits.OnesCount8(r.sectors)))), true
 	}
 }
