@@ -269,6 +269,44 @@ func TestBandwidth(t *testing.T) {
 	}
 }
 
+// TestWaitAtPort has one SM ask for so many lines at once that the last waits for its port longer than a quantum. Another SM's
+// request to the same slice, which is there long before, is answered as if it were alone.
+func TestWaitAtPort(t *testing.T) {
+	const lines = 40
+	const own = lines - 1
+	cfg := NewConfig(v100(t), 0, false)
+	for _, tt := range []struct {
+		name  string
+		lines uint64
+	}{{"alone", 0}, {"beside another SM", lines}} {
+		t.Run(tt.name, func(t *testing.T) {
+			d := NewDevice(cfg)
+			sms := []*SM{NewSM(cfg, 0), NewSM(cfg, 1)}
+			for line := range tt.lines {
+				sms[0].Fetch(0, line, line)
+			}
+			sms[1].Fetch(1, own, own)
+			q := cfg.Quantum()
+			var last, other int64
+			for begin := int64(0); begin < 8*q; begin += q {
+				d.Serve(sms, begin, begin+q)
+				for i, at := range []*int64{&last, &other} {
+					sms[i].Absorb(begin + q)
+					for _, a := range sms[i].Answers() {
+						*at = max(*at, a.Done)
+					}
+				}
+			}
+			if want := 1 + cfg.l2Hit + sectorsPerLine - 1; other != want {
+				t.Errorf("answered in cycle %d, want %d", other, want)
+			}
+			if way := cfg.l2Hit + q; tt.lines > 0 && last < way {
+				t.Errorf("the last request of the other SM is answered in cycle %d: it did not wait for a quantum", last)
+			}
+		})
+	}
+}
+
 // TestTLB touches more pages than the last level holds.
 func TestTLB(t *testing.T) {
 	m := v100(t)
