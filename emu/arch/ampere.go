@@ -54,7 +54,7 @@ func a100() *Model {
 		achieved: Figure{1900e9, "bytes a second", rrzeA100 + ": write stream"},
 		turn:     Figure{1.5, "cycles", "fitted: scale 1711 and triad 1781 GB/s, " + rrzeA100},
 		l2:       40 << 10, slices: 80, channels: 40,
-		sliceWidth: Figure{48.1, "bytes a cycle", "fitted: 5430 GB/s, " + rrzeA100},
+		sliceWidth: Figure{64, "bytes a cycle", a100Paper + ": 5120 bytes a cycle of all slices"},
 	}.set(ampere())
 	m.L2.Slices.Source = a100Paper
 	m.DRAM.Channels.Source = a100Paper + ": 5 stacks of 8 channels"

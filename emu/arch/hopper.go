@@ -30,14 +30,18 @@ func hopper() *Model {
 	l.L2 = Figure{280.4, "cycles", rrzeGH200 + ": in the near partition"}
 	l.DRAM = Figure{655, "cycles", rrzeGH200 + ": 611 to 689"}
 	l.Global = Figure{312, "cycles", "fitted: as much more than L2 as on the V100"}
-	m.Launching.Warps = Figure{3.2, "cycles", "empty-kernel series on H100: 1.39 cycles a block of 22 warps, 1.51 of 32 warps, two on each SM"}
-	m.Launching.Replace = Figure{264, "cycles", "fitted: as Warps"}
+	m.Launching.Block = Figure{1.043, "cycles", emptyH100 + ": cycles a block of 256 threads, from 2,048 blocks to 16,384"}
+	m.Launching.Warps = Figure{2.3, "cycles", "fitted: 1.374 cycles a block of 22 warps and 1.474 of 32 warps, two on each of 114 SMs, " + emptyH100}
+	m.Launching.Replace = Figure{253, "cycles", "fitted: as Warps"}
 	m.Bounds = laterBounds(m, takenA100)
 	return m
 }
 
+// emptyH100 is where the rate comes from at which blocks are launched.
+const emptyH100 = "empty-kernel series on H100, sarchlab/mgpusim H100_raw.csv"
+
 // sliceOfHopper is the width of an L2 slice of the boards that no bandwidth was measured of.
-var sliceOfHopper = Figure{49.9, "bytes a cycle", "fitted: 7000 GB/s, " + rrzeH100}
+var sliceOfHopper = Figure{64, "bytes a cycle", takenA100}
 
 // h100 is the H100 SXM5.
 func h100() *Model {
@@ -70,9 +74,9 @@ func h100Cache(m *Model) *Model {
 func h200() *Model {
 	return board{
 		name: "h200", product: "NVIDIA H200 SXM5 141GB", paper: "NVIDIA H200 data sheet", sms: 132, clock: 1980, memory: 141, peak: 4800,
-		achieved: Figure{4350e9, "bytes a second", "fitted: 3890 GB/s with the occupancy of the cache benchmark, " + rrzeH200},
+		achieved: Figure{3888e9, "bytes a second", rrzeH200 + ": buffers of 130 MB and more, whatever their size"},
 		l2:       60 << 10, slices: 96, channels: 96,
-		sliceWidth: Figure{51.6, "bytes a cycle", "fitted: 9800 GB/s, " + rrzeH200},
+		sliceWidth: Figure{64, "bytes a cycle", takenA100},
 	}.setSix(hopper())
 }
 

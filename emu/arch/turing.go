@@ -117,7 +117,7 @@ func (b board) setTuring() *Model {
 	m.Issue.Exit = Figure{15, "cycles", "fitted: 12 samples of branch_resolving behind EXIT for each issue of it after its stall count" + report}
 	m.Latencies.StoreDrain = Figure{30, "cycles", "fitted: 28 cycles of drain behind branch_resolving" + report}
 	m.Launching.Warp = Figure{4, "cycles", "fitted: samples of no_instructions at the first instruction" + report}
-	m.Launching.Warps = hopper().Launching.Warps
+	m.Launching.Warps = Figure{3.2, "cycles", "fitted: stall reasons" + report}
 	m.Launching.Block = Figure{1.98, "cycles", "fitted: 65,536 blocks that leave half of the places empty" + report}
 	m.DRAM.Buffered = Figure{3000, "cycles", "fitted: 6 % of the samples drain, matrix_addition2D with two elements a thread on a T4, Nsight Compute report"}
 	m.L1.Outgoing = Figure{128, "sectors", "fitted: 11.6 warps of an SM drain, each with 32 additions on their way, dot_prod_naive of LakshyaSingh354 on a GTX 1660 Super"}

@@ -88,3 +88,23 @@ func (b *Bench) CacheBandwidth(bytes int64, wide bool) (float64, error) {
 	cycles := r.run(grid, data, int32(n), int32(first+rounds), out) - filled
 	return b.perSecond(float64(rounds*n*size)*float64(blocks), cycles), r.err
 }
+
+// L2Bandwidth returns the bytes a second that blocks of 1024 threads read, each its part of 512 KiB of a buffer of doubles. As many
+// blocks as the parts follow each other; the bandwidth is L2's where the buffer fits, else DRAM's. Where it has fewer parts than
+// there are SMs, L1 answers blocks of one SM that read the same.
+func (b *Bench) L2Bandwidth(bytes int64) (float64, error) {
+	const threads, part, waves = 1024, 64 * 1024 * doubleBytes, 8
+	parts := max(int(bytes/part), 1)
+	r := b.rig()
+	data, out := r.alloc(int64(parts)*part), r.alloc(threads*doubleBytes)
+	wave := b.gpu.SMs.Int() * (b.gpu.Limits.Warps.Int() * b.gpu.Limits.WarpSize.Int() / threads)
+	grid := launch{kernel: "cache_share", threads: threads}
+	measure := func(blocks int) int64 {
+		grid.blocks = blocks
+		return r.run(grid, data, int32(parts), int32(wave), out)
+	}
+	measure(wave + parts)
+	grid.warm = true
+	first := measure(wave)
+	return b.perSecond(float64(waves*wave)*part, measure((1+waves)*wave)-first), r.err
+}

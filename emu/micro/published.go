@@ -120,6 +120,8 @@ func (b *Bench) measureNumber(kind, detail string, n float64) (float64, error) {
 	case "cache":
 		const slow = 64 // cycles; where FP64 is slower than L1, floats were read
 		return b.CacheBandwidth(int64(n*1024), b.gpu.Pipes[arch.FP64].Interval.Value < slow)
+	case "l2":
+		return b.L2Bandwidth(int64(n * 1024))
 	case "chains":
 		return b.Chains(detail, int(n))
 	case "shared":

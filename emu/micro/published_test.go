@@ -109,11 +109,7 @@ func plateau(m Measurement, l2, dram float64) bool {
 // TestStreams measures bandwidths on an eighth of a V100: SMs, L2 and DRAM.
 func TestStreams(t *testing.T) {
 	const part = 8
-	b := bench(t, "v100")
-	g := b.gpu
-	for _, f := range []*arch.Figure{&g.SMs, &g.L2.Size, &g.L2.Slices, &g.DRAM.Achieved, &g.DRAM.Channels} {
-		f.Value /= part
-	}
+	b := partOf(t, "v100", part)
 	for _, m := range []Measurement{
 		{Benchmark: "stream read", Parameter: "64x1", Value: 70, Unit: "GB/s"},
 		{Benchmark: "stream read", Parameter: "128x2", Value: 263, Unit: "GB/s"},
@@ -125,6 +121,35 @@ func TestStreams(t *testing.T) {
 			measure(t, b, m, 0.06) // 0.05 on the whole GPU: gpa arch v100 --measure
 		})
 	}
+}
+
+// TestL2 measures bandwidths of L2 on a quarter of each GPU that they were published of.
+func TestL2(t *testing.T) {
+	const part = 4
+	for name, m := range map[string]Measurement{
+		"a100":     {Parameter: "5120", Value: 5387.8},
+		"l40":      {Parameter: "5120", Value: 5160.8},
+		"h100pcie": {Parameter: "8192", Value: 7034.2},
+		"h200":     {Parameter: "8192", Value: 10251.9},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			kib, _ := strconv.Atoi(m.Parameter)
+			m.Benchmark, m.Parameter, m.Value, m.Unit = "l2", strconv.Itoa(kib/part), m.Value/part, "GB/s"
+			measure(t, partOf(t, name, part), m, 0.1)
+		})
+	}
+}
+
+// partOf returns the bench of one of so many equal parts of a GPU: of its SMs, L2 and DRAM.
+func partOf(t *testing.T, name string, parts float64) *Bench {
+	t.Helper()
+	b := bench(t, name)
+	g := b.gpu
+	for _, f := range []*arch.Figure{&g.SMs, &g.L2.Size, &g.L2.Slices, &g.DRAM.Achieved, &g.DRAM.Channels} {
+		f.Value /= parts
+	}
+	return b
 }
 
 // TestSaturation holds that the throughput of a pipe rises with warps times independent chains until a sub-core has as many

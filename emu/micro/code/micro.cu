@@ -106,6 +106,19 @@ STREAM(stream_5pt,
 CACHE(cache_f64, double)
 CACHE(cache_f32, float)
 
+// Blocks of 1024 threads, each of which reads 64 doubles a thread, pairs of pieces of 8 KiB, of a buffer that so many blocks share out.
+// The first wave of blocks begins within their parts, so that blocks end one after the other, as they do when a launch is long.
+KERNEL cache_share(const double* data, int sharers, int wave, double* out) {
+    double sum = 0;
+    int first = max(31 - (int)blockIdx.x * 32 / wave, 0);
+    const double* p = data + blockIdx.x % sharers * 2048 + threadIdx.x;
+#pragma unroll
+    for (int i = 0; i < 32; i++, p += sharers * 2048)
+        if (i >= first) sum += p[0] * p[1024];
+    sum *= 1.3;
+    if (threadIdx.x > 1233 || sum == 23.12) out[threadIdx.x] += sum;
+}
+
 // Chains of one operation, ilp independent ones side by side, length operations of each a round.
 #define CHAINS(name, ilp, length, type, operation) \
     KERNEL name(int rounds, long long* cycles, type* out) { \
