@@ -5,6 +5,7 @@ import (
 
 	"gpa/blamer"
 	"gpa/cubin/sass"
+	"gpa/emu/arch"
 )
 
 // registerReuse matches the stalls of local memory accesses: values that did not fit into registers, and arrays that
@@ -37,7 +38,9 @@ func (registerReuse) Match(in *Input) []*Match {
 		}
 	}
 	matches := c.finish()
+	instead := in.chosenAtRunTime()
 	for _, m := range matches {
+		m.Samples = max(0, m.Samples-instead)
 		m.Spares = DRAM | L2 | IssueSlots
 		m.Change = &Change{Gone: in.executedNodes(isLocal)}
 		m.Suggestions = []string{
@@ -47,6 +50,19 @@ func (registerReuse) Match(in *Input) []*Match {
 		}
 	}
 	return matches
+}
+
+// chosenAtRunTime is how many samples the instructions take at least that stand for accesses to arrays of a thread once the arrays
+// are registers, which have no index: a comparison and a selection each. Spilled values lie at fixed places of the frame, whose
+// address is in R1, and need none.
+func (in *Input) chosenAtRunTime() (samples float64) {
+	const instructions, stackPointer = 2, 1
+	for _, n := range in.executedNodes(isLocal) {
+		if o := in.Inst(n).Address(); o != nil && o.Reg != stackPointer && o.Reg != sass.RZ {
+			samples += in.samplesOf(in.counts(n).executions, instructions*in.Model.Pipes[arch.ALU].Interval.Value)
+		}
+	}
+	return samples
 }
 
 func isLocal(op sass.Op) bool { return op == sass.LDL || op == sass.STL }

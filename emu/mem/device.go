@@ -36,7 +36,24 @@ func (d *Device) Traffic() Traffic { return d.traffic }
 // A partition is a part of L2.
 type partition struct {
 	*sectored
-	slices []port
+	slices []slice
+}
+
+// A slice serves what somebody waits for before the writes that wait: so many of them as can do so lie in the queues of the SMs
+// still, from which reads of others do not wait. Writes are served in the time that is left.
+type slice struct {
+	all    port // all that has come
+	prompt port // but for writes
+}
+
+// take occupies the slice for cost ticks from cycle at on, or from when it is free for what is asked, and returns the cycle in which
+// the service begins.
+func (s *slice) take(k Kind, at, cost int64) int64 {
+	all := s.all.take(at, cost)
+	if k == Write {
+		return all
+	}
+	return s.prompt.take(at, cost)
 }
 
 // A bank is one of DRAM.
@@ -51,7 +68,7 @@ func NewDevice(cfg *Config) *Device {
 		cfg: cfg, parts: make([]partition, cfg.partitions), banks: make([]bank, cfg.channels*cfg.memoryBanks), tlb: newTLB(cfg),
 	}
 	for i := range d.parts {
-		d.parts[i] = partition{newSectored(cfg.l2Sets, cfg.l2Ways), make([]port, cfg.slices)}
+		d.parts[i] = partition{newSectored(cfg.l2Sets, cfg.l2Ways), make([]slice, cfg.slices)}
 	}
 	return d
 }
@@ -181,7 +198,7 @@ func (d *Device) access(r *request, part int, arrive int64) int64 {
 	turns := d.cfg.atomicTicks(r)
 	n := int64(bits.OnesCount8(r.sectors))
 	cost := n*d.cfg.slicePerSector + int64(bits.OnesCount8(r.partial()))*d.cfg.slicePartial + turns
-	at := p.slice(set).take(arrive, cost) + turns/tick
+	at := p.slice(set).take(r.kind, arrive, cost) + turns/tick
 	place, hit := p.find(r.line, set)
 	if !hit {
 		var old victim
@@ -212,7 +229,7 @@ func (d *Device) access(r *request, part int, arrive int64) int64 {
 func (d *Device) copied(r *request, near, home int, arrive int64) int64 {
 	p := &d.parts[near]
 	set := p.set(r.line)
-	at := p.slice(set).take(arrive, int64(bits.OnesCount8(r.sectors))*d.cfg.slicePerSector)
+	at := p.slice(set).take(r.kind, arrive, int64(bits.OnesCount8(r.sectors))*d.cfg.slicePerSector)
 	place, hit := p.find(r.line, set)
 	if !hit {
 		var old victim
@@ -350,7 +367,7 @@ func (d *Device) perSector(line uint64) int64 {
 }
 
 // slice returns the slice of a set.
-func (p *partition) slice(set uint64) *port { return &p.slices[set%uint64(len(p.slices))] }
+func (p *partition) slice(set uint64) *slice { return &p.slices[set%uint64(len(p.slices))] }
 
 // forget drops a copy of a line.
 func (p *partition) forget(line uint64) {

@@ -307,6 +307,31 @@ func TestWaitAtPort(t *testing.T) {
 	}
 }
 
+// TestReadsBeforeWrites asks a slice that many writes wait for: what somebody waits for is served first, a write behind all.
+func TestReadsBeforeWrites(t *testing.T) {
+	const writes = 200
+	cfg := NewConfig(v100(t), 0, false)
+	var s slice
+	cost := sectorsPerLine * cfg.slicePerSector
+	for range writes {
+		s.take(Write, 0, cost)
+	}
+	for _, tt := range []struct {
+		name string
+		kind Kind
+		want int64
+	}{
+		{"a read", Read, 10},
+		{"code behind it", Loaded, 10 + cost/tick},
+		{"an atomic", Atomic, 10 + 2*cost/tick},
+		{"a write", Write, (writes + 3) * cost / tick},
+	} {
+		if at := s.take(tt.kind, 10, cost); at != tt.want {
+			t.Errorf("%s begins in cycle %d, want %d", tt.name, at, tt.want)
+		}
+	}
+}
+
 // TestTLB touches more pages than the last level holds.
 func TestTLB(t *testing.T) {
 	m := v100(t)
