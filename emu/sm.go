@@ -23,13 +23,15 @@ type resident struct {
 	held  bool // the functional model holds it at a barrier
 
 	// Until these cycles the warp cannot issue; ready is the last of them. Each is mem.Never while it is not known.
-	ready    int64
-	stalled  int64 // stall count, or yield, of the previous instruction
-	branch   int64 // the target of a branch is known
-	fetched  int64 // the next instruction is in the instruction buffer
-	constant int64 // its constant operand is in the first-level cache
-	blocked  int64 // barrier, memory barrier, sleep, drain or launch; why says which
+	ready     int64
+	stalled   int64 // stall count, or yield, of the previous instruction
+	branch    int64 // the target of a branch is known, or the threads that BSYNC joins
+	refetched int64 // the instruction at the target has come from the L0 cache
+	fetched   int64 // the next instruction is in the instruction buffer
+	constant  int64 // its constant operand is in the first-level cache
+	blocked   int64 // barrier, memory barrier, sleep, drain or launch; why says which
 
+	resolving  int64 // of the cycles up to branch, the first that samples show as branch_resolving
 	why        stall.Reason
 	yielded    bool  // stalled is a yield's doing
 	line       int64 // code line that holds the next instruction
@@ -270,7 +272,7 @@ func (s *sm) operand(v *resident, t int64) {
 
 // settle works out when the warp is ready.
 func (v *resident) settle() {
-	r := max(v.stalled, v.branch, v.fetched, v.constant, v.blocked)
+	r := max(v.stalled, v.branch, v.refetched, v.fetched, v.constant, v.blocked)
 	tm := &v.next.t
 	for m := tm.wait; m != 0; m &= m - 1 {
 		r = max(r, v.clear(bits.TrailingZeros8(m)))
@@ -297,15 +299,16 @@ func (v *resident) clear(n int) int64 {
 
 // latencies are the figures of a model that an SM uses at every issue.
 type latencies struct {
-	branch, barrier, yield, warp, entry int64
-	exit                                int64
-	drain                               int64 // from the reading of a store's data
-	drainInL2                           int64 // from the arrival of an atomic or a store in L2
-	stored                              bool
-	constantRead                        int64
-	copy, copyRead                      int64 // more than a load
-	prefetch, perLine                   int64
-	perNanosecond, warps                float64
+	branch, refetch, resolving, sync int64
+	barrier, yield, warp, entry      int64
+	exit                             int64
+	drain                            int64 // from the reading of a store's data
+	drainInL2                        int64 // from the arrival of an atomic or a store in L2
+	stored                           bool
+	constantRead                     int64
+	copy, copyRead                   int64 // more than a load
+	prefetch, perLine                int64
+	perNanosecond, warps             float64
 }
 
 // nanoseconds returns a time in cycles.
@@ -313,7 +316,8 @@ func (l *latencies) nanoseconds(n uint32) int64 { return int64(float64(n) * l.pe
 
 func newLatencies(m *arch.Model) latencies {
 	return latencies{
-		branch: m.Issue.Branch.Cycles(), barrier: m.Issue.Barrier.Cycles(), yield: m.Issue.Yield.Cycles(), exit: m.Issue.Exit.Cycles(),
+		branch: m.Issue.Branch.Cycles(), refetch: m.Issue.Refetch.Cycles(), resolving: m.Issue.Resolving.Cycles(), sync: m.Issue.Sync.Cycles(),
+		barrier: m.Issue.Barrier.Cycles(), yield: m.Issue.Yield.Cycles(), exit: m.Issue.Exit.Cycles(),
 		warp: m.Launching.Warp.Cycles(), entry: m.Queues.Entry.Cycles(), constantRead: m.Latencies.ConstantRead.Cycles(),
 		copy: m.Latencies.Copy.Cycles(), copyRead: m.Latencies.CopyRead.Cycles(),
 		drain: m.Latencies.StoreDrain.Cycles(), drainInL2: m.Latencies.StoreDrain.Cycles() - m.Latencies.L2.Cycles()/2, stored: m.Launching.Stored.Value > 0, prefetch: m.Fetch.Prefetch.Cycles(), perLine: m.Fetch.Interval.Cycles(),

@@ -8,7 +8,7 @@ import (
 // follow works out what an instruction that has been executed in cycle t means for the warp and its block: what comes
 // next, and what the warp waits for before it.
 func (s *sm) follow(v *resident, o *op, t int64) error {
-	v.branch, v.blocked = 0, 0
+	v.branch, v.refetched, v.blocked = 0, 0, 0
 	if o.t.invalidates {
 		s.path.Invalidate()
 	}
@@ -46,11 +46,29 @@ func (v *resident) acknowledged(t int64) int64 {
 // proceed makes the warp's next instruction ready in time.
 func (s *sm) proceed(v *resident, o *op, t int64) {
 	next := v.warp.next()
-	if next.index != o.index+1 && !o.t.gone() {
-		v.branch = t + s.run.latency.branch
+	if !o.t.gone() {
+		s.redirect(v, o, next.index != o.index+1, t)
 	}
 	s.prepare(v, next, t)
 	v.core.expect(v)
+}
+
+// redirect works out when a warp that goes on elsewhere, or has come together, knows where, and when it has the instruction from
+// the L0 cache. Until the end of Resolving samples show what is left of it: wait before, no_instructions behind.
+func (s *sm) redirect(v *resident, o *op, jumps bool, t int64) {
+	l := &s.run.latency
+	switch {
+	case o.t.syncs:
+		v.branch = t + l.sync
+	case jumps:
+		v.branch = t + l.branch
+	default:
+		return
+	}
+	v.resolving = t + l.branch - l.resolving
+	if jumps {
+		v.refetched = v.branch + l.refetch
+	}
 }
 
 // hold makes a warp wait that the functional model holds at a barrier. In samples it is at the instruction behind.

@@ -45,6 +45,7 @@ type timing struct {
 	bypass  bool   // L1 must not answer
 	copies  bool   // from global to shared memory: a group takes the copy up
 	closes  bool   // a group of copies
+	syncs   bool   // joins threads at BSYNC
 	uniform bool   // uniform registers alone hold the address
 	fixed   bool   // LDC of an address without registers
 	// invalidates says that L1 forgets everything.
@@ -141,6 +142,8 @@ func (t *timing) route(in *sass.Inst) {
 		}
 	case pathSleep:
 		t.sleep = sleepTime(in)
+	case pathBranch:
+		t.syncs = in.Op == sass.BSYNC
 	case pathControl:
 		switch in.Op {
 		case sass.DEPBAR:

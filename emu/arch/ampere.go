@@ -9,6 +9,7 @@ func ampere() *Model {
 	m.Limits.TensorCores = Figure{4, "cores", a100Paper}
 	m.Limits.residents(f, 64, 32)
 	m.Limits.shared(f, 128, 1024, 163<<10, 0, 8, 16, 32, 64, 100, 132, 164)
+	m.Issue.laterBranches()
 	m.Pipes = voltaPipes(f)
 	m.Pipes[FP16] = f.rate(128)
 	m.Pipes[Tensor] = Pipe{Interval: Figure{8, "cycles", a100Paper + ": 1024 multiply-adds a clock and SM; HMMA.16816"}}
@@ -30,7 +31,7 @@ func ampere() *Model {
 		AtomicUnit:  Figure{1, "cycles", takenV100},
 		AtomicFloat: floatAtomics(),
 	}
-	m.Fetch.L0 = Figure{16 << 10, "bytes", "fitted: taken over from Turing"}
+	m.Fetch.L0 = Figure{16 << 10, "bytes", takenTuring}
 	m.Fetch.L1 = Figure{128 << 10, "bytes", huerta + ", section 6: 128 KiB"}
 	m.Fetch.L1Ways = Figure{16, "ways", fullCode}
 	l := &m.Latencies
@@ -45,6 +46,14 @@ func ampere() *Model {
 	l.Global = Figure{238, "cycles", "fitted: as much more than L2 as on the V100"}
 	m.Bounds = laterBounds(m, takenV100)
 	return m
+}
+
+// laterBranches sets what branches take since 8.x.
+func (i *Issue) laterBranches() {
+	i.Branch = Figure{8, "cycles", "fitted: 4 samples of wait and 3 of branch_resolving for each taken branch" + reductions}
+	i.Refetch.Source = takenTuring
+	i.Resolving.Source = "fitted: 2.8 to 3.2 samples of branch_resolving for each taken branch" + reductions
+	i.Sync.Source = takenTuring
 }
 
 // a100 is the A100 of 80 GB.
@@ -72,6 +81,7 @@ func ga102() *Model {
 	m.Limits.TensorCores = Figure{4, "cores", ga102Paper}
 	m.Limits.residents(f, 48, 16)
 	m.Limits.shared(f, 128, 1024, 99<<10, 0, 8, 16, 32, 64, 100)
+	m.Issue.laterBranches()
 	m.Pipes = ga102Pipes(f)
 	m.Shared.Banks.Source, m.Shared.BankSize.Source = f.guide(), f.guide()
 	m.Queues.LSU = Figure{1, "cycles", ga102Paper + ": 128 bytes a cycle from shared memory"}

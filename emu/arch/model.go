@@ -108,10 +108,13 @@ type Issue struct {
 	Window    Figure // cycles that an instruction has for reading its operands before the next is held back
 	// StallZeroYield is how long a warp waits after an instruction with stall count 0 and yield.
 	StallZeroYield Figure
-	Branch         Figure // from the issue of a taken branch to the issue at its target, the instruction being in the L0 cache
-	Exit           Figure // from the issue of EXIT to the end of the warp where it has no stores to wait for
-	Barrier        Figure // from the last arrival at a CTA barrier to the next issue of the waiting warps
-	Yield          Figure // cycles that a warp cannot issue after an instruction with the yield bit, at least
+	// Branch is from the issue of a taken branch until its target is known, Refetch from then to the issue there, the instruction
+	// being in the L0 cache. Resolving is the part of Branch, at its end, that samples show as branch_resolving.
+	Branch, Refetch, Resolving Figure
+	Sync                       Figure // from the issue of BSYNC to the next of the warp where no thread is missing
+	Exit                       Figure // from the issue of EXIT to the end of the warp where it has no stores to wait for
+	Barrier                    Figure // from the last arrival at a CTA barrier to the next issue of the waiting warps
+	Yield                      Figure // cycles that a warp cannot issue after an instruction with the yield bit, at least
 }
 
 // Latencies are cycles from the issue of an instruction to the first issue of one that waits for its dependence counter.
