@@ -40,7 +40,7 @@ func (in *Input) queued() float64 {
 func (in *Input) firstUses() float64 {
 	sum := in.ByReason[stall.ImcMiss]
 	if in.hotBytes() <= in.instructionCache() {
-		sum += in.ByReason[stall.NoInstructions]
+		sum += in.missedFetches()
 	}
 	return sum
 }

@@ -155,10 +155,10 @@ func (in *Input) overheadSamples(s Scope) float64 {
 	for _, n := range in.callOverhead(s) {
 		sum += in.samplesAt(n, stall.Selected, stall.NotSelected, stall.Wait, stall.MathPipeThrottle)
 		if in.Inst(n).Op == sass.CALL {
-			sum += in.samplesAt(blamer.Node{Code: n.Code, Inst: n.Inst + 1}, stall.BranchResolving)
+			sum += in.redirect(blamer.Node{Code: n.Code, Inst: n.Inst + 1}).all()
 		}
 	}
-	return sum + in.samplesAt(in.entry(s), stall.BranchResolving)
+	return sum + in.redirect(in.entry(s)).all()
 }
 
 // samplesAt adds up the samples of an instruction with some reasons.

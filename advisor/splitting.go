@@ -9,7 +9,8 @@ import (
 )
 
 // functionSplitting matches instruction fetch stalls of kernels whose hot code does not fit the instruction cache next
-// to the schedulers. In smaller kernels such stalls are first touches, which splitting would not change.
+// to the schedulers. In smaller kernels such stalls are first touches, which splitting would not change; those of a branch whose
+// target is in the cache come everywhere.
 type functionSplitting struct{}
 
 func (functionSplitting) Name() string { return "function-splitting" }
@@ -23,9 +24,10 @@ func (functionSplitting) Match(in *Input) []*Match {
 	for _, s := range in.Launch.Samples {
 		if s.Reason == stall.NoInstructions {
 			n := blamer.Node{Code: s.Code, Inst: int(s.PC / sass.InstSize)}
+			missed := 1 - in.redirect(n).fetch/max(1, in.samplesAt(n, stall.NoInstructions))
 			c.add(in.kernelScope(), &blamer.Blame{
 				Def: n, Use: n, Class: s.Reason.Class(), Detail: blamer.InstructionFetch,
-				Count: float64(s.Count), Latency: float64(s.Latency),
+				Count: missed * float64(s.Count), Latency: missed * float64(s.Latency),
 			})
 		}
 	}

@@ -6,7 +6,6 @@ import (
 	"gpa/blamer"
 	"gpa/cubin/cfg"
 	"gpa/cubin/sass"
-	"gpa/emu/stall"
 )
 
 // A trace is the straight way through a scope that its warps take most often: what a programmer has before his eyes who moves
@@ -26,7 +25,7 @@ type step struct {
 	effect
 	variable bool // its latency varies
 	op       sass.Op
-	branched float64 // of own: until the branch that leads there is resolved
+	branched float64 // of own: what the branch that leads there takes
 }
 
 // A wait is for the result of an earlier step, or of one of the round before.
@@ -142,7 +141,7 @@ func (in *Input) newTrace(code int, parts []part) *trace {
 	}
 	t.unit = issued / float64(max(1, count))
 	if len(t.steps) > 0 && len(t.steps[0].insts) == 1 {
-		t.steps[0].branched = in.samplesAt(blamer.Node{Code: code, Inst: t.steps[0].insts[0]}, stall.BranchResolving)
+		t.steps[0].branched = in.redirect(blamer.Node{Code: code, Inst: t.steps[0].insts[0]}).all()
 	}
 	for use := range t.steps {
 		in.addWaits(t, code, use, at)
