@@ -17,19 +17,11 @@ func (redundantBarrier) Name() string { return "redundant-barrier" }
 func (redundantBarrier) Class() Class { return StallElimination }
 
 func (redundantBarrier) Match(in *Input) []*Match {
-	redundant := map[blamer.Node]bool{}
 	c := newCollector(in)
-	for i := range in.Blame.Blames {
-		b := &in.Blame.Blames[i]
-		if in.Inst(b.Def).Op != sass.BAR {
-			continue
-		}
-		if _, known := redundant[b.Def]; !known {
-			redundant[b.Def] = in.ordersNothing(b.Def)
-		}
-		if redundant[b.Def] {
-			c.add(in.kernelScope(), b)
-		}
+	blames := in.redundantBarriers()
+	factors := in.exposingBarriers(blames)
+	for _, b := range blames {
+		c.addShare(in.kernelScope(), b, orWhole(factors[b.Use.Code], b.Use.Inst))
 	}
 	matches := c.finish()
 	for _, m := range matches {
@@ -45,6 +37,40 @@ func (redundantBarrier) Match(in *Input) []*Match {
 		}
 	}
 	return matches
+}
+
+// redundantBarriers returns what is blamed on block barriers that order nothing.
+func (in *Input) redundantBarriers() []*blamer.Blame {
+	var blames []*blamer.Blame
+	redundant := map[blamer.Node]bool{}
+	for i := range in.Blame.Blames {
+		b := &in.Blame.Blames[i]
+		if in.Inst(b.Def).Op != sass.BAR {
+			continue
+		}
+		if _, known := redundant[b.Def]; !known {
+			redundant[b.Def] = in.ordersNothing(b.Def)
+		}
+		if redundant[b.Def] {
+			blames = append(blames, b)
+		}
+	}
+	return blames
+}
+
+// exposingBarriers returns the factors of exposing by section, for what is blamed on barriers.
+func (in *Input) exposingBarriers(blames []*blamer.Blame) map[int]map[int]float64 {
+	gone, factors := map[int]map[int]float64{}, map[int]map[int]float64{}
+	for _, b := range blames {
+		if gone[b.Use.Code] == nil {
+			gone[b.Use.Code] = map[int]float64{}
+		}
+		gone[b.Use.Code][b.Use.Inst] += b.Count
+	}
+	for code, at := range gone {
+		factors[code] = in.exposing(code, at)
+	}
+	return factors
 }
 
 // ordersNothing reports whether there is no conflict across a block barrier: a write on one side, and an access to the same memory

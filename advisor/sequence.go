@@ -8,6 +8,7 @@ import (
 	"gpa/blamer"
 	"gpa/cubin"
 	"gpa/cubin/sass"
+	"gpa/emu/stall"
 )
 
 // The compiler's sequences for operations that have no instruction of their own, and how much of them a cheaper form saves.
@@ -251,18 +252,44 @@ func hasImmediate(inst *sass.Inst, bits int64) bool {
 // addSequence enters what a section's samples lose with the instructions of a sequence: the cycles in which they issue, and their
 // stalls but those for memory and constants, which would be there all the same.
 func (c *collector) addSequence(s Scope, code int, found sequence) {
+	if len(found) == 0 {
+		return
+	}
+	factors := c.in.exposing(code, c.in.saved(code, found))
 	for i := range c.in.Module.Codes[code].Insts {
 		share, n := found[i], blamer.Node{Code: code, Inst: i}
 		if share <= 0 {
+			c.addJoin(s, n, found)
 			continue
 		}
+		factor := orWhole(factors, i)
+		share *= factor
 		if issued := c.in.codes[code].issued[i]; issued > 0 {
 			c.addShare(s, &blamer.Blame{Def: n, Use: n, Detail: blamer.NotSelected, Count: issued}, share)
 		}
 		for _, b := range c.in.byUse[n] {
 			if goesWithCode(b.Detail) {
-				c.addShare(s, b, found.shareOf(b))
+				c.addShare(s, b, factor*found.shareOf(b))
 			}
+		}
+	}
+}
+
+// addJoin enters what a BSYNC of a sequence takes, which shows at the instruction behind it.
+func (c *collector) addJoin(s Scope, n blamer.Node, found sequence) {
+	join := blamer.Node{Code: n.Code, Inst: n.Inst - 1}
+	share := found[join.Inst]
+	if share <= 0 || c.in.Inst(join).Op != sass.BSYNC {
+		return
+	}
+	r := c.in.redirect(n)
+	fetch := r.resolving / max(1, c.in.samplesAt(n, stall.BranchResolving, stall.NoInstructions))
+	for _, b := range c.in.byUse[n] {
+		switch {
+		case b.Detail == blamer.InstructionFetch:
+			c.addShare(s, b, share*fetch)
+		case b.Def == join && goesWithCode(b.Detail):
+			c.addShare(s, b, share)
 		}
 	}
 }

@@ -1,5 +1,7 @@
 package blamer
 
+import "gpa/cubin/sass"
+
 // waitSources returns the sources of a wait stall: the stall count of the instruction issued before. Where that count
 // makes up for the latency of a fixed-latency instruction whose result the stalled one reads, that instruction is to
 // blame; where nothing explains it, the instruction before is, as a matter of scheduling.
@@ -11,7 +13,7 @@ func (a *analysis) waitSources(use int) []edge {
 			continue // its stall count lets the next instruction issue in the next cycle
 		}
 		e := edge{def: prev, detail: Scheduling, distance: 1, share: weight}
-		if def := a.lateResult(use, prev); def >= 0 {
+		if def := a.lateResult(use, prev); def >= 0 && !a.redirects(prev, use) {
 			e = edge{def: def, detail: Arithmetic, distance: prev - def + 1, share: weight}
 		}
 		edges = append(edges, e)
@@ -20,6 +22,12 @@ func (a *analysis) waitSources(use int) []edge {
 		return a.scheduling(use)
 	}
 	return normalised(edges)
+}
+
+// redirects reports whether a warp comes from one instruction to another by a branch, or from BSYNC. That takes longer
+// than any fixed latency, and its first cycles are wait samples whatever the stall count is.
+func (a *analysis) redirects(from, to int) bool {
+	return to != from+1 || a.code.Insts[from].Op == sass.BSYNC
 }
 
 // lateResult returns the fixed-latency instruction whose result the use would read too early if the instruction before
