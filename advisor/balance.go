@@ -14,13 +14,15 @@ func (warpBalance) Name() string { return "warp-balance" }
 func (warpBalance) Class() Class { return StallElimination }
 
 func (warpBalance) Match(in *Input) []*Match {
-	c := newCollector(in)
+	var blames []*blamer.Blame
 	for i := range in.Blame.Blames {
 		b := &in.Blame.Blames[i]
 		if b.Detail == blamer.SynchronizationStall && in.Inst(b.Def).Op == sass.BAR {
-			c.add(in.kernelScope(), b)
+			blames = append(blames, b)
 		}
 	}
+	c := newCollector(in)
+	c.addUnexposed(in.kernelScope(), blames)
 	matches := c.finish()
 	for _, m := range matches {
 		m.Change = &Change{Gone: m.allDefs()}

@@ -8,6 +8,23 @@ import (
 	"gpa/cubin/sass"
 )
 
+// addUnexposed enters stalls that go, but for what they hide.
+func (c *collector) addUnexposed(s Scope, blames []*blamer.Blame) {
+	gone, factors := map[int]map[int]float64{}, map[int]map[int]float64{}
+	for _, b := range blames {
+		if gone[b.Use.Code] == nil {
+			gone[b.Use.Code] = map[int]float64{}
+		}
+		gone[b.Use.Code][b.Use.Inst] += b.Count
+	}
+	for code, at := range gone {
+		factors[code] = c.in.exposing(code, at)
+	}
+	for _, b := range blames {
+		c.addShare(s, b, orWhole(factors[b.Use.Code], b.Use.Inst))
+	}
+}
+
 // exposing returns by which factors the samples that go at instructions of a section shrink because they hide a latency
 // that stays: where a result of a MUFU or of shared memory is used behind them, the wait for it gets longer by as much as
 // they get shorter.

@@ -18,11 +18,7 @@ func (redundantBarrier) Class() Class { return StallElimination }
 
 func (redundantBarrier) Match(in *Input) []*Match {
 	c := newCollector(in)
-	blames := in.redundantBarriers()
-	factors := in.exposingBarriers(blames)
-	for _, b := range blames {
-		c.addShare(in.kernelScope(), b, orWhole(factors[b.Use.Code], b.Use.Inst))
-	}
+	c.addUnexposed(in.kernelScope(), in.redundantBarriers())
 	matches := c.finish()
 	for _, m := range matches {
 		barriers := m.allDefs()
@@ -56,21 +52,6 @@ func (in *Input) redundantBarriers() []*blamer.Blame {
 		}
 	}
 	return blames
-}
-
-// exposingBarriers returns the factors of exposing by section, for what is blamed on barriers.
-func (in *Input) exposingBarriers(blames []*blamer.Blame) map[int]map[int]float64 {
-	gone, factors := map[int]map[int]float64{}, map[int]map[int]float64{}
-	for _, b := range blames {
-		if gone[b.Use.Code] == nil {
-			gone[b.Use.Code] = map[int]float64{}
-		}
-		gone[b.Use.Code][b.Use.Inst] += b.Count
-	}
-	for code, at := range gone {
-		factors[code] = in.exposing(code, at)
-	}
-	return factors
 }
 
 // ordersNothing reports whether there is no conflict across a block barrier: a write on one side, and an access to the same memory
