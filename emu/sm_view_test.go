@@ -18,7 +18,7 @@ func TestPriority(t *testing.T) {
 	core := &subcore{path: mem.NewSM(mem.NewConfig(testModel(t), 0, false), 0), issuedAt: now, issuedUnit: unitNone, last: &resident{}}
 	core.pipes[arch.ALU] = later
 	v := &resident{core: core, unit: unit(arch.ALU), next: &op{inst: in, t: timing{wait: 1 | 2, depbar: -1}}}
-	v.branch, v.stalled, v.fetched, v.constant, v.blocked, v.why = later, later, later, later, later, stall.Membar
+	v.resolving, v.branch, v.stalled, v.refetched, v.fetched, v.constant, v.blocked, v.why = later, later, later, later, later, later, later, stall.Membar
 	v.counters[0].add(now, later, l1tex)
 	v.counters[1].add(now, later, other)
 	for _, tt := range []struct {
@@ -26,9 +26,11 @@ func TestPriority(t *testing.T) {
 		gone func()
 	}{
 		{stall.Membar, func() { v.why = stall.Barrier }},
+		{stall.Wait, func() { v.resolving = 0 }},
 		{stall.BranchResolving, func() { v.branch = 0 }},
 		{stall.Wait, func() { v.stalled = 0 }},
 		{stall.Barrier, func() { v.blocked = 0 }},
+		{stall.NoInstructions, func() { v.refetched = 0 }},
 		{stall.NoInstructions, func() { v.fetched = 0 }},
 		{stall.ImcMiss, func() { v.constant = 0 }},
 		{stall.LongScoreboard, func() { v.counters[0].events[0].done = now }},
