@@ -292,10 +292,11 @@ func (l *launchLaws) blocks() (waits [len(waitGroups)]waitCount) {
 }
 
 // waitByStallCount is law L5: an instruction has as many wait samples as selected ones for each cycle of the stall count before
-// it after the first. What a call or a sleep makes a warp wait for has a reason of its own in those cycles.
+// it after the first. What a call or a sleep makes a warp wait for has a reason of its own in those cycles, and where threads take
+// turns (YIELD) they come from elsewhere, as by a branch.
 func (l *launchLaws) waitByStallCount(before, in *sass.Inst, r *[stall.NumReasons]int64) {
 	switch before.Op {
-	case sass.CALL, sass.NANOSLEEP, sass.MEMBAR, sass.WARPSYNC, sass.BSYNC:
+	case sass.CALL, sass.NANOSLEEP, sass.MEMBAR, sass.WARPSYNC, sass.BSYNC, sass.YIELD:
 		return
 	}
 	if want := max(int64(before.Control.Stall)-1, 0) * r[stall.Selected]; r[stall.Wait] != want {
