@@ -15,7 +15,9 @@ func (m *Model) SetClock(hz float64) {
 		way.Value = l.L1.Value + (way.Value-l.L1.Value)*slower
 	}
 	l.DRAM.Value = l.L2.Value + beyond
-	m.DRAM.Buffered.Value, m.DRAM.Spread.Value = m.DRAM.Buffered.Value*scale, m.DRAM.Spread.Value*scale
+	for _, cycles := range []*Figure{&m.DRAM.Buffered, &m.DRAM.Spread, &m.DRAM.Batch} {
+		cycles.Value *= scale
+	}
 	for _, cycles := range []*Figure{&m.L2.Far, &m.L2.Partial, &m.L2.AtomicUnit, &m.L2.AtomicFloat} {
 		cycles.Value *= slower
 	}

@@ -17,6 +17,7 @@ func hopper() *Model {
 	m.Shared.Banks.Source, m.Shared.BankSize.Source = f.guide(), f.guide()
 	m.L1.Unified = Figure{256 << 10, "bytes", hopperPaper}
 	m.L1.Reserved = Figure{42 << 10, "bytes", "fitted: capacity near 213 KiB, " + rrzeGH200}
+	m.L1.Outgoing = Figure{256, "sectors", "fitted: write stream where DRAM begins to be full, " + rrzeGH200}
 	m.L1.Ways = Figure{2, "ways", "fitted: the latency rises from 213 to 316 kB, " + rrzeGH200}
 	m.L2.Partitions.Source = "latency of two plateaus, " + rrzeGH200
 	m.L2.Far = Figure{40, "cycles", "fitted: mean of 488 to 520 cycles between 38 and 56 MB, half of it from DRAM, " + rrzeGH200}
@@ -30,9 +31,11 @@ func hopper() *Model {
 	l.L2 = Figure{280.4, "cycles", rrzeGH200 + ": in the near partition"}
 	l.DRAM = Figure{655, "cycles", rrzeGH200 + ": 611 to 689"}
 	l.Global = Figure{312, "cycles", "fitted: as much more than L2 as on the V100"}
+	l.StoreDrain = Figure{64, "cycles", "fitted: write stream from 12 to 31 % occupancy, " + rrzeGH200}
 	m.Launching.Block = Figure{1.043, "cycles", emptyH100 + ": cycles a block of 256 threads, from 2,048 blocks to 16,384"}
 	m.Launching.Warps = Figure{2.3, "cycles", "fitted: 1.374 cycles a block of 22 warps and 1.474 of 32 warps, two on each of 114 SMs, " + emptyH100}
 	m.Launching.Replace = Figure{253, "cycles", "fitted: as Warps"}
+	m.Launching.Stored = Figure{0, "waits", "fitted: write stream from one warp an SM up to half of the occupancy, " + rrzeGH200 + "; as on Turing"}
 	m.Bounds = laterBounds(m, takenA100)
 	return m
 }
@@ -48,7 +51,7 @@ func h100() *Model {
 	m := board{
 		name: "h100", product: "NVIDIA H100 SXM5 80GB", paper: hopperPaper, sms: 132, clock: 1980, memory: 80, peak: 3352,
 		l2: 50 << 10, slices: 80, channels: 80, sliceWidth: sliceOfHopper,
-	}.set(hopper())
+	}.setHopper()
 	return h100Cache(m)
 }
 
@@ -58,7 +61,7 @@ func h100pcie() *Model {
 		name: "h100pcie", product: "NVIDIA H100 PCIe 80GB", paper: hopperPaper, sms: 114, clock: 1755, memory: 80, peak: 2039,
 		achieved: Figure{1988e9, "bytes a second", rrzeH100},
 		l2:       50 << 10, slices: 80, channels: 80, sliceWidth: sliceOfHopper,
-	}.set(hopper())
+	}.setHopper()
 	m.Latencies.DRAM = Figure{800, "cycles", "mt4g, H100: 803 to 835 with the address"}
 	return h100Cache(m)
 }
@@ -77,7 +80,7 @@ func h200() *Model {
 		achieved: Figure{3888e9, "bytes a second", rrzeH200 + ": buffers of 130 MB and more, whatever their size"},
 		l2:       60 << 10, slices: 96, channels: 96,
 		sliceWidth: Figure{64, "bytes a cycle", takenA100},
-	}.setSix(hopper())
+	}.setSix()
 }
 
 // gh200 is the GH200 Grace Hopper Superchip of 96 GB.
@@ -85,15 +88,23 @@ func gh200() *Model {
 	return board{
 		name: "gh200", product: "NVIDIA GH200 96GB", paper: "NVIDIA GH200 data sheet", sms: 132, clock: 1980, memory: 96, peak: 4023,
 		achieved: Figure{3940e9, "bytes a second", rrzeGH200 + ": write stream"},
-		turn:     Figure{1, "cycles", "fitted: triad 3783 GB/s, " + rrzeGH200},
 		l2:       60 << 10, slices: 96, channels: 96,
 		sliceWidth: Figure{51.6, "bytes a cycle", "fitted: taken over from the H200"},
-	}.setSix(hopper())
+	}.setSix()
+}
+
+// setHopper fills a model of Hopper.
+func (b board) setHopper() *Model {
+	m := b.set(hopper())
+	m.DRAM.Batch = Figure{2600, "cycles", "fitted: scale and stencils from 6 to 100 % occupancy, " + rrzeGH200}
+	m.DRAM.Turn = Figure{140, "cycles", "fitted: scale 3174 and triad 3783 GB/s, " + rrzeGH200 + "; of a batch"}
+	m.DRAM.Spread = Figure{90, "cycles", "fitted: read stream from 12 to 100 % occupancy, " + rrzeGH200}
+	return m
 }
 
 // setSix fills a model of Hopper with six stacks of memory and all of L2.
-func (b board) setSix(m *Model) *Model {
-	b.set(m)
+func (b board) setSix() *Model {
+	m := b.setHopper()
 	m.L2.Size.Source = "fitted: end of the first plateau near 30 MB, half of the cache, " + rrzeGH200
 	m.L2.Ways = Figure{30, "ways", "fitted: a power of two of sets"}
 	m.DRAM.Channels.Source = "six stacks of 16 channels, " + b.paper

@@ -223,9 +223,12 @@ type DRAM struct {
 	Size     Figure // bytes
 	Peak     Figure // bytes a second, by the data sheet
 	Achieved Figure // bytes a second at best
-	Turn     Figure // cycles that a channel loses by a line that is written back among reads
+	Turn     Figure // cycles that a channel loses by a line, or a batch, that is written back among reads
 	// Buffered is for how many cycles a write may wait for its bank without delaying what comes after it.
 	Buffered Figure
+	// Batch is for how many cycles the controller of a channel that reads keeps writes before it turns and writes all of them, with
+	// reads waiting meanwhile (as in Stuecheli et al., The Virtual Write Queue, ISCA 2010). 0 where it writes each line as it comes.
+	Batch Figure
 	// Banks is the number of banks of a channel that work side by side. A line takes one of them.
 	Banks Figure
 	// Row is the number of lines of a bank that lie in one row. Those but the first take Open of the mean time of a line,

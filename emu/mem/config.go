@@ -75,9 +75,10 @@ type Config struct {
 	bankPerSector          int64 // ticks that a bank of a DRAM channel is busy with a sector in an open row
 	bankOpening            int64 // and with one of the first line in a row
 	rowLines               uint64
+	batch                  int64 // cycles that a channel keeps writes while it reads
 	buffered               int64 // cycles that a write may wait for its bank without delaying others
 	spread                 int64 // of the latency, less or more
-	turn                   int64 // ticks that it is more busy with a line written back after a read
+	turn                   int64 // ticks that it is more busy with a line written back after a read, all banks together with a batch
 	atomicUnit             int64 // ticks
 	atomicFloat            int64 // ticks
 	tlbPage                uint
@@ -115,7 +116,7 @@ func NewConfig(m *arch.Model, carveout int, fast bool) *Config {
 		slicePerSector: perCycle(m.L2.SliceWidth.Value), portPerSector: perCycle(m.L2.PortWidth.Value), replyPerSector: perCycle(m.L2.ReplyWidth.Value),
 		l2PerSector:   perCycle(m.L2.SliceWidth.Value * m.L2.Slices.Value),
 		bankPerSector: int64(sector * m.DRAM.Open.Value), bankOpening: int64(sector * (rows - (rows-1)*m.DRAM.Open.Value)), rowLines: uint64(rows),
-		turn: int64(m.DRAM.Turn.Value * m.DRAM.Banks.Value * tick), spread: m.DRAM.Spread.Cycles(), buffered: m.DRAM.Buffered.Cycles(),
+		turn: int64(m.DRAM.Turn.Value * m.DRAM.Banks.Value * tick), spread: m.DRAM.Spread.Cycles(), buffered: m.DRAM.Buffered.Cycles(), batch: m.DRAM.Batch.Cycles(),
 		atomicUnit: int64(m.L2.AtomicUnit.Value * tick), atomicFloat: int64(m.L2.AtomicFloat.Value * tick),
 		tlbPage: uint(math.Log2(m.TLB.Page.Value)), tlbEntries: m.TLB.Entries.Int(), tlbMiss: m.TLB.Miss.Cycles(),
 	}

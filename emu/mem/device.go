@@ -7,11 +7,12 @@ import "math/bits"
 // L2 may consist of partitions. Every line has a home in one of them, before its part of DRAM. An SM reads through the
 // partition near to it, which keeps copies of lines whose home is in another.
 type Device struct {
-	cfg   *Config
-	parts []partition
-	banks []bank // of DRAM, by channel
-	whole port   // all of L2, where the timing is fast
-	tlb   *tlb
+	cfg      *Config
+	parts    []partition
+	banks    []bank    // of DRAM, by channel
+	channels []channel // of DRAM
+	whole    port      // all of L2, where the timing is fast
+	tlb      *tlb
 
 	traffic Traffic
 
@@ -62,15 +63,31 @@ type bank struct {
 	read bool // the last access was
 }
 
+// A channel is one of DRAM, whose controller may keep writes while it reads.
+type channel struct {
+	read bool  // since writes that were kept were written last
+	kept int64 // ticks of a bank that the kept writes take
+	next int64 // from this cycle on they are written, with the next one that comes
+}
+
 // NewDevice returns a device with empty caches.
 func NewDevice(cfg *Config) *Device {
 	d := &Device{
 		cfg: cfg, parts: make([]partition, cfg.partitions), banks: make([]bank, cfg.channels*cfg.memoryBanks), tlb: newTLB(cfg),
+		channels: make([]channel, cfg.channels),
 	}
+	d.stagger()
 	for i := range d.parts {
 		d.parts[i] = partition{newSectored(cfg.l2Sets, cfg.l2Ways), make([]slice, cfg.slices)}
 	}
 	return d
+}
+
+// stagger lets the channels turn to writing at different times.
+func (d *Device) stagger() {
+	for i := range d.channels {
+		d.channels[i].next = int64(scatter(uint64(i))) % max(d.cfg.batch, 1)
+	}
 }
 
 // Restart sets the clock back to zero for another launch. The caches keep what they hold if they are to be warm.
@@ -89,9 +106,11 @@ func (d *Device) Restart(cfg *Config, warm bool) {
 		}
 	}
 	if !warm {
+		clear(d.channels)
 		d.tlb.clear()
 		d.tlb.last = Never
 	}
+	d.stagger()
 }
 
 // Serve answers the requests that leave the SMs in the cycles from begin to before end, in the order of cycle, SM and
@@ -317,6 +336,9 @@ func (d *Device) read(l *sectorState, sectors uint8, part int, set, line uint64,
 	d.traffic.DRAMRead += int64(bits.OnesCount8(sectors))
 	c := d.bank(part, set, line)
 	c.read = true
+	if d.cfg.batch > 0 {
+		d.channels[d.channelOf(part, set)].read = true
+	}
 	latency := d.cfg.dram + d.cfg.deviation(line)
 	perSector := d.perSector(line)
 	for i := range l.arrive {
@@ -334,8 +356,9 @@ func (c *Config) deviation(line uint64) int64 {
 	return int64(scatter(line)>>bank)%(2*c.spread+1) - c.spread
 }
 
-// evict writes the dirty sectors of a line back. What comes in their place waits only where the bank lags behind by more
-// than what the memory controller buffers; evict returns when it may go on.
+// evict writes the dirty sectors of a line back, at once or, to a channel that reads, with others where the model says so. What comes
+// in their place waits only where the bank lags behind by more than what the memory controller buffers; evict returns when it may go
+// on.
 func (d *Device) evict(part int, set uint64, old victim, at int64) int64 {
 	if old.dirty == 0 {
 		return at
@@ -349,11 +372,41 @@ func (d *Device) evict(part int, set uint64, old victim, at int64) int64 {
 		sectors += holes
 	}
 	cost := sectors * d.perSector(old.line)
+	if d.cfg.batch > 0 {
+		if n := d.channelOf(part, set); d.channels[n].read {
+			return d.keep(n, c, cost, at)
+		}
+	}
 	if c.read {
 		cost += d.cfg.turn
 	}
 	c.read = false
 	return max(at, c.take(at, cost)-d.cfg.buffered)
+}
+
+// keep lets the controller of a channel keep a write to a bank, until it is time to write. It returns the same as evict: what comes
+// in the line's place waits where the bank lags behind by more than it is allowed to keep.
+func (d *Device) keep(n uint64, b *bank, cost, at int64) int64 {
+	c := &d.channels[n]
+	c.kept += cost
+	if at >= c.next {
+		d.drain(n, at)
+	}
+	behind := (int64(b.port) + c.kept/int64(d.cfg.memoryBanks)) / tick
+	return max(at, behind-d.cfg.batch-d.cfg.buffered)
+}
+
+// drain writes what a channel has kept to all of its banks. Reads that come meanwhile wait.
+func (d *Device) drain(n uint64, at int64) {
+	of := uint64(d.cfg.memoryBanks)
+	c, banks := &d.channels[n], d.banks[n*of:][:of]
+	each := (c.kept + d.cfg.turn) / int64(of)
+	begin := at
+	for i := range banks {
+		begin = max(begin, banks[i].take(at, each))
+		banks[i].read = false
+	}
+	*c = channel{next: begin + d.cfg.batch}
 }
 
 // perSector returns the ticks that a bank is busy with a sector of a line. The first line of a row waits for it to be opened;
@@ -382,10 +435,15 @@ func (p *partition) forget(line uint64) {
 func (d *Device) bank(part int, set, line uint64) *bank {
 	slices := uint64(d.cfg.slices)
 	slice := uint64(part)*slices + set%slices
-	channel := slice * uint64(d.cfg.channels) / (slices * uint64(len(d.parts)))
 	banks := uint64(d.cfg.memoryBanks)
 	window := line / uint64(d.cfg.l2Sets)
-	return &d.banks[channel*banks+(set/slices+scatter(window*slices+slice))%banks]
+	return &d.banks[d.channelOf(part, set)*banks+(set/slices+scatter(window*slices+slice))%banks]
+}
+
+// channelOf returns the number of the channel of DRAM behind the slice of a set.
+func (d *Device) channelOf(part int, set uint64) uint64 {
+	slices := uint64(d.cfg.slices)
+	return (uint64(part)*slices + set%slices) * uint64(d.cfg.channels) / (slices * uint64(len(d.parts)))
 }
 
 // scatter hashes a line number.

@@ -17,8 +17,8 @@ var published = []struct {
 }{{"v100", 0.05}, {"titanv", 0.1}, {"a100", 0.1}, {"a40", 0.1}, {"l40", 0.1}, {"gh200", 0.1}, {"h100pcie", 0.1}, {"h200", 0.1}}
 
 // further are the measurements that the emulated GPU is further from than the others, and how far: streams of the V100 below full
-// occupancy, where DRAM delivers too much when it begins to be full, streams of the GH200 that write as much as they read, and buffers
-// that fill more than half of an L2 of two partitions, whose bandwidth falls later and steeper on hardware.
+// occupancy, where DRAM delivers too much when it begins to be full, and buffers that fill more than half of an L2 of two partitions,
+// whose bandwidth falls later and steeper on hardware.
 var further = map[string]float64{
 	"v100 stream triad 96x1":  0.06,
 	"v100 stream read 768x2":  0.08,
@@ -32,13 +32,6 @@ var further = map[string]float64{
 	"h100pcie l2 63488": 0.19,
 	"h200 l2 52736":     0.22,
 	"h200 l2 69632":     0.33,
-
-	"gh200 stream scale 320x2":  0.12,
-	"gh200 stream scale 512x2":  0.17,
-	"gh200 stream scale 768x2":  0.18,
-	"gh200 stream scale 1024x2": 0.15,
-	"gh200 stream 3pt 1024x2":   0.16,
-	"gh200 stream 5pt 1024x2":   0.17,
 }
 
 // TestCurves holds that knees and plateaus of the published curves are where they were measured.
