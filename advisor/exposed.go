@@ -75,7 +75,7 @@ func (in *Input) expose(factors, gone map[int]float64, n blamer.Node, latency fl
 }
 
 // untilUse returns the instructions behind one up to the first that uses its result, in its block and the one that most
-// often follows.
+// often follows; none where neither does.
 func (in *Input) untilUse(n blamer.Node) []int {
 	result := withoutCounters(in.Inst(n).Defs(nil))
 	used := func(i int) bool {
@@ -84,11 +84,16 @@ func (in *Input) untilUse(n blamer.Node) []int {
 	}
 	b, c := in.Block(n), in.codes[n.Code]
 	list, found := untilFirst(nil, n.Inst+1, b.Last, used)
-	if found || len(b.Succs) == 0 {
+	switch {
+	case found:
 		return list
+	case len(b.Succs) == 0:
+		return nil
 	}
 	next := slices.MaxFunc(b.Succs, func(x, y int) int { return cmp.Compare(c.executed(x), c.executed(y)) })
-	list, _ = untilFirst(list, c.graph.Blocks[next].First, c.graph.Blocks[next].Last, used)
+	if list, found = untilFirst(list, c.graph.Blocks[next].First, c.graph.Blocks[next].Last, used); !found {
+		return nil
+	}
 	return list
 }
 

@@ -230,9 +230,17 @@ func TestRedundantBarrier(t *testing.T) {
 			BAR.SYNC 0x0 ;
 			loop: LDS.U R4, [R2] ; // selected=40
 			BAR.SYNC 0x0 ;
-			use: FADD R6, R4, R6 ; // barrier=20/20 selected=40
+			use: FADD R6, R5, R6 ; // barrier=20/20 selected=40
 			@P0 BRA ` + "`(loop)" + ` ;
 			EXIT ;`, speedup: 1.25},
+		{name: "near miss: behind it warps would wait for shared memory", source: `
+			STS [R8], R4 ;
+			BAR.SYNC 0x0 ;
+			loop: LDS.U R4, [R2] ; // selected=40
+			BAR.SYNC 0x0 ;
+			use: FADD R6, R4, R6 ; // barrier=20/20 selected=40
+			@P0 BRA ` + "`(loop)" + ` ;
+			EXIT ;`},
 		{name: "its stall count and the queue before it", source: `
 			STS [R8], R4 ;
 			BAR.SYNC 0x0 ;

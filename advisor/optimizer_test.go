@@ -252,6 +252,16 @@ func TestWarpBalance(t *testing.T) {
 			BAR.SYNC 0x0 ; // selected=80
 			use: FADD R4, R0, R4 ; // barrier=20
 			EXIT ;`, speedup: 1.25, says: []string{"barrier"}},
+		{name: "a wait that hides part of the latency of shared memory, 19 cycles but for the two issues", source: `
+			[B------:R-:W0:-:S02] LDS.U R0, [R2] ; // selected=2
+			BAR.SYNC 0x0 ; // selected=2
+			use: [B0-----:R-:W-:-:S01] FADD R4, R0, R4 ; // barrier=80 selected=2
+			EXIT ; // selected=14`, speedup: 100. / (100 - (80 - (19*2 - 2*2))), says: []string{"barrier"}},
+		{name: "near miss: what it hides takes longer", source: `
+			[B------:R-:W0:-:S02] LDS.U R0, [R2] ; // selected=20
+			BAR.SYNC 0x0 ; // selected=20
+			use: [B0-----:R-:W-:-:S01] FADD R4, R0, R4 ; // barrier=80 selected=20
+			EXIT ;`},
 		{name: "near miss: nobody waits", source: `
 			BAR.SYNC 0x0 ; // selected=80
 			use: FADD R4, R0, R4 ; // not_selected=20
@@ -318,6 +328,7 @@ func TestFunctionSplitting(t *testing.T) {
 	large := strings.Repeat("FADD R9, R9, R9 ; // selected=1 no_instructions=1\n", 800)
 	checkOptimizer(t, functionSplitting{}, []optimizerCase{
 		{name: "code beyond the instruction cache", source: large + "EXIT ;", speedup: 2, says: []string{"12 KiB"}},
+		{name: "near miss: branches whose targets are in the cache", source: strings.ReplaceAll(large, "no_instructions=1", "branch_resolving=1") + "EXIT ; // no_instructions=20 branch_resolving=20"},
 		{name: "near miss: small kernel", source: "FADD R9, R9, R9 ; // selected=1 no_instructions=1\n EXIT ;"},
 	})
 }

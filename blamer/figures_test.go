@@ -269,6 +269,21 @@ func TestWaitThroughBlocks(t *testing.T) {
 		EXIT ;`, blamer.Options{}, "one>join scheduling 12", "other>join arithmetic 4")
 }
 
+// TestWaitBehindBranch holds that the wait at the target of a branch, and behind BSYNC, is not laid to a result that would
+// have been late without them.
+func TestWaitBehindBranch(t *testing.T) {
+	check(t, `
+		head: FADD R8, R0, R5 ; // wait=16
+		[B------:R-:W-:-:S01] FADD R0, R2, R3 ; // selected=10 executed=10
+		end: [B------:R-:W-:-:S02] BRA `+"`(head)"+` ; // selected=10 executed=10
+		EXIT ;`, blamer.Options{}, "end>head scheduling 16")
+	check(t, `
+		[B------:R-:W-:-:S01] FADD R0, R2, R3 ; // selected=10 executed=10
+		join: [B------:R-:W-:-:S02] BSYNC B0 ; // selected=10 executed=10
+		use: FADD R8, R0, R5 ; // wait=16
+		EXIT ;`, blamer.Options{}, "join>use scheduling 16")
+}
+
 // TestWaitBehindLoads holds that the stall count of an instruction is not laid to a load that shares the counter of a later one.
 func TestWaitBehindLoads(t *testing.T) {
 	check(t, `
