@@ -17,6 +17,7 @@ import (
 var allowed = map[string][]string{
 	"cubin/sass":                 {},
 	"cubin":                      {"cubin/sass"},
+	"cubin/cubintest":            {"cubin/sass", "cubin"},
 	"cubin/asm":                  {"cubin/sass", "cubin"},
 	"cubin/cfg":                  {"cubin/sass", "cubin"},
 	"cubin/branch":               {"cubin/sass", "cubin", "cubin/cfg"},

@@ -4,17 +4,13 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
-	"math/bits"
-	"os"
-	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
 	"gpa/cubin"
+	"gpa/cubin/cubintest"
 	"gpa/cubin/sass"
 )
 
@@ -27,24 +23,12 @@ import (
 // (200,000 where it is not set). It prints, for each architecture, the instructions, the share that can be executed, and
 // the mnemonics that cannot, the most frequent first. It fails where one of them is not of [notExecuted].
 func TestLibraries(t *testing.T) {
-	dir := os.Getenv("GPA_SASS_LIBRARIES")
-	if dir == "" {
-		t.Skip("GPA_SASS_LIBRARIES is not set")
-	}
-	limit, err := strconv.Atoi(cmp.Or(os.Getenv("GPA_SASS_SAMPLE"), "200000"))
-	if err != nil {
-		t.Fatalf("GPA_SASS_SAMPLE: %v", err)
-	}
+	libraries := cubintest.OfEnvironment(t)
 	counts := make(map[sass.Arch]*census)
 	for _, a := range architectures {
 		counts[a] = &census{words: make(map[sass.Word]string), refused: make(map[string]int), examples: make(map[string]sass.Inst)}
 	}
-	err = filepath.WalkDir(dir, func(file string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
-		}
-		return countFile(counts, file, limit)
-	})
+	err := libraries.Visit(architectures, func(arch sass.Arch, code []byte) (int, error) { return counts[arch].count(code) })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,51 +53,18 @@ type census struct {
 	examples     map[string]sass.Inst // one of each
 }
 
-// countFile counts the instructions of a file's cubins. Files without device code are passed over.
-func countFile(counts map[sass.Arch]*census, file string, limit int) error {
-	data, err := os.ReadFile(file)
-	if err != nil {
-		return err
-	}
-	entries, err := cubin.Entries(data)
-	switch {
-	case errors.Is(err, cubin.ErrNotCubin):
-		return nil
-	case err != nil:
-		return fmt.Errorf("%s: %w", file, err)
-	}
-	slices.SortStableFunc(entries, func(a, b cubin.Entry) int { return cmp.Compare(a.SM, b.SM) })
-	for arch, c := range counts {
-		of := slices.DeleteFunc(slices.Clone(entries), func(e cubin.Entry) bool { return e.Kind != cubin.CubinEntry || sass.Arch(e.SM) != arch })
-		order := make([]int, len(of))
-		for i := range order {
-			order[i] = i
-		}
-		// The digits read backwards: the first numbers lie all over the file.
-		slices.SortFunc(order, func(a, b int) int { return cmp.Compare(bits.Reverse64(uint64(a)), bits.Reverse64(uint64(b))) })
-		for enough, k := c.instructions+limit, 0; k < len(order) && c.instructions < enough; k++ {
-			code, err := of[order[k]].Read()
-			if err == nil {
-				err = c.count(code)
-			}
-			if err != nil {
-				return fmt.Errorf("%s: sm_%d: %w", file, arch, err)
-			}
-		}
-	}
-	return nil
-}
-
-func (c *census) count(code []byte) error {
+// count counts the instructions of a cubin, which may have none.
+func (c *census) count(code []byte) (int, error) {
 	module, err := cubin.NewFile("entry", code)
 	if errors.Is(err, cubin.ErrNoCode) {
-		return nil
+		return 0, nil
 	}
 	if err != nil {
-		return err
+		return 0, err
 	}
+	instructions := 0
 	for _, code := range module.Codes {
-		c.instructions += len(code.Insts)
+		instructions += len(code.Insts)
 		for i := range code.Insts {
 			in := &code.Insts[i]
 			word := sass.Word{Lo: in.Word.Lo, Hi: in.Word.Hi & (1<<41 - 1)} // without the control fields
@@ -128,7 +79,8 @@ func (c *census) count(code []byte) error {
 			}
 		}
 	}
-	return nil
+	c.instructions += instructions
+	return instructions, nil
 }
 
 // whyRefused is the mnemonic of an instruction that the emulator does not execute, else empty.

@@ -2,19 +2,15 @@ package sass_test
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
-	"io/fs"
-	"math/bits"
 	"os"
-	"path/filepath"
 	"slices"
 	"sort"
 	"strconv"
 	"strings"
 	"testing"
 
-	"gpa/cubin"
+	"gpa/cubin/cubintest"
 	"gpa/cubin/sass"
 )
 
@@ -39,21 +35,15 @@ type tally struct {
 // and parse to themselves in the assembler's notation, and what differs or is opaque ([sass.Inst.Opaque]), by mnemonic, the
 // most frequent first.
 func TestLibraries(t *testing.T) {
-	dir := os.Getenv("GPA_SASS_LIBRARIES")
-	if dir == "" || os.Getenv("NVDISASM") == "" {
-		t.Skip("GPA_SASS_LIBRARIES and NVDISASM are not both set")
+	if os.Getenv("NVDISASM") == "" {
+		t.Skip("NVDISASM is not set")
 	}
-	limit, archs := sample(t)
+	libraries, archs := cubintest.OfEnvironment(t), chosen(t)
 	tallies := make(map[sass.Arch]*tally)
 	for _, a := range archs {
 		tallies[a] = &tally{occurrences: make(map[sass.Word]int), differing: make(map[string]int), examples: make(map[string]string)}
 	}
-	err := filepath.WalkDir(dir, func(file string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
-		}
-		return collect(tallies, file, limit)
-	})
+	err := libraries.Visit(archs, func(arch sass.Arch, code []byte) (int, error) { return tallies[arch].collect(code) })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,83 +54,26 @@ func TestLibraries(t *testing.T) {
 	}
 }
 
-// sample returns how many instructions of a file to take, and of which architectures.
-func sample(t *testing.T) (limit int, archs []sass.Arch) {
+// chosen returns the architectures that GPA_SASS_ARCHS names.
+func chosen(t *testing.T) (archs []sass.Arch) {
 	t.Helper()
-	limit = 200_000
-	if s := os.Getenv("GPA_SASS_SAMPLE"); s != "" {
-		n, err := strconv.Atoi(s)
-		if err != nil {
-			t.Fatalf("GPA_SASS_SAMPLE: %v", err)
-		}
-		limit = n
-	}
-	names := os.Getenv("GPA_SASS_ARCHS")
-	if names == "" {
-		names = "70,80,90"
-	}
-	for _, name := range strings.Split(names, ",") {
+	for _, name := range strings.Split(cmp.Or(os.Getenv("GPA_SASS_ARCHS"), "70,80,90"), ",") {
 		n, err := strconv.Atoi(name)
 		if err != nil {
 			t.Fatalf("GPA_SASS_ARCHS: %v", err)
 		}
 		archs = append(archs, sass.Arch(n))
 	}
-	return limit, archs
+	return archs
 }
 
-// collect counts the words in a file's cubins for the architectures of the tallies, cubins from all over the file until there
-// are enough. Files without device code are passed over.
-func collect(tallies map[sass.Arch]*tally, file string, limit int) error {
-	data, err := os.ReadFile(file)
-	if err != nil {
-		return err
+// collect counts the words of a cubin.
+func (l *tally) collect(code []byte) (int, error) {
+	words, err := wordsOf(code)
+	for _, w := range words {
+		l.occurrences[w]++
 	}
-	entries, err := cubin.Entries(data)
-	switch {
-	case errors.Is(err, cubin.ErrNotCubin):
-		return nil
-	case err != nil:
-		return fmt.Errorf("%s: %w", file, err)
-	}
-	for arch, l := range tallies {
-		var of []int
-		for i := range entries {
-			if entries[i].Kind == cubin.CubinEntry && sass.Arch(entries[i].SM) == arch {
-				of = append(of, i)
-			}
-		}
-		taken := 0
-		for _, k := range spread(len(of)) {
-			if taken >= limit {
-				break
-			}
-			code, err := entries[of[k]].Read()
-			if err != nil {
-				return fmt.Errorf("%s: entry %d: %w", file, of[k]+1, err)
-			}
-			words, err := wordsOf(code)
-			if err != nil {
-				return fmt.Errorf("%s: entry %d: %w", file, of[k]+1, err)
-			}
-			for _, w := range words {
-				l.occurrences[w]++
-			}
-			taken += len(words)
-		}
-	}
-	return nil
-}
-
-// spread returns a permutation of 0 … n-1 whose beginnings lie all over the range: the numbers in the order of their
-// binary digits read backwards.
-func spread(n int) []int {
-	order := make([]int, n)
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(bits.Reverse64(uint64(a)), bits.Reverse64(uint64(b))) })
-	return order
+	return len(words), err
 }
 
 // measure compares every distinct word.
