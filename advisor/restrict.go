@@ -120,11 +120,13 @@ func (in *Input) hiddenWithout(s Scope, gone map[blamer.Node]bool) float64 {
 	return sum
 }
 
-// issuedAt adds up the issue cycles of instructions in a scope.
+// issuedAt is the number of samples in which instructions issued whose innermost scope is this one: those in loops in it belong to
+// the matches of these.
 func (in *Input) issuedAt(nodes map[blamer.Node]bool, s Scope) float64 {
 	sum := 0.0
 	for _, n := range sortedKeys(nodes) {
-		if b := in.Block(n); n.Code == s.Code && b != nil && slices.Contains(in.blocksOf(s), b.ID) {
+		own := in.innermost(n)
+		if own.Frame = s.Frame; own == s {
 			sum += in.codes[n.Code].issued[n.Inst]
 		}
 	}
