@@ -35,11 +35,12 @@ extern "C" __global__ void convolve(const float *__restrict__ image, const float
     c[y * width + x] = sum;
 }
 
-// Two elements a thread, then halving in shared memory.
+// Two elements a thread, then halving in shared memory, with a barrier behind the last round too.
 __device__ void halve(float *partial, float *out) {
+    __syncthreads();
     for (int n = blockDim.x / 2; n > 0; n /= 2) {
-        __syncthreads();
         if (threadIdx.x < n) partial[threadIdx.x] += partial[threadIdx.x + n];
+        __syncthreads();
     }
     if (threadIdx.x == 0) out[blockIdx.x] = partial[0];
 }
