@@ -222,7 +222,8 @@ type L2 struct {
 type DRAM struct {
 	Size     Figure // bytes
 	Peak     Figure // bytes a second, by the data sheet
-	Achieved Figure // bytes a second at best
+	Achieved Figure // bytes a second at best, of writes alone
+	Read     Figure // the share of it that reads alone reach
 	Turn     Figure // cycles that a channel loses by a line, or a batch, that is written back among reads
 	// Buffered is for how many cycles a write may wait for its bank without delaying what comes after it.
 	Buffered Figure

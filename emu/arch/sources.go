@@ -137,6 +137,7 @@ func (b board) set(m *Model) *Model {
 	if b.achieved.Source == "" {
 		m.DRAM.Achieved = Figure{b.peak * 0.96e9, "bytes a second", "fitted: 96 % of the peak, as the V100 reaches (" + rrze + ")"}
 	}
+	m.DRAM.Read = Figure{1, "share", "fitted: as writes"}
 	m.DRAM.Turn = b.turn
 	if b.turn.Source == "" {
 		m.DRAM.Turn = Figure{1, "cycles", "fitted: between the A40 and the V100"}

@@ -72,8 +72,7 @@ type Config struct {
 	portPerSector          int64 // ticks that an SM's port is busy with a sector that is stored
 	replyPerSector         int64 // and with one that is loaded
 	l2PerSector            int64 // ticks of all of L2
-	bankPerSector          int64 // ticks that a bank of a DRAM channel is busy with a sector in an open row
-	bankOpening            int64 // and with one of the first line in a row
+	reading, writing       bankTime
 	rowLines               uint64
 	batch                  int64 // cycles that a channel keeps writes while it reads
 	buffered               int64 // cycles that a write may wait for its bank without delaying others
@@ -93,8 +92,6 @@ func NewConfig(m *arch.Model, carveout int, fast bool) *Config {
 	line := m.L1.Line.Int()
 	perCycle := func(bytesPerCycle float64) int64 { return int64(math.Ceil(sectorBytes * tick / bytesPerCycle)) }
 	parts := m.L2.Partitions.Int()
-	sector := sectorBytes * tick * m.Clock.Value * m.DRAM.Channels.Value * m.DRAM.Banks.Value / m.DRAM.Achieved.Value // mean ticks of a bank
-	rows := m.DRAM.Row.Value
 	return &Config{
 		SMs: m.SMs.Int(), Schedulers: m.Limits.Schedulers.Int(), Fast: fast,
 		queueLG: q.LG.Int(), queueMIO: q.MIO.Int(),
@@ -114,12 +111,25 @@ func NewConfig(m *arch.Model, carveout int, fast bool) *Config {
 		partitions: parts, far: m.L2.Far.Cycles(),
 		channels: m.DRAM.Channels.Int(), memoryBanks: m.DRAM.Banks.Int(),
 		slicePerSector: perCycle(m.L2.SliceWidth.Value), portPerSector: perCycle(m.L2.PortWidth.Value), replyPerSector: perCycle(m.L2.ReplyWidth.Value),
-		l2PerSector:   perCycle(m.L2.SliceWidth.Value * m.L2.Slices.Value),
-		bankPerSector: int64(sector * m.DRAM.Open.Value), bankOpening: int64(sector * (rows - (rows-1)*m.DRAM.Open.Value)), rowLines: uint64(rows),
+		l2PerSector: perCycle(m.L2.SliceWidth.Value * m.L2.Slices.Value),
+		reading:     bankTimeOf(m, m.DRAM.Achieved.Value*m.DRAM.Read.Value), writing: bankTimeOf(m, m.DRAM.Achieved.Value), rowLines: uint64(m.DRAM.Row.Value),
 		turn: int64(m.DRAM.Turn.Value * m.DRAM.Banks.Value * tick), spread: m.DRAM.Spread.Cycles(), buffered: m.DRAM.Buffered.Cycles(), batch: m.DRAM.Batch.Cycles(),
 		atomicUnit: int64(m.L2.AtomicUnit.Value * tick), atomicFloat: int64(m.L2.AtomicFloat.Value * tick),
 		tlbPage: uint(math.Log2(m.TLB.Page.Value)), tlbEntries: m.TLB.Entries.Int(), tlbMiss: m.TLB.Miss.Cycles(),
 	}
+}
+
+// A bankTime is for how many ticks a bank of a DRAM channel is busy with a sector.
+type bankTime struct {
+	open    int64 // in an open row
+	opening int64 // of the first line in a row
+}
+
+// bankTimeOf returns the times with which all banks together reach a bandwidth.
+func bankTimeOf(m *arch.Model, bandwidth float64) bankTime {
+	mean := sectorBytes * tick * m.Clock.Value * m.DRAM.Channels.Value * m.DRAM.Banks.Value / bandwidth
+	open, rows := m.DRAM.Open.Value, m.DRAM.Row.Value
+	return bankTime{open: int64(mean * open), opening: int64(mean * (rows - (rows-1)*open))}
 }
 
 // A fillRule says when a sector that has been written in part is read from DRAM.

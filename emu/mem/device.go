@@ -340,7 +340,7 @@ func (d *Device) read(l *sectorState, sectors uint8, part int, set, line uint64,
 		d.channels[d.channelOf(part, set)].read = true
 	}
 	latency := d.cfg.dram + d.cfg.deviation(line)
-	perSector := d.perSector(line)
+	perSector := d.perSector(&d.cfg.reading, line)
 	for i := range l.arrive {
 		if sectors>>i&1 != 0 {
 			l.arrive[i] = c.take(at, perSector) + latency
@@ -371,7 +371,7 @@ func (d *Device) evict(part int, set uint64, old victim, at int64) int64 {
 		d.traffic.DRAMRead += holes
 		sectors += holes
 	}
-	cost := sectors * d.perSector(old.line)
+	cost := sectors * d.perSector(&d.cfg.writing, old.line)
 	if d.cfg.batch > 0 {
 		if n := d.channelOf(part, set); d.channels[n].read {
 			return d.keep(n, c, cost, at)
@@ -411,12 +411,12 @@ func (d *Device) drain(n uint64, at int64) {
 
 // perSector returns the ticks that a bank is busy with a sector of a line. The first line of a row waits for it to be opened;
 // the rows of the banks begin at different lines.
-func (d *Device) perSector(line uint64) int64 {
+func (d *Device) perSector(t *bankTime, line uint64) int64 {
 	slices := uint64(d.cfg.slices)
 	if (line/(slices*uint64(d.cfg.memoryBanks))+scatter(line%slices))%d.cfg.rowLines == 0 {
-		return d.cfg.bankOpening
+		return t.opening
 	}
-	return d.cfg.bankPerSector
+	return t.open
 }
 
 // slice returns the slice of a set.
