@@ -118,7 +118,7 @@ func (in *Input) unitCycles(u Unit) float64 {
 	sms := float64(min(f.SMs, volume(in.Launch.Grid)))
 	switch {
 	case u == DRAM:
-		return in.dramCycles(in.Model.DRAM.Peak.Value)
+		return in.dramCycles(in.Model.DRAM.Peak.Value, in.Model.DRAM.Peak.Value)
 	case u == L2:
 		return in.l2Cycles()
 	case sms <= 0 || f.Extrapolated:
@@ -132,14 +132,14 @@ func (in *Input) unitCycles(u Unit) float64 {
 	return 0
 }
 
-// dramCycles is the number of cycles that DRAM takes at a number of bytes a second for what the launch moves; 0 where the profile does
-// not tell.
-func (in *Input) dramCycles(rate float64) float64 {
+// dramCycles is the number of cycles that DRAM takes at the bytes a second at which it reads and writes for what the launch moves; 0
+// where the profile does not tell.
+func (in *Input) dramCycles(read, write float64) float64 {
 	f := &in.Launch.Facts
-	if rate <= 0 || f.ClockHz <= 0 || f.Extrapolated {
+	if read <= 0 || write <= 0 || f.ClockHz <= 0 || f.Extrapolated {
 		return 0
 	}
-	return float64(f.DRAMReadBytes+f.DRAMWrittenBytes) / rate * f.ClockHz
+	return (float64(f.DRAMReadBytes)/read + float64(f.DRAMWrittenBytes)/write) * f.ClockHz
 }
 
 // l2Cycles is the same for the slices of L2.
@@ -153,5 +153,6 @@ func (in *Input) l2Cycles() float64 {
 
 // memoryCycles is the time of the one of both that takes longer, DRAM at the most that it achieves.
 func (in *Input) memoryCycles() float64 {
-	return max(in.dramCycles(in.Model.DRAM.Achieved.Value), in.l2Cycles())
+	d := &in.Model.DRAM
+	return max(in.dramCycles(d.Achieved.Value*d.Read.Value, d.Achieved.Value), in.l2Cycles())
 }

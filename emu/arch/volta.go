@@ -68,14 +68,14 @@ func v100() *Model {
 	m := board{
 		name: "v100", product: "NVIDIA Tesla V100", paper: voltaPaper, sms: 80, clock: 1380, memory: 16, peak: 898,
 		achieved: Figure{897e9, "bytes a second", rrze + ": write stream"},
-		turn:     Figure{3.4, "cycles", "fitted: scale 809 and triad 788 GB/s, " + rrze},
+		turn:     Figure{3, "cycles", "fitted: scale 809 and triad 788 GB/s, " + rrze},
 		l2:       6 << 10, slices: 64, channels: 32,
 	}.set(volta())
 	m.Clock.Source = "NVIDIA V100 data sheet: maximal clock of the PCIe board; the GPA paper's figure"
 	m.L2.Slices.Source = accelSim + ": 32 channels of two"
-	m.DRAM.Read = Figure{0.9625, "share", "fitted: read stream 824 GB/s at 75 % and 867 GB/s at full occupancy, " + rrze}
-	m.DRAM.Spread = Figure{105, "cycles", "fitted: read and triad streams at low occupancy, " + rrze}
-	m.DRAM.Open = Figure{0.5, "mean times", "fitted: streams between little and full occupancy, " + rrze}
+	m.DRAM.Read = Figure{0.95, "share", "fitted: read stream 824 GB/s at 75 % and 867 GB/s at full occupancy, " + rrze}
+	m.DRAM.Spread = Figure{125, "cycles", "fitted: read and triad streams at low occupancy, " + rrze}
+	m.DRAM.Open = Figure{0.54, "mean times", "fitted: streams between little and full occupancy, " + rrze}
 	m.DRAM.Channels.Source = accelSim
 	m.DRAM.Peak.Source = "NVIDIA V100 data sheet: HBM2, 4096 bits at 877 MHz"
 	return m

@@ -16,13 +16,9 @@ var published = []struct {
 	share float64
 }{{"v100", 0.05}, {"titanv", 0.1}, {"a100", 0.1}, {"a40", 0.1}, {"l40", 0.1}, {"gh200", 0.1}, {"h100pcie", 0.1}, {"h200", 0.1}}
 
-// further are the measurements that the emulated GPU is further from than the others, and how far: streams of the V100 below full
-// occupancy and the read stream of the GH200 at full, where DRAM delivers too much when it begins to be full, and buffers that fill more than half of an L2 of two partitions,
-// whose bandwidth falls later and steeper on hardware.
+// further are the measurements that the emulated GPU is further from than the others, and how far: the read stream of the GH200 at full
+// occupancy, and buffers that fill more than half of an L2 of two partitions, whose bandwidth falls later and steeper on hardware.
 var further = map[string]float64{
-	"v100 stream triad 96x1":   0.06,
-	"v100 stream read 768x2":   0.08,
-	"v100 stream scale 768x2":  0.06,
 	"gh200 stream read 1024x2": 0.13,
 
 	"a100 l2 25600":     0.16,

@@ -113,7 +113,11 @@ func TestStreams(t *testing.T) {
 	for _, m := range []Measurement{
 		{Benchmark: "stream read", Parameter: "64x1", Value: 70, Unit: "GB/s"},
 		{Benchmark: "stream read", Parameter: "128x2", Value: 263, Unit: "GB/s"},
+		{Benchmark: "stream read", Parameter: "768x2", Value: 824, Unit: "GB/s"},
 		{Benchmark: "stream read", Parameter: "1024x2", Value: 867, Unit: "GB/s"},
+		{Benchmark: "stream scale", Parameter: "128x2", Value: 426, Unit: "GB/s"},
+		{Benchmark: "stream scale", Parameter: "768x2", Value: 801, Unit: "GB/s"},
+		{Benchmark: "stream scale", Parameter: "1024x2", Value: 809, Unit: "GB/s"},
 		{Benchmark: "stream triad", Parameter: "1024x2", Value: 788, Unit: "GB/s"},
 	} {
 		t.Run(m.Benchmark+" "+m.Parameter, func(t *testing.T) {
