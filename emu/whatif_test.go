@@ -49,7 +49,7 @@ func TestWhatIf(t *testing.T) {
 		least float64
 	}{
 		{"load is gone", nil, suppose(ldg, Gone), 1.3},
-		{"load is coalesced", nil, suppose(ldg, Coalesced), 1.1},
+		{"load is coalesced", nil, suppose(ldg, Coalesced), 1.08},
 		{"load finds its value in the constant cache", nil, suppose(ldg, Constant), 1.3},
 		{"load is shared by rounds", nil, &WhatIf{Rounds: map[InstAt]float64{at(ldg): 4}}, 1.2},
 		{"no bank conflicts", noLoad, &WhatIf{Suppositions: map[InstAt]Supposition{at(ldg): Gone, at(lds): ConflictFree}}, 1.1},
