@@ -22,7 +22,9 @@ func ada() *Model {
 	l := &m.Latencies
 	l.L1 = Figure{32, "cycles", rrzeL40 + ": 34.0 with 64 bits"}
 	l.L2 = Figure{273.6, "cycles", rrzeL40}
-	l.DRAM = Figure{622, "cycles", rrzeL40}
+	l.DRAM = Figure{614, "cycles", rrzeL40 + ": 624.9 beyond the first level of the TLB"}
+	m.TLB.FirstEntries.Source = "one latency up to 32 MiB, " + rrzeL40
+	m.TLB.FirstMiss = Figure{10.7, "cycles", "fitted: 273.6 cycles up to 32 MiB, 280.4 at 90 MB, " + rrzeL40}
 	l.Global = Figure{306, "cycles", "fitted: as much more than L2 as on the V100"}
 	m.Bounds = laterBounds(m, takenV100)
 	return m

@@ -42,7 +42,9 @@ func ampere() *Model {
 	l.L1 = Figure{31, "cycles", rrzeA100 + ": 33.0 with 64 bits"}
 	l.Shared = Figure{23, "cycles", "Abdelkhalik et al., Demystifying the Nvidia Ampere Architecture (2022)"}
 	l.L2 = Figure{205.5, "cycles", rrzeA100 + ": in the near partition"}
-	l.DRAM = Figure{532, "cycles", rrzeA100 + ": 552 of both partitions"}
+	l.DRAM = Figure{522, "cycles", rrzeA100 + ": 552 of both partitions, beyond the first level of the TLB"}
+	m.TLB.FirstEntries.Source = takenV100
+	m.TLB.FirstMiss = Figure{9.8, "cycles", "fitted: 550.8 cycles at 204 MB, 552.4 at 1.7 GB, " + rrzeA100}
 	l.Global = Figure{238, "cycles", "fitted: as much more than L2 as on the V100"}
 	m.Bounds = laterBounds(m, takenV100)
 	return m
@@ -101,7 +103,9 @@ func ga102() *Model {
 	l.L1 = Figure{31, "cycles", rrzeA40 + ": 33.0 with 64 bits; 32 with 32 bits in " + huerta + ", table 2"}
 	l.Shared = Figure{24, "cycles", huerta + ", table 2"}
 	l.L2 = Figure{250, "cycles", rrzeA40}
-	l.DRAM = Figure{551, "cycles", rrzeA40 + ": 547 to 557"}
+	l.DRAM = Figure{546.7, "cycles", rrzeA40 + ": up to 32 MiB"}
+	m.TLB.FirstEntries.Source = "one latency up to 32 MiB, " + rrzeA40
+	m.TLB.FirstMiss = Figure{9.8, "cycles", "fitted: 546.7 cycles up to 32 MiB, 556.5 at 1.7 GB, " + rrzeA40}
 	l.Global = Figure{282, "cycles", "fitted: as much more than L2 as on the V100"}
 	m.Bounds = laterBounds(m, takenV100)
 	return m

@@ -29,6 +29,7 @@ func hopper() *Model {
 	l.L1 = Figure{30, "cycles", rrzeGH200 + ": 32.0 with 64 bits"}
 	l.Shared = Figure{29, "cycles", "mt4g, H100: 29.9; 28.6 elsewhere"}
 	l.L2 = Figure{280.4, "cycles", rrzeGH200 + ": in the near partition"}
+	m.TLB.FirstMiss = Figure{0, "cycles", "fitted: not told apart from the partitions of L2, " + rrzeGH200}
 	l.DRAM = Figure{655, "cycles", rrzeGH200 + ": 611 to 689"}
 	l.Global = Figure{312, "cycles", "fitted: as much more than L2 as on the V100"}
 	l.StoreDrain = Figure{64, "cycles", "fitted: write stream from 12 to 31 % occupancy, " + rrzeGH200}

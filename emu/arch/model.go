@@ -246,6 +246,10 @@ type TLB struct {
 	Page    Figure // bytes
 	Entries Figure // pages that the last level holds
 	Miss    Figure // cycles more of an access whose page is not held
+
+	// FirstEntries is the number of pages that the first level of an SM holds, FirstMiss what an access that misses it and finds its
+	// page in the last level takes more.
+	FirstEntries, FirstMiss Figure
 }
 
 // Constant is the constant caches of an SM.

@@ -46,6 +46,7 @@ func turing() *Model {
 	l.Shared = Figure{23, "cycles", rrzeTur}
 	l.L2 = Figure{236, "cycles", rrzeTur}
 	l.DRAM = Figure{490, "cycles", "mt4g, RTX 2080 Ti and T1000: 484 to 496"}
+	m.TLB.FirstEntries.Source, m.TLB.FirstMiss.Source = takenV100, takenV100
 	l.Global = Figure{268, "cycles", "fitted: as much more than L2 as on the V100"}
 	m.Bounds = laterBounds(m, takenV100)
 	return m

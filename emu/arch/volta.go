@@ -44,6 +44,9 @@ func volta() *Model {
 			Page:    Figure{2 << 20, "bytes", jia},
 			Entries: Figure{4096, "pages", jia + ": coverage of about 8 GiB"},
 			Miss:    Figure{600, "cycles", jia + ": a load that misses takes 1029 cycles"},
+
+			FirstEntries: Figure{16, "pages", jia + ": coverage of about 32 MiB; the latency is one up to 32 MiB and rises beyond, " + rrze},
+			FirstMiss:    Figure{8.7, "cycles", "fitted: 425.4 cycles from 8 to 32 MiB, 434.1 at 2 GB, " + rrze},
 		},
 		Constant: voltaConstant(),
 		Fetch: Fetch{
@@ -74,7 +77,7 @@ func v100() *Model {
 	m.Clock.Source = "NVIDIA V100 data sheet: maximal clock of the PCIe board; the GPA paper's figure"
 	m.L2.Slices.Source = accelSim + ": 32 channels of two"
 	m.DRAM.Read = Figure{0.95, "share", "fitted: read stream 824 GB/s at 75 % and 867 GB/s at full occupancy, " + rrze}
-	m.DRAM.Spread = Figure{115, "cycles", "fitted: read and triad streams at low occupancy, " + rrze}
+	m.DRAM.Spread = Figure{120, "cycles", "fitted: read and triad streams at low occupancy, " + rrze}
 	m.DRAM.Open = Figure{0.49, "mean times", "fitted: streams between little and full occupancy, " + rrze}
 	m.DRAM.Channels.Source = accelSim
 	m.DRAM.Peak.Source = "NVIDIA V100 data sheet: HBM2, 4096 bits at 877 MHz"
@@ -167,7 +170,7 @@ func voltaLatencies() Latencies {
 		L1:            Figure{28, "cycles", jia + "; 27.9 in " + rrze},
 		L2:            Figure{212, "cycles", rrze + ": 212.1, and the tuner of Accel-Sim"},
 		Global:        Figure{244, "cycles", ubench + ": atomic_add_lat 243.6"},
-		DRAM:          Figure{429, "cycles", rrze + ": 425 to 434"},
+		DRAM:          Figure{425.4, "cycles", rrze + ": from 8 to 32 MiB"},
 		Wider:         Figure{0, "cycles", "28 cycles with 32 bits, " + jia + ", and with 64 bits, " + rrze},
 		SharedWider:   Figure{1, "cycles", huerta + ", table 2: LDS of 128 bits takes 2 more"},
 		StoreData:     Figure{3, "cycles", huerta + ", table 2: WAR latency of STG and STS"},

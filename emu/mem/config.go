@@ -83,6 +83,8 @@ type Config struct {
 	tlbPage                uint
 	tlbEntries             int
 	tlbMiss                int64
+	firstEntries           int // of the TLB of an SM
+	firstMiss              int64
 }
 
 // NewConfig derives the figures from a model for SMs whose shared memory takes carveout bytes of the unified memory.
@@ -116,6 +118,7 @@ func NewConfig(m *arch.Model, carveout int, fast bool) *Config {
 		turn: int64(m.DRAM.Turn.Value * m.DRAM.Banks.Value * tick), spread: m.DRAM.Spread.Cycles(), buffered: m.DRAM.Buffered.Cycles(), batch: m.DRAM.Batch.Cycles(),
 		atomicUnit: int64(m.L2.AtomicUnit.Value * tick), atomicFloat: int64(m.L2.AtomicFloat.Value * tick),
 		tlbPage: uint(math.Log2(m.TLB.Page.Value)), tlbEntries: m.TLB.Entries.Int(), tlbMiss: m.TLB.Miss.Cycles(),
+		firstEntries: m.TLB.FirstEntries.Int(), firstMiss: m.TLB.FirstMiss.Cycles(),
 	}
 }
 

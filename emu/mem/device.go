@@ -12,7 +12,8 @@ type Device struct {
 	banks    []bank    // of DRAM, by channel
 	channels []channel // of DRAM
 	whole    port      // all of L2, where the timing is fast
-	tlb      *tlb
+	first    []tlb     // of the TLB, by SM
+	last     *tlb
 
 	traffic Traffic
 
@@ -73,7 +74,7 @@ type channel struct {
 // NewDevice returns a device with empty caches.
 func NewDevice(cfg *Config) *Device {
 	d := &Device{
-		cfg: cfg, parts: make([]partition, cfg.partitions), banks: make([]bank, cfg.channels*cfg.memoryBanks), tlb: newTLB(cfg),
+		cfg: cfg, parts: make([]partition, cfg.partitions), banks: make([]bank, cfg.channels*cfg.memoryBanks), first: newFirstTLBs(cfg), last: newLastTLB(cfg),
 		channels: make([]channel, cfg.channels),
 	}
 	d.stagger()
@@ -107,8 +108,10 @@ func (d *Device) Restart(cfg *Config, warm bool) {
 	}
 	if !warm {
 		clear(d.channels)
-		d.tlb.clear()
-		d.tlb.last = Never
+		for i := range d.first {
+			d.first[i].forget()
+		}
+		d.last.forget()
 	}
 	d.stagger()
 }
@@ -174,7 +177,7 @@ func (d *Device) serve(r *request) {
 	d.traffic.L2 += n
 	way := cfg.l2Hit / 2
 	arrive := r.at + way
-	translated := d.tlb.delay(r.line) // added in the end, as the way between partitions, see copied
+	translated := d.translate(r) // added in the end, as the way between partitions, see copied
 	if cfg.Fast {
 		r.done = d.whole.take(arrive, n*cfg.l2PerSector) + translated
 		if r.kind != Write {
