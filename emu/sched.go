@@ -53,12 +53,14 @@ type subcore struct {
 	inLine  uint64 // where inTurn: which have found the queue for local and global memory full
 	inTurn  bool
 
-	at    int64 // nothing issues before this cycle
-	held  int64 // the dispatcher holds back what issues before this cycle
-	pipes [arch.NumPipes]int64
-	ports registerPorts
-	last  *resident
-	ack   int64 // cycles from the arrival of a store in L2 to its acknowledgement
+	at   int64 // nothing issues before this cycle
+	held int64 // the dispatcher holds back what issues before this cycle
+
+	operand int64 // cycles that the scheduler waits for the constant operand of a warp that it has chosen
+	pipes   [arch.NumPipes]int64
+	ports   registerPorts
+	last    *resident
+	ack     int64 // cycles from the arrival of a store in L2 to its acknowledgement
 
 	// What issued last, for samples of that cycle.
 	issuedAt   int64
@@ -108,10 +110,24 @@ func (s *subcore) pick(t int64) (*resident, int64) {
 	if candidates == 0 {
 		return nil, next
 	}
+	v := s.warps[bits.Len64(candidates)-1]
 	if s.last != nil && candidates>>s.last.place&1 != 0 {
-		return s.last, t
+		v = s.last
 	}
-	return s.warps[bits.Len64(candidates)-1], t
+	if v.constant > t {
+		return nil, s.miss(v, t)
+	}
+	return v, t
+}
+
+// miss takes back a warp that was chosen in cycle t, as its constant operand is not there, and returns when the scheduler turns to
+// another one (Huerta et al., section 5.1).
+func (s *subcore) miss(v *resident, t int64) int64 {
+	s.unlist(v)
+	v.awaited, v.ready = true, v.constant
+	s.wake = min(s.wake, v.ready)
+	s.held = min(v.constant, t+s.operand)
+	return s.held
 }
 
 // first returns the place of the warp whose turn it is: of the oldest block the one that has been ready for longest, of

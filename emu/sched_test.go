@@ -134,6 +134,33 @@ func TestPick(t *testing.T) {
 	}
 }
 
+// TestMissingOperand holds that the scheduler waits with a warp whose constant operand is missing, four cycles at most, and then turns to
+// another until the operand is there (Huerta et al., section 5.1).
+func TestMissingOperand(t *testing.T) {
+	for _, tt := range []struct {
+		constant int64 // cycle in which the operand of the youngest comes
+		picked   []int // by cycle from 10 on: place of the warp, -1 for none
+	}{
+		{10, []int{1}},
+		{12, []int{-1, -1, 1}},
+		{17, []int{-1, -1, -1, -1, 0, 0, 0, 1}},
+		{mem.Never, []int{-1, -1, -1, -1, 0, 0, 0, 0}},
+	} {
+		s := newTestCore(5, 5)
+		s.operand = 4
+		s.warps[1].constant = tt.constant
+		for i, want := range tt.picked {
+			got := -1
+			if v, _ := s.pick(10 + int64(i)); v != nil {
+				got = int(v.place)
+			}
+			if got != want {
+				t.Errorf("operand in cycle %d: warp %d issues in cycle %d, want %d", tt.constant, got, 10+i, want)
+			}
+		}
+	}
+}
+
 // TestPickInTurn holds that warps which have found the queue for global memory full enter it, where the model says so, by the age
 // of their blocks and then in the order in which they came, and that those which came after that wait behind them.
 func TestPickInTurn(t *testing.T) {

@@ -28,7 +28,7 @@ type resident struct {
 	branch    int64 // the target of a branch is known, or the threads that BSYNC joins
 	refetched int64 // the instruction at the target has come from the L0 cache
 	fetched   int64 // the next instruction is in the instruction buffer
-	constant  int64 // its constant operand is in the first-level cache
+	constant  int64 // its constant operand is in the first-level cache; ready counts it once the scheduler has found it missing
 	blocked   int64 // barrier, memory barrier, sleep, drain or launch; why says which
 
 	resolving  int64 // of the cycles up to branch, the first that samples show as branch_resolving
@@ -36,6 +36,7 @@ type resident struct {
 	yielded    bool  // stalled is a yield's doing
 	line       int64 // code line that holds the next instruction
 	constLine  int64 // constant line that it waits for
+	awaited    bool  // the scheduler has found its constant operand missing
 	hidden     uint8 // counters whose last increment the next instruction does not see yet
 	hiddenDone [numCounters]int64
 
@@ -97,7 +98,7 @@ func newSM(r *timedRun, id int) *sm {
 	for i := range cores {
 		c := &cores[i]
 		s.cores = append(s.cores, c)
-		*c = subcore{id: i, path: s.path, at: mem.Never, wake: mem.Never, issuedAt: -1, ack: r.memory.Ack(), ports: newRegisterPorts(r.model), inTurn: r.model.Queues.InTurn.Value > 0}
+		*c = subcore{id: i, path: s.path, at: mem.Never, wake: mem.Never, issuedAt: -1, ack: r.memory.Ack(), ports: newRegisterPorts(r.model), operand: r.model.Issue.Operand.Cycles(), inTurn: r.model.Queues.InTurn.Value > 0}
 	}
 	return s
 }
@@ -261,7 +262,7 @@ func (s *sm) fetch(v *resident, t int64) {
 // operand looks up the constant operand of the next instruction.
 func (s *sm) operand(v *resident, t int64) {
 	tm := &v.next.t
-	v.constant = 0
+	v.constant, v.awaited = 0, false
 	if !tm.imm {
 		return
 	}
@@ -272,7 +273,10 @@ func (s *sm) operand(v *resident, t int64) {
 
 // settle works out when the warp is ready.
 func (v *resident) settle() {
-	r := max(v.stalled, v.branch, v.refetched, v.fetched, v.constant, v.blocked)
+	r := max(v.stalled, v.branch, v.refetched, v.fetched, v.blocked)
+	if v.awaited {
+		r = max(r, v.constant)
+	}
 	tm := &v.next.t
 	for m := tm.wait; m != 0; m &= m - 1 {
 		r = max(r, v.clear(bits.TrailingZeros8(m)))

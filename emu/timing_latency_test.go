@@ -92,6 +92,7 @@ const loadPointer = `
 func evenDRAM(t *testing.T) *arch.Model {
 	m := testModel(t)
 	m.DRAM.Spread.Value = 0
+	m.TLB.FirstMiss.Value = 0
 	return m
 }
 
@@ -176,6 +177,21 @@ func TestDepbar(t *testing.T) {
 	// The address unit takes an instruction every 4 cycles; the loads are 2 apart.
 	if got := tr.at(t, 8) - tr.at(t, 5); got != m.Latencies.DRAM.Cycles()+2 {
 		t.Errorf("the second load is waited for %d cycles, want 2 more than %g", got, m.Latencies.DRAM.Value)
+	}
+}
+
+// TestDepbarStall holds that a DEPBAR with a stall count under four is not waited at (Huerta et al., section 4).
+func TestDepbarStall(t *testing.T) {
+	for stall, waits := range map[string]bool{"S02": false, "S03": false, "S04": true} {
+		p := timedProgram{model: evenDRAM(t), buffers: [][]uint32{make([]uint32, 64)}, text: loadPointer + `
+			[B------:R-:W1:-:S02] LDG.E.SYS R5, [R2]
+			[B------:R-:W-:-:` + stall + `] DEPBAR.LE SB1, 0x0
+			[B------:R-:W-:-:S04] IADD3 R10, R11, R12, RZ
+			[B------:R-:W-:Y:S05] EXIT`}
+		tr, _ := p.traced(t)
+		if got := tr.at(t, 4) - tr.at(t, 2); (got >= p.model.Latencies.DRAM.Cycles()) != waits {
+			t.Errorf("%s: what follows DEPBAR issues %d cycles after the load", stall, got)
+		}
 	}
 }
 

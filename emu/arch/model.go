@@ -115,6 +115,11 @@ type Issue struct {
 	Exit                       Figure // from the issue of EXIT to the end of the warp where it has no stores to wait for
 	Barrier                    Figure // from the last arrival at a CTA barrier to the next issue of the waiting warps
 	Yield                      Figure // cycles that a warp cannot issue after an instruction with the yield bit, at least
+	// Depbar is the least stall count of a DEPBAR that is waited at: what follows one with less does not see it.
+	Depbar Figure
+	// Operand is how long a scheduler waits with an instruction that it has chosen, and whose constant operand misses the first level,
+	// before it turns to another warp.
+	Operand Figure
 }
 
 // Latencies are cycles from the issue of an instruction to the first issue of one that waits for its dependence counter.

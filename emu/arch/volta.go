@@ -123,6 +123,8 @@ func voltaIssue() Issue {
 		BankPorts:      Figure{2, "registers a cycle", jia + ": 64-bit banks, only three operands in one bank conflict"},
 		Window:         Figure{1, "cycles", "fitted: three operands in one bank cost one cycle, " + jia},
 		StallZeroYield: Figure{45, "cycles", huerta + ", section 4"},
+		Depbar:         Figure{4, "cycles", huerta + ", section 4"},
+		Operand:        Figure{4, "cycles", huerta + ", section 5.1"},
 		Branch:         Figure{7, "cycles", "fitted: samples of wait and branch_resolving for each taken branch" + miniWeather},
 		Refetch:        Figure{3, "cycles", "fitted: 2.4 to 3.1 samples of no_instructions at the target for each taken branch" + miniWeather},
 		Resolving:      Figure{3, "cycles", "fitted: 3.0 to 3.2 samples of branch_resolving for each taken branch" + miniWeather},
