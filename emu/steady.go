@@ -28,6 +28,7 @@ const DefaultExtrapolation = 1 << 23
 const (
 	steadyWaves = 8
 	steadyRange = 0.05
+	lastRange   = 0.5 // of a wave, by which the end of the launch may differ
 	wavesLeft   = 2
 )
 
@@ -135,7 +136,7 @@ func (r *launchRun) runRest(ctx context.Context) error {
 
 // extrapolate adds to a result what the blocks that were not timed would have taken. What may be wrong with it is the rate, as
 // far as the steady waves differ, that the rest executes another mix of instructions, and that the last wave is another one than
-// that of the whole launch: it may differ as steady waves may.
+// that of the whole launch: its blocks begin at other times, which may bring half a wave.
 func (r *launchRun) extrapolate(out *Result) {
 	rest := r.timed.rest
 	if rest == nil {
@@ -152,7 +153,7 @@ func (r *launchRun) extrapolate(out *Result) {
 		*n = int64(float64(*n) * all)
 	}
 	out.TimedBlocks = rest.first
-	out.ErrorBound = (float64(extra)*(rest.spread+rest.other) + rest.wave*steadyRange) / float64(out.Cycles)
+	out.ErrorBound = (float64(extra)*(rest.spread+rest.other) + rest.wave*lastRange) / float64(out.Cycles)
 }
 
 // mixDistance returns the sum, over the ops, of how much their part of all executions differs between the counts up to some

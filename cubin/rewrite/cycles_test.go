@@ -39,7 +39,7 @@ func executeCycles(tb testing.TB, f *launch.File, module *cubin.File) int64 {
 }
 
 // TestReorderCycles holds that a new order is worth having: the repository's kernels take fewer cycles together, and none
-// takes 1 % more. go test ./cubin/rewrite -run ReorderCycles -v prints them.
+// takes 2 % more. go test ./cubin/rewrite -run ReorderCycles -v prints them.
 func TestReorderCycles(t *testing.T) {
 	var before, after int64
 	for _, name := range launchFiles(t) {
@@ -57,7 +57,7 @@ func TestReorderCycles(t *testing.T) {
 		kernel := filepath.Base(filepath.Dir(name))
 		b, a := executeCycles(t, f, module), executeCycles(t, f, r.File)
 		t.Logf("%-18s %6d cycles, then %6d: %.3f", kernel, b, a, float64(a)/float64(b))
-		if a*100 > b*101 {
+		if a*100 > b*102 {
 			t.Errorf("%s: %d cycles become %d", kernel, b, a)
 		}
 		before, after = before+b, after+a

