@@ -194,7 +194,7 @@ func (h *hardware) ratio(t *testing.T, change func(*arch.Model, float64)) float6
 // ratioBy returns the same for one amount.
 func (h *hardware) ratioBy(t *testing.T, change func(*arch.Model, float64), parts float64) float64 {
 	t.Helper()
-	const phase = 1 // of a loop of the memory path, whose turn a later access may meet
+	const phase = 4 // cycles in which an address unit takes its next access, whose turn a later one may meet
 	c, n := h.run(t, func(m *arch.Model) { change(m, parts) })
 	if n != h.instructions {
 		return 1
