@@ -242,12 +242,12 @@ func (a *analysis) followPredicate(c *countedLoop, exit blockEdge) {
 	for _, g := range c.Blocks {
 		last := a.graph.Blocks[g].Last
 		b, other := int(a.block[last]), a.code.Insts[last].Guard
-		if len(a.blocks[b].Succs) != 2 || a.loopOf(b) != c.Loop || other.Reg != guard.Reg || other.Uniform != guard.Uniform || !a.graph.Dominates(set, last) {
-			continue
-		}
 		way := leaves
 		if other.Neg != guard.Neg {
-			way = 1 - way
+			way, other.Neg = 1-way, guard.Neg
+		}
+		if other != guard || len(a.blocks[b].Succs) != 2 || a.loopOf(b) != c.Loop || !a.graph.Dominates(set, last) {
+			continue
 		}
 		c.deciders[b] = a.blocks[b].Succs[way]
 	}

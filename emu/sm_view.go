@@ -18,10 +18,11 @@ type symptom struct {
 // holds. NVIDIA has not published the order. That a running stall count goes before everything that the instruction
 // waits for is measured: wait samples of an instruction are those of the stall count before it whether or not it waits
 // for a dependence counter or, behind BAR, for other warps too. Behind EXIT the stall count and branch_resolving come
-// before drain. Behind a taken branch they show wait until it is looked at, in spite of a lower stall count, then branch_resolving,
-// whatever the stall count is, then no_instructions. A warp that has just been launched shows no_instructions at its first instruction: all of its 149 samples
-// there that are not of an issue, in a report of a kernel of one store a thread on a T4. The rest follows the way of an
-// instruction: fetched, decoded with its constant, dependences, queue or pipe, dispatch.
+// before drain. Behind a taken branch they show wait until it is looked at, in spite of a lower stall count, then
+// branch_resolving, whatever the stall count is, then no_instructions. A warp that has just been launched shows
+// no_instructions at its first instruction: all of its 149 samples there that are not of an issue, in a report of a kernel
+// of one store a thread on a T4. The rest follows the way of an instruction: fetched, decoded with its constant,
+// dependences, queue or pipe, dispatch.
 var symptoms = [...]symptom{
 	{stall.Wait, func(v *resident, t int64) bool { return v.ended && t < min(v.stalled, v.branch) }},
 	{stall.BranchResolving, func(v *resident, t int64) bool { return v.ended && t < v.branch }},

@@ -146,8 +146,6 @@ func (t *timing) route(in *sass.Inst) {
 		t.syncs = in.Op == sass.BSYNC
 	case pathControl:
 		switch in.Op {
-		case sass.DEPBAR:
-			t.threshold(in)
 		case sass.LDGDEPBAR:
 			t.l1tex, t.closes = true, true
 		case sass.CCTL:
@@ -159,8 +157,8 @@ func (t *timing) route(in *sass.Inst) {
 // onModel corrects the route for what is special of a GPU.
 func (t *timing) onModel(in *sass.Inst, m *arch.Model) {
 	switch {
-	case t.depbar >= 0 && t.stall < m.Issue.Depbar.Cycles():
-		t.depbar, t.wait = -1, in.Control.WaitMask
+	case in.Op == sass.DEPBAR && t.stall >= m.Issue.Depbar.Cycles():
+		t.threshold(in)
 	case t.pipe == arch.FMA && (in.Op == sass.IMAD || in.Op == sass.IDP) && m.Pipes[arch.FMAHeavy].Interval.Value > 0:
 		t.pipe = arch.FMAHeavy
 	case m.Pipes[t.pipe].Shared && (t.path == pathPipe || t.path == pathCounted):

@@ -90,7 +90,7 @@ func gh200() *Model {
 		name: "gh200", product: "NVIDIA GH200 96GB", paper: "NVIDIA GH200 data sheet", sms: 132, clock: 1980, memory: 96, peak: 4023,
 		achieved: Figure{3940e9, "bytes a second", rrzeGH200 + ": write stream"},
 		l2:       60 << 10, slices: 96, channels: 96,
-		sliceWidth: Figure{51.6, "bytes a cycle", "fitted: taken over from the H200"},
+		sliceWidth: Figure{51.6, "bytes a cycle", "fitted: 9800 GB/s of the H200, " + rrzeH200},
 	}.setSix()
 }
 

@@ -436,17 +436,20 @@ func (p *partition) forget(line uint64) {
 // bank returns the bank of DRAM that holds a line of a set: a bank of the channel behind the set's slice. As many lines in
 // a row as L2 has sets are spread evenly over all banks.
 func (d *Device) bank(part int, set, line uint64) *bank {
-	slices := uint64(d.cfg.slices)
-	slice := uint64(part)*slices + set%slices
-	banks := uint64(d.cfg.memoryBanks)
+	slices, banks := uint64(d.cfg.slices), uint64(d.cfg.memoryBanks)
 	window := line / uint64(d.cfg.l2Sets)
-	return &d.banks[d.channelOf(part, set)*banks+(set/slices+scatter(window*slices+slice))%banks]
+	return &d.banks[d.channelOf(part, set)*banks+(set/slices+scatter(window*slices+d.sliceOf(part, set)))%banks]
+}
+
+// sliceOf returns the number of the slice of a set among those of all partitions.
+func (d *Device) sliceOf(part int, set uint64) uint64 {
+	slices := uint64(d.cfg.slices)
+	return uint64(part)*slices + set%slices
 }
 
 // channelOf returns the number of the channel of DRAM behind the slice of a set.
 func (d *Device) channelOf(part int, set uint64) uint64 {
-	slices := uint64(d.cfg.slices)
-	return (uint64(part)*slices + set%slices) * uint64(d.cfg.channels) / (slices * uint64(len(d.parts)))
+	return d.sliceOf(part, set) * uint64(d.cfg.channels) / uint64(d.cfg.slices*len(d.parts))
 }
 
 // scatter hashes a line number.
