@@ -2,6 +2,7 @@ package emu
 
 import (
 	"gpa/cubin"
+	"gpa/cubin/sass"
 	"gpa/emu/arch"
 	"gpa/emu/stall"
 )
@@ -55,11 +56,13 @@ type SMView interface {
 	Warp(scheduler, i int) WarpState
 }
 
-// A WarpState is what a sample records of a warp: the instruction that it issues or will issue next and why it does not
-// issue it in this cycle.
+// A WarpState is what a sample records of a warp: the instruction that it will issue next and why it does not
+// issue it in this cycle. In the cycle in which a warp issues that is the one behind what it issues already, and so it is behind a
+// branch until its target is looked up, and behind EXIT, although the warp never comes there: Nsight Compute shows it so on V100, T4,
+// GTX 1660 Super and RTX 3060. First instructions of kernels are never sampled as selected, those behind EXIT are.
 type WarpState struct {
 	Code   int    // index in the module's Codes
-	PC     uint64 // offset in that section
+	PC     uint64 // offset in that section, the last instruction's where it would be behind
 	Reason stall.Reason
 	// HasProducer says that the warp waits for the result of one instruction, the one named by ProducerCode and
 	// ProducerPC: of all that it waits for, the last to complete.
@@ -67,3 +70,6 @@ type WarpState struct {
 	ProducerCode int
 	ProducerPC   uint64
 }
+
+// IssuedPC returns the pc of what a selected warp issues.
+func (w WarpState) IssuedPC() uint64 { return max(w.PC, sass.InstSize) - sass.InstSize }

@@ -20,6 +20,8 @@ type op struct {
 	index int32 // in the program
 	code  int32 // index in the module's Codes
 
+	following uint64 // pc of the instruction behind, its own where there is none
+
 	guard    uint8 // predicate register
 	guardNot bool
 	ordered  bool // must see what all others have stored, see crew.go

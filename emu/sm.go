@@ -32,6 +32,8 @@ type resident struct {
 	blocked   int64 // barrier, memory barrier, sleep, drain or launch; why says which
 
 	resolving  int64 // of the cycles up to branch, the first that samples show as branch_resolving
+	turns      int64 // of these cycles, the first in which samples show the target; before they show the pc behind turn
+	turn       *op   // the last instruction that turned the warp elsewhere
 	why        stall.Reason
 	yielded    bool  // stalled is a yield's doing
 	line       int64 // code line that holds the next instruction

@@ -8,7 +8,7 @@ import (
 // follow works out what an instruction that has been executed in cycle t means for the warp and its block: what comes
 // next, and what the warp waits for before it.
 func (s *sm) follow(v *resident, o *op, t int64) error {
-	v.branch, v.refetched, v.blocked = 0, 0, 0
+	v.branch, v.refetched, v.blocked, v.turns = 0, 0, 0, 0
 	if o.t.invalidates {
 		s.path.Invalidate()
 	}
@@ -67,6 +67,7 @@ func (s *sm) redirect(v *resident, o *op, jumps bool, t int64) {
 	}
 	v.resolving = t + l.branch - l.resolving
 	if jumps {
+		v.turns, v.turn = v.branch-l.resolving, o
 		v.refetched = v.branch + l.refetch
 	}
 }

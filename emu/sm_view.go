@@ -124,13 +124,13 @@ func (v *resident) producer(t int64) (o *op, open bool) {
 func (v *resident) state(t int64) (w WarpState, open bool) {
 	c := v.core
 	if c.issuedAt == t && c.last == v {
-		return c.issued.state(stall.Selected), false
+		return c.issued.behind(stall.Selected), false
 	}
 	for i := range symptoms {
 		if !symptoms[i].holds(v, t) {
 			continue
 		}
-		w = v.next.state(symptoms[i].reason)
+		w = v.shownAt(t, symptoms[i].reason)
 		if r := w.Reason; r == stall.LongScoreboard || r == stall.ShortScoreboard {
 			var o *op
 			o, open = v.producer(t)
@@ -141,9 +141,26 @@ func (v *resident) state(t int64) (w WarpState, open bool) {
 	return w, false
 }
 
+// shownAt returns a warp's state in cycle t at the pc that a sample shows: that of the instruction that it issues next, but for warps
+// whose next pc is not known yet or that have none. Those are shown behind the instruction that they issued last.
+func (v *resident) shownAt(t int64, r stall.Reason) WarpState {
+	switch {
+	case v.ended:
+		return v.next.behind(r)
+	case t < v.turns:
+		return v.turn.behind(r)
+	}
+	return v.next.state(r)
+}
+
 // state returns a warp's state at the instruction.
 func (o *op) state(r stall.Reason) WarpState {
 	return WarpState{Code: int(o.code), PC: o.inst.PC, Reason: r}
+}
+
+// behind returns a warp's state at the pc behind the instruction, or at its own where that is the end of the code.
+func (o *op) behind(r stall.Reason) WarpState {
+	return WarpState{Code: int(o.code), PC: o.following, Reason: r}
 }
 
 func (w *WarpState) produced(o *op) {

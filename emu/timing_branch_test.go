@@ -8,24 +8,23 @@ import (
 	"gpa/emu/stall"
 )
 
-// TestTakenBranch holds what a taken branch costs a warp, whatever its stall count is, and what samples show meanwhile at
-// its target: wait, branch_resolving, and no_instructions until the L0 cache has delivered. A stall count that lasts
-// longer hides the last.
+// TestTakenBranch holds what a taken branch costs a warp, whatever its stall count is, and where samples show it meanwhile: selected
+// and wait behind the branch, then branch_resolving at the target, and no_instructions until the L0 cache has delivered. A stall count
+// that lasts longer hides the last.
 func TestTakenBranch(t *testing.T) {
 	for _, c := range []struct {
-		name, control string
-		sm            sass.Arch
-		want          map[stall.Reason]int // samples at the target
-		cycles        int                  // from issue to issue
+		name, control  string
+		sm             sass.Arch
+		behind, target map[stall.Reason]int // samples of each taken branch
+		cycles         int                  // from issue to issue
 	}{
-		{"V100", "-:S05", sass.SM70, map[stall.Reason]int{stall.Wait: 3, stall.BranchResolving: 3, stall.NoInstructions: 3}, 10},
-		{"a low stall count", "-:S01", sass.SM70, map[stall.Reason]int{stall.Wait: 3, stall.BranchResolving: 3, stall.NoInstructions: 3}, 10},
-		{"a high stall count", "Y:S15", sass.SM70, map[stall.Reason]int{stall.Wait: 3 + 8, stall.BranchResolving: 3}, 15},
-		{"T4", "-:S05", sass.SM75, map[stall.Reason]int{stall.Wait: 3, stall.BranchResolving: 3, stall.NoInstructions: 4}, 11},
-		{"GA102", "-:S05", sass.SM86, map[stall.Reason]int{stall.Wait: 4, stall.BranchResolving: 3, stall.NoInstructions: 4}, 12},
+		{"V100", "-:S05", sass.SM70, map[stall.Reason]int{stall.Wait: 3}, map[stall.Reason]int{stall.BranchResolving: 3, stall.NoInstructions: 3}, 10},
+		{"a low stall count", "-:S01", sass.SM70, map[stall.Reason]int{stall.Wait: 3}, map[stall.Reason]int{stall.BranchResolving: 3, stall.NoInstructions: 3}, 10},
+		{"a high stall count", "Y:S15", sass.SM70, map[stall.Reason]int{stall.Wait: 3}, map[stall.Reason]int{stall.Wait: 8, stall.BranchResolving: 3}, 15},
+		{"T4", "-:S05", sass.SM75, map[stall.Reason]int{stall.Wait: 3}, map[stall.Reason]int{stall.BranchResolving: 3, stall.NoInstructions: 4}, 11},
+		{"GA102", "-:S05", sass.SM86, map[stall.Reason]int{stall.Wait: 4}, map[stall.Reason]int{stall.BranchResolving: 3, stall.NoInstructions: 4}, 12},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			const rounds = 8
 			p := timedProgram{model: branchModel(t, c.sm), text: `
 				[B------:R-:W-:-:S04] MOV R31, 0x9
 				[B------:R-:W-:Y:S12] NOP
@@ -35,21 +34,34 @@ func TestTakenBranch(t *testing.T) {
 				[B------:R-:W-:` + c.control + `] @P6 BRA loop
 				[B------:R-:W-:Y:S05] EXIT`}
 			tr, _ := p.traced(t)
-			const head = 2
-			got := tr.reasons[head*sass.InstSize]
-			total := 0
-			for reason, n := range c.want {
-				before := 0
-				if reason == stall.Wait {
-					before = 11 // of the NOP
-				}
-				if got[reason]-before != n*rounds {
-					t.Errorf("%d samples of %s, want %d times %d", got[reason]-before, reason, rounds, n)
-				}
-				total += n
+			const head, last, rounds = 2, 5, 8
+			stalls := func(n int) int { return n - 1 }
+			control, err := sass.ParseControl("[B------:R-:W-:" + c.control + "]")
+			if err != nil {
+				t.Fatal(err)
 			}
-			if got[stall.Selected] != rounds+1 || 1+total != c.cycles {
-				t.Errorf("%d issues, %d cycles each, want %d and %d", got[stall.Selected], 1+total, rounds+1, c.cycles)
+			before := map[int]int{head: stalls(12), last: stalls(int(control.Stall))} // wait where the code falls through
+			cycles := 1
+			for at, want := range map[int]map[stall.Reason]int{head: c.target, last: c.behind} {
+				got := tr.reasons[uint64(at*sass.InstSize)]
+				for reason, n := range want {
+					if reason == stall.Wait {
+						got[reason] -= before[at]
+					}
+					if got[reason] != n*rounds {
+						t.Errorf("instruction %d: %d samples of %s, want %d times %d", at, got[reason], reason, rounds, n)
+					}
+					cycles += n
+				}
+			}
+			if n := tr.reasons[head*sass.InstSize][stall.Selected]; n != 1 {
+				t.Errorf("%d samples of selected at the target, want that of the instruction before", n)
+			}
+			if n := tr.reasons[last*sass.InstSize][stall.Selected]; n != rounds+1 {
+				t.Errorf("%d samples of selected behind the branch, want %d", n, rounds+1)
+			}
+			if cycles != c.cycles {
+				t.Errorf("%d cycles each, want %d", cycles, c.cycles)
 			}
 		})
 	}

@@ -22,7 +22,7 @@ type issueOrder struct {
 func (o *issueOrder) Sample(v SMView, _ int64) {
 	who := "-"
 	for i := range v.Warps(0) {
-		if w := v.Warp(0, i); w.Reason == stall.Selected && w.PC >= o.first && w.PC < o.end {
+		if w := v.Warp(0, i); w.Reason == stall.Selected && w.IssuedPC() >= o.first && w.IssuedPC() < o.end {
 			who = fmt.Sprintf("W%d", i)
 		}
 	}

@@ -37,12 +37,12 @@ func testModel(tb testing.TB) *arch.Model {
 // testBank is constant bank 2 of programs: 0, 0xffffffff, 0x12345678, 0x9abcdef0.
 var testBank = []byte{0, 0, 0, 0, 0xff, 0xff, 0xff, 0xff, 0x78, 0x56, 0x34, 0x12, 0xf0, 0xde, 0xbc, 0x9a}
 
-// assemble makes a module with one kernel of the program's text.
+// assemble makes a module with one kernel of the program's text, and a NOP behind it as compilers put there.
 func (p *timedProgram) assemble(tb testing.TB) *cubin.File {
 	tb.Helper()
 	isa := p.isa()
 	code := &cubin.Code{Name: "program"}
-	for _, line := range p.lines() {
+	for _, line := range append(p.lines(), "NOP") {
 		control := "[B------:R-:W-:-:S01]"
 		if strings.HasPrefix(line, "[") {
 			control, line, _ = strings.Cut(line, " ")
@@ -201,7 +201,7 @@ func (t *trace) Sample(v SMView, cycle int64) {
 			switch w.Reason {
 			case stall.Selected:
 				selected++
-				t.issues[w.PC] = append(t.issues[w.PC], cycle)
+				t.issues[w.IssuedPC()] = append(t.issues[w.IssuedPC()], cycle)
 			case stall.NotSelected:
 				if !v.Issued(s) {
 					t.bad = append(t.bad, "not_selected in a cycle without issue")

@@ -63,7 +63,7 @@ func TestReasons(t *testing.T) {
 			[B------:R-:W-:Y:S05] EXIT`}, 4, stall.Membar, -1},
 		{"stores at the end", timedProgram{buffers: buffer, text: loadPointer + `
 			[B------:R-:W-:-:S02] STG.E.SYS [R2], R4
-			[B------:R-:W-:Y:S05] EXIT`}, 3, stall.Drain, -1},
+			[B------:R-:W-:Y:S05] EXIT`}, 4, stall.Drain, -1}, // behind it
 		{"the instruction cache", timedProgram{text: strings.Repeat("FADD R4, R5, R6\n", 20) + "[B------:R-:W-:Y:S05] EXIT"}, 0, stall.NoInstructions, -1},
 		{"a branch", timedProgram{text: twice("FADD R4, R5, R6")}, 1, stall.BranchResolving, -1},
 		{"the constant cache", timedProgram{text: "[B------:R-:W-:-:S04] MOV R4, c[0x0][0x0]\n[B------:R-:W-:Y:S05] EXIT"}, 0, stall.ImcMiss, -1},
