@@ -256,7 +256,8 @@ func TestWarpBalance(t *testing.T) {
 			[B------:R-:W0:-:S02] LDS.U R0, [R2] ; // selected=2
 			BAR.SYNC 0x0 ; // selected=2
 			use: [B0-----:R-:W-:-:S01] FADD R4, R0, R4 ; // barrier=80 selected=2
-			EXIT ; // selected=14`, speedup: 100. / (100 - (80 - (19*2 - 2*2))), says: []string{"barrier"}},
+			EXIT ; // selected=14
+			NOP ;`, speedup: 100. / (100 - (80 - (19*2 - 2*2))), says: []string{"barrier"}},
 		{name: "near miss: what it hides takes longer", source: `
 			[B------:R-:W0:-:S02] LDS.U R0, [R2] ; // selected=20
 			BAR.SYNC 0x0 ; // selected=20

@@ -30,6 +30,7 @@ func Analyze(l *profiler.Launch, module *cubin.File, opt Options) (*Result, erro
 	if err != nil {
 		return nil, fmt.Errorf("blaming %s: %w", l.Kernel, err)
 	}
+	l = profiler.Settle(l, module, &model.Issue)
 	r := &Result{Launch: l, Module: module, Model: model, Graphs: make([]*cfg.Graph, len(module.Codes)), Exact: opt.Exact}
 	groups, err := groupSamples(l, module)
 	if err != nil {
@@ -169,11 +170,11 @@ func groupSamples(l *profiler.Launch, module *cubin.File) ([]group, error) {
 		samples = append(samples, s)
 	}
 	slices.SortStableFunc(samples, func(x, y *profiler.Sample) int {
-		return cmp.Or(cmp.Compare(x.Code, y.Code), cmp.Compare(instOf(x, module), instOf(y, module)), cmp.Compare(x.Reason, y.Reason))
+		return cmp.Or(cmp.Compare(x.Code, y.Code), cmp.Compare(instOf(x), instOf(y)), cmp.Compare(x.Reason, y.Reason))
 	})
 	var groups []group
 	for _, s := range samples {
-		g := group{code: s.Code, inst: instOf(s, module), reason: s.Reason}
+		g := group{code: s.Code, inst: instOf(s), reason: s.Reason}
 		if n := len(groups); n == 0 || groups[n-1].code != g.code || groups[n-1].inst != g.inst || groups[n-1].reason != g.reason {
 			groups = append(groups, g)
 		}
@@ -187,16 +188,8 @@ func groupSamples(l *profiler.Launch, module *cubin.File) ([]group, error) {
 	return groups, nil
 }
 
-// instOf is the instruction that a sample is of: the one that the warp was to issue next. A warp that drains has none; hardware
-// shows it behind its EXIT, to which the sample is given here.
-func instOf(s *profiler.Sample, module *cubin.File) int {
-	i := int(s.PC / sass.InstSize)
-	insts := module.Codes[s.Code].Insts
-	if s.Reason == stall.Drain && i > 0 && insts[i].Op != sass.EXIT && insts[i-1].Op == sass.EXIT {
-		return i - 1
-	}
-	return i
-}
+// instOf is the instruction that a sample is of.
+func instOf(s *profiler.Sample) int { return int(s.PC / sass.InstSize) }
 
 // checkSample reports what keeps a sample from being one of the module's.
 func checkSample(s *profiler.Sample, module *cubin.File) error {

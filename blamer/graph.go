@@ -86,7 +86,7 @@ type Blame struct {
 
 // A Result is the blame of one launch. Blames add up to the observed samples other than selected ones.
 type Result struct {
-	Launch *profiler.Launch
+	Launch *profiler.Launch // with its samples where they belong, see [profiler.Settle]
 	Module *cubin.File
 	Model  *arch.Model
 	Graphs []*cfg.Graph // by code index; nil for sections that were not executed and that no other one calls

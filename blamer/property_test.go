@@ -23,7 +23,7 @@ func TestConservation(t *testing.T) {
 			if err != nil {
 				rt.Fatal(err)
 			}
-			checkConservation(rt, p.Launch, r)
+			checkConservation(rt, r)
 			checkRatios(rt, r)
 		}
 	})
@@ -31,13 +31,13 @@ func TestConservation(t *testing.T) {
 
 type sums struct{ count, latency float64 }
 
-func checkConservation(t *rapid.T, l *profiler.Launch, r *blamer.Result) {
+func checkConservation(t *rapid.T, r *blamer.Result) {
 	type key struct {
 		inst  int
 		class stall.Class
 	}
 	seen := map[key]sums{}
-	for _, s := range l.Samples {
+	for _, s := range r.Launch.Samples {
 		if s.Reason != stall.Selected {
 			k := key{int(s.PC / 16), s.Reason.Class()}
 			seen[k] = sums{seen[k].count + float64(s.Count), seen[k].latency + float64(s.Latency)}

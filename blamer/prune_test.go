@@ -10,6 +10,7 @@ import (
 	"gpa/cubin/sass"
 	"gpa/emu/arch"
 	"gpa/emu/stall"
+	"gpa/profiler"
 )
 
 // newTestAnalysis prepares the analysis of a program's section.
@@ -19,7 +20,7 @@ func newTestAnalysis(t testing.TB, p *sasstest.Program, plain bool) *analysis {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &Result{Launch: p.Launch, Module: p.Module, Model: model, Graphs: make([]*cfg.Graph, len(p.Module.Codes))}
+	r := &Result{Launch: profiler.Settle(p.Launch, p.Module, &model.Issue), Module: p.Module, Model: model, Graphs: make([]*cfg.Graph, len(p.Module.Codes))}
 	units, err := linkUnits(p.Module, r.Graphs, []int{0})
 	if err != nil {
 		t.Fatal(err)

@@ -9,7 +9,6 @@ import (
 	"strconv"
 
 	"gpa/cubin"
-	"gpa/cubin/sass"
 	"gpa/emu/stall"
 	"gpa/profiler"
 )
@@ -70,7 +69,7 @@ func EvaluateMeasured(module *cubin.File, measured, emulated *profiler.Launch) M
 	x := MeasuredCycles(module, emulated, activeCycles(measured), activeCycles(emulated))
 	if x.Samples = measured.Totals().Samples; x.Samples > 0 && len(emulated.Samples) > 0 {
 		distance := stallDistance(measured.Totals(), emulated.Totals())
-		common := commonPCs(hottestPCs(module, measured), hottestPCs(module, emulated))
+		common := commonPCs(hottestPCs(measured), hottestPCs(emulated))
 		x.StallDistance, x.HotPCs = &distance, &common
 		x.Stalls = stallShares(measured.Totals(), emulated.Totals())
 	}
@@ -113,17 +112,12 @@ func stallShares(x, y profiler.Totals) []Stalls {
 	return list
 }
 
-// hottestPCs returns the instructions with most samples. Warps that drain are shown behind their EXIT by hardware, and count
-// for the EXIT.
-func hottestPCs(module *cubin.File, l *profiler.Launch) []place {
+// hottestPCs returns the instructions with most samples.
+func hottestPCs(l *profiler.Launch) []place {
 	samples := make(map[place]int64)
 	for i := range l.Samples {
 		s := &l.Samples[i]
-		at := place{s.Code, s.PC}
-		if insts := module.Codes[s.Code].Insts; s.Reason == stall.Drain && s.PC > 0 && insts[s.PC/sass.InstSize].Op != sass.EXIT {
-			at.pc -= sass.InstSize
-		}
-		samples[at] += s.Count
+		samples[place{s.Code, s.PC}] += s.Count
 	}
 	var list []place
 	for at := range samples {

@@ -182,6 +182,9 @@ func (p *Program) sample(t testing.TB, inst int, name, value string) {
 	if latency != "" {
 		s.Latency = number(t, latency)
 	}
+	if reason == stall.Selected { // hardware shows what issues at the pc behind it
+		s.PC += sass.InstSize
+	}
 	if known {
 		def, ok := p.Labels[producer]
 		if !ok {

@@ -22,8 +22,8 @@ func SampleEverywhere(module *cubin.File, code int) *profiler.Launch {
 		add := func(r stall.Reason, n int64) {
 			l.Samples = append(l.Samples, profiler.Sample{Code: code, PC: in.PC, Reason: r, Count: n, Latency: n / 2})
 		}
-		l.Samples = append(l.Samples, profiler.Sample{Code: code, PC: in.PC, Reason: stall.Selected, Count: 4})
 		if i > 0 {
+			l.Samples = append(l.Samples, profiler.Sample{Code: code, PC: in.PC, Reason: stall.Selected, Count: 4}) // of the one before
 			if before := &c.Insts[i-1]; before.Op == sass.BAR {
 				add(stall.Barrier, 10)
 			} else if before.Control.Stall > 1 {
