@@ -134,6 +134,7 @@ func TestSamplingLaws(t *testing.T) {
 					}
 					laws := &launchLaws{T: t, witness: w, result: result, module: s.Machine.Module()}
 					laws.samplesOfActiveCycles()
+					laws.selectedBehind()
 					laws.rooflines()
 					ratio, ok := laws.selectedByWarps()
 					of := laws.blocks()
@@ -186,6 +187,15 @@ func (l *launchLaws) samplesOfActiveCycles() {
 	sms := l.result.Facts.Model.SMs.Value
 	if off := math.Abs(float64(samples) - want); off > sms+.05*want {
 		l.Errorf("L1: %d samples of %d active cycles with a period of %d, want %.0f", samples, l.result.SMActiveCycles, l.witness.Period(), want)
+	}
+}
+
+// selectedBehind holds that no first instruction of a kernel is shown as selected: of the measured profiles none has such a sample, while
+// its issues are as many as of others.
+func (l *launchLaws) selectedBehind() {
+	k := l.result.Facts.Kernel
+	if r := l.witness.reasons[place{k.Code.Index, k.Entry}]; k.Entry == 0 && r != nil && r[stall.Selected] > 0 {
+		l.Errorf("%d samples of the first instruction are selected", r[stall.Selected])
 	}
 }
 
