@@ -82,6 +82,7 @@ type Kernel struct {
 	ConstBank0Size  int // bytes: the launch's own words, then the parameters
 	ConstBank2      []byte
 	LocalFrame      int                 // local memory that its call chains take without recursion, an upper bound, bytes a thread
+	MinStack        int                 // the same exactly (EIATTR_MIN_STACK_SIZE), 0 where the compiler could not follow the calls
 	Barriers        int                 // named barriers used
 	MaxThreads      [3]int              // __launch_bounds__ of EIATTR_MAX_THREADS, zero where absent
 	ReqThreads      [3]int              // required block size, zero where absent

@@ -63,7 +63,7 @@ func (r *reader) sizeKernel(k *Kernel, symbol int) error {
 		k.Registers = int(text.Info >> 24) // sh_info of a .text section, up to sm_89
 	}
 	k.Barriers = int(text.Flags >> 20 & 0x7f)
-	k.LocalFrame = max(use.minStack, r.frames(k, use.frame))
+	k.MinStack, k.LocalFrame = use.minStack, max(use.minStack, r.frames(k, use.frame))
 	if shared, ok := r.byName[prefixShared+k.Name]; ok {
 		size := r.file.Sections[shared].Size
 		if size > maxShared {

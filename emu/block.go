@@ -120,10 +120,25 @@ func (w *warp) localDetail() string {
 	return fmt.Sprintf("in local memory, of which a thread has %d bytes (stack: in the launch file makes it more)", w.local.size)
 }
 
-// localBase is where the warp's local memory lies behind the caches.
+// localBase is where the warp's local memory lies behind the caches. Without timing every warp has its own.
 func (w *warp) localBase() uint64 {
+	if w.local.base > 0 {
+		return w.local.base
+	}
 	b := w.block
 	return localBacking + uint64(b.number*len(b.warps)+w.id)*32*uint64(w.local.size)
+}
+
+// residentLocal gives the warp the local memory of a place for warps on an SM: there is as much as the threads that the GPU holds at a
+// time need, and who comes to a place gets the memory of who has left it ("MAX_THREADS_PER_SM x SMs x LOCAL_MEM_PER_THREAD": NVIDIA in
+// its developers' forum, Local memory management, 2024). The stack grows down from the end of what a thread has. The places lie a line
+// further apart, so that lines which warps use at the same time are in all slices of L2: the hash of a GPU sees to that, ours does not
+// where they are a power of two apart.
+func (w *warp) residentLocal(place int) {
+	r := w.block.run
+	const line = 128
+	unused := r.localBytes - r.localPlace
+	w.local.base = localBacking + uint64(place)*(32*uint64(r.localPlace)+line) - 32*uint64(unused)
 }
 
 // localBacking is where the caches see local memory.

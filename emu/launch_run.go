@@ -19,7 +19,8 @@ type launchRun struct {
 	entry       int32
 	facts       LaunchFacts
 	sharedBytes int
-	localBytes  int
+	localBytes  int // bytes a thread may use
+	localPlace  int // bytes a thread has, as the driver gives them out
 	blocks      int
 	domain      domain // without timing; with it every SM has its own
 	tally       tally
@@ -36,6 +37,10 @@ type launchRun struct {
 	nowhere [16]byte // what accesses touch that fault and are let go on
 }
 
+// stackLimit is the local memory that the driver gives a thread that needs no more, bytes: the default of cudaLimitStackSize. A kernel
+// whose calls the compiler could not follow, as in recursion, needs the user to raise it; then the launch's stack counts.
+const stackLimit = 1024
+
 // prepare checks a launch and makes its program.
 func (m *Machine) prepare(l *Launch) (*launchRun, error) {
 	r := &launchRun{machine: m, launch: l}
@@ -46,6 +51,10 @@ func (m *Machine) prepare(l *Launch) (*launchRun, error) {
 	}
 	r.sharedBytes = k.SharedReserved + k.SharedStatic + l.SharedDynamic
 	r.localBytes = (max(l.Stack, k.LocalFrame) + 15) &^ 15
+	r.localPlace = r.localBytes
+	if k.MinStack > 0 {
+		r.localPlace = min(r.localBytes, max(stackLimit, (k.MinStack+15)&^15))
+	}
 	var banks [32][]byte
 	copy(banks[:], m.banks[:])
 	banks[0], banks[2] = r.bank0(), k.ConstBank2
@@ -180,7 +189,7 @@ func (r *launchRun) nanoseconds(w *warp) int64 {
 
 // result collects what the launch did.
 func (r *launchRun) result() *Result {
-	out := &Result{Facts: r.facts, LocalBytes: r.localBytes, SharedDynamic: r.launch.SharedDynamic, Level: r.machine.options.Timing}
+	out := &Result{Facts: r.facts, LocalBytes: r.launch.Kernel.LocalFrame, SharedDynamic: r.launch.SharedDynamic, Level: r.machine.options.Timing}
 	for i := range r.tally.ops {
 		c, o := &r.tally.ops[i], &r.program.ops[i]
 		if c.executions == 0 {

@@ -98,7 +98,7 @@ type Result struct {
 	WarpInstructions   int64
 	ThreadInstructions int64
 	Counters           []Counter // by code and pc; only executed instructions
-	LocalBytes         int       // of a thread
+	LocalBytes         int       // of a thread as compiled, without recursion
 	SharedDynamic      int       // of a block
 
 	Reconvergence reconv.Stats // over all warps

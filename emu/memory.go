@@ -159,6 +159,7 @@ const localPage = 1024
 type localMemory struct {
 	size  int // bytes a thread
 	pages [][]byte
+	base  uint64 // where it lies behind the caches, 0 where every warp of the grid has its own
 }
 
 // bytes returns size bytes at an offset of a lane's local memory, nil where they are outside of it. An access does not

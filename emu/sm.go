@@ -132,6 +132,7 @@ func (s *sm) place(b *block, t int64) {
 		*v = resident{warp: w, block: rb, core: s.cores[slot%len(s.cores)], slot: slot, born: t + int64(float64(i)*s.run.latency.warps),
 			why: stall.NoInstructions, line: -1}
 		v.blocked = v.born + s.run.latency.warp
+		w.residentLocal(s.id*len(s.slots) + slot)
 		s.slots[slot] = v
 		s.prepare(v, w.next(), t)
 		v.core.join(v)
