@@ -111,6 +111,7 @@ func (in *Input) flattened(v *visits, head int, operands []int) []*Match {
 			in.addFewer(c, v, node, max(0, v.again(node)))
 		}
 	}
+	in.addRedirects(c, v, operands)
 	in.addOverlapped(c, v, operands)
 	matches := c.finish()
 	for _, m := range matches {
@@ -140,6 +141,15 @@ func (in *Input) convertedChange(v *visits, operands []int) *Change {
 
 // frontierModel is the re-convergence model of thread frontiers, by the name that launches take it by.
 const frontierModel = "tf-stack"
+
+// addRedirects enters what the branches to the operands take, as far as they remain once threads come together.
+func (in *Input) addRedirects(c *collector, v *visits, operands []int) {
+	for _, node := range operands {
+		n := blamer.Node{Code: v.code, Inst: in.codes[v.code].graph.Blocks[v.fn.Blocks[node]].First}
+		took := in.redirect(n).all()
+		c.addShare(in.functionScope(n), &blamer.Blame{Def: n, Use: n, Detail: blamer.InstructionFetch, Count: took, Latency: took}, 1-v.again(node))
+	}
+}
 
 // addOverlapped enters the waits for the loads of operands, as far as they remain once threads come together: all but the longest,
 // of those whose address needs no other operand.
