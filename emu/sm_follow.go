@@ -118,7 +118,8 @@ func (b *residentBlock) stuck() bool {
 func (s *sm) end(v *resident, t int64) {
 	v.ended, v.ready = true, mem.Never
 	v.core.ended++
-	v.why, v.branch = stall.Drain, t+s.run.latency.exit
+	l := &s.run.latency
+	v.why, v.branch, v.resolving = stall.Drain, t+l.exit, t+l.exit-l.exitResolving
 	v.blocked = s.drained(v)
 	s.draining = append(s.draining, v)
 }
@@ -130,13 +131,13 @@ func (s *sm) end(v *resident, t int64) {
 func (s *sm) drained(v *resident) int64 {
 	l := &s.run.latency
 	if !v.atomic && !l.stored {
-		return max(v.branch, v.sent+l.drain)
+		return max(v.branch+l.leastDrain, v.sent+l.drain)
 	}
 	clear := v.counters[storeCount].clear
 	if clear != mem.Never {
 		clear += l.drainInL2
 	}
-	return max(v.branch, clear)
+	return max(v.branch+l.leastDrain, clear)
 }
 
 // retire removes the warps whose stores have been answered before cycle end, and their blocks with the last of them.

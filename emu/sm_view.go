@@ -17,14 +17,13 @@ type symptom struct {
 // symptoms lists the reasons in the order in which they are looked for: a sampled warp has one reason, the first that
 // holds. NVIDIA has not published the order. That a running stall count goes before everything that the instruction
 // waits for is measured: wait samples of an instruction are those of the stall count before it whether or not it waits
-// for a dependence counter or, behind BAR, for other warps too. Behind EXIT the stall count and branch_resolving come
-// before drain. Behind a taken branch they show wait until it is looked at, in spite of a lower stall count, then
-// branch_resolving, whatever the stall count is, then no_instructions. A warp that has just been launched shows
+// for a dependence counter or, behind BAR, for other warps too. Behind a taken branch, and behind EXIT, they show wait until it is
+// looked at, then branch_resolving, whatever the stall count is, then no_instructions at the target, or drain. A warp that has just been launched shows
 // no_instructions at its first instruction: all of its 149 samples there that are not of an issue, in a report of a kernel
 // of one store a thread on a T4. The rest follows the way of an instruction: fetched, decoded with its constant,
 // dependences, queue or pipe, dispatch.
 var symptoms = [...]symptom{
-	{stall.Wait, func(v *resident, t int64) bool { return v.ended && t < min(v.stalled, v.branch) }},
+	{stall.Wait, func(v *resident, t int64) bool { return v.ended && t < v.resolving }},
 	{stall.BranchResolving, func(v *resident, t int64) bool { return v.ended && t < v.branch }},
 	{stall.Drain, blockedBy(stall.Drain)},
 	{stall.Sleeping, blockedBy(stall.Sleeping)},

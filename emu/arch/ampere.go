@@ -56,6 +56,9 @@ func (i *Issue) laterBranches() {
 	i.Refetch.Source = takenTuring
 	i.Resolving.Source = "fitted: 2.8 to 3.2 samples of branch_resolving for each taken branch" + reductions
 	i.Sync.Source = takenTuring
+	i.Exit = Figure{16, "cycles", "fitted: samples of wait and branch_resolving behind EXIT for each warp" + reductions}
+	i.ExitResolving = Figure{10, "cycles", "fitted: 4.9 samples of wait and 10.0 of branch_resolving behind EXIT for each warp" + reductions}
+	i.Drain = Figure{2, "cycles", "fitted: 2.0 to 2.2 samples of drain for each warp" + reductions}
 }
 
 // a100 is the A100 of 80 GB.

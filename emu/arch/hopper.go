@@ -35,7 +35,7 @@ func hopper() *Model {
 	l.StoreDrain = Figure{64, "cycles", "fitted: write stream from 12 to 31 % occupancy, " + rrzeGH200}
 	m.Launching.Block = Figure{1.043, "cycles", emptyH100 + ": cycles a block of 256 threads, from 2,048 blocks to 16,384"}
 	m.Launching.Warps = Figure{2.3, "cycles", "fitted: 1.374 cycles a block of 22 warps and 1.474 of 32 warps, two on each of 114 SMs, " + emptyH100}
-	m.Launching.Replace = Figure{253, "cycles", "fitted: as Warps"}
+	m.Launching.Replace = Figure{236, "cycles", "fitted: as Warps"}
 	m.Launching.Stored = Figure{0, "waits", "fitted: write stream from one warp an SM up to half of the occupancy, " + rrzeGH200 + "; as on Turing"}
 	m.Bounds = laterBounds(m, takenA100)
 	return m

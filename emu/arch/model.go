@@ -112,7 +112,9 @@ type Issue struct {
 	// being in the L0 cache. Resolving is the part of Branch, at its end, that samples show as branch_resolving.
 	Branch, Refetch, Resolving Figure
 	Sync                       Figure // from the issue of BSYNC to the next of the warp where no thread is missing
-	Exit                       Figure // from the issue of EXIT to the end of the warp where it has no stores to wait for
+	// Exit is from the issue of EXIT until the warp drains, ExitResolving the part of it, at its end, that samples show as
+	// branch_resolving, Drain the least that a warp drains, where it has no stores to wait for.
+	Exit, ExitResolving, Drain Figure
 	Barrier                    Figure // from the last arrival at a CTA barrier to the next issue of the waiting warps
 	Yield                      Figure // cycles that a warp cannot issue after an instruction with the yield bit, at least
 	// Depbar is the least stall count of a DEPBAR that is waited at: what follows one with less does not see it.

@@ -35,7 +35,9 @@ const (
 // Nsight Compute reports that figures of several models come from, named behind what they show.
 const (
 	miniWeather = ", semi_discrete_step of NCAR/GPU_workshop on a V100, Nsight Compute report"
+	tendencies  = ", compute_tendencies_x of NCAR/GPU_workshop on a V100, Nsight Compute reports"
 	loopsT4     = ", wmma_gemm of Syswea/cuda-fused-linear-layer on a T4, Nsight Compute reports"
+	oneStoreT4  = ", Nsight Compute report of a kernel of one store a thread on a T4"
 	reductions  = ", reductions of aplainjane/CUDA_Learning on a GeForce RTX 3060, Nsight Compute report"
 )
 

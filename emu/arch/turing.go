@@ -14,6 +14,9 @@ func turing() *Model {
 	m.Issue.Branch.Source = "fitted: samples of wait and branch_resolving for each taken branch" + loopsT4
 	m.Issue.Refetch = Figure{4, "cycles", "fitted: 3.8 to 4.6 samples of no_instructions at the head of a loop for each taken branch" + loopsT4}
 	m.Issue.Resolving.Source = "fitted: 2.9 to 3.0 samples of branch_resolving for each taken branch" + loopsT4
+	m.Issue.Exit = Figure{15, "cycles", "fitted: samples of wait and branch_resolving behind EXIT for each warp" + oneStoreT4}
+	m.Issue.ExitResolving = Figure{10, "cycles", "fitted: 3.6 samples of wait and 10.3 of branch_resolving behind EXIT for each warp" + oneStoreT4}
+	m.Issue.Drain.Source = takenV100
 	m.Issue.Sync.Source = "fitted: 3 samples of wait and 8.8 of branch_resolving behind each BSYNC" + loopsT4
 	m.Pipes = turingPipes(f)
 	m.Shared.Banks.Source, m.Shared.BankSize.Source = f.guide(), f.guide()
@@ -118,12 +121,10 @@ func rtx2080ti() *Model {
 // architectures it is not known.
 func (b board) setTuring() *Model {
 	m := b.set(turing())
-	const report = ", Nsight Compute report of a kernel of one store a thread on a T4"
-	m.Issue.Exit = Figure{15, "cycles", "fitted: 12 samples of branch_resolving behind EXIT for each issue of it after its stall count" + report}
-	m.Latencies.StoreDrain = Figure{30, "cycles", "fitted: 28 cycles of drain behind branch_resolving" + report}
-	m.Launching.Warp = Figure{4, "cycles", "fitted: samples of no_instructions at the first instruction" + report}
-	m.Launching.Warps = Figure{3.2, "cycles", "fitted: stall reasons" + report}
-	m.Launching.Block = Figure{1.98, "cycles", "fitted: 65,536 blocks that leave half of the places empty" + report}
+	m.Latencies.StoreDrain = Figure{30, "cycles", "fitted: 28 cycles of drain behind branch_resolving" + oneStoreT4}
+	m.Launching.Warp = Figure{4, "cycles", "fitted: samples of no_instructions at the first instruction" + oneStoreT4}
+	m.Launching.Warps = Figure{3.2, "cycles", "fitted: stall reasons" + oneStoreT4}
+	m.Launching.Block = Figure{1.98, "cycles", "fitted: 65,536 blocks that leave half of the places empty" + oneStoreT4}
 	m.DRAM.Buffered = Figure{3000, "cycles", "fitted: 6 % of the samples drain, matrix_addition2D with two elements a thread on a T4, Nsight Compute report"}
 	m.L1.Outgoing = Figure{128, "sectors", "fitted: 11.6 warps of an SM drain, each with 32 additions on their way, dot_prod_naive of LakshyaSingh354 on a GTX 1660 Super"}
 	m.L2.Partial = Figure{1.5, "cycles", "fitted: transpose with uncoalesced stores on an RTX 2080 Ti, Debdeep23/test1: 2.8 cycles a sector and slice"}

@@ -129,7 +129,9 @@ func voltaIssue() Issue {
 		Refetch:        Figure{3, "cycles", "fitted: 2.4 to 3.1 samples of no_instructions at the target for each taken branch" + miniWeather},
 		Resolving:      Figure{3, "cycles", "fitted: 3.0 to 3.2 samples of branch_resolving for each taken branch" + miniWeather},
 		Sync:           Figure{13, "cycles", "fitted: 3 samples of wait and 9 of branch_resolving behind each BSYNC" + miniWeather},
-		Exit:           Figure{1, "cycles", "fitted: nothing is known; see Turing"},
+		Exit:           Figure{13, "cycles", "fitted: samples of wait and branch_resolving behind EXIT for each warp" + tendencies},
+		ExitResolving:  Figure{9, "cycles", "fitted: 3 samples of wait and 8.4 of branch_resolving behind EXIT for each warp" + tendencies},
+		Drain:          Figure{2, "cycles", "fitted: 1.2 to 2.2 samples of drain for each warp" + tendencies},
 		Barrier:        Figure{16, "cycles", "fitted: 16 threads a clock pass BAR.SYNC, " + family{7, 0}.guide()},
 		Yield:          Figure{2, "cycles", huerta + ", section 4: one bubble if no other warp is ready"},
 	}
