@@ -154,8 +154,11 @@ func (in *Input) overheadSamples(s Scope) float64 {
 	sum := 0.0
 	for _, n := range in.callOverhead(s) {
 		sum += in.samplesAt(n, stall.Selected, stall.NotSelected, stall.Wait, stall.MathPipeThrottle)
-		if in.Inst(n).Op == sass.CALL {
+		switch in.Inst(n).Op {
+		case sass.CALL:
 			sum += in.redirect(blamer.Node{Code: n.Code, Inst: n.Inst + 1}).all()
+		case sass.RET:
+			sum += in.samplesAt(n, stall.BranchResolving)
 		}
 	}
 	return sum + in.redirect(in.entry(s)).all()

@@ -307,6 +307,7 @@ func (v *resident) clear(n int) int64 {
 // latencies are the figures of a model that an SM uses at every issue.
 type latencies struct {
 	branch, refetch, resolving, sync int64
+	returns                          int64
 	barrier, yield, warp, entry      int64
 	exit, exitResolving, leastDrain  int64
 	drain                            int64 // from the reading of a store's data
@@ -323,7 +324,7 @@ func (l *latencies) nanoseconds(n uint32) int64 { return int64(float64(n) * l.pe
 
 func newLatencies(m *arch.Model) latencies {
 	return latencies{
-		branch: m.Issue.Branch.Cycles(), refetch: m.Issue.Refetch.Cycles(), resolving: m.Issue.Resolving.Cycles(), sync: m.Issue.Sync.Cycles(),
+		branch: m.Issue.Branch.Cycles(), refetch: m.Issue.Refetch.Cycles(), resolving: m.Issue.Resolving.Cycles(), returns: m.Issue.Return.Cycles(), sync: m.Issue.Sync.Cycles(),
 		barrier: m.Issue.Barrier.Cycles(), yield: m.Issue.Yield.Cycles(), exit: m.Issue.Exit.Cycles(), exitResolving: m.Issue.ExitResolving.Cycles(), leastDrain: m.Issue.Drain.Cycles(),
 		warp: m.Launching.Warp.Cycles(), entry: m.Queues.Entry.Cycles(), constantRead: m.Latencies.ConstantRead.Cycles(),
 		copy: m.Latencies.Copy.Cycles(), copyRead: m.Latencies.CopyRead.Cycles(),

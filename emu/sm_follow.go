@@ -60,6 +60,8 @@ func (s *sm) redirect(v *resident, o *op, jumps bool, t int64) {
 	switch {
 	case o.t.syncs:
 		v.branch = t + l.sync
+	case jumps && o.t.returns:
+		v.branch = t + l.returns
 	case jumps:
 		v.branch = t + l.branch
 	default:

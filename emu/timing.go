@@ -46,6 +46,7 @@ type timing struct {
 	copies  bool   // from global to shared memory: a group takes the copy up
 	closes  bool   // a group of copies
 	syncs   bool   // joins threads at BSYNC
+	returns bool   // to an address in a register: RET
 	uniform bool   // uniform registers alone hold the address
 	fixed   bool   // LDC of an address without registers
 	// invalidates says that L1 forgets everything.
@@ -143,7 +144,7 @@ func (t *timing) route(in *sass.Inst) {
 	case pathSleep:
 		t.sleep = sleepTime(in)
 	case pathBranch:
-		t.syncs = in.Op == sass.BSYNC
+		t.syncs, t.returns = in.Op == sass.BSYNC, in.Op == sass.RET
 	case pathControl:
 		switch in.Op {
 		case sass.LDGDEPBAR:

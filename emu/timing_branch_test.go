@@ -67,6 +67,29 @@ func TestTakenBranch(t *testing.T) {
 	}
 }
 
+// TestReturn holds how long RET keeps a warp, and where samples show it: the target comes out of a register, which takes longer than
+// that of a branch.
+func TestReturn(t *testing.T) {
+	p := timedProgram{text: twice(`
+		[B------:R-:W-:-:S05] MOV R20, 0x50
+		[B------:R-:W-:Y:S05] MOV R21, 0x0
+		[B------:R-:W-:-:S05] BRA callee
+		[B------:R-:W-:-:S04] NOP
+		[B------:R-:W-:-:S04] FADD R4, R4, R6`) + `
+		callee:
+		[B------:R-:W-:-:S05] RET.REL.NODEC R20 0x0
+		[B------:R-:W-:-:S05] NOP`}
+	tr, _ := p.traced(t)
+	const rounds, target, ret = 2, 5, 10
+	behind, at := tr.reasons[(ret+1)*sass.InstSize], tr.reasons[target*sass.InstSize]
+	if behind[stall.Wait] != 3*rounds || behind[stall.BranchResolving] != 29*rounds {
+		t.Errorf("behind RET: %v, want 3 of wait and 29 of branch_resolving for each of %d", behind, rounds)
+	}
+	if at[stall.BranchResolving] != 3*rounds {
+		t.Errorf("at its target: %v, want 3 of branch_resolving for each of %d", at, rounds)
+	}
+}
+
 // TestSync holds what BSYNC costs a warp whose threads are all there: it goes on behind it, and nothing is fetched anew.
 func TestSync(t *testing.T) {
 	p := timedProgram{text: twice(`

@@ -54,6 +54,7 @@ func ampere() *Model {
 func (i *Issue) laterBranches() {
 	i.Branch = Figure{8, "cycles", "fitted: 4 samples of wait and 3 of branch_resolving for each taken branch" + reductions}
 	i.Refetch.Source = takenTuring
+	i.Return.Source = takenV100
 	i.Resolving.Source = "fitted: 2.8 to 3.2 samples of branch_resolving for each taken branch" + reductions
 	i.Sync.Source = takenTuring
 	i.Exit = Figure{16, "cycles", "fitted: samples of wait and branch_resolving behind EXIT for each warp" + reductions}

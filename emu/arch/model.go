@@ -111,6 +111,7 @@ type Issue struct {
 	// Branch is from the issue of a taken branch until its target is known, Refetch from then to the issue there, the instruction
 	// being in the L0 cache. Resolving is the part of Branch, at its end, that samples show as branch_resolving.
 	Branch, Refetch, Resolving Figure
+	Return                     Figure // as Branch, of RET
 	Sync                       Figure // from the issue of BSYNC to the next of the warp where no thread is missing
 	// Exit is from the issue of EXIT until the warp drains, ExitResolving the part of it, at its end, that samples show as
 	// branch_resolving, Drain the least that a warp drains, where it has no stores to wait for.

@@ -12,6 +12,7 @@ func turing() *Model {
 	m.Issue.BankPorts = Figure{1, "registers a cycle", huerta + ", section 5.3: one read port of 1024 bits a bank"}
 	m.Issue.Window = Figure{3, "cycles", huerta + ", section 5.3: window of three cycles"}
 	m.Issue.Branch.Source = "fitted: samples of wait and branch_resolving for each taken branch" + loopsT4
+	m.Issue.Return.Source = takenV100
 	m.Issue.Refetch = Figure{4, "cycles", "fitted: 3.8 to 4.6 samples of no_instructions at the head of a loop for each taken branch" + loopsT4}
 	m.Issue.Resolving.Source = "fitted: 2.9 to 3.0 samples of branch_resolving for each taken branch" + loopsT4
 	m.Issue.Exit = Figure{15, "cycles", "fitted: samples of wait and branch_resolving behind EXIT for each warp" + oneStoreT4}

@@ -126,6 +126,7 @@ func voltaIssue() Issue {
 		Depbar:         Figure{4, "cycles", huerta + ", section 4"},
 		Operand:        Figure{4, "cycles", huerta + ", section 5.1"},
 		Branch:         Figure{7, "cycles", "fitted: samples of wait and branch_resolving for each taken branch" + miniWeather},
+		Return:         Figure{36, "cycles", "fitted: 29 samples of branch_resolving behind each RET and 3 at its target" + tendencies},
 		Refetch:        Figure{3, "cycles", "fitted: 2.4 to 3.1 samples of no_instructions at the target for each taken branch" + miniWeather},
 		Resolving:      Figure{3, "cycles", "fitted: 3.0 to 3.2 samples of branch_resolving for each taken branch" + miniWeather},
 		Sync:           Figure{13, "cycles", "fitted: 3 samples of wait and 9 of branch_resolving behind each BSYNC" + miniWeather},
