@@ -90,6 +90,26 @@ func TestReturn(t *testing.T) {
 	}
 }
 
+// TestExit holds how long a warp without stores takes to end, and what samples show meanwhile behind EXIT, whatever its stall count is.
+func TestExit(t *testing.T) {
+	for _, tt := range []struct {
+		name            string
+		sm              sass.Arch
+		wait, resolving int
+	}{{"V100", sass.SM70, 3, 9}, {"T4", sass.SM75, 4, 10}, {"GA102", sass.SM86, 5, 10}} {
+		for _, control := range []string{"-:S05", "Y:S15"} {
+			t.Run(tt.name+" "+control, func(t *testing.T) {
+				p := timedProgram{model: branchModel(t, tt.sm), text: "NOP\n[B------:R-:W-:" + control + "] EXIT"}
+				tr, _ := p.traced(t)
+				got := tr.reasons[2*sass.InstSize]
+				if got[stall.Selected] != 1 || got[stall.Wait] != tt.wait || got[stall.BranchResolving] != tt.resolving || got[stall.Drain] != 2 {
+					t.Errorf("behind EXIT: %v, want %d of wait, %d of branch_resolving and 2 of drain", got, tt.wait, tt.resolving)
+				}
+			})
+		}
+	}
+}
+
 // TestSync holds what BSYNC costs a warp whose threads are all there: it goes on behind it, and nothing is fetched anew.
 func TestSync(t *testing.T) {
 	p := timedProgram{text: twice(`
