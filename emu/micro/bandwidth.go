@@ -91,7 +91,8 @@ func (b *Bench) CacheBandwidth(bytes int64, wide bool) (float64, error) {
 
 // L2Bandwidth returns the bytes a second that blocks of 1024 threads read, each its part of 512 KiB of a buffer of doubles. As many
 // blocks as the parts follow each other; the bandwidth is L2's where the buffer fits, else DRAM's. Where it has fewer parts than
-// there are SMs, L1 answers blocks of one SM that read the same.
+// there are SMs, L1 answers blocks of one SM that read the same. A part is read again after one sweep of the buffer, by a block of
+// any SM: in the same partition of L2 as the time before, or in the other one.
 func (b *Bench) L2Bandwidth(bytes int64) (float64, error) {
 	const threads, part, waves = 1024, 64 * 1024 * doubleBytes, 8
 	parts := max(int(bytes/part), 1)

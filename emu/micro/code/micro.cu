@@ -107,10 +107,11 @@ CACHE(cache_f64, double)
 CACHE(cache_f32, float)
 
 // Blocks of 1024 threads, each of which reads 64 doubles a thread, pairs of pieces of 8 KiB, of a buffer that so many blocks share out.
-// The first wave of blocks begins within their parts, so that blocks end one after the other, as they do when a launch is long.
+// Each block of the first wave begins somewhere within its part, by a hash of its number, so that blocks end one after the other and
+// the places that they leave are given to others in no order, as when a launch is long.
 KERNEL cache_share(const double* data, int sharers, int wave, double* out) {
     double sum = 0;
-    int first = max(31 - (int)blockIdx.x * 32 / wave, 0);
+    int first = blockIdx.x < wave ? blockIdx.x * 0x9E3779B1u >> 27 : 0;
     const double* p = data + blockIdx.x % sharers * 2048 + threadIdx.x;
 #pragma unroll
     for (int i = 0; i < 32; i++, p += sharers * 2048)
