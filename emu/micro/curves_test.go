@@ -17,20 +17,14 @@ var published = []struct {
 }{{"v100", 0.05}, {"titanv", 0.1}, {"a100", 0.1}, {"a40", 0.1}, {"l40", 0.1}, {"gh200", 0.1}, {"h100pcie", 0.1}, {"h200", 0.1}}
 
 // further are the measurements that the emulated GPU is further from than the others, and how far: two streams of the
-// GH200, reads at full occupancy and writes at a third of it, and buffers that fill more than half of an L2 of two partitions, whose
-// bandwidth falls later and steeper on hardware.
+// GH200, reads at full occupancy and writes at a third of it, and buffers of the H200 near the size of L2, whose bandwidth falls
+// earlier on hardware.
 var further = map[string]float64{
 	"gh200 stream init 320x2":  0.11,
 	"gh200 stream read 1024x2": 0.13,
 
-	"a100 l2 25600":     0.16,
-	"a100 l2 36864":     0.22,
-	"a100 l2 57856":     0.22,
-	"h100pcie l2 33792": 0.2,
-	"h100pcie l2 40448": 0.18,
-	"h100pcie l2 63488": 0.19,
-	"h200 l2 52736":     0.22,
-	"h200 l2 69632":     0.33,
+	"h200 l2 52736": 0.22,
+	"h200 l2 69632": 0.33,
 }
 
 // TestCurves holds that knees and plateaus of the published curves are where they were measured.
