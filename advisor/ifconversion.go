@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"gpa/blamer"
+	"gpa/cubin/cfg"
 	"gpa/cubin/sass"
 )
 
@@ -112,11 +113,11 @@ func (in *Input) flattened(v *visits, head int, operands []int) []*Match {
 		}
 	}
 	in.addRedirects(c, v, operands)
-	in.addOverlapped(c, v, operands)
+	in.addOverlapped(c, v, head, operands)
 	matches := c.finish()
 	for _, m := range matches {
 		m.Spares = IssueSlots | SharedMemory
-		m.Change = in.convertedChange(v, operands)
+		m.Change = in.convertedChange(v, head, operands)
 		at := in.nodePlaces(v, operands, 2)
 		m.Suggestions = []string{
 			fmt.Sprintf("Each of the %d operands of the condition at %s is a branch: threads part there, and each waits for its operand by itself. Read all operands first and combine them with & and | "+
@@ -128,9 +129,9 @@ func (in *Input) flattened(v *visits, head int, operands []int) []*Match {
 }
 
 // convertedChange has threads come together where thread frontiers let them, and the loads of operands under way at the same time.
-func (in *Input) convertedChange(v *visits, operands []int) *Change {
+func (in *Input) convertedChange(v *visits, head int, operands []int) *Change {
 	change := &Change{Model: frontierModel}
-	free := in.freeLoads(v, operands)
+	free := in.freeLoads(v, head, operands)
 	for _, n := range sortedKeys(free) {
 		if free[n] {
 			change.Overlapped = append(change.Overlapped, Overlapped{n, float64(len(operands))})
@@ -153,11 +154,11 @@ func (in *Input) addRedirects(c *collector, v *visits, operands []int) {
 
 // addOverlapped enters the waits for the loads of operands, as far as they remain once threads come together: all but the longest,
 // of those whose address needs no other operand.
-func (in *Input) addOverlapped(c *collector, v *visits, operands []int) {
+func (in *Input) addOverlapped(c *collector, v *visits, head int, operands []int) {
 	var waits []*blamer.Blame
 	shares := map[*blamer.Blame]float64{}
-	loads := in.freeLoads(v, operands)
-	for _, node := range operands {
+	loads := in.freeLoads(v, head, operands)
+	for _, node := range append([]int{head}, operands...) {
 		b := in.codes[v.code].graph.Blocks[v.fn.Blocks[node]]
 		for i := b.First; i <= b.Last; i++ {
 			for _, w := range in.byUse[blamer.Node{Code: v.code, Inst: i}] {
@@ -182,8 +183,14 @@ func (in *Input) addOverlapped(c *collector, v *visits, operands []int) {
 }
 
 // freeLoads returns the loads of operands whose address does not depend on what another operand loads.
-func (in *Input) freeLoads(v *visits, operands []int) map[blamer.Node]bool {
+func (in *Input) freeLoads(v *visits, head int, operands []int) map[blamer.Node]bool {
 	free, loaded := map[blamer.Node]bool{}, map[sass.Resource]bool{}
+	for _, n := range in.conditionLoads(v.code, in.codes[v.code].graph.Blocks[v.fn.Blocks[head]]) {
+		free[n] = true
+		for _, r := range withoutCounters(in.Inst(n).Defs(nil)) {
+			loaded[r] = true
+		}
+	}
 	for _, node := range v.frontiers.Order {
 		if !slices.Contains(operands, node) {
 			continue
@@ -200,4 +207,26 @@ func (in *Input) freeLoads(v *visits, operands []int) map[blamer.Node]bool {
 		}
 	}
 	return free
+}
+
+// conditionLoads returns the loads of a block whose results the condition of its branch is worked out from, but for those of addresses.
+func (in *Input) conditionLoads(code int, b *cfg.Block) []blamer.Node {
+	var loads []blamer.Node
+	needed := withoutCounters(in.Inst(blamer.Node{Code: code, Inst: b.Last}).Uses(nil))
+	for i := b.Last - 1; i >= b.First; i-- {
+		n := blamer.Node{Code: code, Inst: i}
+		inst := in.Inst(n)
+		defs := withoutCounters(inst.Defs(nil))
+		made := func(r sass.Resource) bool { return slices.Contains(defs, r) }
+		if !slices.ContainsFunc(needed, made) {
+			continue
+		}
+		needed = slices.DeleteFunc(needed, made)
+		if inst.Op == sass.LDG {
+			loads = append(loads, n)
+		} else {
+			needed = append(needed, withoutCounters(inst.Uses(nil))...)
+		}
+	}
+	return loads
 }
