@@ -53,13 +53,14 @@ type subcore struct {
 	inLine  uint64 // where inTurn: which have found the queue for local and global memory full
 	inTurn  bool
 
-	at      int64 // nothing issues before this cycle
-	held    int64 // nothing issues before this cycle as the dispatcher holds back, or the scheduler waits for a constant
-	pipes   [arch.NumPipes]int64
-	ports   registerPorts
-	last    *resident
-	ack     int64 // cycles from the arrival of a store in L2 to its acknowledgement
-	operand int64 // cycles that the scheduler waits for the constant operand of a warp that it has chosen
+	at         int64 // nothing issues before this cycle
+	held       int64 // nothing issues before this cycle as the dispatcher holds back, or the scheduler waits for a constant
+	dispatched int64 // the part of held that is the dispatcher's: it has read the operands of what issued last
+	pipes      [arch.NumPipes]int64
+	ports      registerPorts
+	last       *resident
+	ack        int64 // cycles from the arrival of a store in L2 to its acknowledgement
+	operand    int64 // cycles that the scheduler waits for the constant operand of a warp that it has chosen
 
 	// What issued last, for samples of that cycle.
 	issuedAt   int64

@@ -15,7 +15,7 @@ func (s *sm) time(c *subcore, v *resident, o *op, t int64) (read, done int64) {
 		hold := int64(0)
 		if s.run.full {
 			hold = c.ports.read(v, tm, t)
-			c.held = t + 1 + hold
+			c.held, c.dispatched = t+1+hold, t+1+hold
 		}
 		c.pipes[tm.pipe] = t + max(tm.interval, hold+min(tm.interval, 2)) // slower pipes read their operands meanwhile
 		return t + 1, t + tm.latency

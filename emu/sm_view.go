@@ -18,10 +18,13 @@ type symptom struct {
 // holds. NVIDIA has not published the order. That a running stall count goes before everything that the instruction
 // waits for is measured: wait samples of an instruction are those of the stall count before it whether or not it waits
 // for a dependence counter or, behind BAR, for other warps too. Behind a taken branch, and behind EXIT, they show wait until it is
-// looked at, then branch_resolving, whatever the stall count is, then no_instructions at the target, or drain. A warp that has just been launched shows
+// looked at, then branch_resolving, whatever the stall count is, then no_instructions at the target, or drain. A warp that has just
+// been launched shows
 // no_instructions at its first instruction: all of its 149 samples there that are not of an issue, in a report of a kernel
 // of one store a thread on a T4. The rest follows the way of an instruction: fetched, decoded with its constant,
-// dependences, queue or pipe, dispatch.
+// dependences, queue; then the dispatcher, if it still reads operands for the
+// instruction before, which keeps the pipe busy too (a product of matrices on an RTX 3080 whose FFMA read three registers of a bank
+// shows 91 % dispatch_stall there and no math_pipe_throttle), pipe, and what is left.
 var symptoms = [...]symptom{
 	{stall.Wait, func(v *resident, t int64) bool { return v.ended && t < v.resolving }},
 	{stall.BranchResolving, func(v *resident, t int64) bool { return v.ended && t < v.branch }},
@@ -39,6 +42,7 @@ var symptoms = [...]symptom{
 	{stall.ShortScoreboard, func(v *resident, t int64) bool { return v.outstanding(t, false) }},
 	{stall.LgThrottle, func(v *resident, t int64) bool { return v.unit == unitLG && t < v.core.freeAt(v.unit, t) }},
 	{stall.MioThrottle, func(v *resident, t int64) bool { return v.unit == unitMIO && t < v.core.freeAt(v.unit, t) }},
+	{stall.DispatchStall, func(v *resident, t int64) bool { return v.core.issuedAt < t && t < v.core.dispatched }},
 	{stall.MathPipeThrottle, func(v *resident, t int64) bool { return t < v.core.freeAt(v.unit, t) }},
 	{stall.NotSelected, func(v *resident, t int64) bool { return v.core.issuedAt == t }},
 	{stall.DispatchStall, func(*resident, int64) bool { return true }}, // the register file, or a yield with nobody to yield to

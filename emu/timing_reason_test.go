@@ -72,6 +72,7 @@ func TestReasons(t *testing.T) {
 		{"the LG queue", timedProgram{buffers: buffer, text: loadPointer + "\n" + strings.Repeat("[B------:R-:W0:-:S01] LDG.E.SYS R4, [R2]\n", 8) + `
 			[B------:R-:W-:Y:S05] EXIT`}, 8, stall.LgThrottle, -1},
 		{"three operands in a register bank", timedProgram{text: twice("[B------:R-:W-:-:S01] FFMA R4, R6, R8, R10\nIADD3 R5, R7, R9, RZ")}, 2, stall.DispatchStall, -1},
+		{"three operands in a register bank, the pipe free in each cycle", timedProgram{model: ga102(t), text: twice("[B------:R-:W-:-:S01] FFMA R4, R6, R8, R10\n[B------:R-:W-:-:S01] FFMA R5, R12, R14, R16\n[B------:R-:W-:-:S01] FFMA R7, R18, R20, R22")}, 3, stall.DispatchStall, -1},
 		{"a sleep", timedProgram{text: twice("[B------:R-:W-:-:S02] NANOSLEEP 0x20\nFADD R4, R5, R6")}, 2, stall.Sleeping, -1},
 		{"the launch", timedProgram{text: "[B------:R-:W-:Y:S05] EXIT"}, 0, stall.NoInstructions, -1},
 	}
