@@ -316,26 +316,29 @@ func (l *launchLaws) waitByStallCount(before, in *sass.Inst, r *[stall.NumReason
 }
 
 // A waitGroup is what warps wait for, or with what instruction, and the reason that real GPUs gave most, with its share of the
-// group's samples but for selected ones.
+// group's samples but for selected ones, of all launches together. Single launches differ by what their code is, so that the share here
+// is that of this project's kernels: lowest and highest are those of single launches with a hundred samples of the group, in public
+// reports of V100, T4, GTX 1660 Super, RTX 3060 and RTX 3080; the 98 % of FFMA are of a product of matrices by tiles in registers.
 type waitGroup struct {
 	law, name string
 	reason    stall.Reason
 	measured  float64
+	single    [2]float64 // lowest and highest
 	ops       []sass.Op
 	read      bool // of L6: the dependence counter is released when the operands have been read
 }
 
 var waitGroups = [...]waitGroup{
-	{"L6", "LDG", stall.LongScoreboard, .93, []sass.Op{sass.LDG}, false},
-	{"L6", "LDL", stall.LongScoreboard, 1, []sass.Op{sass.LDL}, false},
-	{"L6", "LDS", stall.ShortScoreboard, .81, []sass.Op{sass.LDS}, false},
-	{"L6", "MUFU", stall.ShortScoreboard, .73, []sass.Op{sass.MUFU}, false},
-	{"L6", "STG, read", stall.LongScoreboard, .89, []sass.Op{sass.STG}, true},
-	{"L6", "STS, read", stall.ShortScoreboard, .87, []sass.Op{sass.STS}, true},
-	{"L6", "LDG, read", stall.LgThrottle, .58, []sass.Op{sass.LDG}, true},
-	{"L7", "LDG, LDL, STL, STG", stall.LgThrottle, .74, []sass.Op{sass.LDG, sass.LDL, sass.STL, sass.STG}, false},
-	{"L7", "LDS, STS, BAR", stall.MioThrottle, .74, []sass.Op{sass.LDS, sass.STS, sass.BAR}, false},
-	{"L7", "FFMA", stall.DispatchStall, .41, []sass.Op{sass.FFMA}, false},
+	{"L6", "LDG", stall.LongScoreboard, .93, [2]float64{.77, 1}, []sass.Op{sass.LDG}, false},
+	{"L6", "LDL", stall.LongScoreboard, 1, [2]float64{.99, .99}, []sass.Op{sass.LDL}, false},
+	{"L6", "LDS", stall.ShortScoreboard, .81, [2]float64{.36, .99}, []sass.Op{sass.LDS}, false},
+	{"L6", "MUFU", stall.ShortScoreboard, .73, [2]float64{.25, .79}, []sass.Op{sass.MUFU}, false},
+	{"L6", "STG, read", stall.LongScoreboard, .89, [2]float64{0, 1}, []sass.Op{sass.STG}, true},
+	{"L6", "STS, read", stall.ShortScoreboard, .87, [2]float64{.99, .99}, []sass.Op{sass.STS}, true},
+	{"L6", "LDG, read", stall.LgThrottle, .58, [2]float64{0, .96}, []sass.Op{sass.LDG}, true},
+	{"L7", "LDG, LDL, STL, STG", stall.LgThrottle, .74, [2]float64{0, .99}, []sass.Op{sass.LDG, sass.LDL, sass.STL, sass.STG}, false},
+	{"L7", "LDS, STS, BAR", stall.MioThrottle, .74, [2]float64{.07, .94}, []sass.Op{sass.LDS, sass.STS, sass.BAR}, false},
+	{"L7", "FFMA", stall.DispatchStall, .41, [2]float64{.01, .98}, []sass.Op{sass.FFMA}, false},
 }
 
 // holds reports whether the last of the instructions of a block, of which these are the first, is of the group.
@@ -375,10 +378,11 @@ func (c *waitCount) judge(t *testing.T, g *waitGroup) {
 		}
 	}
 	const enough = 1000
+	measured := fmt.Sprintf("%s %-18s %s: %.0f%% measured, %.0f to %.0f%% in single launches", g.law, g.name, g.reason, 100*g.measured, 100*g.single[0], 100*g.single[1])
 	if all < enough {
-		t.Logf("%s %-18s %s: %.0f%% measured, too few samples", g.law, g.name, g.reason, 100*g.measured)
+		t.Logf("%s, too few samples", measured)
 		return
 	}
-	t.Logf("%s %-18s %s: %.0f%% measured, %.0f%% here, most here: %s %.0f%%", g.law, g.name, g.reason, 100*g.measured,
+	t.Logf("%s, %.0f%% here, most here: %s %.0f%%", measured,
 		100*float64(c[g.reason])/float64(all), most, 100*float64(c[most])/float64(all))
 }
