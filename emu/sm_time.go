@@ -106,7 +106,7 @@ func (s *sm) global(c *subcore, v *resident, o *op, t int64) (read, done int64) 
 	}
 	if w.stored {
 		v.counters[storeCount].add(t, done, o)
-		v.sent, v.atomic = max(v.sent, read), v.atomic || g.Kind == mem.Atomic
+		v.sent, v.atomic = max(v.sent, read, s.path.Left()), v.atomic || g.Kind == mem.Atomic
 	}
 	if w.copies {
 		v.counters[copyCount].add(t, done, o)

@@ -32,7 +32,7 @@ func hopper() *Model {
 	m.TLB.FirstMiss = Figure{0, "cycles", "fitted: not told apart from the partitions of L2, " + rrzeGH200}
 	l.DRAM = Figure{655, "cycles", rrzeGH200 + ": 611 to 689"}
 	l.Global = Figure{312, "cycles", "fitted: as much more than L2 as on the V100"}
-	l.StoreDrain = Figure{64, "cycles", "fitted: write stream from 12 to 31 % occupancy, " + rrzeGH200}
+	l.StoreDrain = Figure{81, "cycles", "fitted: write stream from 12 to 31 % occupancy, " + rrzeGH200}
 	m.Launching.Block = Figure{1.043, "cycles", emptyH100 + ": cycles a block of 256 threads, from 2,048 blocks to 16,384"}
 	m.Launching.Warps = Figure{2.3, "cycles", "fitted: 1.374 cycles a block of 22 warps and 1.474 of 32 warps, two on each of 114 SMs, " + emptyH100}
 	m.Launching.Replace = Figure{236, "cycles", "fitted: as Warps"}
@@ -97,9 +97,11 @@ func gh200() *Model {
 // setHopper fills a model of Hopper.
 func (b board) setHopper() *Model {
 	m := b.set(hopper())
-	m.DRAM.Batch = Figure{2600, "cycles", "fitted: scale and stencils from 6 to 100 % occupancy, " + rrzeGH200}
+	m.DRAM.Banks = Figure{16, "banks", "fitted: the read stream saturates gradually, " + rrzeGH200 + "; a line takes a bank for 50 ns, about the time in which a row is closed and another opened"}
+	m.DRAM.Buffered = Figure{2000, "cycles", "fitted: the write stream reaches its bandwidth, " + rrzeGH200}
+	m.DRAM.Batch = Figure{2850, "cycles", "fitted: scale and stencils from 6 to 100 % occupancy, " + rrzeGH200}
 	m.DRAM.Turn = Figure{140, "cycles", "fitted: scale 3174 and triad 3783 GB/s, " + rrzeGH200 + "; of a batch"}
-	m.DRAM.Spread = Figure{90, "cycles", "fitted: read stream from 12 to 100 % occupancy, " + rrzeGH200}
+	m.DRAM.Spread = Figure{40, "cycles", "RRZE gpu-benches, GH200: 611 to 689 cycles to DRAM"}
 	return m
 }
 

@@ -236,8 +236,8 @@ type DRAM struct {
 	// Buffered is for how many cycles a write may wait for its bank without delaying what comes after it.
 	Buffered Figure
 	// Batch is for how many cycles the controller of a channel that reads keeps writes before it turns and writes all of them, with
-	// reads waiting meanwhile, since turning the bus around costs time (Chatterjee et al., Staged Reads, HPCA 2012). 0 where it writes
-	// each line as it comes.
+	// reads waiting meanwhile, since turning the bus around costs time (Chatterjee et al., Staged Reads, HPCA 2012). Without reads it
+	// keeps a line for each bank. 0 where it writes each line as it comes.
 	Batch Figure
 	// Banks is the number of banks of a channel that work side by side. A line takes one of them.
 	Banks Figure

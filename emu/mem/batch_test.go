@@ -44,11 +44,30 @@ func TestBatchDelaysReads(t *testing.T) {
 	}
 }
 
-// TestWritesAloneAreNotKept holds that without reads writes go to DRAM as they come.
-func TestWritesAloneAreNotKept(t *testing.T) {
-	_, want := streamed(batching(t, 0), false)
-	if _, got := streamed(batching(t, 2000), false); got != want {
-		t.Errorf("the last write is taken in cycle %d, without batches in %d", got, want)
+// TestWritesAloneReachTheBandwidth holds that without reads batches of writes take the time of their lines at the bandwidth of DRAM:
+// nothing turns, and no bank is idle while another has more to write.
+func TestWritesAloneReachTheBandwidth(t *testing.T) {
+	const lines, first, room = 400_000, 100_000, 8192 // L2 is full of written lines before the first that counts
+	for _, batch := range []int64{500, 2000, 4000} {
+		cfg := batching(t, batch)
+		cfg.turn = 1000 * tick
+		d := NewDevice(cfg)
+		var done [room]int64 // of the lines under way
+		var at, begin int64
+		for i := range int64(lines) {
+			at = max(at, done[i%room])
+			w := request{at: at, line: uint64(i), sectors: allSectors, words: wordsOf(allSectors), kind: Write, sm: int32(i) % int32(cfg.SMs)}
+			d.serve(&w)
+			done[i%room] = w.done
+			if i == first {
+				begin = at
+			}
+		}
+		banks := float64(cfg.channels * cfg.memoryBanks)
+		want := (lines - first) * sectorsPerLine * float64(cfg.writing.opening+cfg.writing.open*int64(cfg.rowLines-1)) / float64(cfg.rowLines) / banks / tick
+		if got := float64(at - begin); got < 0.98*want || got > 1.02*want {
+			t.Errorf("batches of %d cycles: %d lines take %.0f cycles, want %.0f", batch, lines-first, got, want)
+		}
 	}
 }
 

@@ -64,7 +64,7 @@ type bank struct {
 	read bool // the last access was
 }
 
-// A channel is one of DRAM, whose controller may keep writes while it reads.
+// A channel is one of DRAM, whose controller may keep writes.
 type channel struct {
 	read bool  // since writes that were kept were written last
 	kept int64 // ticks of a bank that the kept writes take
@@ -359,9 +359,8 @@ func (c *Config) deviation(line uint64) int64 {
 	return int64(scatter(line)>>bank)%(2*c.spread+1) - c.spread
 }
 
-// evict writes the dirty sectors of a line back, at once or, to a channel that reads, with others where the model says so. What comes
-// in their place waits only where the bank lags behind by more than what the memory controller buffers; evict returns when it may go
-// on.
+// evict writes the dirty sectors of a line back, at once or, where the model says so, with others. What comes in their place waits only
+// where the bank lags behind by more than what the memory controller buffers; evict returns when it may go on.
 func (d *Device) evict(part int, set uint64, old victim, at int64) int64 {
 	if old.dirty == 0 {
 		return at
@@ -376,9 +375,7 @@ func (d *Device) evict(part int, set uint64, old victim, at int64) int64 {
 	}
 	cost := sectors * d.perSector(&d.cfg.writing, old.line)
 	if d.cfg.batch > 0 {
-		if n := d.channelOf(part, set); d.channels[n].read {
-			return d.keep(n, c, cost, at)
-		}
+		return d.keep(d.channelOf(part, set), c, cost, at)
 	}
 	if c.read {
 		cost += d.cfg.turn
@@ -387,23 +384,30 @@ func (d *Device) evict(part int, set uint64, old victim, at int64) int64 {
 	return max(at, c.take(at, cost)-d.cfg.buffered)
 }
 
-// keep lets the controller of a channel keep a write to a bank, until it is time to write. It returns the same as evict: what comes
-// in the line's place waits where the bank lags behind by more than it is allowed to keep.
+// keep lets the controller of a channel keep a write, while it reads until it is time to write, else until there is a line for every
+// bank. Among what it has kept it finds something for every bank, so all are busy for the same time. It returns the same as evict: what
+// comes in the line's place waits where the channel lags behind by more than it is allowed to keep.
 func (d *Device) keep(n uint64, b *bank, cost, at int64) int64 {
 	c := &d.channels[n]
 	c.kept += cost
-	if at >= c.next {
+	if at >= c.next || !c.read && c.kept >= d.cfg.round() {
 		d.drain(n, at)
 	}
 	behind := (int64(b.port) + c.kept/int64(d.cfg.memoryBanks)) / tick
 	return max(at, behind-d.cfg.batch-d.cfg.buffered)
 }
 
-// drain writes what a channel has kept to all of its banks. Reads that come meanwhile wait.
+// round returns the ticks of a bank that a line for every bank of a channel takes.
+func (c *Config) round() int64 { return sectorsPerLine * c.writing.open * int64(c.memoryBanks) }
+
+// drain writes what a channel has kept to all of its banks, and turns for that if it has read. Reads that come meanwhile wait.
 func (d *Device) drain(n uint64, at int64) {
 	of := uint64(d.cfg.memoryBanks)
 	c, banks := &d.channels[n], d.banks[n*of:][:of]
-	each := (c.kept + d.cfg.turn) / int64(of)
+	if c.read {
+		c.kept += d.cfg.turn
+	}
+	each := c.kept / int64(of)
 	begin := at
 	for i := range banks {
 		begin = max(begin, banks[i].take(at, each))

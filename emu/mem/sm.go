@@ -18,6 +18,7 @@ type SM struct {
 
 	log     []request
 	port    port // to the crossbar
+	stores  port // the same, were there stores alone
 	fills   []fill
 	freed   []int32  // unused elements of fills
 	waiters []waiter // from 1 on
@@ -186,6 +187,9 @@ func (c *Config) stored(grant int64, words int, uniform bool) int64 {
 	return grant + c.storeData + c.storeWider*int64(max(words-1, 0))
 }
 
+// Left returns when the stores that the LSU has taken so far have left the SM. What else waits for the port then is not known yet.
+func (s *SM) Left() int64 { return int64(s.stores) / tick }
+
 // A Global describes an access to global or local memory beside its lines.
 type Global struct {
 	Kind    Kind
@@ -238,6 +242,7 @@ func (s *SM) Global(sub int, at int64, lines []Line, a Global) (read, done int64
 			s.load(t, &lines[i], g+int64(i)*s.cfg.lsu)
 		case a.Kind == Write:
 			s.store(&lines[i], g)
+			s.stores.take(g, int64(bits.OnesCount8(lines[i].Sectors))*s.cfg.portPerSector)
 			s.send(t, &lines[i], g+int64(i)*s.cfg.lsu, a)
 		default:
 			s.send(t, &lines[i], g+int64(i)*s.cfg.lsu, a)
