@@ -97,7 +97,7 @@ func gh200() *Model {
 // setHopper fills a model of Hopper.
 func (b board) setHopper() *Model {
 	m := b.set(hopper())
-	m.DRAM.Batch = Figure{2600, "cycles", "fitted: scale and stencils from 6 to 100 % occupancy, " + rrzeGH200}
+	m.DRAM.Batch = Figure{2650, "cycles", "fitted: scale and stencils from 6 to 100 % occupancy, " + rrzeGH200}
 	m.DRAM.Turn = Figure{140, "cycles", "fitted: scale 3174 and triad 3783 GB/s, " + rrzeGH200 + "; of a batch"}
 	m.DRAM.Spread = Figure{90, "cycles", "fitted: read stream from 12 to 100 % occupancy, " + rrzeGH200}
 	return m
@@ -110,7 +110,7 @@ func (b board) setSix() *Model {
 	m.L2.Ways = Figure{30, "ways", "fitted: a power of two of sets"}
 	m.DRAM.Banks = Figure{16, "banks", "fitted: the read stream saturates gradually, " + rrzeGH200 + "; a line takes a bank for 50 ns"}
 	m.DRAM.Buffered = Figure{2000, "cycles", "fitted: the write stream reaches its bandwidth, " + rrzeGH200}
-	m.DRAM.Spread = Figure{40, "cycles", rrzeGH200 + ": 611 to 689 cycles to DRAM"}
+	m.DRAM.Spread = Figure{20, "cycles", "fitted: read and scale streams below 12 % occupancy, " + rrzeGH200}
 	m.DRAM.Channels.Source = "six stacks of 16 channels, " + b.paper
 	return m
 }
