@@ -30,7 +30,7 @@ func hopper() *Model {
 	l.Shared = Figure{29, "cycles", "mt4g, H100: 29.9; 28.6 elsewhere"}
 	l.L2 = Figure{280.4, "cycles", rrzeGH200 + ": in the near partition"}
 	m.TLB.FirstMiss = Figure{0, "cycles", "fitted: not told apart from the partitions of L2, " + rrzeGH200}
-	l.DRAM = Figure{655, "cycles", rrzeGH200 + ": 611 to 689"}
+	l.DRAM = Figure{640, "cycles", "fitted: chases of 611 to 689 cycles, half of their lines from the far partition, and streams of low occupancy, " + rrzeGH200}
 	l.Global = Figure{312, "cycles", "fitted: as much more than L2 as on the V100"}
 	l.StoreDrain = Figure{81, "cycles", "fitted: write stream from 12 to 31 % occupancy, " + rrzeGH200}
 	m.Launching.Block = Figure{1.043, "cycles", emptyH100 + ": cycles a block of 256 threads, from 2,048 blocks to 16,384"}
