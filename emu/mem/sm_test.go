@@ -271,6 +271,29 @@ func TestBandwidth(t *testing.T) {
 	}
 }
 
+// TestLeft holds that stores leave an SM as wide as its port is: with 32 bytes a cycle a line takes four cycles, and the lines of all
+// sub-cores follow each other.
+func TestLeft(t *testing.T) {
+	cfg := NewConfig(v100(t), 0, false)
+	for _, bytes := range []int64{32, 64, 128} {
+		cfg.portPerSector = sectorBytes * tick / bytes
+		s := NewSM(cfg, 0)
+		var first int64
+		for i := range 16 {
+			line := []Line{{Number: uint64(i), Sectors: allSectors}}
+			granted, _ := s.Global(i%cfg.Schedulers, 0, line, Global{Kind: Write, Words: 1})
+			if i == 0 {
+				first = granted - cfg.storeData
+			}
+		}
+		if got, want := s.Left(), first+16*sectorsPerLine*sectorBytes/bytes; bytes < 128 && got != want {
+			t.Errorf("16 lines through %d bytes a cycle leave by cycle %d, want %d", bytes, got, want)
+		} else if got < want {
+			t.Errorf("16 lines through %d bytes a cycle leave by cycle %d, before %d", bytes, got, want)
+		}
+	}
+}
+
 // TestWaitAtPort has one SM ask for so many lines at once that the last waits for its port longer than a quantum. Another SM's
 // request to the same slice, which is there long before, is answered as if it were alone.
 func TestWaitAtPort(t *testing.T) {

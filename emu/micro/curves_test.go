@@ -16,13 +16,9 @@ var published = []struct {
 	share float64
 }{{"v100", 0.05}, {"titanv", 0.1}, {"a100", 0.1}, {"a40", 0.1}, {"l40", 0.1}, {"gh200", 0.1}, {"h100pcie", 0.1}, {"h200", 0.1}}
 
-// further are the measurements that the emulated GPU is further from than the others, and how far: two streams of the
-// GH200, reads at full occupancy and writes at a third of it, and buffers of the H200 near the size of L2, whose bandwidth falls
-// earlier on hardware.
+// further are the measurements that the emulated GPU is further from than the others, and how far: buffers of the H200 near the size
+// of L2, whose bandwidth falls earlier on hardware.
 var further = map[string]float64{
-	"gh200 stream init 320x2":  0.11,
-	"gh200 stream read 1024x2": 0.13,
-
 	"h200 l2 52736": 0.16,
 	"h200 l2 69632": 0.13,
 }
