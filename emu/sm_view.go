@@ -19,12 +19,11 @@ type symptom struct {
 // waits for is measured: wait samples of an instruction are those of the stall count before it whether or not it waits
 // for a dependence counter or, behind BAR, for other warps too. Behind a taken branch, and behind EXIT, they show wait until it is
 // looked at, then branch_resolving, whatever the stall count is, then no_instructions at the target, or drain. A warp that has just
-// been launched shows
-// no_instructions at its first instruction: all of its 149 samples there that are not of an issue, in a report of a kernel
-// of one store a thread on a T4. The rest follows the way of an instruction: fetched, decoded with its constant,
-// dependences, queue; then the dispatcher, if it still reads operands for the
-// instruction before, which keeps the pipe busy too (a product of matrices on an RTX 3080 whose FFMA read three registers of a bank
-// shows 91 % dispatch_stall there and no math_pipe_throttle), pipe, and what is left.
+// been launched shows no_instructions at its first instruction: all of its 149 samples there that are not of an issue, in a report of
+// a kernel of one store a thread on a T4. The rest follows the way of an instruction: fetched, decoded with its constant, dependences,
+// queue; then the dispatcher, if it still reads operands for the instruction before, which keeps the pipe busy too (a product of
+// matrices on an RTX 3080 whose FFMA read three registers of a bank shows 91 % dispatch_stall there and no math_pipe_throttle), pipe,
+// and what is left.
 var symptoms = [...]symptom{
 	{stall.Wait, func(v *resident, t int64) bool { return v.ended && t < v.resolving }},
 	{stall.BranchResolving, func(v *resident, t int64) bool { return v.ended && t < v.branch }},

@@ -2,7 +2,6 @@ package profiler
 
 import (
 	"math"
-	"slices"
 
 	"gpa/cubin"
 	"gpa/cubin/sass"
@@ -82,7 +81,7 @@ func (s *settler) before(sample *Sample) *sass.Inst {
 // waits is the share of the wait samples behind a branch that are of warps that it takes elsewhere: for those of another warp the stall
 // count of the branch counts.
 func (s *settler) waits(behind *Sample, branch *sass.Inst) float64 {
-	if !conditional(branch) {
+	if !branch.Conditional() {
 		return 1
 	}
 	all, _ := s.launch.Counter(behind.Code, branch.PC)
@@ -117,22 +116,10 @@ func redirects(op sass.Op) bool {
 	return false
 }
 
-// conditional reports whether some warps may go on behind a branch.
-func conditional(in *sass.Inst) bool {
-	return !in.Guard.Always() || slices.ContainsFunc(in.Operands, func(o sass.Operand) bool {
-		return o.Kind == sass.KindPred && o.Source && (o.Reg != sass.PT || o.Not)
-	})
-}
-
 // staticTarget returns the operand that holds the address in the same code that a branch leads to, nil where there is none.
 func staticTarget(in *sass.Inst) *sass.Operand {
 	if in.Op != sass.BRA && in.Op != sass.JMP {
 		return nil
 	}
-	for i := range in.Operands {
-		if in.Operands[i].Kind == sass.KindTarget {
-			return &in.Operands[i]
-		}
-	}
-	return nil
+	return in.Target()
 }

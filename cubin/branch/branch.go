@@ -159,10 +159,8 @@ func conditional(in *sass.Inst) bool {
 
 // target returns where a direct branch leads.
 func target(in *sass.Inst) (uint64, bool) {
-	for i := range in.Operands {
-		if in.Operands[i].Kind == sass.KindTarget && in.Op != sass.BRX && in.Op != sass.JMX {
-			return in.Operands[i].Imm, true
-		}
+	if at := in.Target(); at != nil && in.Op != sass.BRX && in.Op != sass.JMX {
+		return at.Imm, true
 	}
 	return 0, false
 }

@@ -64,7 +64,7 @@ func (b *builder) mark(pc uint64) {
 
 // markTarget makes the label of an instruction begin a block.
 func (b *builder) markTarget(in *sass.Inst) {
-	if t := target(in); t != nil {
+	if t := in.Target(); t != nil {
 		b.mark(t.Imm)
 	}
 }
@@ -74,7 +74,7 @@ func (b *builder) flow(in *sass.Inst) (f flow, ok bool) {
 	if in.Guard.Never() {
 		return flow{}, false
 	}
-	conditional := !in.Guard.Always() || condition(in)
+	conditional := in.Conditional()
 	switch in.Op {
 	case sass.EXIT, sass.RET:
 		return flow{fallThrough: conditional, exits: true}, true
@@ -108,26 +108,6 @@ func (b *builder) jump(in *sass.Inst) []int {
 	return targets
 }
 
-// condition reports whether an instruction has a condition beside its guard, as in @P0 BRA P1, label.
-func condition(in *sass.Inst) bool {
-	for i := range in.Operands {
-		if o := &in.Operands[i]; o.Kind == sass.KindPred && o.Source {
-			return o.Reg != sass.PT || o.Not
-		}
-	}
-	return false
-}
-
-// target returns the code address among the operands of an instruction, nil where it has none.
-func target(in *sass.Inst) *sass.Operand {
-	for i := range in.Operands {
-		if in.Operands[i].Kind == sass.KindTarget {
-			return &in.Operands[i]
-		}
-	}
-	return nil
-}
-
 // direct returns the target of a branch to a label, nothing where that is not in the section.
 func (b *builder) direct(in *sass.Inst) []int {
 	pc := uint64(0)
@@ -136,7 +116,7 @@ func (b *builder) direct(in *sass.Inst) []int {
 			return nil
 		}
 		pc = r.Target.Offset + uint64(r.Addend)
-	} else if t := target(in); t != nil {
+	} else if t := in.Target(); t != nil {
 		pc = t.Imm
 	} else {
 		return nil

@@ -79,7 +79,7 @@ func (r *callResolver) call(block *Block, i int) Call {
 		return r.callTo(i, reloc)
 	}
 	c := Call{Inst: i}
-	if t := target(in); t != nil {
+	if t := in.Target(); t != nil {
 		c.Callees = r.entry(t.Imm)
 	}
 	return c

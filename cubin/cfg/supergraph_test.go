@@ -69,7 +69,7 @@ func TestConvergenceBarriersPair(t *testing.T) {
 				if in.Op != sass.BSSY {
 					continue
 				}
-				at, ok := code.InstIndex(target(in).Imm)
+				at, ok := code.InstIndex(in.Target().Imm)
 				if !ok || at == 0 || code.Insts[at-1].Op != sass.BSYNC || code.Insts[at-1].Operands[0].Reg != in.Operands[0].Reg {
 					t.Errorf("%s: %#x %s: no BSYNC before the target", name, in.PC, in.Text())
 				}

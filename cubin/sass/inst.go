@@ -150,6 +150,29 @@ const (
 	NumRes     Resource = ResConvBar + 16 // number of resources
 )
 
+// Target returns the code address among the operands, nil where there is none.
+func (i *Inst) Target() *Operand {
+	for k := range i.Operands {
+		if i.Operands[k].Kind == KindTarget {
+			return &i.Operands[k]
+		}
+	}
+	return nil
+}
+
+// Conditional reports whether an instruction has a guard, or a condition beside it as in @P0 BRA P1, label.
+func (i *Inst) Conditional() bool {
+	if !i.Guard.Always() {
+		return true
+	}
+	for k := range i.Operands {
+		if o := &i.Operands[k]; o.Kind == KindPred && o.Source {
+			return o.Reg != PT || o.Not
+		}
+	}
+	return false
+}
+
 // Address returns the first operand that is an address in memory, nil where there is none.
 func (i *Inst) Address() *Operand {
 	for k := range i.Operands {

@@ -242,7 +242,7 @@ func (s *SM) Global(sub int, at int64, lines []Line, a Global) (read, done int64
 			s.load(t, &lines[i], g+int64(i)*s.cfg.lsu)
 		case a.Kind == Write:
 			s.store(&lines[i], g)
-			s.stores.take(g, int64(bits.OnesCount8(lines[i].Sectors))*s.cfg.portPerSector)
+			s.stores.take(g, s.cfg.port(Write, int64(bits.OnesCount8(lines[i].Sectors))))
 			s.send(t, &lines[i], g+int64(i)*s.cfg.lsu, a)
 		default:
 			s.send(t, &lines[i], g+int64(i)*s.cfg.lsu, a)
