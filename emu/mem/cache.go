@@ -138,6 +138,7 @@ type sectorState struct {
 	dirty  uint8
 	words  uint32                // of L2: those of valid sectors that are there, eight of each
 	arrive [sectorsPerLine]int64 // see awaited
+	reply  port                  // of L2: the answers to those who have asked for the line
 }
 
 // awaited stands for an arrival that is not known: that of a fill. It is negative.

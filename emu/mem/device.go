@@ -103,7 +103,7 @@ func (d *Device) Restart(cfg *Config, warm bool) {
 			continue
 		}
 		for i := range p.states {
-			p.states[i].arrive = [sectorsPerLine]int64{}
+			p.states[i].arrive, p.states[i].reply = [sectorsPerLine]int64{}, 0
 		}
 	}
 	if !warm {
@@ -265,7 +265,7 @@ func (d *Device) copied(r *request, near, home int, arrive int64) int64 {
 		ready = max(at, d.access(&ask, home, arrive)) + d.cfg.far
 		l.arrived(missing, ready)
 	}
-	return l.last(r.sectors, ready)
+	return d.answered(l, r.sectors, ready)
 }
 
 // answer returns the cycles from the LSU's grant to the answer of L2.
@@ -322,6 +322,13 @@ func (l *sectorState) last(sectors uint8, at int64) int64 {
 	return at
 }
 
+// answered returns when the sectors of a line leave a slice for who has asked for them by a cycle. Who has asked for sectors that are on
+// their way is answered when they are there, one after the other: the requests that a miss has gathered leave one by one, as from the
+// miss status registers of Accel-Sim's L2.
+func (d *Device) answered(l *sectorState, sectors uint8, at int64) int64 {
+	return l.reply.take(l.last(sectors, at), int64(bits.OnesCount8(sectors))*d.cfg.slicePerSector)
+}
+
 // fetch returns when the sectors of a request are in L2; those that are not come from DRAM.
 func (d *Device) fetch(l *sectorState, part int, set uint64, r *request, at int64) int64 {
 	there := l.valid
@@ -331,7 +338,7 @@ func (d *Device) fetch(l *sectorState, part int, set uint64, r *request, at int6
 	if missing := r.sectors &^ there; missing != 0 {
 		d.read(l, missing, part, set, r.line, at)
 	}
-	return l.last(r.sectors, at)
+	return d.answered(l, r.sectors, at)
 }
 
 // read brings sectors of a line from DRAM.
