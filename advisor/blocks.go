@@ -42,7 +42,11 @@ func (blockIncrease) Match(in *Input) []*Match {
 	}
 	// Work that ran on some SMs cannot be done faster than by as many times more SMs as there are blocks now.
 	speedup := min(p.Redistribute(), float64(pieces))
-	m := in.launchMatch(in.ofLaunch(speedup))
+	speedup = in.ofLaunch(speedup)
+	if cycles := float64(f.Cycles); cycles > 0 {
+		speedup = max(1, cycles/(cycles/speedup+in.placing(float64(blocks*(pieces-1)))))
+	}
+	m := in.launchMatch(speedup)
 	m.Change = in.reshaped(threads, newThreads)
 	m.Spares = IssueSlots | SharedMemory
 	m.Suggestions = []string{
@@ -52,6 +56,9 @@ func (blockIncrease) Match(in *Input) []*Match {
 	}
 	return []*Match{m}
 }
+
+// placing is the cycles that more blocks take to be placed, one after the other.
+func (in *Input) placing(more float64) float64 { return more * in.Model.Launching.Block.Value }
 
 // pieces returns into how many blocks each block should be split: by a power of two, into no more blocks in all than
 // there are SMs by more than the last doubling needs, and with at least one warp for every scheduler of an SM.

@@ -18,7 +18,7 @@ func (in *Input) splitLoops(blocks, warps int) []*Match {
 	if l == nil || parts < 2 || f.Cycles <= 0 {
 		return nil
 	}
-	best := in.splitLoop(code, l, parts)
+	best := in.splitLoop(code, l, blocks, parts)
 	if !in.hasBarrier(code, l) {
 		return in.splitMatch(code, best, blocks*warps)
 	}
@@ -26,7 +26,7 @@ func (in *Input) splitLoops(blocks, warps int) []*Match {
 		if inner.Parent != l || in.hasBarrier(code, inner) {
 			continue
 		}
-		if s := in.splitLoop(code, inner, parts); s.after < best.after {
+		if s := in.splitLoop(code, inner, blocks, parts); s.after < best.after {
 			best = s
 		}
 	}
@@ -45,8 +45,8 @@ type loopSplit struct {
 
 // splitLoop says what a loop whose rounds are divided brings. Shuffles put the parts together, of as many threads as a power of two.
 // Where the loop has barriers, so that its parts have to be in other blocks, another launch is taken to do that, which loads the
-// parts, some of them at a time.
-func (in *Input) splitLoop(code int, l *cfg.Loop, parts float64) loopSplit {
+// parts, some of them at a time. The blocks for the threads are placed one after the other.
+func (in *Input) splitLoop(code int, l *cfg.Loop, blocks int, parts float64) loopSplit {
 	s := loopSplit{loop: l, samples: in.samplesInLoop(code, l), trips: in.nestedRounds(code, l), after: math.Inf(1)}
 	s.parts = min(parts, s.trips, warpSize)
 	s.threads = s.parts
@@ -62,7 +62,7 @@ func (in *Input) splitLoop(code int, l *cfg.Loop, parts float64) loopSplit {
 		s.threads = math.Exp2(steps)
 		together = steps * (in.Model.Latencies.Shuffle.Value + fixedLatency)
 	}
-	s.after = cycles - busy*s.samples/in.Total*(1-1/s.parts) + together
+	s.after = cycles - busy*s.samples/in.Total*(1-1/s.parts) + together + in.placing(float64(blocks)*(s.threads-1))
 	return s
 }
 
