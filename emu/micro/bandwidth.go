@@ -1,6 +1,9 @@
 package micro
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // A Stream is a kernel of one element (a double) a thread that streams through DRAM.
 type Stream struct {
@@ -92,20 +95,23 @@ func (b *Bench) CacheBandwidth(bytes int64, wide bool) (float64, error) {
 // L2Bandwidth returns the bytes a second that blocks of 1024 threads read, each its part of 512 KiB of a buffer of doubles. As many
 // blocks as the parts follow each other; the bandwidth is L2's where the buffer fits, else DRAM's. Where it has fewer parts than
 // there are SMs, L1 answers blocks of one SM that read the same. A part is read again after one sweep of the buffer, by a block of
-// any SM: in the same partition of L2 as the time before, or in the other one.
+// any SM: in the same partition of L2 as the time before, or in the other one. What counts is the time between the ends of two blocks, two
+// and eight waves from the beginning, so that neither the start nor the end of the launch, when SMs have nothing to do, is part of it.
 func (b *Bench) L2Bandwidth(bytes int64) (float64, error) {
-	const threads, part, waves = 1024, 64 * 1024 * doubleBytes, 8
+	const threads, part, before, waves = 1024, 64 * 1024 * doubleBytes, 2, 6
 	parts := max(int(bytes/part), 1)
 	r := b.rig()
-	data, out := r.alloc(int64(parts)*part), r.alloc(threads*doubleBytes)
 	wave := b.gpu.SMs.Int() * (b.gpu.Limits.Warps.Int() * b.gpu.Limits.WarpSize.Int() / threads)
-	grid := launch{kernel: "cache_share", threads: threads}
-	measure := func(blocks int) int64 {
-		grid.blocks = blocks
-		return r.run(grid, data, int32(parts), int32(wave), out)
+	grid := launch{kernel: "cache_share", blocks: wave + parts, threads: threads}
+	most := max(grid.blocks, (before+waves+1)*wave)
+	data, out, ends := r.alloc(int64(parts)*part), r.alloc(threads*doubleBytes), r.alloc(int64(most)*doubleBytes)
+	r.run(grid, data, int32(parts), int32(wave), out, ends)
+	grid.warm, grid.blocks = true, (before+waves+1)*wave
+	r.run(grid, data, int32(parts), int32(wave), out, ends)
+	clocks := make([]int64, grid.blocks)
+	for i := range clocks {
+		clocks[i] = r.read(ends + uint64(i)*doubleBytes)
 	}
-	measure(wave + parts)
-	grid.warm = true
-	first := measure(wave)
-	return b.perSecond(float64(waves*wave)*part, measure((1+waves)*wave)-first), r.err
+	slices.Sort(clocks)
+	return b.perSecond(float64(waves*wave)*part, clocks[(before+waves)*wave-1]-clocks[before*wave-1]), r.err
 }
