@@ -20,7 +20,7 @@ var published = []struct {
 // buffers near the size of L2, whose bandwidth falls earlier on hardware (docs/timing.md, Not modelled), and a plateau.
 var further = map[string]float64{
 	"h200 l2 48128": 0.16, "h200 l2 52736": 0.16, "a100 l2 30720": 0.2, "a100 l2 33792": 0.14, "l40 l2 110080": 0.14,
-	"h100pcie l2 19968": 0.11,
+	"h100pcie l2 19968": 0.11, "h100pcie l2 44032": 0.12,
 }
 
 // TestCurves holds that knees and plateaus of the published curves are where they were measured.
