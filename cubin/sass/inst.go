@@ -151,9 +151,15 @@ const (
 )
 
 // Target returns the code address among the operands, nil where there is none.
-func (i *Inst) Target() *Operand {
+func (i *Inst) Target() *Operand { return i.first(KindTarget) }
+
+// Address returns the first operand that is an address in memory, nil where there is none.
+func (i *Inst) Address() *Operand { return i.first(KindMem) }
+
+// first returns the first operand of a kind, nil where there is none.
+func (i *Inst) first(kind Kind) *Operand {
 	for k := range i.Operands {
-		if i.Operands[k].Kind == KindTarget {
+		if i.Operands[k].Kind == kind {
 			return &i.Operands[k]
 		}
 	}
@@ -171,16 +177,6 @@ func (i *Inst) Conditional() bool {
 		}
 	}
 	return false
-}
-
-// Address returns the first operand that is an address in memory, nil where there is none.
-func (i *Inst) Address() *Operand {
-	for k := range i.Operands {
-		if i.Operands[k].Kind == KindMem {
-			return &i.Operands[k]
-		}
-	}
-	return nil
 }
 
 // AccessBytes returns the bytes that a thread accesses by a memory instruction with a size.
