@@ -23,6 +23,7 @@ func ampere() *Model {
 	m.L2 = L2{
 		Partitions:  Figure{2, "partitions", a100Paper + ": each caches for the GPCs that are connected to it"},
 		Far:         Figure{45, "cycles", "fitted: mean of 398 cycles between 26 and 38 MB, half of it from DRAM, " + rrzeA100},
+		LinkWidth:   Figure{9.5, "bytes a cycle", "fitted: bandwidth of buffers of 30 to 44 MB, " + rrzeA100},
 		Ways:        Figure{20, "ways", "fitted: a power of two of sets"},
 		PortWidth:   Figure{64, "bytes a cycle", a100Paper},
 		Partial:     m.L2.Partial,
@@ -67,12 +68,13 @@ func a100() *Model {
 	m := board{
 		name: "a100", product: "NVIDIA A100 80GB", paper: a100Paper, sms: 108, clock: 1410, memory: 80, peak: 2039,
 		achieved: Figure{1900e9, "bytes a second", rrzeA100 + ": write stream"},
-		turn:     Figure{1.5, "cycles", "fitted: scale 1711 and triad 1781 GB/s, " + rrzeA100},
+		turn:     Figure{80, "cycles", "fitted: scale 1711 and triad 1781 GB/s, " + rrzeA100 + "; of a batch"},
 		l2:       40 << 10, slices: 80, channels: 40,
 		sliceWidth: Figure{64, "bytes a cycle", a100Paper + ": 5120 bytes a cycle of all slices"},
 	}.set(ampere())
 	m.L2.Slices.Source = a100Paper
 	m.DRAM.Channels.Source = a100Paper + ": 5 stacks of 8 channels"
+	m.DRAM.Batch = Figure{1000, "cycles", "fitted: scale and triad from 19 to 31 % occupancy, " + rrzeA100}
 	m.DRAM.Peak.Source = "NVIDIA A100 80GB data sheet: SXM4"
 	m.DRAM.Size.Source = m.DRAM.Peak.Source
 	return m

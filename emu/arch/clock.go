@@ -21,7 +21,7 @@ func (m *Model) SetClock(hz float64) {
 	for _, cycles := range []*Figure{&m.L2.Far, &m.L2.Partial, &m.L2.AtomicUnit, &m.L2.AtomicFloat} {
 		cycles.Value *= slower
 	}
-	for _, width := range []*Figure{&m.L2.SliceWidth, &m.L2.PortWidth, &m.L2.ReplyWidth} {
+	for _, width := range []*Figure{&m.L2.SliceWidth, &m.L2.PortWidth, &m.L2.ReplyWidth, &m.L2.LinkWidth} {
 		width.Value /= slower
 	}
 	m.Clock.Value = hz

@@ -21,6 +21,7 @@ func hopper() *Model {
 	m.L1.Ways = Figure{2, "ways", "fitted: the latency rises from 213 to 316 kB, " + rrzeGH200}
 	m.L2.Partitions.Source = "latency of two plateaus, " + rrzeGH200
 	m.L2.Far = Figure{40, "cycles", "fitted: mean of 488 to 520 cycles between 38 and 56 MB, half of it from DRAM, " + rrzeGH200}
+	m.L2.LinkWidth = Figure{11, "bytes a cycle", "fitted: bandwidth of buffers of 44 to 63 MB, " + rrzeH200}
 	m.L2.PortWidth = Figure{64, "bytes a cycle", hopperPaper}
 	m.L2.ReplyWidth = Figure{38, "bytes a cycle", "fitted: 9800 GB/s of all SMs, " + rrzeH200}
 	l := &m.Latencies
@@ -64,11 +65,13 @@ func h100pcie() *Model {
 		l2:       50 << 10, slices: 80, channels: 80, sliceWidth: sliceOfHopper,
 	}.setHopper()
 	m.Latencies.DRAM = Figure{800, "cycles", "mt4g, H100: 803 to 835 with the address"}
+	m.L2.ReplyWidth = Figure{35.5, "bytes a cycle", "fitted: 6940 GB/s of all SMs, " + rrzeH100}
 	return h100Cache(m)
 }
 
 func h100Cache(m *Model) *Model {
 	m.L2.Slices.Source = hopperPaper
+	m.L2.LinkWidth = Figure{12, "bytes a cycle", "fitted: bandwidth of buffers of 37 to 58 MB, " + rrzeH100}
 	m.L2.Ways = Figure{25, "ways", "fitted: a power of two of sets"}
 	m.DRAM.Channels.Source = hopperPaper + ": 5 stacks of 16 channels"
 	return m
@@ -78,7 +81,7 @@ func h100Cache(m *Model) *Model {
 func h200() *Model {
 	return board{
 		name: "h200", product: "NVIDIA H200 SXM5 141GB", paper: "NVIDIA H200 data sheet", sms: 132, clock: 1980, memory: 141, peak: 4800,
-		achieved: Figure{3950e9, "bytes a second", "fitted: 3888 GB/s of reads of buffers of 130 MB and more, which leave banks idle, " + rrzeH200},
+		achieved: Figure{4230e9, "bytes a second", "fitted: 3888 GB/s of reads of buffers of 130 MB and more, which leave banks idle, " + rrzeH200},
 		l2:       60 << 10, slices: 96, channels: 96,
 		sliceWidth: Figure{64, "bytes a cycle", takenA100},
 	}.setSix()

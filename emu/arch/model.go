@@ -211,6 +211,7 @@ type L2 struct {
 	// the near one; they come Far cycles later.
 	Partitions Figure
 	Far        Figure // cycles
+	LinkWidth  Figure // bytes a cycle to one slice from the other partitions
 	Slices     Figure
 	Ways       Figure
 	SliceWidth Figure // bytes a cycle

@@ -145,7 +145,7 @@ func (b board) set(m *Model) *Model {
 		m.DRAM.Turn = Figure{1, "cycles", "fitted: between the A40 and the V100"}
 	}
 	m.DRAM.Buffered = Figure{500, "cycles", "fitted: streams that write reach their bandwidth, " + rrze}
-	m.DRAM.Batch = Figure{0, "cycles", "fitted: streams of the V100, A100 and A40 are reached without"}
+	m.DRAM.Batch = Figure{0, "cycles", "fitted: streams of the V100 and A40 are reached without"}
 	m.DRAM.Banks = Figure{4, "banks", "fitted: the read stream saturates gradually, " + rrze + "; a line takes a bank for about 20 ns"}
 	m.DRAM.Row = Figure{16, "lines", "fitted: 2 KiB, the page of a bank of HBM2 and GDDR6"}
 	m.DRAM.Open = Figure{1, "mean times", "fitted: streams of the A100 and A40 rise as if no row were to be opened, " + rrzeA100}

@@ -31,6 +31,7 @@ func volta() *Model {
 		L2: L2{
 			Partitions:  Figure{1, "partitions", "one latency up to the capacity, " + rrze},
 			Far:         Figure{0, "cycles", "one partition"},
+			LinkWidth:   Figure{0, "bytes a cycle", "one partition"},
 			Ways:        Figure{12, "ways", "fitted: the latency rises from 6.0 to 6.7 MiB, " + rrze + "; 24 in " + accelSim},
 			SliceWidth:  Figure{32, "bytes a cycle", accelSim},
 			PortWidth:   Figure{64, "bytes a cycle", jia},

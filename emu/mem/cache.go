@@ -46,13 +46,26 @@ func (t *tags) set(line uint64) uint64 {
 	return line % t.sets
 }
 
-// find returns the place of a line in a set.
+// find looks a line of a set up and returns its place.
 func (t *tags) find(line, set uint64) (int, bool) {
+	place, hit := t.place(line, set)
+	if hit {
+		t.use(place)
+	}
+	return place, hit
+}
+
+// use makes the line at a place the one that was looked up last.
+func (t *tags) use(place int) {
+	t.clock++
+	t.used[place] = t.clock
+}
+
+// place returns the place of a line in a set, without looking it up.
+func (t *tags) place(line, set uint64) (int, bool) {
 	first := int(set) * t.ways
 	for i, tag := range t.tag[first : first+t.ways] {
 		if tag == line+1 {
-			t.clock++
-			t.used[first+i] = t.clock
 			return first + i, true
 		}
 	}
@@ -73,20 +86,15 @@ func (t *tags) insert(line, set uint64) (place int, old uint64, replaced bool) {
 		}
 	}
 	old, replaced = t.tag[place]-1, t.tag[place] != 0
-	t.clock++
-	t.tag[place], t.used[place] = line+1, t.clock
+	t.tag[place] = line + 1
+	t.use(place)
 	return place, old, replaced
 }
 
 // has reports whether a line is there, without looking it up.
 func (t *tags) has(line uint64) bool {
-	first := int(t.set(line)) * t.ways
-	for _, tag := range t.tag[first : first+t.ways] {
-		if tag == line+1 {
-			return true
-		}
-	}
-	return false
+	_, hit := t.place(line, t.set(line))
+	return hit
 }
 
 // A Cache is a cache without sectors, of instructions or constants. It knows when each of its lines arrives.

@@ -24,6 +24,7 @@ type request struct {
 	turns   uint8  // of atomics: most lanes at one address
 	float   bool   // an atomic of floating point
 	local   bool   // of local memory
+	copied  bool   // by another partition, which keeps what it reads
 	kind    Kind
 	sent    bool  // through the SM's port
 	done    int64 // answer: the cycle in which data or acknowledgement are back

@@ -95,20 +95,22 @@ func (b *Bench) CacheBandwidth(bytes int64, wide bool) (float64, error) {
 // L2Bandwidth returns the bytes a second that blocks of 1024 threads read, each its part of 512 KiB of a buffer of doubles. As many
 // blocks as the parts follow each other; the bandwidth is L2's where the buffer fits, else DRAM's. Where it has fewer parts than
 // there are SMs, L1 answers blocks of one SM that read the same. A part is read again after one sweep of the buffer, by a block of
-// any SM: in the same partition of L2 as the time before, or in the other one. What counts is the time between the ends of two blocks, two
-// and eight waves from the beginning, so that neither the start nor the end of the launch, when SMs have nothing to do, is part of it.
+// any SM: in the same partition of L2 as the time before, or in the other one. What counts is the time between the ends of two blocks, six
+// waves apart, so that neither the start nor the end of the launch, when SMs have nothing to do, is part of it. Before come two waves at
+// least, and four sweeps of the buffer, until L2 holds what it does when a launch is long.
 func (b *Bench) L2Bandwidth(bytes int64) (float64, error) {
-	const threads, part, before, waves = 1024, 64 * 1024 * doubleBytes, 2, 6
+	const threads, part, waves, sweeps = 1024, 64 * 1024 * doubleBytes, 6, 4
 	parts := max(int(bytes/part), 1)
 	r := b.rig()
 	wave := b.gpu.SMs.Int() * (b.gpu.Limits.Warps.Int() * b.gpu.Limits.WarpSize.Int() / threads)
-	grid := launch{kernel: "cache_share", blocks: wave + parts, threads: threads}
-	most := max(grid.blocks, (before+waves+1)*wave)
-	data, out, ends := r.alloc(int64(parts)*part), r.alloc(threads*doubleBytes), r.alloc(int64(most)*doubleBytes)
+	before := max(2, (sweeps*parts+wave-1)/wave)
+	warmUp, blocks := wave+parts, (before+waves+1)*wave
+	data, out, ends := r.alloc(int64(parts)*part), r.alloc(threads*doubleBytes), r.alloc(int64(max(warmUp, blocks))*doubleBytes)
+	grid := launch{kernel: "cache_share", blocks: warmUp, threads: threads}
 	r.run(grid, data, int32(parts), int32(wave), out, ends)
-	grid.warm, grid.blocks = true, (before+waves+1)*wave
+	grid.warm, grid.blocks = true, blocks
 	r.run(grid, data, int32(parts), int32(wave), out, ends)
-	clocks := make([]int64, grid.blocks)
+	clocks := make([]int64, blocks)
 	for i := range clocks {
 		clocks[i] = r.read(ends + uint64(i)*doubleBytes)
 	}

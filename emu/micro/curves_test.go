@@ -16,12 +16,9 @@ var published = []struct {
 	share float64
 }{{"v100", 0.05}, {"titanv", 0.1}, {"a100", 0.1}, {"a40", 0.1}, {"l40", 0.1}, {"gh200", 0.1}, {"h100pcie", 0.1}, {"h200", 0.1}}
 
-// further are the measurements that the emulated GPU is further from than the others, and how far in the working set or in the value:
-// buffers near the size of L2, whose bandwidth falls earlier on hardware (docs/timing.md, Not modelled), and a plateau.
-var further = map[string]float64{
-	"h200 l2 48128": 0.16, "h200 l2 52736": 0.16, "a100 l2 30720": 0.2, "a100 l2 33792": 0.14, "l40 l2 110080": 0.14,
-	"h100pcie l2 19968": 0.11, "h100pcie l2 44032": 0.12,
-}
+// further are the measurements that the emulated GPU is further from than the others, and how far: half a warp on each SM, of which
+// whole GB/s were published.
+var further = map[string]float64{"a100 stream read 16x1": 0.11}
 
 // TestCurves holds that knees and plateaus of the published curves are where they were measured.
 func TestCurves(t *testing.T) {
