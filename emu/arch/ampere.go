@@ -29,6 +29,7 @@ func ampere() *Model {
 		Partial:     m.L2.Partial,
 		Fill:        m.L2.Fill,
 		ReplyWidth:  Figure{36, "bytes a cycle", "fitted: 5430 GB/s of all SMs, " + rrzeA100},
+		InOrder:     Figure{1, "rule", "fitted: bandwidth of buffers of 30 to 44 MB, " + rrzeA100},
 		AtomicUnit:  Figure{1, "cycles", takenV100},
 		AtomicFloat: floatAtomics(),
 	}

@@ -221,7 +221,10 @@ type L2 struct {
 	Partial Figure
 	// Fill is 0 where such a sector goes to DRAM under a mask, 1 where the rest of it is read from DRAM when it is written
 	// back, 2 where when it is first written.
-	Fill       Figure
+	Fill Figure
+	// InOrder is 1 where a slice hands on in order what it is asked, so that a hit waits with the miss before it until DRAM, or the
+	// other partition, takes that.
+	InOrder    Figure
 	AtomicUnit Figure // cycles that a slice takes for the atomics of one warp instruction to one sector
 	// AtomicFloat is the same for floating point, where lanes at one address are added one after the other.
 	AtomicFloat Figure

@@ -38,6 +38,7 @@ func volta() *Model {
 			ReplyWidth:  Figure{22.5, "bytes a cycle", "fitted: 2440 GB/s of all SMs, " + rrze + "; streams at low occupancy agree"},
 			Partial:     Figure{0, "cycles", "fitted: nothing is known; see TITAN V and Turing"},
 			Fill:        Figure{0, "rule", "fitted: nothing is known; see Turing"},
+			InOrder:     Figure{0, "rule", "fitted: nothing is known; see Turing and the A100"},
 			AtomicUnit:  Figure{1, "cycles", "fitted: one sector operation a slice and cycle"},
 			AtomicFloat: floatAtomics(),
 		},

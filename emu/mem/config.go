@@ -65,6 +65,7 @@ type Config struct {
 	slices, l2Sets, l2Ways int // of one partition
 	partitions             int
 	far                    int64 // more than l2Hit in another partition than the SM's
+	inOrder                bool  // a hit of L2 waits with the miss before it
 	linkPerSector          int64 // ticks that a slice's link to the other partitions is busy with a sector
 	channels, memoryBanks  int   // banks of a channel
 	slicePerSector         int64 // ticks that a slice is busy with a sector
@@ -114,7 +115,7 @@ func NewConfig(m *arch.Model, carveout int, fast bool) *Config {
 		banks: m.Shared.Banks.Int(), shared: l.Shared.Cycles() - q.EntryMIO.Cycles(), atomicShared: l.Atomic.Cycles() - q.EntryMIO.Cycles(),
 		conflict: m.Shared.Conflict.Cycles(),
 		slices:   m.L2.Slices.Int() / parts, l2Ways: m.L2.Ways.Int(), l2Sets: m.L2.Size.Int() / line / m.L2.Ways.Int() / parts,
-		partitions: parts, far: m.L2.Far.Cycles(), linkPerSector: linkPerSector,
+		partitions: parts, far: m.L2.Far.Cycles(), linkPerSector: linkPerSector, inOrder: m.L2.InOrder.Value > 0,
 		channels: m.DRAM.Channels.Int(), memoryBanks: m.DRAM.Banks.Int(),
 		slicePerSector: perCycle(m.L2.SliceWidth.Value), portPerSector: perCycle(m.L2.PortWidth.Value), replyPerSector: perCycle(m.L2.ReplyWidth.Value),
 		l2PerSector: perCycle(m.L2.SliceWidth.Value * m.L2.Slices.Value),

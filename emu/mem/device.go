@@ -49,8 +49,9 @@ type slice struct {
 	all    port // all that has come
 	prompt port // but for writes
 	link   port // from the other partitions
-	// held is until when its last miss waits for DRAM, or for another partition. What comes behind that waits too: the queue before
-	// DRAM is short, and the slice hands on in order what it is asked. So a hit is not much faster than a miss where DRAM is full.
+	// held is until when its last miss waits for DRAM, or for another partition. Where the model says so, what comes behind that waits
+	// too: the queue before DRAM is short, and the slice hands on in order what it is asked. So a hit is not much faster than a miss
+	// where DRAM is full.
 	held int64
 }
 
@@ -271,7 +272,10 @@ func (d *Device) copied(r *request, near, home int, arrive int64) int64 {
 	l := p.state(place)
 	missing := r.sectors &^ l.valid
 	if missing == 0 {
-		return d.answered(l, r.sectors, max(at, s.held))
+		if d.cfg.inOrder {
+			at = max(at, s.held)
+		}
+		return d.answered(l, r.sectors, at)
 	}
 	ask := request{line: r.line, sectors: missing, kind: Read, copied: true}
 	there := d.access(&ask, home, arrive)
@@ -352,7 +356,7 @@ func (d *Device) fetch(l *sectorState, part int, set uint64, r *request, at int6
 	s := d.parts[part].slice(set)
 	if missing := r.sectors &^ there; missing != 0 {
 		s.held = d.read(l, missing, part, set, r.line, at)
-	} else {
+	} else if d.cfg.inOrder {
 		at = max(at, s.held)
 	}
 	return d.answered(l, r.sectors, at)

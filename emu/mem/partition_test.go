@@ -28,7 +28,7 @@ func linesOf(d *Device, home, n int, wanted func(set uint64) bool) (lines []uint
 // neither.
 func TestHeld(t *testing.T) {
 	cfg := NewConfig(v100(t), 0, false)
-	cfg.spread = 0
+	cfg.spread, cfg.inOrder = 0, true
 	d := NewDevice(cfg)
 	p := &d.parts[0]
 	ofSlice := func(n int) func(uint64) bool {
