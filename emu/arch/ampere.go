@@ -128,13 +128,16 @@ func ga102Pipes(f family) [NumPipes]Pipe {
 
 // a40 is the A40.
 func a40() *Model {
-	return board{
+	m := board{
 		name: "a40", product: "NVIDIA A40", paper: "NVIDIA A40 data sheet", sms: 84, clock: 1740, memory: 48, peak: 696,
 		achieved: Figure{680e9, "bytes a second", rrzeA40 + ": read and write streams"},
 		turn:     Figure{0.55, "cycles", "fitted: scale 655 and triad 670 GB/s, " + rrzeA40},
 		l2:       6 << 10, slices: 48, channels: 24,
 		sliceWidth: Figure{29.7, "bytes a cycle", "fitted: 2484 GB/s, " + rrzeA40},
 	}.set(ga102())
+	m.Latencies.StoreDrain = Figure{110, "cycles", "fitted: write stream from 1 to 6 % occupancy, " + rrzeA40}
+	m.L1.Outgoing = Figure{256, "sectors", "fitted: write stream where DRAM begins to be full, " + rrzeA40}
+	return m
 }
 
 // rtx3090 is the GeForce RTX 3090.
