@@ -58,6 +58,7 @@ type subcore struct {
 	dispatched int64 // the part of held that is the dispatcher's: it has read the operands of what issued last
 	pipes      [arch.NumPipes]int64
 	ports      registerPorts
+	writes     writePorts
 	last       *resident
 	ack        int64 // cycles from the arrival of a store in L2 to its acknowledgement
 	operand    int64 // cycles that the scheduler waits for the constant operand of a warp that it has chosen
@@ -151,6 +152,11 @@ func (s *subcore) rouse(t int64) {
 		i := bits.TrailingZeros64(m)
 		v := s.warps[i]
 		if v.ready > t {
+			s.wake = min(s.wake, v.ready)
+			continue
+		}
+		if s.writes.after > 0 && v.ready == t && v.late(&s.writes, t) {
+			v.settle()
 			s.wake = min(s.wake, v.ready)
 			continue
 		}

@@ -13,8 +13,8 @@ type registerPorts struct {
 	banks  uint8
 	ports  int64
 	window int64
-	busy   [4]int64 // by bank: read operands occupy it up to this cycle
-	cache  [4][3]cached
+	busy   [maxBanks]int64 // by bank: read operands occupy it up to this cycle
+	cache  [maxBanks][3]cached
 	kept   int // valid elements of cache
 }
 
@@ -25,13 +25,13 @@ type cached struct {
 }
 
 func newRegisterPorts(m *arch.Model) registerPorts {
-	return registerPorts{banks: uint8(min(m.Issue.Banks.Int(), 4)), ports: m.Issue.BankPorts.Cycles(), window: m.Issue.Window.Cycles()}
+	return registerPorts{banks: registerBanks(m), ports: m.Issue.BankPorts.Cycles(), window: m.Issue.Window.Cycles()}
 }
 
 // read lets the instruction of a warp that issues in cycle t read its operands and returns by how many cycles it is held
 // back.
 func (p *registerPorts) read(v *resident, t *timing, at int64) int64 {
-	var want [4]int64
+	var want [maxBanks]int64
 	for slot, reg := range t.registers {
 		if reg == sass.RZ {
 			continue

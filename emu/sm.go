@@ -101,6 +101,9 @@ func newSM(r *timedRun, id int) *sm {
 		c := &cores[i]
 		s.cores = append(s.cores, c)
 		*c = subcore{id: i, path: s.path, at: mem.Never, wake: mem.Never, issuedAt: -1, ack: r.memory.Ack(), ports: newRegisterPorts(r.model), operand: r.model.Issue.Operand.Cycles(), inTurn: r.model.Queues.InTurn.Value > 0}
+		if r.full {
+			c.writes = newWritePorts(r.model)
+		}
 	}
 	return s
 }

@@ -16,6 +16,9 @@ func (s *sm) time(c *subcore, v *resident, o *op, t int64) (read, done int64) {
 		if s.run.full {
 			hold = c.ports.read(v, tm, t)
 			c.held, c.dispatched = t+1+hold, t+1+hold
+			if tm.path == pathPipe {
+				c.writes.write(tm, t+hold)
+			}
 		}
 		c.pipes[tm.pipe] = t + max(tm.interval, hold+min(tm.interval, 2)) // slower pipes read their operands meanwhile
 		return t + 1, t + tm.latency

@@ -60,6 +60,8 @@ type timing struct {
 
 	registers [3]uint8 // source registers A, B, C that are read through the register file's ports, RZ for none
 	reuse     uint8
+	result    uint8 // the first register that is written, RZ for none
+	words     uint8 // registers from there on
 }
 
 // timingOf works out the timing of an instruction on a GPU.
@@ -258,9 +260,9 @@ func latencyXU(op sass.Op, l *arch.Latencies) int64 {
 	return l.Convert.Cycles()
 }
 
-// operands notes what the operands ask of the register file, the constant cache and the way back of loaded data.
+// operands notes what the operands ask of the register file and the constant cache.
 func (t *timing) operands(in *sass.Inst) {
-	t.registers = [3]uint8{sass.RZ, sass.RZ, sass.RZ}
+	t.registers, t.result = [3]uint8{sass.RZ, sass.RZ, sass.RZ}, sass.RZ
 	for i := range in.Operands {
 		o := &in.Operands[i]
 		switch {
@@ -268,6 +270,9 @@ func (t *timing) operands(in *sass.Inst) {
 			t.imm, t.immBank, t.immBytes = t.path != pathConst, o.Bank, uint32(o.Offset)
 		case o.Kind == sass.KindReg && o.Source && in.Form.Operands[i].Reuse > 0:
 			t.registers[in.Form.Operands[i].Reuse-1] = o.Reg
+		}
+		if o.Kind == sass.KindReg && o.Dest {
+			t.result, t.words = o.Reg, o.Width
 		}
 	}
 }

@@ -2,6 +2,7 @@ package emu
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"gpa/cubin/sass"
@@ -84,6 +85,40 @@ func TestReuseCache(t *testing.T) {
 		tr, _ := p.traced(t)
 		if got := tr.at(t, 6) - tr.at(t, 1); got != tt.want {
 			t.Errorf("%s; %s: %d cycles, want %d", tt.first, tt.second, got, tt.want)
+		}
+	}
+}
+
+// TestWritePort holds that a load whose result comes in the cycle in which results of fixed latency are written to the same bank
+// waits for the port, and for one cycle alone where there is one of them (Huerta et al., section 5.3).
+func TestWritePort(t *testing.T) {
+	const alone = 24 // LDS of 32 bits
+	for _, tt := range []struct {
+		load, others string // the others issue 15, 16, 17 and 18 cycles after the load
+		late         int64
+	}{
+		{"LDS.U R8, [R16]", "NOP;IADD3 R10, R17, 0x1, RZ;NOP;NOP", 1},
+		{"LDS.U R8, [R16]", "NOP;IADD3 R11, R17, 0x1, RZ;NOP;NOP", 0},
+		{"LDS.U R8, [R16]", "IADD3 R10, R17, 0x1, RZ;NOP;IADD3 R10, R17, 0x1, RZ;NOP", 0},
+		{"LDS.U R8, [R16]", "NOP;IADD3 R10, R17, 0x1, RZ;FADD R12, R17, R17;NOP", 2},
+		{"LDS.U R8, [R16]", "NOP;IADD3 R10, R17, 0x1, RZ;NOP;IADD3 R10, R17, 0x1, RZ", 1},
+		{"LDS.U R8, [R16]", "NOP;IMAD.WIDE.U32 R10, R17, R17, RZ;NOP;NOP", 1},
+		{"LDS.U R9, [R16]", "NOP;IMAD.WIDE.U32 R10, R17, R17, RZ;NOP;NOP", 1},
+		{"LDS.U.64 R8, [R16]", "NOP;IADD3 R11, R17, 0x1, RZ;NOP;NOP", 1},
+		{"LDS.U.64 R8, [R16]", "NOP;IADD3 R10, R17, 0x1, RZ;NOP;NOP", 0},
+		{"LDS.U R8, [R16]", "NOP;ISETP.NE.AND P0, PT, R17, RZ, PT;NOP;NOP", 0},
+	} {
+		p := timedProgram{model: ga102As(t, sass.SM75), shared: 256, text: twice(fmt.Sprintf(`
+			[B------:R-:W-:-:S11] MOV R16, 0x0
+			[B------:R-:W-:-:S11] NOP
+			[B------:R-:W0:-:S11] %s
+			[B------:R-:W-:-:S04] NOP
+			%s
+			[B0-----:R-:W-:-:S11] NOP`, tt.load, strings.ReplaceAll(tt.others, ";", "\n")))}
+		tr, _ := p.traced(t)
+		const load = 3
+		if got := tr.at(t, load+6) - tr.at(t, load); got != alone+tt.late {
+			t.Errorf("%s with %s: %d cycles, want %d", tt.load, tt.others, got, alone+tt.late)
 		}
 	}
 }

@@ -106,6 +106,9 @@ type Issue struct {
 	Banks     Figure // register-file banks of a sub-core: register number modulo this
 	BankPorts Figure // registers that one bank delivers in a cycle
 	Window    Figure // cycles that an instruction has for reading its operands before the next is held back
+	// Written is from the issue of an instruction of fixed latency to the cycle in which it takes the write port of its bank: a load
+	// whose result is there in that cycle, for the same bank, has it a cycle later. 0 where no load is late.
+	Written Figure
 	// StallZeroYield is how long a warp waits after an instruction with stall count 0 and yield.
 	StallZeroYield Figure
 	// Branch is from the issue of a taken branch until its target is known, Refetch from then to the issue there, the instruction

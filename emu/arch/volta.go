@@ -121,9 +121,11 @@ func voltaQueues() Queues {
 
 func voltaIssue() Issue {
 	return Issue{
-		Banks:          Figure{2, "banks", jia},
-		BankPorts:      Figure{2, "registers a cycle", jia + ": 64-bit banks, only three operands in one bank conflict"},
-		Window:         Figure{1, "cycles", "fitted: three operands in one bank cost one cycle, " + jia},
+		Banks:     Figure{2, "banks", jia},
+		BankPorts: Figure{2, "registers a cycle", jia + ": 64-bit banks, only three operands in one bank conflict"},
+		Window:    Figure{1, "cycles", "fitted: three operands in one bank cost one cycle, " + jia},
+		Written: Figure{8, "cycles", "fitted: one write port a bank, " + huerta + ", section 5.3; a result can be read by an instruction that issues " +
+			"5 cycles later, stall counts of ptxas for sm_80, and is read 3 cycles after that"},
 		StallZeroYield: Figure{45, "cycles", huerta + ", section 4"},
 		Depbar:         Figure{4, "cycles", huerta + ", section 4"},
 		Operand:        Figure{4, "cycles", huerta + ", section 5.1"},
