@@ -190,6 +190,7 @@ func (s *sm) issue(c *subcore, v *resident, t int64) error {
 	c.at, c.last = t+1, v
 	v.warp.now, s.now = t, t
 	v.warp.scratch = s.domain.scratch
+	before := v.warp.active
 	if err := v.warp.step(); err != nil {
 		return err
 	}
@@ -207,7 +208,7 @@ func (s *sm) issue(c *subcore, v *resident, t int64) error {
 		v.count(tm.write, t, done, o)
 		v.count(tm.read, t, read, o)
 	}
-	return s.follow(v, o, t)
+	return s.follow(v, o, before, t)
 }
 
 // count increments a dependence counter. The increment can be seen two cycles after the issue (Huerta et al., section 4):

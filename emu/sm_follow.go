@@ -6,8 +6,8 @@ import (
 )
 
 // follow works out what an instruction that has been executed in cycle t means for the warp and its block: what comes
-// next, and what the warp waits for before it.
-func (s *sm) follow(v *resident, o *op, t int64) error {
+// next, and what the warp waits for before it. The lanes that ran before it tell whether it has parted them.
+func (s *sm) follow(v *resident, o *op, before uint32, t int64) error {
 	v.branch, v.refetched, v.blocked, v.turns = 0, 0, 0, 0
 	if o.t.invalidates {
 		s.path.Invalidate()
@@ -26,7 +26,7 @@ func (s *sm) follow(v *resident, o *op, t int64) error {
 	case warpBarrier:
 		s.hold(v, o, t)
 	default:
-		s.proceed(v, o, t)
+		s.proceed(v, o, before, t)
 	}
 	if o.t.path == pathBarrier || v.warp.status != warpRunning {
 		return s.release(v.block, t)
@@ -44,25 +44,28 @@ func (v *resident) acknowledged(t int64) int64 {
 }
 
 // proceed makes the warp's next instruction ready in time.
-func (s *sm) proceed(v *resident, o *op, t int64) {
+func (s *sm) proceed(v *resident, o *op, before uint32, t int64) {
 	next := v.warp.next()
 	if !o.t.gone() {
-		s.redirect(v, o, next.index != o.index+1, t)
+		parts := o.t.path == pathBranch && v.warp.active != before
+		s.redirect(v, o, next.index != o.index+1, parts, t)
 	}
 	s.prepare(v, next, t)
 	v.core.expect(v)
 }
 
-// redirect works out when a warp that goes on elsewhere, or has come together, knows where, and when it has the instruction from
-// the L0 cache. Until the end of Resolving samples show what is left of it: wait before, no_instructions behind.
-func (s *sm) redirect(v *resident, o *op, jumps bool, t int64) {
+// redirect works out when a warp that goes on elsewhere, has parted or has come together, knows where, and when it has the
+// instruction from the L0 cache. Until the end of Resolving samples show what is left of it: wait before, no_instructions behind. A
+// branch that parts a warp is resolved for those that go on behind it too: 3.0 samples of branch_resolving there for each on an RTX
+// 3060, none where no thread takes the branch.
+func (s *sm) redirect(v *resident, o *op, jumps, parts bool, t int64) {
 	l := &s.run.latency
 	switch {
 	case o.t.syncs:
 		v.branch = t + l.sync
 	case jumps && o.t.returns:
 		v.branch = t + l.returns
-	case jumps:
+	case jumps, parts:
 		v.branch = t + l.branch
 	default:
 		return

@@ -1,10 +1,12 @@
 package emu
 
 import (
+	"fmt"
 	"testing"
 
 	"gpa/cubin/sass"
 	"gpa/emu/arch"
+	"gpa/emu/reconv"
 	"gpa/emu/stall"
 )
 
@@ -62,6 +64,37 @@ func TestTakenBranch(t *testing.T) {
 			}
 			if cycles != c.cycles {
 				t.Errorf("%d cycles each, want %d", cycles, c.cycles)
+			}
+		})
+	}
+}
+
+// TestPartingBranch holds that a branch which some threads of a warp take is resolved for the others too, whoever goes first, and that
+// one which none takes is not.
+func TestPartingBranch(t *testing.T) {
+	for _, tt := range []struct {
+		name            string
+		order           reconv.Volta
+		taking          int // threads, the first ones
+		wait, resolving int
+	}{
+		{"none", reconv.Volta{}, 0, 14, 0},
+		{"some, first", reconv.Volta{}, 16, 4 + 14 - 3 - 4, 3}, // 4 of what takes it, the rest of when that has ended
+		{"some, last", reconv.Volta{FallThroughFirst: true}, 16, 14 - 3, 3},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			p := timedProgram{model: branchModel(t, sass.SM86), reconvergence: tt.order, text: fmt.Sprintf(`
+				[B------:R-:W0:-:S02] S2R R4, SR_TID.X
+				[B0-----:R-:W-:Y:S12] ISETP.LT.AND P0, PT, R4, %#x, PT
+				[B------:R-:W-:Y:S15] @P0 BRA away
+				[B------:R-:W-:Y:S05] EXIT
+				[B------:R-:W-:-:S04] NOP
+				away:
+				[B------:R-:W-:Y:S15] EXIT`, tt.taking)}
+			tr, _ := p.traced(t)
+			const behind = 3
+			if got := tr.reasons[behind*sass.InstSize]; got[stall.Wait] != tt.wait || got[stall.BranchResolving] != tt.resolving {
+				t.Errorf("behind it: %v, want %d of wait and %d of branch_resolving", got, tt.wait, tt.resolving)
 			}
 		})
 	}

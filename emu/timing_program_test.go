@@ -10,6 +10,7 @@ import (
 	"gpa/cubin"
 	"gpa/cubin/sass"
 	"gpa/emu/arch"
+	"gpa/emu/reconv"
 	"gpa/emu/stall"
 )
 
@@ -24,7 +25,9 @@ type timedProgram struct {
 	buffers [][]uint32
 	model   *arch.Model // v100 where nil
 	level   TimingLevel
-	params  []byte // set by run
+	// reconvergence is that of hardware where nil.
+	reconvergence reconv.Model
+	params        []byte // set by run
 	// functions are the labels at which functions begin, behind the kernel; none for one function of all the code.
 	functions []string
 }
@@ -121,7 +124,7 @@ func (p *timedProgram) run(tb testing.TB, o Observer) (*Result, *Machine, []uint
 	if level == TimingNone {
 		level = TimingFull
 	}
-	m, l, addrs := p.start(tb, model, Options{Timing: level, MaxInstructions: 1 << 30})
+	m, l, addrs := p.start(tb, model, Options{Timing: level, Reconvergence: p.reconvergence, MaxInstructions: 1 << 30})
 	l.Observer = o
 	r, err := m.Launch(context.Background(), l)
 	if err != nil {
