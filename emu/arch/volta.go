@@ -79,7 +79,7 @@ func v100() *Model {
 	m.Clock.Source = "NVIDIA V100 data sheet: maximal clock of the PCIe board; the GPA paper's figure"
 	m.L2.Slices.Source = accelSim + ": 32 channels of two"
 	m.DRAM.Read = Figure{0.95, "share", "fitted: read stream 824 GB/s at 75 % and 867 GB/s at full occupancy, " + rrze}
-	m.DRAM.Spread = Figure{110, "cycles", "fitted: read and triad streams at low occupancy, " + rrze}
+	m.DRAM.Spread = Figure{111, "cycles", "fitted: read and triad streams at low occupancy, " + rrze}
 	m.DRAM.Open = Figure{0.49, "mean times", "fitted: streams between little and full occupancy, " + rrze}
 	m.DRAM.Channels.Source = accelSim
 	m.DRAM.Peak.Source = "NVIDIA V100 data sheet: HBM2, 4096 bits at 877 MHz"
