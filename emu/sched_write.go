@@ -7,10 +7,9 @@ import (
 	"gpa/emu/arch"
 )
 
-// writePorts are the write ports of a sub-core's register file, one a bank. Where a result of fixed latency and one that a
-// dependence counter announces come in the same cycle for the same bank, the latter is late; those of fixed latency wait in a
-// queue that nobody sees, as their consumers get them past the register file (Huerta et al., MICRO 2025, section 5.3). All of
-// fixed latency are written the same time after they issue, one a cycle, so two of them never meet.
+// writePorts are the write ports of a sub-core's register file, one a bank. A load whose result comes for a bank in the cycle of
+// one of fixed latency is late. Those of fixed latency may wait in a queue that nobody sees, as their consumers get them past the
+// register file (Huerta et al., MICRO 2025, section 5.3); here all are written the same time after they issue, so two never meet.
 type writePorts struct {
 	banks uint8
 	after int64                       // cycles from issue to write, 0 where nothing is late
@@ -45,8 +44,8 @@ func (p *writePorts) busy(tm *timing, t int64) bool {
 	return tm.result != sass.RZ && p.taken[(tm.result+tm.words-1)%p.banks][t%portsAhead] == t
 }
 
-// late puts off by a cycle what a warp waits for that comes in cycle t, its turn, where it finds its bank's port taken, and
-// reports whether it did.
+// late puts off by a cycle the loads that a warp waits for and that come in cycle t, where they find the port taken, and reports
+// whether there are such.
 func (v *resident) late(p *writePorts, t int64) bool {
 	found := false
 	for m := v.next.t.wait; m != 0; m &= m - 1 {
