@@ -47,7 +47,7 @@ func (v *resident) acknowledged(t int64) int64 {
 func (s *sm) proceed(v *resident, o *op, before uint32, t int64) {
 	next := v.warp.next()
 	if !o.t.gone() {
-		parts := o.t.path == pathBranch && v.warp.active != before
+		parts := o.t.path == pathBranch && before&^v.warp.active != 0
 		s.redirect(v, o, next.index != o.index+1, parts, t)
 	}
 	s.prepare(v, next, t)
