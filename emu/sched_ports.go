@@ -5,6 +5,12 @@ import (
 	"gpa/emu/arch"
 )
 
+// maxBanks is the most banks that a register file has.
+const maxBanks = 4
+
+// registerBanks returns the banks of a sub-core's register file.
+func registerBanks(m *arch.Model) uint8 { return uint8(min(m.Issue.Banks.Int(), maxBanks)) }
+
 // registerPorts are the read ports of a sub-core's register file with the register-file cache before them (Huerta et
 // al., MICRO 2025, section 5.3). An instruction has a window of cycles in which each bank must deliver its operands;
 // while a bank cannot, the instruction is held back and the next with it. An operand marked .reuse is kept for its slot

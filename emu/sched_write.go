@@ -16,21 +16,16 @@ type writePorts struct {
 	taken [maxBanks][portsAhead]int64 // by bank: the cycles in which it is written, each at its remainder
 }
 
-const (
-	maxBanks   = 4
-	portsAhead = 16 // more than a result of fixed latency takes, held back as long as can be
-)
+// portsAhead is more than a result of fixed latency takes, held back as long as can be.
+const portsAhead = 16
 
 func newWritePorts(m *arch.Model) writePorts {
 	return writePorts{banks: registerBanks(m), after: m.Issue.Written.Cycles()}
 }
 
-// registerBanks returns the banks of a sub-core's register file.
-func registerBanks(m *arch.Model) uint8 { return uint8(min(m.Issue.Banks.Int(), maxBanks)) }
-
 // write takes the ports for the result of an instruction of fixed latency that has been dispatched in cycle t.
 func (p *writePorts) write(tm *timing, t int64) {
-	if p.after == 0 || tm.result == sass.RZ {
+	if tm.result == sass.RZ {
 		return
 	}
 	at := t + p.after
@@ -74,11 +69,7 @@ func (v *resident) putOff(n, event int) {
 	}
 }
 
-// loads reports whether the result of an instruction comes back from the memory queues.
+// loads reports whether the result of an instruction comes from a memory.
 func (t *timing) loads() bool {
-	switch t.path {
-	case pathShared, pathGlobal, pathConst:
-		return true
-	}
-	return false
+	return t.path == pathShared || t.path == pathGlobal || t.path == pathConst
 }
