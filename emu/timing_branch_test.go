@@ -100,6 +100,29 @@ func TestPartingBranch(t *testing.T) {
 	}
 }
 
+// TestJoiningBranch holds that a branch which no thread takes is not resolved where others join the warp behind it.
+func TestJoiningBranch(t *testing.T) {
+	p := timedProgram{reconvergence: reconv.TFStack{}, text: `
+		[B------:R-:W0:-:S02] S2R R4, SR_TID.X
+		[B0-----:R-:W-:Y:S12] ISETP.LT.AND P0, PT, R4, 0x10, PT
+		[B------:R-:W-:Y:S12] ISETP.LT.AND P1, PT, R4, RZ, PT
+		[B------:R-:W-:Y:S15] @P0 BRA join
+		[B------:R-:W-:-:S05] @P1 BRA away
+		join:
+		[B------:R-:W-:Y:S05] EXIT
+		[B------:R-:W-:-:S04] NOP
+		away:
+		[B------:R-:W-:Y:S05] EXIT`}
+	tr, r := p.traced(t)
+	const join = 5
+	if got := tr.reasons[join*sass.InstSize]; got[stall.Wait] != 4 || got[stall.BranchResolving] != 0 {
+		t.Errorf("where they join: %v, want 4 of wait", got)
+	}
+	if want := int64(join + 1); r.WarpInstructions != want {
+		t.Errorf("%d warp instructions, want %d: they have not joined", r.WarpInstructions, want)
+	}
+}
+
 // TestReturn holds how long RET keeps a warp, and where samples show it: the target comes out of a register, which takes longer than
 // that of a branch.
 func TestReturn(t *testing.T) {
