@@ -7,9 +7,10 @@ import (
 
 	"gpa/blamer"
 	"gpa/emu/stall"
+	"gpa/profiler"
 )
 
-// minSpeedup is the least estimate that is worth listing.
+// minSpeedup is the least estimate that is worth a what-if run.
 const minSpeedup = 1.01
 
 // maxScopes is the number of scopes that are listed for one optimizer, the best first, as in the paper's tool.
@@ -17,12 +18,15 @@ const maxScopes = 5
 
 // Options choose what is looked for. The zero value is the default.
 type Options struct {
-	Optimizers []Optimizer // nil for all of Optimizers
-	Top        int         // number of pieces of advice, 0 for all
+	Optimizers []Optimizer    // nil for all of Optimizers
+	Top        int            // number of pieces of advice, 0 for all
+	Tries      []profiler.Try // what-if runs of the launch
+	// Candidates: also what is not worth listing, as it gains too little or makes the launch slower, see [Advice.Worth].
+	Candidates bool
 }
 
-// Advise matches every optimizer with the blamed stalls of a launch and returns what is worth doing, the best estimate
-// first. Advice that would bring less than 1.01 times is not listed.
+// Advise matches every optimizer with the blamed stalls of a launch and returns what is worth doing, the best first. What was tried
+// ranks by what came out, before all that was not.
 func Advise(r *blamer.Result, opt Options) ([]Advice, error) {
 	if r == nil || r.Launch == nil || r.Module == nil || r.Model == nil {
 		return nil, errors.New("advising: the blame of a launch is missing")
@@ -35,6 +39,12 @@ func Advise(r *blamer.Result, opt Options) ([]Advice, error) {
 	var advice []Advice
 	for _, o := range optimizers {
 		advice = append(advice, adviseOne(in, o)...)
+	}
+	for i := range advice {
+		advice[i].recall(opt.Tries)
+	}
+	if !opt.Candidates {
+		advice = slices.DeleteFunc(advice, func(a Advice) bool { return !a.Worth() })
 	}
 	rank(advice)
 	markOverlaps(advice)
@@ -192,24 +202,28 @@ func (m *Match) listed() float64 {
 	return listed / all
 }
 
-// rank sorts by estimate, then by matched samples, name and place, so that the order never depends on anything else. What has no
-// place to begin at comes last.
+// rank sorts by what is expected, then by matched samples, name and place, so that the order never depends on anything else. What was
+// tried comes first, what has no place to begin at last.
 func rank(advice []Advice) {
 	slices.SortStableFunc(advice, func(x, y Advice) int {
 		return cmp.Or(
-			cmp.Compare(diffuse(x), diffuse(y)),
-			cmp.Compare(y.Speedup, x.Speedup),
+			cmp.Compare(certainty(&x), certainty(&y)),
+			cmp.Compare(y.Expected(), x.Expected()),
 			cmp.Compare(y.Match.Samples, x.Match.Samples),
 			cmp.Compare(x.Optimizer, y.Optimizer),
 		)
 	})
 }
 
-func diffuse(a Advice) int {
-	if a.Diffuse {
-		return 1
+// certainty is 0 for advice that was tried, 1 for what was only estimated, 2 where that is diffuse.
+func certainty(a *Advice) int {
+	switch {
+	case a.Tried > 0:
+		return 0
+	case a.Diffuse:
+		return 2
 	}
-	return 0
+	return 1
 }
 
 // markOverlaps tells for each advice which other optimizers count most of the same samples.

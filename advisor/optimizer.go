@@ -119,6 +119,7 @@ type Advice struct {
 	Interval [2]float64
 	Listed   float64 // share of the matched samples that the listed hotspots hold; of parallel optimizers 0
 	Tried    float64 // speedup of a what-if run with the change; 0 where none was made
+	Untried  string  // why none was made, where one was wanted
 	// Diffuse: the listed hotspots hold less than a tenth of the matched samples, so that there is no one place to begin at.
 	Diffuse  bool
 	Overlaps []string // other optimizers that count mostly the same samples: their gains do not add up

@@ -45,6 +45,11 @@ func checkLaunch(modules []*cubin.File, l *Launch) error {
 			return fmt.Errorf("kernel %s: counter %d: %w", l.Kernel, i, err)
 		}
 	}
+	for _, t := range l.Tries {
+		if math.IsNaN(t.Speedup) || math.IsInf(t.Speedup, 0) || t.Speedup < 0 {
+			return fmt.Errorf("kernel %s: what-if run for %q: a speedup of %v", l.Kernel, t.Optimizer, t.Speedup)
+		}
+	}
 	// A fault may lie where no instruction stands: a jump to nowhere is one.
 	if f := l.Fault; f != nil && (f.Code < 0 || f.Code >= len(module.Codes)) {
 		return fmt.Errorf("kernel %s: fault: module %s has no code section %d", l.Kernel, module.Name, f.Code)

@@ -175,6 +175,9 @@ func addLaunch(p *Profile, d *json.Decoder) error {
 		Kernel: saved.Kernel, Module: saved.Module, GPU: saved.GPU, Grid: saved.Grid, Block: saved.Block,
 		Period: saved.Period, Facts: Facts(saved.Facts), Fault: saved.Fault.restore(), Missing: saved.Missing,
 	}
+	for _, t := range saved.Tries {
+		l.Tries = append(l.Tries, Try(t))
+	}
 	if err := eachElement(saved.Samples, l.addSample); err != nil {
 		return fmt.Errorf("sample %d: %w", len(l.Samples), err)
 	}

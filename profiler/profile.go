@@ -38,6 +38,15 @@ type Launch struct {
 	PCs     []Counter // source counters, by code and pc; only executed instructions
 	Fault   *Fault    // where the launch did not end well; samples up to there are kept
 	Missing []string  // what the source of the profile could not tell, as in "thread executions"
+	Tries   []Try     // what-if runs of this launch, in the order in which they were made
+}
+
+// A Try is a what-if run: the launch once more with a change supposed.
+type Try struct {
+	Optimizer string  // that advises the change
+	Place     string  // where, in the words of package advisor
+	Speedup   float64 // cycles of the launch by those with the change; 0 where it could not be tried
+	Why       string  // why it could not
 }
 
 // Facts are what is known of a launch besides its samples.

@@ -127,6 +127,9 @@ func saveLaunch(l *Launch) (savedLaunch, error) {
 	for i := range l.PCs {
 		counters[i] = savedCounter(l.PCs[i])
 	}
+	for _, t := range l.Tries {
+		out.Tries = append(out.Tries, savedTry(t))
+	}
 	var err error
 	if out.Samples, err = json.Marshal(samples); err != nil {
 		return out, err

@@ -55,6 +55,10 @@ func full(t testing.TB) *Profile {
 					SharedWavefrontsIdeal: 4, BranchTaken: 1,
 				}},
 				Missing: []string{"thread executions"},
+				Tries: []Try{
+					{Optimizer: "loop-unrolling", Place: "loop block 3 of section 0", Speedup: 1.25},
+					{Optimizer: "async-copy", Place: "kernel of section 0", Why: "no what-if run can make this change"},
+				},
 			},
 			{
 				Kernel: "fill", Module: 1, Grid: [3]int{1, 1, 1}, Block: [3]int{1, 1, 1},

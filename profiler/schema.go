@@ -17,7 +17,9 @@ import (
 //	   "samples":  [{"code": 0, "pc": 464, "reason": "long_scoreboard", "count": 7, "latency": 5,
 //	                 "producer": {"code": 0, "pc": 400}}],
 //	   "counters": [{"code": 0, "pc": 464, "executions": 1024, "thread_executions": 32768}],
-//	   "fault": {…}, "missing": ["thread executions"]}]}
+//	   "fault": {…}, "missing": ["thread executions"],
+//	   "tries": [{"optimizer": "loop-unrolling", "place": "loop block 3 of section 0", "speedup": 1.12},
+//	             {"optimizer": "async-copy", "place": "kernel of section 0", "why": "…"}]}]}
 //
 // Modules are counted from 0, code is the index of a .text section in the cubin and pc the byte offset in it. Samples
 // are sorted by code, pc, reason (in the order of package stall) and producer, the unknown one first; counters by code
@@ -112,6 +114,14 @@ type savedLaunch struct {
 	Counters json.RawMessage `json:"counters,omitempty"`
 	Fault    *savedFault     `json:"fault,omitempty"`
 	Missing  []string        `json:"missing,omitempty"`
+	Tries    []savedTry      `json:"tries,omitempty"`
+}
+
+type savedTry struct {
+	Optimizer string  `json:"optimizer"`
+	Place     string  `json:"place"`
+	Speedup   float64 `json:"speedup,omitempty"`
+	Why       string  `json:"why,omitempty"`
 }
 
 type savedProfile struct {

@@ -32,6 +32,7 @@ type AdviceReport struct {
 	Class                 string          `json:"class"`
 	EstimatedSpeedup      float64         `json:"estimated_speedup"`
 	TriedSpeedup          float64         `json:"tried_speedup,omitempty"` // by a what-if run
+	NotTried              string          `json:"not_tried,omitempty"`     // why no what-if run was made
 	Interval              []float64       `json:"interval,omitempty"`      // low and high estimate by sampling error, 95 % confidence
 	HotspotShare          float64         `json:"hotspot_share,omitempty"` // of the matched samples, what the hotspots hold
 	Diffuse               bool            `json:"diffuse,omitempty"`       // the hotspots hold less than a tenth of the samples
@@ -143,6 +144,7 @@ func reportAdvice(module *cubin.File, l *profiler.Launch, found *LaunchResult) [
 			Class:                 string(a.Class),
 			EstimatedSpeedup:      round(a.Speedup, 6),
 			TriedSpeedup:          round(a.Tried, 6),
+			NotTried:              a.Untried,
 			HotspotShare:          round(a.Listed, 6),
 			Diffuse:               a.Diffuse,
 			Overlaps:              a.Overlaps,

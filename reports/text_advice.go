@@ -74,6 +74,9 @@ func (t *textReport) one(module *cubin.File, place int, a *advisor.Advice, total
 		}
 		t.hotspot(module, &a.Match.Hotspots[i])
 	}
+	if a.Untried != "" {
+		t.paragraph("    ", "Not tried: "+a.Untried+".")
+	}
 	if a.Diffuse {
 		t.paragraph("    ", "Spread thin: the five hottest places hold less than a tenth of these samples.")
 	}
@@ -85,9 +88,9 @@ func (t *textReport) one(module *cubin.File, place int, a *advisor.Advice, total
 // exact is how much an estimate may be off by its sampling error without a word.
 const exact = 0.015
 
-// interval tells the sampling error of an estimate that is not that exact.
+// interval tells the sampling error of an estimate that is not that exact, where nothing better is known.
 func interval(a *advisor.Advice) string {
-	if a.Interval[1] == 0 || a.Interval[1]-a.Interval[0] <= 2*exact {
+	if a.Tried > 0 || a.Interval[1] == 0 || a.Interval[1]-a.Interval[0] <= 2*exact {
 		return ""
 	}
 	return fmt.Sprintf(" (%.2f to %.2f)", a.Interval[0], a.Interval[1])
@@ -95,8 +98,11 @@ func interval(a *advisor.Advice) string {
 
 // tried tells what a what-if run has brought, if there was one.
 func tried(a *advisor.Advice) string {
-	if a.Tried == 0 {
+	switch {
+	case a.Tried == 0:
 		return ""
+	case a.Tried < 1:
+		return fmt.Sprintf(", tried %.2fx (slower)", a.Tried)
 	}
 	return fmt.Sprintf(", tried %.2fx", a.Tried)
 }

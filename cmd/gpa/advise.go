@@ -23,6 +23,7 @@ type adviceFlags struct {
 	json  bool
 	out   string
 	top   int
+	all   bool
 	exact bool
 	html  string
 
@@ -33,6 +34,7 @@ func (f *adviceFlags) register(flags *pflag.FlagSet) {
 	flags.BoolVar(&f.json, "json", false, "print JSON")
 	flags.StringVar(&f.out, "out", "", "write all files of the result to `DIR`")
 	flags.IntVar(&f.top, "top", 3, "`NUMBER` of pieces of advice told in full for each kernel")
+	flags.BoolVar(&f.all, "all", false, "list also changes that gain less than 2 % or make the kernel slower")
 	flags.StringVar(&f.html, "html", "", "write the report as one web page to `FILE`")
 	flags.BoolVar(&f.exact, "exact", false, "blame the true producers of the stalls, which only an emulated GPU knows")
 }
@@ -151,9 +153,6 @@ func (f *adviceFlags) analyze(r *reports.Result) error {
 			return err
 		}
 		r.Launches[i].Blame = blame
-		if r.Launches[i].Advice, err = advisor.Advise(blame, advisor.Options{}); err != nil {
-			return err
-		}
 		if r.Launches[i].Limits, err = advisor.Limits(blame); err != nil {
 			return err
 		}
@@ -164,6 +163,18 @@ func (f *adviceFlags) analyze(r *reports.Result) error {
 			}
 		}
 		r.Launches[i].Warnings = warnings[key]
+	}
+	return f.rank(r, f.all)
+}
+
+// rank adds advice to the blamed launches of a result, with the what-if runs that their profile holds: what is worth listing, or all
+// that there is to say.
+func (f *adviceFlags) rank(r *reports.Result, all bool) error {
+	for i := range r.Launches {
+		var err error
+		if r.Launches[i].Advice, err = advisor.Advise(r.Launches[i].Blame, advisor.Options{Candidates: all, Tries: r.Profile.Launches[i].Tries}); err != nil {
+			return err
+		}
 	}
 	return nil
 }

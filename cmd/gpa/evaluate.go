@@ -7,11 +7,9 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 
 	"github.com/spf13/pflag"
 
-	"gpa/advisor"
 	"gpa/emu"
 	"gpa/reports"
 )
@@ -143,14 +141,14 @@ func (f *evaluateFlags) pair(ctx context.Context, e *env, root, file string) (*r
 	if err != nil {
 		return nil, err
 	}
+	if err := f.try(ctx, before); err != nil {
+		return nil, err
+	}
 	if spec.Silent != "" {
 		return reports.EvaluateSilence(filepath.ToSlash(name), spec.Silent, before.result), nil
 	}
 	after, err := f.compare.side(ctx, e, filepath.Join(folder, spec.After))
 	if err != nil {
-		return nil, err
-	}
-	if err := f.try(ctx, spec.Optimizer, before); err != nil {
 		return nil, err
 	}
 	p := reports.EvaluatePair(filepath.ToSlash(name), spec.Optimizer, spec.Changed, before.result, after.result)
@@ -166,19 +164,13 @@ func (f *evaluateFlags) pair(ctx context.Context, e *env, root, file string) (*r
 	return p, nil
 }
 
-// try tries the best advice of an optimizer on the costliest kernel.
-func (f *evaluateFlags) try(ctx context.Context, optimizer string, before *comparedSide) error {
-	t := trial{machine: f.compare.machine, level: emu.TimingFull, target: before.target, before: before.session, result: before.result}
-	k := before.result.Costliest()
-	if before.target == nil || len(k) == 0 {
+// try tries the advice on a kernel that ran here, as gpa profile does.
+func (f *evaluateFlags) try(ctx context.Context, side *comparedSide) error {
+	if side.target == nil {
 		return nil
 	}
-	list := before.result.Launches[k[0]].Advice
-	i := slices.IndexFunc(list, func(a advisor.Advice) bool { return a.Optimizer == optimizer })
-	if i < 0 {
-		return nil
-	}
-	return t.one(ctx, k[0], &list[i])
+	t := trial{machine: f.compare.machine, level: emu.TimingFull, target: side.target, before: side.session, result: side.result}
+	return t.rank(ctx, byBudget, new(adviceFlags))
 }
 
 func readPair(file string) (*pairSpec, error) {

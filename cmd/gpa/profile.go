@@ -37,11 +37,13 @@ why it did not. Stalls are blamed on the instructions that cause them, and the c
 speedup that each should bring. --html FILE writes the report as one web page: stalls, bandwidth, a roofline, the advice, the
 re-convergence models side by side (of kernels up to 20 million warp instructions), source beside machine code.
 
---try N runs the costliest launch of each kernel again for each of the first N pieces of advice, with its change supposed in time
-only: instructions gone or cheap, accesses coalesced or free of bank conflicts, loads of several rounds under way together, warps
+Advice is tried before it ranks: the costliest launch of each kernel runs again for one piece of advice after the other, with its change
+supposed in time only: instructions gone or cheap, accesses coalesced or free of bank conflicts, loads of several rounds under way together, warps
 full, as many blocks on an SM as there would be place for, the code scheduled anew, its barriers placed anew or another
 re-convergence model in their stead, its control flow structured, another shape of the launch. A new shape or code counts only where
-the outputs stay equal. A barrier that is gone lets warps run ahead of each other.
+the outputs stay equal. A barrier that is gone lets warps run ahead of each other. Advice that was tried ranks by what came out, before
+advice that was only estimated; what gains less than 2 % is told with --all only. --try N tries the first N, by their estimates,
+however long that takes.
 
 Warnings, before the advice, name synchronisation that may hang, from the code alone: barriers that not all threads of a block come
 to, a WARPSYNC before such a barrier, and loops that wait for a thread of the same warp (--json: "warnings": [{"kind":
@@ -64,7 +66,7 @@ gpa at once.`,
 			flags.IntVar(&f.period, "period", 0, "`CYCLES` between two samples of an SM, a power of two from 32 (default: chosen so that a launch gives a few thousand samples)")
 			flags.Uint64Var(&f.seed, "seed", 0, "`NUMBER` that selects the sequence of warps sampled")
 			flags.StringVar(&f.timing, "timing", "full", "`LEVEL` of the timing model: full, fast (perfect instruction cache, fixed L2 latency), or none (no cycles and no samples: counts, warnings)")
-			flags.IntVar(&f.try, "try", 0, "run each kernel again with the first `N` pieces of advice followed as far as the emulator can suppose it")
+			flags.IntVar(&f.try, "try", byBudget, "try the first `N` pieces of advice on each kernel, 0 for none (default: as many as take three times the launches' instructions)")
 			f.machine.register(flags)
 			f.target.register(flags)
 			return f.run
@@ -108,9 +110,9 @@ func (f *profileFlags) run(ctx context.Context, e *env, args []string) error {
 	if err := f.advice.analyze(result); err != nil {
 		return err
 	}
-	if f.try > 0 && !ran.partial {
-		t := trial{machine: f.machine, level: level, target: r, before: s, result: result}
-		if err := t.all(ctx, f.try); err != nil {
+	if f.try != 0 && o != nil && !ran.partial {
+		t := trial{machine: f.machine, level: level, target: r, before: s, result: result, progress: e.progress}
+		if err := t.rank(ctx, f.try, &f.advice); err != nil {
 			return err
 		}
 	}

@@ -12,56 +12,105 @@ import (
 	"gpa/emu"
 	"gpa/emu/launch"
 	"gpa/emu/reconv"
+	"gpa/profiler"
 	"gpa/reports"
 )
 
 // A trial runs launches again with the changes that the advice is about.
 type trial struct {
-	machine machineFlags
-	level   emu.TimingLevel
-	target  *resolved
-	before  *launch.Session // after all launches as they are
-	result  *reports.Result
+	machine  machineFlags
+	level    emu.TimingLevel
+	target   *resolved
+	before   *launch.Session // after all launches as they are
+	result   *reports.Result
+	progress *progress // nil for none
+
+	budget, spent int64 // warp instructions that the trials of a kernel may execute, 0 for any number, and have
 }
 
 // mostInstructions is how many times the instructions of a launch a trial of it may execute: without barriers a kernel may never end.
 const mostInstructions = 4
 
-// all tries the first n pieces of advice on the costliest launch of each kernel.
+// A trial costs about what the profile did. By default as many are made as take triesBudget times as many instructions as the launches
+// of the profile, and as triesFloor allows to short ones, of which a second runs dozens.
+const (
+	triesBudget = 3
+	triesFloor  = 3e6 // warp instructions
+)
+
+// byBudget is the number of pieces of advice to try where the budget decides.
+const byBudget = -1
+
+// rank tries n pieces of advice on each kernel and ranks all by what came out. Where ctx ends, those that were tried until then count.
+func (t *trial) rank(ctx context.Context, n int, f *adviceFlags) error {
+	if err := f.rank(t.result, true); err != nil {
+		return err
+	}
+	if err := t.all(ctx, n); err != nil && ctx.Err() == nil {
+		return err
+	}
+	return f.rank(t.result, f.all)
+}
+
+// all tries the first n pieces of advice on the costliest launch of each kernel, by their estimates, and notes in the profile what came
+// out.
 func (t *trial) all(ctx context.Context, n int) error {
 	for _, k := range t.result.Costliest() {
+		if t.spent, t.budget = 0, 0; n == byBudget {
+			t.budget = t.allowance()
+		}
+		l := t.result.Profile.Launches[k]
 		for i := range t.result.Launches[k].Advice {
+			a := &t.result.Launches[k].Advice[i]
 			if i == n {
 				break
 			}
-			if err := t.one(ctx, k, &t.result.Launches[k].Advice[i]); err != nil {
+			end := t.progress.stage("trying %s", a.Optimizer)
+			try, err := t.one(ctx, k, a)
+			end()
+			if err != nil {
 				return err
 			}
+			l.Tries = append(l.Tries, try)
 		}
 	}
 	return nil
 }
 
-// one tries a piece of advice on the k-th launch. Advice whose change cannot be tried stays as it is.
-func (t *trial) one(ctx context.Context, k int, a *advisor.Advice) error {
-	c := a.Match.Change
-	if c == nil {
-		return nil
+// allowance is the number of warp instructions that the trials of a kernel may execute by default.
+func (t *trial) allowance() int64 {
+	sum := int64(0)
+	for _, l := range t.result.Profile.Launches {
+		sum += l.Facts.WarpInstructions * l.Facts.Count()
 	}
-	before := t.result.Profile.Launches[k].Facts.Cycles
-	cycles, err := t.cycles(ctx, k, c)
-	if err != nil {
-		return err
-	}
-	if cycles > 0 {
-		a.Tried = float64(before) / float64(cycles)
-	}
-	return nil
+	return max(triesBudget*sum, triesFloor)
 }
 
-// cycles returns what the k-th launch takes with a change, 0 where it does not run with it. A change that is real (another shape of
+// one tries a piece of advice on the k-th launch.
+func (t *trial) one(ctx context.Context, k int, a *advisor.Advice) (profiler.Try, error) {
+	try := profiler.Try{Optimizer: a.Optimizer, Place: a.Place()}
+	switch {
+	case a.Match.Change == nil:
+		try.Why = "no what-if run can make this change"
+		return try, nil
+	case t.budget > 0 && t.spent >= t.budget:
+		try.Why = "the time for what-if runs was used up (--try N)"
+		return try, nil
+	}
+	before := t.result.Profile.Launches[k].Facts.Cycles
+	cycles, why, err := t.cycles(ctx, k, a.Match.Change)
+	if err != nil {
+		return try, err
+	}
+	if try.Why = why; cycles > 0 {
+		try.Speedup = float64(before) / float64(cycles)
+	}
+	return try, nil
+}
+
+// cycles returns what the k-th launch takes with a change, or why it does not run with it. A change that is real (another shape of
 // the launch, another order of the code) must leave the same outputs.
-func (t *trial) cycles(ctx context.Context, k int, c *advisor.Change) (int64, error) {
+func (t *trial) cycles(ctx context.Context, k int, c *advisor.Change) (cycles int64, why string, err error) {
 	r := *t.target
 	machine := t.machine
 	if c.Model != "" {
@@ -75,24 +124,28 @@ func (t *trial) cycles(ctx context.Context, k int, c *advisor.Change) (int64, er
 		case c.Reconverged: // the model of what the barriers do stands for them
 			machine.reconvergence = reconv.TFStack{}.Name()
 		default:
-			return 0, nil
+			return 0, "the code cannot be rewritten in that way", nil
 		}
 	}
 	machine.maxInstructions = mostInstructions*t.result.Profile.Launches[k].Facts.WarpInstructions + 1
 	s, err := machine.session(&r, t.level, io.Discard)
 	if err != nil {
-		return 0, err
+		return 0, "", err
 	}
+	defer func() { t.spent += s.Machine.Progress().WarpInstructions() }()
 	v := launch.Variation{WhatIf: whatIf(r.module, c), Grid: c.Grid, Block: c.Block}
 	keeps := len(passes(c)) > 0 || c.Model != "" || c.Grid != [3]int{}
-	cycles, ok, err := t.replay(ctx, s, k, v, keeps)
-	if err != nil || !ok {
-		return 0, err
+	var ok bool
+	cycles, ok, err = t.replay(ctx, s, k, v, keeps)
+	switch {
+	case err != nil:
+		return 0, "", err
+	case !ok:
+		return 0, "the kernel does not run with it", nil
+	case keeps && !t.equal(s):
+		return 0, "the outputs change with it", nil
 	}
-	if keeps && !t.equal(s) {
-		return 0, nil
-	}
-	return cycles, nil
+	return cycles, "", nil
 }
 
 // replay runs the launches up to the first of the k-th of the result, which is varied, or to the end. ok is false where one fails.

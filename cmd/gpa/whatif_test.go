@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"math"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -68,4 +69,37 @@ func profileJSON(t *testing.T, args ...string) *reports.ProfileReport {
 		t.Fatal(err)
 	}
 	return r
+}
+
+// TestTriesAreKept holds that a profile tries its advice by default, that a saved result ranks as the profile did, and that --all lists
+// what is not worth doing.
+func TestTriesAreKept(t *testing.T) {
+	const kernel = "../../kernels/patterns/columns_conflict"
+	dir := t.TempDir()
+	if _, stderr, status := gpa(t, "profile", kernel, "--out", dir); status != exitDone {
+		t.Fatal(stderr)
+	}
+	told := func(args ...string) []reports.AdviceReport {
+		out, stderr, status := gpa(t, append(args, "--json")...)
+		r := new(reports.ProfileReport)
+		if err := json.Unmarshal([]byte(out), r); err != nil || status != exitDone {
+			t.Fatalf("%v: %s", err, stderr)
+		}
+		return r.Launches[0].Advice
+	}
+	profiled, saved := told("profile", kernel), told("report", dir)
+	if !reflect.DeepEqual(profiled, saved) || profiled[0].TriedSpeedup < 4 {
+		t.Errorf("profiled %+v, saved %+v", profiled, saved)
+	}
+	for _, a := range profiled {
+		if a.TriedSpeedup == 0 && a.NotTried == "" || a.TriedSpeedup > 0 && a.TriedSpeedup < 1.02 {
+			t.Errorf("%s: tried %g, %q", a.Optimizer, a.TriedSpeedup, a.NotTried)
+		}
+	}
+	if all := told("report", dir, "--all"); len(all) <= len(profiled) {
+		t.Errorf("%d pieces of advice, %d with --all", len(profiled), len(all))
+	}
+	if untried := told("profile", kernel, "--try", "0"); untried[0].TriedSpeedup != 0 || untried[0].NotTried != "" {
+		t.Errorf("--try 0: %+v", untried[0])
+	}
 }

@@ -1,0 +1,45 @@
+package advisor
+
+import (
+	"fmt"
+
+	"gpa/profiler"
+)
+
+// worthListing is the least speedup that is worth anybody's time: less is lost in what the model does not know.
+const worthListing = 1.02
+
+// Expected is the speedup that a piece of advice should bring: what a what-if run has shown, or else the estimate.
+func (a *Advice) Expected() float64 {
+	if a.Tried > 0 {
+		return a.Tried
+	}
+	return a.Speedup
+}
+
+// Worth reports whether a piece of advice gains enough to be listed.
+func (a *Advice) Worth() bool { return a.Expected() >= worthListing }
+
+// Place names the code that a piece of advice is about in one launch's profile, the same in every analysis of it.
+func (a *Advice) Place() string {
+	s := &a.Match.Scope
+	at := string(s.Kind)
+	switch {
+	case s.Kind == LineScope:
+		at += fmt.Sprintf(" %s:%d", s.Frame.File, s.Frame.Line)
+	case s.Loop != nil:
+		at += fmt.Sprintf(" block %d", s.Loop.Header)
+	case s.Func != nil:
+		at += fmt.Sprintf(" block %d", s.Func.Blocks[0])
+	}
+	return fmt.Sprintf("%s of section %d", at, s.Code)
+}
+
+// recall enters what became of the what-if run for a piece of advice.
+func (a *Advice) recall(tries []profiler.Try) {
+	for _, t := range tries {
+		if t.Optimizer == a.Optimizer && t.Place == a.Place() {
+			a.Tried, a.Untried = t.Speedup, t.Why
+		}
+	}
+}
