@@ -1,0 +1,81 @@
+package advisor
+
+import (
+	"cmp"
+	"slices"
+
+	"gpa/blamer"
+)
+
+// Streams says how the work of a launch is laid out over threads otherwise. An emulator edits the streams of instructions that the
+// warps executed and times them again; what it computes stays what it is. The parts take place in the order of the fields.
+type Streams struct {
+	Kept       []blamer.Node // loads that keep in registers what the thread has read before: gone where it reads it again
+	Staged     []blamer.Node // loads that find in shared memory what a thread of the block has read before
+	Prefetched []Prefetched
+	Transposed *Transposed // nil for no change, as of Divided
+	Divided    *Divided
+	Merged     []Merged // one after another: along y and then along x is a tile of results a thread
+}
+
+// A Loop is a loop of one function; Body holds its instructions, those of inner loops and the header's included. The round of an outer
+// loop contains all rounds of the inner ones.
+type Loop struct {
+	Header blamer.Node // its first instruction in every round
+	Body   []blamer.Node
+}
+
+// Prefetched loads are issued so many rounds of their loop earlier.
+type Prefetched struct {
+	Loads  []blamer.Node
+	Loop   Loop
+	Rounds int
+}
+
+// Transposed divides the rounds of loops among neighbouring lanes: a warp or a block for each row where a thread had one.
+type Transposed struct {
+	Loops    []Loop
+	Width    int  // lanes that do what one did, a power of two up to 1024
+	Threads  int  // of a block, 0 for as many as before
+	Combined bool // the lanes add their results up behind each loop
+}
+
+// Divided divides the rounds of loops among blocks, as split-K products do.
+type Divided struct {
+	Loops      []Loop
+	Parts      int
+	Contiguous bool // each part has rounds that follow each other, not every Parts-th
+	Atomic     bool // the stores behind the loops become atomic additions
+}
+
+// A MergeAxis says whose work becomes one thread's.
+type MergeAxis uint8
+
+// The axes.
+const (
+	MergeWarps   MergeAxis = iota // so many warps of a block that follow each other
+	MergeStrided                  // warps of a block that are as far apart as there are warps left: 0 and 4 of eight where two are merged
+	MergeLanes                    // neighbouring threads; accesses to words that follow each other become wide ones
+	MergeX                        // neighbouring blocks along x of the grid
+	MergeY                        // along y
+)
+
+// Merged makes the work of several threads that of one, with what is the same for all of them done once: several results a thread.
+type Merged struct {
+	Factor int
+	Axis   MergeAxis
+}
+
+// with adds another edit.
+func (s *Streams) with(d *Streams) *Streams {
+	switch {
+	case s == nil:
+		return d
+	case d == nil:
+		return s
+	}
+	return &Streams{
+		Kept: slices.Concat(s.Kept, d.Kept), Staged: slices.Concat(s.Staged, d.Staged), Prefetched: slices.Concat(s.Prefetched, d.Prefetched),
+		Transposed: cmp.Or(s.Transposed, d.Transposed), Divided: cmp.Or(s.Divided, d.Divided), Merged: slices.Concat(s.Merged, d.Merged),
+	}
+}
