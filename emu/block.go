@@ -22,6 +22,9 @@ type block struct {
 
 	registers []lanes // of all warps
 
+	recorder *recorder // that keeps what the warps execute, nil for none
+	replay   *replayed // of a block that is not executed
+
 	barriers     [NumBarriers]ctaBarrier
 	clusterPhase uint32 // of the cluster's barrier, the same bit for all lanes
 }
@@ -257,7 +260,13 @@ func (b *block) release(number int) {
 		}
 		if w.status != warpRunning { // a group that runs keeps its pc
 			w.group()
+			if b.recorder != nil {
+				b.recorder.resumed(w, number)
+			}
 		}
+	}
+	if b.recorder != nil {
+		b.recorder.opened(number)
 	}
 	*bar = ctaBarrier{}
 }
@@ -296,6 +305,9 @@ func (b *block) done() bool { return b.live == 0 }
 // unblock is called when no warp of the block can execute. Warps whose lanes wait for each other at a BSYNC go on; else
 // the threads wait for ever, and the fault says where.
 func (b *block) unblock() error {
+	if b.replay != nil {
+		return fmt.Errorf("the warps of block %d wait for each other after their streams were edited", b.number)
+	}
 	for _, w := range b.warps {
 		if w.status == warpBarrier && w.state.Unblock() {
 			w.group()

@@ -19,11 +19,13 @@ type functionalRun struct {
 	resident int      // blocks that the GPU holds at a time
 	began    int64    // round in which the last block began or ended
 	changed  int64    // round in which memory last changed
+	end      int      // number of the block at which to stop
+	recorder *recorder
 }
 
 // runFunctional runs the launch without timing.
 func (r *launchRun) runFunctional(ctx context.Context) error {
-	f := &functionalRun{launchRun: r}
+	f := &functionalRun{launchRun: r, end: r.blocks}
 	if r.launch.Tracer != nil {
 		r.launch.Tracer.Begin(&r.facts)
 	}
@@ -51,7 +53,7 @@ func (f *functionalRun) run(ctx context.Context) error {
 
 // wantsBlock says whether the next block is to begin.
 func (f *functionalRun) wantsBlock(round int64) bool {
-	if f.next == f.blocks || len(f.running) >= f.resident {
+	if f.next == f.end || len(f.running) >= f.resident {
 		return false
 	}
 	return len(f.running) == 0 || round-max(f.began, f.changed) > quiet || round-f.began > patience
@@ -60,6 +62,9 @@ func (f *functionalRun) wantsBlock(round int64) bool {
 func (f *functionalRun) begin(round int64) {
 	b := f.newBlock(f.next)
 	b.sm = f.next % f.machine.gpu.SMs.Int()
+	if b.recorder = f.recorder; f.recorder != nil {
+		b.sm = f.recorder.sm
+	}
 	f.running = append(f.running, b)
 	if f.launch.Tracer != nil {
 		f.launch.Tracer.BeginBlock(b.number, len(b.shared))
@@ -103,6 +108,9 @@ func (b *block) round() error {
 	if b.run.launch.Tracer != nil {
 		step = (*warp).trace
 	}
+	if b.recorder != nil {
+		step = (*warp).record
+	}
 	for _, w := range b.warps {
 		for n := 0; n < turn && w.status == warpRunning; n++ {
 			if err := step(w); err != nil {
@@ -119,7 +127,7 @@ func (b *block) round() error {
 
 // checkLivelock ends a launch in which nothing can change any more.
 func (f *functionalRun) checkLivelock() error {
-	if f.next < f.blocks && len(f.running) < f.resident {
+	if f.next < f.end && len(f.running) < f.resident {
 		return nil
 	}
 	var s spinners

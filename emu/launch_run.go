@@ -31,7 +31,8 @@ type launchRun struct {
 
 	changes int64 // of all domains, as of the last quantum or round
 
-	timed *timedRun // nil without timing
+	timed  *timedRun // nil without timing
+	replay *replay   // of a launch whose streams are edited, else nil
 
 	step    Step     // for the tracer
 	nowhere [16]byte // what accesses touch that fault and are let go on
@@ -124,8 +125,8 @@ func (m *Machine) check(l *Launch, r *launchRun) error {
 	case max(l.Stack, k.LocalFrame) > limits.LocalThreadBytes.Int():
 		return fmt.Errorf("%d bytes of local memory a thread, it can have %d", max(l.Stack, k.LocalFrame), limits.LocalThreadBytes.Int())
 	}
-	r.facts.Occupancy = arch.OccupancyOf(m.gpu, arch.Resources{Threads: threads, Registers: k.Registers,
-		SharedStatic: k.SharedStatic, SharedDynamic: l.SharedDynamic, Barriers: k.Barriers, Blocks: blocks})
+	r.facts.Occupancy = arch.OccupancyOf(m.gpu, l.WhatIf.resources(arch.Resources{Threads: threads, Registers: k.Registers,
+		SharedStatic: k.SharedStatic, SharedDynamic: l.SharedDynamic, Barriers: k.Barriers, Blocks: blocks}))
 	if w := l.WhatIf; w != nil && w.Resident > 0 {
 		most := arch.OccupancyOf(m.gpu, arch.Resources{Threads: threads, Blocks: blocks}).BlocksPerSM
 		r.facts.Occupancy.BlocksPerSM = min(w.Resident, most)
@@ -210,6 +211,9 @@ func (r *launchRun) result() *Result {
 		out.Cycles, out.SMActiveCycles = r.timed.cycles()
 		out.WarpActiveCycles = r.timed.warpCycles()
 		out.Traffic = r.timed.device.Traffic()
+		if r.replay != nil && r.timed.rest != nil {
+			out.WarpInstructions += r.timed.rest.instructions
+		}
 		r.extrapolate(out)
 	}
 	return out

@@ -107,7 +107,7 @@ func (r *timedRun) checkLivelock(end int64) error {
 	if r.changes != r.launch.changes {
 		r.changes, r.changed = r.launch.changes, end
 	}
-	if end-r.changed < quietCycles {
+	if end-r.changed < quietCycles || r.launch.replay != nil { // a stream ends
 		return nil
 	}
 	var s spinners

@@ -312,6 +312,11 @@ func (m *Machine) Launch(ctx context.Context, l *Launch) (*Result, error) {
 	if err != nil {
 		return nil, fmt.Errorf("kernel %s: %w", l.Kernel.Demangled, err)
 	}
+	if l.WhatIf != nil && l.WhatIf.Streams != nil {
+		if err := r.rehearse(ctx); err != nil {
+			return nil, fmt.Errorf("kernel %s: %w", l.Kernel.Demangled, err)
+		}
+	}
 	if m.options.Timing == TimingNone {
 		err = r.runFunctional(ctx)
 	} else {

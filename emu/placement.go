@@ -14,6 +14,10 @@ type vacancy struct {
 // fill gives the SMs their first blocks, one each in turn until all are full.
 func (r *timedRun) fill() {
 	r.next = min(r.launch.blocks, r.capacity())
+	if r.launch.replay != nil {
+		r.fillReplayed()
+		return
+	}
 	blocks, at := make([]*block, r.next), make([]int64, r.next)
 	for i := range at {
 		at[i] = r.distribute(r.model.Launching.Fixed.Cycles())
@@ -32,6 +36,20 @@ func (r *timedRun) fill() {
 	}
 }
 
+// fillReplayed does the same with blocks that are recorded one after another.
+func (r *timedRun) fillReplayed() {
+	for n := range r.next {
+		s := r.sms[n%len(r.sms)]
+		at := r.distribute(r.model.Launching.Fixed.Cycles())
+		b, err := r.launch.replayedBlock(n, s)
+		if err != nil {
+			r.failed = err
+			return
+		}
+		s.place(b, at)
+	}
+}
+
 // distribute returns when the work distributor gives out a block that can begin in cycle t.
 func (r *timedRun) distribute(t int64) int64 {
 	r.dispatch = max(r.dispatch, float64(t))
@@ -42,11 +60,33 @@ func (r *timedRun) distribute(t int64) int64 {
 
 // place gives an SM the next block, in cycle t or when the blocks before have been given out.
 func (r *timedRun) place(s *sm, t int64) {
-	b := r.launch.newBlock(r.next)
+	b, err := r.launch.blockFor(r.next, s)
+	r.next++
+	if err != nil {
+		r.failed = err
+		return
+	}
+	s.place(b, r.distribute(t))
+}
+
+// blockFor makes the n-th block for an SM.
+func (r *launchRun) blockFor(n int, s *sm) (*block, error) {
+	if r.replay != nil {
+		return r.replayedBlock(n, s)
+	}
+	b := r.newBlock(n)
 	b.sm = s.id
 	b.enter(&s.domain)
-	r.next++
-	s.place(b, r.distribute(t))
+	return b, nil
+}
+
+// ends takes note that a block has left its SM.
+func (r *launchRun) ends(b *block) {
+	if r.replay != nil {
+		r.replay.leave(b)
+		return
+	}
+	r.recycle(b)
 }
 
 // vacate takes note of the blocks that left in the quantum, in the order in which they did.

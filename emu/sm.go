@@ -288,6 +288,9 @@ func (v *resident) settle() {
 	for m := tm.wait; m != 0; m &= m - 1 {
 		r = max(r, v.clear(bits.TrailingZeros8(m)))
 	}
+	if tm.leaves != nil {
+		r = max(r, v.atMostLeft(tm.leaves))
+	}
 	if tm.depbar >= 0 {
 		r = max(r, v.counters[tm.depbar].atMost(tm.depbarMax))
 	}

@@ -175,7 +175,7 @@ func (s *sm) remove(v *resident) {
 		return
 	}
 	s.freed = append(s.freed, max(b.ended, b.stored))
-	s.run.launch.recycle(b.block)
+	s.run.launch.ends(b.block)
 	s.until = max(s.until, b.ended)
 	if s.blocks--; s.blocks == 0 {
 		s.active += s.until - s.since

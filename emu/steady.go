@@ -119,11 +119,14 @@ func (r *timedRun) resume(t int64) {
 
 // runRest runs the blocks that are not timed.
 func (r *launchRun) runRest(ctx context.Context) error {
+	if r.replay != nil {
+		return r.runUnrecorded(ctx)
+	}
 	rest := r.timed.rest
 	timed := slices.Clone(r.tally.ops)
 	before := r.left
 	r.domain.budget = r.left
-	f := functionalRun{launchRun: r, next: rest.first}
+	f := functionalRun{launchRun: r, next: rest.first, end: r.blocks}
 	err := f.run(ctx)
 	rest.instructions, rest.other = before-r.domain.budget, mixDistance(timed, r.tally.ops)
 	for i := range timed {
@@ -132,6 +135,30 @@ func (r *launchRun) runRest(ctx context.Context) error {
 		}
 	}
 	return err
+}
+
+// runUnrecorded runs the blocks of a replayed launch that are not recorded, as they are. What they would execute after the edits
+// follows from what those did that were.
+func (r *launchRun) runUnrecorded(ctx context.Context) error {
+	c := r.replay.recorder
+	timed := slices.Clone(c.run.tally.ops)
+	before := c.run.domain.budget
+	for n := 0; n < len(c.done); n++ {
+		first := n
+		for n < len(c.done) && !c.done[n] {
+			n++
+		}
+		if n == first {
+			continue
+		}
+		f := functionalRun{launchRun: c.run, next: first, end: n}
+		if err := f.run(ctx); err != nil {
+			return err
+		}
+	}
+	r.timed.rest.instructions = r.rescaled(before - c.run.domain.budget)
+	r.timed.rest.other = mixDistance(timed, c.run.tally.ops)
+	return nil
 }
 
 // extrapolate adds to a result what the blocks that were not timed would have taken. What may be wrong with it is the rate, as

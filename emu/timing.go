@@ -3,6 +3,7 @@ package emu
 import (
 	"gpa/cubin/sass"
 	"gpa/emu/arch"
+	"gpa/emu/stream"
 )
 
 // A path says which way an instruction takes through the SM once it has issued, and so what it occupies and when its
@@ -56,7 +57,8 @@ type timing struct {
 	immBytes    uint32 // its offset
 
 	supposed Supposition
-	rounds   float64 // of a loop that a load shares its latency with, 0 for its own
+	leaves   *stream.Waits // of a form of the instruction in an edited stream, nil for none
+	rounds   float64       // of a loop that a load shares its latency with, 0 for its own
 
 	registers [3]uint8 // source registers A, B, C that are read through the register file's ports, RZ for none
 	reuse     uint8

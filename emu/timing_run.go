@@ -42,6 +42,7 @@ type timedRun struct {
 	reached  int64         // the SMs have been advanced up to this cycle
 	changes  int64         // of the launch, and the cycle in which they were seen to grow last
 	changed  int64
+	failed   error // why a block could not be made
 }
 
 // A memoryCounter holds what the executions of an instruction asked of the memories.
@@ -122,6 +123,9 @@ func (r *launchRun) runTimed(ctx context.Context) error {
 func (r *timedRun) run(ctx context.Context) error {
 	r.fill()
 	for {
+		if r.failed != nil {
+			return r.failed
+		}
 		if err := ctx.Err(); err != nil {
 			return err
 		}
@@ -219,6 +223,9 @@ func (r *timedRun) runAhead(w *worker, s *sm, end int64) {
 
 // stopped returns why the launch cannot go on, if it cannot: of several faults in a quantum the first in time.
 func (r *timedRun) stopped() error {
+	if r.failed != nil {
+		return r.failed
+	}
 	var first *sm
 	for _, s := range r.sms {
 		if s.stopped != nil && (first == nil || s.now < first.now) {

@@ -160,8 +160,11 @@ func (w *warp) trace() error {
 	return nil
 }
 
-// arrive tells the tracer that the warp's executing lanes arrive at a barrier.
+// arrive tells the tracer and the recorder that the warp's executing lanes arrive at a barrier.
 func (w *warp) arrive(o *op, barrier, count int) {
+	if c := w.block.recorder; c != nil {
+		c.arrived(w, barrier, count)
+	}
 	if t := w.block.run.launch.Tracer; t != nil {
 		t.Arrive(&Arrival{Block: w.block.number, Warp: w.id, Barrier: barrier, Code: int(o.code), PC: o.inst.PC,
 			Lanes: w.mask, Live: w.state.Live(), Waits: o.mode != sass.BarARV, Count: count})

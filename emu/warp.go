@@ -6,6 +6,7 @@ import (
 	"gpa/cubin/sass"
 	"gpa/emu/mem"
 	"gpa/emu/reconv"
+	"gpa/emu/stream"
 )
 
 // A warp is the architectural state of 32 threads. Whoever drives it, with timing or without, needs this much:
@@ -42,6 +43,11 @@ type warp struct {
 	clusterPhase uint32 // of each lane: the phase of the cluster's barrier in which it has arrived last
 	now          int64  // cycle of the last issue, with timing
 	loop         loop   // without timing: whether the warp repeats itself
+
+	// Of a block that is replayed: what the warp issues, the next of it, and the barrier that it waits at.
+	events []stream.Event
+	cursor int
+	gate   int32
 }
 
 // A scratch is what an instruction leaves while it is executed and timed. All that one worker executes shares one, as it
@@ -98,10 +104,18 @@ type access struct {
 }
 
 // next returns the instruction that the running group executes next.
-func (w *warp) next() *op { return &w.block.run.program.ops[w.pc] }
+func (w *warp) next() *op {
+	if w.events != nil {
+		return w.block.run.opOf(&w.events[w.cursor])
+	}
+	return &w.block.run.program.ops[w.pc]
+}
 
 // step executes one instruction.
 func (w *warp) step() error {
+	if w.events != nil {
+		return w.reissue()
+	}
 	o := &w.block.run.program.ops[w.pc]
 	w.acc.kind = accessNone
 	w.mask = w.active

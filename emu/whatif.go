@@ -43,6 +43,23 @@ type WhatIf struct {
 	PerfectFetch bool
 	// Resident is how many blocks an SM holds whatever registers and shared memory they take; 0 for what fits.
 	Resident int
+	// Streams changes how the work is laid out over threads; nil for no change.
+	Streams *Streams
+	// Registers is how many registers a thread takes, and Shared how many bytes of shared memory a block, for how many blocks an
+	// SM holds; 0 for what they take as they are. More registers than a thread can have are an error, and so is a block that no
+	// longer fits.
+	Registers, Shared int
+}
+
+// resources are those of a block where some are supposed.
+func (w *WhatIf) resources(r arch.Resources) arch.Resources {
+	if w != nil && w.Registers > 0 {
+		r.Registers = w.Registers
+	}
+	if w != nil && w.Shared > 0 {
+		r.SharedStatic, r.SharedDynamic = w.Shared, 0
+	}
+	return r
 }
 
 // cheapLatency is the latency of the integer pipe, cycles (Jia et al. 2018, table 4.2).
@@ -56,7 +73,7 @@ type InstAt struct {
 
 // none reports whether nothing is supposed.
 func (w *WhatIf) none() bool {
-	return w == nil || len(w.Suppositions) == 0 && len(w.Rounds) == 0 && !w.PerfectFetch && w.Resident == 0
+	return w == nil || len(w.Suppositions) == 0 && len(w.Rounds) == 0 && !w.PerfectFetch && w.Resident == 0 && w.Streams == nil && w.Registers == 0 && w.Shared == 0
 }
 
 // overlaps reports whether loads return earlier than memory answers.

@@ -1,0 +1,179 @@
+package emu
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/bits"
+
+	"gpa/cubin/sass"
+	"gpa/emu/stream"
+)
+
+// A recorder runs the blocks of a launch one by one without timing and keeps what their warps execute. It has counts and a limit of
+// its own.
+type recorder struct {
+	run    *launchRun // the launch as it is
+	ctx    context.Context
+	values bool // what instructions compute is kept too
+
+	done     []bool // blocks that have been executed
+	executed int64  // warp instructions
+
+	sm      int // that the block is for
+	block   *stream.Block
+	open    [NumBarriers]int32 // gates that have been arrived at and are not open, -1 for none
+	cluster []int32            // by warp: the gate of the cluster's barrier at which it arrived last
+
+	stepping *warp // that executes
+	arrives  int32 // gate at which it has arrived, -1 for none
+	waits    int32 // gate at which it would have waited had it not been the last to arrive
+}
+
+// mostEvents is how many events of blocks that have a place the recorder keeps, about a gigabyte of them.
+const mostEvents = 1 << 26
+
+// newRecorder prepares a launch to be recorded beside the one that is timed.
+func newRecorder(ctx context.Context, r *launchRun, values bool) *recorder {
+	own := *r
+	own.allow(r.machine.options.MaxInstructions)
+	own.ended, own.states, own.timed = nil, nil, nil
+	return &recorder{run: &own, ctx: ctx, values: values, done: make([]bool, r.blocks)}
+}
+
+// Block executes a block to its end. A block that waits for another one cannot be recorded.
+func (c *recorder) Block(n int) (*stream.Block, error) {
+	r := c.run
+	c.block = stream.NewBlock(len(r.threads))
+	c.cluster = make([]int32, len(r.threads))
+	for i := range c.open {
+		c.open[i] = -1
+	}
+	for i := range c.cluster {
+		c.cluster[i] = -1
+	}
+	before := r.domain.budget
+	f := functionalRun{launchRun: r, next: n, end: n + 1, recorder: c}
+	err := f.run(c.ctx)
+	c.executed += before - r.domain.budget
+	c.done[n] = true
+	var fault *Fault
+	switch {
+	case errors.As(err, &fault) && fault.Kind == Livelock:
+		return nil, fmt.Errorf("block %d waits for another one, so that its instructions cannot be recorded: %w", n, err)
+	case err != nil:
+		return nil, fmt.Errorf("recording block %d: %w", n, err)
+	}
+	c.block.Close()
+	b := c.block
+	c.block = nil
+	return b, nil
+}
+
+// record executes one instruction and keeps it.
+func (w *warp) record() error {
+	c, o, active := w.block.recorder, w.next(), w.active
+	c.stepping, c.arrives, c.waits = w, -1, -1
+	if err := w.step(); err != nil {
+		return err
+	}
+	s := &c.block.Warps[w.id]
+	if len(s.Events) >= mostEvents {
+		return fmt.Errorf("a warp executes over %d instructions, more than can be kept", mostEvents)
+	}
+	e := stream.Event{Op: o.index, Ref: -1, Lanes: c.block.LanesOf(stream.Lanes{Active: active, Mask: w.mask, Cost: int32(w.cost)})}
+	w.cost = 0
+	if a := &w.acc; a.kind != accessNone {
+		e.Kind, e.Ref = stream.RefAccess, c.access(w, a)
+	}
+	if o.inst.Op == sass.UCGABAR_WAIT && c.waits < 0 {
+		c.waits = c.cluster[w.id]
+	}
+	if c.arrives >= 0 || c.waits >= 0 {
+		e.Kind, e.Ref = stream.RefSync, c.block.AddSync(stream.Sync{Arrives: c.arrives, Waits: c.waits})
+	}
+	s.Events = append(s.Events, e)
+	if c.values {
+		s.Values = append(s.Values, w.value(o))
+	}
+	c.stepping = nil
+	return nil
+}
+
+// access keeps an access. Those to local memory are kept as offsets in that of the warp.
+func (c *recorder) access(w *warp, a *access) int32 {
+	kept := stream.Access{Kind: uint8(a.kind), Space: uint8(a.space), Size: a.size}
+	if a.space != spaceLocal {
+		return c.block.AddAccess(kept, a.mask, &a.addr)
+	}
+	offsets := a.addr
+	for i := range offsets {
+		offsets[i] -= w.localBase()
+	}
+	return c.block.AddAccess(kept, a.mask, &offsets)
+}
+
+// value summarises the first destination of what the warp has just executed.
+func (w *warp) value(o *op) (v stream.Value) {
+	if w.mask == 0 || !o.hasResult() {
+		return v
+	}
+	row := &w.regs[o.dst]
+	first := bits.TrailingZeros32(w.mask) & 31
+	v.First = row[first]
+	if rest := w.mask & (w.mask - 1); rest != 0 {
+		second := bits.TrailingZeros32(rest)
+		v.Stride = int32(row[second]-v.First) / int32(second-first)
+	}
+	const prime = 0x01000193
+	for m := w.mask; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		d := row[i] - v.First
+		v.Shape = (v.Shape ^ d) * prime
+		if v.Stride != stream.NoStride && d != uint32(v.Stride)*uint32(i-first) {
+			v.Stride = stream.NoStride
+		}
+	}
+	return v
+}
+
+// hasResult reports whether the first destination is a register that somebody may read.
+func (o *op) hasResult() bool {
+	for i := range o.inst.Operands {
+		if d := &o.inst.Operands[i]; d.Dest {
+			return d.Kind == sass.KindReg && d.Reg != sass.RZ || d.Kind == sass.KindUReg && d.Reg != sass.URZ
+		}
+	}
+	return false
+}
+
+// arrived takes note that the warp that executes arrives at a barrier, for all threads of the block or for a number of them.
+func (c *recorder) arrived(w *warp, barrier, count int) {
+	if c.open[barrier] < 0 {
+		c.open[barrier] = int32(len(c.block.Gates))
+		c.block.Gates = append(c.block.Gates, stream.Gate{All: count == 0})
+	}
+	c.arrives = c.open[barrier]
+	if barrier == clusterBarrier {
+		c.cluster[w.id] = c.arrives
+	}
+}
+
+// resumed takes note that a warp that no group of could run goes on as a barrier opens.
+func (c *recorder) resumed(w *warp, barrier int) {
+	gate := c.open[barrier]
+	events := c.block.Warps[w.id].Events
+	switch {
+	case w == c.stepping:
+		c.waits = gate
+	case len(events) > 0:
+		e := &events[len(events)-1]
+		if e.Kind != stream.RefSync {
+			e.Kind, e.Ref = stream.RefSync, c.block.AddSync(stream.Sync{Arrives: -1})
+		}
+		c.block.Syncs[e.Ref].Waits = gate
+	}
+}
+
+// opened takes note that a barrier has opened.
+func (c *recorder) opened(barrier int) { c.open[barrier] = -1 }
