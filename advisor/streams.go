@@ -11,7 +11,7 @@ import (
 // warps executed and times them again; what it computes stays what it is. The parts take place in the order of the fields.
 type Streams struct {
 	Kept       []blamer.Node // loads that keep in registers what the thread has read before: gone where it reads it again
-	Staged     []blamer.Node // loads that find in shared memory what a thread of the block has read before
+	Staged     []Staged
 	Prefetched []Prefetched
 	Transposed *Transposed // nil for no change, as of Divided
 	Divided    *Divided
@@ -23,6 +23,13 @@ type Streams struct {
 type Loop struct {
 	Header blamer.Node // its first instruction in every round
 	Body   []blamer.Node
+}
+
+// Staged loads find their data in shared memory, where the block puts those of so many rounds of the loop together: a tile.
+type Staged struct {
+	Loads  []blamer.Node
+	Loop   Loop
+	Rounds int
 }
 
 // Prefetched loads are issued so many rounds of their loop earlier.

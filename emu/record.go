@@ -83,7 +83,7 @@ func (w *warp) record() error {
 	}
 	e := stream.Event{Op: o.index, Ref: -1, Lanes: c.block.LanesOf(stream.Lanes{Active: active, Mask: w.mask, Cost: int32(w.cost)})}
 	w.cost = 0
-	if a := &w.acc; a.kind != accessNone {
+	if a := &w.acc; a.kind != accessNone || o.t.path == pathConst {
 		e.Kind, e.Ref = stream.RefAccess, c.access(w, a)
 	}
 	if o.inst.Op == sass.UCGABAR_WAIT && c.waits < 0 {
@@ -103,6 +103,9 @@ func (w *warp) record() error {
 // access keeps an access. Those to local memory are kept as offsets in that of the warp.
 func (c *recorder) access(w *warp, a *access) int32 {
 	kept := stream.Access{Kind: uint8(a.kind), Space: uint8(a.space), Size: a.size}
+	if a.kind == accessNone { // a load from a constant bank
+		kept.Space = stream.Constant
+	}
 	if a.space != spaceLocal {
 		return c.block.AddAccess(kept, a.mask, &a.addr)
 	}

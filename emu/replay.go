@@ -157,7 +157,7 @@ const combining = 5
 func (f *form) op2(p *program, waits bool) *op {
 	o := p.ops[f.op]
 	m, t := p.model, &o.t
-	if f.as >= stream.Shuffle {
+	if f.as >= stream.Load {
 		*t = timing{stall: 1, write: -1, read: -1, depbar: -1, registers: [3]uint8{sass.RZ, sass.RZ, sass.RZ}, result: sass.RZ, pipe: arch.LSU}
 	}
 	switch f.as {
@@ -168,13 +168,15 @@ func (f *form) op2(p *program, waits bool) *op {
 	case stream.Shared:
 		t.path, t.l1tex, t.bypass = pathShared, false, false
 		t.latency = m.Latencies.Special.Cycles()
+	case stream.Load:
+		t.path, t.l1tex, t.write, t.stall = pathGlobal, true, combining, 2
 	case stream.Shuffle:
 		t.path, t.latency, t.stall, t.write = pathShuffle, m.Latencies.Shuffle.Cycles(), 2, combining
 	case stream.Sum:
 		t.path, t.pipe, t.wait, t.stall = pathPipe, arch.FMA, 1<<combining, cheapLatency
 		t.interval = m.Pipes[arch.FMA].Interval.Cycles()
 	case stream.SharedStore:
-		t.path = pathShared
+		t.path, t.wait = pathShared, 1<<combining
 	case stream.SharedLoad:
 		t.path, t.write = pathShared, combining
 	case stream.Barrier:
@@ -210,7 +212,7 @@ func (w *warp) reissue() error {
 	b := w.block
 	e, r := &w.events[w.cursor], b.replay
 	o, lanes := b.run.opOf(e), r.stream.Lanes[e.Lanes]
-	w.mask, w.acc.kind = lanes.Mask, accessNone
+	w.mask, w.acc.kind, w.acc.mask = lanes.Mask, accessNone, 0
 	w.cost += int64(lanes.Cost)
 	if !b.domain.count(o, w.mask) {
 		return w.exhausted(o)
@@ -241,6 +243,7 @@ func (w *warp) reaccess(a *stream.Access, as stream.Form) {
 	acc.kind, acc.space, acc.size, acc.mask = accessKind(a.Kind), space(a.Space), a.Size, a.Mask
 	w.block.replay.stream.Addresses(a, &acc.addr)
 	switch {
+	case acc.kind == accessNone: // of a constant bank
 	case as == stream.Shared:
 		acc.space = spaceShared
 	case as == stream.Added:

@@ -42,12 +42,12 @@ func TestExtrapolation(t *testing.T) {
 		blocks     int
 		steady     string // whether the blocks are: always, never, or perhaps where they are at the limit
 	}{
-		{"stream", stream, 4000, "always"},
+		{"stream", wordStream, 4000, "always"},
 		{"arithmetic", rounds("MOV R31, 0x10", arithmetic), 1200, "always"},
 		{"loads in L1", rounds("MOV R31, 0x8", loading), 2000, "always"},
 		{"blocks of many lengths", rounds("LOP3.LUT R31, R30, 0x7, RZ, 0xc0, !PT", arithmetic), 2400, "always"},
 		{"blocks that grow", rounds("SHF.R.U32.HI R31, RZ, 0x4, R30", loading), 900, "perhaps"},
-		{"few blocks", stream, 300, "never"},
+		{"few blocks", wordStream, 300, "never"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			p := timedProgram{text: tt.text, blocks: tt.blocks, threads: 256}

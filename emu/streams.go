@@ -1,18 +1,138 @@
 package emu
 
 import (
+	"errors"
+	"fmt"
+
 	"gpa/emu/stream"
 )
 
 // Streams says that the launch is timed by the streams of instructions that its warps execute, after edits of them; without edits, as
-// they are.
+// they are. The edits take place in the order of the fields; package stream says what each does. A launch whose blocks cannot be
+// executed one by one, and one whose streams an edit does not fit, are errors.
 type Streams struct {
+	Keep      []InstAt // [stream.Keep]
+	Tile      []LoopLoads
+	Prefetch  []LoopLoads
+	Transpose *Transpose // nil for none, as of Divide
+	Divide    *Divide
+	Merge     []stream.Merge // one after another
+}
+
+// A Loop is the instructions of a loop.
+type Loop struct {
+	Header InstAt
+	Body   []InstAt // all, the header included
+}
+
+// LoopLoads are loads of a loop and so many of its rounds: those of a tile in shared memory ([stream.Tile]), or by which the loads are
+// issued earlier ([stream.Prefetch]).
+type LoopLoads struct {
+	Loads  []InstAt
+	Loop   Loop
+	Rounds int
+}
+
+// Transpose divides the rounds of loops among neighbouring lanes: see [stream.Transpose].
+type Transpose struct {
+	Loops          []Loop
+	Width, Threads int
+	Combine        bool
+}
+
+// Divide divides the rounds of loops among blocks: see [stream.Divide].
+type Divide struct {
+	Loops              []Loop
+	Parts              int
+	Contiguous, Atomic bool
 }
 
 // edits translates the edits for a program.
-func (s *Streams) edits(p *program) ([]stream.Edit, error) {
-	return nil, nil
+func (s *Streams) edits(p *program) (list []stream.Edit, err error) {
+	if len(s.Keep) > 0 {
+		ops, err := p.opSet(s.Keep)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, &stream.Keep{Loads: ops})
+	}
+	for i := range s.Tile {
+		ops, loop, err := p.loopLoads(&s.Tile[i])
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, &stream.Tile{Loads: ops, Loop: loop, Rounds: s.Tile[i].Rounds})
+	}
+	for i := range s.Prefetch {
+		ops, loop, err := p.loopLoads(&s.Prefetch[i])
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, &stream.Prefetch{Loads: ops, Loop: loop, Rounds: s.Prefetch[i].Rounds})
+	}
+	if t := s.Transpose; t != nil {
+		loops, err := p.loops(t.Loops)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, &stream.Transpose{Loops: loops, Width: t.Width, Threads: t.Threads, Combine: t.Combine})
+	}
+	if d := s.Divide; d != nil {
+		loops, err := p.loops(d.Loops)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, &stream.Divide{Loops: loops, Parts: d.Parts, Contiguous: d.Contiguous, Atomic: d.Atomic})
+	}
+	if len(s.Merge) > 0 && len(list) > 0 && (len(s.Tile) > 0 || len(s.Prefetch) > 0 || s.Transpose != nil || s.Divide != nil) {
+		return nil, errors.New("streams that were edited before cannot be merged")
+	}
+	for i := range s.Merge {
+		list = append(list, &s.Merge[i])
+	}
+	return list, nil
 }
 
 // compares reports whether an edit compares what instructions of different threads compute.
-func (s *Streams) compares() bool { return false }
+func (s *Streams) compares() bool { return len(s.Merge) > 0 }
+
+// opSet finds instructions.
+func (p *program) opSet(list []InstAt) (map[int32]bool, error) {
+	ops := make(map[int32]bool, len(list))
+	for _, at := range list {
+		o, err := p.opAt(at)
+		if err != nil {
+			return nil, err
+		}
+		ops[o.index] = true
+	}
+	return ops, nil
+}
+
+// loops translates loops.
+func (p *program) loops(list []Loop) (loops []stream.Loop, err error) {
+	for i := range list {
+		header, err := p.opAt(list[i].Header)
+		if err != nil {
+			return nil, err
+		}
+		body, err := p.opSet(list[i].Body)
+		if err != nil {
+			return nil, err
+		}
+		if !body[header.index] {
+			return nil, fmt.Errorf("the header of a loop, at %#x, is no part of it", list[i].Header.PC)
+		}
+		loops = append(loops, stream.Loop{Header: header.index, Body: body})
+	}
+	return loops, nil
+}
+
+func (p *program) loopLoads(l *LoopLoads) (map[int32]bool, stream.Loop, error) {
+	loops, err := p.loops([]Loop{l.Loop})
+	if err != nil {
+		return nil, stream.Loop{}, err
+	}
+	ops, err := p.opSet(l.Loads)
+	return ops, loops[0], err
+}

@@ -13,9 +13,9 @@ import (
 	"gpa/emu/stall"
 )
 
-// stream is a program in which each of the launch's threads, 4 bytes apart, loads a word of the first buffer, adds a
+// wordStream is a program in which each of the launch's threads, 4 bytes apart, loads a word of the first buffer, adds a
 // product of it and stores the result in the second.
-const stream = `
+const wordStream = `
 	[B------:R-:W0:-:S02] S2R R0, SR_CTAID.X
 	[B------:R-:W1:-:S02] S2R R1, SR_TID.X
 	[B01----:R-:W-:-:S04] IMAD R0, R0, c[0x0][0x0], R1
@@ -40,7 +40,7 @@ func words(n int) []uint32 {
 
 func streaming(blocks int) timedProgram {
 	n := blocks * 256
-	return timedProgram{text: stream, blocks: blocks, threads: 256, buffers: [][]uint32{words(n), make([]uint32, n)}}
+	return timedProgram{text: wordStream, blocks: blocks, threads: 256, buffers: [][]uint32{words(n), make([]uint32, n)}}
 }
 
 // TestRoofline holds that reading a stream from DRAM does not exceed the bandwidth, and comes near it.

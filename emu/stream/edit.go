@@ -147,9 +147,6 @@ func loopOf(op int32, loops []Loop) int {
 	return -1
 }
 
-// memoryOp reports whether an instruction stores.
-func stores(kind uint8) bool { return kind >= 2 }
-
 // The kinds and spaces of accesses as package emu numbers them.
 const (
 	load   = 1
@@ -159,4 +156,6 @@ const (
 	global = 0
 	shared = 1
 	local  = 2
+	// Constant is the space of loads from constant banks, whose kind is none.
+	Constant = 3
 )

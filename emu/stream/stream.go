@@ -52,12 +52,13 @@ const (
 // A Form says what is issued in the place of the event's instruction.
 type Form uint8
 
-// The forms. Those from Shuffle on are instructions that an edit has added: their Op only says where in the program.
+// The forms. Those from Load on are instructions that an edit has added: their Op only says where in the program.
 const (
 	Plain       Form = iota
 	Gone             // nothing
 	Shared           // of a load from global memory, one from shared memory
 	Added            // of a store to global memory, an atomic addition that returns nothing
+	Load             // of a global word a lane; a dependence counter tells its end
 	Shuffle          // to another lane of the warp; a dependence counter tells its end
 	Sum              // of two registers, one of which came from a shuffle or from shared memory
 	SharedStore      // of a word a lane

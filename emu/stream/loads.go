@@ -1,0 +1,341 @@
+package stream
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"math/bits"
+	"slices"
+)
+
+// Keep takes loads away whose bytes the thread has read before by one of them, as if it had kept them in registers. An execution is gone
+// where that is so in all of its lanes, and nobody of the warp has stored there since.
+type Keep struct {
+	single
+	Loads map[int32]bool
+}
+
+// word is the unit in which edits see memory, bytes.
+const word = 4
+
+// words calls do with each word of a lane's access.
+func (a *Access) words(addr uint64, do func(uint64)) {
+	for n := addr / word; n <= (addr+uint64(a.Size)-1)/word; n++ {
+		do(n)
+	}
+}
+
+// Apply marks what is read again.
+func (k *Keep) Apply(_ Program, blocks []*Block) ([]*Block, error) {
+	b := blocks[0]
+	for w := range b.Warps {
+		read := make(map[uint64]uint32) // by word: the lanes that hold it
+		events := b.Warps[w].Events
+		for i := range events {
+			e := &events[i]
+			if e.Kind != RefAccess {
+				continue
+			}
+			a := &b.Access[e.Ref]
+			switch {
+			case a.Space != global:
+			case k.Loads[e.Op]:
+				if again(b, a, read) && a.Mask != 0 {
+					e.As, e.Kind, e.Ref = Gone, RefNone, -1
+				}
+			case a.Kind >= store:
+				forget(b, a, read)
+			}
+		}
+	}
+	return blocks, nil
+}
+
+// again notes what an access reads, and reports whether every lane had read all of it.
+func again(b *Block, a *Access, read map[uint64]uint32) bool {
+	all := true
+	for m := a.Mask; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m)
+		a.words(b.address(a, i), func(n uint64) {
+			if read[n]>>i&1 == 0 {
+				read[n] |= 1 << i
+				all = false
+			}
+		})
+	}
+	return all
+}
+
+func forget(b *Block, a *Access, read map[uint64]uint32) {
+	for m := a.Mask; m != 0; m &= m - 1 {
+		a.words(b.address(a, bits.TrailingZeros32(m)), func(n uint64) { delete(read, n) })
+	}
+}
+
+// Prefetch issues loads so many rounds of their loop earlier than the instructions that use them; those of the first rounds issue before
+// the loop. Instructions of a round wait for the loads of that round only, which takes as many more registers as the loads that are under
+// way together: the caller says how many that makes.
+type Prefetch struct {
+	single
+	Loads  map[int32]bool
+	Loop   Loop
+	Rounds int
+}
+
+// Apply moves the loads.
+func (f *Prefetch) Apply(p Program, blocks []*Block) ([]*Block, error) {
+	if f.Rounds < 1 {
+		return nil, fmt.Errorf("prefetch: %d rounds early", f.Rounds)
+	}
+	b := blocks[0]
+	waits := make(map[Waits]uint8)
+	for w := range b.Warps {
+		old := &b.Warps[w]
+		var list []Event
+		for _, s := range segments(old.Events, []Loop{f.Loop}) {
+			if s.loop < 0 {
+				list = append(list, old.Events[s.first:s.last]...)
+				continue
+			}
+			m := prefetcher{Prefetch: f, program: p, block: b, events: old.Events, segment: &s, list: list, waits: waits}
+			if err := m.loop(); err != nil {
+				return nil, err
+			}
+			list = m.list
+		}
+		old.Events, old.Values = list, nil
+	}
+	return blocks, nil
+}
+
+// A prefetcher moves the loads of a loop.
+type prefetcher struct {
+	*Prefetch
+	program Program
+	block   *Block
+	events  []Event
+	segment *segment
+	list    []Event
+	waits   map[Waits]uint8
+
+	issued [6][]int // by dependence counter: the rounds that what was issued belongs to
+}
+
+// loop adds the rounds.
+func (m *prefetcher) loop() error {
+	rounds := len(m.segment.rounds)
+	for r := range min(m.Rounds, rounds) {
+		for _, e := range m.loads(r) {
+			m.add(e, r)
+		}
+	}
+	for r := range rounds {
+		first, last := m.segment.round(r)
+		if at := r + m.Rounds; at < rounds && len(m.loads(at)) != 0 && len(m.loads(r)) == 0 {
+			return errors.New("prefetch: a round loads nothing that the next one does")
+		}
+		var ahead []Event
+		if r+m.Rounds < rounds {
+			ahead = m.loads(r + m.Rounds)
+		}
+		for i := first; i < last; i++ {
+			e := m.events[i]
+			if !m.Loads[e.Op] {
+				m.wait(&e, r)
+				m.add(e, r)
+				continue
+			}
+			if len(ahead) > 0 {
+				m.add(ahead[0], r+m.Rounds)
+				ahead = ahead[1:]
+			}
+		}
+		for _, e := range ahead {
+			m.add(e, r+m.Rounds)
+		}
+	}
+	return nil
+}
+
+// loads are those of a round.
+func (m *prefetcher) loads(r int) (list []Event) {
+	first, last := m.segment.round(r)
+	for i := first; i < last; i++ {
+		if m.Loads[m.events[i].Op] {
+			list = append(list, m.events[i])
+		}
+	}
+	return list
+}
+
+// add issues an event that belongs to a round.
+func (m *prefetcher) add(e Event, round int) {
+	m.list = append(m.list, e)
+	if c := m.program.Inst(e.Op).Control.WriteBarrier; c >= 0 && e.As < Load {
+		m.issued[c] = append(m.issued[c], round)
+	}
+}
+
+// wait makes an event of a round leave those loads outstanding that belong to later ones.
+func (m *prefetcher) wait(e *Event, round int) {
+	w := Waits{0xff, 0xff, 0xff, 0xff, 0xff, 0xff}
+	changed := false
+	for c := range w {
+		if m.program.Inst(e.Op).Control.WaitMask>>c&1 == 0 {
+			continue
+		}
+		later := 0
+		for i := len(m.issued[c]) - 1; i >= 0 && m.issued[c][i] > round; i-- {
+			later++
+		}
+		if later > 0 {
+			w[c], changed = uint8(min(later, 0xfe)), true
+		}
+	}
+	if !changed {
+		return
+	}
+	if m.waits[w] == 0 {
+		m.block.Waits = append(m.block.Waits, w)
+		m.waits[w] = uint8(min(len(m.block.Waits), 0xff))
+	}
+	e.Wait = m.waits[w]
+}
+
+// Tile makes loads of a loop find their data in shared memory. Before each so many rounds the warps of the block load what these read,
+// each word once and 32 neighbouring ones at a time, store it and meet at a barrier; after them they meet again. Warps that go through
+// another number of rounds than the others are an error. The shared memory that the data take is for the caller to say.
+type Tile struct {
+	single
+	Loads  map[int32]bool
+	Loop   Loop
+	Rounds int
+}
+
+// Apply stages the loads.
+func (t *Tile) Apply(_ Program, blocks []*Block) ([]*Block, error) {
+	if t.Rounds < 1 {
+		return nil, fmt.Errorf("tile: %d rounds at a time", t.Rounds)
+	}
+	b := blocks[0]
+	parts := make([][]segment, len(b.Warps))
+	for w := range b.Warps {
+		parts[w] = segments(b.Warps[w].Events, []Loop{t.Loop})
+		if len(parts[w]) != len(parts[0]) {
+			return nil, errors.New("tile: not all warps come to the loop equally often")
+		}
+	}
+	lists := make([][]Event, len(b.Warps))
+	for n := range parts[0] {
+		for w := range parts {
+			s := &parts[w][n]
+			if s.loop != parts[0][n].loop || len(s.rounds) != len(parts[0][n].rounds) {
+				return nil, errors.New("tile: the warps of a block do not go through the same number of rounds")
+			}
+			if s.loop < 0 {
+				lists[w] = append(lists[w], b.Warps[w].Events[s.first:s.last]...)
+			}
+		}
+		for r := 0; r < len(parts[0][n].rounds); r += t.Rounds {
+			t.tile(b, parts, n, r, lists)
+		}
+	}
+	for w := range lists {
+		b.Warps[w].Events, b.Warps[w].Values = lists[w], nil
+	}
+	return blocks, nil
+}
+
+// tile adds so many rounds of a loop.
+func (t *Tile) tile(b *Block, parts [][]segment, n, r int, lists [][]Event) {
+	place := make(map[uint64]uint64) // by word of global memory: where it is in shared memory
+	ranges := make([][2]int, len(parts))
+	for w := range parts {
+		s := &parts[w][n]
+		first, _ := s.round(r)
+		_, last := s.round(min(r+t.Rounds, len(s.rounds)) - 1)
+		ranges[w] = [2]int{first, last}
+		for _, e := range b.Warps[w].Events[first:last] {
+			if a := t.access(b, &e); a != nil {
+				for m := a.Mask; m != 0; m &= m - 1 {
+					a.words(b.address(a, bits.TrailingZeros32(m)), func(n uint64) { place[n] = 0 })
+				}
+			}
+		}
+	}
+	words := slices.Sorted(maps.Keys(place))
+	for i, n := range words {
+		place[n] = uint64(i * word)
+	}
+	t.fetch(b, words, lists, parts, n)
+	for w := range parts {
+		for _, e := range b.Warps[w].Events[ranges[w][0]:ranges[w][1]] {
+			if a := t.access(b, &e); a != nil {
+				e.As, e.Ref = Shared, b.staged(a, place)
+			}
+			lists[w] = append(lists[w], e)
+		}
+	}
+	t.meet(b, lists, parts, n)
+}
+
+// access is what a staged load reads, nil of other events.
+func (t *Tile) access(b *Block, e *Event) *Access {
+	if e.Kind != RefAccess || !t.Loads[e.Op] || b.Access[e.Ref].Space != global || b.Access[e.Ref].Kind != load {
+		return nil
+	}
+	return &b.Access[e.Ref]
+}
+
+// staged adds the access of a load in shared memory.
+func (b *Block) staged(a *Access, place map[uint64]uint64) int32 {
+	var addr [warpLanes]uint64
+	for m := a.Mask; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		at := b.address(a, i)
+		addr[i] = place[at/word] + at%word
+	}
+	return b.AddAccess(Access{Kind: load, Space: shared, Size: a.Size}, a.Mask, &addr)
+}
+
+// fetch makes the warps of the block load words and store them in shared memory, in turns.
+func (t *Tile) fetch(b *Block, words []uint64, lists [][]Event, parts [][]segment, n int) {
+	var addr, to [warpLanes]uint64
+	held := make([][]Event, len(lists))
+	for i := 0; i*warpLanes < len(words); i++ {
+		w := i % len(lists)
+		chunk := words[i*warpLanes : min((i+1)*warpLanes, len(words))]
+		for k, n := range chunk {
+			addr[k], to[k] = n*word, uint64((i*warpLanes+k)*word)
+		}
+		mask := uint32(1<<len(chunk) - 1)
+		e := t.event(b, w, parts, n)
+		e.Kind = RefAccess
+		e.As, e.Ref = Load, b.AddAccess(Access{Kind: load, Space: global, Size: word}, mask, &addr)
+		lists[w] = append(lists[w], e)
+		e.As, e.Ref = SharedStore, b.AddAccess(Access{Kind: store, Space: shared, Size: word}, mask, &to)
+		held[w] = append(held[w], e)
+	}
+	for w := range lists {
+		lists[w] = append(lists[w], held[w]...)
+	}
+	t.meet(b, lists, parts, n)
+}
+
+// meet adds a barrier of all warps.
+func (t *Tile) meet(b *Block, lists [][]Event, parts [][]segment, n int) {
+	gate := int32(len(b.Gates))
+	b.Gates = append(b.Gates, Gate{All: true})
+	for w := range lists {
+		e := t.event(b, w, parts, n)
+		e.As, e.Kind, e.Ref = Barrier, RefSync, b.AddSync(Sync{Arrives: gate, Waits: gate})
+		lists[w] = append(lists[w], e)
+	}
+}
+
+// event is one at the head of the loop, by all lanes that come there.
+func (t *Tile) event(b *Block, w int, parts [][]segment, n int) Event {
+	e := b.Warps[w].Events[parts[w][n].first]
+	active := b.Lanes[e.Lanes].Active
+	return Event{Op: e.Op, Ref: -1, Lanes: b.LanesOf(Lanes{Active: active, Mask: active})}
+}

@@ -1,0 +1,609 @@
+package stream
+
+import (
+	"errors"
+	"fmt"
+	"math/bits"
+	"slices"
+
+	"gpa/cubin/sass"
+)
+
+// An Axis says whose work a Merge makes that of one thread.
+type Axis uint8
+
+// The axes.
+const (
+	Warps   Axis = iota // so many warps of a block that follow each other
+	Strided             // warps of a block as far apart as there are warps left
+	Threads             // neighbouring threads; accesses to elements that follow each other become wide ones
+	GridX               // neighbouring blocks along x
+	GridY               // along y
+)
+
+// Merge makes the work of Factor threads that of one, as kernels do that compute several results a thread. Their streams are laid side
+// by side. What is the same for all of the threads is issued once: accesses to the same addresses (a common load), control flow, and
+// arithmetic that gives the same results, or integers that differ by what is known when the program is compiled, as such a difference
+// is part of later instructions' offsets. All else is issued once for each, one after another: the more of them, the less each waits
+// for the one before.
+//
+// What comes from data that differ is never the same, whatever the data of this launch are. So it goes for words of shared memory that
+// differ between blocks which are merged.
+//
+// Blocks have fewer threads then, or there are fewer of them. Streams whose instructions differ are an error, but for a few, as at the
+// edges of a problem.
+type Merge struct {
+	Factor int
+	Axis   Axis
+}
+
+// mostApart is the part of the instructions in which the streams of merged threads may differ.
+const mostApart = 0.1
+
+// Reshape makes blocks smaller, or takes several for one.
+func (m *Merge) Reshape(s Shape) (Shape, int, error) {
+	if m.Factor < 2 || m.Factor > warpLanes {
+		return s, 0, fmt.Errorf("merge: %d threads, it can be 2 to %d", m.Factor, warpLanes)
+	}
+	switch m.Axis {
+	case GridX, GridY:
+		axis := int(m.Axis - GridX)
+		if s.Grid[axis]%m.Factor != 0 {
+			return s, 0, fmt.Errorf("merge: a grid of %v cannot be divided by %d", s.Grid, m.Factor)
+		}
+		s.Grid[axis] /= m.Factor
+	default:
+		if s.Threads%(warpLanes*m.Factor) != 0 {
+			return s, 0, fmt.Errorf("merge: the warps of a block of %d threads cannot be divided by %d", s.Threads, m.Factor)
+		}
+		s.Threads /= m.Factor
+	}
+	return s, 1, nil
+}
+
+// Inputs takes neighbouring blocks together, or one.
+func (m *Merge) Inputs(s Shape, n int) (list []int) {
+	switch m.Axis {
+	case GridX:
+		for k := range m.Factor {
+			list = append(list, n*m.Factor+k)
+		}
+	case GridY:
+		x, y := n%s.Grid[0], n/s.Grid[0]
+		for k := range m.Factor {
+			list = append(list, x+s.Grid[0]*(y*m.Factor+k))
+		}
+	default:
+		list = append(list, n)
+	}
+	return list
+}
+
+// Apply makes a block of the blocks.
+func (m *Merge) Apply(p Program, blocks []*Block) ([]*Block, error) {
+	contents := make(map[uint64]bool)
+	for {
+		g := &merger{Merge: m, program: p, blocks: blocks, differs: contents}
+		out, err := g.block()
+		if err != nil {
+			return nil, err
+		}
+		if !g.found { // words of shared memory that differ, which may have been read before
+			return []*Block{out}, nil
+		}
+	}
+}
+
+// A merger makes one block.
+type merger struct {
+	*Merge
+	program Program
+	blocks  []*Block
+	out     *Block
+	differs map[uint64]bool // words of shared memory that hold something else in each of the blocks
+	found   bool            // another such word
+
+	warp    int // of out
+	items   []item
+	classes [sass.NumRes]class
+	uses    []sass.Resource
+	value   Value // of the first of the threads
+	apart   int   // instructions that not all threads execute
+	addr    [warpLanes]uint64
+}
+
+// An item is the stream of one of the warps that are merged.
+type item struct {
+	block  *Block
+	events []Event
+	values []Value
+}
+
+// A class says how what a register holds differs between the threads that are merged.
+type class uint8
+
+const (
+	same   class = iota
+	fixed        // by a number that is known when the program is compiled
+	varied       // by a number
+	own          // it depends on data that differ
+)
+
+// block merges the warps.
+func (g *merger) block() (*Block, error) {
+	first := g.blocks[0]
+	n := len(first.Warps)
+	if g.Axis < GridX {
+		n /= g.Factor
+	}
+	g.out = NewBlock(n)
+	g.out.Gates = slices.Clone(first.Gates)
+	for g.warp = range n {
+		g.items = g.items[:0]
+		for k := range g.Factor {
+			b, w := first, 0
+			switch g.Axis {
+			case GridX, GridY:
+				b, w = g.blocks[k], g.warp
+				if len(b.Warps) != n || len(b.Gates) != len(first.Gates) {
+					return nil, errors.New("merge: the blocks meet at other barriers")
+				}
+			case Strided:
+				w = k*n + g.warp
+			default:
+				w = g.warp*g.Factor + k
+			}
+			g.items = append(g.items, item{b, b.Warps[w].Events, b.Warps[w].Values})
+		}
+		if err := g.merge(); err != nil {
+			return nil, err
+		}
+	}
+	return g.out, nil
+}
+
+// merge merges the streams of the items.
+func (g *merger) merge() error {
+	clear(g.classes[:])
+	g.apart = 0
+	total := 0
+	at := make([]int, 0, g.Factor) // items with the next instruction
+	for {
+		first := g.next()
+		if first < 0 {
+			break
+		}
+		at = at[:0]
+		for k := range g.items {
+			if it := &g.items[k]; len(it.events) > 0 && it.events[0].Op == first {
+				at = append(at, k)
+			}
+		}
+		total++
+		if len(at) < len(g.items) {
+			g.apart++
+		}
+		if len(g.items[at[0]].values) == 0 {
+			return errors.New("merge: it is not known what the instructions compute, as another edit has moved them")
+		}
+		g.value = g.items[at[0]].values[0]
+		g.instruction(first, at)
+		for _, k := range at {
+			g.items[k].events = g.items[k].events[1:]
+			g.items[k].values = g.items[k].values[1:]
+		}
+	}
+	if float64(g.apart) > mostApart*float64(total) {
+		return fmt.Errorf("merge: %d of %d instructions are not those of all %d threads", g.apart, total, g.Factor)
+	}
+	return nil
+}
+
+// next is the instruction that is merged next: that of all streams or, where they have gone different ways, the first in the code.
+func (g *merger) next() int32 {
+	first := int32(-1)
+	for k := range g.items {
+		if e := g.items[k].events; len(e) > 0 && (first < 0 || e[0].Op < first) {
+			first = e[0].Op
+		}
+	}
+	return first
+}
+
+// instruction merges the instruction that some of the streams are at.
+func (g *merger) instruction(op int32, at []int) {
+	in := g.program.Inst(op)
+	e := &g.items[at[0]].events[0]
+	if e.As >= Load { // added by another edit
+		g.once(at)
+		return
+	}
+	switch {
+	case e.Kind == RefAccess:
+		g.accesses(in, at)
+	case e.Kind == RefSync:
+		g.once(at)
+	default:
+		g.arithmetic(in, at)
+	}
+}
+
+// once issues the instruction for all.
+func (g *merger) once(at []int) {
+	n, l := g.merged(at)
+	switch n.Kind {
+	case RefAccess:
+		n.Ref = g.access(at[0], at, -1)
+	case RefSync:
+		b := g.items[at[0]].block
+		n.Ref = g.out.AddSync(b.Syncs[n.Ref])
+	}
+	g.add(n, l)
+}
+
+// merged is the event that stands for those of several items.
+func (g *merger) merged(at []int) (Event, Lanes) {
+	first := g.items[at[0]]
+	n := first.events[0]
+	l := Lanes{Cost: first.block.Lanes[n.Lanes].Cost}
+	for _, k := range at {
+		it := &g.items[k]
+		old := it.block.Lanes[it.events[0].Lanes]
+		l.Active |= g.place(k, -1, old.Active)
+		l.Mask |= g.place(k, -1, old.Mask)
+	}
+	if n.Wait > 0 {
+		n.Wait = g.wait(first.block.Waits[n.Wait-1])
+	}
+	return n, l
+}
+
+func (g *merger) wait(w Waits) uint8 {
+	for i := range g.out.Waits {
+		if g.out.Waits[i] == w {
+			return uint8(i + 1)
+		}
+	}
+	g.out.Waits = append(g.out.Waits, w)
+	return uint8(len(g.out.Waits))
+}
+
+func (g *merger) add(n Event, l Lanes) {
+	n.Lanes = g.out.LanesOf(l)
+	g.out.Warps[g.warp].Events = append(g.out.Warps[g.warp].Events, n)
+	g.out.Warps[g.warp].Values = append(g.out.Warps[g.warp].Values, g.value) // for a merge after this one
+}
+
+// place says which new lanes the lanes of an item's warp become: those whose part-th thread they are, or any for -1.
+func (g *merger) place(k, part int, mask uint32) (m uint32) {
+	if g.Axis != Threads {
+		if part >= 0 && part != k {
+			return 0
+		}
+		return mask
+	}
+	for ; mask != 0; mask &= mask - 1 {
+		thread := k*warpLanes + bits.TrailingZeros32(mask)
+		if part < 0 || thread%g.Factor == part {
+			m |= 1 << (thread / g.Factor)
+		}
+	}
+	return m
+}
+
+// each issues the instruction once for each of the threads. An instruction waits the less for the one before the more copies of that
+// there are.
+func (g *merger) each(at []int) {
+	n, l := g.merged(at)
+	stall := int(g.program.Inst(n.Op).Control.Stall)
+	parts := g.parts(at)
+	for i, part := range parts {
+		c, lanes := n, Lanes{Active: l.Active}
+		if i == 0 {
+			lanes.Cost = l.Cost
+		}
+		for _, k := range at {
+			it := &g.items[k]
+			lanes.Mask |= g.place(k, part, it.block.Lanes[it.events[0].Lanes].Mask)
+		}
+		if n.Kind == RefAccess {
+			c.Ref = g.access(at[0], at, part)
+		}
+		if stall > 1 {
+			c.Stall = 1
+			if i == len(parts)-1 {
+				c.Stall = uint8(max(1, stall-i))
+			}
+		}
+		g.add(c, lanes)
+	}
+}
+
+// parts is which of the merged threads have the instruction.
+func (g *merger) parts(at []int) []int {
+	if g.Axis != Threads {
+		return at
+	}
+	all := make([]int, g.Factor)
+	for i := range all {
+		all[i] = i
+	}
+	return all
+}
+
+// access adds the access of one of the merged threads, or that of all to the same addresses for part -1.
+func (g *merger) access(first int, at []int, part int) int32 {
+	like := &g.items[first].block.Access[g.items[first].events[0].Ref]
+	return g.out.AddAccess(Access{Kind: like.Kind, Space: like.Space, Size: like.Size}, g.addresses(at, part), &g.addr)
+}
+
+// addresses fills in those of a part in the new lanes.
+func (g *merger) addresses(at []int, part int) (mask uint32) {
+	for _, k := range at {
+		it := &g.items[k]
+		if it.events[0].Kind != RefAccess {
+			continue
+		}
+		a := &it.block.Access[it.events[0].Ref]
+		for m := a.Mask; m != 0; m &= m - 1 {
+			i := bits.TrailingZeros32(m)
+			if to := g.place(k, part, 1<<i); to != 0 {
+				n := bits.TrailingZeros32(to)
+				mask |= to
+				g.addr[n] = it.block.address(a, i) + a.shift(n, i)
+			}
+		}
+	}
+	return mask
+}
+
+// accesses merges an instruction that accesses memory.
+func (g *merger) accesses(in *sass.Inst, at []int) {
+	it := &g.items[at[0]]
+	a := &it.block.Access[it.events[0].Ref]
+	common := len(at) == g.Factor && g.together(at)
+	apart := g.Axis >= GridX && a.Space == shared
+	source := g.sources(in)
+	switch {
+	case a.Kind == store && apart:
+		if source == own {
+			g.mark(at)
+		}
+		common = common && source < own
+	case a.Kind == store:
+		common = common && source < own
+	case a.Kind == atomic, a.Space == local && source == own:
+		common = false
+	case apart && common:
+		common = !g.differing(at)
+	}
+	result := own
+	if common {
+		result = same
+		g.once(at)
+	} else if width := g.wide(at, a); width > 0 {
+		g.widened(at, width)
+	} else {
+		g.each(at)
+	}
+	g.define(in, result)
+}
+
+// together reports whether the threads access the same addresses.
+func (g *merger) together(at []int) bool {
+	if g.Axis == Threads {
+		return g.alike(at, 0)
+	}
+	first := &g.items[at[0]]
+	a := &first.block.Access[first.events[0].Ref]
+	for _, k := range at[1:] {
+		it := &g.items[k]
+		if it.events[0].Kind != RefAccess || !equal(first.block, a, it.block, &it.block.Access[it.events[0].Ref]) {
+			return false
+		}
+	}
+	return true
+}
+
+// alike reports whether the addresses of the merged threads are some bytes apart.
+func (g *merger) alike(at []int, apart uint64) bool {
+	var base [warpLanes]uint64
+	mask := g.addresses(at, 0)
+	base = g.addr
+	for part := 1; part < g.Factor; part++ {
+		if g.addresses(at, part) != mask {
+			return false
+		}
+		for m := mask; m != 0; m &= m - 1 {
+			if i := bits.TrailingZeros32(m) & 31; g.addr[i] != base[i]+uint64(part)*apart {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// mostBytes is the widest access of a thread, bytes.
+const mostBytes = 16
+
+// wide returns how many neighbouring threads' accesses one instruction makes, 0 where they are no neighbours.
+func (g *merger) wide(at []int, a *Access) int {
+	if g.Axis != Threads || a.Kind == atomic || a.Kind == 0 || len(at) < g.Factor || !g.alike(at, uint64(a.Size)) {
+		return 0
+	}
+	width := min(g.Factor, mostBytes/int(a.Size))
+	mask := g.addresses(at, 0)
+	for m := mask; m != 0; m &= m - 1 {
+		if g.addr[bits.TrailingZeros32(m)]%(uint64(width)*uint64(a.Size)) != 0 {
+			return 0
+		}
+	}
+	return width
+}
+
+// widened issues wide accesses in the place of those of neighbouring threads.
+func (g *merger) widened(at []int, width int) {
+	n, l := g.merged(at)
+	it := &g.items[at[0]]
+	like := it.block.Access[it.events[0].Ref]
+	for part := 0; part < g.Factor; part += width {
+		mask := g.addresses(at, part)
+		n.Ref = g.out.AddAccess(Access{Kind: like.Kind, Space: like.Space, Size: like.Size * uint8(width)}, mask, &g.addr)
+		g.add(n, l)
+		l.Cost = 0
+	}
+}
+
+// mark takes note of the words of shared memory that hold something else in each block.
+func (g *merger) mark(at []int) {
+	for _, word := range g.words(at) {
+		if !g.differs[word] {
+			g.differs[word], g.found = true, true
+		}
+	}
+}
+
+// differing reports whether one of the words that an instruction accesses does.
+func (g *merger) differing(at []int) bool {
+	return slices.ContainsFunc(g.words(at), func(w uint64) bool { return g.differs[w] })
+}
+
+// words are those that an instruction accesses in the first of the blocks.
+func (g *merger) words(at []int) (list []uint64) {
+	const word = 4
+	it := &g.items[at[0]]
+	a := &it.block.Access[it.events[0].Ref]
+	for m := a.Mask; m != 0; m &= m - 1 {
+		addr := it.block.address(a, bits.TrailingZeros32(m))
+		for n := addr / word; n <= (addr+uint64(a.Size)-1)/word; n++ {
+			list = append(list, n)
+		}
+	}
+	return list
+}
+
+// sources is the class of what an instruction reads.
+func (g *merger) sources(in *sass.Inst) (c class) {
+	g.uses = in.Uses(g.uses[:0])
+	for _, r := range g.uses {
+		c = max(c, g.classes[r])
+	}
+	return c
+}
+
+// define notes the class of what an instruction writes; where its guard may be false, what was there may be left.
+func (g *merger) define(in *sass.Inst, c class) {
+	g.uses = in.Defs(g.uses[:0])
+	for _, r := range g.uses {
+		if r >= sass.ResSB {
+			continue
+		}
+		if in.Guard.Reg != sass.PT {
+			c = max(c, g.classes[r])
+		}
+		g.classes[r] = c
+	}
+}
+
+// arithmetic merges an instruction that accesses no memory.
+func (g *merger) arithmetic(in *sass.Inst, at []int) {
+	if in.Form != nil && in.Form.Pipe == sass.PipeCBU || in.Op == sass.NOP {
+		g.once(at)
+		return
+	}
+	source, result := g.sources(in), g.compare(at)
+	integer := !floating(in)
+	switch {
+	case source == own, result == own && source == same && in.Op != sass.S2R && in.Op != sass.S2UR && in.Op != sass.CS2R:
+		result = own
+	case result == same && (source == same || integer && !in.Conditional() && !setsPredicate(in)):
+		result = same
+	case setsPredicate(in), !integer:
+		if result = own; source < own && setsPredicate(in) {
+			result = same
+		}
+		g.define(in, result)
+		g.each(at)
+		return
+	case result == fixed:
+		result = max(fixed, g.multiplied(in), min(source, varied))
+	}
+	g.define(in, result)
+	if result <= fixed {
+		g.once(at)
+	} else {
+		g.each(at)
+	}
+}
+
+// floating reports whether an instruction computes floating-point numbers.
+func floating(in *sass.Inst) bool {
+	switch in.Form.Pipe {
+	case sass.PipeFP16, sass.PipeFP64, sass.PipeTensor, sass.PipeXU:
+		return true
+	}
+	switch in.Op {
+	case sass.FADD, sass.FMUL, sass.FFMA, sass.FMNMX, sass.FSEL, sass.FSET, sass.FSETP:
+		return true
+	}
+	return false
+}
+
+// setsPredicate reports whether an instruction's result is a predicate alone.
+func setsPredicate(in *sass.Inst) bool {
+	for i := range in.Operands {
+		if o := &in.Operands[i]; o.Dest && (o.Kind == sass.KindReg && o.Reg != sass.RZ || o.Kind == sass.KindUReg && o.Reg != sass.URZ) {
+			return false
+		}
+	}
+	return true
+}
+
+// compare says how the results of the threads differ.
+func (g *merger) compare(at []int) class {
+	first := g.items[at[0]].values[0]
+	c := same
+	for _, k := range at {
+		v := g.items[k].values[0]
+		switch {
+		case g.Axis == Threads && v.Stride == NoStride, v.Shape != first.Shape:
+			return own
+		case g.Axis == Threads && v.Stride != 0, v.First != first.First:
+			c = fixed
+		}
+	}
+	return c
+}
+
+// multiplied is the class of the result where an integer that differs is multiplied: by a number in the instruction the difference
+// stays known.
+func (g *merger) multiplied(in *sass.Inst) class {
+	if in.Op != sass.IMAD && in.Op != sass.UIMAD {
+		return same
+	}
+	var factors []*sass.Operand
+	for i := range in.Operands {
+		if o := &in.Operands[i]; o.Source && (o.Kind == sass.KindReg || o.Kind == sass.KindUReg || o.Kind == sass.KindImm || o.Kind == sass.KindConst) {
+			factors = append(factors, o)
+		}
+	}
+	if len(factors) < 2 {
+		return same
+	}
+	a, b := factors[0], factors[1]
+	if g.of(a) == same && g.of(b) == same || a.Kind == sass.KindImm || b.Kind == sass.KindImm {
+		return same
+	}
+	return varied
+}
+
+// of is the class of a source register.
+func (g *merger) of(o *sass.Operand) class {
+	switch {
+	case o.Kind == sass.KindReg && o.Reg != sass.RZ:
+		return g.classes[sass.ResReg+sass.Resource(o.Reg)]
+	case o.Kind == sass.KindUReg && o.Reg != sass.URZ:
+		return g.classes[sass.ResUReg+sass.Resource(o.Reg)]
+	}
+	return same
+}
