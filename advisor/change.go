@@ -23,6 +23,7 @@ type Change struct {
 
 	Streams   *Streams // another layout of the work over threads, nil for no change
 	Registers int      // that a thread takes, which decides how many blocks an SM holds; 0 for those of the kernel
+	Shared    int      // bytes of shared memory that a block takes, as of Registers
 
 	Grid, Block [3]int // of the launch; zero for no change
 	Reordered   bool   // the code is scheduled anew
@@ -48,7 +49,7 @@ func (c *Change) with(d *Change) *Change {
 		Constant: slices.Concat(c.Constant, d.Constant), Attached: slices.Concat(c.Attached, d.Attached),
 		Overlapped: slices.Concat(c.Overlapped, d.Overlapped), Packed: slices.Concat(c.Packed, d.Packed), PerfectFetch: c.PerfectFetch || d.PerfectFetch,
 		Resident: max(c.Resident, d.Resident), Model: cmp.Or(c.Model, d.Model),
-		Streams: c.Streams.with(d.Streams), Registers: max(c.Registers, d.Registers),
+		Streams: c.Streams.with(d.Streams), Registers: max(c.Registers, d.Registers), Shared: max(c.Shared, d.Shared),
 		Grid: c.Grid, Block: c.Block, Reordered: c.Reordered || d.Reordered,
 		Reconverged: c.Reconverged || d.Reconverged, Restructured: c.Restructured || d.Restructured,
 	}
