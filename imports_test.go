@@ -31,6 +31,7 @@ var allowed = map[string][]string{
 	"emu/launch":                 {"emu", "cubin"},
 	"emu/activity":               {"emu", "cubin/branch"},
 	"emu/check":                  {"emu"},
+	"emu/record":                 {"emu", "profiler"},
 	"emu/convergence":            {"emu/activity", "emu/launch", "cubin/rewrite"},
 	"emu/micro":                  {"emu", "cubin"},
 	"profiler":                   {"cubin/sass", "cubin", "emu/arch", "emu/stall"},

@@ -22,11 +22,14 @@ type block struct {
 
 	registers []lanes // of all warps
 
-	recorder *recorder // that keeps what the warps execute, nil for none
-	replay   *replayed // of a block that is not executed
+	tape   *tape     // that keeps what the warps execute, nil for none
+	replay *replayed // of a block that is not executed
 
 	barriers     [NumBarriers]ctaBarrier
 	clusterPhase uint32 // of the cluster's barrier, the same bit for all lanes
+
+	recorder BlockRecorder // nil for nobody
+	step     Step          // for it
 }
 
 // A ctaBarrier counts the threads that have arrived.
@@ -68,6 +71,9 @@ func (b *block) restart(number int, d *domain) {
 	b.number, b.live = number, size[0]*size[1]*size[2]
 	b.index = [3]int{number % grid[0], number / grid[0] % grid[1], number / (grid[0] * grid[1])}
 	b.barriers, b.clusterPhase = [NumBarriers]ctaBarrier{}, 0
+	if r := b.run.launch.Recorder; r != nil {
+		b.recorder = r.Block(number, len(b.shared))
+	}
 	for _, w := range b.warps {
 		w.restart()
 	}
@@ -250,6 +256,9 @@ func (b *block) release(number int) {
 	if t := b.run.launch.Tracer; t != nil {
 		t.Release(b.number, number)
 	}
+	if b.recorder != nil {
+		b.recorder.Release(number)
+	}
 	result := bar.result()
 	for _, w := range b.warps {
 		if !w.state.Resume(number) {
@@ -260,13 +269,13 @@ func (b *block) release(number int) {
 		}
 		if w.status != warpRunning { // a group that runs keeps its pc
 			w.group()
-			if b.recorder != nil {
-				b.recorder.resumed(w, number)
+			if b.tape != nil {
+				b.tape.resumed(w, number)
 			}
 		}
 	}
-	if b.recorder != nil {
-		b.recorder.opened(number)
+	if b.tape != nil {
+		b.tape.opened(number)
 	}
 	*bar = ctaBarrier{}
 }

@@ -20,7 +20,7 @@ type functionalRun struct {
 	began    int64    // round in which the last block began or ended
 	changed  int64    // round in which memory last changed
 	end      int      // number of the block at which to stop
-	recorder *recorder
+	tape     *tape
 }
 
 // runFunctional runs the launch without timing.
@@ -62,8 +62,8 @@ func (f *functionalRun) wantsBlock(round int64) bool {
 func (f *functionalRun) begin(round int64) {
 	b := f.newBlock(f.next)
 	b.sm = f.next % f.machine.gpu.SMs.Int()
-	if b.recorder = f.recorder; f.recorder != nil {
-		b.sm = f.recorder.sm
+	if b.tape = f.tape; f.tape != nil {
+		b.sm = f.tape.sm
 	}
 	f.running = append(f.running, b)
 	if f.launch.Tracer != nil {
@@ -105,11 +105,14 @@ func (f *functionalRun) round(round int64) error {
 // round gives each warp of the block its turn.
 func (b *block) round() error {
 	progress, step := false, (*warp).step
-	if b.run.launch.Tracer != nil {
+	switch {
+	case b.run.launch.Tracer != nil:
 		step = (*warp).trace
+	case b.run.launch.Recorder != nil:
+		step = (*warp).stepRecorded
 	}
-	if b.recorder != nil {
-		step = (*warp).record
+	if b.tape != nil {
+		step = (*warp).keep
 	}
 	for _, w := range b.warps {
 		for n := 0; n < turn && w.status == warpRunning; n++ {

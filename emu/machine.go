@@ -90,6 +90,7 @@ type Launch struct {
 	WhatIf        *WhatIf // a change to try, in time; nil for none
 	Observer      Observer
 	Tracer        Tracer // of a launch without timing
+	Recorder      Recorder
 }
 
 // A Result is what a launch did. Of a launch that faulted it tells what was done until then.
@@ -316,6 +317,9 @@ func (m *Machine) Launch(ctx context.Context, l *Launch) (*Result, error) {
 		if err := r.rehearse(ctx); err != nil {
 			return nil, fmt.Errorf("kernel %s: %w", l.Kernel.Demangled, err)
 		}
+	}
+	if l.Recorder != nil {
+		l.Recorder.Begin(&r.facts)
 	}
 	if m.options.Timing == TimingNone {
 		err = r.runFunctional(ctx)

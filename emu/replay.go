@@ -17,12 +17,12 @@ import (
 
 // A replay is the source of such a launch's blocks.
 type replay struct {
-	recorder *recorder
-	blocks   stream.Source
-	stages   []*stream.Stage
-	held     int // events of the blocks that have a place
-	forms    map[form]int32
-	ops      []*op // other forms of the program's ops, numbered behind these
+	tape   *tape
+	blocks stream.Source
+	stages []*stream.Stage
+	held   int // events of the blocks that have a place
+	forms  map[form]int32
+	ops    []*op // other forms of the program's ops, numbered behind these
 }
 
 // A form is what is issued in the place of an instruction.
@@ -53,8 +53,8 @@ func (r *launchRun) rehearse(ctx context.Context) error {
 	case r.launch.Cooperative:
 		return errors.New("what if: the blocks of a cooperative launch wait for each other, so that they cannot be recorded one by one")
 	}
-	p := &replay{recorder: newRecorder(ctx, r, w.Streams.compares()), forms: make(map[form]int32)}
-	p.blocks = p.recorder
+	p := &replay{tape: newTape(ctx, r, w.Streams.compares()), forms: make(map[form]int32)}
+	p.blocks = p.tape
 	shape := stream.Shape{Grid: r.launch.Grid, Threads: r.launch.Block[0] * r.launch.Block[1] * r.launch.Block[2]}
 	for _, e := range edits {
 		s, err := stream.NewStage(e, r.program, p.blocks, shape)
@@ -66,7 +66,7 @@ func (r *launchRun) rehearse(ctx context.Context) error {
 	}
 	r.replay = p
 	for i := range r.program.ops {
-		r.program.ops[i].ordered = false // the recorder is alone
+		r.program.ops[i].ordered = false // the tape is alone
 	}
 	return r.reshape(shape)
 }
@@ -100,7 +100,7 @@ func (p *program) Inst(op int32) *sass.Inst { return p.ops[op].inst }
 // replayedBlock makes the n-th block of the edited launch, for an SM.
 func (r *launchRun) replayedBlock(n int, s *sm) (*block, error) {
 	p := r.replay
-	p.recorder.sm = s.id
+	p.tape.sm = s.id
 	edited, err := p.blocks.Block(n)
 	if err != nil {
 		return nil, err
@@ -290,7 +290,7 @@ func (p *replay) leave(b *block) { p.held -= b.replay.stream.Events() }
 // instructions scales a number of warp instructions of the launch as it is to those that it has with the edits.
 func (r *launchRun) rescaled(recorded int64) int64 {
 	issued := r.limit - r.left
-	return int64(float64(recorded) * float64(issued) / float64(max(r.replay.recorder.executed, 1)))
+	return int64(float64(recorded) * float64(issued) / float64(max(r.replay.tape.executed, 1)))
 }
 
 // atMostLeft is when what a form of an instruction leaves outstanding is all that is.

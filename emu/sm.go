@@ -191,7 +191,11 @@ func (s *sm) issue(c *subcore, v *resident, t int64) error {
 	v.warp.now, s.now = t, t
 	v.warp.scratch = s.domain.scratch
 	before := v.warp.active
-	if err := v.warp.step(); err != nil {
+	if s.run.launch.launch.Recorder == nil {
+		if err := v.warp.step(); err != nil {
+			return err
+		}
+	} else if err := v.warp.stepRecorded(); err != nil {
 		return err
 	}
 	c.unlist(v)

@@ -140,7 +140,7 @@ func (r *launchRun) runRest(ctx context.Context) error {
 // runUnrecorded runs the blocks of a replayed launch that are not recorded, as they are. What they would execute after the edits
 // follows from what those did that were.
 func (r *launchRun) runUnrecorded(ctx context.Context) error {
-	c := r.replay.recorder
+	c := r.replay.tape
 	timed := slices.Clone(c.run.tally.ops)
 	before := c.run.domain.budget
 	for n := 0; n < len(c.done); n++ {

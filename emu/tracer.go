@@ -90,7 +90,7 @@ func (s *Step) SyncMask(lane int) uint32 { return s.warp.in(&s.op.b, 1)[lane] }
 func (s *Step) Lane(lane int) (Space, uint64) {
 	acc := &s.warp.acc
 	addr, where := acc.addr[lane], acc.space
-	if op := s.Inst.Op; op == sass.LD || op == sass.ST || op == sass.ATOM { // each lane resolves its own generic address
+	if s.generic() { // each lane resolves its own address
 		switch {
 		case addr < windowSize:
 			where = spaceShared
@@ -104,6 +104,12 @@ func (s *Step) Lane(lane int) (Space, uint64) {
 		addr = (addr - s.warp.localBase()) / (32 * uint64(acc.size)) * uint64(acc.size)
 	}
 	return Space(where), addr
+}
+
+// generic reports whether the addresses are generic ones.
+func (s *Step) generic() bool {
+	op := s.Inst.Op
+	return op == sass.LD || op == sass.ST || op == sass.ATOM
 }
 
 // Copied returns what an instruction that copies from global to shared memory wrote there: the bytes of each lane and the lanes
@@ -162,12 +168,20 @@ func (w *warp) trace() error {
 
 // arrive tells the tracer and the recorder that the warp's executing lanes arrive at a barrier.
 func (w *warp) arrive(o *op, barrier, count int) {
-	if c := w.block.recorder; c != nil {
+	if c := w.block.tape; c != nil {
 		c.arrived(w, barrier, count)
 	}
-	if t := w.block.run.launch.Tracer; t != nil {
-		t.Arrive(&Arrival{Block: w.block.number, Warp: w.id, Barrier: barrier, Code: int(o.code), PC: o.inst.PC,
-			Lanes: w.mask, Live: w.state.Live(), Waits: o.mode != sass.BarARV, Count: count})
+	t, r := w.block.run.launch.Tracer, w.block.recorder
+	if t == nil && r == nil {
+		return
+	}
+	a := &Arrival{Block: w.block.number, Warp: w.id, Barrier: barrier, Code: int(o.code), PC: o.inst.PC,
+		Lanes: w.mask, Live: w.state.Live(), Waits: o.mode != sass.BarARV, Count: count}
+	if t != nil {
+		t.Arrive(a)
+	}
+	if r != nil {
+		r.Arrive(a)
 	}
 }
 

@@ -50,6 +50,9 @@ func checkLaunch(modules []*cubin.File, l *Launch) error {
 			return fmt.Errorf("kernel %s: what-if run for %q: a speedup of %v", l.Kernel, t.Optimizer, t.Speedup)
 		}
 	}
+	if err := checkRecord(module, l.Record); err != nil {
+		return fmt.Errorf("kernel %s: record: %w", l.Kernel, err)
+	}
 	// A fault may lie where no instruction stands: a jump to nowhere is one.
 	if f := l.Fault; f != nil && (f.Code < 0 || f.Code >= len(module.Codes)) {
 		return fmt.Errorf("kernel %s: fault: module %s has no code section %d", l.Kernel, module.Name, f.Code)
@@ -159,6 +162,27 @@ func checkCounter(module *cubin.File, counters []Counter, i int) error {
 		return fmt.Errorf("%d thread executions are too many for %d executions", c.ThreadExecutions, c.Executions)
 	}
 	return checkPlace(module, c.Code, c.PC)
+}
+
+// checkRecord checks what a record names and counts, and that its lists are in order.
+func checkRecord(module *cubin.File, r *Record) error {
+	if r == nil {
+		return nil
+	}
+	for _, at := range r.places() {
+		if err := checkPlace(module, at.Code, at.PC); err != nil {
+			return err
+		}
+	}
+	for _, n := range r.counts() {
+		if n < 0 || n > maxCount {
+			return fmt.Errorf("%d is not a count", n)
+		}
+	}
+	if !r.sorted() {
+		return fmt.Errorf("out of order or there twice")
+	}
+	return nil
 }
 
 // checkPlace makes sure that an instruction stands at pc.

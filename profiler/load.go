@@ -19,6 +19,7 @@ const (
 	minUnpacked  = 1 << 20   // allowed whatever the file's size
 	maxModules   = 1 << 12
 	maxLaunches  = 1 << 16
+	maxRecord    = 8 << 20 // bytes of the record of a launch
 )
 
 // Load reads a profile that [Save] wrote. Name is what errors call the file. The cubins are decoded again and the whole
@@ -177,6 +178,10 @@ func addLaunch(p *Profile, d *json.Decoder) error {
 	}
 	for _, t := range saved.Tries {
 		l.Tries = append(l.Tries, Try(t))
+	}
+	var err error
+	if l.Record, err = loadRecord(saved.Record); err != nil {
+		return fmt.Errorf("record: %w", err)
 	}
 	if err := eachElement(saved.Samples, l.addSample); err != nil {
 		return fmt.Errorf("sample %d: %w", len(l.Samples), err)

@@ -38,6 +38,7 @@ type Launch struct {
 	PCs     []Counter // source counters, by code and pc; only executed instructions
 	Fault   *Fault    // where the launch did not end well; samples up to there are kept
 	Missing []string  // what the source of the profile could not tell, as in "thread executions"
+	Record  *Record   // what depended on what, where the launch was emulated; nil where that is not known
 	Tries   []Try     // what-if runs of this launch, in the order in which they were made
 }
 

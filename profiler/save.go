@@ -131,6 +131,11 @@ func saveLaunch(l *Launch) (savedLaunch, error) {
 		out.Tries = append(out.Tries, savedTry(t))
 	}
 	var err error
+	if l.Record != nil {
+		if out.Record, err = json.Marshal(saveRecord(l.Record)); err != nil {
+			return out, err
+		}
+	}
 	if out.Samples, err = json.Marshal(samples); err != nil {
 		return out, err
 	}

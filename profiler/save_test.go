@@ -59,6 +59,19 @@ func full(t testing.TB) *Profile {
 					{Optimizer: "loop-unrolling", Place: "loop block 3 of section 0", Speedup: 1.25},
 					{Optimizer: "async-copy", Place: "kernel of section 0", Why: "no what-if run can make this change"},
 				},
+				Record: &Record{
+					Blocks: []int{0, 5}, Complete: true,
+					Loads: []LoadRecord{{Place: Place{PC: 16}, Bytes: 9, InEarlierRound: [NumParties]int64{1, 2, 3},
+						Earlier: [NumParties]int64{4, 5, 6}, Distances: []int64{0, 7}, Distinct: 8, Shared: 4, Stored: 2}},
+					Stores: []StoreRecord{{Place: Place{PC: 32}, Bytes: 10}},
+					Dependences: []Dependence{
+						{From: Place{PC: 32}, To: Place{PC: 16}, Party: SameWarp, Space: "global", Bytes: 3},
+						{Kind: OutputDependence, From: Place{PC: 32}, To: Place{PC: 32}, Party: SameBlock, Space: "shared", Carried: true,
+							Loop: Place{PC: 16}, Next: true, Bytes: 4},
+					},
+					Barriers: []BarrierRecord{{Place: Place{PC: 48}, Episodes: 3, Between: 2, Within: 1, Partial: true}},
+					Together: [][]Place{{{PC: 16}, {PC: 32}}},
+				},
 			},
 			{
 				Kernel: "fill", Module: 1, Grid: [3]int{1, 1, 1}, Block: [3]int{1, 1, 1},

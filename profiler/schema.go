@@ -17,7 +17,7 @@ import (
 //	   "samples":  [{"code": 0, "pc": 464, "reason": "long_scoreboard", "count": 7, "latency": 5,
 //	                 "producer": {"code": 0, "pc": 400}}],
 //	   "counters": [{"code": 0, "pc": 464, "executions": 1024, "thread_executions": 32768}],
-//	   "fault": {…}, "missing": ["thread executions"],
+//	   "fault": {…}, "missing": ["thread executions"], "record": {…},
 //	   "tries": [{"optimizer": "loop-unrolling", "place": "loop block 3 of section 0", "speedup": 1.12},
 //	             {"optimizer": "async-copy", "place": "kernel of section 0", "why": "…"}]}]}
 //
@@ -101,7 +101,7 @@ type savedFault struct {
 	Message string  `json:"message,omitempty"`
 }
 
-// savedLaunch keeps its two long lists as text, so that they are read one element at a time.
+// savedLaunch keeps its long parts as text, so that they are read one element or one launch at a time.
 type savedLaunch struct {
 	Kernel   string          `json:"kernel"`
 	Module   int             `json:"module"`
@@ -114,6 +114,7 @@ type savedLaunch struct {
 	Counters json.RawMessage `json:"counters,omitempty"`
 	Fault    *savedFault     `json:"fault,omitempty"`
 	Missing  []string        `json:"missing,omitempty"`
+	Record   json.RawMessage `json:"record,omitempty"`
 	Tries    []savedTry      `json:"tries,omitempty"`
 }
 

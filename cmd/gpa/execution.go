@@ -10,6 +10,7 @@ import (
 	"gpa/cubin"
 	"gpa/emu"
 	"gpa/emu/launch"
+	"gpa/emu/record"
 	"gpa/profiler"
 	"gpa/profiler/sampler"
 	"gpa/reports"
@@ -86,6 +87,8 @@ func (x *execution) one(ctx context.Context, s *launch.Session, i int, o *sample
 			return false, nil
 		}
 	}
+	var recorder record.Recorder
+	s.Recorder = &recorder
 	result, err := s.Run(ctx, i, observer)
 	took := x.clock() - start
 	var fault *emu.Fault
@@ -98,6 +101,7 @@ func (x *execution) one(ctx context.Context, s *launch.Session, i int, o *sample
 	run := profiledRun(result, fault)
 	l := sampler.Unsampled(run)
 	if o != nil {
+		run.Record = recorder.Record()
 		l = o.Launch(run)
 	}
 	if x.partial {

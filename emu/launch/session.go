@@ -49,6 +49,8 @@ type Session struct {
 	File    *File
 	Module  *cubin.File
 	Machine *emu.Machine
+	// Recorder watches the launches that are observed, nil for none.
+	Recorder emu.Recorder
 
 	buffers map[string]placed
 	runs    int
@@ -369,7 +371,9 @@ func (s *Session) launch(ctx context.Context, i int, o emu.Observer, t emu.Trace
 	if err != nil {
 		return nil, err
 	}
-	l.Observer, l.Tracer = o, t
+	if l.Observer, l.Tracer = o, t; o != nil {
+		l.Recorder = s.Recorder
+	}
 	k := s.begin(i, l)
 	result, err := s.Machine.Launch(ctx, l)
 	if err != nil && result == nil { // the launch itself is wrong

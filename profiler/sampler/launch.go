@@ -29,6 +29,8 @@ type Run struct {
 
 	PCs   []profiler.Counter // by code and pc
 	Fault *profiler.Fault
+
+	Record *profiler.Record
 }
 
 // Launch returns the profile of the launch that the sampler watched.
@@ -53,6 +55,7 @@ func (r *Run) profiled() *profiler.Launch {
 		Block:  f.Block,
 		PCs:    r.PCs,
 		Fault:  r.Fault,
+		Record: r.Record,
 		Facts: profiler.Facts{
 			Registers:            f.Kernel.Registers,
 			SharedStatic:         f.Kernel.SharedStatic,

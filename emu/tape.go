@@ -10,9 +10,9 @@ import (
 	"gpa/emu/stream"
 )
 
-// A recorder runs the blocks of a launch one by one without timing and keeps what their warps execute. It has counts and a limit of
+// A tape runs the blocks of a launch one by one without timing and keeps what their warps execute. It has counts and a limit of
 // its own.
-type recorder struct {
+type tape struct {
 	run    *launchRun // the launch as it is
 	ctx    context.Context
 	values bool // what instructions compute is kept too
@@ -30,19 +30,19 @@ type recorder struct {
 	waits    int32 // gate at which it would have waited had it not been the last to arrive
 }
 
-// mostEvents is how many events of blocks that have a place the recorder keeps, about a gigabyte of them.
+// mostEvents is how many events of blocks that have a place the tape keeps, about a gigabyte of them.
 const mostEvents = 1 << 26
 
 // newRecorder prepares a launch to be recorded beside the one that is timed.
-func newRecorder(ctx context.Context, r *launchRun, values bool) *recorder {
+func newTape(ctx context.Context, r *launchRun, values bool) *tape {
 	own := *r
 	own.allow(r.machine.options.MaxInstructions)
 	own.ended, own.states, own.timed = nil, nil, nil
-	return &recorder{run: &own, ctx: ctx, values: values, done: make([]bool, r.blocks)}
+	return &tape{run: &own, ctx: ctx, values: values, done: make([]bool, r.blocks)}
 }
 
 // Block executes a block to its end. A block that waits for another one cannot be recorded.
-func (c *recorder) Block(n int) (*stream.Block, error) {
+func (c *tape) Block(n int) (*stream.Block, error) {
 	r := c.run
 	c.block = stream.NewBlock(len(r.threads))
 	c.cluster = make([]int32, len(r.threads))
@@ -53,7 +53,7 @@ func (c *recorder) Block(n int) (*stream.Block, error) {
 		c.cluster[i] = -1
 	}
 	before := r.domain.budget
-	f := functionalRun{launchRun: r, next: n, end: n + 1, recorder: c}
+	f := functionalRun{launchRun: r, next: n, end: n + 1, tape: c}
 	err := f.run(c.ctx)
 	c.executed += before - r.domain.budget
 	c.done[n] = true
@@ -70,9 +70,9 @@ func (c *recorder) Block(n int) (*stream.Block, error) {
 	return b, nil
 }
 
-// record executes one instruction and keeps it.
-func (w *warp) record() error {
-	c, o, active := w.block.recorder, w.next(), w.active
+// keep executes one instruction and keeps it.
+func (w *warp) keep() error {
+	c, o, active := w.block.tape, w.next(), w.active
 	c.stepping, c.arrives, c.waits = w, -1, -1
 	if err := w.step(); err != nil {
 		return err
@@ -101,7 +101,7 @@ func (w *warp) record() error {
 }
 
 // access keeps an access. Those to local memory are kept as offsets in that of the warp.
-func (c *recorder) access(w *warp, a *access) int32 {
+func (c *tape) access(w *warp, a *access) int32 {
 	kept := stream.Access{Kind: uint8(a.kind), Space: uint8(a.space), Size: a.size}
 	if a.kind == accessNone { // a load from a constant bank
 		kept.Space = stream.Constant
@@ -151,7 +151,7 @@ func (o *op) hasResult() bool {
 }
 
 // arrived takes note that the warp that executes arrives at a barrier, for all threads of the block or for a number of them.
-func (c *recorder) arrived(w *warp, barrier, count int) {
+func (c *tape) arrived(w *warp, barrier, count int) {
 	if c.open[barrier] < 0 {
 		c.open[barrier] = int32(len(c.block.Gates))
 		c.block.Gates = append(c.block.Gates, stream.Gate{All: count == 0})
@@ -163,7 +163,7 @@ func (c *recorder) arrived(w *warp, barrier, count int) {
 }
 
 // resumed takes note that a warp that no group of could run goes on as a barrier opens.
-func (c *recorder) resumed(w *warp, barrier int) {
+func (c *tape) resumed(w *warp, barrier int) {
 	gate := c.open[barrier]
 	events := c.block.Warps[w.id].Events
 	switch {
@@ -179,4 +179,4 @@ func (c *recorder) resumed(w *warp, barrier int) {
 }
 
 // opened takes note that a barrier has opened.
-func (c *recorder) opened(barrier int) { c.open[barrier] = -1 }
+func (c *tape) opened(barrier int) { c.open[barrier] = -1 }
