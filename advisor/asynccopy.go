@@ -22,7 +22,7 @@ func (asyncCopy) Match(in *Input) []*Match {
 	for i := range in.Blame.Blames {
 		b := &in.Blame.Blames[i]
 		if b.Detail == blamer.GlobalMemory && in.Inst(b.Def).Op == sass.LDG && in.Inst(b.Use).Op == sass.STS && in.stores(b.Use, b.Def) {
-			if l := in.CommonLoop(b.Def, b.Use); l != nil {
+			if l := in.CommonLoop(b.Def, b.Use); l != nil && !in.feedsBack(l, b.Def) {
 				c.add(in.loopScope(b.Def.Code, l), b)
 			}
 		}

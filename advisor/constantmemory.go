@@ -18,7 +18,7 @@ func (constantMemory) Class() Class { return StallElimination }
 
 func (constantMemory) Match(in *Input) []*Match {
 	c := newCollector(in)
-	loads := in.broadcasts()
+	loads, assumed := in.unwritten(in.broadcasts())
 	if len(loads) == 0 {
 		return nil
 	}
@@ -44,8 +44,23 @@ func (constantMemory) Match(in *Input) []*Match {
 				in.places(m.defs(), 3)),
 			"Where they do not fit, load a tile of them into shared memory first, one element a thread, or let a lane load 32 and pass them on by __shfl_sync.",
 		}
+		if assumed {
+			m.assume(assumedUnwritten)
+		}
 	}
 	return matches
+}
+
+// unwritten returns the loads of memory to which nobody stores during the launch, and whether that is assumed of any.
+func (in *Input) unwritten(loads []blamer.Node) (kept []blamer.Node, assumed bool) {
+	for _, n := range loads {
+		written, known := in.written(n)
+		if !written {
+			kept = append(kept, n)
+		}
+		assumed = assumed || !known
+	}
+	return kept, assumed
 }
 
 // wholeWord reports whether an access is of 32 bits or more: 32 threads that read a byte each fill one sector too.

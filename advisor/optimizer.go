@@ -95,9 +95,10 @@ type Match struct {
 	Gone        float64 // samples of instructions that go, of latency-hiding matches
 	Hotspots    []Hotspot
 	Suggestions []string
-	Change      *Change // how a what-if run can try it; nil where it cannot
-	Spares      Unit    // units that have less to do after the change; those of the others bound its speedup
-	Speedup     float64 // set by parallel optimizers themselves; code optimizers leave it to the estimator of their class
+	Assumed     []string // what the advice takes for granted that neither the code nor the launch's record tells
+	Change      *Change  // how a what-if run can try it; nil where it cannot
+	Spares      Unit     // units that have less to do after the change; those of the others bound its speedup
+	Speedup     float64  // set by parallel optimizers themselves; code optimizers leave it to the estimator of their class
 }
 
 // A Hotspot is a def-use pair that contributes to a match.

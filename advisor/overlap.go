@@ -32,7 +32,7 @@ func (in *Input) rounds(l *cfg.Loop, blames []*blamer.Blame, trips float64, know
 func (in *Input) overlapped(l *cfg.Loop, blames []*blamer.Blame, rounds int) *Change {
 	loads := map[blamer.Node]bool{}
 	for _, b := range blames {
-		if b.Detail == blamer.GlobalMemory && in.Inst(b.Def).Op == sass.LDG && !in.chases(l, b.Def) {
+		if b.Detail == blamer.GlobalMemory && in.Inst(b.Def).Op == sass.LDG && !in.waitsForRound(l, b.Def) {
 			loads[b.Def] = true
 		}
 	}
@@ -116,6 +116,12 @@ func (in *Input) eachInst(code int, l *cfg.Loop, visit func(i int)) {
 			visit(i)
 		}
 	}
+}
+
+// waitsForRound reports whether a load cannot be under way before the round before it has ended: it reads where that says, or what that
+// has stored.
+func (in *Input) waitsForRound(l *cfg.Loop, load blamer.Node) bool {
+	return in.chases(l, load) || in.feedsBack(l, load)
 }
 
 // chases reports whether the address of a load depends, within its loop, on what the load itself returns.

@@ -1,11 +1,14 @@
 package advisor
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 
 	"gpa/blamer"
 	"gpa/cubin/cfg"
 	"gpa/cubin/sass"
+	"gpa/profiler"
 )
 
 // redundantBarrier matches the stalls of block barriers that order nothing: between them and the barriers around them no thread
@@ -31,39 +34,69 @@ func (redundantBarrier) Match(in *Input) []*Match {
 				in.places(m.defs(), 3)),
 			"Not where it keeps the threads of a block together for the caches' sake, or where code that did not run here relies on it.",
 		}
+		if in.Launch.Record == nil {
+			m.assume(assumedRedundant)
+		}
 	}
 	return matches
 }
 
-// redundantBarriers returns what is blamed on block barriers that order nothing.
+// redundantBarriers returns what is blamed on block barriers that can all be dropped together.
 func (in *Input) redundantBarriers() []*blamer.Blame {
-	var blames []*blamer.Blame
-	redundant := map[blamer.Node]bool{}
+	blamed := map[blamer.Node]float64{}
 	for i := range in.Blame.Blames {
-		b := &in.Blame.Blames[i]
-		if in.Inst(b.Def).Op != sass.BAR {
-			continue
+		if b := &in.Blame.Blames[i]; in.Inst(b.Def).Op == sass.BAR {
+			blamed[b.Def] += b.Count
 		}
-		if _, known := redundant[b.Def]; !known {
-			redundant[b.Def] = in.ordersNothing(b.Def)
+	}
+	candidates := sortedKeys(blamed)
+	slices.SortStableFunc(candidates, func(x, y blamer.Node) int { return cmp.Compare(blamed[y], blamed[x]) })
+	dropped := map[blamer.Node]bool{}
+	for _, n := range candidates { // the costliest first: of two barriers one may do
+		if in.ordersNothing(n, dropped) && !in.recordedNeeded(n, dropped) {
+			dropped[n] = true
 		}
-		if redundant[b.Def] {
+	}
+	var blames []*blamer.Blame
+	for i := range in.Blame.Blames {
+		if b := &in.Blame.Blames[i]; dropped[b.Def] {
 			blames = append(blames, b)
 		}
 	}
 	return blames
 }
 
-// ordersNothing reports whether there is no conflict across a block barrier: a write on one side, and an access to the same memory
-// on the other.
-func (in *Input) ordersNothing(n blamer.Node) bool {
+// recordedNeeded reports whether, by the record of the launch, a barrier orders accesses of different threads that nothing else orders
+// when some others are gone. Code that the record has not seen executed may need the barrier too.
+func (in *Input) recordedNeeded(n blamer.Node, dropped map[blamer.Node]bool) bool {
+	r := in.Launch.Record
+	if r == nil {
+		return false
+	}
+	at := in.recordPlace(n)
+	b := r.Barrier(at)
+	if b == nil || b.Partial || b.Between > 0 || b.Within > 0 {
+		return true
+	}
+	gone := map[profiler.Place]bool{at: true}
+	for d := range dropped {
+		gone[in.recordPlace(d)] = true
+	}
+	return slices.ContainsFunc(r.Together, func(set []profiler.Place) bool {
+		return !slices.ContainsFunc(set, func(p profiler.Place) bool { return !gone[p] })
+	})
+}
+
+// ordersNothing reports whether there is no conflict in the code across a block barrier, when some others are gone: a write on one
+// side, and an access to the same memory on the other.
+func (in *Input) ordersNothing(n blamer.Node, dropped map[blamer.Node]bool) bool {
 	b := in.Block(n)
 	if b == nil {
 		return false
 	}
 	g := in.codes[n.Code].graph
-	behind := reach{in: in, code: n.Code, next: func(b *cfg.Block) []int { return b.Succs }, seen: map[int]bool{}}
-	before := reach{in: in, code: n.Code, next: func(b *cfg.Block) []int { return b.Preds }, seen: map[int]bool{}, back: true}
+	behind := reach{in: in, code: n.Code, dropped: dropped, next: func(b *cfg.Block) []int { return b.Succs }, seen: map[int]bool{}}
+	before := reach{in: in, code: n.Code, dropped: dropped, next: func(b *cfg.Block) []int { return b.Preds }, seen: map[int]bool{}, back: true}
 	behind.from(g, b, n.Inst+1)
 	before.from(g, b, n.Inst-1)
 	return !before.unknown && !behind.unknown &&
@@ -80,6 +113,7 @@ type reach struct {
 	in      *Input
 	code    int
 	next    func(*cfg.Block) []int
+	dropped map[blamer.Node]bool // barriers that do not count
 	back    bool
 	seen    map[int]bool // blocks that were gone through from their beginning, or their end
 	effects effect
@@ -92,7 +126,13 @@ func (r *reach) from(g *cfg.Graph, b *cfg.Block, inst int) {
 	for i := inst; i >= b.First && i <= b.Last; {
 		switch op := insts[i].Op; op {
 		case sass.BAR:
-			return
+			if !r.dropped[blamer.Node{Code: r.code, Inst: i}] {
+				return
+			}
+		case sass.DEPBAR, sass.LDGDEPBAR, sass.ARRIVES:
+			if r.in.hasCopies(r.code) { // what they have brought is in shared memory from here on
+				r.effects |= accessShared | writeShared
+			}
 		case sass.CALL, sass.RET, sass.BRX, sass.JMX, sass.MEMBAR:
 			r.unknown = true
 		default:
@@ -114,4 +154,9 @@ func (r *reach) from(g *cfg.Graph, b *cfg.Block, inst int) {
 			r.from(g, to, to.First)
 		}
 	}
+}
+
+// hasCopies reports whether a section has asynchronous copies to shared memory.
+func (in *Input) hasCopies(code int) bool {
+	return slices.ContainsFunc(in.Module.Codes[code].Insts, func(i sass.Inst) bool { return i.Op == sass.LDGSTS })
 }

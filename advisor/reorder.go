@@ -56,7 +56,7 @@ func (in *Input) loadedAhead(m *Match) float64 {
 		rest += in.codes[code].total[i]
 		for _, b := range in.byUse[n] {
 			sameRound := b.Def.Code == code && in.Loop(b.Def) == l && b.Def.Inst < b.Use.Inst && !farApart(b, size)
-			if b.Detail != blamer.GlobalMemory || !sameRound || in.Inst(b.Def).Op != sass.LDG || in.chases(l, b.Def) {
+			if b.Detail != blamer.GlobalMemory || !sameRound || in.Inst(b.Def).Op != sass.LDG || in.waitsForRound(l, b.Def) {
 				continue
 			}
 			waits += b.Count

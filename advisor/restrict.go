@@ -20,6 +20,8 @@ func (restrictPointers) Class() Class { return LatencyHiding }
 
 func (restrictPointers) Match(in *Input) []*Match {
 	again, behind := in.reloads()
+	assumed := in.dropWritten(again)
+	assumed = in.dropWritten(behind) || assumed
 	c := newCollector(in)
 	for i := range in.Blame.Blames {
 		b := &in.Blame.Blames[i]
@@ -39,8 +41,23 @@ func (restrictPointers) Match(in *Input) []*Match {
 		m.Gone = in.issuedAt(again, m.Scope)
 		m.Suggestions = in.restrictSuggestions(m, again)
 		m.Change = in.together(m, again)
+		if assumed {
+			m.assume(assumedUnwritten)
+		}
 	}
 	return matches
+}
+
+// dropWritten leaves the loads of memory to which nobody stores during the launch, and reports whether that is assumed of any.
+func (in *Input) dropWritten(loads map[blamer.Node]bool) (assumed bool) {
+	for n := range loads {
+		written, known := in.written(n)
+		if written {
+			delete(loads, n)
+		}
+		assumed = assumed || !known
+	}
+	return assumed
 }
 
 // together is the change by which what is loaded again is not, and the other loads of each block are under way at the same time.

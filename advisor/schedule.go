@@ -242,7 +242,9 @@ func effectOf(in *sass.Inst) effect {
 		return loadGlobal
 	case sass.STG, sass.ST, sass.ATOM, sass.ATOMG, sass.RED, sass.REDG:
 		return loadGlobal | writeGlobal
-	case sass.LDS:
+	case sass.LDGSTS:
+		return loadGlobal | accessShared | writeShared
+	case sass.LDS, sass.LDSM:
 		return accessShared
 	case sass.STS, sass.ATOMS:
 		return accessShared | writeShared

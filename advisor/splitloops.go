@@ -18,12 +18,15 @@ func (in *Input) splitLoops(blocks, warps int) []*Match {
 	if l == nil || parts < 2 || f.Cycles <= 0 {
 		return nil
 	}
-	best := in.splitLoop(code, l, blocks, parts)
+	best := loopSplit{loop: l, after: math.Inf(1)}
+	if ordered, _ := in.ordered(code, l); !ordered {
+		best = in.splitLoop(code, l, blocks, parts)
+	}
 	if !in.hasBarrier(code, l) {
 		return in.splitMatch(code, best, blocks*warps)
 	}
 	for _, inner := range in.codes[code].graph.Loops { // whose rounds the threads go apart
-		if inner.Parent != l || in.hasBarrier(code, inner) {
+		if ordered, _ := in.ordered(code, inner); inner.Parent != l || in.hasBarrier(code, inner) || ordered {
 			continue
 		}
 		if s := in.splitLoop(code, inner, blocks, parts); s.after < best.after {
@@ -79,6 +82,8 @@ func (in *Input) splitMatch(code int, s loopSplit, warps int) []*Match {
 	}
 	m := in.launchMatch(cycles / s.after)
 	m.Spares = IssueSlots | SharedMemory
+	_, assumed := in.ordered(code, s.loop)
+	m.assume(assumed)
 	at := in.scopePlace(in.loopScope(code, s.loop))
 	m.Suggestions = []string{
 		fmt.Sprintf("The launch has %d warps for %d schedulers, and its threads spend %.0f%% of their time in the loop at %s. Let %.0f times as many threads each do a part of its %.0f rounds.",

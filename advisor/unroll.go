@@ -22,7 +22,7 @@ func (loopUnrolling) Match(in *Input) []*Match {
 		if !isHideable(b.Detail) {
 			continue
 		}
-		if l := in.CommonLoop(b.Def, b.Use); l != nil {
+		if l := in.CommonLoop(b.Def, b.Use); l != nil && !in.feedsBack(l, b.Def) {
 			c.add(in.loopScope(b.Use.Code, l), b)
 			blames[l] = append(blames[l], b)
 		}

@@ -116,6 +116,11 @@ func (r *Record) Load(at Place) *LoadRecord {
 	return find(r.Loads, at, func(l *LoadRecord) Place { return l.Place })
 }
 
+// Store returns what is known of a store, nil where the watched blocks did not execute it.
+func (r *Record) Store(at Place) *StoreRecord {
+	return find(r.Stores, at, func(s *StoreRecord) Place { return s.Place })
+}
+
 // Barrier returns what is known of a barrier, nil where the watched blocks did not come to it.
 func (r *Record) Barrier(at Place) *BarrierRecord {
 	return find(r.Barriers, at, func(b *BarrierRecord) Place { return b.Place })

@@ -41,6 +41,7 @@ type AdviceReport struct {
 	MatchedLatencySamples float64         `json:"matched_latency_samples"`
 	Scope                 ScopeReport     `json:"scope"`
 	Suggestions           []string        `json:"suggestions"`
+	Assumed               []string        `json:"assumed,omitempty"` // what neither the code nor the launch's record tells
 	Hotspots              []HotspotReport `json:"hotspots"`
 }
 
@@ -152,6 +153,7 @@ func reportAdvice(module *cubin.File, l *profiler.Launch, found *LaunchResult) [
 			MatchedLatencySamples: round(a.Match.Latency, 3),
 			Scope:                 reportScope(module, l, &a.Match.Scope),
 			Suggestions:           append([]string{}, a.Match.Suggestions...),
+			Assumed:               a.Match.Assumed,
 			Hotspots:              []HotspotReport{},
 		}
 		if a.Interval[1] > 0 {

@@ -68,6 +68,9 @@ func (t *textReport) one(module *cubin.File, place int, a *advisor.Advice, total
 		}
 		t.paragraph("    - ", s)
 	}
+	if len(a.Match.Assumed) > 0 {
+		t.paragraph("    ", "Assumed: "+strings.Join(a.Match.Assumed, "; ")+".")
+	}
 	for i := range a.Match.Hotspots {
 		if i == hotspots {
 			break

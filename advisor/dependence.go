@@ -1,0 +1,109 @@
+package advisor
+
+import (
+	"slices"
+
+	"gpa/blamer"
+	"gpa/cubin/cfg"
+	"gpa/cubin/sass"
+	"gpa/profiler"
+)
+
+// What depended on what through memory is in the record of an emulated launch. Samples of a real GPU have none, and the record is of
+// a few blocks: where it does not tell, advice says what it assumes.
+
+// An assumption is what an advice takes for granted that neither the code nor the record of the launch tells.
+type assumption string
+
+// The assumptions that advice makes.
+const (
+	assumedUnwritten   assumption = "nobody stores to what these loads read during the launch"
+	assumedIndependent assumption = "no round of the loop reads or overwrites in memory what another one stores"
+	assumedRedundant   assumption = "the barriers order nothing in code that was not looked at"
+)
+
+// recordPlace is where a node stands in a record.
+func (in *Input) recordPlace(n blamer.Node) profiler.Place {
+	return profiler.Place{Code: n.Code, PC: in.Inst(n).PC}
+}
+
+// recorded returns what the record tells of a load, nil where it does not.
+func (in *Input) recorded(load blamer.Node) *profiler.LoadRecord {
+	if in.Launch.Record == nil {
+		return nil
+	}
+	return in.Launch.Record.Load(in.recordPlace(load))
+}
+
+// written reports whether any block of the launch stores to memory that a load reads; known is false where nothing tells.
+func (in *Input) written(load blamer.Node) (written, known bool) {
+	r := in.recorded(load)
+	if r == nil {
+		return false, false
+	}
+	return r.Stored > 0, true
+}
+
+// feedsBack reports whether a load reads in a round of the loop what an earlier round of it has stored, as far as the record tells.
+func (in *Input) feedsBack(l *cfg.Loop, load blamer.Node) bool {
+	at := in.recordPlace(load)
+	return slices.ContainsFunc(in.carried(load.Code, l), func(d profiler.Dependence) bool {
+		return d.Kind == profiler.FlowDependence && d.To == at
+	})
+}
+
+// carried returns the recorded dependences between rounds of a loop.
+func (in *Input) carried(code int, l *cfg.Loop) []profiler.Dependence {
+	if in.Launch.Record == nil || l == nil {
+		return nil
+	}
+	first := in.codes[code].graph.Blocks[l.Header].First
+	return in.Launch.Record.CarriedBy(in.recordPlace(blamer.Node{Code: code, Inst: first}))
+}
+
+// ordered reports whether the rounds of a loop depend on each other, so that they have to be done one after the other; where they do
+// not, assumed is what nothing tells, empty for nothing. That a round stores to shared or local memory over what earlier rounds used
+// is no dependence: each part can have memory of its own.
+func (in *Input) ordered(code int, l *cfg.Loop) (ordered bool, assumed assumption) {
+	if _, found := in.recurrence(code, l); found {
+		return true, ""
+	}
+	for _, d := range in.carried(code, l) {
+		if d.Kind == profiler.FlowDependence || d.Space == "global" {
+			return true, ""
+		}
+	}
+	if in.storesIn(code, l) && !in.observed(code, l) {
+		return false, assumedIndependent
+	}
+	return false, ""
+}
+
+// storesIn reports whether a loop has stores, or calls of what may store.
+func (in *Input) storesIn(code int, l *cfg.Loop) bool {
+	found := false
+	in.eachInst(code, l, func(i int) {
+		x := in.Inst(blamer.Node{Code: code, Inst: i})
+		found = found || x.Op == sass.CALL || effectOf(x)&(writeGlobal|writeShared) != 0 || x.Op == sass.STL
+	})
+	return found
+}
+
+// observed reports whether the record tells of a store of the loop.
+func (in *Input) observed(code int, l *cfg.Loop) bool {
+	if in.Launch.Record == nil {
+		return false
+	}
+	found := false
+	in.eachInst(code, l, func(i int) {
+		found = found || in.Launch.Record.Store(in.recordPlace(blamer.Node{Code: code, Inst: i})) != nil
+	})
+	return found || in.Launch.Record.Complete
+}
+
+// assume adds what an advice takes for granted, once.
+func (m *Match) assume(a assumption) {
+	if a != "" && !slices.Contains(m.Assumed, string(a)) {
+		m.Assumed = append(m.Assumed, string(a))
+	}
+}

@@ -1,0 +1,247 @@
+package advisor
+
+import (
+	"slices"
+
+	"gpa/blamer"
+	"gpa/cubin/cfg"
+	"gpa/cubin/sass"
+)
+
+// The rounds of a loop depend on each other through registers where a value of one round is computed from the same value of the
+// round before: where the def-use graph of the loop has a cycle through its header. Two kinds of cycles do not keep the rounds from
+// being done in another order: induction variables, which advance by what does not change in the loop, so that each round can tell
+// its own; and reductions by an associative operation, of which no round sees more than the sum so far.
+
+// A registerFlow is the def-use graph of a loop. Its nodes are instructions, by index in the section, and, as numbers below 0, the
+// values that resources have at the beginning of a round.
+type registerFlow struct {
+	in   *Input
+	code int
+	loop *cfg.Loop
+	from map[int][]flowEdge // node → what it reads, made in the loop
+}
+
+// A flowEdge is a value that a node reads.
+type flowEdge struct {
+	node     int
+	resource sass.Resource
+}
+
+// atHeader is the node of a resource at the beginning of a round.
+func atHeader(r sass.Resource) int { return -1 - int(r) }
+
+// flowOf makes the def-use graph of a loop.
+func (in *Input) flowOf(code int, l *cfg.Loop) *registerFlow {
+	f := &registerFlow{in: in, code: code, loop: l, from: map[int][]flowEdge{}}
+	graph := in.codes[code].graph
+	in.eachInst(code, l, func(i int) {
+		for _, r := range f.inst(i).Uses(nil) {
+			if !isValue(r) {
+				continue
+			}
+			b := graph.Block(i)
+			f.from[i] = append(f.from[i], f.reaching(b, i-1, r)...)
+			if f.upward(i, r) {
+				f.closeRound(r)
+			}
+		}
+	})
+	return f
+}
+
+func (f *registerFlow) inst(i int) *sass.Inst { return &f.in.Module.Codes[f.code].Insts[i] }
+
+// isValue reports whether a resource is a register or a predicate.
+func isValue(r sass.Resource) bool { return r < sass.ResSB }
+
+// upward reports whether an instruction may read what a resource holds at the beginning of the round.
+func (f *registerFlow) upward(i int, r sass.Resource) bool {
+	return slices.Contains(f.from[i], flowEdge{atHeader(r), r})
+}
+
+// closeRound enters what makes the value that a resource has at the end of a round.
+func (f *registerFlow) closeRound(r sass.Resource) {
+	at := atHeader(r)
+	if _, known := f.from[at]; known {
+		return
+	}
+	f.from[at] = nil
+	graph := f.in.codes[f.code].graph
+	for _, p := range graph.Blocks[f.loop.Header].Preds {
+		if f.loop.Contains(p) {
+			f.from[at] = append(f.from[at], f.reaching(graph.Blocks[p], graph.Blocks[p].Last, r)...)
+		}
+	}
+}
+
+// reaching returns the definitions of a resource that reach the place behind an instruction of a block within a round.
+func (f *registerFlow) reaching(b *cfg.Block, inst int, r sass.Resource) (edges []flowEdge) {
+	graph := f.in.codes[f.code].graph
+	seen := map[int]bool{}
+	var above func(b *cfg.Block, from int)
+	above = func(b *cfg.Block, from int) {
+		for i := from; i >= b.First; i-- {
+			if x := f.inst(i); slices.Contains(x.Defs(nil), r) {
+				edges = append(edges, flowEdge{i, r})
+				if x.Guard.Always() {
+					return
+				}
+			}
+		}
+		if b.ID == f.loop.Header {
+			edges = append(edges, flowEdge{atHeader(r), r})
+			return
+		}
+		for _, p := range b.Preds {
+			if f.loop.Contains(p) && !seen[p] {
+				seen[p] = true
+				above(graph.Blocks[p], graph.Blocks[p].Last)
+			}
+		}
+	}
+	above(b, inst)
+	return edges
+}
+
+// cycles returns the sets of nodes that depend on themselves by way of the round before: the strongly connected components with a
+// value at the header (Tarjan, SIAM J. Computing 1972).
+func (f *registerFlow) cycles() [][]int {
+	s := &tarjan{flow: f, index: map[int]int{}, low: map[int]int{}, on: map[int]bool{}}
+	f.in.eachInst(f.code, f.loop, func(i int) {
+		if s.index[i] == 0 {
+			s.visit(i)
+		}
+	})
+	return s.found
+}
+
+type tarjan struct {
+	flow       *registerFlow
+	index, low map[int]int
+	on         map[int]bool
+	stack      []int
+	found      [][]int
+}
+
+func (s *tarjan) visit(n int) {
+	s.index[n] = len(s.index) + 1
+	s.low[n] = s.index[n]
+	s.stack, s.on[n] = append(s.stack, n), true
+	for _, e := range s.flow.from[n] {
+		if s.index[e.node] == 0 {
+			s.visit(e.node)
+			s.low[n] = min(s.low[n], s.low[e.node])
+		} else if s.on[e.node] {
+			s.low[n] = min(s.low[n], s.index[e.node])
+		}
+	}
+	if s.low[n] != s.index[n] {
+		return
+	}
+	at := slices.Index(s.stack, n)
+	component := slices.Clone(s.stack[at:])
+	s.stack = s.stack[:at]
+	for _, m := range component {
+		s.on[m] = false
+	}
+	if len(component) > 1 && slices.ContainsFunc(component, func(m int) bool { return m < 0 }) {
+		slices.Sort(component)
+		s.found = append(s.found, component)
+	}
+}
+
+// recurrence returns an instruction by which the rounds of a loop depend on each other through registers; false where they could be
+// done in any order and put together. So they could not where what a round loads decides whether there is another one.
+func (in *Input) recurrence(code int, l *cfg.Loop) (blamer.Node, bool) {
+	f := in.flowOf(code, l)
+	for _, c := range f.cycles() {
+		if !f.isInduction(c) && (f.family(c) == noReduction || f.seen(c)) {
+			return blamer.Node{Code: code, Inst: c[slices.IndexFunc(c, func(n int) bool { return n >= 0 })]}, true
+		}
+	}
+	for _, i := range f.exits() {
+		if f.loads(i, map[int]bool{}) {
+			return blamer.Node{Code: code, Inst: i}, true
+		}
+	}
+	return blamer.Node{}, false
+}
+
+// exits returns the conditional instructions by which control leaves the loop.
+func (f *registerFlow) exits() (list []int) {
+	graph := f.in.codes[f.code].graph
+	f.in.eachInst(f.code, f.loop, func(i int) {
+		x, b := f.inst(i), graph.Block(i)
+		leaves := x.Op == sass.EXIT || i == b.Last && slices.ContainsFunc(b.Succs, func(s int) bool { return !f.loop.Contains(s) })
+		if leaves && x.Conditional() {
+			list = append(list, i)
+		}
+	})
+	return list
+}
+
+// loads reports whether what an instruction reads comes from memory or from other threads in the loop.
+func (f *registerFlow) loads(n int, met map[int]bool) bool {
+	for _, e := range f.from[n] {
+		if met[e.node] {
+			continue
+		}
+		met[e.node] = true
+		if e.node >= 0 && (fromElsewhere(f.inst(e.node).Op) || isAtomic(f.inst(e.node).Op)) || f.loads(e.node, met) {
+			return true
+		}
+	}
+	return false
+}
+
+// fromElsewhere reports whether an instruction reads memory or what other threads have.
+func fromElsewhere(op sass.Op) bool {
+	switch op {
+	case sass.LDG, sass.LD, sass.LDS, sass.LDL, sass.LDSM, sass.SHFL, sass.VOTE, sass.TEX, sass.TLD, sass.SULD:
+		return true
+	}
+	return false
+}
+
+// seen reports whether the loop reads the values of a cycle elsewhere.
+func (f *registerFlow) seen(cycle []int) bool {
+	found := false
+	f.in.eachInst(f.code, f.loop, func(i int) {
+		if found || slices.Contains(cycle, i) {
+			return
+		}
+		found = slices.ContainsFunc(f.from[i], func(e flowEdge) bool { return slices.Contains(cycle, e.node) })
+	})
+	return found
+}
+
+// isInduction reports whether a cycle adds to a value in every round what does not change in the loop.
+func (f *registerFlow) isInduction(cycle []int) bool {
+	if f.family(cycle) != reducesSum {
+		return false
+	}
+	for _, n := range cycle {
+		if n < 0 {
+			continue
+		}
+		for _, e := range f.from[n] {
+			if !slices.Contains(cycle, e.node) && !f.isCarry(e) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// isCarry reports whether a value is the carry of an addition, as of the low word of an address.
+func (f *registerFlow) isCarry(e flowEdge) bool {
+	if e.node < 0 || e.resource < sass.ResPred {
+		return false
+	}
+	switch f.inst(e.node).Op {
+	case sass.IADD3, sass.IMAD, sass.LEA, sass.UIADD3, sass.UIMAD, sass.ULEA:
+		return true
+	}
+	return false
+}

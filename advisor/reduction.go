@@ -1,0 +1,214 @@
+package advisor
+
+import (
+	"slices"
+
+	"gpa/cubin/sass"
+)
+
+// A family is a kind of associative operations that can be mixed in one reduction.
+type family uint8
+
+const (
+	noReduction family = iota
+	passesOn           // only passes the value on
+	reducesSum
+	reducesProduct
+	reducesMinimum
+	reducesMaximum
+	reducesAnd // and
+	reducesOr  // or
+	reducesXor // exclusive or
+)
+
+// family returns the operation of which a cycle is a reduction, noReduction where it is none: all of its instructions are of one family
+// and have the running value as one operand, unchanged.
+func (f *registerFlow) family(cycle []int) family {
+	found := passesOn
+	for _, n := range cycle {
+		if n < 0 {
+			continue
+		}
+		g := f.role(n, cycle)
+		switch {
+		case g == noReduction:
+			return noReduction
+		case g == passesOn || g == found:
+		case found == passesOn:
+			found = g
+		default:
+			return noReduction
+		}
+	}
+	return found
+}
+
+// role returns what an instruction does with the value of a cycle that it is in.
+func (f *registerFlow) role(n int, cycle []int) family {
+	inst := f.inst(n)
+	var own []sass.Resource // through which the cycle goes
+	for _, e := range f.from[n] {
+		if slices.Contains(cycle, e.node) {
+			own = append(own, e.resource)
+		}
+	}
+	g, operands := reduces(inst)
+	var taken []int // operands that are of the cycle
+	for k := range inst.Operands {
+		if o := &inst.Operands[k]; o.Source && holds(o, own) {
+			taken = append(taken, k)
+		}
+	}
+	if len(taken) != 1 || !slices.Contains(operands, taken[0]) || slices.ContainsFunc(own, isPredicate) {
+		if !slices.ContainsFunc(own, isPredicate) && g == passesOn && isSubset(taken, operands) {
+			return passesOn // a choice between two values of the cycle
+		}
+		return noReduction
+	}
+	o := &inst.Operands[taken[0]]
+	if o.Neg || o.Abs || o.Not {
+		return noReduction
+	}
+	if inst.Op == sass.LOP3 || inst.Op == sass.ULOP3 {
+		return logical(inst, taken[0])
+	}
+	return g
+}
+
+func isPredicate(r sass.Resource) bool { return r >= sass.ResPred }
+
+func isSubset(list, of []int) bool {
+	return !slices.ContainsFunc(list, func(k int) bool { return !slices.Contains(of, k) })
+}
+
+// holds reports whether an operand is one of the registers.
+func holds(o *sass.Operand, list []sass.Resource) bool {
+	first := sass.ResReg + sass.Resource(o.Reg)
+	switch o.Kind {
+	case sass.KindUReg:
+		first = sass.ResUReg + sass.Resource(o.Reg)
+	case sass.KindReg:
+	case sass.KindMem:
+		return true // an address is no operand of a reduction
+	default:
+		return false
+	}
+	return slices.ContainsFunc(list, func(r sass.Resource) bool { return r >= first && r < first+sass.Resource(max(o.Width, 1)) })
+}
+
+// reduces returns the family of an instruction and which of its operands the running value may be.
+func reduces(inst *sass.Inst) (family, []int) {
+	sources := func(n int) (list []int) { // the first n
+		for k := range inst.Operands {
+			if o := &inst.Operands[k]; o.Source && !isCondition(o) && len(list) < n {
+				list = append(list, k)
+			}
+		}
+		return list
+	}
+	addend := func() []int { // the third of A, B, C
+		if list := sources(3); len(list) == 3 {
+			return list[2:]
+		}
+		return nil
+	}
+	switch inst.Op {
+	case sass.MOV, sass.UMOV:
+		return passesOn, sources(1)
+	case sass.SEL, sass.FSEL, sass.USEL:
+		return passesOn, sources(2)
+	case sass.FADD, sass.DADD, sass.HADD2, sass.VIADD:
+		return reducesSum, sources(2)
+	case sass.IADD3, sass.UIADD3:
+		return reducesSum, sources(3)
+	case sass.LEA, sass.ULEA:
+		if list := sources(2); len(list) == 2 {
+			return reducesSum, list[1:]
+		}
+	case sass.IMAD, sass.UIMAD:
+		if multipliesByZero(inst) { // IMAD.MOV
+			return passesOn, addend()
+		}
+		return reducesSum, addend()
+	case sass.FFMA, sass.DFMA, sass.HFMA2, sass.IDP, sass.HMMA, sass.IMMA, sass.DMMA, sass.QMMA:
+		return reducesSum, addend()
+	case sass.FMUL, sass.DMUL, sass.HMUL2:
+		return reducesProduct, sources(2)
+	case sass.FMNMX, sass.IMNMX, sass.VIMNMX, sass.HMNMX2:
+		return extreme(inst), sources(2)
+	case sass.LOP3, sass.ULOP3:
+		return reducesOr, sources(3)
+	}
+	return noReduction, nil
+}
+
+// multipliesByZero reports whether A or B of a multiplication and addition is RZ.
+func multipliesByZero(inst *sass.Inst) bool {
+	factors := 0
+	return slices.ContainsFunc(inst.Operands, func(o sass.Operand) bool {
+		if !o.Source || isCondition(&o) {
+			return false
+		}
+		factors++
+		return factors <= 2 && (o.Kind == sass.KindReg && o.Reg == sass.RZ || o.Kind == sass.KindUReg && o.Reg == sass.URZ)
+	})
+}
+
+func isCondition(o *sass.Operand) bool { return o.Kind == sass.KindPred || o.Kind == sass.KindUPred }
+
+// extreme tells a minimum from a maximum, by the constant predicate that selects.
+func extreme(inst *sass.Inst) family {
+	for k := range inst.Operands {
+		if o := &inst.Operands[k]; isCondition(o) && o.Source && o.Reg == sass.PT {
+			if o.Not {
+				return reducesMaximum
+			}
+			return reducesMinimum
+		}
+	}
+	return noReduction
+}
+
+// logical returns what a LOP3 does with its operand k: it sets bits, clears them or inverts them, by the others.
+func logical(inst *sass.Inst, k int) family {
+	var operands []int
+	lut, found := uint64(0), false
+	for i := range inst.Operands {
+		o := &inst.Operands[i]
+		switch {
+		case !o.Source && o.Kind != sass.KindImm, isCondition(o):
+		case len(operands) < 3:
+			operands = append(operands, i)
+		case o.Kind == sass.KindImm && !found:
+			lut, found = o.Imm, true
+		}
+	}
+	position := slices.Index(operands, k)
+	if !found || position < 0 {
+		return noReduction
+	}
+	bit := 4 >> position // A is bit 2 of the index into the table
+	set, cleared, inverted := false, false, false
+	for i := range 8 {
+		if i&bit != 0 {
+			continue
+		}
+		switch [2]uint64{lut >> i & 1, lut >> (i | bit) & 1} {
+		case [2]uint64{1, 1}:
+			set = true
+		case [2]uint64{0, 0}:
+			cleared = true
+		case [2]uint64{1, 0}:
+			inverted = true
+		}
+	}
+	switch {
+	case set && !cleared && !inverted:
+		return reducesOr
+	case cleared && !set && !inverted:
+		return reducesAnd
+	case inverted && !set && !cleared:
+		return reducesXor
+	}
+	return noReduction
+}
