@@ -48,7 +48,8 @@ func (s *sm) proceed(v *resident, o *op, before uint32, t int64) {
 	next := v.warp.next()
 	if !o.t.gone() {
 		parts := o.t.path == pathBranch && before&^v.warp.active != 0
-		s.redirect(v, o, next.index != o.index+1, parts, t)
+		jumps := next.index != o.index+1 && o.t.path >= pathBarrier // others are followed by another instruction in edited streams alone
+		s.redirect(v, o, jumps, parts, t)
 	}
 	s.prepare(v, next, t)
 	v.core.expect(v)

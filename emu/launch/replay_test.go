@@ -27,22 +27,32 @@ func cyclesOf(t *testing.T, file string, w *emu.WhatIf) (cycles []int64) {
 	return cycles
 }
 
+// unlike are the kernels that take other cycles when they are replayed, and by how much at most: what they do depends on the order of
+// their threads, which is another one where blocks are executed one by one.
+var unlike = map[string]float64{
+	"atomics": 0.08, // a loop with atomicCAS
+	"bfs":     0.01, // who finds a node first adds its neighbours
+	"malloc":  0.05, // addresses of the heap
+	"printf":  0.05, // the two warps call it in another order
+}
+
 // TestReplay holds that the streams of a launch's warps, without edits, take the cycles of the launch.
 func TestReplay(t *testing.T) {
-	for _, file := range corpus(t) {
+	const every = 3 // kernels
+	for i, file := range corpus(t) {
 		kernel := filepath.Base(filepath.Dir(file))
-		if !builtFor(parse(t, file), sass.SM70) {
+		if !builtFor(parse(t, file), sass.SM70) || !*wholeCorpus && i%every != 0 && unlike[kernel] == 0 {
 			continue
 		}
 		t.Run(kernel, func(t *testing.T) {
+			t.Parallel()
 			as, by := cyclesOf(t, file, nil), cyclesOf(t, file, &emu.WhatIf{Streams: &emu.Streams{}})
 			if len(by) != len(as) {
-				t.Errorf("%d launches of %d", len(by), len(as))
-				return
+				t.Fatalf("%d launches of %d", len(by), len(as))
 			}
 			for i := range as {
-				if as[i] != by[i] {
-					t.Errorf("launch %d: %d cycles replayed, %d executed: %.2f %%", i, by[i], as[i], 100*math.Abs(float64(by[i])/float64(as[i])-1))
+				if off := math.Abs(float64(by[i])/float64(as[i]) - 1); off > unlike[kernel] {
+					t.Errorf("launch %d: %d cycles replayed, %d executed: %.2f %%", i, by[i], as[i], 100*off)
 				}
 			}
 		})

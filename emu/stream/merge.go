@@ -123,10 +123,11 @@ type item struct {
 type class uint8
 
 const (
-	same   class = iota
-	fixed        // by a number that is known when the program is compiled
-	varied       // by a number
-	own          // it depends on data that differ
+	known  class = iota // not at all: a number in the program
+	same                // not at all
+	fixed               // by a number that is known when the program is compiled
+	varied              // by a number
+	own                 // it depends on data that differ
 )
 
 // block merges the warps.
@@ -514,13 +515,15 @@ func (g *merger) arithmetic(in *sass.Inst, at []int) {
 	source, result := g.sources(in), g.compare(at)
 	integer := !floating(in)
 	switch {
-	case source == own, result == own && source == same && in.Op != sass.S2R && in.Op != sass.S2UR && in.Op != sass.CS2R:
+	case source == own, result == own && source <= same && in.Op != sass.S2R && in.Op != sass.S2UR && in.Op != sass.CS2R:
 		result = own
-	case result == same && (source == same || integer && !in.Conditional() && !setsPredicate(in)):
-		result = same
+	case result == same && (source <= same || integer && !in.Conditional() && !setsPredicate(in)):
+		if source == known && literal(in) {
+			result = known
+		}
 	case setsPredicate(in), !integer:
 		if result = own; source < own && setsPredicate(in) {
-			result = same
+			result = same // it is tested for each, and the outcome is taken to be one
 		}
 		g.define(in, result)
 		g.each(at)
@@ -534,6 +537,20 @@ func (g *merger) arithmetic(in *sass.Inst, at []int) {
 	} else {
 		g.each(at)
 	}
+}
+
+// literal reports whether an instruction computes from registers and numbers in the code alone.
+func literal(in *sass.Inst) bool {
+	switch in.Op {
+	case sass.S2R, sass.S2UR, sass.CS2R, sass.VOTE, sass.SHFL:
+		return false
+	}
+	for i := range in.Operands {
+		if in.Operands[i].Kind == sass.KindConst {
+			return false
+		}
+	}
+	return true
 }
 
 // floating reports whether an instruction computes floating-point numbers.
@@ -591,7 +608,7 @@ func (g *merger) multiplied(in *sass.Inst) class {
 		return same
 	}
 	a, b := factors[0], factors[1]
-	if g.of(a) == same && g.of(b) == same || a.Kind == sass.KindImm || b.Kind == sass.KindImm {
+	if g.of(a) <= same && g.of(b) <= same || g.of(a) == known || g.of(b) == known {
 		return same
 	}
 	return varied
@@ -604,6 +621,8 @@ func (g *merger) of(o *sass.Operand) class {
 		return g.classes[sass.ResReg+sass.Resource(o.Reg)]
 	case o.Kind == sass.KindUReg && o.Reg != sass.URZ:
 		return g.classes[sass.ResUReg+sass.Resource(o.Reg)]
+	case o.Kind == sass.KindConst:
+		return same
 	}
-	return same
+	return known
 }

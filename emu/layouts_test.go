@@ -1,0 +1,195 @@
+package emu
+
+import (
+	"context"
+	"encoding/binary"
+	"math"
+	"os"
+	"slices"
+	"testing"
+
+	"gpa/cubin"
+	"gpa/cubin/cfg"
+	"gpa/cubin/sass"
+	"gpa/emu/stream"
+)
+
+// The kernels of testdata/layouts.cu, compiled by NVRTC 12.9 for sm_80 with -lineinfo, before and after changes of how work is laid out
+// over threads. What-if runs of the first are held against the second.
+
+// A layoutLaunch is a launch of one of these kernels. Its parameters are the buffers, of so many words, and numbers behind them.
+type layoutLaunch struct {
+	kernel      string
+	grid, block int
+	gridY       int
+	buffers     []int
+	numbers     []uint32
+}
+
+// readLayouts reads the module.
+func readLayouts(tb testing.TB) *cubin.File {
+	tb.Helper()
+	const name = "testdata/layouts.sm_80.cubin"
+	data, err := os.ReadFile(name)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	f, err := cubin.NewFile(name, data)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return f
+}
+
+// loopsOf returns the outermost loops of a kernel, by address, and the loads from global memory in each.
+func loopsOf(tb testing.TB, f *cubin.File, k *cubin.Kernel) (loops []Loop, loads [][]InstAt) {
+	tb.Helper()
+	g, err := cfg.Build(f, k.Code)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	at := func(i int) InstAt { return InstAt{Code: k.Code.Index, PC: k.Code.Insts[i].PC} }
+	for _, l := range g.Loops {
+		if l.Depth > 1 || g.Funcs[l.Func].Function.Name != k.Name {
+			continue
+		}
+		loop := Loop{Header: at(g.Blocks[l.Header].First)}
+		var list []InstAt
+		for _, b := range l.Blocks {
+			for i := g.Blocks[b].First; i <= g.Blocks[b].Last; i++ {
+				loop.Body = append(loop.Body, at(i))
+				if k.Code.Insts[i].Op == sass.LDG {
+					list = append(list, at(i))
+				}
+			}
+		}
+		loops, loads = append(loops, loop), append(loads, list)
+	}
+	return loops, loads
+}
+
+// time returns the result of a launch on an A100 under a what-if.
+func (l *layoutLaunch) time(tb testing.TB, f *cubin.File, w *WhatIf) (*Result, error) {
+	tb.Helper()
+	m, err := New(modelOf(sass.SM80), f, Options{Timing: TimingFull, MaxInstructions: 1 << 28})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	k, err := f.Kernel(l.kernel)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	params := make([]byte, k.ParamSize)
+	for i, words := range l.buffers {
+		addr, err := m.Alloc(string(rune('a'+i)), int64(4*words))
+		if err != nil {
+			tb.Fatal(err)
+		}
+		data := make([]byte, 4*words)
+		for n := range words {
+			binary.LittleEndian.PutUint32(data[4*n:], math.Float32bits(float32(n*7919%1000)/1000))
+		}
+		if err := m.Write(addr, data); err != nil {
+			tb.Fatal(err)
+		}
+		binary.LittleEndian.PutUint64(params[k.Params[i].Offset-0:], addr)
+	}
+	for i, n := range l.numbers {
+		binary.LittleEndian.PutUint32(params[k.Params[len(l.buffers)+i].Offset:], n)
+	}
+	return m.Launch(context.Background(), &Launch{Kernel: k, Grid: [3]int{l.grid, max(l.gridY, 1), 1}, Block: [3]int{l.block, 1, 1}, Params: params, WhatIf: w})
+}
+
+// A layoutPair is a change and a kernel in which it is made.
+type layoutPair struct {
+	name          string
+	before, after layoutLaunch
+	edit          func(loops []Loop, loads [][]InstAt) *Streams
+	registers     int
+	shared        int
+}
+
+func transposed(width, threads int) func([]Loop, [][]InstAt) *Streams {
+	return func(loops []Loop, _ [][]InstAt) *Streams {
+		return &Streams{Transpose: &Transpose{Loops: loops, Width: width, Threads: threads, Combine: true}}
+	}
+}
+
+func merged(list ...stream.Merge) func([]Loop, [][]InstAt) *Streams {
+	return func([]Loop, [][]InstAt) *Streams { return &Streams{Merge: list} }
+}
+
+// layoutPairs are the changes.
+func layoutPairs() []layoutPair {
+	const rows, columns = 512, 1024
+	sums := func(kernel string, grid, block int) layoutLaunch {
+		return layoutLaunch{kernel: kernel, grid: grid, block: block, buffers: []int{rows * columns, rows}, numbers: []uint32{columns}}
+	}
+	const n = 128
+	product := func(kernel string, y, threads int) layoutLaunch {
+		return layoutLaunch{kernel: kernel, grid: n / 32, gridY: y, block: threads, buffers: []int{n * n, n * n, n * n}, numbers: []uint32{n}}
+	}
+	const tall = 1024
+	tallest := func(kernel string, blocks int) layoutLaunch {
+		return layoutLaunch{kernel: kernel, grid: blocks, block: 128, buffers: []int{tall * 1024, 1024}, numbers: []uint32{tall, 1024}}
+	}
+	const words = 1 << 20
+	walk := func(kernel string) layoutLaunch {
+		return layoutLaunch{kernel: kernel, grid: 108, block: 128, buffers: []int{108 * 128 * 128, 108 * 128}, numbers: []uint32{128, 108 * 128}}
+	}
+	return []layoutPair{
+		{name: "a warp a row", before: sums("sums_thread", rows/128, 128), after: sums("sums_warp", rows/4, 128), edit: transposed(32, 0)},
+		{name: "a block a row", before: sums("sums_thread", rows/256, 256), after: sums("sums_block", rows, 256), edit: transposed(256, 256)},
+		{name: "a warp a row, two loops", before: sums("moments_thread", rows/128, 128), after: sums("moments_warp", rows/4, 128), edit: transposed(32, 0)},
+		{name: "four results of global memory", before: product("product", n/8, 256), after: product("product_four", n/8, 64), edit: merged(stream.Merge{Factor: 4, Axis: stream.Warps}), registers: 48},
+		{name: "four results of a tile", before: product("tiled", n/32, 1024), after: product("tiled_four", n/32, 256), edit: merged(stream.Merge{Factor: 4, Axis: stream.Warps}), registers: 48},
+		{name: "eight results of a tile", before: product("tiled", n/32, 1024), after: product("tiled_eight", n/32, 128), edit: merged(stream.Merge{Factor: 8, Axis: stream.Warps}), registers: 64},
+		{name: "blocks merged", before: product("tiled", n/32, 1024), after: product("tiled_blocks", n/128, 1024), edit: merged(stream.Merge{Factor: 4, Axis: stream.GridY}), registers: 40, shared: 20480},
+		{name: "columns in parts", before: tallest("columns", 8), after: tallest("columns_parts", 64), edit: func(loops []Loop, _ [][]InstAt) *Streams {
+			return &Streams{Divide: &Divide{Loops: loops, Parts: 8, Contiguous: true, Atomic: true}}
+		}},
+		{name: "wide accesses", before: layoutLaunch{kernel: "scale", grid: words / 256, block: 256, buffers: []int{words, words}, numbers: []uint32{0x3f000000}},
+			after: layoutLaunch{kernel: "scale_four", grid: words / 1024, block: 256, buffers: []int{words, words}, numbers: []uint32{0x3f000000}},
+			edit:  merged(stream.Merge{Factor: 4, Axis: stream.Threads})},
+		{name: "a tile", before: product("product", n/8, 256), after: product("product_tile", n/8, 256), edit: func(loops []Loop, loads [][]InstAt) *Streams {
+			return &Streams{Tile: []LoopLoads{{Loads: slices.Concat(loads...), Loop: loops[0], Rounds: 8}}}
+		}},
+		{name: "loads ahead", before: walk("walk"), after: walk("walk_ahead"), edit: func(loops []Loop, loads [][]InstAt) *Streams {
+			return &Streams{Prefetch: []LoopLoads{{Loads: loads[0], Loop: loops[0], Rounds: 2}}}
+		}},
+	}
+}
+
+// TestLayouts holds what-if runs against kernels in which their change is made.
+func TestLayouts(t *testing.T) {
+	f := readLayouts(t)
+	for _, p := range layoutPairs() {
+		t.Run(p.name, func(t *testing.T) {
+			k, err := f.Kernel(p.before.kernel)
+			if err != nil {
+				t.Fatal(err)
+			}
+			loops, loads := loopsOf(t, f, k)
+			base, err := p.before.time(t, f, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			changed, err := p.after.time(t, f, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			tried, err := p.before.time(t, f, &WhatIf{Streams: p.edit(loops, loads), Registers: p.registers, Shared: p.shared})
+			if err != nil {
+				t.Fatal(err)
+			}
+			off := float64(tried.Cycles)/float64(changed.Cycles) - 1
+			t.Logf("%d cycles, changed %d (%.2f times), tried %d (%.2f times): %+.1f %%; instructions %d, %d, %d", base.Cycles, changed.Cycles,
+				float64(base.Cycles)/float64(changed.Cycles), tried.Cycles, float64(base.Cycles)/float64(tried.Cycles), 100*off,
+				base.WarpInstructions, changed.WarpInstructions, tried.WarpInstructions)
+			const most = 0.1
+			if math.Abs(off) > most {
+				t.Errorf("%+.1f %% off", 100*off)
+			}
+		})
+	}
+}

@@ -1,0 +1,195 @@
+// Kernels before and after changes of how work is laid out over threads, for the tests of edited streams. The first of each group is
+// what was changed.
+
+// row sums: a thread, a warp or a block a row.
+extern "C" __global__ void sums_thread(const float *__restrict__ in, float *__restrict__ out, int columns) {
+    int row = blockIdx.x * blockDim.x + threadIdx.x;
+    float sum = 0;
+#pragma unroll 4
+    for (int j = 0; j < columns; j++) sum += in[row * columns + j];
+    out[row] = sum;
+}
+
+extern "C" __global__ void sums_warp(const float *__restrict__ in, float *__restrict__ out, int columns) {
+    int row = (blockIdx.x * blockDim.x + threadIdx.x) / 32, lane = threadIdx.x % 32;
+    float sum = 0;
+#pragma unroll 4
+    for (int j = lane; j < columns; j += 32) sum += in[row * columns + j];
+    for (int d = 16; d > 0; d /= 2) sum += __shfl_xor_sync(0xffffffff, sum, d);
+    if (lane == 0) out[row] = sum;
+}
+
+extern "C" __global__ void sums_block(const float *__restrict__ in, float *__restrict__ out, int columns) {
+    __shared__ float parts[32];
+    int row = blockIdx.x;
+    float sum = 0;
+#pragma unroll 4
+    for (int j = threadIdx.x; j < columns; j += 256) sum += in[row * columns + j];
+    for (int d = 16; d > 0; d /= 2) sum += __shfl_xor_sync(0xffffffff, sum, d);
+    if (threadIdx.x % 32 == 0) parts[threadIdx.x / 32] = sum;
+    __syncthreads();
+    sum = threadIdx.x < 8 ? parts[threadIdx.x] : 0.f;
+    for (int d = 4; d > 0; d /= 2) sum += __shfl_xor_sync(0xffffffff, sum, d);
+    if (threadIdx.x == 0) out[row] = sum;
+}
+
+// mean and deviation of rows: two loops.
+extern "C" __global__ void moments_thread(const float *__restrict__ in, float *__restrict__ out, int columns) {
+    int row = blockIdx.x * blockDim.x + threadIdx.x;
+    const float *x = in + row * columns;
+    float mean = 0;
+    for (int j = 0; j < columns; j++) mean += x[j];
+    mean /= columns;
+    float var = 0;
+    for (int j = 0; j < columns; j++) { float d = x[j] - mean; var += d * d; }
+    out[row] = rsqrtf(var / columns + 1e-5f);
+}
+
+extern "C" __global__ void moments_warp(const float *__restrict__ in, float *__restrict__ out, int columns) {
+    int row = (blockIdx.x * blockDim.x + threadIdx.x) / 32, lane = threadIdx.x % 32;
+    const float *x = in + row * columns;
+    float mean = 0;
+    for (int j = lane; j < columns; j += 32) mean += x[j];
+    for (int d = 16; d > 0; d /= 2) mean += __shfl_xor_sync(0xffffffff, mean, d);
+    mean /= columns;
+    float var = 0;
+    for (int j = lane; j < columns; j += 32) { float d = x[j] - mean; var += d * d; }
+    for (int d = 16; d > 0; d /= 2) var += __shfl_xor_sync(0xffffffff, var, d);
+    if (lane == 0) out[row] = rsqrtf(var / columns + 1e-5f);
+}
+
+// matrix products C = A B of n by n matrices: a result a thread from global memory, and four of a column.
+extern "C" __global__ void product(const float *__restrict__ a, const float *__restrict__ b, float *__restrict__ c, int n) {
+    int col = blockIdx.x * 32 + threadIdx.x % 32, row = blockIdx.y * 8 + threadIdx.x / 32;
+    float sum = 0;
+#pragma unroll 4
+    for (int k = 0; k < n; k++) sum += a[row * n + k] * b[k * n + col];
+    c[row * n + col] = sum;
+}
+
+extern "C" __global__ __launch_bounds__(64, 1) void product_four(const float *__restrict__ a, const float *__restrict__ b, float *__restrict__ c, int n) {
+    int col = blockIdx.x * 32 + threadIdx.x % 32, row = blockIdx.y * 8 + threadIdx.x / 32 * 4;
+    float sum[4] = {};
+#pragma unroll 4
+    for (int k = 0; k < n; k++) {
+        float y = b[k * n + col];
+        for (int i = 0; i < 4; i++) sum[i] += a[(row + i) * n + k] * y;
+    }
+    for (int i = 0; i < 4; i++) c[(row + i) * n + col] = sum[i];
+}
+
+// a result a thread, with the factors of 32 rounds in shared memory.
+extern "C" __global__ void product_tile(const float *__restrict__ a, const float *__restrict__ b, float *__restrict__ c, int n) {
+    __shared__ float ta[8][32], tb[32][32];
+    int tx = threadIdx.x % 32, ty = threadIdx.x / 32;
+    int col = blockIdx.x * 32 + tx, row = blockIdx.y * 8 + ty;
+    float sum = 0;
+    for (int t = 0; t < n; t += 32) {
+        ta[ty][tx] = a[row * n + t + tx];
+        for (int i = 0; i < 32; i += 8) tb[ty + i][tx] = b[(t + ty + i) * n + col];
+        __syncthreads();
+#pragma unroll 4
+        for (int k = 0; k < 32; k++) sum += ta[ty][k] * tb[k][tx];
+        __syncthreads();
+    }
+    c[row * n + col] = sum;
+}
+
+// the same with tiles in shared memory: 32 by 32, a result a thread, and four or eight of a column.
+template <int R>
+__device__ void tiles(const float *__restrict__ a, const float *__restrict__ b, float *__restrict__ c, int n) {
+    __shared__ float ta[32][32], tb[32][32];
+    int tx = threadIdx.x % 32, ty = threadIdx.x / 32 * R;
+    int row = blockIdx.y * 32 + ty, col = blockIdx.x * 32 + tx;
+    float sum[R] = {};
+    for (int t = 0; t < n; t += 32) {
+        for (int i = 0; i < R; i++) {
+            ta[ty + i][tx] = a[(row + i) * n + t + tx];
+            tb[ty + i][tx] = b[(t + ty + i) * n + col];
+        }
+        __syncthreads();
+#pragma unroll 8
+        for (int k = 0; k < 32; k++) {
+            float y = tb[k][tx];
+            for (int i = 0; i < R; i++) sum[i] += ta[ty + i][k] * y;
+        }
+        __syncthreads();
+    }
+    for (int i = 0; i < R; i++) c[(row + i) * n + col] = sum[i];
+}
+
+extern "C" __global__ void tiled(const float *a, const float *b, float *c, int n) { tiles<1>(a, b, c, n); }
+extern "C" __global__ void tiled_four(const float *a, const float *b, float *c, int n) { tiles<4>(a, b, c, n); }
+extern "C" __global__ void tiled_eight(const float *a, const float *b, float *c, int n) { tiles<8>(a, b, c, n); }
+
+// the same with the tiles of four blocks along y of the grid in one: 128 by 32 results.
+extern "C" __global__ void tiled_blocks(const float *__restrict__ a, const float *__restrict__ b, float *__restrict__ c, int n) {
+    __shared__ float ta[4][32][32], tb[32][32];
+    int tx = threadIdx.x % 32, ty = threadIdx.x / 32;
+    int row = blockIdx.y * 128 + ty, col = blockIdx.x * 32 + tx;
+    float sum[4] = {};
+    for (int t = 0; t < n; t += 32) {
+        for (int i = 0; i < 4; i++) ta[i][ty][tx] = a[(row + 32 * i) * n + t + tx];
+        tb[ty][tx] = b[(t + ty) * n + col];
+        __syncthreads();
+#pragma unroll 8
+        for (int k = 0; k < 32; k++) {
+            float y = tb[k][tx];
+            for (int i = 0; i < 4; i++) sum[i] += ta[i][ty][k] * y;
+        }
+        __syncthreads();
+    }
+    for (int i = 0; i < 4; i++) c[(row + 32 * i) * n + col] = sum[i];
+}
+
+// columns summed up by a thread each, and by eight blocks that have a part of the rows each.
+extern "C" __global__ void columns(const float *__restrict__ in, float *__restrict__ out, int rows, int width) {
+    int col = blockIdx.x * blockDim.x + threadIdx.x;
+    float sum = 0;
+    for (int i = 0; i < rows; i++) sum += in[i * width + col];
+    out[col] = sum;
+}
+
+extern "C" __global__ void columns_parts(const float *__restrict__ in, float *__restrict__ out, int rows, int width) {
+    int col = blockIdx.x / 8 * blockDim.x + threadIdx.x, part = blockIdx.x % 8;
+    float sum = 0;
+    for (int i = part * (rows / 8); i < (part + 1) * (rows / 8); i++) sum += in[i * width + col];
+    atomicAdd(&out[col], sum);
+}
+
+// an element a thread, and four with wide accesses.
+extern "C" __global__ void scale(const float *__restrict__ in, float *__restrict__ out, float f) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    out[i] = in[i] * f + 1;
+}
+
+extern "C" __global__ void scale_four(const float4 *__restrict__ in, float4 *__restrict__ out, float f) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    float4 x = in[i];
+    out[i] = make_float4(x.x * f + 1, x.y * f + 1, x.z * f + 1, x.w * f + 1);
+}
+
+// steps along rows of indices, each used as it comes, and loaded two rounds ahead.
+extern "C" __global__ void walk(const float *__restrict__ in, float *__restrict__ out, int rounds, int width) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    float x = 1;
+#pragma unroll 1
+    for (int r = 0; r < rounds; r++) x = x * 0.5f + in[r * width + i];
+    out[i] = x;
+}
+
+extern "C" __global__ void walk_ahead(const float *__restrict__ in, float *__restrict__ out, int rounds, int width) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    float x = 1, a = in[i], b = in[width + i];
+#pragma unroll 1
+    for (int r = 2; r < rounds; r += 3) {
+        float c = in[r * width + i];
+        x = x * 0.5f + a;
+        a = in[(r + 1) * width + i];
+        x = x * 0.5f + b;
+        b = in[(r + 2) * width + i];
+        x = x * 0.5f + c;
+    }
+    x = x * 0.5f + a;
+    out[i] = x * 0.5f + b;
+}
