@@ -66,3 +66,39 @@ func recordCorpus(t *testing.T, workers int, recorded bool) (*emu.Result, *profi
 	}
 	return result, r.Record()
 }
+
+// In a pipeline of copies every barrier orders: what other warps have copied and waited for with the reads behind it.
+func TestPipelineOfCopies(t *testing.T) {
+	const rounds, blocks = 32, 8
+	c := launch.Command{Module: "dependent.sm_80.cubin", Kernel: "three_stages", Grid: [3]int{blocks, 1, 1}, Block: [3]int{128, 1, 1},
+		Args: []string{"f32[131072]:uniform(0,1)", "f32[1024]", "i32:32"}}
+	file, err := c.File(launch.OSDir("testdata"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, timing := range []emu.TimingLevel{emu.TimingNone, emu.TimingFull} {
+		s := session(t, file, emu.Options{Timing: timing})
+		l, err := s.Launch(0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var r record.Recorder
+		l.Recorder = &r
+		if _, err := s.Machine.Launch(context.Background(), l); err != nil {
+			t.Fatal(err)
+		}
+		var episodes, between int64
+		got := r.Record()
+		for _, b := range got.Barriers {
+			episodes, between = episodes+b.Episodes, between+b.Between
+		}
+		if want := int64(rounds * len(got.Blocks)); episodes != want || between != want {
+			t.Errorf("%v: %d of %d episodes order different warps, want all of %d", timing, between, episodes, want)
+		}
+		for _, d := range got.Dependences {
+			if d.Kind == profiler.FlowDependence && d.Space != "shared" {
+				t.Errorf("%v: dependence %+v, though nobody reads what is stored to global memory", timing, d)
+			}
+		}
+	}
+}
