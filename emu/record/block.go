@@ -15,7 +15,7 @@ type place struct{ code, inst int }
 type block struct {
 	recorder *Recorder
 	number   int
-	accesses int // memory instructions seen
+	work     int
 	full     bool
 	done     bool
 
@@ -25,6 +25,7 @@ type block struct {
 	barriers barriers
 
 	lines     map[lineKey]*line
+	cells     int // of all lines
 	recent    *line
 	recentKey lineKey
 	spare     []cell
@@ -34,13 +35,16 @@ type block struct {
 	pairs  map[pair]*int64
 
 	// Of the present instruction.
-	at      place
-	site    int
-	lane    int
-	touched []touched
-	load    *load
-	last    pair
-	sum     *int64 // of it
+	at       place
+	site     int
+	lane     int
+	touched  []touched
+	load     *load
+	last     pair
+	sum      *int64 // of it
+	inStep   bool   // all lanes of the warp are in the same rounds
+	outcomes [numRelations]outcome
+	ordered  [2]uint32 // the last epoch, plus 1, for which the barriers know that there is such a dependence: within a warp and between
 }
 
 // A warp is a warp of the block.
@@ -103,8 +107,7 @@ func (b *block) Step(s *emu.Step) {
 	if copyLanes != 0 {
 		b.copy(s, copySize, copyLanes)
 	}
-	b.accesses++
-	b.done = b.full || b.accesses >= maxAccesses
+	b.done = b.full || b.work >= maxWork
 }
 
 // section prepares for the loops of a section.
@@ -134,7 +137,7 @@ func (b *block) access(s *emu.Step, kind emu.AccessKind, size int, lanes uint32)
 			b.reading().word(addr, size)
 		}
 	}
-	b.last = pair{}
+	b.forget(by.warp)
 	for i := range b.touched {
 		t := &b.touched[i]
 		if kind != emu.Store {
@@ -162,6 +165,12 @@ func (b *block) access(s *emu.Step, kind emu.AccessKind, size int, lanes uint32)
 	if kind != emu.Load {
 		b.stores[b.site] += int64(n)
 	}
+}
+
+// forget begins with another instruction of a warp.
+func (b *block) forget(warp uint8) {
+	b.last, b.outcomes, b.ordered = pair{}, [numRelations]outcome{}, [2]uint32{}
+	b.inStep = b.together(b.at, warp)
 }
 
 // reading returns the load that the present instruction is.
@@ -211,7 +220,7 @@ func (b *block) loaded(t *touched, by access, space emu.Space, atomic bool) {
 		if from.lanes>>lane&1 == 0 {
 			lane = uint8(bits.TrailingZeros32(from.lanes))
 		}
-		if b.carried(origin{c.loads[i], from.warp, lane, from.time}, b.at, by.warp, t.lane).loop >= 0 {
+		if b.carried(readAgain, origin{int(c.loads[i]), from.warp, lane, from.time}, by.warp, t.lane).loop >= 0 {
 			l.rounds[p] += int64(t.bytes)
 		} else {
 			l.earlier[p] += int64(t.bytes)
@@ -221,7 +230,7 @@ func (b *block) loaded(t *touched, by access, space emu.Space, atomic bool) {
 	if c.store == 0 || atomic && c.atomic {
 		return
 	}
-	from := origin{c.store, c.stored.warp, uint8(bits.TrailingZeros32(c.stored.lanes)), c.stored.time}
+	from := origin{int(c.store), c.stored.warp, uint8(bits.TrailingZeros32(c.stored.lanes)), c.stored.time}
 	b.depends(profiler.FlowDependence, from, c.stored.epoch, t, by, space)
 }
 
@@ -229,7 +238,7 @@ func (b *block) loaded(t *touched, by access, space emu.Space, atomic bool) {
 func (b *block) overwrites(t *touched, by access, space emu.Space, atomic bool) {
 	c := t.cell
 	if c.store != 0 && !(atomic && c.atomic) {
-		from := origin{c.store, c.stored.warp, uint8(bits.TrailingZeros32(c.stored.lanes)), c.stored.time}
+		from := origin{int(c.store), c.stored.warp, uint8(bits.TrailingZeros32(c.stored.lanes)), c.stored.time}
 		b.depends(profiler.OutputDependence, from, c.stored.epoch, t, by, space)
 	}
 	for i := range c.reads {
@@ -237,7 +246,7 @@ func (b *block) overwrites(t *touched, by access, space emu.Space, atomic bool) 
 		if c.loads[i] == 0 {
 			continue
 		}
-		from := origin{c.loads[i], r.warp, t.lane, r.time}
+		from := origin{int(c.loads[i]), r.warp, t.lane, r.time}
 		if others := r.lanes &^ (1 << t.lane); r.warp != by.warp || others != 0 {
 			from.lane = uint8(bits.TrailingZeros32(r.lanes))
 			if r.warp == by.warp {
@@ -259,9 +268,12 @@ func (b *block) depends(kind profiler.DependenceKind, from origin, epoch uint32,
 		p = profiler.SameWarp
 	}
 	if p != profiler.SameThread {
-		b.barriers.order(epoch, p == profiler.SameWarp)
+		if k := p - profiler.SameWarp; b.ordered[k] != epoch+1 {
+			b.ordered[k] = epoch + 1
+			b.barriers.order(epoch, p == profiler.SameWarp)
+		}
 	}
-	c := b.carried(from, b.at, by.warp, t.lane)
+	c := b.carried(relation(kind), from, by.warp, t.lane)
 	key := pair{kind, from.site, b.site, p, space, c.loop, c.next}
 	if key != b.last || b.sum == nil {
 		if b.sum = b.pairs[key]; b.sum == nil {
@@ -286,7 +298,7 @@ func (b *block) copy(s *emu.Step, size int, lanes uint32) {
 		by.lanes = 1 << b.lane
 		w.copies.pending = append(w.copies.pending, copied{addr, size, w.copies.closed + 1, b.site, by})
 	}
-	b.last = pair{}
+	b.forget(by.warp)
 	for i := range b.touched {
 		t := &b.touched[i]
 		b.overwrites(t, by, emu.Shared, false)

@@ -12,12 +12,12 @@ import (
 	"gpa/emu"
 )
 
-// maxAccesses is the number of memory instructions of a block that are watched, the first ones, and maxLines that of the lines of
-// memory: they bound the time and the storage.
+// What bounds the time and the storage that a block takes: it is watched from its beginning on as far as the first of these leads.
 const (
-	maxAccesses = 1 << 14
-	maxLines    = 1 << 13
-	maxPairs    = 1 << 12 // kinds of dependences of a block
+	maxWork  = 1 << 18 // accesses of lanes, and lineWork for each line of memory that one finds after another
+	lineWork = 6
+	maxCells = 1 << 16 // words of memory (bytes, where accesses are narrow) that are remembered
+	maxPairs = 1 << 12 // kinds of dependences of a block
 )
 
 // A Recorder is an emu.Recorder. Its zero value is ready; it is for one launch at a time.
@@ -45,12 +45,12 @@ func (r *Recorder) Begin(f *emu.LaunchFacts) {
 }
 
 // chosen returns the blocks to watch: the first, its neighbours in the grid, two in the middle and the last, but no more than one of
-// two.
+// four.
 func chosen(grid [3]int) []int {
 	n := grid[0] * grid[1] * grid[2]
 	list := []int{0, 1, grid[0], n / 2, n/2 + 1, n - 1}
 	list = slices.DeleteFunc(list, func(b int) bool { return b >= n })
-	list = list[:min(len(list), max(1, n/2))]
+	list = list[:min(len(list), max(1, n/4))]
 	slices.Sort(list)
 	return slices.Compact(list)
 }

@@ -124,7 +124,7 @@ func TestLoads(t *testing.T) {
 
 // Every block reads its threads' words and the first word of all, and stores to the second kilobyte.
 func TestLoadsOfOtherBlocks(t *testing.T) {
-	r, at := program{grid: 8, block: 32, bytes: 2048, text: `
+	r, at := program{grid: 24, block: 32, bytes: 2048, text: `
 	LDG.E.SYS R4, [R2] @own
 	MOV R6, c[0x0][buf]
 	MOV R7, c[0x0][buf+4]
@@ -132,19 +132,19 @@ func TestLoadsOfOtherBlocks(t *testing.T) {
 	STG.E.SYS [R2+0x400], R4
 	LDG.E.SYS R8, [R2+0x410] @partly
 	EXIT`}.run(t, emu.TimingFull)
-	if diff := cmp.Diff([]int{0, 1, 4, 5}, r.Blocks); diff != "" {
+	if diff := cmp.Diff([]int{0, 1, 12, 13, 23}, r.Blocks); diff != "" {
 		t.Errorf("blocks (-want +got):\n%s", diff)
 	}
 	for name, want := range map[string][3]int64{
-		"own": {4 * 128, 4 * 128, 0}, "first": {4 * 4, 4 * 4, 0},
-		"partly": {4 * 128, 4 * 128, 4 * 112}, // the last 16 bytes are in a sector that nobody stores to
+		"own": {5 * 128, 5 * 128, 0}, "first": {5 * 4, 5 * 4, 0},
+		"partly": {5 * 128, 5 * 128, 5 * 112}, // the last 16 bytes are in a sector that nobody stores to
 	} {
 		l := r.Load(at[name])
 		if got := [3]int64{l.Distinct, l.Shared, l.Stored}; got != want {
 			t.Errorf("%s: distinct, shared and stored %v, want %v", name, got, want)
 		}
 	}
-	if l := r.Load(at["first"]); l.Bytes != 4*128 || l.Earlier[profiler.SameThread] != 4*4 || l.Earlier[profiler.SameWarp] != 4*31*4 {
+	if l := r.Load(at["first"]); l.Bytes != 5*128 || l.Earlier[profiler.SameThread] != 5*4 || l.Earlier[profiler.SameWarp] != 5*31*4 {
 		t.Errorf("the first word: %+v; lane 0 has read it before, the others have not", l)
 	}
 }

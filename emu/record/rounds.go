@@ -1,5 +1,7 @@
 package record
 
+import "gpa/profiler"
+
 // The rounds of a loop are counted for each lane: lanes of a warp that have parted may be in different ones.
 
 // A moment is a time of a block: the bytes that it has accessed until then.
@@ -11,6 +13,8 @@ const kept = 3
 // rounds are those that the lanes of a warp make of one loop.
 type rounds struct {
 	in      uint32 // lanes that are in the loop
+	all     uint32 // that have ever been
+	apart   bool   // perhaps not all of these are in the same round
 	visits  [32]uint32
 	round   [32]uint32       // of the visit, from 1
 	entered [32]moment       // the present visit, or the last
@@ -19,6 +23,8 @@ type rounds struct {
 
 // begin is called when lanes come to the header of the loop.
 func (r *rounds) begin(active uint32, now moment) {
+	r.all |= active
+	r.apart = (r.in != 0 && r.apart) || active != r.in|active || active != r.all
 	for lane := range r.round {
 		bit := uint32(1) << lane
 		if active&bit == 0 {
@@ -69,8 +75,51 @@ type carrying struct {
 	next bool  // from one round to the next
 }
 
+// together reports whether all lanes of a warp are in the same rounds of the loops around an instruction.
+func (b *block) together(at place, warp uint8) bool {
+	c := &b.recorder.codes[at.code]
+	loops := b.sections[at.code].loops
+	for l := c.insts[at.inst].loop; l >= 0; l = c.loops[l].parent {
+		if loops[l][warp].apart {
+			return false
+		}
+	}
+	return true
+}
+
+// A relation is how an earlier access and the present one are related: by a dependence of a kind, or as two reads of a value.
+type relation uint8
+
+const (
+	readAgain    = relation(profiler.OutputDependence) + 1
+	numRelations = readAgain + 1
+)
+
+// An outcome is what carried has found for a lane; it is the same for the others where all of them are together.
+type outcome struct {
+	site       int
+	warp       uint8
+	time       moment
+	sameThread bool
+	found      carrying
+}
+
 // carried returns the innermost loop around an earlier access and the present one of which they are not of the same round.
-func (b *block) carried(from origin, at place, warp, lane uint8) carrying {
+func (b *block) carried(of relation, from origin, warp, lane uint8) carrying {
+	same := from.warp == warp && from.lane == lane
+	o := &b.outcomes[of]
+	if o.site == from.site && o.time == from.time && o.warp == from.warp && o.sameThread == same {
+		return o.found
+	}
+	found := b.compare(from, b.at, warp, lane)
+	if b.inStep && b.together(b.at, from.warp) {
+		*o = outcome{from.site, from.warp, from.time, same, found}
+	}
+	return found
+}
+
+// compare returns the innermost loop around an earlier access and the present one of which they are not of the same round.
+func (b *block) compare(from origin, at place, warp, lane uint8) carrying {
 	c := &b.recorder.codes[at.code]
 	i := from.site - 1 - c.first
 	if i < 0 || i >= len(c.insts) {

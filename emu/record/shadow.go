@@ -11,14 +11,14 @@ const (
 
 // A cell is what is remembered of a word, or of a byte where narrow accesses touch the line.
 type cell struct {
-	store  int // the instruction that has stored the value, 1 for the first of the module; 0 for none of this block
+	store  int32 // the instruction that has stored the value, 1 for the first of the module; 0 for none of this block
 	stored access
 	atomic bool // it is one
 
 	// Who has read the value: warps and lanes each by itself, and the last reads of the two warps that have read it last.
 	warps, lanes uint32
 	reads        [2]access
-	loads        [2]int // the instructions of these, as in store; 0 for none
+	loads        [2]int32 // the instructions of these, as in store; 0 for none
 }
 
 // An access is who has accessed a cell and when.
@@ -36,10 +36,11 @@ type line struct {
 }
 
 // split makes the cells of a line those of bytes.
-func (l *line) split() {
+func (b *block) split(l *line) {
 	if l.narrow {
 		return
 	}
+	b.cells += lineBytes
 	cells := make([]cell, lineBytes)
 	for i := range cells {
 		cells[i] = l.cells[i/4]
@@ -66,9 +67,10 @@ func (b *block) line(key lineKey) *line {
 	if b.recent != nil && b.recentKey == key {
 		return b.recent
 	}
+	b.work += lineWork
 	l, known := b.lines[key]
 	if !known {
-		if len(b.lines) >= maxLines {
+		if b.cells += lineWords; b.cells > maxCells {
 			b.full = true
 			return nil
 		}
@@ -89,13 +91,14 @@ func (b *block) touch(space emu.Space, thread uint16, addr uint64, size int) {
 		thread &^= thread // whose memory it is does not matter
 	}
 	lane := uint8(b.lane)
+	b.work++
 	for end := addr + uint64(size); addr < end; {
 		l := b.line(lineKey{space, thread, addr >> lineShift})
 		if l == nil {
 			return
 		}
 		if addr&3 != 0 || size&3 != 0 {
-			l.split()
+			b.split(l)
 		}
 		off, step := addr&(lineBytes-1), uint64(4)
 		if l.narrow {
@@ -110,7 +113,7 @@ func (b *block) touch(space emu.Space, thread uint16, addr uint64, size int) {
 
 // wrote makes an access the one that stored the value of a cell.
 func (c *cell) wrote(site int, by access, atomic bool) {
-	*c = cell{store: site, stored: by, atomic: atomic}
+	*c = cell{store: int32(site), stored: by, atomic: atomic}
 }
 
 // read adds an access to the reads of the value.
@@ -125,7 +128,7 @@ func (c *cell) read(site int, by access) {
 	default: // that of the other warp goes second, whether this warp's was there or not
 		c.reads[1], c.loads[1] = c.reads[0], c.loads[0]
 	}
-	c.reads[0], c.loads[0] = by, site
+	c.reads[0], c.loads[0] = by, int32(site)
 }
 
 // lastRead returns the last read of the value, of a warp's where that is known; -1 where there is none.
