@@ -53,10 +53,18 @@ func TestRoundsThatDependOnEachOther(t *testing.T) {
 
 // The barrier behind cp.async.wait_group orders the copies of other threads.
 func TestBarrierOfAPipeline(t *testing.T) {
-	advice := dependent(t, "../../emu/record/testdata/dependent.sm_80.cubin", "--kernel", "three_stages", "--grid", "216", "--block", "128",
-		"--arg", "f32[3538944]:uniform(0,1)", "--arg", "f32[27648]", "--arg", "i32:32")
+	args := []string{"../../emu/record/testdata/dependent.sm_80.cubin", "--kernel", "three_stages", "--grid", "216", "--block", "128",
+		"--arg", "f32[3538944]:uniform(0,1)", "--arg", "f32[27648]", "--arg", "i32:32"}
+	advice := dependent(t, args...)
 	if a, found := advice["redundant-barrier"]; found {
 		t.Errorf("a barrier that orders copies is called redundant: %v", a.Suggestions)
+	}
+	dir := t.TempDir()
+	gpa(t, append([]string{"profile", "--out", dir}, args...)...)
+	without := filepath.Join(dir, "without.gpa")
+	forget(t, filepath.Join(dir, samplesFile), without)
+	if text, _, _ := gpa(t, "advise", without); strings.Contains(text, "redundant-barrier") || !strings.Contains(text, "estimated speedup") {
+		t.Errorf("without a record a barrier that orders copies is called redundant:\n%s", text)
 	}
 }
 

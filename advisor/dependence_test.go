@@ -1,0 +1,205 @@
+package advisor
+
+import (
+	"strings"
+	"testing"
+
+	"gpa/blamer"
+	"gpa/blamer/sasstest"
+	"gpa/cubin/sass"
+	"gpa/profiler"
+)
+
+// at is the place of an instruction of a program.
+func at(p *sasstest.Program, label string) profiler.Place {
+	return profiler.Place{PC: uint64(p.Labels[label]) * sass.InstSize}
+}
+
+// recorded gives a program a record.
+func recorded(fill func(p *sasstest.Program, r *profiler.Record)) func(*sasstest.Program) {
+	return func(p *sasstest.Program) {
+		p.Launch.Record = &profiler.Record{Blocks: []int{0}}
+		fill(p, p.Launch.Record)
+		p.Launch.Record.Sort()
+	}
+}
+
+// What the record tells of a barrier goes before what the code does.
+func TestRedundantBarrierByRecord(t *testing.T) {
+	const source = `
+		STS [R8], R4 ;
+		first: BAR.SYNC 0x0 ;
+		LDS.U R4, [R2] ; // selected=40
+		BAR: BAR.SYNC 0x0 ; // selected=20
+		use: LDS.U R5, [R2] ; // barrier=20/20 selected=20
+		EXIT ;`
+	barrier := func(b profiler.BarrierRecord) func(*sasstest.Program) {
+		return recorded(func(p *sasstest.Program, r *profiler.Record) {
+			b.Place = at(p, "BAR")
+			r.Barriers = []profiler.BarrierRecord{b}
+		})
+	}
+	checkOptimizer(t, redundantBarrier{}, []optimizerCase{
+		{name: "it orders nothing", source: source, change: barrier(profiler.BarrierRecord{Episodes: 8}), speedup: 100. / 60},
+		{name: "near miss: it orders different warps", source: source, change: barrier(profiler.BarrierRecord{Episodes: 8, Between: 1})},
+		{name: "near miss: it orders lanes of a warp", source: source, change: barrier(profiler.BarrierRecord{Episodes: 8, Within: 1})},
+		{name: "near miss: it is for a part of the threads", source: source, change: barrier(profiler.BarrierRecord{Episodes: 8, Partial: true})},
+		{name: "near miss: the blocks watched did not come to it", source: source, change: recorded(func(*sasstest.Program, *profiler.Record) {})},
+		{name: "near miss: it orders with itself what no other barrier does", source: source, change: recorded(func(p *sasstest.Program, r *profiler.Record) {
+			r.Barriers = []profiler.BarrierRecord{{Place: at(p, "BAR"), Episodes: 8}}
+			r.Together = [][]profiler.Place{{at(p, "BAR")}}
+		})},
+	})
+}
+
+// Of two barriers one behind the other, of which either would do, one stays.
+func TestOneOfTwoBarriersStays(t *testing.T) {
+	p := sasstest.New(t, `
+		STS [R8], R4 ; // selected=40
+		first: BAR.SYNC 0x0 ; // selected=5
+		MOV R9, R8 ; // barrier=20/20
+		second: BAR.SYNC 0x0 ;
+		LDS.U R5, [R2] ; // barrier=10/10 selected=25
+		EXIT ;`)
+	in := inputOf(t, p)
+	blames := in.redundantBarriers()
+	if len(blames) != 1 || in.recordPlace(blames[0].Def) != at(p, "first") {
+		t.Fatalf("%d blames, want that of the first barrier, which costs more", len(blames))
+	}
+}
+
+func inputOf(t *testing.T, p *sasstest.Program) *Input {
+	t.Helper()
+	r, err := blamer.Analyze(p.Launch, p.Module, blamer.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return NewInput(r)
+}
+
+// Recurrences through registers, reductions and induction variables.
+func TestRecurrence(t *testing.T) {
+	loop := func(body string) string {
+		return "loop: " + body + `
+			IADD3 R5, R5, 0x1, RZ ; // selected=9
+			ISETP.LT.AND P0, PT, R5, 0x40, PT ;
+			@P0 BRA ` + "`(loop)" + ` ;
+			EXIT ;`
+	}
+	for _, c := range []struct {
+		name, body string
+		recurs     bool
+	}{
+		{"a sum", "FADD R4, R4, R8 ;", false},
+		{"a sum of products", "FFMA R4, R8, R9, R4 ;", false},
+		{"a sum in two parts", "FADD R4, R4, R8 ; FFMA R4, R8, R9, R4 ;", false},
+		{"a sum of what is loaded", "LDG.E.SYS R8, [R2] ; FADD R4, R8, R4 ; IADD3 R2, R2, 0x4, RZ ;", false},
+		{"a conditional sum", "ISETP.GT.AND P1, PT, R8, R9, PT ; @P1 IADD3 R4, R4, R8, RZ ;", false},
+		{"a product", "FMUL R4, R4, R8 ;", false},
+		{"a maximum", "FMNMX R4, R4, R8, !PT ;", false},
+		{"bits", "LOP3.LUT R4, R4, R8, RZ, 0xfc, !PT ;", false},
+		{"parity", "LOP3.LUT R4, R4, R8, RZ, 0x3c, !PT ;", false},
+		{"a double sum", "DADD R6, R6, R8 ;", false},
+		{"a 64-bit address", "LDG.E.SYS R8, [R2] ; IADD3 R2, P1, R2, 0x4, RZ ; IADD3.X R3, R3, RZ, RZ, P1, !PT ;", false},
+		{"a value of the round before alone", "MOV R9, R8 ; LDG.E.SYS R8, [R5] ; FADD R4, R4, R9 ;", false},
+		{"y*.5 + 1", "FFMA R4, R4, R8, R9 ;", true},
+		{"x - y", "FADD R4, R8, -R4 ;", true},
+		{"a sum and a product", "FADD R4, R4, R8 ; FMUL R4, R4, R9 ;", true},
+		{"a minimum of a maximum", "FMNMX R4, R4, R8, !PT ; FMNMX R4, R4, R9, PT ;", true},
+		{"a sum that each round sees", "FADD R4, R4, R8 ; STG.E.SYS [R5], R4 ;", true},
+		{"a list", "LDG.E.SYS R4, [R4] ;", true},
+		{"a sum of loaded steps as an address", "LDG.E.SYS R8, [R4] ; IADD3 R4, R4, R8, RZ ;", true},
+		{"y & x | z", "LOP3.LUT R4, R4, R8, R9, 0xea, !PT ;", true},
+		{"doubling of both addends", "FADD R4, R4, R4 ;", true},
+		{"an end that depends on what is loaded", "LDG.E.SYS R8, [R5] ; ISETP.EQ.AND P1, PT, R8, RZ, PT ; @P1 EXIT ;", true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p := sasstest.New(t, loop(strings.ReplaceAll(c.body, "; ", ";\n")))
+			in := inputOf(t, p)
+			l := in.codes[0].graph.Loops[0]
+			if n, found := in.recurrence(0, l); found != c.recurs {
+				t.Errorf("recurrence %v at %s, want %v", found, in.Inst(n).Text(), c.recurs)
+			}
+		})
+	}
+}
+
+// An inner loop's sum that begins anew in each round of the outer one is no recurrence of that.
+func TestRecurrenceOfNestedLoops(t *testing.T) {
+	in := inputOf(t, sasstest.New(t, `
+		outer: MOV R4, RZ ; // selected=9
+		inner: FFMA R4, R4, R8, R9 ;
+		IADD3 R5, R5, 0x1, RZ ;
+		ISETP.LT.AND P0, PT, R5, 0x40, PT ;
+		@P0 BRA `+"`(inner)"+` ;
+		MOV R5, RZ ;
+		IADD3 R6, R6, 0x1, RZ ;
+		ISETP.LT.AND P0, PT, R6, 0x40, PT ;
+		@P0 BRA `+"`(outer)"+` ;
+		EXIT ;`))
+	for _, l := range in.codes[0].graph.Loops {
+		if n, found := in.recurrence(0, l); found != (l.Parent != nil) {
+			t.Errorf("loop of depth %d: recurrence %v at %s", l.Depth, found, in.Inst(n).Text())
+		}
+	}
+}
+
+// Loads of what the launch stores to are told neither to be constant nor restrict.
+func TestWrittenLoads(t *testing.T) {
+	load := func(stored int64) func(*sasstest.Program) {
+		return recorded(func(p *sasstest.Program, r *profiler.Record) {
+			r.Loads = []profiler.LoadRecord{{Place: at(p, "def"), Bytes: 128, Distinct: 128, Stored: stored}}
+		})
+	}
+	const again = `
+		LDG.E.SYS R4, [R2] ;
+		STG.E.SYS [R10], R12 ;
+		def: [B------:R-:W0:-:S01] LDG.E.SYS R5, [R2] ;
+		use: [B0-----:R-:W-:-:S01] FADD R6, R5, R6 ; // long_scoreboard=50/45
+		FADD R7, R6, R6 ; // selected=50
+		EXIT ;`
+	checkOptimizer(t, restrictPointers{}, []optimizerCase{
+		{name: "nobody stores there", source: again, change: load(0), speedup: 100. / 55},
+		{name: "near miss: somebody does", source: again, change: load(32)},
+	})
+	const broadcast = `
+		loop: nop: MOV R9, R9 ;
+		def: [B------:R-:W0:-:S01] LDG.E.SYS R4, [R2] ; // executed=100 threads=3200 sectors=100/100
+		use: [B0-----:R-:W-:-:S01] FADD R6, R4, R6 ; // long_scoreboard=50/45 executed=100 threads=3200
+		@P0 BRA ` + "`(loop)" + ` ; // executed=100 threads=3200 selected=50
+		EXIT ;`
+	checkOptimizer(t, constantMemory{}, []optimizerCase{
+		{name: "nobody stores there", source: strings.Replace(broadcast, "nop: ", "", 1), change: load(0), speedup: 2},
+		{name: "near miss: somebody does", source: strings.Replace(broadcast, "nop: ", "", 1), change: load(4)},
+	})
+}
+
+// A load of what the round before has stored cannot be under way before that has ended.
+func TestLoadsThatFeedBack(t *testing.T) {
+	p := sasstest.New(t, `
+		loop: MOV R9, R9 ;
+		def: [B------:R-:W0:-:S01] LDG.E.SYS R4, [R2] ;
+		use: [B0-----:R-:W-:-:S01] FADD R6, R4, R8 ; // long_scoreboard=50/45
+		store: STG.E.SYS [R2+0x4], R6 ;
+		IADD3 R2, R2, 0x4, RZ ;
+		@P0 BRA `+"`(loop)"+` ; // selected=50
+		EXIT ;`)
+	flow := profiler.Dependence{From: at(p, "store"), To: at(p, "def"), Space: "global", Carried: true, Loop: at(p, "loop"), Next: true, Bytes: 128}
+	for _, c := range []struct {
+		record *profiler.Record
+		feeds  bool
+		assume assumption
+	}{
+		{nil, false, assumedIndependent},
+		{&profiler.Record{Stores: []profiler.StoreRecord{{Place: at(p, "store"), Bytes: 128}}}, false, ""},
+		{&profiler.Record{Dependences: []profiler.Dependence{flow}}, true, ""},
+	} {
+		p.Launch.Record = c.record
+		in := inputOf(t, p)
+		l, def := in.codes[0].graph.Loops[0], blamer.Node{Inst: p.Labels["def"]}
+		ordered, assumed := in.ordered(0, l)
+		if in.waitsForRound(l, def) != c.feeds || ordered != c.feeds || assumed != c.assume {
+			t.Errorf("%+v: waits %v, ordered %v, assumed %q", c.record, in.waitsForRound(l, def), ordered, assumed)
+		}
+	}
+}
