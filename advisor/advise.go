@@ -43,10 +43,10 @@ func Advise(r *blamer.Result, opt Options) ([]Advice, error) {
 	for i := range advice {
 		advice[i].recall(opt.Tries)
 	}
-	if !opt.Candidates {
-		advice = slices.DeleteFunc(advice, func(a Advice) bool { return !a.Worth() })
-	}
 	rank(advice)
+	if !opt.Candidates {
+		advice = best(slices.DeleteFunc(advice, func(a Advice) bool { return !a.Worth() }))
+	}
 	markOverlaps(advice)
 	if opt.Top > 0 && len(advice) > opt.Top {
 		advice = advice[:opt.Top]

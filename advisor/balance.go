@@ -2,12 +2,13 @@ package advisor
 
 import (
 	"fmt"
+	"slices"
 
 	"gpa/blamer"
 	"gpa/cubin/sass"
 )
 
-// warpBalance matches the stalls at block barriers: warps wait for the slowest of their block.
+// warpBalance matches the stalls at block barriers before which only some of the warps have work: the others wait for them.
 type warpBalance struct{}
 
 func (warpBalance) Name() string { return "warp-balance" }
@@ -21,16 +22,86 @@ func (warpBalance) Match(in *Input) []*Match {
 			blames = append(blames, b)
 		}
 	}
+	serial, by := in.serial(blames)
+	if in.counted() && len(serial) == 0 {
+		return nil // all warps do the same: nobody waits for long but for what each of them waits for
+	}
 	c := newCollector(in)
 	c.addUnexposed(in.kernelScope(), blames)
 	matches := c.finish()
 	for _, m := range matches {
-		m.Change = &Change{Gone: m.allDefs()}
+		who := ""
+		if len(serial) > 0 {
+			m.Change = &Change{Thinned: serial}
+			who = fmt.Sprintf(" for the few that have work before it, 1 in %.0f at %s", by, in.places(nodesOf(serial), 2))
+		}
 		m.Suggestions = []string{
-			fmt.Sprintf("Warps wait for each other at the barrier of %s. Give every warp of the block the same amount of work between barriers; where only one warp has work, let the others do theirs of the next step.",
-				in.places(m.defs(), 3)),
-			"Where the threads that exchange data belong to one warp, __syncwarp() or shuffles are enough; drop a barrier that protects nothing. Not where the data crosses warps in every step.",
+			fmt.Sprintf("Warps wait at the barrier of %s%s. Give every warp of the block the same amount of work between barriers; where only one warp has work, let the others do theirs of the next step.",
+				in.places(m.defs(), 3), who),
+			"Where the threads that exchange data belong to one warp, __syncwarp() or shuffles are enough, as in the last steps of a reduction. Not where the data crosses warps in every step.",
 		}
 	}
 	return matches
+}
+
+// counted reports whether the profile tells how often instructions were executed.
+func (in *Input) counted() bool {
+	return slices.ContainsFunc(in.codes, func(c *codeSamples) bool { return c != nil && c.executions != nil })
+}
+
+// From mostWarps of a block's warps on work counts as done by all. Where the compiler has made predicates of a branch all warps execute
+// what few threads do: below fewThreads of the threads these are of few warps, whatever lanes of each take part.
+const (
+	mostWarps  = .75
+	fewThreads = .3
+)
+
+// serial returns the instructions that only some of the warps execute which meet at the barriers that are blamed, and the mean number of
+// warps for each that does, by their samples. Without source counters there is no telling.
+func (in *Input) serial(blames []*blamer.Blame) (list []Thinned, by float64) {
+	weight, spread := 0.0, 0.0
+	for code, c := range in.codes {
+		if c == nil || c.executions == nil {
+			continue
+		}
+		for i := range c.executions {
+			n := blamer.Node{Code: code, Inst: i}
+			met := in.meeting(n, blames)
+			warps := c.executions[i]
+			if full := c.counters[i].threads / warpSize; full < fewThreads*warps {
+				warps = full
+			}
+			if warps <= 0 || met <= 0 || warps >= mostWarps*met || in.Inst(n).Op == sass.BAR {
+				continue
+			}
+			factor := min(warpSize, met/warps)
+			list = append(list, Thinned{n, factor})
+			weight += c.total[i]
+			spread += c.total[i] * factor
+		}
+	}
+	if weight == 0 {
+		return nil, 0
+	}
+	return list, spread / weight
+}
+
+// meeting returns how often warps come to the barriers in the innermost loop around an instruction that has one, or in its function,
+// for each time that they could come to the instruction.
+func (in *Input) meeting(n blamer.Node, blames []*blamer.Blame) float64 {
+	most := 0.0
+	for _, b := range blames {
+		if b.Def.Code == n.Code && in.Loop(b.Def) == in.Loop(n) {
+			most = max(most, in.counts(b.Def).executions)
+		}
+	}
+	return most
+}
+
+// nodesOf returns where thinned instructions are.
+func nodesOf(list []Thinned) (nodes []blamer.Node) {
+	for _, t := range list {
+		nodes = append(nodes, t.At)
+	}
+	return nodes
 }

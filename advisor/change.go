@@ -17,6 +17,7 @@ type Change struct {
 	Attached     []blamer.Node // accesses that the one before them does as well
 	Overlapped   []Overlapped  // loads of several rounds of a loop that are under way together
 	Packed       []blamer.Node // instructions that full warps would execute
+	Thinned      []Thinned     // instructions that other warps execute as well
 	PerfectFetch bool          // no instruction is waited for
 	Resident     int           // blocks that an SM holds, whatever they take; 0 for what fits
 	Model        string        // how threads of a warp come together again, as in "tf-stack"; "" for no change
@@ -38,6 +39,12 @@ type Overlapped struct {
 	Rounds float64
 }
 
+// Thinned is an instruction of which a warp executes one in so many, as others do the rest.
+type Thinned struct {
+	At blamer.Node
+	By float64
+}
+
 // with adds another change to one.
 func (c *Change) with(d *Change) *Change {
 	if c == nil || d == nil {
@@ -47,7 +54,7 @@ func (c *Change) with(d *Change) *Change {
 		Gone: slices.Concat(c.Gone, d.Gone), Cheap: slices.Concat(c.Cheap, d.Cheap),
 		Coalesced: slices.Concat(c.Coalesced, d.Coalesced), ConflictFree: slices.Concat(c.ConflictFree, d.ConflictFree),
 		Constant: slices.Concat(c.Constant, d.Constant), Attached: slices.Concat(c.Attached, d.Attached),
-		Overlapped: slices.Concat(c.Overlapped, d.Overlapped), Packed: slices.Concat(c.Packed, d.Packed), PerfectFetch: c.PerfectFetch || d.PerfectFetch,
+		Overlapped: slices.Concat(c.Overlapped, d.Overlapped), Packed: slices.Concat(c.Packed, d.Packed), Thinned: slices.Concat(c.Thinned, d.Thinned), PerfectFetch: c.PerfectFetch || d.PerfectFetch,
 		Resident: max(c.Resident, d.Resident), Model: cmp.Or(c.Model, d.Model),
 		Streams: c.Streams.with(d.Streams), Registers: max(c.Registers, d.Registers), Shared: max(c.Shared, d.Shared),
 		Grid: c.Grid, Block: c.Block, Reordered: c.Reordered || d.Reordered,

@@ -263,6 +263,17 @@ func TestWarpBalance(t *testing.T) {
 			BAR.SYNC 0x0 ; // selected=20
 			use: [B0-----:R-:W-:-:S01] FADD R4, R0, R4 ; // barrier=80 selected=20
 			EXIT ;`},
+		{name: "one warp of four works before the barrier", source: `
+			@P0 BRA ` + "`(all)" + ` ; // executed=40 threads=1280
+			serial: FADD R4, R0, R4 ; // selected=30 executed=10 threads=320
+			all: BAR.SYNC 0x0 ; // selected=50 executed=40 threads=1280
+			use: FADD R4, R0, R4 ; // barrier=20 executed=40 threads=1280
+			EXIT ;`, speedup: 1.25, says: []string{"1 in 4", "barrier"}},
+		{name: "near miss: all warps do the same", source: `
+			FADD R4, R0, R4 ; // selected=30 executed=40 threads=1280
+			BAR.SYNC 0x0 ; // selected=50 executed=40 threads=1280
+			use: FADD R4, R0, R4 ; // barrier=20 executed=40 threads=1280
+			EXIT ;`},
 		{name: "near miss: nobody waits", source: `
 			BAR.SYNC 0x0 ; // selected=80
 			use: FADD R4, R0, R4 ; // not_selected=20
@@ -415,6 +426,8 @@ func TestThreadIncrease(t *testing.T) {
 		{name: "near miss: limited by registers", source: tenPercentIssued, change: with(100000, 32, 128)},
 		{name: "near miss: limited by threads", source: tenPercentIssued, change: with(100000, 256, 32)},
 		{name: "near miss: a small grid", source: tenPercentIssued, change: with(160, 32, 32)},
+		{name: "near miss: 16 threads in all", source: tenPercentIssued, change: with(1, 16, 32)},
+		{name: "near miss: larger blocks would leave SMs idle", source: tenPercentIssued, change: with(90, 48, 32)},
 	})
 }
 

@@ -126,7 +126,7 @@ func reduces(inst *sass.Inst) (family, []int) {
 			return reducesSum, list[1:]
 		}
 	case sass.IMAD, sass.UIMAD:
-		if multipliesByZero(inst) { // IMAD.MOV
+		if multipliesByZero(inst) && !takesCarry(inst) { // IMAD.MOV
 			return passesOn, addend()
 		}
 		return reducesSum, addend()
@@ -152,6 +152,11 @@ func multipliesByZero(inst *sass.Inst) bool {
 		factors++
 		return factors <= 2 && (o.Kind == sass.KindReg && o.Reg == sass.RZ || o.Kind == sass.KindUReg && o.Reg == sass.URZ)
 	})
+}
+
+// takesCarry reports whether an addition also adds the carry of another one: IMAD.X RZ, RZ is the high word of a 64-bit sum.
+func takesCarry(inst *sass.Inst) bool {
+	return slices.ContainsFunc(inst.Operands, func(o sass.Operand) bool { return o.Source && isCondition(&o) && o.Reg != sass.PT })
 }
 
 func isCondition(o *sass.Operand) bool { return o.Kind == sass.KindPred || o.Kind == sass.KindUPred }

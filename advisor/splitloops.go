@@ -82,6 +82,12 @@ func (in *Input) splitMatch(code int, s loopSplit, warps int) []*Match {
 	}
 	m := in.launchMatch(cycles / s.after)
 	m.Spares = IssueSlots | SharedMemory
+	m.Change = &Change{Streams: &Streams{}}
+	if loops := []Loop{in.streamLoop(code, s.loop)}; in.hasBarrier(code, s.loop) {
+		m.Change.Streams.Divided = &Divided{Loops: loops, Parts: int(s.parts), Contiguous: true}
+	} else {
+		m.Change.Streams.Transposed = &Transposed{Loops: loops, Width: int(s.threads), Combined: true}
+	}
 	_, assumed := in.ordered(code, s.loop)
 	m.assume(assumed)
 	at := in.scopePlace(in.loopScope(code, s.loop))

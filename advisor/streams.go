@@ -71,6 +71,7 @@ const (
 type Merged struct {
 	Factor int
 	Axis   MergeAxis
+	Folded bool // behind the last load from global memory everything is done once: sums of what was loaded
 }
 
 // with adds another edit.

@@ -2,6 +2,7 @@ package advisor
 
 import (
 	"fmt"
+	"math"
 
 	"gpa/emu/arch"
 	"gpa/emu/stall"
@@ -34,14 +35,18 @@ func (threadIncrease) Match(in *Input) []*Match {
 		Factor:      lanesUsed(newThreads) / lanesUsed(threads),
 	}
 	m := in.launchMatch(in.ofLaunch(p.Occupy()))
-	m.Change = in.reshaped(threads, newThreads)
+	m.Change, m.Variant = in.reshaped(threads, newThreads), "same code"
 	m.Spares = IssueSlots
 	m.Suggestions = []string{
 		fmt.Sprintf("Use blocks of %d instead of %d threads and a grid of %s: a scheduler then holds %.3g instead of %.3g warps%s.",
 			newThreads, threads, count(ceilDiv(blocks*threads, newThreads), "block"), p.NewWarps, p.Warps, unusedLanes(threads)),
 		in.residency(newThreads),
 	}
-	return []*Match{m}
+	// Kernels that rely on the size of their blocks have to be changed with it. Blocks of the same size, but so many more of them on an SM,
+	// take as long as what they become.
+	adapted := *m
+	adapted.Change, adapted.Variant = &Change{Resident: ceilDiv(in.occupancy(math.MaxInt32, newThreads).BlocksPerSM*newThreads, threads)}, "adapted code"
+	return []*Match{m, &adapted}
 }
 
 // bestThreads returns the smallest block size, doubling from a warp on, at which a scheduler holds the most warps and no
@@ -49,8 +54,8 @@ func (threadIncrease) Match(in *Input) []*Match {
 func (in *Input) bestThreads(blocks, threads int) int {
 	best, most := threads, warpsPerScheduler(in, blocks, threads)*lanesUsed(threads)
 	for n := warpSize; n <= in.Model.Limits.ThreadsPerBlock.Int(); n *= 2 {
-		if n <= threads {
-			continue
+		if n <= threads || n > blocks*threads || ceilDiv(blocks*threads, n) < min(blocks, in.Launch.Facts.SMs) {
+			continue // the threads stay as many: larger blocks must not leave SMs idle that have work now
 		}
 		if w := warpsPerScheduler(in, ceilDiv(blocks*threads, n), n); w > most {
 			best, most = n, w

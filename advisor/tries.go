@@ -2,6 +2,7 @@ package advisor
 
 import (
 	"fmt"
+	"slices"
 
 	"gpa/profiler"
 )
@@ -32,7 +33,20 @@ func (a *Advice) Place() string {
 	case s.Func != nil:
 		at += fmt.Sprintf(" block %d", s.Func.Blocks[0])
 	}
+	if a.Match.Variant != "" {
+		at += ", " + a.Match.Variant
+	}
 	return fmt.Sprintf("%s of section %d", at, s.Code)
+}
+
+// best keeps of the variants of one change the first.
+func best(ranked []Advice) []Advice {
+	met := make(map[string]bool)
+	return slices.DeleteFunc(ranked, func(a Advice) bool {
+		again := a.Match.Variant != "" && met[a.Optimizer]
+		met[a.Optimizer] = true
+		return again
+	})
 }
 
 // recall enters what became of the what-if run for a piece of advice.

@@ -182,7 +182,7 @@ func (s *sm) earliest() *subcore {
 // issue executes an instruction and works out what follows from it in time.
 func (s *sm) issue(c *subcore, v *resident, t int64) error {
 	o := v.next
-	if o.t.supposed&Packed != 0 && v.shares(bits.OnesCount32(v.warp.active)) {
+	if o.t.supposed&Packed != 0 && v.shares(o) {
 		o = s.run.launch.program.packed[o.index]
 	}
 	tm := &o.t

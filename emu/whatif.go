@@ -2,6 +2,8 @@ package emu
 
 import (
 	"fmt"
+	"math"
+	"math/bits"
 
 	"gpa/cubin/sass"
 	"gpa/emu/arch"
@@ -39,6 +41,8 @@ type WhatIf struct {
 	Suppositions map[InstAt]Supposition
 	// Rounds is how many rounds of its loop a load of global memory shares its latency with, as if the loop were unrolled.
 	Rounds map[InstAt]float64
+	// Thinned instructions take the time of one execution in so many of a warp, up to 32, as if other warps did the others.
+	Thinned map[InstAt]float64
 	// PerfectFetch: instructions are always in the instruction cache.
 	PerfectFetch bool
 	// Resident is how many blocks an SM holds whatever registers and shared memory they take; 0 for what fits.
@@ -73,7 +77,7 @@ type InstAt struct {
 
 // none reports whether nothing is supposed.
 func (w *WhatIf) none() bool {
-	return w == nil || len(w.Suppositions) == 0 && len(w.Rounds) == 0 && !w.PerfectFetch && w.Resident == 0 && w.Streams == nil && w.Registers == 0 && w.Shared == 0
+	return w == nil || len(w.Suppositions) == 0 && len(w.Rounds) == 0 && len(w.Thinned) == 0 && !w.PerfectFetch && w.Resident == 0 && w.Streams == nil && w.Registers == 0 && w.Shared == 0
 }
 
 // overlaps reports whether loads return earlier than memory answers.
@@ -91,6 +95,17 @@ func (p *program) suppose(w *WhatIf) error {
 			err = o.suppose(s, p.model)
 		}
 		if err == nil && s&Packed != 0 {
+			err = p.pack(o)
+		}
+		if err != nil {
+			return fmt.Errorf("what if: %w", err)
+		}
+	}
+	for at, n := range w.Thinned {
+		o, err := p.opAt(at)
+		if err == nil {
+			o.t.supposed |= Packed
+			o.t.counted = int8(max(1, min(warpLanes, math.Round(warpLanes/n))))
 			err = p.pack(o)
 		}
 		if err != nil {
@@ -150,13 +165,20 @@ func (p *program) pack(o *op) error {
 	return absent.remove()
 }
 
-// shares adds the lanes of an execution to those that have not been paid for, and reports whether it takes no time.
-func (v *resident) shares(lanes int) bool {
-	const whole = 32
-	if v.unpaid += lanes; v.unpaid < whole {
+// warpLanes is the number of lanes of a warp.
+const warpLanes = 32
+
+// shares adds the lanes of an execution, or what a thinned instruction counts for, to those that have not been paid for, and reports
+// whether it takes no time.
+func (v *resident) shares(o *op) bool {
+	lanes := int(o.t.counted)
+	if lanes == 0 {
+		lanes = bits.OnesCount32(v.warp.active)
+	}
+	if v.unpaid += lanes; v.unpaid < warpLanes {
 		return true
 	}
-	v.unpaid -= whole
+	v.unpaid -= warpLanes
 	return false
 }
 

@@ -35,6 +35,9 @@ const (
 type Merge struct {
 	Factor int
 	Axis   Axis
+	// Folded: behind the last load from global memory everything is done once, as where a thread adds up what it loads of several
+	// items before the block puts the sums of its threads together.
+	Folded bool
 }
 
 // mostApart is the part of the instructions in which the streams of merged threads may differ.
@@ -109,12 +112,14 @@ type merger struct {
 	uses    []sass.Resource
 	value   Value // of the first of the threads
 	apart   int   // instructions that not all threads execute
+	folding bool  // the instruction is behind the last load, and done for all
 	addr    [warpLanes]uint64
 }
 
 // An item is the stream of one of the warps that are merged.
 type item struct {
 	block  *Block
+	warp   int // of block
 	events []Event
 	values []Value
 }
@@ -154,7 +159,7 @@ func (g *merger) block() (*Block, error) {
 			default:
 				w = g.warp*g.Factor + k
 			}
-			g.items = append(g.items, item{b, b.Warps[w].Events, b.Warps[w].Values})
+			g.items = append(g.items, item{b, w, b.Warps[w].Events, b.Warps[w].Values})
 		}
 		if err := g.merge(); err != nil {
 			return nil, err
@@ -166,8 +171,8 @@ func (g *merger) block() (*Block, error) {
 // merge merges the streams of the items.
 func (g *merger) merge() error {
 	clear(g.classes[:])
-	g.apart = 0
-	total := 0
+	g.apart, g.folding = 0, false
+	total, last := 0, g.items[0].lastLoad()
 	at := make([]int, 0, g.Factor) // items with the next instruction
 	for {
 		first := g.next()
@@ -188,6 +193,7 @@ func (g *merger) merge() error {
 			return errors.New("merge: it is not known what the instructions compute, as another edit has moved them")
 		}
 		g.value = g.items[at[0]].values[0]
+		g.folding = g.Folded && at[0] == 0 && len(g.items[0].events) < len(g.items[0].block.Warps[g.items[0].warp].Events)-last
 		g.instruction(first, at)
 		for _, k := range at {
 			g.items[k].events = g.items[k].events[1:]
@@ -198,6 +204,18 @@ func (g *merger) merge() error {
 		return fmt.Errorf("merge: %d of %d instructions are not those of all %d threads", g.apart, total, g.Factor)
 	}
 	return nil
+}
+
+// lastLoad is the place of the last load from global memory in the stream, -1 where there is none.
+func (it *item) lastLoad() int {
+	for i := len(it.events) - 1; i >= 0; i-- {
+		if e := &it.events[i]; e.Kind == RefAccess {
+			if a := &it.block.Access[e.Ref]; a.Kind == load && a.Space == global {
+				return i
+			}
+		}
+	}
+	return -1
 }
 
 // next is the instruction that is merged next: that of all streams or, where they have gone different ways, the first in the code.
@@ -215,7 +233,7 @@ func (g *merger) next() int32 {
 func (g *merger) instruction(op int32, at []int) {
 	in := g.program.Inst(op)
 	e := &g.items[at[0]].events[0]
-	if e.As >= Load { // added by another edit
+	if e.As >= Load || g.folding { // added by another edit, or done for all
 		g.once(at)
 		return
 	}

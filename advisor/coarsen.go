@@ -1,0 +1,98 @@
+package advisor
+
+import (
+	"fmt"
+
+	"gpa/blamer"
+	"gpa/cubin/sass"
+)
+
+// threadCoarsening matches grids of many short blocks: what every thread does beside its accesses to memory (its index, the arguments,
+// the steps in which a block puts results together) is done less often where a thread takes several items.
+type threadCoarsening struct{}
+
+func (threadCoarsening) Name() string { return "thread-coarsening" }
+func (threadCoarsening) Class() Class { return Parallel }
+
+// coarsened is the number of items that a thread is told to take.
+const coarsened = 4
+
+func (threadCoarsening) Match(in *Input) []*Match {
+	f := &in.Launch.Facts
+	blocks, threads := volume(in.Launch.Grid), volume(in.Launch.Block)
+	if f.SMs <= 0 || threads <= 0 || in.Total == 0 || blocks < coarsened*f.SMs*max(1, f.BlocksPerSM)/2 || in.longLoops() {
+		return nil
+	}
+	memory := 0.0 // waits that there will be as many of
+	for i := range in.Blame.Blames {
+		if b := &in.Blame.Blames[i]; b.Detail == blamer.GlobalMemory {
+			memory += b.Count
+		}
+	}
+	gone := (in.Total - memory) * (1 - 1./coarsened)
+	folds := in.putsTogether()
+	var matches []*Match
+	for _, axis := range []MergeAxis{MergeX, MergeLanes} {
+		if axis == MergeX && in.Launch.Grid[0]%coarsened != 0 || axis == MergeLanes && (folds || threads%(coarsened*warpSize) != 0) {
+			continue
+		}
+		m := in.launchMatch(in.ofLaunch(EliminateStalls(in.Total, gone)))
+		m.Spares = IssueSlots | SharedMemory | L2
+		m.Change = &Change{Streams: &Streams{Merged: []Merged{{Factor: coarsened, Axis: axis, Folded: folds}}}, Registers: min(mostRegisters, f.Registers+registersAResult*(coarsened-1))}
+		m.Variant, m.Suggestions = in.coarserWords(axis, folds, blocks, threads)
+		matches = append(matches, m)
+	}
+	return matches
+}
+
+// longLoops reports whether threads spend most of their time in loops of many rounds, so that what they do once hardly counts.
+func (in *Input) longLoops() bool {
+	const many = 16
+	for code, c := range in.codes {
+		if c == nil {
+			continue
+		}
+		for _, l := range c.graph.Loops {
+			if rounds, known := in.TripCount(code, l); l.Parent == nil && known && rounds >= many && in.samplesInLoop(code, l) >= in.Total/2 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// putsTogether reports whether blocks write much less than they read, as where they sum up.
+func (in *Input) putsTogether() bool {
+	const much = 16
+	read, written := 0.0, 0.0
+	for _, n := range in.executedNodes(func(op sass.Op) bool { return op == sass.LDG || op == sass.STG || isAtomic(op) && op != sass.ATOMS }) {
+		switch threads := in.counts(n).threads; in.Inst(n).Op {
+		case sass.LDG:
+			read += threads
+		default:
+			written += threads
+		}
+	}
+	return read > 0 && read >= much*written
+}
+
+// coarserWords tells how a thread takes more items.
+func (in *Input) coarserWords(axis MergeAxis, folds bool, blocks, threads int) (variant string, text []string) {
+	last := "Not where the grid then has too few blocks for the SMs, or the registers for more items leave room for fewer warps."
+	switch {
+	case folds:
+		return "sums", []string{
+			fmt.Sprintf("Blocks of %d threads read few items a thread and then put them together, %d times over. Let each thread add up several items while it loads them (a grid-stride loop over a grid of a few blocks an SM): the steps behind are then done by a %dth of the blocks or fewer.", threads, blocks, coarsened),
+			last,
+		}
+	case axis == MergeLanes:
+		return "neighbours", []string{
+			fmt.Sprintf("Each of %d blocks does little beside its index and its accesses. Let a thread take %d neighbouring items, loaded and stored at once as a vector (float4, int4, uint4 of halves).", blocks, coarsened),
+			"Their number and the addresses have to be multiples of the vector's size. " + last,
+		}
+	}
+	return "items", []string{
+		fmt.Sprintf("Each of %d blocks does little beside its index and its accesses. Let a thread take %d items, a grid apart (a grid-stride loop over fewer blocks), so that their loads are under way together.", blocks, coarsened),
+		last,
+	}
+}

@@ -1,0 +1,107 @@
+package advisor
+
+import (
+	"fmt"
+	"math"
+
+	"gpa/blamer"
+)
+
+// workDistribution matches threads that go through many independent rounds each while the GPU could hold more warps, or while
+// neighbouring threads read far apart because each goes along a row of its own: a warp or a block can share what one thread does.
+type workDistribution struct{}
+
+func (workDistribution) Name() string { return "work-distribution" }
+func (workDistribution) Class() Class { return Parallel }
+
+// The least that dividing rounds has to promise to be looked at: twice the warps, or a quarter of the sectors.
+const (
+	leastRoom    = 2
+	leastSectors = 4
+)
+
+func (workDistribution) Match(in *Input) []*Match {
+	nest := in.independent()
+	if len(nest.loops) == 0 || nest.samples < in.Total/2 || in.Launch.Facts.SMs <= 0 {
+		return nil
+	}
+	room, sectors := in.room(), in.sectorsTooMany(&nest)
+	if room < leastRoom && sectors < leastSectors {
+		return nil
+	}
+	if nest.barrier {
+		return in.dividedMatch(&nest, room)
+	}
+	var matches []*Match
+	for _, width := range []int{warpSize, 8 * warpSize} {
+		w := min(width, powerOfTwo(nest.rounds))
+		if w < 2 || width > warpSize && (w < width || room < leastRoom*warpSize) {
+			break
+		}
+		matches = append(matches, in.transposedMatch(&nest, w, max(min(room, float64(w)), min(sectors, float64(w)))))
+	}
+	return matches
+}
+
+// sectorsTooMany is how many times the sectors that their bytes would fill the loads of a nest ask for.
+func (in *Input) sectorsTooMany(n *loopNest) float64 {
+	used, ideal := 0.0, 0.0
+	for _, l := range n.loops {
+		in.eachInst(n.code, l, func(i int) {
+			k := in.counts(blamer.Node{Code: n.code, Inst: i})
+			used += k.sectors
+			ideal += k.sectorsIdeal
+		})
+	}
+	if ideal <= 0 {
+		return 1
+	}
+	return used / ideal
+}
+
+// transposedMatch is the advice to divide the rounds of a nest among neighbouring threads, whose share of the time is gain times as fast
+// then.
+func (in *Input) transposedMatch(n *loopNest, width int, gain float64) *Match {
+	m := in.distributed(n, gain)
+	who, how := fmt.Sprintf("%d neighbouring threads", width), "__shfl_xor_sync"
+	switch {
+	case width == warpSize:
+		who = "a warp"
+	case width > warpSize:
+		who, how = fmt.Sprintf("a block of %d threads", width), "__shfl_xor_sync and shared memory"
+	}
+	m.Variant = fmt.Sprintf("%d lanes", width)
+	m.Change = &Change{Streams: &Streams{Transposed: &Transposed{Loops: in.streamLoops(n), Width: width, Combined: true}}}
+	m.Suggestions = []string{
+		fmt.Sprintf("Each thread goes through the %.0f rounds of the loop at %s by itself. Let %s do what one thread does: thread j takes rounds j, j+%d and so on, and %s puts the results together.",
+			n.rounds, in.hottest(n), who, width, how),
+		fmt.Sprintf("Neighbouring threads then read neighbouring addresses, and there are %d times as many threads to hide latency. Not where each thread has only a few rounds.", width),
+	}
+	return m
+}
+
+// dividedMatch is the advice to divide the rounds of a nest among blocks.
+func (in *Input) dividedMatch(n *loopNest, room float64) []*Match {
+	parts := powerOfTwo(min(room, n.rounds, warpSize))
+	if parts < 2 {
+		return nil
+	}
+	m := in.distributed(n, float64(parts))
+	m.Variant = fmt.Sprintf("%d parts", parts)
+	m.Change = &Change{Streams: &Streams{Divided: &Divided{Loops: in.streamLoops(n), Parts: parts, Contiguous: true, Atomic: true}}}
+	m.Suggestions = []string{
+		fmt.Sprintf("The grid has %s for %d SMs, and each block goes through the %.0f rounds of the loop at %s. Divide the rounds among %d times as many blocks (split-K), and add the parts up by atomics or in a second kernel.",
+			count(volume(in.Launch.Grid), "block"), in.Launch.Facts.SMs, n.rounds, in.hottest(n), parts),
+		"Not where the parts would have to be kept in memory for longer than the rounds take.",
+	}
+	return []*Match{m}
+}
+
+// distributed is a match of a nest whose share of the time becomes gain times as fast.
+func (in *Input) distributed(n *loopNest, gain float64) *Match {
+	share := min(1, n.samples/math.Max(1, in.Total))
+	m := in.launchMatch(in.ofLaunch(1 / (1 - share + share/gain)))
+	m.Spares = IssueSlots | SharedMemory | Sectors
+	m.assume(n.assumed)
+	return m
+}

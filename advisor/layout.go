@@ -1,0 +1,100 @@
+package advisor
+
+import (
+	"gpa/blamer"
+	"gpa/cubin/cfg"
+)
+
+// What the optimizers have in common that lay the work of a launch out over threads otherwise.
+
+// streamLoop is a loop for an edit of streams.
+func (in *Input) streamLoop(code int, l *cfg.Loop) Loop {
+	out := Loop{Header: blamer.Node{Code: code, Inst: in.codes[code].graph.Blocks[l.Header].First}}
+	in.eachInst(code, l, func(i int) { out.Body = append(out.Body, blamer.Node{Code: code, Inst: i}) })
+	return out
+}
+
+// A loopNest is loops of one section, none within another, whose rounds do not depend on each other.
+type loopNest struct {
+	code    int
+	loops   []*cfg.Loop
+	samples float64 // that come again with every round
+	rounds  float64 // of the loop with the most of them, each time it is entered
+	barrier bool    // one has a barrier of the block
+	assumed assumption
+}
+
+// independent finds the outermost loops of the section with the most samples whose rounds could be executed in any order.
+func (in *Input) independent() loopNest {
+	_, code := in.hottestLoop()
+	nest := loopNest{code: code}
+	if in.codes[code] == nil {
+		return nest
+	}
+	most := 0.0
+	var add func(parent *cfg.Loop)
+	add = func(parent *cfg.Loop) {
+		for _, l := range in.codes[code].graph.Loops {
+			if l.Parent != parent {
+				continue
+			}
+			ordered, assumed := in.ordered(code, l)
+			rounds, known := in.TripCount(code, l)
+			if ordered || !known || rounds < 2 {
+				add(l)
+				continue
+			}
+			samples := in.samplesInLoop(code, l)
+			nest.loops = append(nest.loops, l)
+			nest.samples += samples
+			nest.barrier = nest.barrier || in.hasBarrier(code, l)
+			if assumed != "" {
+				nest.assumed = assumed
+			}
+			if samples > most {
+				most, nest.rounds = samples, rounds
+			}
+		}
+	}
+	add(nil)
+	return nest
+}
+
+// streamLoops are the loops of a nest for an edit of streams.
+func (in *Input) streamLoops(n *loopNest) (list []Loop) {
+	for _, l := range n.loops {
+		list = append(list, in.streamLoop(n.code, l))
+	}
+	return list
+}
+
+// hottest is the place of the loop of a nest with the most samples.
+func (in *Input) hottest(n *loopNest) string {
+	best, most := n.loops[0], 0.0
+	for _, l := range n.loops {
+		if s := in.samplesInLoop(n.code, l); s > most {
+			best, most = l, s
+		}
+	}
+	return in.scopePlace(in.loopScope(n.code, best))
+}
+
+// room is how many times as many warps the GPU would hold if the grid had enough of them.
+func (in *Input) room() float64 {
+	f := &in.Launch.Facts
+	blocks, threads := volume(in.Launch.Grid), volume(in.Launch.Block)
+	fits := in.occupancy(1<<30, threads).BlocksPerSM * f.SMs
+	if blocks <= 0 || fits <= blocks {
+		return 1
+	}
+	return float64(fits) / float64(blocks)
+}
+
+// powerOfTwo is the largest one that is not above x, at least 1.
+func powerOfTwo(x float64) int {
+	n := 1
+	for float64(2*n) <= x {
+		n *= 2
+	}
+	return n
+}

@@ -1,0 +1,117 @@
+package advisor
+
+import (
+	"strings"
+	"testing"
+
+	"gpa/blamer/sasstest"
+	"gpa/profiler"
+)
+
+// Tests of the optimizers that lay the work out over threads otherwise.
+
+// sumLoop is a loop of 64 rounds that sums up what it loads: 80 of 100 samples.
+const sumLoop = `
+	top: MOV R6, RZ ; // selected=10 executed=4
+	loop: [B------:R-:W0:-:S01] LDG.E.SYS R4, [R2] ; // selected=8 executed=256 threads=8192 sectors=SECTORS
+	IADD3 R2, P0, R2, 0x4, RZ ; // selected=2 executed=256
+	IADD3.X R3, RZ, R3, RZ, P0, !PT ; // selected=2 executed=256
+	use: [B0-----:R-:W-:-:S01] FADD R6, R4, R6 ; // long_scoreboard=60/60 selected=4 executed=256
+	ISETP.NE.AND P1, PT, R2, R8, PT ; // selected=2 executed=256
+	@P1 BRA ` + "`(loop)" + ` ; // selected=2 executed=256
+	tail: FADD R20, R20, R21 ; // selected=10 executed=4
+	EXIT ;`
+
+// recurrentLoop is the same loop, but each round needs the value of the one before.
+const recurrentLoop = `
+	top: MOV R6, RZ ; // selected=10 executed=4
+	loop: [B------:R-:W0:-:S01] LDG.E.SYS R4, [R2] ; // selected=8 executed=256 threads=8192 sectors=8192/1024
+	IADD3 R2, R2, 0x4, RZ ; // selected=4 executed=256
+	use: [B0-----:R-:W-:-:S01] FFMA R6, R6, R9, R4 ; // long_scoreboard=60/60 selected=4 executed=256
+	ISETP.NE.AND P1, PT, R2, R8, PT ; // selected=2 executed=256
+	@P1 BRA ` + "`(loop)" + ` ; // selected=2 executed=256
+	tail: FADD R20, R20, R21 ; // selected=10 executed=4
+	EXIT ;`
+
+func TestWorkDistribution(t *testing.T) {
+	source := func(sectors string) string { return replaceSectors(sumLoop, sectors) }
+	checkOptimizer(t, workDistribution{}, []optimizerCase{
+		{name: "rows that threads walk along", source: source("8192/1024"), change: shape(1<<20, 256), speedup: 1 / (.2 + .8/8),
+			says: []string{"64 rounds", "a warp", "__shfl_xor_sync"}},
+		{name: "room for eight times the warps", source: source("1024/1024"), change: shape(80, 256), speedup: 1 / (.2 + .8/8), says: []string{"a warp"}},
+		{name: "near miss: a full GPU that reads whole sectors", source: source("1024/1024"), change: shape(1<<20, 256)},
+		{name: "near miss: each round needs the one before", source: recurrentLoop, change: shape(80, 256)},
+	})
+}
+
+func TestRegisterTiling(t *testing.T) {
+	common := func(bytes int64) func(*sasstest.Program) {
+		return recorded(func(p *sasstest.Program, r *profiler.Record) {
+			l := profiler.LoadRecord{Place: at(p, "loop"), Bytes: 1000}
+			l.InEarlierRound[profiler.SameBlock] = bytes
+			r.Loads = []profiler.LoadRecord{l}
+		})
+	}
+	checkOptimizer(t, registerTiling{}, []optimizerCase{
+		{name: "what other threads have loaded", source: replaceSectors(sumLoop, "1024/1024"), change: common(900), speedup: 100. / (100 - 60./2*.75),
+			says: []string{"4 results", "registers"}},
+		{name: "near miss: each thread its own data", source: replaceSectors(sumLoop, "1024/1024"), change: common(100)},
+		{name: "near miss: nothing is known of the loads", source: replaceSectors(sumLoop, "1024/1024")},
+	})
+}
+
+func TestThreadCoarsening(t *testing.T) {
+	const short = `
+		[B------:R-:W0:-:S01] LDG.E.SYS R4, [R2] ; // selected=10 executed=100 threads=3200
+		use: [B0-----:R-:W-:-:S01] FADD R6, R4, R8 ; // long_scoreboard=40/40 executed=100
+		STG.E.SYS [R2], R6 ; // selected=10 executed=100 threads=3200
+		tail: FADD R20, R20, R21 ; // selected=40
+		EXIT ;`
+	checkOptimizer(t, threadCoarsening{}, []optimizerCase{
+		{name: "many short blocks", source: short, change: shape(1<<16, 256), speedup: 100. / (100 - 60*.75), says: []string{"4 items", "grid-stride"}},
+		{name: "near miss: a grid of one wave", source: short, change: shape(160, 256)},
+		{name: "near miss: long loops", source: replaceSectors(sumLoop, "1024/1024"), change: shape(1<<16, 256)},
+	})
+}
+
+func TestSinglePass(t *testing.T) {
+	again := func(earlier, stored int64) func(*sasstest.Program) {
+		return recorded(func(p *sasstest.Program, r *profiler.Record) {
+			l := profiler.LoadRecord{Place: at(p, "loop"), Bytes: 1000, Stored: stored}
+			l.Earlier[profiler.SameThread] = earlier
+			r.Loads = []profiler.LoadRecord{l}
+		})
+	}
+	source := replaceSectors(sumLoop, "1024/1024")
+	checkOptimizer(t, singlePass{}, []optimizerCase{
+		{name: "a second pass", source: source, change: again(900, 0), speedup: 2.5, says: []string{"one"}},
+		{name: "near miss: the first pass", source: source, change: again(0, 0)},
+		{name: "near miss: somebody stores to it", source: source, change: again(900, 40)},
+	})
+}
+
+func TestRegisterCaching(t *testing.T) {
+	const source = `
+		loop: [B------:R-:W0:-:S01] LDG.E.SYS R4, [R2] ; // selected=5 executed=256 threads=8192
+		use: [B0-----:R-:W-:-:S01] FADD R6, R4, R9 ; // long_scoreboard=60/60 selected=5 executed=256
+		store: STG.E.SYS [R2], R6 ; // selected=5 executed=256
+		IADD3 R10, R10, 0x1, RZ ; // selected=15 executed=256
+		ISETP.NE.AND P1, PT, R10, R8, PT ; // selected=5 executed=256
+		@P1 BRA ` + "`(loop)" + ` ; // selected=5 executed=256
+		EXIT ;`
+	through := func(party profiler.Party, next bool) func(*sasstest.Program) {
+		return recorded(func(p *sasstest.Program, r *profiler.Record) {
+			r.Dependences = []profiler.Dependence{{Kind: profiler.FlowDependence, From: at(p, "store"), To: at(p, "loop"), Party: party, Space: "global",
+				Carried: true, Loop: at(p, "loop"), Next: next, Bytes: 1000}}
+		})
+	}
+	checkOptimizer(t, registerCaching{}, []optimizerCase{
+		{name: "a sum in memory", source: source, change: through(profiler.SameThread, true), speedup: 2.5, says: []string{"register"}},
+		{name: "near miss: what another thread has stored", source: source, change: through(profiler.SameBlock, true)},
+		{name: "near miss: from rounds before the last", source: source, change: through(profiler.SameThread, false)},
+	})
+}
+
+func replaceSectors(source, sectors string) string {
+	return strings.ReplaceAll(source, "SECTORS", sectors)
+}

@@ -1,0 +1,143 @@
+package advisor
+
+import (
+	"fmt"
+
+	"gpa/blamer"
+	"gpa/cubin/cfg"
+	"gpa/cubin/sass"
+	"gpa/profiler"
+)
+
+// singlePass matches loads that read what the same threads have read before, in an earlier loop: several passes over the same data,
+// which one could do, or the first could keep.
+type singlePass struct{}
+
+func (singlePass) Name() string { return "single-pass" }
+func (singlePass) Class() Class { return StallElimination }
+
+func (singlePass) Match(in *Input) []*Match {
+	again := in.loadsThat(func(r *profiler.LoadRecord) bool {
+		return 2*(r.Earlier[profiler.SameThread]+r.Earlier[profiler.SameWarp]) > r.Bytes && r.Stored == 0
+	})
+	inLoops := again[:0]
+	for _, n := range again {
+		if in.Loop(n) != nil {
+			inLoops = append(inLoops, n)
+		}
+	}
+	matches := in.goneLoads(inLoops)
+	for _, m := range matches {
+		m.Suggestions = []string{
+			fmt.Sprintf("The loads at %s read again what the same thread or warp has read before, in an earlier pass. Do the work of the passes in one, with running values that later data correct (as for the maximum and the sum of an online softmax, or the sum and the sum of squares of a norm).",
+				in.places(m.defs(), 3)),
+			"Or keep what the first pass reads, in registers where the number of values a thread is a constant, else in shared memory. Not where that leaves room for too few warps.",
+		}
+	}
+	return matches
+}
+
+// registerCaching matches values that a thread loads again in every round of a loop although it has just stored or loaded them itself:
+// sums that are kept in memory.
+type registerCaching struct{}
+
+func (registerCaching) Name() string { return "register-caching" }
+func (registerCaching) Class() Class { return StallElimination }
+
+func (registerCaching) Match(in *Input) []*Match {
+	if in.Launch.Record == nil {
+		return nil
+	}
+	var nodes []blamer.Node
+	for _, d := range in.Launch.Record.Dependences {
+		if d.Kind != profiler.FlowDependence || d.Party != profiler.SameThread || !d.Carried || !d.Next || d.Space == "local" {
+			continue
+		}
+		for _, p := range []profiler.Place{d.From, d.To} {
+			if n := (blamer.Node{Code: p.Code, Inst: int(p.PC / sass.InstSize)}); in.codes[n.Code] != nil && !isAtomic(in.Inst(n).Op) && in.invariantAddress(n) {
+				nodes = append(nodes, n)
+			}
+		}
+	}
+	matches := in.goneLoads(sortedSet(nodes))
+	for _, m := range matches {
+		m.Suggestions = []string{
+			fmt.Sprintf("At %s a thread loads in each round what it has stored in the round before. Keep the value in a register (a local variable) through the loop, and store it once behind it.",
+				in.places(m.defs(), 3)),
+			"Not where other threads have to see the value in between.",
+		}
+	}
+	return matches
+}
+
+// invariantAddress reports whether the address register of an access stays as it is in its innermost loop.
+func (in *Input) invariantAddress(n blamer.Node) bool {
+	l := in.Loop(n)
+	if l == nil {
+		return false
+	}
+	base := addressRegister(in.Inst(n))
+	changes := false
+	in.eachInst(n.Code, l, func(i int) {
+		changes = changes || base != sass.RZ && writesRegister(in.Inst(blamer.Node{Code: n.Code, Inst: i}), base)
+	})
+	return !changes
+}
+
+// loadsThat returns the loads from global memory of whose record something holds.
+func (in *Input) loadsThat(holds func(*profiler.LoadRecord) bool) (nodes []blamer.Node) {
+	for _, n := range in.executedNodes(func(op sass.Op) bool { return op == sass.LDG }) {
+		if r := in.recorded(n); r != nil && r.Bytes > 0 && holds(r) {
+			nodes = append(nodes, n)
+		}
+	}
+	return nodes
+}
+
+// goneLoads matches the stalls of accesses that go.
+func (in *Input) goneLoads(nodes []blamer.Node) []*Match {
+	set := make(map[blamer.Node]bool)
+	for _, n := range nodes {
+		set[n] = true
+	}
+	c := newCollector(in)
+	for i := range in.Blame.Blames {
+		b := &in.Blame.Blames[i]
+		if set[b.Def] && isStall(b) && b.Detail != blamer.InstructionFetch && !in.awaitsOthers(b, func(n blamer.Node) bool { return set[n] }) {
+			c.add(in.kernelScope(), b)
+		}
+	}
+	matches := c.finish()
+	for _, m := range matches {
+		m.Spares = L2 | DRAM | IssueSlots
+		m.Change = &Change{Gone: nodes}
+	}
+	return matches
+}
+
+// sortedSet sorts nodes, each once.
+func sortedSet(nodes []blamer.Node) []blamer.Node {
+	set := make(map[blamer.Node]bool)
+	for _, n := range nodes {
+		set[n] = true
+	}
+	return sortedKeys(set)
+}
+
+// prefetched is the change that issues the loads of a loop a round ahead; nil where nothing can be.
+func (in *Input) prefetched(code int, l *cfg.Loop) *Change {
+	if l == nil {
+		return nil
+	}
+	var loads []blamer.Node
+	in.eachInst(code, l, func(i int) {
+		n := blamer.Node{Code: code, Inst: i}
+		if in.Inst(n).Op == sass.LDG && in.Loop(n) == l && !in.chases(l, n) && !in.feedsBack(l, n) {
+			loads = append(loads, n)
+		}
+	})
+	if len(loads) == 0 {
+		return nil
+	}
+	return &Change{Streams: &Streams{Prefetched: []Prefetched{{Loads: loads, Loop: in.streamLoop(code, l), Rounds: 1}}}}
+}

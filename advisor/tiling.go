@@ -1,0 +1,106 @@
+package advisor
+
+import (
+	"fmt"
+
+	"gpa/blamer"
+	"gpa/cubin/sass"
+	"gpa/profiler"
+)
+
+// registerTiling matches loops that wait for data which several threads load alike: a thread that computes several results loads what
+// they have in common once, into registers.
+type registerTiling struct{}
+
+func (registerTiling) Name() string { return "register-tiling" }
+func (registerTiling) Class() Class { return Parallel }
+
+func (registerTiling) Match(in *Input) []*Match {
+	l, code := in.hottestLoop()
+	if l == nil {
+		return nil
+	}
+	loads, arithmetic := in.commonLoads(code, func(visit func(int)) { in.eachInst(code, l, visit) })
+	if len(loads) == 0 || arithmetic == 0 {
+		return nil
+	}
+	waits := 0.0
+	in.eachInst(code, l, func(i int) {
+		for _, b := range in.byUse[blamer.Node{Code: code, Inst: i}] {
+			if b.Detail == blamer.SharedMemory || b.Detail == blamer.GlobalMemory || b.Detail == blamer.MemoryThrottle || loads[b.Def] {
+				waits += b.Count
+			}
+		}
+	})
+	if waits < leastWaits*in.Total {
+		return nil
+	}
+	var matches []*Match
+	warps := ceilDiv(volume(in.Launch.Block), warpSize)
+	for _, factor := range []int{4, 8, 2} {
+		if warps%factor != 0 || warps/factor < 1 || len(matches) == 2 {
+			continue
+		}
+		matches = append(matches, in.tiledMatch(code, loads, waits, factor, MergeStrided, in.scopePlace(in.loopScope(code, l))))
+	}
+	if len(matches) == 0 && in.Launch.Grid[0]%4 == 0 {
+		matches = append(matches, in.tiledMatch(code, loads, waits, 4, MergeX, in.scopePlace(in.loopScope(code, l))))
+	}
+	return matches
+}
+
+// leastWaits is the least share of the samples that waits for memory must have for fewer loads to matter.
+const leastWaits = .1
+
+// commonLoads returns the loads whose data other threads of the block load as well, and how many arithmetic instructions there are with
+// them.
+func (in *Input) commonLoads(code int, each func(func(int))) (loads map[blamer.Node]bool, arithmetic int) {
+	loads = make(map[blamer.Node]bool)
+	each(func(i int) {
+		n := blamer.Node{Code: code, Inst: i}
+		switch inst := in.Inst(n); {
+		case inst.Op == sass.LDS || inst.Op == sass.LDG || inst.Op == sass.LD:
+			if in.sharedByThreads(n) {
+				loads[n] = true
+			}
+		case inst.Op == sass.FFMA || inst.Op == sass.DFMA || inst.Op == sass.HFMA2 || inst.Op == sass.FADD || inst.Op == sass.FMUL || inst.Op == sass.IMAD || inst.Op == sass.HMMA:
+			arithmetic++
+		}
+	})
+	return loads, arithmetic
+}
+
+// sharedByThreads reports whether most of what a load reads other threads of the block have read before, by the record of the launch.
+func (in *Input) sharedByThreads(load blamer.Node) bool {
+	r := in.recorded(load)
+	if r == nil || r.Bytes == 0 {
+		return false
+	}
+	others := int64(0)
+	for _, p := range []profiler.Party{profiler.SameWarp, profiler.SameBlock} {
+		others += r.InEarlierRound[p] + r.Earlier[p]
+	}
+	return 2*others >= r.Bytes
+}
+
+// tiledMatch is the advice to compute so many results a thread.
+func (in *Input) tiledMatch(code int, loads map[blamer.Node]bool, waits float64, factor int, axis MergeAxis, at string) *Match {
+	gone := waits / 2 * (1 - 1/float64(factor)) // of two operands one is common to the results of a thread
+	m := in.launchMatch(in.ofLaunch(EliminateStalls(in.Total, gone)))
+	m.Samples, m.Spares = waits, SharedMemory|IssueSlots|L2|DRAM
+	m.Variant = fmt.Sprintf("%d results", factor)
+	m.Change = &Change{Streams: &Streams{Merged: []Merged{{Factor: factor, Axis: axis}}}, Registers: min(mostRegisters, in.Launch.Facts.Registers+registersAResult*(factor-1))}
+	nodes := sortedKeys(loads)
+	m.Suggestions = []string{
+		fmt.Sprintf("In the loop at %s the threads of a block load the same data again and again (%s). Let a thread compute %d results, kept in registers: what they have in common is then loaded once for all of them, and the block has a %dth of the threads or a tile of %d times the size.",
+			at, in.places(nodes, 2), factor, factor, factor),
+		"Go on to a tile of results in both directions (4x4, 8x8) as long as the registers allow. Not where the grid then has too few threads.",
+	}
+	return m
+}
+
+// What a further result takes in registers, its sum and its share of addresses, and the most that a thread can have.
+const (
+	registersAResult = 4
+	mostRegisters    = 255
+)
