@@ -60,6 +60,22 @@ func TestRegisterTiling(t *testing.T) {
 	})
 }
 
+func TestSharedTiling(t *testing.T) {
+	read := func(party profiler.Party, stored int64) func(*sasstest.Program) {
+		return recorded(func(p *sasstest.Program, r *profiler.Record) {
+			l := profiler.LoadRecord{Place: at(p, "loop"), Bytes: 1000, Stored: stored}
+			l.Earlier[party] = 900
+			r.Loads = []profiler.LoadRecord{l}
+		})
+	}
+	source := replaceSectors(sumLoop, "1024/1024")
+	checkOptimizer(t, sharedTiling{}, []optimizerCase{
+		{name: "what another warp has loaded", source: source, change: read(profiler.SameBlock, 0), speedup: 2.5, says: []string{"tile", "__syncthreads"}},
+		{name: "near miss: what the thread itself has loaded", source: source, change: read(profiler.SameThread, 0)},
+		{name: "near miss: somebody stores to it", source: source, change: read(profiler.SameBlock, 40)},
+	})
+}
+
 func TestThreadCoarsening(t *testing.T) {
 	const short = `
 		[B------:R-:W0:-:S01] LDG.E.SYS R4, [R2] ; // selected=10 executed=100 threads=3200

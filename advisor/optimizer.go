@@ -42,6 +42,7 @@ func Optimizers() []Optimizer {
 		redundantBarrier{},
 		workDistribution{},
 		registerTiling{},
+		sharedTiling{},
 		threadCoarsening{},
 		singlePass{},
 		registerCaching{},

@@ -225,13 +225,28 @@ func (f *registerFlow) isInduction(cycle []int) bool {
 		if n < 0 {
 			continue
 		}
+		if op := f.inst(n).Op; op == sass.FADD || op == sass.FFMA || op == sass.DADD || op == sass.DFMA || op == sass.HADD2 || op == sass.HFMA2 {
+			return false // rounding depends on the order
+		}
 		for _, e := range f.from[n] {
-			if !slices.Contains(cycle, e.node) && !f.isCarry(e) {
+			if !slices.Contains(cycle, e.node) && !f.isCarry(e) && !f.invariant(e.node, map[int]bool{}) {
 				return false
 			}
 		}
 	}
 	return true
+}
+
+// invariant reports whether a node is the same in every round: what the loop does not write, or what it computes of that alone.
+func (f *registerFlow) invariant(n int, met map[int]bool) bool {
+	if n < 0 { // what a round leaves as it was
+		return !slices.ContainsFunc(f.from[n], func(e flowEdge) bool { return e.node != n })
+	}
+	if op := f.inst(n).Op; met[n] || fromElsewhere(op) || isAtomic(op) {
+		return false
+	}
+	met[n] = true
+	return !slices.ContainsFunc(f.from[n], func(e flowEdge) bool { return !f.invariant(e.node, met) })
 }
 
 // isCarry reports whether a value is the carry of an addition, as of the low word of an address.

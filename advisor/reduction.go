@@ -19,6 +19,7 @@ const (
 	reducesAnd // and
 	reducesOr  // or
 	reducesXor // exclusive or
+	chooses    // the larger or the smaller, by a comparison and a selection
 )
 
 // family returns the operation of which a cycle is a reduction, noReduction where it is none: all of its instructions are of one family
@@ -46,6 +47,9 @@ func (f *registerFlow) family(cycle []int) family {
 // role returns what an instruction does with the value of a cycle that it is in.
 func (f *registerFlow) role(n int, cycle []int) family {
 	inst := f.inst(n)
+	if f.compares(n, cycle) || f.selects(n, cycle) {
+		return chooses
+	}
 	var own []sass.Resource // through which the cycle goes
 	for _, e := range f.from[n] {
 		if slices.Contains(cycle, e.node) {
@@ -73,6 +77,61 @@ func (f *registerFlow) role(n int, cycle []int) family {
 		return logical(inst, taken[0])
 	}
 	return g
+}
+
+// compares reports whether an instruction of a cycle compares two values of which all that the cycle does with the result is to take one.
+func (f *registerFlow) compares(n int, cycle []int) bool {
+	if op := f.inst(n).Op; op != sass.FSETP && op != sass.ISETP && op != sass.DSETP {
+		return false
+	}
+	users := 0
+	for _, m := range cycle {
+		if slices.ContainsFunc(f.from[m], func(e flowEdge) bool { return e.node == n }) {
+			users++
+			if m < 0 || !f.selects(m, cycle) {
+				return false
+			}
+		}
+	}
+	return users > 0
+}
+
+// selects reports whether an instruction of a cycle takes one of two values by a comparison of these two.
+func (f *registerFlow) selects(n int, cycle []int) bool {
+	if n < 0 {
+		return false
+	}
+	inst := f.inst(n)
+	choice := inst.Op == sass.FSEL || inst.Op == sass.SEL
+	if !choice && (inst.Op != sass.MOV && inst.Op != sass.FADD || inst.Guard.Always()) {
+		return false
+	}
+	from := slices.IndexFunc(f.from[n], func(e flowEdge) bool { return e.node >= 0 && isPredicate(e.resource) && slices.Contains(cycle, e.node) })
+	if from < 0 {
+		return false
+	}
+	compared := registersOf(f.inst(f.from[n][from].node))
+	taken := registersOf(inst)
+	if !choice { // what it overwrites is the other value
+		for k := range inst.Operands {
+			if o := &inst.Operands[k]; o.Dest && o.Kind == sass.KindReg {
+				taken = append(taken, o.Reg)
+			}
+		}
+	}
+	slices.Sort(compared)
+	slices.Sort(taken)
+	return len(taken) == 2 && slices.Equal(compared, taken)
+}
+
+// registersOf returns the general registers that an instruction reads.
+func registersOf(inst *sass.Inst) (list []uint8) {
+	for k := range inst.Operands {
+		if o := &inst.Operands[k]; o.Source && o.Kind == sass.KindReg && !o.Neg && !o.Abs {
+			list = append(list, o.Reg)
+		}
+	}
+	return list
 }
 
 func isPredicate(r sass.Resource) bool { return r >= sass.ResPred }

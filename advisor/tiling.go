@@ -2,6 +2,7 @@ package advisor
 
 import (
 	"fmt"
+	"slices"
 
 	"gpa/blamer"
 	"gpa/cubin/sass"
@@ -45,6 +46,50 @@ func (registerTiling) Match(in *Input) []*Match {
 	}
 	if len(matches) == 0 && in.Launch.Grid[0]%4 == 0 {
 		matches = append(matches, in.tiledMatch(code, loads, waits, 4, MergeX, in.scopePlace(in.loopScope(code, l))))
+	}
+	return matches
+}
+
+// sharedTiling matches loops that wait for global memory that other threads of the block load as well: the block can load each part
+// once, into shared memory.
+type sharedTiling struct{}
+
+func (sharedTiling) Name() string { return "shared-memory-tiling" }
+func (sharedTiling) Class() Class { return StallElimination }
+
+// tileRounds is how many rounds of the loop a tile holds the data of.
+const tileRounds = 16
+
+func (sharedTiling) Match(in *Input) []*Match {
+	l, code := in.hottestLoop()
+	if l == nil {
+		return nil
+	}
+	var loads []blamer.Node
+	in.eachInst(code, l, func(i int) {
+		n := blamer.Node{Code: code, Inst: i}
+		if in.Inst(n).Op == sass.LDG && in.sharedByThreads(n) && !in.chases(l, n) {
+			if written, _ := in.written(n); !written {
+				loads = append(loads, n)
+			}
+		}
+	})
+	c := newCollector(in)
+	for i := range in.Blame.Blames {
+		b := &in.Blame.Blames[i]
+		if slices.Contains(loads, b.Def) && (b.Detail == blamer.GlobalMemory || b.Detail == blamer.MemoryThrottle) {
+			c.add(in.kernelScope(), b)
+		}
+	}
+	matches := c.finish()
+	for _, m := range matches {
+		m.Spares = L2 | DRAM
+		m.Change = &Change{Streams: &Streams{Staged: []Staged{{Loads: loads, Loop: in.streamLoop(code, l), Rounds: tileRounds}}}}
+		m.Suggestions = []string{
+			fmt.Sprintf("The threads of a block load the same values from global memory (%s). Let the block load a tile of them into shared memory, each value once and neighbouring threads neighbouring values, and compute from there between two __syncthreads().",
+				in.places(m.defs(), 3)),
+			"Pad the tile where threads read its columns. Not where the values are used by one warp only: shuffles or registers do then.",
+		}
 	}
 	return matches
 }
