@@ -144,12 +144,22 @@ func (r *Recorder) mergeBarriers(out *profiler.Record) {
 			t.Within += s.within
 			t.Partial = t.Partial || s.partial || i >= maxBarriers
 		}
-		for set := range b.barriers.sets {
-			sets = append(sets, r.places(&b.barriers, set))
-		}
 	}
 	for _, t := range sum {
 		out.Barriers = append(out.Barriers, *t)
 	}
-	out.Together = minimal(sets, func(at profiler.Place) bool { return sum[at].Between > 0 })
+	for _, b := range r.watched() {
+		var needed uint64
+		for i := range b.barriers.sites[:min(len(b.barriers.sites), maxBarriers)] {
+			if sum[r.place(b.barriers.sites[i].at)].Between > 0 {
+				needed |= 1 << i
+			}
+		}
+		for set := range b.barriers.sets {
+			if set&needed == 0 {
+				sets = append(sets, r.places(&b.barriers, set))
+			}
+		}
+	}
+	out.Together = minimal(sets)
 }

@@ -45,8 +45,8 @@ func (r readers) others(b *block, number uint64) (words uint32) {
 	return words
 }
 
-// minimal returns the sets that hold no needed barrier and none of the other sets.
-func minimal(sets [][]profiler.Place, needed func(profiler.Place) bool) [][]profiler.Place {
+// minimal returns the sets that hold none of the others.
+func minimal(sets [][]profiler.Place) [][]profiler.Place {
 	order := func(a, b profiler.Place) int { return cmp.Or(cmp.Compare(a.Code, b.Code), cmp.Compare(a.PC, b.PC)) }
 	for _, s := range sets {
 		slices.SortFunc(s, order)
@@ -60,7 +60,7 @@ func minimal(sets [][]profiler.Place, needed func(profiler.Place) bool) [][]prof
 		within := func(other []profiler.Place) bool {
 			return !slices.ContainsFunc(other, func(x profiler.Place) bool { return !holds(x) })
 		}
-		if !slices.ContainsFunc(s, needed) && !slices.ContainsFunc(kept, within) {
+		if !slices.ContainsFunc(kept, within) {
 			kept = append(kept, s)
 		}
 	}
