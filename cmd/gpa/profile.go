@@ -53,6 +53,10 @@ Of a large grid only the first blocks are timed, until wave after wave of them h
 others take effect without timing, their cycles are extrapolated, and the report says from how many blocks and within which
 error. --whole-grid times them all.
 
+What depended on what through memory in some of the blocks is recorded and saved with the samples; advice to divide loops, drop barriers
+or mark loads restrict or constant rests on it. Where nothing tells, as of samples from hardware, the advice says what it assumes (--json:
+"assumed").
+
 Launches in a row that are equal in every figure are told once, with their number (--json: "count"). One that has the arguments of
 an earlier one, and begins with the same device memory and with cold caches, is that launch again and is not run ("not_run").
 
