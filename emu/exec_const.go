@@ -10,7 +10,7 @@ import (
 func compileLDC(p *program, o *op) error {
 	in := o.inst
 	c := in.Operands[1]
-	o.mode, o.n, o.pe = in.Mod(sass.Size), uint32(c.Offset)&0xffff, c.Bank
+	o.mode, o.n, o.pe = in.Mod(sass.Size), constantOffset(&c), c.Bank
 	if int(o.mode) >= len(sizes) || in.Mod(sass.LdcMode) != sass.LdcIA {
 		return unsupported(o)
 	}
@@ -23,6 +23,16 @@ func compileLDC(p *program, o *op) error {
 	o.a, err = p.source(&register, rawValue)
 	o.run = ldc
 	return err
+}
+
+// constantOffset is the offset of an operand in its bank, of at most 64 KiB. That of an operand that stands alone has no sign,
+// although it is printed with one. What is added to a register has: for a read 40000 bytes behind the register, ptxas adds
+// 0x10000 to it and encodes -0x63c0.
+func constantOffset(c *sass.Operand) uint32 {
+	if c.Reg == sass.RZ && c.UReg == sass.URZ {
+		return uint32(c.Offset) & 0xffff
+	}
+	return uint32(c.Offset)
 }
 
 func ldc(w *warp, o *op) error {

@@ -53,12 +53,13 @@ func nothing(*warp, *op) error { return nil }
 // memoryOperand resolves the address at position at of the operand list.
 func (p *program) memoryOperand(o *op, at int) error {
 	m := o.inst.Operands[at]
-	uniform := m.UReg != sass.URZ && o.inst.Arch >= sass.SM75 && !o.inst.Form.Operands[at].Descriptor
+	described := o.inst.Form.Operands[at].Descriptor // whose selector is none of the register's
+	uniform := m.UReg != sass.URZ && o.inst.Arch >= sass.SM75 && !described
 	o.n = uint32(m.Offset)
-	if m.Reg == sass.RZ && !uniform { // an address of its own, not an offset
-		o.n &= 0xffffff
+	register := sass.Operand{Kind: sass.KindReg, Reg: m.Reg, Width: m.Width}
+	if !described {
+		register.Swz = m.Swz
 	}
-	register := sass.Operand{Kind: sass.KindReg, Reg: m.Reg, Width: m.Width, Swz: m.Swz}
 	var err error
 	o.a, err = p.source(&register, rawValue)
 	o.a.not = m.Width == 2 // a 64-bit address

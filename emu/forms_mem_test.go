@@ -21,7 +21,8 @@ type memoryTest struct {
 
 const (
 	memoryBytes = 4096 // of global and of shared memory
-	stackBytes  = 512  // local memory of a thread
+	stackBits   = 9
+	stackBytes  = 1 << stackBits // local memory of a thread
 )
 
 // newMemoryTest makes registers and memory ready.
@@ -118,6 +119,13 @@ func (x *memoryTest) places(a testAccess) (list [32]place, ok bool) {
 			spaces = spaces[:2]
 		}
 	}
+	if m.Reg == sass.RZ && !based { // an address of its own
+		ok = a.space != spaceGlobal && offset <= stackBytes-uint64(a.size) && offset%uint64(a.size) == 0
+		for lane := 0; ok && lane < len(list); lane++ {
+			list[lane] = x.place(a.space, a, lane, offset)
+		}
+		return list, ok
+	}
 	order := x.r.Perm(memoryBytes / 16)
 	for lane := range list {
 		list[lane] = x.place(spaces[lane%together%len(spaces)], a, lane, uint64(order[lane%together])*16+rest)
@@ -154,7 +162,7 @@ func (x *memoryTest) aim(a testAccess, list *[32]place, based bool, offset uint6
 		case m.Reg == sass.RZ:
 			base = list[0].addr - offset
 		case wide && m.Width != 2:
-			base = x.global.addr - offset - 64
+			base = x.global.addr - offset - 64 - x.r.Uint64N(1<<32-2*memoryBytes)
 		}
 		*x.register(m.UReg, true) = *broadcast(uint32(base))
 		if wide {

@@ -234,6 +234,9 @@ func arrange(f *sass.Form, w sass.Word, r *rand.Rand) sass.Word {
 			at := formAddress + 2*uint64(addresses)
 			if set(s.Base, at); r.IntN(4) == 0 {
 				set(s.Base, sass.RZ)
+				if r.IntN(2) == 0 { // an address that there is
+					set(sass.Bits{Lo: s.Bits.Lo + stackBits, N: s.Bits.N - min(s.Bits.N, stackBits)}, 0)
+				}
 			}
 			set(s.URegAt, at)
 			addresses++

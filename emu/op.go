@@ -155,7 +155,7 @@ func (p *program) source(o *sass.Operand, kind valueKind) (source, error) {
 		if o.Reg != sass.RZ {
 			return s, fmt.Errorf("an indexed constant operand")
 		}
-		low, high, err := p.bankWords(o.Bank, uint32(o.Offset)&0xffff)
+		low, high, err := p.bankWords(o.Bank, constantOffset(o))
 		if err != nil {
 			return s, err
 		}

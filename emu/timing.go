@@ -270,7 +270,7 @@ func (t *timing) operands(in *sass.Inst) {
 		o := &in.Operands[i]
 		switch {
 		case o.Kind == sass.KindConst && o.Source:
-			t.imm, t.immBank, t.immBytes = t.path != pathConst, o.Bank, uint32(o.Offset)
+			t.imm, t.immBank, t.immBytes = t.path != pathConst, o.Bank, constantOffset(o)
 		case o.Kind == sass.KindReg && o.Source && in.Form.Operands[i].Reuse > 0:
 			t.registers[in.Form.Operands[i].Reuse-1] = o.Reg
 		}

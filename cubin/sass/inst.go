@@ -131,7 +131,7 @@ type Operand struct {
 	Reuse  bool  // .reuse: the register-file cache keeps it
 	Swz    uint8 // which part of a register is read: SwzH1H0 …, SelB0 … or LayoutROW …, by opcode; AddrX1 … of a KindMem
 	Bank   uint8 // constant bank
-	Offset int32 // byte offset of KindMem and KindConst; without a register, bits 0 to 23 of a KindMem are an unsigned address
+	Offset int32 // byte offset of KindMem and KindConst; that of a KindConst that stands alone counts modulo 64 KiB
 	Imm    uint64
 }
 
