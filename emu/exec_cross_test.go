@@ -177,8 +177,8 @@ func TestShuffleRegisters(t *testing.T) {
 				if (w.preds[0]>>lane&1 != 0) != ok {
 					return ^w.regs[0][lane] // that cannot be
 				}
-				if w.active>>from&1 == 0 {
-					from = lane // nobody says what an idle lane gives
+				if ok && w.active>>from&1 == 0 {
+					return 0
 				}
 				return w.regs[1][from]
 			})

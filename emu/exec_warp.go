@@ -23,22 +23,28 @@ func compileSHFL(p *program, o *op) error {
 }
 
 // shfl reads a from another lane (PTX ISA, shfl): b says which, c holds the clamp in bits 0 to 4 and the segment mask in
-// bits 8 to 12. A lane that is out of range keeps its own value and has a false predicate. So does one that would read
-// from a lane that does not execute, whose value is undefined.
+// bits 8 to 12. A lane that is out of range keeps its own value and has a false predicate. What a lane in range reads from one
+// that does not execute is undefined. Here it is 0, as published programs need: the reduction sample of NVIDIA's CUDA samples
+// (reduce7) adds up a warp of which only the first lanes execute, and gets the right sum on hardware.
 func shfl(w *warp, o *op) error {
 	a, b, c := *w.in(&o.a, 0), w.in(&o.b, 1), w.in(&o.c, 2)
 	d := w.out(o, 0)
 	var valid uint32
+	w.idle = 0
 	for m := w.mask; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m)
 		from, ok := shuffleSource(o.mode, uint32(i), b[i]&31, c[i]&31, c[i]>>8&31)
-		if ok {
-			valid |= 1 << i
+		switch {
+		case !ok:
+			d[i] = a[i]
+			continue
+		case w.mask>>from&1 == 0:
+			d[i] = 0
+			w.idle |= 1 << i
+		default:
+			d[i] = a[from]
 		}
-		if !ok || w.mask>>from&1 == 0 {
-			from = uint32(i)
-		}
-		d[i] = a[from]
+		valid |= 1 << i
 	}
 	w.done(o, 1)
 	w.set(o.pd, valid)

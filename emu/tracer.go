@@ -85,6 +85,14 @@ func (s *Step) Exited() uint32 { return s.Live &^ s.warp.state.Live() }
 // SyncMask returns the lanes that a WARPSYNC waits for, as a lane of it says.
 func (s *Step) SyncMask(lane int) uint32 { return s.warp.in(&s.op.b, 1)[lane] }
 
+// Undefined returns the lanes of a SHFL that read from lanes that did not execute it.
+func (s *Step) Undefined() uint32 {
+	if s.Inst.Op != sass.SHFL || s.Mask == 0 {
+		return 0
+	}
+	return s.warp.idle
+}
+
 // Lane returns the space and the address of a lane's access: an address in global memory, an offset in the block's shared
 // memory or in the thread's local memory.
 func (s *Step) Lane(lane int) (Space, uint64) {

@@ -54,6 +54,7 @@ type warp struct {
 // takes turns.
 type scratch struct {
 	acc  access
+	idle uint32      // lanes that the last SHFL gave the value of a lane that did not execute
 	tmp  [3][2]lanes // modified operands
 	wide [5]doubles  // operands and results as f64
 	res  [4]lanes    // results to be stored in some lanes only

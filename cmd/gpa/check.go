@@ -33,7 +33,7 @@ The kernel runs without timing. What is reported happened in this run, with the 
   memory   accesses out of bounds or misaligned, failed assertions, traps. A load that fails gives 0, a store
            is lost, and the kernel goes on, so that one run shows all of them
   init     reads of memory that nobody has written: shared and local memory, the heap, and the buffers for which the
-           launch file gives no init (init: {zero: true} is a cudaMemset)
+           launch file gives no init (init: {zero: true} is a cudaMemset); shuffles from lanes that do not execute them
   race     accesses to shared memory by two threads, at least one of them a write of another value, that neither a barrier
            nor a fence and an atomic orders, nor, within a warp, instructions that its threads execute together;
            asynchronous copies (cp.async) that are used before the warp has waited for them

@@ -23,6 +23,7 @@ type Kind string
 // The kinds of findings, beside those of emu.FaultKind, which a finding has where an access or the launch failed.
 const (
 	UninitialisedRead Kind = "uninitialised read"
+	IdleLaneRead      Kind = "shuffle from an idle lane"
 	RaceWAW           Kind = "write-write race"
 	RaceRAW           Kind = "write-read race"
 	RaceWAR           Kind = "read-write race"
@@ -35,7 +36,7 @@ const (
 // Family is the part of the checker that a kind belongs to, as --only names it.
 func (k Kind) Family() string {
 	switch k {
-	case UninitialisedRead:
+	case UninitialisedRead, IdleLaneRead:
 		return "init"
 	case RaceWAW, RaceRAW, RaceWAR, UnfinishedCopy:
 		return "race"
@@ -161,6 +162,8 @@ func (c *Checker) Step(s *emu.Step) {
 		c.sync(w, s)
 	case sass.EXIT:
 		c.exited(b, s)
+	case sass.SHFL:
+		c.shuffled(s)
 	}
 	if kind, size, lanes := s.Access(); kind != emu.NoAccess {
 		c.access(b, s, kind, size, lanes)
@@ -198,6 +201,16 @@ func (c *Checker) access(b *block, s *emu.Step, kind emu.AccessKind, size int, l
 			if space == emu.Global && f.Where == "" {
 				f.Where, f.Other = c.global.where(addr), c.global.origin(addr)
 			}
+		}
+	}
+}
+
+// shuffled looks for lanes that got the value of a lane that was not at the shuffle, which is undefined (PTX ISA, shfl.sync).
+func (c *Checker) shuffled(s *emu.Step) {
+	for m := s.Undefined(); m != 0; m &= m - 1 {
+		f := c.report(IdleLaneRead, c.site(s.Code, s.Inst), 0, s.Block, s.Warp, bits.TrailingZeros32(m))
+		if f.Count == 1 {
+			f.Detail = fmt.Sprintf("lanes %#08x execute it, lanes %#08x read from others: they get an undefined value", s.Mask, s.Undefined())
 		}
 	}
 }

@@ -254,3 +254,27 @@ extern "C" __global__ void copy_in_stages(const int *in, int *out) {
     out[threadIdx.x] = sum + s[1][63 - threadIdx.x];
 }
 #endif
+
+// A sum by the lanes that have something to add, in the width of the whole warp.
+extern "C" __global__ void idle_lanes(int *out) {
+    unsigned mask = __ballot_sync(~0u, threadIdx.x < 8);
+    if (threadIdx.x < 8) {
+        int sum = threadIdx.x + 1;
+        for (int distance = 16; distance > 0; distance /= 2) {
+            sum += __shfl_down_sync(mask, sum, distance);
+        }
+        out[threadIdx.x] = sum;
+    }
+}
+
+// The same in the width of those lanes.
+extern "C" __global__ void few_lanes(int *out) {
+    unsigned mask = __ballot_sync(~0u, threadIdx.x < 8);
+    if (threadIdx.x < 8) {
+        int sum = threadIdx.x + 1;
+        for (int distance = 4; distance > 0; distance /= 2) {
+            sum += __shfl_down_sync(mask, sum, distance, 8);
+        }
+        out[threadIdx.x] = sum;
+    }
+}
