@@ -42,14 +42,13 @@ func (in *Input) placeOf(f cubin.Frame, n blamer.Node) string {
 
 // scopeEntry is the first instruction of a scope.
 func (in *Input) scopeEntry(s Scope) blamer.Node {
-	g := in.codes[s.Code].graph
 	switch {
 	case s.Loop != nil:
-		return blamer.Node{Code: s.Code, Inst: g.Blocks[s.Loop.Header].First}
+		return blamer.Node{Code: s.Code, Inst: in.codes[s.Code].graph.Blocks[s.Loop.Header].First}
 	case s.Func != nil:
-		return blamer.Node{Code: s.Code, Inst: g.Blocks[s.Func.Entry].First}
+		return blamer.Node{Code: s.Code, Inst: in.codes[s.Code].graph.Blocks[s.Func.Entry].First}
 	}
-	return blamer.Node{Code: s.Code}
+	return blamer.Node{Code: s.Code} // a launch without samples has no graph
 }
 
 // places names the source lines of nodes, each once, at most n of them.

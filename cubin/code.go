@@ -53,7 +53,7 @@ func (r *reader) functionSymbols() map[int][]int {
 }
 
 func (r *reader) readCode(section int, name string, symbols []int) (*Code, error) {
-	code := &Code{Index: len(r.file.Codes), Section: section, Name: name}
+	code := &Code{Index: len(r.file.Codes), Section: section, Name: name, Address: r.loaded[section]}
 	data := r.file.SectionData(section)
 	if len(data) == 0 || len(data)%sass.InstSize != 0 {
 		return nil, fmt.Errorf("%d bytes are no whole number of instructions", len(data))
@@ -144,7 +144,7 @@ func (r *reader) function(code *Code, symbol string, entry bool, offset uint64) 
 // readIndirectTargets reads where the indirect branches of the section go.
 func (r *reader) readIndirectTargets(code *Code) error {
 	name := prefixInfo + code.Name
-	list, err := parseInfo(r.section(name))
+	list, err := parseInfo(r.infoOf(code.Section))
 	if err != nil {
 		return fmt.Errorf("section %s: %w", name, err)
 	}

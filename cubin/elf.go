@@ -39,6 +39,9 @@ const (
 	symbolSize  = 24
 )
 
+// maxOffset is more than the largest section has; a GPU's memory begins behind it.
+const maxOffset = 1 << 32
+
 // A reader takes a file apart, step by step; what a step leaves here the following ones use.
 type reader struct {
 	file    *File
@@ -46,7 +49,9 @@ type reader struct {
 	symbols []symbol      // by symbol index
 	codes   map[int]*Code // by section index
 	byName  map[string]int
+	infos   map[int]int      // section index of code → that of its attributes
 	stack   map[int]stackUse // by symbol index
+	loaded  map[int]uint64   // section index → address, of a cubin that was taken from a GPU's memory
 	globals map[int]uint64   // section index of .nv.global.init and .nv.global → offset in File.Global
 
 	frameSums    []int // by code: bytes of the stack frames of its device functions
@@ -188,17 +193,26 @@ func (r *reader) nameSections(raw []elf.Section64) error {
 	if err != nil {
 		return fmt.Errorf("section names: %w", err)
 	}
-	r.byName = make(map[string]int, len(raw))
+	r.byName, r.infos = make(map[string]int, len(raw)), make(map[int]int)
 	for i := range raw {
 		name, err := names.at(uint64(raw[i].Name))
 		if err != nil {
 			return fmt.Errorf("name of section %d: %w", i, err)
 		}
 		r.file.Sections[i].Name = name
-		if _, ok := r.byName[name]; ok && strings.HasPrefix(name, ".text.") {
-			return fmt.Errorf("two sections %s", name)
-		}
 		r.byName[name] = i
+		if strings.HasPrefix(name, prefixInfo) {
+			r.infos[int(raw[i].Info)] = i
+		}
+	}
+	return nil
+}
+
+// infoOf returns the attributes of a section of code, nil where it has none. Names do not tell: functions of one name that different
+// source files keep to themselves lie in sections of one name.
+func (r *reader) infoOf(code int) []byte {
+	if i, ok := r.infos[code]; ok {
+		return r.file.SectionData(i)
 	}
 	return nil
 }
@@ -229,6 +243,38 @@ func (r *reader) readSymbols() error {
 		}
 	}
 	return nil
+}
+
+// rebaseSymbols makes offsets of the function symbols of a cubin that was taken from a GPU's memory, as reports of Nsight Compute
+// hold: those of kernels, and of some versions those of all functions, are addresses there. Where the symbol of the section is none,
+// the section begins with the function at the lowest. Variables lie apart from each other in memory; which of their bytes is which
+// of the section's is not known, and they count as undefined.
+func (r *reader) rebaseSymbols() error {
+	r.loaded = make(map[int]uint64)
+	for i := range r.symbols {
+		s := &r.symbols[i]
+		base, found := r.loaded[s.section]
+		switch {
+		case s.section == 0:
+		case s.kind == elf.STT_SECTION && s.value != 0:
+			r.loaded[s.section], s.value = s.value, 0
+		case s.kind == elf.STT_FUNC && r.isAddress(s) && (!found || s.value < base):
+			r.loaded[s.section] = s.value
+		case s.kind == elf.STT_OBJECT && r.isAddress(s):
+			s.section = 0
+		}
+	}
+	for i := range r.symbols {
+		if s := &r.symbols[i]; s.kind == elf.STT_FUNC && r.isAddress(s) {
+			s.value -= r.loaded[s.section]
+		}
+	}
+	return nil
+}
+
+// isAddress reports whether the value of a symbol cannot be an offset in its section.
+func (r *reader) isAddress(s *symbol) bool {
+	return s.section != 0 && s.value >= max(maxOffset, r.file.Sections[s.section].Size)
 }
 
 // readSymbol reads one entry of the symbol table, as elf.Sym64 describes it.

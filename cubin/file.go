@@ -40,7 +40,9 @@ type Code struct {
 	Insts   []sass.Inst
 	// Err is the error of the first instruction word that did not decode, nil where all did. The Inst of such a word
 	// has Op sass.OpNone, its PC and its Word.
-	Err             error
+	Err error
+	// Address is where the section lay in a GPU's memory, of a cubin that a debugger or a profiler took from there; 0 of others.
+	Address         uint64
 	Functions       []Function          // by offset; together they cover the section
 	IndirectTargets map[uint64][]uint64 // pc of an indirect branch → its possible targets, where the file tells
 	lines           lineTable
@@ -172,7 +174,7 @@ func Open(path string) (*File, error) {
 func NewFile(name string, data []byte) (*File, error) {
 	r := reader{file: &File{Name: name, Raw: data}}
 	steps := []func() error{
-		r.readHeader, r.readSections, r.readSymbols, // the ELF container
+		r.readHeader, r.readSections, r.readSymbols, r.rebaseSymbols, // the ELF container
 		r.readBanks, r.readGlobal, r.readVariables, // data
 		r.readCodes, r.readKernels, // code
 		r.readRelocs, r.readCallGraph, r.readLines, // what refers to both

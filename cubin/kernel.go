@@ -108,7 +108,7 @@ func (c *Code) deviceFrames() int {
 
 // readKernelInfo reads the kernel's own attributes.
 func (r *reader) readKernelInfo(k *Kernel) error {
-	list, err := parseInfo(r.section(prefixInfo + k.Name))
+	list, err := parseInfo(r.infoOf(k.Code.Section))
 	if err != nil {
 		return err
 	}

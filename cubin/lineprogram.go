@@ -220,7 +220,12 @@ func (b *lineBuilder) setAddress(end int) {
 		return
 	}
 	b.code = place.code
-	b.state.address = place.offset + binary.LittleEndian.Uint64(raw)
+	b.state.address = binary.LittleEndian.Uint64(raw)
+	if loaded := b.code.Address; loaded != 0 && b.state.address >= loaded { // the loader has put the address in
+		b.state.address -= loaded
+	} else {
+		b.state.address += place.offset
+	}
 	b.start = b.state.address
 }
 

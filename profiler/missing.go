@@ -1,6 +1,9 @@
 package profiler
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // What the source of a profile may not have been able to tell, in the words of [Launch.Missing]. Others name more.
 const (
@@ -14,6 +17,28 @@ const (
 	MissingWavefronts       = "shared wavefronts"
 	MissingTraffic          = "memory traffic"
 )
+
+// What stands around the names of a board and of the model that is taken in its place.
+const (
+	missingModel = "a model of the GPU ("
+	takenInstead = "), it is taken for the "
+)
+
+// NoteModel notes that the launch ran on a board that there is no model of, and which model its facts are told by.
+func (l *Launch) NoteModel(board, model string) {
+	l.Missing = append(l.Missing, missingModel+board+takenInstead+model+": latencies and peaks are that board's")
+}
+
+// Board is the GPU as the driver calls it, where there is no model of it; see [Launch.NoteModel].
+func (l *Launch) Board() string {
+	for _, what := range l.Missing {
+		if rest, ok := strings.CutPrefix(what, missingModel); ok {
+			board, _, _ := strings.Cut(rest, takenInstead)
+			return board
+		}
+	}
+	return ""
+}
 
 // NoteTraffic notes that the traffic of L2 and DRAM is missing, where a launch that accesses global memory seems to have none.
 func (l *Launch) NoteTraffic() {

@@ -179,7 +179,7 @@ func (s *samplesLaunch) model(l *Launch, module *cubin.File) (*arch.Model, error
 			return nil, err
 		}
 		if !exact && s.GPU != "" {
-			l.Missing = append(l.Missing, fmt.Sprintf("a model of the GPU (%s), the latencies are those of the %s", s.GPU, model.Name))
+			l.NoteModel(s.GPU, model.Name)
 		}
 	}
 	if s.SMs > 0 {

@@ -121,6 +121,9 @@ func (t *textReport) header(module *cubin.File, l *profiler.Launch, totals *prof
 	if l.GPU != "" {
 		gpu = l.GPU + " (" + gpu + ")"
 	}
+	if board := l.Board(); board != "" {
+		gpu = board + ", taken for " + gpu
+	}
 	t.inked(boldInk, "%s on %s", KernelName(module, l.Kernel), gpu)
 	t.line("  grid %s, block %s, %s a thread, %s of shared memory a block", dims(l.Grid), dims(l.Block),
 		count(int64(f.Registers), "register"), count(int64(f.SharedStatic)+int64(f.SharedDynamic), "byte"))

@@ -203,8 +203,8 @@ func (s *measuredSpec) profile(folder string) (*profiler.Profile, error) {
 	for _, l := range s.Launches {
 		numbers = append(numbers, l.Measured)
 	}
-	p, err := report.Profile(s.Report, numbers)
-	if err != nil {
+	p, leftOut, err := report.Profile(s.Report, numbers)
+	if err = errors.Join(append(leftOut, err)...); err != nil {
 		return nil, fmt.Errorf("%s: %w", s.Report, err)
 	}
 	return p, nil

@@ -41,12 +41,15 @@ func (f *importFlags) importReport(e *env, flags *pflag.FlagSet, name string) er
 	if err := f.supply(report, chosen); err != nil {
 		return err
 	}
-	p, err := report.Profile(strings.TrimSuffix(filepath.Base(name), filepath.Ext(name)), chosen)
+	p, leftOut, err := report.Profile(strings.TrimSuffix(filepath.Base(name), filepath.Ext(name)), chosen)
 	switch {
 	case errors.Is(err, ncurep.ErrNoCubin):
 		return fmt.Errorf("%s: %w: give the one that ran as --cubin FILE (cuobjdump -xelf all PROGRAM extracts it)", name, err)
 	case err != nil:
 		return fmt.Errorf("%s: %w", name, err)
+	}
+	for _, err := range leftOut {
+		fmt.Fprintf(e.stderr, "gpa: left out: %v\n", err)
 	}
 	return f.advice.tell(e, p, filepath.Dir(name))
 }
@@ -139,7 +142,7 @@ func (f *importFlags) listLaunches(e *env, report *ncurep.Report, name string) e
 	for i := range report.Results {
 		r := &report.Results[i]
 		list[i] = listedLaunch{Launch: i, Kernel: cmp.Or(r.Demangled, r.Function, r.Mangled), Grid: r.Grid, Block: r.Block}
-		p, err := report.Profile(name, []int{i})
+		p, _, err := report.Profile(name, []int{i})
 		if err != nil {
 			list[i].Error = err.Error()
 			continue

@@ -182,3 +182,31 @@ func TestImportReportRefuses(t *testing.T) {
 		})
 	}
 }
+
+// TestImportReportParts imports every launch of a file of which one has no grid, on a board that there is no model of, and none has
+// samples or executions: what can be told is told.
+func TestImportReportParts(t *testing.T) {
+	dir := t.TempDir()
+	reportOf(t, "../../kernels/patterns/rows_tiny/launch.yaml", dir)
+	p, err := loadProfile(filepath.Join(dir, samplesFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	without, few := *p.Launches[0], *p.Launches[0]
+	without.Grid = [3]int{}
+	few.Grid = [3]int{1, 1, 1}
+	uneven := *p.Launches[0]
+	uneven.Grid = [3]int{1 << 20, 1, 1}
+	uneven.Facts.SMActiveCycles = uneven.Facts.Cycles // of one SM
+	p.Launches = append([]*profiler.Launch{&without, &few, &uneven}, p.Launches...)
+	file := writeReport(t, p, dir, ncureptest.Options{Device: "Quadro GV100", Without: map[string]bool{"smsp__pcsamp_sample_count": true, "inst_executed": true}})
+	text, stderr, status := gpa(t, "import", file, "--launch", "all")
+	if status != exitDone || !strings.Contains(stderr, "left out: launch 0") {
+		t.Fatalf("status %d: %s", status, stderr)
+	}
+	for _, want := range []string{"on Quadro GV100, taken for v100 (sm_70)", "samples: nothing can be blamed", "grid 1x1x1"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is not told:\n%s", want, text)
+		}
+	}
+}

@@ -68,37 +68,60 @@ func wanted(name string) bool {
 
 // Profile makes a profile of some launches of the file, which are counted from 0; of all where launches is nil. Name is what the
 // modules are called after. Each launch is held to [profiler.Check] and to its own totals, and what the file lacks of it is
-// noted in Missing.
-func (r *Report) Profile(name string, launches []int) (*profiler.Profile, error) {
+// noted in Missing. Launches that cannot be read are left out, for the reasons in leftOut; where that is all of them, there is no
+// profile.
+func (r *Report) Profile(name string, launches []int) (p *profiler.Profile, leftOut []error, err error) {
 	if launches == nil {
 		for i := range r.Results {
 			launches = append(launches, i)
 		}
 	}
-	p := new(profiler.Profile)
+	p = new(profiler.Profile)
 	modules := make(map[uint64]int)
 	for _, i := range launches {
 		if i < 0 || i >= len(r.Results) {
-			return nil, fmt.Errorf("there is no launch %d: the file has %d", i, len(r.Results))
+			return nil, nil, fmt.Errorf("there is no launch %d: the file has %d", i, len(r.Results))
 		}
-		id := r.Results[i].sourceID
-		at, known := modules[id]
-		if !known {
-			module, err := r.module(fmt.Sprintf("%s.%d.cubin", name, len(p.Modules)), id)
-			if err != nil {
-				return nil, r.of(i, err)
-			}
-			at = len(p.Modules)
-			modules[id], p.Modules = at, append(p.Modules, module)
+		if err := r.add(p, modules, name, i); err != nil {
+			leftOut = append(leftOut, fmt.Errorf("launch %d, kernel %s: %w", i, cmp.Or(r.Results[i].Function, r.Results[i].Mangled), err))
 		}
-		l, err := r.Launch(p.Modules[at], i)
-		if err != nil {
-			return nil, r.of(i, err)
-		}
-		l.Module = at
-		p.Launches = append(p.Launches, l)
 	}
-	return p, profiler.Check(p)
+	if len(p.Launches) == 0 && len(leftOut) > 0 {
+		return nil, leftOut, leftOut[0]
+	}
+	return p, leftOut, nil
+}
+
+// add adds a launch, and its module where no launch before has it.
+func (r *Report) add(p *profiler.Profile, modules map[uint64]int, name string, launch int) error {
+	if err := r.Results[launch].check(); err != nil {
+		return err
+	}
+	id := r.Results[launch].sourceID
+	at, known := modules[id]
+	var module *cubin.File
+	if known {
+		module = p.Modules[at]
+	} else {
+		at = len(p.Modules)
+		var err error
+		if module, err = r.module(fmt.Sprintf("%s.%d.cubin", name, at), id); err != nil {
+			return err
+		}
+	}
+	l, err := r.Launch(module, launch)
+	if err != nil {
+		return err
+	}
+	if err := profiler.Check(&profiler.Profile{Modules: []*cubin.File{module}, Launches: []*profiler.Launch{l}}); err != nil {
+		return err
+	}
+	if !known {
+		modules[id], p.Modules = at, append(p.Modules, module)
+	}
+	l.Module = at
+	p.Launches = append(p.Launches, l)
+	return nil
 }
 
 // ErrNoCubin is what a launch gives whose cubin is neither in the file nor supplied.
@@ -114,11 +137,6 @@ func (r *Report) HoldsCubin(launch int) bool {
 	return s != nil && len(s.cubin) > 0
 }
 
-// of says which launch an error is about.
-func (r *Report) of(launch int, err error) error {
-	return fmt.Errorf("launch %d, kernel %s: %w", launch, cmp.Or(r.Results[launch].Function, r.Results[launch].Mangled), err)
-}
-
 // module decodes a source.
 func (r *Report) module(name string, id uint64) (*cubin.File, error) {
 	switch s := r.sources[id]; {
@@ -132,19 +150,20 @@ func (r *Report) module(name string, id uint64) (*cubin.File, error) {
 
 // Launch makes the profile of a launch of a kernel of module.
 func (r *Report) Launch(module *cubin.File, launch int) (*profiler.Launch, error) {
+	result := &r.Results[launch]
+	if err := result.check(); err != nil {
+		return nil, err
+	}
 	metrics, err := r.Metrics(launch, wanted)
 	if err != nil {
 		return nil, err
 	}
-	result := &r.Results[launch]
 	kernel, err := module.Kernel(result.Mangled)
 	if err != nil {
 		return nil, err
 	}
 	b := &builder{metrics: metrics, module: module, kernel: kernel, launch: &profiler.Launch{Kernel: kernel.Name, Grid: result.Grid, Block: result.Block}}
-	if err := b.place(r.sources[result.sourceID]); err != nil {
-		return nil, err
-	}
+	b.place(r.sources[result.sourceID])
 	for _, step := range []func() error{b.facts, b.samples, b.counters, b.opcodes} {
 		if err := step(); err != nil {
 			return nil, err
@@ -160,6 +179,7 @@ type builder struct {
 	module  *cubin.File
 	kernel  *cubin.Kernel
 	spans   []span // by address
+	lost    int64  // executions at addresses that are not of the module
 	launch  *profiler.Launch
 }
 
@@ -171,28 +191,44 @@ type span struct {
 }
 
 // place finds out where the functions of the module lay.
-func (b *builder) place(s *source) error {
-	addresses := make(map[string]uint64)
+func (b *builder) place(s *source) {
+	addresses := make(map[string][]uint64) // several where source files have functions of one name to themselves
 	if s != nil {
 		for _, fn := range s.functions {
-			addresses[fn.name] = fn.address
+			addresses[fn.name] = append(addresses[fn.name], fn.address)
 		}
 	}
-	if m := b.metrics[metricFunctions]; m != nil && addresses[b.kernel.Name] == 0 && len(m.Instances) > 0 {
-		addresses[b.kernel.Name] = uint64(m.Instances[0].Value.Number)
+	if m := b.metrics[metricFunctions]; m != nil && addresses[b.kernel.Name] == nil && b.kernel.Code.Address == 0 && len(m.Instances) > 0 {
+		addresses[b.kernel.Name] = []uint64{uint64(m.Instances[0].Value.Number)}
 	}
 	for _, code := range b.module.Codes {
-		for _, f := range code.Functions {
-			if a := addresses[f.Name]; a != 0 {
-				b.spans = append(b.spans, span{address: a, size: f.Size, code: code.Index, offset: f.Offset})
-			}
-		}
-	}
-	if addresses[b.kernel.Name] == 0 {
-		return fmt.Errorf("the file does not say at which address it lay")
+		b.placeCode(code, addresses)
 	}
 	slices.SortFunc(b.spans, func(x, y span) int { return cmp.Compare(x.address, y.address) })
-	return nil
+}
+
+// placeCode places the functions of a section whose addresses are known, and the others, as those that the compiler adds for
+// divisions and square roots, by their distance from the first of them.
+func (b *builder) placeCode(code *cubin.Code, addresses map[string][]uint64) {
+	known := make([]uint64, len(code.Functions))
+	base := code.Address
+	for i, f := range code.Functions {
+		if list := addresses[f.Name]; len(list) > 0 {
+			known[i] = list[0]
+			addresses[f.Name] = list[1:]
+		}
+		if base == 0 && known[i] > f.Offset {
+			base = known[i] - f.Offset
+		}
+	}
+	for i, f := range code.Functions {
+		if known[i] == 0 && base != 0 {
+			known[i] = base + f.Offset
+		}
+		if known[i] != 0 {
+			b.spans = append(b.spans, span{address: known[i], size: f.Size, code: code.Index, offset: f.Offset})
+		}
+	}
 }
 
 // at finds the instruction at an address.
@@ -282,7 +318,7 @@ func (b *builder) gpu() (*arch.Model, error) {
 		return nil, err
 	}
 	if !exact {
-		b.lacks("a model of the GPU (%s), the latencies are those of the %s", cmp.Or(device, "unknown"), model.Name)
+		b.launch.NoteModel(cmp.Or(device, "unknown"), model.Name)
 	}
 	for _, s := range []struct {
 		metric string

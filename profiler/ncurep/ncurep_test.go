@@ -81,7 +81,7 @@ func TestRoundTrip(t *testing.T) {
 	if r.Tool != "2024.1.1.0" || len(r.Results) != len(want.Launches) {
 		t.Fatalf("tool %q, %d results of %d", r.Tool, len(r.Results), len(want.Launches))
 	}
-	got, err := r.Profile("x", nil)
+	got, _, err := r.Profile("x", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,6 +102,60 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
+// TestHelpers leaves out where the functions beside the kernels lie: they are found from the kernel of their section.
+func TestHelpers(t *testing.T) {
+	p := made(t, deviceCalls)
+	data := ncureptest.Write(p, ncureptest.Options{Device: "Tesla T4", OnlyKernels: true})
+	r, err := Parse(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, _, err := r.Profile("x", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, l := range got.Launches {
+		if diff := cmp.Diff(p.Launches[i].Samples, l.Samples); diff != "" || len(l.Missing) > 0 {
+			t.Errorf("launch %d lacks %q (-want +got):\n%s", i, l.Missing, diff)
+		}
+	}
+}
+
+// TestLeftOut has launches of which one has no grid, and one counts that contradict each other: the others are read.
+func TestLeftOut(t *testing.T) {
+	p := made(t, vecadd, deviceCalls, vecadd, deviceCalls)
+	p.Launches[0].Grid = [3]int{}
+	changed := false
+	edit := func(name string, _ uint64, n int64) int64 {
+		if name == metricExecuted && !changed {
+			changed = true
+			return n + 1
+		}
+		return n
+	}
+	p.Launches[0], p.Launches[1] = p.Launches[1], p.Launches[0]
+	r, err := Parse(ncureptest.Write(p, ncureptest.Options{Device: "Tesla T4", Edit: edit}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, leftOut, err := r.Profile("x", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(leftOut) != 2 || !strings.Contains(leftOut[0].Error(), "add up to") || !strings.Contains(leftOut[1].Error(), "grid") {
+		t.Errorf("left out are %v", leftOut)
+	}
+	if len(got.Launches) != 2 || got.Launches[0].Kernel != p.Launches[2].Kernel || got.Launches[1].Kernel != p.Launches[3].Kernel {
+		t.Fatalf("%d launches are read", len(got.Launches))
+	}
+	if err := profiler.Check(got); err != nil {
+		t.Error(err)
+	}
+	if _, _, err := r.Profile("x", []int{1}); err == nil {
+		t.Error("a launch without a grid alone is read")
+	}
+}
+
 // TestMissing leaves out metrics: the profile says what it lacks.
 func TestMissing(t *testing.T) {
 	for _, c := range []struct{ name, without, lacks string }{
@@ -117,7 +171,7 @@ func TestMissing(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			p, err := r.Profile("x", nil)
+			p, _, err := r.Profile("x", nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -130,7 +184,7 @@ func TestMissing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := r.Profile("x", nil)
+	p, _, err := r.Profile("x", nil)
 	if err != nil || len(p.Launches[0].Missing) != 1 || !strings.Contains(p.Launches[0].Missing[0], "Quadro RTX 5000") {
 		t.Errorf("an unknown GPU: %v", err)
 	}
@@ -161,7 +215,7 @@ func TestContradictions(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err = r.Profile("x", nil); err == nil || !strings.Contains(err.Error(), c.says) {
+			if _, _, err = r.Profile("x", nil); err == nil || !strings.Contains(err.Error(), c.says) {
 				t.Errorf("error %v, want one with %q", err, c.says)
 			}
 		})
@@ -175,7 +229,7 @@ func TestOtherCode(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := r.Profile("x", nil); err == nil || !strings.Contains(err.Error(), "do not belong together") {
+	if _, _, err := r.Profile("x", nil); err == nil || !strings.Contains(err.Error(), "do not belong together") {
 		t.Errorf("error %v for other opcodes", err)
 	}
 }
@@ -214,7 +268,7 @@ func FuzzParse(f *testing.F) {
 			return
 		}
 		for i := range r.Results {
-			if p, err := r.Profile("x", []int{i}); err == nil {
+			if p, _, err := r.Profile("x", []int{i}); err == nil {
 				if err := profiler.Check(p); err != nil {
 					t.Error(err)
 				}
@@ -232,7 +286,7 @@ func BenchmarkProfile(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		if _, err := r.Profile("x", nil); err != nil {
+		if _, _, err := r.Profile("x", nil); err != nil {
 			b.Fatal(err)
 		}
 	}

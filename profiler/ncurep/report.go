@@ -14,6 +14,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"gpa/cubin"
 )
@@ -39,6 +40,18 @@ type Result struct {
 
 	sourceID uint64
 	metrics  [][]byte // messages
+	err      error    // why it cannot be read
+}
+
+// check returns why the result is no launch that can be read, nil where it is one.
+func (r *Result) check() error {
+	switch {
+	case r.err != nil:
+		return r.err
+	case slices.Contains(r.Grid[:], 0) || slices.Contains(r.Block[:], 0):
+		return errors.New("the file does not say its grid and block")
+	}
+	return nil
 }
 
 // A source is a module.
@@ -241,8 +254,9 @@ func (r *Report) result(message []byte) error {
 		}
 		return err
 	})
+	out.err = err
 	r.Results = append(r.Results, out)
-	return err
+	return nil // the others can be read
 }
 
 // dimensions reads a size of up to three dimensions.
@@ -252,7 +266,7 @@ func dimensions(message []byte) ([3]int, error) {
 		if f.id < 1 || f.id > 3 {
 			return nil
 		}
-		if f.number < 1 || f.number > math.MaxInt32 {
+		if f.number > math.MaxInt32 {
 			return fmt.Errorf("%d is not the size of a grid or a block", f.number)
 		}
 		size[f.id-1] = int(f.number)

@@ -39,7 +39,7 @@ func TestReports(t *testing.T) {
 		}
 		launches += len(r.Results)
 		for i := range r.Results {
-			p, err := r.Profile(filepath.Base(path), []int{i})
+			p, _, err := r.Profile(filepath.Base(path), []int{i})
 			if err != nil {
 				t.Errorf("%s: %v", path, err)
 				continue

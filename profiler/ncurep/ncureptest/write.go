@@ -21,11 +21,13 @@ type Options struct {
 	Without map[string]bool
 	// WithoutCubin leaves out the modules, as a report of a launch that had none does.
 	WithoutCubin bool
+	// OnlyKernels says where the kernels lie and leaves out the functions beside them.
+	OnlyKernels bool
 	// Edit changes a metric before it is written: an address and a count of it. Sums are taken before.
 	Edit func(name string, address uint64, count int64) int64
 }
 
-// Base is the address at which the first function of a file is said to lie; another lies at every Stride.
+// Base is the address at which the first section of code of a file is said to lie; another lies at every Stride.
 const (
 	Base   = 0x7f51_2000_0000
 	Stride = 0x10_0000
@@ -69,7 +71,7 @@ type writer struct {
 }
 
 // Write returns the profile as a report file, of which the modules come first, a block each, then a block for each launch.
-// Functions lie at multiples of Stride from Base, in the order of module, section and offset.
+// Sections of code lie at multiples of Stride from Base, in the order of module and section.
 func Write(p *profiler.Profile, o Options) []byte {
 	w := &writer{options: o, file: append([]byte("NVR\x00"), sized([]byte{8, 7})...), names: make(map[string]uint64)}
 	w.session()
@@ -79,12 +81,12 @@ func Write(p *profiler.Profile, o Options) []byte {
 		places[i] = make(map[string]uint64)
 		for _, code := range module.Codes {
 			for _, f := range code.Functions {
-				places[i][f.Name] = address
-				address += Stride
+				places[i][f.Name] = address + f.Offset
 			}
+			address += Stride
 		}
 		if !o.WithoutCubin {
-			w.block([][]byte{source(i, module, places[i])}, nil)
+			w.block([][]byte{w.source(i, module, places[i])}, nil)
 		}
 	}
 	for _, l := range p.Launches {
@@ -123,10 +125,13 @@ func (w *writer) block(sources, results [][]byte) {
 	w.file = append(append(w.file, sized(h)...), payload...)
 }
 
-func source(id int, module *cubin.File, places map[string]uint64) []byte {
+func (w *writer) source(id int, module *cubin.File, places map[string]uint64) []byte {
 	var list, m message
 	for _, code := range module.Codes {
 		for _, f := range code.Functions {
+			if w.options.OnlyKernels && f.Kind != cubin.KernelFunction {
+				continue
+			}
 			var fn message
 			fn.text(1, f.Name)
 			fn.number(2, places[f.Name])
