@@ -221,8 +221,8 @@ func (b *lineBuilder) setAddress(end int) {
 	}
 	b.code = place.code
 	b.state.address = binary.LittleEndian.Uint64(raw)
-	if loaded := b.code.Address; loaded != 0 && b.state.address >= loaded { // the loader has put the address in
-		b.state.address -= loaded
+	if b.code != nil && b.code.Address != 0 && b.state.address >= b.code.Address { // the loader has put the address in
+		b.state.address -= b.code.Address
 	} else {
 		b.state.address += place.offset
 	}
