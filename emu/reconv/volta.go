@@ -29,24 +29,20 @@ func (Volta) Checks() []bool { return nil }
 
 // New returns the state of a warp at its entry.
 func (m Volta) New(entry int32, lanes uint32) State {
-	return &voltaWarp{live: lanes, running: Group{entry, lanes}, model: m}
+	return &voltaWarp{live: lanes, running: Group{entry, lanes}, sweepAt: minSweep, model: m}
 }
 
 // maxBackEdges is the number of backward branches after which the running group lets another one run. Without it the
 // holder of a lock could wait for ever behind lanes that spin on it.
 const maxBackEdges = 64
 
-// maxBarriers bounds the barriers that a warp remembers; a program with deeper nesting loses the outermost ones, at
-// which nobody waits then.
-const maxBarriers = 1 << 12
-
-// A barrierID names a barrier; 0 names none.
-type barrierID uint32
+// A barrierID names a barrier; 0 names none. Names grow, and none comes again.
+type barrierID uint64
 
 // A barrier is what one execution of BSSY begins: lanes that are to come together again.
 type barrier struct {
 	id      barrierID
-	mask    uint32 // lanes that take part
+	mask    uint32 // lanes that take part, and some of those that have exited; 0 when the barrier has ended
 	arrived uint32 // of those, the ones that wait at BSYNC
 }
 
@@ -86,7 +82,8 @@ type voltaWarp struct {
 	running Group
 	ready   []readyGroup // the last one runs next
 
-	barriers  []barrier // those that lanes take part in, oldest first
+	barriers  []barrier // those that lanes take part in, and others until a sweep, oldest first
+	sweepAt   int       // number of barriers at which to sweep
 	lastID    barrierID
 	registers [Barriers]*[32]barrierID // by lane, nil for a register that nobody has set
 	saved     *[32][]savedBarrier      // by lane, oldest first; nil until one is saved
@@ -108,7 +105,7 @@ func (v *voltaWarp) Reset(entry int32, lanes uint32) {
 	if v.waiting != 0 {
 		*v.waits = [32]wait{}
 	}
-	*v = voltaWarp{live: lanes, running: Group{entry, lanes}, ready: v.ready[:0], barriers: v.barriers[:0],
+	*v = voltaWarp{live: lanes, running: Group{entry, lanes}, ready: v.ready[:0], barriers: v.barriers[:0], sweepAt: minSweep,
 		registers: v.registers, waits: v.waits, stats: v.stats, model: v.model}
 }
 
@@ -244,10 +241,10 @@ func (v *voltaWarp) block(lanes uint32, w wait) {
 func (v *voltaWarp) Exit(lanes uint32, next int32) {
 	v.live &^= lanes
 	v.leave(lanes, next)
-	for i := len(v.barriers) - 1; i >= 0; i-- {
-		v.barriers[i].mask &^= lanes
+	v.awaited(func(i int) bool {
 		v.complete(i)
-	}
+		return false
+	})
 	for m := v.waiting; m != 0; m &= m - 1 {
 		if l := bits.TrailingZeros32(m); v.waits[l].kind == waitLanes {
 			v.completeLanes(v.waits[l].mask)

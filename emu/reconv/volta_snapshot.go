@@ -2,8 +2,10 @@ package reconv
 
 import "encoding/binary"
 
-// Snapshot names barriers by their order, as the names themselves never come again.
+// Snapshot names barriers by their order, as the names themselves never come again; the order is that of the barriers that
+// matter.
 func (v *voltaWarp) Snapshot(to []byte) []byte {
+	v.sweep()
 	word := func(x uint32) { to = binary.LittleEndian.AppendUint32(to, x) }
 	name := func(id barrierID) { word(uint32(v.find(id) + 1)) }
 	word(v.live)
@@ -19,7 +21,7 @@ func (v *voltaWarp) Snapshot(to []byte) []byte {
 	}
 	word(uint32(len(v.barriers)))
 	for _, b := range v.barriers {
-		word(b.mask)
+		word(b.mask & v.live)
 		word(b.arrived)
 	}
 	for lane := range 32 {

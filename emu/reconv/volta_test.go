@@ -294,14 +294,34 @@ func TestVoltaForgets(t *testing.T) {
 	w.Set(1, all)
 	w.Branch(1, 10, 1)
 	w.Sync(1, 1, 11)
-	for range 3 * maxBarriers {
+	for range 100 * minSweep {
 		w.Set(0, 0xfffffffe)
 	}
-	if len(w.barriers) > maxBarriers {
+	if len(w.barriers) > 2*minSweep {
 		t.Errorf("%d barriers", len(w.barriers))
 	}
 	w.Sync(1, 0xfffffffe, 11)
 	runs(t, w, Group{11, all})
+}
+
+// However deep calls are nested that save a convergence barrier each, none is lost: lanes that part in a caller come
+// together there again.
+func TestVoltaDeepCalls(t *testing.T) {
+	const depth = 1 << 15
+	w := newWarp()
+	masks := make([][32]uint32, depth)
+	for i := range masks {
+		w.Set(6, all)
+		w.Save(6, all, &masks[i], true)
+	}
+	for i := range masks {
+		w.Restore(6, all, &masks[depth-1-i])
+		w.Branch(0xff, 10, 2)
+		w.Sync(6, 0xff, 11)
+		runs(t, w, Group{2, 0xffffff00})
+		w.Sync(6, 0xffffff00, 11)
+		runs(t, w, Group{11, all})
+	}
 }
 
 // An iteration of a loop that does not change anything ends in a state like the one that it began in.

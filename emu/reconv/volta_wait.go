@@ -71,13 +71,15 @@ func (v *voltaWarp) endYielded(yielded uint32) {
 	for _, g := range v.ready {
 		yielded |= g.Lanes
 	}
-	for i := len(v.barriers) - 1; i >= 0; i-- {
-		if b := &v.barriers[i]; b.arrived != 0 && b.mask&^(b.arrived|yielded) == 0 {
-			v.stats.Forced++
-			v.end(i)
-			return
+	v.awaited(func(i int) bool {
+		b := &v.barriers[i]
+		if b.mask&v.live&^(b.arrived|yielded) != 0 {
+			return false
 		}
-	}
+		v.stats.Forced++
+		v.end(i)
+		return true
+	})
 }
 
 func (v *voltaWarp) Hold(barrier int, lanes uint32, next int32) {
@@ -108,15 +110,15 @@ func (v *voltaWarp) Unblock() bool {
 			syncing |= 1 << l
 		}
 	}
-	for i := len(v.barriers) - 1; i >= 0; i-- {
-		if b := &v.barriers[i]; b.arrived != 0 && b.mask&^syncing == 0 {
-			v.stats.Forced++
-			v.end(i)
-			v.run()
-			return true
+	return v.awaited(func(i int) bool {
+		if v.barriers[i].mask&v.live&^syncing != 0 {
+			return false
 		}
-	}
-	return false
+		v.stats.Forced++
+		v.end(i)
+		v.run()
+		return true
+	})
 }
 
 func (v *voltaWarp) Waiting() []Waiting {
@@ -132,7 +134,7 @@ func (v *voltaWarp) Waiting() []Waiting {
 		rest &^= group.Lanes
 		switch w.kind {
 		case waitSync:
-			group.At, group.Mask = fmt.Sprintf("BSYNC B%d", w.number), v.barriers[v.find(w.id)].mask
+			group.At, group.Mask = fmt.Sprintf("BSYNC B%d", w.number), v.barriers[v.find(w.id)].mask&v.live
 		case waitLanes:
 			group.At, group.Mask = "WARPSYNC", w.mask&v.live
 		default:
