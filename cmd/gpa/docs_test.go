@@ -12,13 +12,17 @@ import (
 	"gpa/emu/reconv"
 )
 
-// TestReadmeFacts holds what the README counts and lists against the code: kernels, GPU models, re-convergence models, commands.
+// TestReadmeFacts holds what the README and the pages that it leads to count and list against the code: kernels, GPU models,
+// re-convergence models, commands.
 func TestReadmeFacts(t *testing.T) {
-	data, err := os.ReadFile(filepath.Join("../..", readme))
-	if err != nil {
-		t.Fatal(err)
+	text := ""
+	for _, name := range []string{readme, "docs/commands.md", "docs/supported.md", "docs/numbers.md"} {
+		data, err := os.ReadFile(filepath.Join("../..", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		text += string(data)
 	}
-	text := string(data)
 	folders, err := filepath.Glob("../../kernels/*/*/launch.yaml")
 	if err != nil {
 		t.Fatal(err)
@@ -29,12 +33,12 @@ func TestReadmeFacts(t *testing.T) {
 		fmt.Sprintf("models of %d GPUs", len(arch.Names())),
 	} {
 		if !strings.Contains(text, want) {
-			t.Errorf("the README does not say %q", want)
+			t.Errorf("nothing says %q", want)
 		}
 	}
 	for _, m := range reconv.Models() {
 		if !strings.Contains(text, "| `"+m.Name()+"` |") {
-			t.Errorf("the README's table of re-convergence models lacks %s", m.Name())
+			t.Errorf("the table of re-convergence models lacks %s", m.Name())
 		}
 	}
 	rows := regexp.MustCompile("(?m)^\\| `gpa (\\w+)|; `gpa (export)").FindAllStringSubmatch(text, -1)
