@@ -60,11 +60,12 @@ type MergeAxis uint8
 
 // The axes.
 const (
-	MergeWarps   MergeAxis = iota // so many warps of a block that follow each other
-	MergeStrided                  // warps of a block that are as far apart as there are warps left: 0 and 4 of eight where two are merged
-	MergeLanes                    // neighbouring threads; accesses to words that follow each other become wide ones
-	MergeX                        // neighbouring blocks along x of the grid
-	MergeY                        // along y
+	MergeWarps     MergeAxis = iota // so many warps of a block that follow each other
+	MergeStrided                    // warps of a block that are as far apart as there are warps left: 0 and 4 of eight where two are merged
+	MergeLanes                      // neighbouring threads; accesses to words that follow each other become wide ones
+	MergeX                          // neighbouring blocks along x of the grid
+	MergeY                          // along y
+	MergeGridLanes                  // as MergeLanes, with as many blocks along x in one, which keeps its size
 )
 
 // Merged makes the work of several threads that of one, with what is the same for all of them done once: several results a thread.

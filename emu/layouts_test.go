@@ -150,7 +150,7 @@ func layoutPairs() []layoutPair {
 		}},
 		{name: "wide accesses", before: layoutLaunch{kernel: "scale", grid: words / 256, block: 256, buffers: []int{words, words}, numbers: []uint32{0x3f000000}},
 			after: layoutLaunch{kernel: "scale_four", grid: words / 1024, block: 256, buffers: []int{words, words}, numbers: []uint32{0x3f000000}},
-			edit:  merged(stream.Merge{Factor: 4, Axis: stream.Threads})},
+			edit:  merged(stream.Merge{Factor: 4, Axis: stream.GridThreads})},
 		{name: "a tile", before: product("product", n/8, 256), after: product("product_tile", n/8, 256), edit: func(loops []Loop, loads [][]InstAt) *Streams {
 			return &Streams{Tile: []LoopLoads{{Loads: slices.Concat(loads...), Loop: loops[0], Rounds: 8}}}
 		}},

@@ -307,9 +307,9 @@ func (v *resident) settle() {
 	v.ready = r
 }
 
-// clear returns when a counter is zero, as the next instruction sees it.
+// clear returns when a counter is zero, as the next instruction sees it. Where what it sees had no known end it waits for all.
 func (v *resident) clear(n int) int64 {
-	if v.hidden>>n&1 != 0 {
+	if v.hidden>>n&1 != 0 && v.hiddenDone[n] != mem.Never {
 		return v.hiddenDone[n]
 	}
 	return v.counters[n].clear

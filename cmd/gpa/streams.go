@@ -36,7 +36,7 @@ func streams(m *cubin.File, s *advisor.Streams) *emu.Streams {
 // mergeAxes are the emulator's names of the axes.
 var mergeAxes = [...]stream.Axis{
 	advisor.MergeWarps: stream.Warps, advisor.MergeStrided: stream.Strided, advisor.MergeLanes: stream.Threads,
-	advisor.MergeX: stream.GridX, advisor.MergeY: stream.GridY,
+	advisor.MergeX: stream.GridX, advisor.MergeY: stream.GridY, advisor.MergeGridLanes: stream.GridThreads,
 }
 
 // A streamTranslator finds the addresses of instructions.

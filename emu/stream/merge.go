@@ -14,11 +14,12 @@ type Axis uint8
 
 // The axes.
 const (
-	Warps   Axis = iota // so many warps of a block that follow each other
-	Strided             // warps of a block as far apart as there are warps left
-	Threads             // neighbouring threads; accesses to elements that follow each other become wide ones
-	GridX               // neighbouring blocks along x
-	GridY               // along y
+	Warps       Axis = iota // so many warps of a block that follow each other
+	Strided                 // warps of a block as far apart as there are warps left
+	Threads                 // neighbouring threads; accesses to elements that follow each other become wide ones
+	GridX                   // neighbouring blocks along x
+	GridY                   // along y
+	GridThreads             // as Threads, with as many neighbouring blocks along x in one, which keeps its size
 )
 
 // Merge makes the work of Factor threads that of one, as kernels do that compute several results a thread. Their streams are laid side
@@ -49,13 +50,16 @@ func (m *Merge) Reshape(s Shape) (Shape, int, error) {
 		return s, 0, fmt.Errorf("merge: %d threads, it can be 2 to %d", m.Factor, warpLanes)
 	}
 	switch m.Axis {
-	case GridX, GridY:
-		axis := int(m.Axis - GridX)
+	case GridX, GridY, GridThreads:
+		axis := 0
+		if m.Axis == GridY {
+			axis = 1
+		}
 		if s.Grid[axis]%m.Factor != 0 {
 			return s, 0, fmt.Errorf("merge: a grid of %v cannot be divided by %d", s.Grid, m.Factor)
 		}
 		s.Grid[axis] /= m.Factor
-	default:
+	default: // within a block
 		if s.Threads%(warpLanes*m.Factor) != 0 {
 			return s, 0, fmt.Errorf("merge: the warps of a block of %d threads cannot be divided by %d", s.Threads, m.Factor)
 		}
@@ -67,7 +71,7 @@ func (m *Merge) Reshape(s Shape) (Shape, int, error) {
 // Inputs takes neighbouring blocks together, or one.
 func (m *Merge) Inputs(s Shape, n int) (list []int) {
 	switch m.Axis {
-	case GridX:
+	case GridX, GridThreads:
 		for k := range m.Factor {
 			list = append(list, n*m.Factor+k)
 		}
@@ -142,6 +146,9 @@ func (g *merger) block() (*Block, error) {
 	if g.Axis < GridX {
 		n /= g.Factor
 	}
+	if g.Axis == GridThreads && len(first.Gates) > 0 {
+		return nil, errors.New("merge: the threads of several blocks meet at barriers")
+	}
 	g.out = NewBlock(n)
 	g.out.Gates = slices.Clone(first.Gates)
 	for g.warp = range n {
@@ -158,6 +165,7 @@ func (g *merger) block() (*Block, error) {
 				w = k*n + g.warp
 			default:
 				w = g.warp*g.Factor + k
+				b, w = g.blocks[w/len(first.Warps)], w%len(first.Warps)
 			}
 			g.items = append(g.items, item{b, w, b.Warps[w].Events, b.Warps[w].Values})
 		}
@@ -295,7 +303,7 @@ func (g *merger) add(n Event, l Lanes) {
 
 // place says which new lanes the lanes of an item's warp become: those whose part-th thread they are, or any for -1.
 func (g *merger) place(k, part int, mask uint32) (m uint32) {
-	if g.Axis != Threads {
+	if !g.neighbours() {
 		if part >= 0 && part != k {
 			return 0
 		}
@@ -310,11 +318,18 @@ func (g *merger) place(k, part int, mask uint32) (m uint32) {
 	return m
 }
 
+// neighbours reports whether neighbouring threads are merged.
+func (m *Merge) neighbours() bool { return m.Axis == Threads || m.Axis == GridThreads }
+
 // each issues the instruction once for each of the threads. An instruction waits the less for the one before the more copies of that
 // there are.
 func (g *merger) each(at []int) {
 	n, l := g.merged(at)
-	stall := int(g.program.Inst(n.Op).Control.Stall)
+	control := &g.program.Inst(n.Op).Control
+	stall, least := int(control.Stall), 1
+	if control.WriteBarrier >= 0 || control.ReadBarrier >= 0 {
+		least = 2 // a dependence counter is seen two cycles after the issue
+	}
 	parts := g.parts(at)
 	for i, part := range parts {
 		c, lanes := n, Lanes{Active: l.Active}
@@ -331,7 +346,7 @@ func (g *merger) each(at []int) {
 		if stall > 1 {
 			c.Stall = 1
 			if i == len(parts)-1 {
-				c.Stall = uint8(max(1, stall-i))
+				c.Stall = uint8(max(least, stall-i))
 			}
 		}
 		g.add(c, lanes)
@@ -340,7 +355,7 @@ func (g *merger) each(at []int) {
 
 // parts is which of the merged threads have the instruction.
 func (g *merger) parts(at []int) []int {
-	if g.Axis != Threads {
+	if !g.neighbours() {
 		return at
 	}
 	all := make([]int, g.Factor)
@@ -381,7 +396,7 @@ func (g *merger) accesses(in *sass.Inst, at []int) {
 	it := &g.items[at[0]]
 	a := &it.block.Access[it.events[0].Ref]
 	common := len(at) == g.Factor && g.together(at)
-	apart := g.Axis >= GridX && a.Space == shared
+	apart := len(g.blocks) > 1 && a.Space == shared
 	source := g.sources(in)
 	switch {
 	case a.Kind == store && apart:
@@ -410,7 +425,7 @@ func (g *merger) accesses(in *sass.Inst, at []int) {
 
 // together reports whether the threads access the same addresses.
 func (g *merger) together(at []int) bool {
-	if g.Axis == Threads {
+	if g.neighbours() {
 		return g.alike(at, 0)
 	}
 	first := &g.items[at[0]]
@@ -447,7 +462,7 @@ const mostBytes = 16
 
 // wide returns how many neighbouring threads' accesses one instruction makes, 0 where they are no neighbours.
 func (g *merger) wide(at []int, a *Access) int {
-	if g.Axis != Threads || a.Kind == atomic || a.Kind == 0 || len(at) < g.Factor || !g.alike(at, uint64(a.Size)) {
+	if !g.neighbours() || a.Kind == atomic || a.Kind == 0 || len(at) < g.Factor || !g.alike(at, uint64(a.Size)) {
 		return 0
 	}
 	width := min(g.Factor, mostBytes/int(a.Size))
@@ -601,9 +616,9 @@ func (g *merger) compare(at []int) class {
 	for _, k := range at {
 		v := g.items[k].values[0]
 		switch {
-		case g.Axis == Threads && v.Stride == NoStride, v.Shape != first.Shape:
+		case g.neighbours() && v.Stride == NoStride, v.Shape != first.Shape:
 			return own
-		case g.Axis == Threads && v.Stride != 0, v.First != first.First:
+		case g.neighbours() && v.Stride != 0, v.First != first.First:
 			c = fixed
 		}
 	}
