@@ -145,7 +145,7 @@ func (p *replay) dress(program *program, b *stream.Block, e *stream.Event) {
 	if !ok {
 		i = int32(len(program.ops) + len(p.ops))
 		p.forms[f] = i
-		p.ops = append(p.ops, f.op2(program, e.Wait > 0))
+		p.ops = append(p.ops, f.build(program, e.Wait > 0))
 	}
 	e.Op = i
 }
@@ -153,8 +153,8 @@ func (p *replay) dress(program *program, b *stream.Block, e *stream.Event) {
 // combining is the dependence counter that added shuffles and loads release, and added sums wait for.
 const combining = 5
 
-// op2 makes the op of a form.
-func (f *form) op2(p *program, waits bool) *op {
+// build makes the op of a form.
+func (f *form) build(p *program, waits bool) *op {
 	o := p.ops[f.op]
 	m, t := p.model, &o.t
 	if f.as >= stream.Load {
@@ -287,7 +287,7 @@ func (b *block) admit() {
 // leave forgets the streams of a replayed block whose warps have left.
 func (p *replay) leave(b *block) { p.held -= b.replay.stream.Events() }
 
-// instructions scales a number of warp instructions of the launch as it is to those that it has with the edits.
+// rescaled scales a number of warp instructions of the launch as it is to those that it has with the edits.
 func (r *launchRun) rescaled(recorded int64) int64 {
 	issued := r.limit - r.left
 	return int64(float64(recorded) * float64(issued) / float64(max(r.replay.tape.executed, 1)))
