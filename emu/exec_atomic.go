@@ -210,14 +210,19 @@ func (x *atomicExec) run(w *warp, o *op) error {
 }
 
 // place returns the bytes that a lane works on.
-func (x *atomicExec) place(w *warp, o *op, lane int) ([]byte, error) {
+func (x *atomicExec) place(w *warp, o *op, lane int) (data []byte, err error) {
 	switch {
 	case x.generic:
-		return w.generic(o, lane, x.size)
+		data, err = w.generic(o, lane, x.size)
 	case o.space == spaceShared:
 		return w.shared(o, lane, w.acc.addr[lane], x.size)
+	default:
+		data, err = w.global(o, lane, w.acc.addr[lane], x.size)
 	}
-	return w.global(o, lane, w.acc.addr[lane], x.size)
+	if err != nil || w.acc.space != spaceGlobal {
+		return data, err
+	}
+	return w.owned(w.acc.addr[lane], data)
 }
 
 func (x *atomicExec) operand(w *warp, s *source, lane int) uint64 {

@@ -6,7 +6,7 @@ import (
 	"gpa/cubin/sass"
 )
 
-// memoryAt returns size bytes at a generic address, which the window that it lies in resolves, with the space and the
+// memoryAt returns size bytes at a generic address to read, which the window that it lies in resolves, with the space and the
 // address in it as the caches see it.
 func (w *warp) memoryAt(o *op, lane int, addr uint64, size int) (data []byte, s space, at uint64, err error) {
 	switch {
@@ -38,12 +38,15 @@ func (w *warp) seen(lane int, from []byte) []byte {
 }
 
 // kept returns where a lane of a generic store leaves its bytes that are to go to a place in memory.
-func (w *warp) kept(lane int, to []byte) []byte {
+func (w *warp) kept(lane int, to []byte) ([]byte, error) {
 	d := w.block.domain
-	if !d.ahead || w.acc.space != spaceGlobal {
-		return to
+	switch {
+	case w.acc.space != spaceGlobal:
+		return to, nil
+	case d.ahead:
+		return d.stores.at(d.last, w.acc.addr[lane], uint64(len(to))), nil
 	}
-	return d.stores.at(d.last, w.acc.addr[lane], uint64(len(to)))
+	return w.owned(w.acc.addr[lane], to)
 }
 
 func loadGeneric(w *warp, o *op) error {
@@ -66,10 +69,13 @@ func storeGeneric(w *warp, o *op) error {
 	for m := w.mask; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m)
 		to, err := w.generic(o, i, size)
+		if err == nil {
+			to, err = w.kept(i, to)
+		}
 		if err != nil {
 			return err
 		}
-		w.give(o, i, w.kept(i, to))
+		w.give(o, i, to)
 	}
 	return nil
 }

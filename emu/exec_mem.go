@@ -196,7 +196,7 @@ func (w *warp) uniformBase(o *op) {
 // row returns the k-th register of a load's result. A lane that does not load keeps its value.
 func (w *warp) row(o *op, k int) *lanes { return &w.regs[int(o.dst)+k] }
 
-// global returns size bytes of a lane's address, or a fault.
+// global returns size bytes of a lane's address to read, or a fault.
 func (w *warp) global(o *op, lane int, addr uint64, size int) ([]byte, error) {
 	if addr&uint64(size-1) != 0 {
 		return w.missing(size, w.addressFault(o, lane, Misaligned, addr, ""))
@@ -211,6 +211,37 @@ func (w *warp) global(o *op, lane int, addr uint64, size int) ([]byte, error) {
 	}
 	d.last = b
 	return b.data[addr-b.addr : addr-b.addr+uint64(size)], nil
+}
+
+// owned returns where to write what global has returned to read: the same bytes, unless they are shared.
+func (w *warp) owned(addr uint64, from []byte) ([]byte, error) {
+	b := w.block.domain.last
+	off := addr - b.addr
+	if b.own != nil || off >= uint64(len(b.data)) { // the latter where an access that cannot be is let go on
+		return from, nil
+	}
+	to, err := b.writable()
+	if err != nil {
+		return nil, err
+	}
+	return to[off : off+uint64(len(from))], nil
+}
+
+// target returns the bytes of the buffer that was hit last, for a store.
+func (d *domain) target() []byte {
+	if d.ahead { // the store buffer takes what is stored
+		return d.last.data
+	}
+	return d.last.own
+}
+
+// stored returns size bytes of a lane's address for a store, or a fault.
+func (w *warp) stored(o *op, lane int, addr uint64, size int) ([]byte, error) {
+	to, err := w.global(o, lane, addr, size)
+	if err != nil || w.block.domain.ahead {
+		return to, err
+	}
+	return w.owned(addr, to)
 }
 
 // take stores what a lane has loaded.
@@ -331,16 +362,16 @@ func loadGlobal(w *warp, o *op) error {
 func storeGlobal(w *warp, o *op) error {
 	w.access(o, accessStore)
 	d := w.block.domain
-	size, words, last := uint64(w.acc.size), w.words(&o.b, int(w.acc.size)), d.last
+	size, words, last, data := uint64(w.acc.size), w.words(&o.b, int(w.acc.size)), d.last, d.target()
 	for m := w.mask; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
-		to := within(last.data, last.addr, w.acc.addr[i], size)
+		to := within(data, last.addr, w.acc.addr[i], size)
 		if to == nil {
 			var err error
-			if to, err = w.global(o, i, w.acc.addr[i], int(size)); err != nil {
+			if to, err = w.stored(o, i, w.acc.addr[i], int(size)); err != nil {
 				return err
 			}
-			last = d.last
+			last, data = d.last, d.target()
 		}
 		if d.ahead {
 			to = d.stores.at(last, w.acc.addr[i], size)

@@ -34,7 +34,11 @@ func newMemoryTest(t *testing.T, in sass.Inst, r *rand.Rand) *memoryTest {
 	if err != nil {
 		t.Fatal(err)
 	}
-	x := &memoryTest{in: in, global: m.memory.alloc("global", memoryBytes), r: r}
+	global, err := m.memory.alloc("global", memoryBytes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := &memoryTest{in: in, global: global, r: r}
 	run, err := m.prepare(&Launch{Kernel: kernel, Grid: [3]int{1, 1, 1}, Block: [3]int{32, 1, 1}, SharedDynamic: memoryBytes, Stack: stackBytes})
 	if err != nil {
 		t.Fatal(err)

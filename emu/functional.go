@@ -45,6 +45,9 @@ func (f *functionalRun) run(ctx context.Context) error {
 		if round%64 == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
+		if err := f.machine.room.look(); err != nil {
+			return err
+		}
 		if err := f.round(round); err != nil {
 			return err
 		}

@@ -20,8 +20,11 @@ func (h *heap) alloc(size uint64) uint64 {
 	if h.next == 0 {
 		h.next = heapBase
 	}
+	b, err := newBuffer(fmt.Sprintf("heap allocation %d", h.count+1), h.next, size)
+	if err != nil {
+		return 0
+	}
 	h.count++
-	b := &buffer{name: fmt.Sprintf("heap allocation %d", h.count), addr: h.next, data: make([]byte, size)}
 	h.next += size + bufferAlign
 	h.used += int64(size)
 	h.machine.memory.insert(b)

@@ -48,9 +48,12 @@ type Options struct {
 	MaxInstructions int64     // warp instructions of a launch, 0 for no limit
 	Stdout          io.Writer // of device-side printf; nil to drop it
 	Heap            int64     // bytes for device-side malloc
-	Extrapolation   Extrapolation
-	Workers         int          // SMs that are advanced at a time, 0 for as many as there are processors; it changes no result
-	Reconvergence   reconv.Model // nil for the hardware's own, [reconv.Volta]
+	// HostMemory says how many bytes of this computer's memory are free, as [FreeMemory] does. A launch that would need more ends
+	// with an error. Nil for no limit.
+	HostMemory    func() int64
+	Extrapolation Extrapolation
+	Workers       int          // SMs that are advanced at a time, 0 for as many as there are processors; it changes no result
+	Reconvergence reconv.Model // nil for the hardware's own, [reconv.Volta]
 }
 
 // constantBank is the bank of __constant__ variables.
@@ -62,6 +65,7 @@ type Machine struct {
 	module    *cubin.File
 	options   Options
 	memory    globalMemory
+	room      room
 	heap      *heap
 	globals   uint64     // address of the module's global variables
 	constants uint64     // address of constant bank 3
@@ -146,12 +150,13 @@ func New(gpu *arch.Model, module *cubin.File, o Options) (*Machine, error) {
 	m := &Machine{gpu: gpu, module: module, options: o, relocated: make(map[int32]uint64), plans: make(map[int32]reconv.Plan)}
 	m.bases, _ = codeBases(module)
 	m.heap = &heap{machine: m, size: o.Heap}
-	if module.Global.Size > 0 {
-		b := m.memory.alloc("the module's variables", int64(module.Global.Size))
-		copy(b.data, module.Global.Init)
-		m.globals = b.addr
+	m.room.free = o.HostMemory
+	if err := m.loadGlobals(); err != nil {
+		return nil, err
 	}
-	m.loadBanks()
+	if err := m.loadBanks(); err != nil {
+		return nil, err
+	}
 	for i := range module.Relocs {
 		if err := m.relocate(&module.Relocs[i]); err != nil {
 			return nil, err
@@ -164,20 +169,41 @@ func New(gpu *arch.Model, module *cubin.File, o Options) (*Machine, error) {
 // (CUDA C++ Programming Guide, binary compatibility).
 func runs(gpu, code int) bool { return code <= gpu && code/10 == gpu/10 }
 
+// loadGlobals makes the module's variables.
+func (m *Machine) loadGlobals() error {
+	v := &m.module.Global
+	if v.Size == 0 {
+		return nil
+	}
+	if v.Size > uint64(m.gpu.DRAM.Size.Value) {
+		return fmt.Errorf("its variables take %d bytes, more than the memory of %s", v.Size, m.gpu.Name)
+	}
+	b, err := m.memory.alloc("the module's variables", int64(v.Size))
+	if err != nil {
+		return err
+	}
+	m.globals = b.addr
+	return m.Write(m.globals, v.Init[:min(uint64(len(v.Init)), v.Size)])
+}
+
 // loadBanks copies the module's constant banks. Bank 3, the __constant__ variables, lies in device memory like anything
 // else: pointers to it are ordinary addresses.
-func (m *Machine) loadBanks() {
+func (m *Machine) loadBanks() error {
 	for _, b := range m.module.Banks {
 		switch {
 		case b.Kernel != "" || b.Number >= len(m.banks):
 		case b.Number == constantBank:
-			buffer := m.memory.alloc("constant memory", int64(len(b.Data)))
-			copy(buffer.data, b.Data)
-			m.constants, m.banks[constantBank] = buffer.addr, buffer.data
+			buffer, err := m.memory.alloc("constant memory", int64(len(b.Data)))
+			if err != nil {
+				return err
+			}
+			copy(buffer.own, b.Data)
+			m.constants, m.banks[constantBank] = buffer.addr, buffer.own
 		default:
 			m.banks[b.Number] = append([]byte(nil), b.Data...)
 		}
 	}
+	return nil
 }
 
 // workers returns how many SMs are advanced at a time.
@@ -216,29 +242,29 @@ func (m *Machine) relocate(r *cubin.Reloc) error {
 	if r.Code != nil {
 		return m.relocateCode(r, addr)
 	}
-	data := m.sectionData(r.Section)
-	if data == nil {
+	var bank []byte
+	size := uint64(0)
+	switch r.Section {
+	case ".nv.constant3":
+		bank = m.banks[constantBank]
+		size = uint64(len(bank))
+	case ".nv.constant4":
+		bank = m.banks[4]
+		size = uint64(len(bank))
+	case ".nv.global.init", ".nv.global":
+		size = m.module.Global.Size
+	}
+	if size == 0 {
 		return nil // of a section that is not loaded, as debug information
 	}
-	if r.Kind != cubin.Abs64 || r.Offset+8 > uint64(len(data)) {
+	if r.Kind != cubin.Abs64 || size < 8 || r.Offset > size-8 {
 		return fmt.Errorf("relocation of %s in %s at %#x does not fit", r.Symbol, r.Section, r.Offset)
 	}
-	binary.LittleEndian.PutUint64(data[r.Offset:], addr)
-	return nil
-}
-
-// sectionData returns the loaded contents of a data section.
-func (m *Machine) sectionData(section string) []byte {
-	switch section {
-	case ".nv.constant3":
-		return m.banks[constantBank]
-	case ".nv.constant4":
-		return m.banks[4]
-	case ".nv.global.init", ".nv.global":
-		if b := m.memory.find(m.globals); b != nil {
-			return b.data
-		}
+	data := binary.LittleEndian.AppendUint64(nil, addr)
+	if bank == nil {
+		return m.Write(m.globals+r.Offset, data)
 	}
+	copy(bank[r.Offset:], data)
 	return nil
 }
 

@@ -22,15 +22,6 @@ const (
 	bufferGap    = 1 << 16          // unmapped bytes between buffers, at least
 )
 
-// A buffer is one allocation of global memory.
-type buffer struct {
-	name string
-	addr uint64
-	data []byte
-}
-
-func (b *buffer) end() uint64 { return b.addr + uint64(len(b.data)) }
-
 // A globalMemory is the device's memory: buffers in the order of their addresses.
 type globalMemory struct {
 	buffers []*buffer
@@ -39,15 +30,18 @@ type globalMemory struct {
 }
 
 // alloc adds a buffer of zeros.
-func (g *globalMemory) alloc(name string, size int64) *buffer {
+func (g *globalMemory) alloc(name string, size int64) (*buffer, error) {
 	if g.next == 0 {
 		g.next = globalBase
 	}
-	b := &buffer{name: name, addr: g.next, data: make([]byte, size)}
+	b, err := newBuffer(name, g.next, uint64(size))
+	if err != nil {
+		return nil, err
+	}
 	g.next += (uint64(size) + bufferGap + bufferAlign - 1) &^ (bufferAlign - 1)
 	g.used += size
 	g.insert(b)
-	return b
+	return b, nil
 }
 
 // insert adds a buffer at its place.
@@ -88,14 +82,13 @@ func (g *globalMemory) before(addr uint64) *buffer {
 	return g.buffers[at-1]
 }
 
-// bytes returns size bytes at an address, nil where they are not all in one buffer.
-func (g *globalMemory) bytes(addr uint64, size int) []byte {
+// holder returns the buffer that holds size bytes at an address, nil where they are not all in one.
+func (g *globalMemory) holder(addr uint64, size int) *buffer {
 	b := g.find(addr)
 	if b == nil || b.end()-addr < uint64(size) {
 		return nil
 	}
-	at := addr - b.addr
-	return b.data[at : at+uint64(size)]
+	return b
 }
 
 // near says where an address lies in relation to the nearest buffer.
@@ -129,27 +122,64 @@ func (m *Machine) Alloc(name string, size int64) (uint64, error) {
 	if free := int64(m.gpu.DRAM.Size.Value) - m.memory.used; size < 0 || size > free {
 		return 0, fmt.Errorf("buffer %s: %d bytes, of which the GPU's memory has %d free", name, size, free)
 	}
-	return m.memory.alloc(name, size).addr, nil
+	b, err := m.memory.alloc(name, size)
+	if err != nil {
+		return 0, fmt.Errorf("buffer %s: %w", name, err)
+	}
+	return b.addr, nil
+}
+
+// Upcoming returns the address that the next buffer will have.
+func (m *Machine) Upcoming() uint64 {
+	if m.memory.next == 0 {
+		return globalBase
+	}
+	return m.memory.next
 }
 
 // Write copies data to device memory.
 func (m *Machine) Write(addr uint64, data []byte) error {
-	to := m.memory.bytes(addr, len(data))
-	if to == nil && len(data) > 0 {
-		return fmt.Errorf("writing %d bytes at %#x: %w", len(data), addr, errNotMapped)
+	return m.Fill(addr, len(data), func(to []byte) error {
+		copy(to, data)
+		return nil
+	})
+}
+
+// Fill has a function write size bytes of device memory, in place.
+func (m *Machine) Fill(addr uint64, size int, fill func(to []byte) error) error {
+	if size == 0 {
+		return fill(nil)
 	}
-	copy(to, data)
-	return nil
+	b := m.memory.holder(addr, size)
+	if b == nil {
+		return fmt.Errorf("writing %d bytes at %#x: %w", size, addr, errNotMapped)
+	}
+	to, err := b.writable()
+	if err != nil {
+		return err
+	}
+	at := addr - b.addr
+	return fill(to[at : at+uint64(size)])
+}
+
+// View returns size bytes of device memory to read. They are valid until something is written or launched, while the machine is in use.
+func (m *Machine) View(addr uint64, size int) ([]byte, error) {
+	if size == 0 {
+		return nil, nil
+	}
+	b := m.memory.holder(addr, size)
+	if b == nil {
+		return nil, fmt.Errorf("reading %d bytes at %#x: %w", size, addr, errNotMapped)
+	}
+	at := addr - b.addr
+	return b.data[at : at+uint64(size)], nil
 }
 
 // Read copies device memory to data.
 func (m *Machine) Read(addr uint64, data []byte) error {
-	from := m.memory.bytes(addr, len(data))
-	if from == nil && len(data) > 0 {
-		return fmt.Errorf("reading %d bytes at %#x: %w", len(data), addr, errNotMapped)
-	}
+	from, err := m.View(addr, len(data))
 	copy(data, from)
-	return nil
+	return err
 }
 
 // localPage is the unit in which a thread's local memory comes into being, bytes.

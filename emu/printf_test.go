@@ -66,16 +66,12 @@ func TestPrintf(t *testing.T) {
 					align(8)
 					data = binary.LittleEndian.AppendUint64(data, f64(a))
 				case string:
-					text := m.memory.alloc(a, int64(len(a))+1)
-					copy(text.data, a)
 					align(8)
-					data = binary.LittleEndian.AppendUint64(data, text.addr)
+					data = binary.LittleEndian.AppendUint64(data, argumentsAt(t, m, append([]byte(a), 0)))
 				}
 			}
 			align(8)
-			b := m.memory.alloc("arguments", int64(len(data)))
-			copy(b.data, data)
-			pr := printer{arguments: argumentReader{w: w, o: w.next(), lane: 3, next: b.addr}}
+			pr := printer{arguments: argumentReader{w: w, o: w.next(), lane: 3, next: argumentsAt(t, m, data)}}
 			got, err := pr.format(tt.format)
 			if err != nil || got != tt.want {
 				t.Errorf("got %q, %v, want %q", got, err, tt.want)
@@ -86,12 +82,24 @@ func TestPrintf(t *testing.T) {
 		})
 	}
 	t.Run("missing argument", func(t *testing.T) {
-		b := m.memory.alloc("arguments", 4)
-		pr := printer{arguments: argumentReader{w: w, o: w.next(), next: b.addr}}
+		pr := printer{arguments: argumentReader{w: w, o: w.next(), next: argumentsAt(t, m, make([]byte, 4))}}
 		if _, err := pr.format("%d %d"); err == nil {
 			t.Error("no error")
 		}
 	})
+}
+
+// argumentsAt puts data into a buffer of its own and returns its address.
+func argumentsAt(t *testing.T, m *Machine, data []byte) uint64 {
+	t.Helper()
+	addr, err := m.Alloc("arguments", int64(len(data)))
+	if err == nil {
+		err = m.Write(addr, data)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return addr
 }
 
 func TestHeap(t *testing.T) {
@@ -102,7 +110,7 @@ func TestHeap(t *testing.T) {
 	switch {
 	case a == 0 || b == 0 || a%16 != 0 || b%16 != 0:
 		t.Fatalf("allocations at %#x and %#x", a, b)
-	case m.memory.bytes(a, 100) == nil || m.memory.bytes(a+96, 200) != nil:
+	case m.Read(a, make([]byte, 100)) != nil || m.Read(a+96, make([]byte, 200)) == nil:
 		t.Error("the first allocation is not as long as asked for")
 	case h.alloc(500) != 0:
 		t.Error("more than there is")

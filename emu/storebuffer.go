@@ -99,9 +99,9 @@ func (b *storeBuffer) read(addr uint64, from []byte) []byte {
 }
 
 // commit writes everything to memory and empties the buffer.
-func (b *storeBuffer) commit() {
+func (b *storeBuffer) commit() error {
 	if b.empty() {
-		return
+		return nil
 	}
 	if len(b.sectors) > len(b.slots)/8 {
 		clear(b.slots)
@@ -111,17 +111,25 @@ func (b *storeBuffer) commit() {
 		}
 	}
 	for i := range b.sectors {
-		b.sectors[i].write()
+		if err := b.sectors[i].write(); err != nil {
+			return err
+		}
 	}
 	b.sectors, b.last = b.sectors[:0], 0
+	return nil
 }
 
 // write copies the bytes that were stored to memory, run by run.
-func (s *stored) write() {
+func (s *stored) write() error {
+	to, err := s.to.writable()
+	if err != nil {
+		return err
+	}
 	for m := s.mask; m != 0; {
 		first := bits.TrailingZeros32(m)
 		n := bits.TrailingZeros32(^(m >> first))
-		copy(s.to.data[s.addr+uint64(first)-s.to.addr:], s.data[first:first+n])
+		copy(to[s.addr+uint64(first)-s.to.addr:], s.data[first:first+n])
 		m &^= uint32(1<<n-1) << first
 	}
+	return nil
 }

@@ -133,6 +133,9 @@ func (r *timedRun) run(ctx context.Context) error {
 		if begin == mem.Never {
 			return r.finished()
 		}
+		if err := r.launch.machine.room.look(); err != nil {
+			return err
+		}
 		end := begin + r.length()
 		if err := r.quantum(begin, end); err != nil {
 			return err
@@ -158,7 +161,9 @@ func (r *timedRun) length() int64 {
 func (r *timedRun) quantum(begin, end int64) error {
 	r.assign(end)
 	r.reached = end
-	r.advance(begin, end)
+	if err := r.advance(begin, end); err != nil {
+		return err
+	}
 	answers := r.device.Serve(r.paths, begin, end)
 	r.crew.each(len(r.sms), answers >= answerThreshold, func(_ *worker, i int) {
 		s := r.sms[i]
@@ -178,7 +183,7 @@ func (r *timedRun) quantum(begin, end int64) error {
 }
 
 // advance runs all SMs that hold blocks to the end of a quantum.
-func (r *timedRun) advance(begin, end int64) {
+func (r *timedRun) advance(begin, end int64) error {
 	r.active = r.active[:0]
 	for _, s := range r.sms {
 		if s.blocks > 0 {
@@ -191,7 +196,9 @@ func (r *timedRun) advance(begin, end int64) {
 	if ahead {
 		r.crew.each(len(r.active), r.issued >= crewThreshold, func(w *worker, i int) { r.runAhead(w, r.active[i], end) })
 		for _, s := range r.active {
-			s.domain.stores.commit()
+			if err := s.domain.stores.commit(); err != nil {
+				return err
+			}
 			s.domain.ahead = false
 			issued += r.launch.left - s.domain.budget
 		}
@@ -212,6 +219,7 @@ func (r *timedRun) advance(begin, end int64) {
 	for _, s := range r.sms {
 		r.launch.changes += s.domain.changes
 	}
+	return nil
 }
 
 // runAhead runs an SM to the end of a quantum, or as far as it can without the others.

@@ -103,7 +103,9 @@ func TestAtomicsAddUp(t *testing.T) {
 // TestStoreBuffer compares a store buffer with memory that is stored to at once.
 func TestStoreBuffer(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
-	to := &buffer{addr: globalBase, data: make([]byte, 1<<14-24)}
+	to := &buffer{addr: globalBase}
+	to.data = make([]byte, 1<<14-24)
+	to.own = to.data
 	at := make([]byte, len(to.data))
 	var b storeBuffer
 	for round := range 50 {
@@ -132,7 +134,9 @@ func TestStoreBuffer(t *testing.T) {
 				t.Fatalf("round %d: %d bytes at %#x read as %x, were stored as %x", round, size, off, from, at[off:off+size])
 			}
 		}
-		b.commit()
+		if err := b.commit(); err != nil {
+			t.Fatal(err)
+		}
 		if !bytes.Equal(to.data, at) || !b.empty() {
 			t.Fatalf("round %d: memory is not what was stored", round)
 		}

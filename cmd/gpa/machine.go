@@ -49,7 +49,7 @@ func (m *machineFlags) session(r *resolved, level emu.TimingLevel, prints io.Wri
 		return nil, usagef("--reconvergence: %w", err)
 	}
 	machine, err := emu.New(r.model, r.module, emu.Options{
-		Timing: level, MaxInstructions: limit, Stdout: prints, Heap: r.file.Heap, Reconvergence: model, Workers: m.workers,
+		Timing: level, MaxInstructions: limit, Stdout: prints, Heap: r.file.Heap, Reconvergence: model, Workers: m.workers, HostMemory: emu.FreeMemory,
 		Extrapolation: emu.Extrapolation{Off: m.wholeGrid},
 	})
 	if err != nil {

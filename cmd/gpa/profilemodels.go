@@ -23,7 +23,7 @@ func modelTables(ctx context.Context, e *env, ran *execution) ([]reports.HTMLTab
 	for _, l := range ran.profile.Launches {
 		instructions += l.Facts.WarpInstructions
 	}
-	o := convergence.Options{Timing: emu.TimingFull}
+	o := convergence.Options{Timing: emu.TimingFull, HostMemory: emu.FreeMemory}
 	switch {
 	case ran.failed() != nil || instructions > countedModels:
 		return nil, nil

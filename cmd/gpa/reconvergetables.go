@@ -21,7 +21,7 @@ func (f *reconvergeFlags) runTables(ctx context.Context, e *env, folder string) 
 	if err != nil {
 		return err
 	}
-	o := convergence.Options{Models: convergence.TableRows()}
+	o := convergence.Options{Models: convergence.TableRows(), HostMemory: emu.FreeMemory}
 	if err := f.options(&o); err != nil {
 		return err
 	}

@@ -47,6 +47,7 @@ type Options struct {
 	Timing          emu.TimingLevel // none: no cycles
 	MaxInstructions int64           // warp instructions of a launch, 0 for no limit
 	Stdout          io.Writer       // of device-side printf, once
+	HostMemory      func() int64    // see [emu.Options]
 	Activity        string          // model under which branches are watched, empty for the hardware's
 	Rules           []branch.Rule   // types of branches
 }
@@ -129,6 +130,7 @@ type comparer struct {
 	options Options
 	static  *analysis
 	rows    []*scheme
+	first   *launch.Session // whose initial contents the others share
 	watch   string // row whose branches are watched
 }
 
@@ -213,7 +215,7 @@ func (c *comparer) scheme(name string, module *cubin.File) (*scheme, error) {
 }
 
 func (c *comparer) session(s *scheme, module *cubin.File, level emu.TimingLevel) (*launch.Session, error) {
-	o := emu.Options{Timing: level, MaxInstructions: c.options.MaxInstructions, Heap: c.file.Heap, Reconvergence: s.model}
+	o := emu.Options{Timing: level, MaxInstructions: c.options.MaxInstructions, Heap: c.file.Heap, Reconvergence: s.model, HostMemory: c.options.HostMemory}
 	if s.name == (reconv.Volta{}).Name() && level == emu.TimingNone {
 		o.Stdout = c.options.Stdout
 	}
@@ -221,7 +223,13 @@ func (c *comparer) session(s *scheme, module *cubin.File, level emu.TimingLevel)
 	if err != nil {
 		return nil, err
 	}
-	return launch.NewSession(c.file, machine)
+	if c.first != nil {
+		return c.first.Like(machine)
+	}
+	if c.first, err = launch.NewSession(c.file, machine); err == nil {
+		c.first.Keep()
+	}
+	return c.first, err
 }
 
 // launch runs the i-th launch of the file under every model.
@@ -237,6 +245,7 @@ func (c *comparer) launch(ctx context.Context, i int) (*Launch, error) {
 		return nil, err
 	}
 	l.Frontier, l.Structure = facts.frontier, facts.structure
+	var after *emu.State // under the hardware's model
 	for _, s := range c.rows {
 		if same := l.Run((reconv.PDOM{}).Name()); s.name == Struct && c.static.rewritten == nil && same != nil && l.Structure.Err == "" {
 			r := *same // the same code
@@ -254,8 +263,20 @@ func (c *comparer) launch(ctx context.Context, i int) (*Launch, error) {
 		}
 		l.Runs = append(l.Runs, *r)
 		w.result(l, r, facts)
+		if after == nil {
+			after = s.untimed.Machine.Contents()
+		}
+		s.merge(after)
 	}
 	return l, nil
+}
+
+// merge shares with the memory of another row what the two have in common.
+func (s *scheme) merge(with *emu.State) {
+	s.untimed.Machine.Merge(with)
+	if s.timed != nil {
+		s.timed.Machine.Merge(with)
+	}
 }
 
 // run runs a launch under one model.

@@ -26,11 +26,7 @@ func (s *Session) begin(i int, l *emu.Launch) *known {
 	if l.WarmCaches || l.Observer == nil || l.WhatIf != nil || !s.comesAgain(i, l) {
 		return nil
 	}
-	var earlier *emu.State
-	if k := s.kind(l); k != nil {
-		earlier = k.after
-	}
-	before := s.Machine.State(earlier)
+	before := s.Machine.State()
 	if before == nil {
 		return nil
 	}
@@ -42,7 +38,7 @@ func (s *Session) end(k *known) {
 	if k == nil || s.Machine.Printed() != k.printed {
 		return
 	}
-	if k.after = s.Machine.State(k.before); k.after == nil {
+	if k.after = s.Machine.State(); k.after == nil {
 		return
 	}
 	if old := s.kind(k.launch); old != nil {

@@ -17,12 +17,9 @@ func draw(seed, i uint64) uint64 {
 // unit is a draw as a number in [0, 1).
 func unit(seed, i uint64) float64 { return float64(draw(seed, i)>>11) * 0x1p-53 }
 
-// generate fills data with elements of type e.
+// generate fills data with elements of type e, unless they are zero.
 func (in *Init) generate(e Elem, data []byte) error {
 	switch in.Kind {
-	case InitZero:
-		clear(data)
-		return nil
 	case InitPermutation:
 		return permute(e, data, in.Seed)
 	}
@@ -109,18 +106,18 @@ func (e Elem) below(v float64) float64 {
 func permute(e Elem, data []byte, seed uint64) error {
 	size := e.Size()
 	n := len(data) / size
-	order := make([]int64, n)
-	for i := range order {
-		order[i] = int64(i)
-	}
-	for i := n - 1; i > 0; i-- {
-		j := draw(seed, uint64(i)) % uint64(i+1)
-		order[i], order[j] = order[j], order[i]
-	}
-	for i, v := range order {
-		if err := e.put(data[i*size:], intNumber(v)); err != nil {
+	for i := range n {
+		if err := e.put(data[i*size:], intNumber(int64(i))); err != nil {
 			return fmt.Errorf("element %d: %w", i, err)
 		}
+	}
+	at := func(i int) []byte { return data[i*size : (i+1)*size] }
+	var held [8]byte
+	for i := n - 1; i > 0; i-- {
+		a, b := at(i), at(int(draw(seed, uint64(i))%uint64(i+1)))
+		copy(held[:], a)
+		copy(a, b)
+		copy(b, held[:size])
 	}
 	return nil
 }

@@ -53,6 +53,9 @@ type Session struct {
 	Recorder emu.Recorder
 
 	buffers map[string]placed
+	initial *emu.State // the memory before the first launch, nil where it is not kept
+	like    *Session   // whose initial contents the buffers share, nil for none
+	shared  map[string]bool
 	runs    int
 	known   []known
 }
@@ -68,7 +71,21 @@ type placed struct {
 
 // NewSession allocates and fills the buffers of the file and writes its symbols.
 func NewSession(f *File, machine *emu.Machine) (*Session, error) {
-	s := &Session{File: f, Module: machine.Module(), Machine: machine, buffers: make(map[string]placed)}
+	return newSession(&Session{File: f, Machine: machine})
+}
+
+// Keep makes the session one whose initial contents others can share: see [Session.Like].
+func (s *Session) Keep() { s.initial = s.Machine.Contents() }
+
+// Like returns a session of the same file on another machine. Its buffers share their initial contents with those of s, which keeps
+// them, until one of the two writes.
+func (s *Session) Like(machine *emu.Machine) (*Session, error) {
+	return newSession(&Session{File: s.File, Machine: machine, like: s})
+}
+
+func newSession(s *Session) (*Session, error) {
+	f := s.File
+	s.Module, s.buffers, s.shared = s.Machine.Module(), make(map[string]placed), make(map[string]bool)
 	for i := range f.Buffers {
 		if err := s.place(&f.Buffers[i]); err != nil {
 			return nil, f.errorAt(f.Buffers[i].at, err)
@@ -81,6 +98,9 @@ func NewSession(f *File, machine *emu.Machine) (*Session, error) {
 	}
 	for _, list := range [][]Buffer{f.Buffers, f.Symbols} {
 		for i := range list {
+			if s.shared[list[i].Name] {
+				continue
+			}
 			if err := s.storePointers(&list[i]); err != nil {
 				return nil, f.errorAt(list[i].at, err)
 			}
@@ -89,10 +109,17 @@ func NewSession(f *File, machine *emu.Machine) (*Session, error) {
 	return s, nil
 }
 
-// content makes the initial bytes of a buffer. limit is the size of a symbol, which needs no shape; 0 for buffers.
-func (s *Session) content(b *Buffer, limit int64) (placed, []byte, error) {
+// A content is how a buffer starts out.
+type content struct {
+	placed
+	fill func(to []byte) error // nil for zeros
+}
+
+// content finds out how a buffer starts out. limit is the size of a symbol, which needs no shape; 0 for buffers.
+func (s *Session) content(b *Buffer, limit int64) (content, error) {
 	if b.Init.Kind == InitFile {
-		return s.fileContent(b)
+		p, data, err := s.fileContent(b)
+		return content{p, func(to []byte) error { copy(to, data); return nil }}, err
 	}
 	p := placed{elem: b.Type, shape: b.Shape, bytes: limit}
 	if b.Shape != nil {
@@ -102,13 +129,15 @@ func (s *Session) content(b *Buffer, limit int64) (placed, []byte, error) {
 		}
 	}
 	if p.bytes > maxBufferBytes {
-		return p, nil, fmt.Errorf("the buffer is larger than %d GiB", maxBufferBytes>>30)
+		return content{}, fmt.Errorf("the buffer is larger than %d GiB", maxBufferBytes>>30)
 	}
 	if b.Shape == nil {
 		p.shape = []int{int(limit) / b.Type.Size()}
 	}
-	data := make([]byte, p.bytes)
-	return p, data, b.Init.generate(b.Type, data)
+	if b.Init.Kind == InitZero {
+		return content{placed: p}, nil
+	}
+	return content{p, func(to []byte) error { return b.Init.generate(b.Type, to) }}, nil
 }
 
 // fileContent reads a buffer's content from its .npy file, which must agree with the type and the shape where given.
@@ -163,15 +192,41 @@ func product(shape []int) int {
 }
 
 func (s *Session) place(b *Buffer) error {
-	p, data, err := s.content(b, 0)
+	if s.like != nil {
+		if ok, err := s.placeLike(b); ok || err != nil {
+			return err
+		}
+	}
+	c, err := s.content(b, 0)
 	if err != nil {
 		return err
 	}
-	if p.addr, err = s.Machine.Alloc(b.Name, p.bytes); err != nil {
+	if c.addr, err = s.Machine.Alloc(b.Name, c.bytes); err != nil {
 		return err
 	}
-	s.buffers[b.Name] = p
-	return s.Machine.Write(p.addr, data)
+	s.buffers[b.Name] = c.placed
+	if c.fill == nil {
+		return nil
+	}
+	if err := s.Machine.Room(c.bytes); err != nil {
+		return err
+	}
+	return s.Machine.Fill(c.addr, int(c.bytes), c.fill)
+}
+
+// placeLike allocates a buffer that shares its contents with that of another session. ok is false where the two would not lie at
+// the same address, as pointers to it would differ then.
+func (s *Session) placeLike(b *Buffer) (ok bool, err error) {
+	p := s.like.buffers[b.Name]
+	if s.like.initial == nil || s.Machine.Upcoming() != p.addr {
+		s.like = nil // and all that follow
+		return false, nil
+	}
+	if _, err := s.Machine.Alloc(b.Name, p.bytes); err != nil {
+		return false, err
+	}
+	s.buffers[b.Name], s.shared[b.Name] = p, true
+	return true, s.Machine.EnterBuffer(s.like.initial, p.addr)
 }
 
 // placeSymbol writes the initial content of a module variable.
@@ -180,16 +235,22 @@ func (s *Session) placeSymbol(b *Buffer) error {
 	if err != nil {
 		return err
 	}
-	p, data, err := s.content(b, int64(v.Size))
+	c, err := s.content(b, int64(v.Size))
 	if err != nil {
 		return err
 	}
-	if p.bytes > int64(v.Size) {
-		return fmt.Errorf("%d bytes do not fit into the symbol's %d", p.bytes, v.Size)
+	if c.bytes > int64(v.Size) {
+		return fmt.Errorf("%d bytes do not fit into the symbol's %d", c.bytes, v.Size)
 	}
-	p.addr, p.constant = v.Addr, v.Constant
-	s.buffers[b.Name] = p
-	return s.write(p, 0, data)
+	c.addr, c.constant = v.Addr, v.Constant
+	s.buffers[b.Name] = c.placed
+	data := make([]byte, c.bytes)
+	if c.fill != nil {
+		if err := c.fill(data); err != nil {
+			return err
+		}
+	}
+	return s.write(c.placed, 0, data)
 }
 
 func (s *Session) storePointers(b *Buffer) error {
@@ -250,12 +311,13 @@ func (s *Session) write(p placed, at int64, data []byte) error {
 	return s.Machine.Write(p.addr+uint64(at), data)
 }
 
+// read returns the contents of a buffer, which are valid until the next launch.
 func (s *Session) read(p placed) ([]byte, error) {
-	data := make([]byte, p.bytes)
 	if p.constant != "" {
+		data := make([]byte, p.bytes)
 		return data, s.Machine.ReadConstant(p.constant, 0, data)
 	}
-	return data, s.Machine.Read(p.addr, data)
+	return s.Machine.View(p.addr, int(p.bytes))
 }
 
 // Launch returns the i-th launch of the file, bound to the session's buffers.
