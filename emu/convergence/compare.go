@@ -131,7 +131,7 @@ type comparer struct {
 	static  *analysis
 	rows    []*scheme
 	first   *launch.Session // whose initial contents the others share
-	watch   string // row whose branches are watched
+	watch   string          // row whose branches are watched
 }
 
 // A scheme is a model with the code that it runs and the memory that the launches so far have left.

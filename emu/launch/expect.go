@@ -1,6 +1,7 @@
 package launch
 
 import (
+	"bytes"
 	"fmt"
 	"math"
 )
@@ -24,18 +25,30 @@ type Mismatch struct {
 
 // compare checks got against want, both elements of type e.
 func (x *Expectation) compare(e Elem, got, want []byte) Check {
-	c := Check{Buffer: x.Name, Elements: len(want) / e.Size()}
-	for i := range c.Elements {
-		g, w := e.get(got[i*e.Size():]), e.get(want[i*e.Size():])
-		if x.matches(g, w) {
-			continue
+	const block = 1024 // elements
+	size := e.Size()
+	c := Check{Buffer: x.Name, Elements: len(want) / size}
+	for first := 0; first < c.Elements; first += block {
+		end := min(first+block, c.Elements)
+		if bytes.Equal(got[first*size:end*size], want[first*size:end*size]) {
+			continue // what is equal bit by bit matches
 		}
-		if c.First == nil {
-			c.First = &Mismatch{Index: i, Got: g.value(), Want: w.value()}
+		for i := first; i < end; i++ {
+			x.element(&c, i, e.get(got[i*size:]), e.get(want[i*size:]))
 		}
-		c.Mismatches++
 	}
 	return c
+}
+
+// element checks one element.
+func (x *Expectation) element(c *Check, i int, got, want number) {
+	if x.matches(got, want) {
+		return
+	}
+	if c.First == nil {
+		c.First = &Mismatch{Index: i, Got: got.value(), Want: want.value()}
+	}
+	c.Mismatches++
 }
 
 // matches applies |got - want| <= atol + rtol·|want|; a NaN matches a NaN, an infinity the same one. Integers without a

@@ -1,15 +1,22 @@
 package mem
 
-import "math/bits"
+import (
+	"math/bits"
+	"slices"
+)
 
 // tags say which lines a cache holds. The index of a line is a hash of its number in which contiguous lines fill all
-// sets evenly: the exclusive or of its parts where the number of sets is a power of two, else the remainder. The line of a set that was looked up the longest time ago makes way for a new one.
+// sets evenly: the exclusive or of its parts where the number of sets is a power of two, else the remainder. The line of a set that
+// was looked up the longest time ago makes way for a new one.
+//
+// A set gets its places with its first line: short launches use a small part of a large cache, and empty it for nothing.
 type tags struct {
 	ways  int
 	sets  uint64
 	bits  uint     // log2 of sets where they are a power of two
-	tag   []uint64 // by set and way: line number plus one
-	used  []int64  // when the line was last looked up
+	first []int32  // by set: its first place, 0 for none yet
+	tag   []uint64 // by place: line number plus one; those below ways are nobody's
+	used  []int64  // by place: when the line was last looked up
 	clock int64
 }
 
@@ -23,13 +30,33 @@ func newTagsFor(sets, ways, lines int) tags {
 	if t.sets&(t.sets-1) == 0 {
 		t.bits = uint(bits.TrailingZeros64(t.sets))
 	}
-	size := max(min(int(t.sets), lines), 1) * t.ways
-	t.tag, t.used = make([]uint64, size), make([]int64, size)
+	t.first = make([]int32, max(min(int(t.sets), lines), 1))
+	t.tag, t.used = make([]uint64, t.ways), make([]int64, t.ways)
 	return t
 }
 
 // clear empties the cache.
-func (t *tags) clear() { clear(t.tag) }
+func (t *tags) clear() {
+	clear(t.first)
+	t.tag, t.used = t.tag[:t.ways], t.used[:t.ways]
+}
+
+// places returns the first place of a set, which it gets here where it has none.
+func (t *tags) places(set uint64) int {
+	if t.first[set] == 0 {
+		t.first[set] = int32(len(t.tag))
+		t.tag, t.used = grow(t.tag, t.ways), grow(t.used, t.ways)
+	}
+	return int(t.first[set])
+}
+
+// grow adds n zeros to a list.
+func grow[T any](list []T, n int) []T {
+	end := len(list)
+	list = slices.Grow(list, n)[:end+n]
+	clear(list[end:])
+	return list
+}
 
 // set returns the index of the set that a line belongs to.
 func (t *tags) set(line uint64) uint64 {
@@ -63,7 +90,7 @@ func (t *tags) use(place int) {
 
 // place returns the place of a line in a set, without looking it up.
 func (t *tags) place(line, set uint64) (int, bool) {
-	first := int(set) * t.ways
+	first := int(t.first[set])
 	for i, tag := range t.tag[first : first+t.ways] {
 		if tag == line+1 {
 			return first + i, true
@@ -74,7 +101,7 @@ func (t *tags) place(line, set uint64) (int, bool) {
 
 // insert puts a line in the place of the set's oldest and reports whether there was one, and its number.
 func (t *tags) insert(line, set uint64) (place int, old uint64, replaced bool) {
-	first := int(set) * t.ways
+	first := t.places(set)
 	place = first
 	for i := first; i < first+t.ways; i++ {
 		if t.tag[i] == 0 {
@@ -120,6 +147,9 @@ func (c *Cache) Look(line uint64) (place int, hit bool) {
 		return place, true
 	}
 	place, _, _ = c.insert(line, set)
+	if n := len(c.tag) - len(c.arrive); n > 0 {
+		c.arrive = grow(c.arrive, n)
+	}
 	return place, false
 }
 
@@ -161,7 +191,7 @@ func newSectored(sets, ways int) *sectored {
 // clear empties the cache.
 func (c *sectored) clear() {
 	c.tags.clear()
-	clear(c.index)
+	c.index = c.index[:len(c.tag)]
 	c.states = c.states[:1]
 }
 
@@ -178,6 +208,9 @@ type victim struct {
 // add puts a line without sectors in the place of another.
 func (c *sectored) add(line, set uint64) (place int, old victim) {
 	place, old.line, _ = c.insert(line, set)
+	if n := len(c.tag) - len(c.index); n > 0 {
+		c.index = grow(c.index, n)
+	}
 	i := c.index[place]
 	if i == 0 {
 		c.index[place] = int32(len(c.states))

@@ -20,7 +20,8 @@ type queue struct {
 	next int
 }
 
-func newQueue(places int) queue { return queue{free: make([]int64, places)} }
+// emptied returns a queue of so many free places, in the storage of one that is no longer used.
+func (q queue) emptied(places int) queue { return queue{free: grow(q.free[:0], places)} }
 
 // ready returns the first cycle in which an instruction may enter.
 func (q *queue) ready() int64 { return q.free[q.next] }

@@ -83,7 +83,7 @@ func (s *SM) Successor(cfg *Config) *SM {
 		l1.clear()
 	}
 	for i := range subs {
-		subs[i] = path{lg: newQueue(cfg.queueLG), mio: newQueue(cfg.queueMIO)}
+		subs[i] = path{lg: subs[i].lg.emptied(cfg.queueLG), mio: subs[i].mio.emptied(cfg.queueMIO)}
 	}
 	*s = SM{
 		cfg: cfg, id: s.id, l1: l1, subs: subs, log: s.log[:0], fills: s.fills[:0], freed: s.freed[:0], waiters: s.waiters[:1],
