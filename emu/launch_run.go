@@ -26,6 +26,8 @@ type launchRun struct {
 	tally       tally
 	threads     []threadIndex // by warp of a block
 	ended       []*block      // whose storage is free
+	printed     int64         // bytes of device-side printf
+	overflown   bool          // they were more than the buffer holds
 	limit       int64         // warp instructions that it may execute
 	left        int64         // those that are left, as of the last quantum
 

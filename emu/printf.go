@@ -3,6 +3,7 @@ package emu
 import (
 	"encoding/binary"
 	"fmt"
+	"io"
 	"math"
 	"strconv"
 	"strings"
@@ -29,8 +30,26 @@ func callPrintf(w *warp, o *op, lane int) error {
 		return err
 	}
 	w.regs[abiResult][lane] = uint32(p.arguments.count)
-	w.block.run.machine.printed += int64(len(text))
-	if _, err := w.block.run.machine.options.Stdout.Write([]byte(text)); err != nil {
+	return w.block.run.print(text)
+}
+
+// printLimit is how much a launch may print, bytes: the size of the buffer that it prints to by default (cudaLimitPrintfFifoSize of
+// the CUDA Runtime API). There it holds formats and arguments, here what they make. A GPU overwrites the oldest output with what does
+// not fit; here, where everything is shown as it comes, the rest is dropped.
+const printLimit = 1 << 20
+
+// print shows what a thread prints, as far as the buffer goes.
+func (r *launchRun) print(text string) error {
+	if r.overflown {
+		return nil
+	}
+	if room := printLimit - r.printed; int64(len(text)) > room {
+		r.overflown = true
+		text = fmt.Sprintf("%s\n[device-side printf: a launch prints %d bytes at most (cudaLimitPrintfFifoSize), the rest is dropped]\n", text[:room], printLimit)
+	}
+	r.printed += int64(len(text))
+	r.machine.printed += int64(len(text))
+	if _, err := io.WriteString(r.machine.options.Stdout, text); err != nil {
 		return fmt.Errorf("device-side printf: %w", err)
 	}
 	return nil

@@ -1,8 +1,10 @@
 package emu
 
 import (
+	"bytes"
 	"encoding/binary"
 	"math"
+	"strings"
 	"testing"
 )
 
@@ -124,5 +126,21 @@ func TestHeap(t *testing.T) {
 		t.Error("what was freed is not there again")
 	case !h.free(0):
 		t.Error("null cannot be freed")
+	}
+}
+
+// TestPrintLimit holds that a launch prints no more than the buffer of a GPU holds and says so once.
+func TestPrintLimit(t *testing.T) {
+	var out bytes.Buffer
+	r := &launchRun{machine: &Machine{options: Options{Stdout: &out}}}
+	line := strings.Repeat("x", 1000) + "\n"
+	for range 3 * printLimit / len(line) {
+		if err := r.print(line); err != nil {
+			t.Fatal(err)
+		}
+	}
+	rest := out.String()[printLimit:]
+	if !strings.HasPrefix(rest, "\n[device-side printf") || strings.Count(rest, "\n") != 2 || r.machine.Printed() != int64(out.Len()) {
+		t.Errorf("%d bytes, then %q", printLimit, rest)
 	}
 }

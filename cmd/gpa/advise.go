@@ -13,7 +13,6 @@ import (
 
 	"gpa/advisor"
 	"gpa/blamer"
-	"gpa/emu/launch"
 	"gpa/profiler"
 	"gpa/reports"
 )
@@ -27,6 +26,7 @@ type adviceFlags struct {
 	exact bool
 	html  string
 
+	source string
 	tables []reports.HTMLTable // for the web page
 }
 
@@ -36,6 +36,7 @@ func (f *adviceFlags) register(flags *pflag.FlagSet) {
 	flags.IntVar(&f.top, "top", 3, "`NUMBER` of pieces of advice told in full for each kernel")
 	flags.BoolVar(&f.all, "all", false, "list also changes that gain less than 2 % or make the kernel slower")
 	flags.StringVar(&f.html, "html", "", "write the report as one web page to `FILE`")
+	registerSource(flags, &f.source)
 	flags.BoolVar(&f.exact, "exact", false, "blame the true producers of the stalls, which only an emulated GPU knows")
 }
 
@@ -43,7 +44,7 @@ func adviseCommand() command {
 	return command{
 		name: "advise", args: "SAMPLES", short: "blame and advise again from a saved profile",
 		long: `SAMPLES is a samples.gpa that gpa profile --out wrote, or the folder that holds one. Source lines are shown where
-the source files lie beside it.`,
+the source files lie beside it or, with --source, below that folder.`,
 		setup: func(flags *pflag.FlagSet) action {
 			var f adviceFlags
 			f.register(flags)
@@ -81,7 +82,7 @@ func (f *adviceFlags) tell(e *env, p *profiler.Profile, folder string) error {
 	if err := f.analyze(r); err != nil {
 		return err
 	}
-	return f.report(e, r, sourceFinder{launch.OSDir(folder)})
+	return f.report(e, r, newSourceFinder(folder))
 }
 
 // savedFile is the saved profile that a name stands for: of a folder, the one in it.
@@ -110,6 +111,8 @@ func (f *adviceFlags) report(e *env, r *reports.Result, source sourceFinder) err
 	if f.top < 1 {
 		return usagef("--top: %d is not positive", f.top)
 	}
+	source = source.before(f.source)
+	defer source.tell(e.stderr)
 	if err := f.write(r, source); err != nil {
 		return err
 	}

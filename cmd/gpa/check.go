@@ -22,6 +22,7 @@ type checkFlags struct {
 	machine machineFlags
 	json    bool
 	only    []string
+	source  string
 }
 
 func checkCommand() command {
@@ -49,6 +50,7 @@ the call that allocated the memory.
 			var f checkFlags
 			flags.BoolVar(&f.json, "json", false, "print JSON")
 			flags.StringSliceVar(&f.only, "only", nil, "report only these `FAMILIES`: "+strings.Join(check.Families(), ", "))
+			registerSource(flags, &f.source)
 			f.machine.register(flags)
 			f.target.register(flags)
 			return f.run
@@ -127,7 +129,9 @@ func (f *checkFlags) print(e *env, r *resolved, found []*check.Finding) error {
 	case len(found) == 0:
 		_, err = fmt.Fprintf(e.stdout, "%s: nothing found\n", r.file.Name)
 	default:
-		err = reports.WriteFindings(e.stdout, out.Findings, r.source.read, e.style())
+		source := r.source.before(f.source)
+		defer source.tell(e.stderr)
+		err = reports.WriteFindings(e.stdout, out.Findings, source.read, e.style())
 	}
 	switch {
 	case err != nil || len(found) == 0:

@@ -27,6 +27,7 @@ type compareFlags struct {
 	optimizer  string
 	minSpeedup float64
 	rtol, atol float64
+	source     string
 	machine    machineFlags
 
 	tolerance *launch.Tolerance // nil for the launch files'
@@ -53,6 +54,7 @@ The exit status is 1 where outputs differ, a kernel faults, or a speedup is belo
 			flags.BoolVar(&f.markdown, "markdown", false, "print a table for a pull request")
 			flags.StringVar(&f.junit, "junit", "", "write JUnit's XML to `FILE`")
 			flags.StringVar(&f.html, "html", "", "write the comparison as one web page to `FILE`: both sides' facts, stalls and source lines")
+			registerSource(flags, &f.source)
 			flags.StringVar(&f.optimizer, "optimizer", "", "`NAME` of the advice that was followed (default: the best of which most stalls have gone)")
 			flags.Float64Var(&f.minSpeedup, "min-speedup", 0, "fail where a kernel's speedup is below `X`, as in 0.98")
 			flags.Float64Var(&f.rtol, "rtol", 0, "relative tolerance `R` of the outputs")
@@ -90,6 +92,10 @@ func (f *compareFlags) run(ctx context.Context, e *env, args []string) error {
 	after, err := f.side(ctx, e, args[1])
 	if err != nil {
 		return err
+	}
+	for _, side := range []*comparedSide{before, after} {
+		side.source = side.source.before(f.source)
+		defer side.source.tell(e.stderr)
 	}
 	o := reports.CompareOptions{Optimizer: f.optimizer, BeforeSource: before.source.read, AfterSource: after.source.read}
 	c, err := reports.Compare(before.result, after.result, o)
@@ -149,7 +155,7 @@ func (f *compareFlags) open(ctx context.Context, e *env, name string) (*compared
 		if err != nil {
 			return nil, err
 		}
-		return &comparedSide{result: &reports.Result{Profile: p}, source: sourceFinder{launch.OSDir(filepath.Dir(saved))}}, nil
+		return &comparedSide{result: &reports.Result{Profile: p}, source: newSourceFinder(filepath.Dir(saved))}, nil
 	}
 	if info, err := os.Stat(name); err == nil && info.IsDir() && !isRegular(filepath.Join(name, launchFileName)) {
 		return nil, fmt.Errorf("%s is neither a saved result nor a kernel: it has no %s and no %s", name, samplesFile, launchFileName)

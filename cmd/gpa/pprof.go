@@ -5,8 +5,8 @@ import (
 	"errors"
 	"flag"
 	"io"
-	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -18,8 +18,6 @@ import (
 
 	"gpa/cubin"
 	"gpa/emu"
-	"gpa/emu/launch"
-	"gpa/kernels"
 	"gpa/profiler"
 	"gpa/reports"
 )
@@ -108,13 +106,15 @@ func (f *pprofFlags) Parse(usage func()) []string {
 		f.err = usagef("a kernel or a profile is missing")
 		return nil
 	}
+	folders := f.Lookup("source_path")
+	f.sources.asNamed = folders != nil && folders.Value.String() != ""
 	for _, name := range f.Args() {
 		if f.err = f.sources.open(name); f.err != nil {
 			return nil
 		}
 	}
-	if path := f.Lookup("source_path"); path != nil && path.Value.String() == "" && len(f.sources.folders) > 0 {
-		f.err = path.Value.Set(strings.Join(f.sources.folders, string(filepath.ListSeparator)))
+	if folders != nil && !f.sources.asNamed && len(f.sources.folders) > 0 {
+		f.err = folders.Value.Set(strings.Join(f.sources.folders, string(filepath.ListSeparator)))
 	}
 	return f.Args()
 }
@@ -130,6 +130,7 @@ type pprofSources struct {
 	objects  pprofObjects
 	folders  []string
 	unpacked []string // temporary folders
+	asNamed  bool     // --source_path is given: pprof finds source files by its own rules
 }
 
 // Fetch returns the profile of a source; none where pprof is to read it itself.
@@ -156,21 +157,34 @@ func (s *pprofSources) open(name string) error {
 	case isFile && filepath.Ext(name) == ".gpa":
 		return s.load(name, name)
 	case isFile && !slices.Contains([]string{".yaml", ".yml"}, filepath.Ext(name)):
-		beside := filepath.Join(filepath.Dir(name), samplesFile)
-		if _, err := os.Stat(beside); err != nil {
-			return nil // pprof reads it; the machine code is not at hand
-		}
-		p, err := loadProfile(beside)
-		if err == nil {
-			s.add(p.Modules, filepath.Dir(name))
-		}
-		return err
+		return s.parse(name)
 	case err == nil && info.IsDir():
 		if saved := filepath.Join(name, samplesFile); isRegular(saved) {
 			return s.load(name, saved)
 		}
 	}
 	return s.run(name)
+}
+
+// parse reads a profile of pprof's own, with the machine code of the result that it lies in.
+func (s *pprofSources) parse(name string) error {
+	beside := filepath.Join(filepath.Dir(name), samplesFile)
+	if _, err := os.Stat(beside); err == nil {
+		p, err := loadProfile(beside)
+		if err != nil {
+			return err
+		}
+		s.add(p.Modules)
+	}
+	data, err := os.ReadFile(name)
+	if err != nil {
+		return err
+	}
+	converted, err := profile.ParseData(data)
+	if err != nil {
+		return nil // pprof says what it is not
+	}
+	return s.use(name, converted, newSourceFinder(filepath.Dir(name)))
 }
 
 func isRegular(name string) bool {
@@ -184,23 +198,61 @@ func (s *pprofSources) load(name, file string) error {
 	if err != nil {
 		return err
 	}
-	return s.keep(name, p, filepath.Dir(file))
+	return s.keep(name, p, newSourceFinder(filepath.Dir(file)))
 }
 
-// keep converts a profile for pprof.
-func (s *pprofSources) keep(name string, p *profiler.Profile, folder string) (err error) {
-	s.add(p.Modules, folder)
-	s.profiles[name], err = reports.Pprof(p, version)
-	return err
+// keep converts a profile for pprof. Its source files are those that lie in the folder of the kernel or the result.
+func (s *pprofSources) keep(name string, p *profiler.Profile, sources sourceFinder) error {
+	s.add(p.Modules)
+	converted, err := reports.Pprof(p, version)
+	if err != nil {
+		return err
+	}
+	return s.use(name, converted, sources)
 }
 
-func (s *pprofSources) add(modules []*cubin.File, folder string) {
+func (s *pprofSources) add(modules []*cubin.File) {
 	for _, m := range modules {
 		s.objects.add(m)
 	}
-	if folder != "" && !slices.Contains(s.folders, folder) {
-		s.folders = append(s.folders, folder)
+}
+
+// use makes a profile one that pprof is to show.
+func (s *pprofSources) use(name string, p *profile.Profile, sources sourceFinder) error {
+	s.profiles[name] = p
+	if s.asNamed {
+		return nil
 	}
+	return s.unpack(p, sources)
+}
+
+// unpack copies the source files of a profile to a temporary folder, the only one that pprof is to look into: it looks for absolute
+// names where they are, and for others in all folders above. The name of a file that is not found is made one that no file has.
+func (s *pprofSources) unpack(p *profile.Profile, sources sourceFinder) error {
+	to, err := os.MkdirTemp("", "gpa-sources-")
+	if err != nil {
+		return err
+	}
+	s.unpacked, s.folders = append(s.unpacked, to), append(s.folders, to)
+	for _, f := range p.Function {
+		if f.Filename == "" {
+			continue
+		}
+		below, data := sources.find(f.Filename)
+		if data == nil {
+			f.Filename = "(source not found)/" + path.Base(path.Clean("/"+f.Filename))
+			continue
+		}
+		f.Filename = below
+		file := filepath.Join(to, filepath.FromSlash(below))
+		if err := os.MkdirAll(filepath.Dir(file), 0o777); err != nil {
+			return err
+		}
+		if err := os.WriteFile(file, data, 0o666); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // run profiles a kernel.
@@ -221,44 +273,7 @@ func (s *pprofSources) run(name string) error {
 	if err != nil {
 		return err
 	}
-	folder, err := s.sourceFolder(name)
-	if err != nil {
-		return err
-	}
-	return s.keep(name, ran.profile, folder)
-}
-
-// sourceFolder is where the source files of a kernel are. Those of a built-in kernel are unpacked.
-func (s *pprofSources) sourceFolder(name string) (string, error) {
-	if !kernels.Has(name) {
-		if info, err := os.Stat(name); err == nil && info.IsDir() {
-			return name, nil
-		}
-		return filepath.Dir(name), nil
-	}
-	folder, err := kernels.Open(name)
-	if err != nil {
-		return "", err
-	}
-	to, err := os.MkdirTemp("", "gpa-"+name+"-")
-	if err != nil {
-		return "", err
-	}
-	s.unpacked = append(s.unpacked, to)
-	return to, fs.WalkDir(folder, ".", func(file string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() || filepath.Ext(file) != ".cu" {
-			return err
-		}
-		return unpack(launch.FSDir{FS: folder}, file, to)
-	})
-}
-
-func unpack(from launch.Dir, file, to string) error {
-	data, err := from.ReadFile(file)
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(filepath.Join(to, filepath.Base(file)), data, 0o644)
+	return s.keep(name, ran.profile, r.source)
 }
 
 // close removes what was unpacked.

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -64,7 +63,7 @@ func (t *target) resolve(name string) (*resolved, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &resolved{file: file, source: sourceFinder{file.Dir()}}
+	r := &resolved{file: file, source: sourceOf(file)}
 	if t.gpu == "" {
 		r.module, err = file.LoadModule(0)
 		if err == nil {
@@ -77,6 +76,17 @@ func (t *target) resolve(name string) (*resolved, error) {
 	}
 	r.module, err = file.LoadModule(sass.Arch(r.model.Arch))
 	return r, err
+}
+
+// sourceOf returns where the sources of a launch file's kernels are: in its folder.
+func sourceOf(file *launch.File) sourceFinder {
+	switch dir := file.Dir().(type) {
+	case launch.OSDir:
+		return newSourceFinder(string(dir))
+	case launch.FSDir:
+		return newEmbeddedFinder(dir.FS)
+	}
+	return newSourceFinder()
 }
 
 // launchFile finds what KERNEL names. A built-in name wins over a file of the same name, which ./name reaches.
@@ -172,15 +182,3 @@ func (d *dims) Set(text string) error {
 
 // Type names the value in usage messages.
 func (d *dims) Type() string { return "dims" }
-
-// A sourceFinder reads the source files that a line table names, from the folder of the launch file.
-type sourceFinder struct{ dir launch.Dir }
-
-// read returns a source file, nil where it cannot be found.
-func (s sourceFinder) read(name string) []byte {
-	data, err := s.dir.ReadFile(path.Clean(name))
-	if err != nil {
-		return nil
-	}
-	return data
-}

@@ -325,3 +325,17 @@ func TestParseArg(t *testing.T) {
 		}
 	}
 }
+
+// TestHostileYAML holds that files which the parser would take very much memory for are refused before.
+func TestHostileYAML(t *testing.T) {
+	for _, text := range []string{
+		strings.Repeat("[", 60_000), strings.Repeat("{a: ", 60_000), strings.Repeat("- ", 60_000), strings.Repeat("? ", 60_000),
+		strings.Repeat("[ # ]\n", 10_000), "launches: " + strings.Repeat("[", 33) + strings.Repeat("]", 33),
+		"# " + strings.Repeat("x", 1<<20),
+	} {
+		_, err := Parse("bad.yaml", []byte(text), nil)
+		if err == nil || !strings.Contains(err.Error(), "in each other") && !strings.Contains(err.Error(), "too many") {
+			t.Errorf("%.20q…: %v", text, err)
+		}
+	}
+}

@@ -10,7 +10,9 @@ import (
 
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/lexer"
 	"github.com/goccy/go-yaml/parser"
+	"github.com/goccy/go-yaml/token"
 )
 
 // A decoder walks the YAML tree. It keeps the first error, so that the functions of decode.go read as a description of
@@ -28,7 +30,12 @@ type node struct {
 
 // parseYAML returns the one document of a file.
 func (d *decoder) parseYAML(data []byte) node {
-	tree, err := parser.ParseBytes(data, 0)
+	tokens, fault := tokenize(data)
+	if fault != nil {
+		fault.File, d.err = d.file, fault
+		return node{}
+	}
+	tree, err := parser.Parse(tokens, 0)
 	var syntax *yaml.SyntaxError
 	switch {
 	case errors.As(err, &syntax):
@@ -43,6 +50,38 @@ func (d *decoder) parseYAML(data []byte) node {
 		return node{Node: tree.Docs[0].Body}
 	}
 	return node{}
+}
+
+// The size of a launch file, bytes, and how deep its lists and mappings may lie in each other. Four levels are needed; the parser takes
+// memory with the square of the depth.
+const (
+	maxYAML  = 1 << 20
+	maxDepth = 32
+)
+
+// tokenize takes a file apart, unless it is one that the parser should not see.
+func tokenize(data []byte) (token.Tokens, *Error) {
+	if len(data) > maxYAML {
+		return nil, &Error{Err: fmt.Errorf("%d bytes are too many for a launch file, which has %d at most (contents go into .npy files, pointers into .tsv files)", len(data), maxYAML)}
+	}
+	tokens := lexer.Tokenize(string(data))
+	open, entries := 0, 0 // brackets, and the signs of list items and keys that one line begins with
+	for _, t := range tokens {
+		switch t.Type {
+		case token.SequenceStartType, token.MappingStartType:
+			open++
+		case token.SequenceEndType, token.MappingEndType:
+			open--
+		case token.SequenceEntryType, token.MappingKeyType:
+			if entries++; t.Prev == nil || t.Prev.Position.Line != t.Position.Line {
+				entries = 1
+			}
+		}
+		if open > maxDepth || entries > maxDepth {
+			return nil, &Error{Line: t.Position.Line, Err: fmt.Errorf("more than %d lists and mappings in each other", maxDepth)}
+		}
+	}
+	return tokens, nil
 }
 
 func firstLine(s string) string {
