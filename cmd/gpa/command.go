@@ -20,6 +20,7 @@ const (
 // env is what a command touches of its surroundings. The result goes to stdout, everything else to stderr.
 type env struct {
 	stdout, stderr io.Writer
+	prints         io.Writer // what kernels print by themselves, to standard error; as it is where that is no terminal
 	terminal       terminal
 	color          colorMode
 	progress       *progress // nil for none
@@ -71,8 +72,22 @@ func usagef(format string, args ...any) error { return usageError{fmt.Errorf(for
 // A failure is a kernel or a check that failed, after the result was printed.
 type failure struct{ error }
 
+// plain returns the surroundings with outputs that are fit to be read: messages, and everything on a terminal.
+func (e *env) plain() *env {
+	out := *e
+	out.stderr, out.prints = &plainWriter{w: e.stderr}, e.stderr
+	if e.terminal.messages > 0 {
+		out.prints = out.stderr
+	}
+	if e.terminal.width > 0 {
+		out.stdout = &plainWriter{w: e.stdout}
+	}
+	return &out
+}
+
 // run executes a command line and returns the exit status. It is apart from main so that tests can call it.
 func run(ctx context.Context, e *env, args []string) int {
+	e = e.plain()
 	if len(args) == 0 || args[0] == "--help" || args[0] == "-h" || args[0] == "help" && (len(args) == 1 || args[1] == "help") {
 		printHelp(e.stdout)
 		return exitDone
@@ -150,8 +165,8 @@ func (c *command) report(e *env, err error) int {
 	return exitUsage
 }
 
-// oneLine keeps an error from breaking out of its line.
-func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
+// oneLine keeps an error from breaking out of its line, and from reaching a terminal's controls.
+func oneLine(s string) string { return plainText(strings.Join(strings.Fields(s), " ")) }
 
 func printHelp(w io.Writer) {
 	fmt.Fprint(w, `gpa finds out why a CUDA kernel is slow and says what to change, without a GPU.

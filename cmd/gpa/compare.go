@@ -165,7 +165,7 @@ func (f *compareFlags) open(ctx context.Context, e *env, name string) (*compared
 	if err != nil {
 		return nil, err
 	}
-	s, err := f.machine.session(r, emu.TimingFull, e.stderr)
+	s, err := f.machine.session(r, emu.TimingFull, e.prints)
 	if err != nil {
 		return nil, err
 	}

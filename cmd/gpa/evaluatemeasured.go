@@ -218,7 +218,7 @@ func (f *evaluateFlags) emulate(ctx context.Context, e *env, file, gpu string, c
 		return nil, err
 	}
 	setClock(r.model, clock)
-	s, err := f.compare.machine.session(r, emu.TimingFull, e.stderr)
+	s, err := f.compare.machine.session(r, emu.TimingFull, e.prints)
 	if err != nil {
 		return nil, err
 	}

@@ -41,7 +41,7 @@ a profile.pb.gz beside which a samples.gpa lies; the cubins come from there. Sev
 }
 
 func runPprof(ctx context.Context, e *env, args []string) error {
-	s := &pprofSources{ctx: ctx, stderr: e.stderr, progress: e.progress, profiles: make(map[string]*profile.Profile)}
+	s := &pprofSources{ctx: ctx, stderr: e.stderr, prints: e.prints, progress: e.progress, profiles: make(map[string]*profile.Profile)}
 	defer s.close()
 	// pprof's web server and its prompt end with the process only.
 	defer context.AfterFunc(ctx, func() {
@@ -125,6 +125,7 @@ type pprofSources struct {
 	mu       sync.Mutex // pprof fetches several at a time
 	ctx      context.Context
 	stderr   io.Writer
+	prints   io.Writer // see env
 	progress *progress
 	profiles map[string]*profile.Profile // by source; those that pprof reads itself are missing
 	objects  pprofObjects
@@ -263,7 +264,7 @@ func (s *pprofSources) run(name string) error {
 		return err
 	}
 	var m machineFlags
-	session, err := m.session(r, emu.TimingFull, s.stderr)
+	session, err := m.session(r, emu.TimingFull, s.prints)
 	if err != nil {
 		return err
 	}

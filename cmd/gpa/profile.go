@@ -98,7 +98,7 @@ func (f *profileFlags) run(ctx context.Context, e *env, args []string) error {
 	if err != nil {
 		return err
 	}
-	s, err := f.machine.session(r, level, e.stderr)
+	s, err := f.machine.session(r, level, e.prints)
 	if err != nil {
 		return err
 	}

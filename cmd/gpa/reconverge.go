@@ -90,7 +90,7 @@ func (f *reconvergeFlags) run(ctx context.Context, e *env, args []string) error 
 	if f.tables {
 		return f.runTables(ctx, e, name)
 	}
-	o := convergence.Options{Models: f.models, Stdout: e.stderr, MaxInstructions: f.maxInstructions, HostMemory: emu.FreeMemory}
+	o := convergence.Options{Models: f.models, Stdout: e.prints, MaxInstructions: f.maxInstructions, HostMemory: emu.FreeMemory}
 	if err := f.options(&o); err != nil {
 		return err
 	}

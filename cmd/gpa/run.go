@@ -54,7 +54,7 @@ func (f *runFlags) run(ctx context.Context, e *env, args []string) error {
 	if err != nil {
 		return err
 	}
-	s, err := f.machine.session(r, emu.TimingNone, e.stderr)
+	s, err := f.machine.session(r, emu.TimingNone, e.prints)
 	if err != nil {
 		return err
 	}
