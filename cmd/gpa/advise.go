@@ -141,7 +141,7 @@ func (f *adviceFlags) writeHTML(r *reports.Result, source sourceFinder) error {
 	if err := reports.HTML(&page, r.WithoutHostTimes(), o); err != nil {
 		return err
 	}
-	return writeFiles(filepath.Dir(f.html), []outputFile{{filepath.Base(f.html), page.Bytes()}})
+	return writeFile(f.html, page.Bytes())
 }
 
 // analyze adds blame and advice to the launches of a result.

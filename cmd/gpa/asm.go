@@ -56,5 +56,5 @@ func assembleFile(name, out string) error {
 	if out == "" {
 		out = strings.TrimSuffix(name, filepath.Ext(name)) + ".cubin"
 	}
-	return writeFiles(filepath.Dir(out), []outputFile{{filepath.Base(out), data}})
+	return writeFile(out, data)
 }

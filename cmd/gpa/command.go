@@ -126,7 +126,10 @@ func (c *command) run(ctx context.Context, e *env, args []string) int {
 		return c.report(e, usageError{suggestFlag(err, flags)})
 	}
 	e.progress.start("gpa " + c.name)
-	err = act(ctx, e, flags.Args())
+	held := &heldOutput{env: e}
+	inner := *e
+	inner.stdout = held
+	err = held.end(act(ctx, &inner, flags.Args()))
 	e.progress.finish()
 	return c.report(e, err)
 }

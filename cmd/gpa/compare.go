@@ -210,7 +210,7 @@ func (f *compareFlags) writeHTML(c *reports.Comparison, before, after *reports.R
 	if err := reports.CompareHTML(&page, c, before, after, o, version); err != nil {
 		return err
 	}
-	return writeFiles(filepath.Dir(f.html), []outputFile{{filepath.Base(f.html), page.Bytes()}})
+	return writeFile(f.html, page.Bytes())
 }
 
 func (f *compareFlags) print(e *env, c *reports.Comparison, o reports.CompareOptions) error {
@@ -219,7 +219,7 @@ func (f *compareFlags) print(e *env, c *reports.Comparison, o reports.CompareOpt
 		if err := reports.CompareJUnit(&xml, c, f.tooSlow); err != nil {
 			return err
 		}
-		if err := writeFiles(filepath.Dir(f.junit), []outputFile{{filepath.Base(f.junit), xml.Bytes()}}); err != nil {
+		if err := writeFile(f.junit, xml.Bytes()); err != nil {
 			return err
 		}
 	}

@@ -71,7 +71,7 @@ func (f *evaluateFlags) printBlame(e *env, x *reports.BlameEvaluation) error {
 		if err := reports.CoveragePlot(&svg, x); err != nil {
 			return err
 		}
-		if err := writeFiles(filepath.Dir(f.plot), []outputFile{{filepath.Base(f.plot), svg.Bytes()}}); err != nil {
+		if err := writeFile(f.plot, svg.Bytes()); err != nil {
 			return err
 		}
 	}

@@ -74,7 +74,8 @@ func (m *moduleFlags) open(name string) (*cubin.File, error) {
 	return file, err
 }
 
-// listEntries prints the device code that a file holds, and why an entry cannot be read.
+// listEntries prints the device code that a file holds, and why an entry, or what follows the last one, cannot be read. That is no
+// list where there is no entry.
 func listEntries(w io.Writer, name string) error {
 	data, err := os.ReadFile(name)
 	if err != nil {
@@ -89,10 +90,13 @@ func listEntries(w io.Writer, name string) error {
 		}
 		fmt.Fprintln(w, strings.TrimRight(fmt.Sprintf("%5d  %-6s sm_%-4d %9d bytes  %s %s %s", i+1, e.Kind, e.SM, e.Size, e.Where, e.Name, note), " "))
 	}
-	if err != nil {
-		return fmt.Errorf("%s: %w", name, err)
+	if err == nil {
+		return nil
 	}
-	return nil
+	if err = fmt.Errorf("%s: %w", name, err); len(list) > 0 {
+		return failure{fmt.Errorf("%w (the list ends before that)", err)}
+	}
+	return err
 }
 
 // openModule reads the cubin that an argument names, of a file that holds no other.

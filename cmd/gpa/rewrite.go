@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"os"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -111,7 +110,7 @@ func (f *rewriteFlags) run(e *env, name string) error {
 	f.printChanges(e, r)
 	fmt.Fprintf(e.stderr, "%.1f ms\n", float64(elapsed.Microseconds())/1000)
 	if f.out != "" {
-		return os.WriteFile(f.out, r.File.Raw, 0o644)
+		return writeFile(f.out, r.File.Raw)
 	}
 	return nil
 }
