@@ -53,7 +53,7 @@ var restricted = map[string][]string{
 	"github.com/goccy/go-yaml":          {"emu/launch"},
 	"github.com/google/pprof/profile":   {"reports", "cmd/gpa"}, // gpa pprof hands profiles to the driver
 	"github.com/google/pprof/driver":    {"cmd/gpa"},
-	"golang.org/x/sys":                  {"cmd/gpa"}, // what a terminal is
+	"golang.org/x/sys":                  {"cmd/gpa", "emu"}, // what a terminal is, and pages of memory
 }
 
 // imports returns the imports of each package's non-test files, by folder.
