@@ -135,21 +135,20 @@ func (t *trial) cycles(ctx context.Context, k int, c *advisor.Change) (cycles in
 	defer func() { t.spent += s.Machine.Progress().WarpInstructions() }()
 	v := launch.Variation{WhatIf: whatIf(r.module, c), Grid: c.Grid, Block: c.Block}
 	keeps := len(passes(c)) > 0 || c.Model != "" || c.Grid != [3]int{}
-	var ok bool
-	cycles, ok, err = t.replay(ctx, s, k, v, keeps)
+	cycles, fails, err := t.replay(ctx, s, k, v, keeps)
 	switch {
 	case err != nil:
 		return 0, "", err
-	case !ok:
-		return 0, "the kernel does not run with it", nil
+	case fails != nil:
+		return 0, "the kernel does not run with it: " + fails.Error(), nil
 	case keeps && !t.equal(s):
 		return 0, "the outputs change with it", nil
 	}
 	return cycles, "", nil
 }
 
-// replay runs the launches up to the first of the k-th of the result, which is varied, or to the end. ok is false where one fails.
-func (t *trial) replay(ctx context.Context, s *launch.Session, k int, v launch.Variation, toEnd bool) (cycles int64, ok bool, err error) {
+// replay runs the launches up to the first of the k-th of the result, which is varied, or to the end. fails is why one does not run.
+func (t *trial) replay(ctx context.Context, s *launch.Session, k int, v launch.Variation, toEnd bool) (cycles int64, fails, err error) {
 	at, first := 0, 0
 	for _, l := range t.result.Profile.Launches[:k] {
 		first += int(l.Facts.Count())
@@ -162,21 +161,21 @@ func (t *trial) replay(ctx context.Context, s *launch.Session, k int, v launch.V
 			}
 			result, err := s.Vary(ctx, i, varied)
 			if ctx.Err() != nil {
-				return 0, false, ctx.Err()
+				return 0, nil, ctx.Err()
 			}
 			if err != nil {
-				return 0, false, nil // a fault, or a shape that the kernel does not allow
+				return 0, err, nil // a fault, or a shape that the kernel does not allow
 			}
 			if at == first {
 				cycles = result.Cycles
 			}
 			if at == first && !toEnd {
-				return cycles, true, nil
+				return cycles, nil, nil
 			}
 			at++
 		}
 	}
-	return cycles, true, nil
+	return cycles, nil, nil
 }
 
 // equal reports whether a session's outputs are those of the launches as they are.
