@@ -114,7 +114,7 @@ func (r *launchRun) allocate() *block {
 // restart puts a warp at the kernel's entry; its registers are zero already.
 func (w *warp) restart() {
 	w.preds = [16]uint32{sass.PT: allLanes}
-	w.result, w.clusterPhase, w.cost, w.loop = 0, 0, 0, loop{}
+	w.result, w.lost, w.clusterPhase, w.cost, w.loop = 0, 0, 0, 0, loop{}
 	w.local.clear()
 	w.state.Reset(w.block.run.entry, w.exists)
 	w.group()

@@ -14,6 +14,8 @@ type domain struct {
 	tally   *tally
 	stores  storeBuffer
 	ahead   bool
+	visited []bool   // by op, those that have been executed; nil while nobody wants to know
+	fresh   int      // how many
 	scratch *scratch // of who advances it
 }
 
@@ -36,6 +38,10 @@ func (d *domain) count(o *op, mask uint32) bool {
 		return false
 	}
 	d.budget--
+	if d.visited != nil && !d.visited[o.index] {
+		d.visited[o.index] = true
+		d.fresh++
+	}
 	c := &d.tally.ops[o.index]
 	c.executions++
 	c.threads += int64(bits.OnesCount32(mask))

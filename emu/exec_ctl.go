@@ -370,8 +370,16 @@ func yield(w *warp, o *op) error {
 	return nil
 }
 
-// compileNANOSLEEP: the emulator has nothing to do for the time; another group may run.
-func compileNANOSLEEP(p *program, o *op) error { return compileCondition(yield)(p, o) }
+// compileNANOSLEEP: another group may run. Without timing the warp's turn ends and the clock moves.
+func compileNANOSLEEP(p *program, o *op) error { return compileCondition(nanosleep)(p, o) }
+
+func nanosleep(w *warp, o *op) error {
+	if w.condition(o) == 0 {
+		return nil
+	}
+	w.sleeps = max(1, int64(float64(o.t.sleep)*w.block.run.machine.gpu.Clock.Value/1e9))
+	return yield(w, o)
+}
 
 func compileBPT(_ *program, o *op) error {
 	if o.inst.Mod(sass.BptMode) != sass.BptTRAP {

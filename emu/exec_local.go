@@ -9,9 +9,23 @@ func (w *warp) localBytes(o *op, lane int, addr uint64, size int) (data []byte, 
 	if addr&uint64(size-1) != 0 {
 		data, err = w.missing(size, w.addressFault(o, lane, Misaligned, addr, "in local memory"))
 	} else if data = w.local.bytes(lane, addr, size); data == nil {
-		data, err = w.missing(size, w.addressFault(o, lane, OutOfBounds, addr, w.localDetail()))
+		f := w.addressFault(o, lane, OutOfBounds, addr, w.localDetail())
+		if w.overflowed(lane) {
+			f.Kind = StackOverflow
+			w.lost |= 1 << lane
+		}
+		data, err = w.missing(size, f)
 	}
 	return data, behind, err
+}
+
+// stackPointer is the register that CUDA's calling convention keeps the stack pointer in. The stack grows down from the
+// end of a thread's local memory.
+const stackPointer = 1
+
+// overflowed reports whether a thread's stack pointer has left its local memory.
+func (w *warp) overflowed(lane int) bool {
+	return uint64(w.regs[stackPointer][lane]) > uint64(w.local.size)
 }
 
 func loadLocal(w *warp, o *op) error {

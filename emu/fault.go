@@ -14,6 +14,7 @@ type FaultKind string
 const (
 	OutOfBounds      FaultKind = "out of bounds"
 	Misaligned       FaultKind = "misaligned address"
+	StackOverflow    FaultKind = "stack overflow"
 	NullPointer      FaultKind = "null pointer"
 	Unsupported      FaultKind = "unsupported instruction"
 	BadJump          FaultKind = "jump to no instruction"

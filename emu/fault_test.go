@@ -2,6 +2,7 @@ package emu
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"strings"
 	"testing"
@@ -211,6 +212,22 @@ func TestLivelock(t *testing.T) {
 			ISETP.NE.AND P1, PT, R4, RZ, PT
 			@P1 BRA wait
 			EXIT`, 3},
+		{"a flag that a block without a place would set, and a count of the looks at it", `
+			MOV R2, c[0x0][0x160]
+			MOV R3, c[0x0][0x164]
+			MOV R8, RZ
+			MOV R9, 0x1
+			S2R R0, SR_CTAID.X
+			ISETP.EQ.AND P0, PT, R0, 0xfff, PT
+			@P0 STG.E.SYS [R2], R9
+			wait:
+			IADD3 R8, R8, 0x1, RZ
+			CS2R R6, SR_CLOCKLO
+			LDG.E.STRONG.SYS R4, [R2]
+			ISETP.EQ.AND P1, PT, R4, RZ, PT
+			@P1 BRA wait
+			STG.E.SYS [R2+0x4], R8
+			EXIT`, 0x1000},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -221,10 +238,80 @@ func TestLivelock(t *testing.T) {
 			if !errors.As(err, &f) || f.Kind != Livelock {
 				t.Fatalf("%v, want a livelock", err)
 			}
-			if !strings.Contains(f.Error(), "no thread changes memory any more") {
+			if !strings.Contains(f.Error(), "no thread changes memory any more") || !strings.Contains(f.Error(), "they read 0x7f1000000000") {
 				t.Error(f)
 			}
 		})
+	}
+}
+
+// Without timing a wait for the clock ends after few instructions, however long it is, and in its time.
+func TestClockWait(t *testing.T) {
+	wait := func(clock string) string {
+		return addressOf + `
+			CS2R ` + clock + `
+			MOV R4, R6
+			wait:
+			CS2R ` + clock + `
+			IADD3 R7, R6, -R4, RZ
+			ISETP.LT.U32.AND P1, PT, R7, 0x3b9aca00, PT
+			@P1 BRA wait
+			IMAD.WIDE.U32 R4, R0, 0x4, R2
+			STG.E.SYS [R4], R7
+			EXIT`
+	}
+	for _, text := range []string{wait("R6, SR_CLOCKLO"), wait("R6, SR_GLOBALTIMERLO")} {
+		out := make([]uint32, 64)
+		p := &timedProgram{text: text, threads: 64, buffers: [][]uint32{out}}
+		m, l, at := p.start(t, testModel(t), Options{MaxInstructions: 1 << 20})
+		if _, err := m.Launch(t.Context(), l); err != nil {
+			t.Fatal(err)
+		}
+		for i := range out {
+			var word [4]byte
+			if err := m.Read(at[0]+uint64(4*i), word[:]); err != nil {
+				t.Fatal(err)
+			}
+			if waited := binary.LittleEndian.Uint32(word[:]); waited < 1e9 || waited > 4e9 {
+				t.Errorf("thread %d waited %d cycles", i, waited)
+			}
+		}
+	}
+}
+
+// A tolerant tracer lets all go on.
+type tolerant struct {
+	Tracer
+	faults map[FaultKind]int
+}
+
+func (*tolerant) Begin(*LaunchFacts)    {}
+func (*tolerant) BeginBlock(int, int)   {}
+func (*tolerant) EndBlock(int)          {}
+func (*tolerant) Step(*Step)            {}
+func (x *tolerant) Fault(f *Fault) bool { x.faults[f.Kind]++; return true }
+
+// A thread whose stack overflows ends there, also where the launch goes on.
+func TestStackOverflow(t *testing.T) {
+	p := &timedProgram{text: `
+			MOV R1, c[0x0][0x28]
+			S2R R0, SR_TID.X
+			ISETP.EQ.AND P0, PT, R0, 0x3, PT
+			@P0 EXIT
+			deeper:
+			IADD3 R1, R1, -0x10, RZ
+			STL [R1], R0
+			LDL R0, [R1]
+			BRA deeper`}
+	m, l, _ := p.start(t, testModel(t), Options{MaxInstructions: 1 << 20})
+	l.Stack = 4096
+	x := &tolerant{faults: make(map[FaultKind]int)}
+	l.Tracer = x
+	if _, err := m.Launch(t.Context(), l); err != nil {
+		t.Fatal(err)
+	}
+	if len(x.faults) != 1 || x.faults[StackOverflow] != 31 {
+		t.Error(x.faults)
 	}
 }
 

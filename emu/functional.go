@@ -7,7 +7,7 @@ import "context"
 
 const (
 	turn     = 256     // instructions that a warp executes before another one gets its turn
-	quiet    = 64      // rounds without a change after which the blocks may wait for another one
+	quiet    = 64      // rounds without a change after which the blocks may wait for another one although they do not repeat themselves
 	patience = 1 << 12 // rounds after which they may wait for another one although they change memory
 )
 
@@ -21,6 +21,14 @@ type functionalRun struct {
 	changed  int64    // round in which memory last changed
 	end      int      // number of the block at which to stop
 	tape     *tape
+
+	watching bool // for warps that repeat themselves
+	ready    bool // there is a focus
+	watch    watch
+	awake    int   // warps that had a turn in the round and do not repeat themselves, as far as is known
+	sleepers int   // warps that wait for the clock
+	leap     int64 // cycles by which the clock moves next where all wait for it
+	slept    int64 // cycles of the longest NANOSLEEP of the round
 }
 
 // runFunctional runs the launch without timing.
@@ -42,13 +50,10 @@ func (f *functionalRun) run(ctx context.Context) error {
 		if len(f.running) == 0 {
 			return nil
 		}
-		if round%64 == 0 && ctx.Err() != nil {
-			return ctx.Err()
-		}
 		if err := f.machine.room.look(); err != nil {
 			return err
 		}
-		if err := f.round(round); err != nil {
+		if err := f.round(ctx, round); err != nil {
 			return err
 		}
 	}
@@ -56,11 +61,14 @@ func (f *functionalRun) run(ctx context.Context) error {
 
 // wantsBlock says whether the next block is to begin.
 func (f *functionalRun) wantsBlock(round int64) bool {
-	if f.next == f.end || len(f.running) >= f.resident {
+	if !f.room() {
 		return false
 	}
 	return len(f.running) == 0 || round-max(f.began, f.changed) > quiet || round-f.began > patience
 }
+
+// room reports whether another block can begin.
+func (f *functionalRun) room() bool { return f.next < f.end && len(f.running) < f.resident }
 
 func (f *functionalRun) begin(round int64) {
 	b := f.newBlock(f.next)
@@ -74,14 +82,17 @@ func (f *functionalRun) begin(round int64) {
 	}
 	f.next++
 	f.began = round
+	f.watching = false
 }
 
 // round gives each warp of each block its turn.
-func (f *functionalRun) round(round int64) error {
+func (f *functionalRun) round(ctx context.Context, round int64) error {
 	before := f.changes
+	f.awake, f.sleepers, f.slept = 0, 0, 0
+	f.observe(round)
 	kept := f.running[:0]
 	for _, b := range f.running {
-		if err := b.round(); err != nil {
+		if err := f.turns(ctx, b); err != nil {
 			return err
 		}
 		if b.done() {
@@ -95,54 +106,133 @@ func (f *functionalRun) round(round int64) error {
 		}
 	}
 	f.running, f.changes = kept, f.domain.changes
+	f.launchRun.slept += f.slept
 	f.machine.progress.instructions.Add(f.left - f.domain.budget)
 	f.left = f.domain.budget
 	if f.changes != before {
-		f.changed = round
-	} else if round-f.changed > quiet {
-		return f.checkLivelock()
+		f.changed, f.leap = round, 0
+	} else if f.awake == 0 && len(f.running) > 0 {
+		return f.stuck(round)
 	}
 	return nil
 }
 
-// round gives each warp of the block its turn.
-func (b *block) round() error {
-	progress, step := false, (*warp).step
-	switch {
-	case b.run.launch.Tracer != nil:
-		step = (*warp).trace
-	case b.run.launch.Recorder != nil:
-		step = (*warp).stepRecorded
+// quietRounds is the number of rounds without a change after which warps may repeat themselves.
+const quietRounds = 2
+
+// observe begins or ends to watch warps, and makes the focus.
+func (f *functionalRun) observe(round int64) {
+	if round-f.changed < quietRounds {
+		f.watching, f.ready, f.domain.visited = false, false, nil
+		return
 	}
-	if b.tape != nil {
-		step = (*warp).keep
+	if !f.watching {
+		f.watching = true
+		f.watch.begin(len(f.program.ops))
+		f.domain.visited, f.domain.fresh = f.watch.visited, 0
 	}
+	f.ready = f.watch.ready(f.program, f.domain.fresh)
+}
+
+// turns gives each warp of a block its turn, but for those that repeat themselves and would change nothing.
+func (f *functionalRun) turns(ctx context.Context, b *block) error {
+	progress := false
 	for _, w := range b.warps {
-		for n := 0; n < turn && w.status == warpRunning; n++ {
-			if err := step(w); err != nil {
+		if w.status != warpRunning {
+			continue
+		}
+		progress = true
+		if !w.asleep() {
+			if err := f.turn(ctx, w); err != nil {
 				return err
 			}
-			progress = true
+		}
+		if w.loop.timed {
+			f.sleepers++
 		}
 	}
 	if progress || b.done() {
 		return nil
 	}
+	f.awake++
 	return b.unblock()
 }
 
-// checkLivelock ends a launch in which nothing can change any more.
-func (f *functionalRun) checkLivelock() error {
-	if f.next < f.end && len(f.running) < f.resident {
+// turn gives a warp its turn.
+func (f *functionalRun) turn(ctx context.Context, w *warp) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if err := w.turn(); err != nil {
+		return err
+	}
+	f.slept = max(f.slept, w.sleeps)
+	if f.ready && w.status == warpRunning && f.domain.fresh == f.watch.known {
+		w.loop.watch(w, f.watch.focus, f.domain.changes)
+	}
+	if !w.asleep() || w.status != warpRunning {
+		f.awake++
+	}
+	return nil
+}
+
+// turn executes some instructions of the warp, up to one that makes it sleep.
+func (w *warp) turn() error {
+	step := (*warp).step
+	switch {
+	case w.block.run.launch.Tracer != nil:
+		step = (*warp).trace
+	case w.block.run.launch.Recorder != nil:
+		step = (*warp).stepRecorded
+	}
+	if w.block.tape != nil {
+		step = (*warp).keep
+	}
+	w.sleeps = 0
+	for n := 0; n < turn && w.status == warpRunning && w.sleeps == 0; n++ {
+		if err := step(w); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// stuck is called when all running warps repeat themselves. They may wait for blocks that have not begun: as many more begin
+// as there are, so that all have after a few times. Else they may wait for the clock, which moves twice as far each time.
+// Else the launch is in a livelock.
+func (f *functionalRun) stuck(round int64) error {
+	if f.room() {
+		for n := len(f.running); n > 0 && f.room(); n-- {
+			f.begin(round)
+		}
 		return nil
 	}
-	var s spinners
+	if f.sleepers > 0 {
+		f.leap = min(2*f.leap+f.leap/4+turn, maxLeap)
+		f.launchRun.slept += f.leap
+		f.wake()
+		return nil
+	}
 	for _, b := range f.running {
 		for _, w := range b.warps {
 			if w.status == warpRunning {
-				s.watch(w)
+				return w.livelock(f.blocks - f.next)
 			}
 		}
 	}
-	return s.livelock(f.blocks - f.next)
+	return nil
+}
+
+// maxLeap keeps the clock from overflowing: it moves so far at most 2^20 times.
+const maxLeap = 1 << 42
+
+// wake gives those that wait for the clock another turn.
+func (f *functionalRun) wake() {
+	for _, b := range f.running {
+		for _, w := range b.warps {
+			if w.loop.timed {
+				w.loop = loop{}
+			}
+		}
+	}
 }

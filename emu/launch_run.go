@@ -28,6 +28,7 @@ type launchRun struct {
 	ended       []*block      // whose storage is free
 	printed     int64         // bytes of device-side printf
 	overflown   bool          // they were more than the buffer holds
+	slept       int64         // cycles that passed without timing while all waited for the clock
 	limit       int64         // warp instructions that it may execute
 	left        int64         // those that are left, as of the last quantum
 
@@ -178,12 +179,13 @@ func (w *warp) exhausted(o *op) error {
 		fmt.Sprintf("the launch may execute %d warp instructions", w.block.run.machine.options.MaxInstructions))
 }
 
-// clock is the cycle that a program reads: the warp's own with timing, else the instructions executed so far.
+// clock is the cycle that a program reads: the warp's own with timing, else the instructions executed so far and the time in
+// which all waited for the clock.
 func (r *launchRun) clock(w *warp) int64 {
 	if r.timed != nil && w.block.domain != &r.domain {
 		return w.now
 	}
-	return r.limit - r.domain.budget
+	return r.limit - r.domain.budget + r.slept
 }
 
 func (r *launchRun) nanoseconds(w *warp) int64 {

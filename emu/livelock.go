@@ -4,49 +4,207 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math/bits"
+
+	"gpa/cubin/sass"
 )
 
 // While memory stays the same, each warp is on its own. If all that run have come back to a state that they were in
-// before, they will for ever: the launch is in a livelock.
+// before, they will for ever: the launch is in a livelock. Of the state only the registers count on which control flow and
+// memory accesses depend, so that a loop which counts how often it has looked at a flag repeats itself too.
+
+// A focus is the rows of registers and the predicates that decide what a warp does next, as long as it executes certain
+// instructions only.
+type focus struct {
+	epoch int // of the watch that it belongs to
+	rows  []uint16
+	preds uint16
+	timed bool // some of what decides is computed of the clock; rows and preds are the rest
+}
+
+// A watch finds the focus of the warps of a launch in which nothing changes.
+type watch struct {
+	visited []bool // by op: executed since the watch began
+	known   int    // ops visited when the focus was made
+	quanta  int    // rounds or quanta since the watch began
+	next    int    // of those, the one in which the focus is made anew
+	epoch   int
+	focus   *focus // nil until there is one
+}
+
+// firstFocus is the number of rounds or quanta after which a focus is first made.
+const firstFocus = 4
+
+// begin starts over.
+func (x *watch) begin(ops int) {
+	if x.visited == nil {
+		x.visited = make([]bool, ops)
+	}
+	clear(x.visited)
+	x.known, x.quanta, x.next, x.focus = 0, 0, firstFocus, nil
+}
+
+// ready makes the focus in a round or quantum of a power of two, and reports whether it holds for all the ops, visited in
+// number, that have been executed.
+func (x *watch) ready(p *program, visited int) bool {
+	if x.quanta++; x.quanta >= x.next {
+		x.next *= 2
+		if visited != x.known || x.focus == nil {
+			x.epoch++
+			x.known, x.focus = visited, p.focus(x.visited)
+			x.focus.epoch = x.epoch
+		}
+	}
+	return x.focus != nil && visited == x.known
+}
+
+// effects are the instructions that do more than to compute registers of registers.
+var effects = func() (table [sass.NumOps]bool) {
+	for _, part := range []map[sass.Op]compiler{memoryCompilers, controlCompilers, copyCompilers, mbarrierCompilers, clusterCompilers} {
+		for op := range part {
+			table[op] = true
+		}
+	}
+	return table
+}()
+
+// resources is a set of registers and predicates.
+type resources [sass.NumRes]bool
+
+func (s *resources) any(list []sass.Resource) bool {
+	for _, r := range list {
+		if s[r] {
+			return true
+		}
+	}
+	return false
+}
+
+// add adds those of a list, and reports whether there was a new one.
+func (s *resources) add(list []sass.Resource) (grown bool) {
+	for _, r := range list {
+		grown = grown || !s[r]
+		s[r] = true
+	}
+	return grown
+}
+
+// A dataflow is what an instruction reads and writes.
+type dataflow struct {
+	uses, defs []sass.Resource
+	effect     bool
+	clock      bool // reads the time
+}
+
+// focus works out what decides in a set of instructions: what those with effects read, and of what that is computed. The
+// order of instructions does not count, so that what is found is rather too much.
+func (p *program) focus(visited []bool) *focus {
+	var flow []dataflow
+	for i, v := range visited {
+		if in := p.ops[i].inst; v {
+			flow = append(flow, dataflow{in.Uses(nil), in.Defs(nil), effects[in.Op] || in.Address() != nil, readsClock(in)})
+		}
+	}
+	var decides, timed resources
+	for grown := true; grown; {
+		grown = false
+		for i := range flow {
+			f := &flow[i]
+			if f.effect || decides.any(f.defs) {
+				grown = decides.add(f.uses) || grown
+			}
+			if f.clock || !f.effect && timed.any(f.uses) {
+				grown = timed.add(f.defs) || grown
+			}
+		}
+	}
+	return p.focusOn(&decides, &timed)
+}
+
+// readsClock reports whether an instruction reads the time.
+func readsClock(in *sass.Inst) bool {
+	for i := range in.Operands {
+		if o := &in.Operands[i]; o.Kind == sass.KindSReg {
+			switch o.Imm {
+			case sass.SRClockLO, sass.SRClockHI, sass.SRGlobalTimerLO, sass.SRGlobalTimerHI:
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// focusOn finds the places of resources in a warp.
+func (p *program) focusOn(decides, timed *resources) *focus {
+	f := new(focus)
+	for r := range sass.NumRes {
+		switch {
+		case !decides[r]:
+		case r >= sass.ResSB: // dependence counters hide nothing here, and convergence barriers are in the re-convergence state
+		case timed[r]:
+			f.timed = true
+		case r >= sass.ResUPred:
+			f.preds |= 1 << (sass.PT + 1 + r - sass.ResUPred)
+		case r >= sass.ResPred:
+			f.preds |= 1 << (r - sass.ResPred)
+		case r >= sass.ResUReg:
+			if n := int(r - sass.ResUReg); n < p.uniforms {
+				f.rows = append(f.rows, uint16(p.registers+n))
+			}
+		case int(r) < p.registers:
+			f.rows = append(f.rows, uint16(r))
+		}
+	}
+	return f
+}
 
 // A loop finds out whether a warp repeats itself, by Brent's algorithm: it remembers the warp's state, each time for
 // twice as many turns, and sees whether it comes back.
 type loop struct {
 	changes int64  // of the launch, when the search began
+	epoch   int    // of the focus
 	mark    uint64 // digest of the remembered state
 	turns   int    // since then
 	now     int64  // with timing: cycle of the last issue when the warp was looked at last
 	limit   int
 	found   bool
+	timed   bool // found, but for what is computed of the clock
 }
 
 // watch looks at the warp after a turn.
-func (l *loop) watch(w *warp) {
-	digest := w.digest()
-	if l.limit == 0 || l.changes != w.block.run.changes {
-		*l = loop{changes: w.block.run.changes, mark: digest, limit: 1, now: w.now}
+func (l *loop) watch(w *warp, f *focus, changes int64) {
+	digest := w.digest(f)
+	if l.limit == 0 || l.changes != changes || l.epoch != f.epoch {
+		*l = loop{changes: changes, epoch: f.epoch, mark: digest, limit: 1, now: w.now}
 		return
 	}
-	l.found = l.found || digest == l.mark
+	if digest == l.mark {
+		l.found, l.timed = true, f.timed
+	}
 	if l.turns++; l.turns == l.limit {
 		l.mark, l.turns, l.limit = digest, 0, 2*l.limit
 	}
 }
 
+// asleep reports whether the warp has been found to repeat itself and nothing has changed since.
+func (w *warp) asleep() bool { return w.loop.found && w.loop.changes == w.block.domain.changes }
+
 // digest is a hash of all that decides what the warp does next, memory apart.
-func (w *warp) digest() uint64 {
+func (w *warp) digest(f *focus) uint64 {
 	const prime = 0x9e3779b97f4a7c15
 	h := uint64(uint32(w.pc))<<32 | uint64(w.active)
 	mix := func(v uint64) { h = bits.RotateLeft64((h^v)*prime, 29) }
-	for r := range w.regs[:w.block.run.program.state()] {
+	for _, r := range f.rows {
 		row := &w.regs[r]
 		for i := 0; i < len(row); i += 2 {
 			mix(uint64(row[i])<<32 | uint64(row[i+1]))
 		}
 	}
-	for _, p := range w.preds {
-		mix(uint64(p))
+	for i, p := range w.preds {
+		if f.preds>>i&1 != 0 {
+			mix(uint64(p))
+		}
 	}
+	mix(uint64(w.result)<<32 | uint64(w.clusterPhase))
 	state := w.state.Snapshot(nil)
 	for len(state) >= 4 {
 		mix(uint64(binary.LittleEndian.Uint32(state)))
@@ -55,76 +213,130 @@ func (w *warp) digest() uint64 {
 	return h
 }
 
-// spinners are the running warps of a launch in which nothing has changed for long.
-type spinners struct {
-	first *warp
-	some  bool // do not repeat themselves, as far as is known
-	seen  int  // by look
-}
-
-// watch looks at one of them after a turn.
-func (s *spinners) watch(w *warp) {
-	w.loop.watch(w)
-	s.some = s.some || !w.loop.found
-	if s.first == nil {
-		s.first = w
-	}
-}
-
-// livelock returns the fault if all warps repeat themselves. Blocks that have no place yet wait for them.
-func (s *spinners) livelock(waiting int) error {
-	w := s.first
-	if w == nil || s.some {
-		return nil
-	}
+// livelock makes the fault of a launch of which all warps that run repeat themselves, w first. Blocks that have no place yet
+// wait for them.
+func (w *warp) livelock(waiting int) error {
 	detail := fmt.Sprintf("under %s no thread changes memory any more and all repeat themselves: warp %d lanes %#08x run here",
 		w.block.run.machine.options.Reconvergence.Name(), w.id, w.active)
+	o, lane := w.next(), bits.TrailingZeros32(w.active)
 	for _, g := range w.state.Waiting() {
 		detail += "; " + w.describeWaiting(&g)
 	}
 	if waiting > 0 {
 		detail += fmt.Sprintf("; %d blocks have no place on the GPU before others end", waiting)
 	}
-	return w.fault(w.next(), bits.TrailingZeros32(w.active), Livelock, detail)
+	fault := w.fault(o, lane, Livelock, detail)
+	if where := w.polled(); where != "" {
+		fault.Detail += "; they read " + where
+	}
+	return fault
+}
+
+// maxPoll is the number of instructions in which a warp that repeats itself is to read what it waits for.
+const maxPoll = 1 << 10
+
+// polled says what memory a warp reads that repeats itself, by executing it on.
+func (w *warp) polled() string {
+	for range maxPoll {
+		if w.status != warpRunning || w.step() != nil {
+			break
+		}
+		if a := &w.acc; a.kind == accessLoad || a.kind == accessAtomic {
+			if a.mask == 0 || a.space == spaceLocal {
+				continue
+			}
+			addr := a.addr[bits.TrailingZeros32(a.mask)]
+			if a.space == spaceShared {
+				return fmt.Sprintf("shared memory at %#x", addr)
+			}
+			return fmt.Sprintf("%#x: %s", addr, w.block.run.machine.memory.near(addr))
+		}
+	}
+	return ""
 }
 
 // quietCycles is how long nothing may change, with timing, before a livelock is looked for.
 const quietCycles = 1 << 15
 
-// look watches a warp with timing. One that has not issued anything since the last look has not come back to anything.
-func (s *spinners) look(w *warp) {
-	s.seen++
-	if w.loop.limit > 0 && w.loop.now == w.now {
-		s.some = s.some || !w.loop.found
-		return
-	}
-	w.loop.now = w.now
-	s.watch(w)
-}
-
 // checkLivelock looks for a livelock at the end of a quantum: at a first warp until that repeats itself, then at all.
 func (r *timedRun) checkLivelock(end int64) error {
 	if r.changes != r.launch.changes {
 		r.changes, r.changed = r.launch.changes, end
+		if r.watching {
+			r.observe(false)
+		}
 	}
 	if end-r.changed < quietCycles || r.launch.replay != nil { // a stream ends
 		return nil
 	}
-	var s spinners
+	if !r.watching {
+		r.observe(true)
+	}
+	if !r.watch.ready(r.launch.program, r.visited()) || r.watch.focus.timed {
+		return nil
+	}
+	first, all := r.look()
+	if first == nil || !all {
+		return nil
+	}
+	if r.rest != nil {
+		r.resume(end)
+		return nil
+	}
+	return first.livelock(r.launch.blocks - r.next)
+}
+
+// observe begins or ends to note what the SMs execute.
+func (r *timedRun) observe(on bool) {
+	r.watching = on
+	if on {
+		r.watch.begin(len(r.launch.program.ops))
+	}
+	for _, s := range r.sms {
+		s.domain.visited = nil
+		if on {
+			s.domain.visited = make([]bool, len(r.watch.visited))
+		}
+	}
+}
+
+// visited adds up the ops that the SMs have executed, each in a set of its own as they run in parallel.
+func (r *timedRun) visited() (n int) {
+	all := r.watch.visited
+	for _, s := range r.sms {
+		for i, v := range s.domain.visited {
+			all[i] = all[i] || v
+		}
+	}
+	for _, v := range all {
+		if v {
+			n++
+		}
+	}
+	return n
+}
+
+// look watches the running warps, and returns the first of them and whether all repeat themselves. One that does not is
+// enough, and to look at all of a long loop takes long.
+func (r *timedRun) look() (first *warp, all bool) {
 	for _, sm := range r.sms {
 		for _, v := range sm.slots {
 			if v == nil || v.ended || v.warp.status != warpRunning {
 				continue
 			}
-			if s.look(v.warp); s.some && s.seen == 1 {
-				return nil // one that does not repeat itself is enough, and to look at all of a long loop takes long
+			w := v.warp
+			if w.loop.limit == 0 || w.loop.now != w.now || w.loop.changes != r.changes { // else it has not come back to anything
+				w.loop.now = w.now
+				w.loop.watch(w, r.watch.focus, r.changes)
 			}
+			if first == nil {
+				first, all = w, w.loop.found
+				if !all {
+					return first, false
+				}
+			}
+			all = all && w.loop.found
 		}
 	}
-	err := s.livelock(r.launch.blocks - r.next)
-	if err != nil && r.rest != nil {
-		r.resume(end)
-		return nil
-	}
-	return err
+	return first, all
 }

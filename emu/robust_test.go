@@ -86,7 +86,7 @@ func runWordsUnder(tb testing.TB, model reconv.Model, list []sass.Word, random *
 	}
 	f := functionalRun{launchRun: r, running: []*block{b}, next: r.blocks, resident: 1}
 	for round := int64(0); len(f.running) > 0; round++ {
-		if err := f.round(round); err != nil {
+		if err := f.round(tb.Context(), round); err != nil {
 			var fault *Fault
 			if !errors.As(err, &fault) {
 				tb.Errorf("%v", err)

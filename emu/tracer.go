@@ -1,6 +1,8 @@
 package emu
 
 import (
+	"math/bits"
+
 	"gpa/cubin/sass"
 )
 
@@ -19,7 +21,7 @@ type Tracer interface {
 	Arrive(a *Arrival)
 	Release(block, barrier int)
 	// Fault is called for a lane's access that cannot be. Where it returns true the launch goes on: a load gives 0 and a
-	// store is lost. Where it returns false, and for all other faults, the launch ends with the fault.
+	// store is lost; a thread whose stack has overflowed ends. Where it returns false, and for all other faults, the launch ends with the fault.
 	Fault(*Fault) bool
 	// Alloc tells of memory that a lane took from the heap, before the Step of its call.
 	Alloc(lane int, addr, size uint64)
@@ -165,6 +167,9 @@ func (w *warp) trace() error {
 	if err := w.step(); err != nil {
 		return err
 	}
+	if w.lost != 0 {
+		w.end(w.lost)
+	}
 	s.Mask, s.Taken = w.mask, w.taken
 	s.Parted = w.parted || s.Taken != 0 && s.Taken != s.Active
 	if exited := s.Exited(); exited != 0 && exited != s.Active {
@@ -172,6 +177,14 @@ func (w *warp) trace() error {
 	}
 	run.launch.Tracer.Step(s)
 	return nil
+}
+
+// end ends lanes of the running group that cannot go on although the launch does.
+func (w *warp) end(lanes uint32) {
+	w.lost = 0
+	w.state.Exit(lanes, w.pc)
+	w.group()
+	w.block.exited(bits.OnesCount32(lanes))
 }
 
 // arrive tells the tracer and the recorder that the warp's executing lanes arrive at a barrier.

@@ -39,10 +39,12 @@ type warp struct {
 	*scratch
 
 	result uint32 // of BAR.RED
+	lost   uint32 // lanes whose stack has overflowed: they hold no return address and end
 
 	clusterPhase uint32 // of each lane: the phase of the cluster's barrier in which it has arrived last
 	now          int64  // cycle of the last issue, with timing
-	loop         loop   // without timing: whether the warp repeats itself
+	loop         loop   // whether the warp repeats itself
+	sleeps       int64  // without timing: cycles of the NANOSLEEP that has ended its turn
 
 	// Of a block that is replayed: what the warp issues, the next of it, and the barrier that it waits at.
 	events []stream.Event
