@@ -176,7 +176,7 @@ func checkCooperative(resident, blocks int) error {
 // exhausted is the fault of a launch that has used up its instructions.
 func (w *warp) exhausted(o *op) error {
 	return w.fault(o, w.first(), InstructionLimit,
-		fmt.Sprintf("the launch may execute %d warp instructions", w.block.run.machine.options.MaxInstructions))
+		fmt.Sprintf("the launch may execute %d warp instructions (--max-instructions)", w.block.run.machine.options.MaxInstructions))
 }
 
 // clock is the cycle that a program reads: the warp's own with timing, else the instructions executed so far and the time in

@@ -45,7 +45,7 @@ func (l TimingLevel) String() string {
 // Options say how a machine behaves. The zero value runs without timing and without limits.
 type Options struct {
 	Timing          TimingLevel
-	MaxInstructions int64     // warp instructions of a launch, 0 for no limit
+	MaxInstructions int64     // warp instructions of a launch, 0 for no limit; see DefaultMaxInstructions
 	Stdout          io.Writer // of device-side printf; nil to drop it
 	Heap            int64     // bytes for device-side malloc
 	// HostMemory says how many bytes of this computer's memory are free, as [FreeMemory] does. A launch that would need more ends
@@ -55,6 +55,10 @@ type Options struct {
 	Workers       int          // SMs that are advanced at a time, 0 for as many as there are processors; it changes no result
 	Reconvergence reconv.Model // nil for the hardware's own, [reconv.Volta]
 }
+
+// DefaultMaxInstructions is a limit for programs that nobody knows: more warp instructions than a launch executes that anybody
+// waits for. A V100 takes two seconds for as many at four an SM and cycle, the emulator more than ten hours.
+const DefaultMaxInstructions = 1_000_000_000_000
 
 // constantBank is the bank of __constant__ variables.
 const constantBank = 3

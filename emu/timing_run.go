@@ -43,7 +43,7 @@ type timedRun struct {
 	changes  int64         // of the launch, and the cycle in which they were seen to grow last
 	changed  int64
 	failed   error // why a block could not be made
-	watching bool // since long after that
+	watching bool  // since long after that
 	watch    watch
 }
 

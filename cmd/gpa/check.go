@@ -27,7 +27,7 @@ type checkFlags struct {
 
 func checkCommand() command {
 	return command{
-		name: "check", args: "KERNEL", short: "find memory, initialisation, race and barrier errors of a kernel",
+		runs: true, name: "check", args: "KERNEL", short: "find memory, initialisation, race and barrier errors of a kernel",
 		long: kernelHelp + `
 
 The kernel runs without timing. What is reported happened in this run, with the first thread that did it and how often:
@@ -80,10 +80,14 @@ func (f *checkFlags) run(ctx context.Context, e *env, args []string) error {
 	if err != nil {
 		return err
 	}
-	return f.print(e, r, f.chosen(found))
+	early := endedEarly(ctx)
+	if err := f.print(e, r, f.chosen(found), early != nil); err != nil {
+		return err
+	}
+	return early
 }
 
-// checkAll runs the launches of a file, to the first that cannot go on.
+// checkAll runs the launches of a file, to the first that cannot go on, or as far as it comes until ctx ends.
 func checkAll(ctx context.Context, e *env, s *launch.Session) ([]*check.Finding, error) {
 	checker := new(check.Checker)
 	for _, b := range s.Unwritten() {
@@ -99,8 +103,11 @@ func checkAll(ctx context.Context, e *env, s *launch.Session) ([]*check.Finding,
 				checker.End(fault)
 				return checker.Findings(), nil
 			}
-			if err != nil {
+			if err != nil && ctx.Err() == nil {
 				return nil, err
+			}
+			if err != nil {
+				return checker.Findings(), nil
 			}
 		}
 	}
@@ -115,7 +122,8 @@ func (f *checkFlags) chosen(list []*check.Finding) []*check.Finding {
 	return slices.DeleteFunc(list, func(x *check.Finding) bool { return !slices.Contains(f.only, x.Kind.Family()) })
 }
 
-func (f *checkFlags) print(e *env, r *resolved, found []*check.Finding) error {
+// print prints what was found; early says that there may be more.
+func (f *checkFlags) print(e *env, r *resolved, found []*check.Finding, early bool) error {
 	out := struct {
 		Findings []reports.Finding `json:"findings"`
 	}{make([]reports.Finding, 0, len(found))}
@@ -126,6 +134,8 @@ func (f *checkFlags) print(e *env, r *resolved, found []*check.Finding) error {
 	switch {
 	case f.json:
 		err = reports.WriteJSON(e.stdout, out)
+	case len(found) == 0 && early:
+		_, err = fmt.Fprintf(e.stdout, "%s: nothing found so far\n", r.file.Name)
 	case len(found) == 0:
 		_, err = fmt.Fprintf(e.stdout, "%s: nothing found\n", r.file.Name)
 	default:
@@ -134,7 +144,7 @@ func (f *checkFlags) print(e *env, r *resolved, found []*check.Finding) error {
 		err = reports.WriteFindings(e.stdout, out.Findings, source.read, e.style())
 	}
 	switch {
-	case err != nil || len(found) == 0:
+	case err != nil || len(found) == 0 || early:
 		return err
 	case len(found) == 1:
 		return failure{errors.New("1 error found")}

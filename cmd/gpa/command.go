@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
 
 	"github.com/spf13/pflag"
 )
@@ -34,6 +35,7 @@ type command struct {
 	long  string // what --help says besides
 	setup func(*pflag.FlagSet) action
 	raw   action // instead of setup: takes the arguments as they are
+	runs  bool   // runs kernels, and has --timeout
 }
 
 // An action runs a command with its positional arguments.
@@ -116,6 +118,10 @@ func (c *command) run(ctx context.Context, e *env, args []string) int {
 	flags.SortFlags = false
 	flags.Usage = func() {}
 	act := c.setup(flags)
+	var timeout time.Duration
+	if c.runs {
+		flags.DurationVar(&timeout, "timeout", 0, "stop after a `TIME` as in 90s or 10m, and print what there is until then (default: none)")
+	}
 	e.register(flags)
 	err := flags.Parse(args)
 	if errors.Is(err, pflag.ErrHelp) {
@@ -124,6 +130,14 @@ func (c *command) run(ctx context.Context, e *env, args []string) int {
 	}
 	if err != nil {
 		return c.report(e, usageError{suggestFlag(err, flags)})
+	}
+	if timeout < 0 {
+		return c.report(e, usagef("--timeout: %s is negative", timeout))
+	}
+	if timeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, timeout)
+		defer cancel()
 	}
 	e.progress.start("gpa " + c.name)
 	held := &heldOutput{env: e}
@@ -153,8 +167,8 @@ func (c *command) report(e *env, err error) int {
 	if err == nil {
 		return exitDone
 	}
-	if errors.Is(err, context.Canceled) {
-		err = failure{errors.New("interrupted")}
+	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		err = failure{errors.New(howEnded(err))}
 	}
 	fmt.Fprintf(e.stderr, "%s %s\n", e.messageStyle().Bad("gpa "+c.name+":"), oneLine(err.Error()))
 	var failed failure
@@ -166,6 +180,22 @@ func (c *command) report(e *env, err error) int {
 		fmt.Fprintf(e.stderr, "gpa %s --help shows the arguments and flags\n", c.name)
 	}
 	return exitUsage
+}
+
+// howEnded says why a context ended.
+func howEnded(err error) string {
+	if errors.Is(err, context.DeadlineExceeded) {
+		return "stopped by --timeout"
+	}
+	return "interrupted"
+}
+
+// endedEarly is the error of a command that has printed what there was when ctx ended; nil where it has not.
+func endedEarly(ctx context.Context) error {
+	if ctx.Err() == nil {
+		return nil
+	}
+	return failure{errors.New(howEnded(ctx.Err()) + "; the result is of what ran until then")}
 }
 
 // oneLine keeps an error from breaking out of its line, and from reaching a terminal's controls.

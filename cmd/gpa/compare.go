@@ -35,7 +35,7 @@ type compareFlags struct {
 
 func compareCommand() command {
 	return command{
-		name: "compare", args: "BEFORE AFTER", short: "tell what a change has brought, and fail where it made things worse",
+		runs: true, name: "compare", args: "BEFORE AFTER", short: "tell what a change has brought, and fail where it made things worse",
 		long: `BEFORE and AFTER are kernels (launch files, folders with a launch.yaml, built-in names), which are profiled, or results that
 gpa profile --out saved: a folder or its samples.gpa. A saved result is a baseline for CI.
 

@@ -34,7 +34,7 @@ type pairSpec struct {
 
 func evaluateCommand() command {
 	return command{
-		name: "evaluate", args: "DIR", short: "hold the advice against pairs of kernels before and after a change, the blame against the truth, or the time against measured one",
+		runs: true, name: "evaluate", args: "DIR", short: "hold the advice against pairs of kernels before and after a change, the blame against the truth, or the time against measured one",
 		long: `Every folder under DIR with a pair.json is a pair:
 
   {"before": "../../stencil/hotspot", "after": "../../stencil/hotspot_float",
@@ -109,6 +109,9 @@ func (f *evaluateFlags) run(ctx context.Context, e *env, args []string) error {
 		end := e.progress.stage("pair %d of %d", i+1, len(files))
 		p, err := f.pair(ctx, e, root, file)
 		end()
+		if ctx.Err() != nil && len(evaluation.Pairs) > 0 {
+			break
+		}
 		if err != nil {
 			return fmt.Errorf("%s: %w", file, err)
 		}
@@ -121,6 +124,9 @@ func (f *evaluateFlags) run(ctx context.Context, e *env, args []string) error {
 		err = reports.EvaluationText(e.stdout, evaluation, e.style())
 	}
 	if err != nil {
+		return err
+	}
+	if err := endedEarly(ctx); err != nil {
 		return err
 	}
 	return judgeEvaluation(evaluation)

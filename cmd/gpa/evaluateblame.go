@@ -34,6 +34,9 @@ func (f *evaluateFlags) evaluateBlame(ctx context.Context, e *env, root string) 
 	x := new(reports.BlameEvaluation)
 	for _, file := range files {
 		launches, err := f.blameLaunches(ctx, file)
+		if ctx.Err() != nil {
+			break
+		}
 		if f.leftOut(err) {
 			fmt.Fprintf(e.stderr, "left out: %s: %v\n", file, err)
 			continue
@@ -48,7 +51,10 @@ func (f *evaluateFlags) evaluateBlame(ctx context.Context, e *env, root string) 
 		x.Add(launchName(filepath.ToSlash(name)), launches)
 	}
 	x.Sum()
-	return f.printBlame(e, x)
+	if err := f.printBlame(e, x); err != nil {
+		return err
+	}
+	return endedEarly(ctx)
 }
 
 // faulted says that a kernel did not run to its end, so that its samples are not those of the kernel.

@@ -66,6 +66,9 @@ func (f *evaluateFlags) evaluateMeasured(ctx context.Context, e *env, root strin
 		end := e.progress.stage("folder %d of %d", i+1, len(files))
 		err := f.measuredFolder(ctx, e, x, root, file)
 		end()
+		if ctx.Err() != nil {
+			break
+		}
 		if err != nil {
 			return fmt.Errorf("%s: %w", file, err)
 		}
@@ -73,11 +76,16 @@ func (f *evaluateFlags) evaluateMeasured(ctx context.Context, e *env, root strin
 	x.Sum()
 	switch {
 	case f.json:
-		return reports.WriteJSON(e.stdout, x)
+		err = reports.WriteJSON(e.stdout, x)
 	case f.markdown:
-		return reports.MeasuredMarkdown(e.stdout, x)
+		err = reports.MeasuredMarkdown(e.stdout, x)
+	default:
+		err = reports.MeasuredText(e.stdout, x, e.style())
 	}
-	return reports.MeasuredText(e.stdout, x, e.style())
+	if err != nil {
+		return err
+	}
+	return endedEarly(ctx)
 }
 
 // filesNamed lists the files of a name under a folder.

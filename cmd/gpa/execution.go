@@ -27,6 +27,7 @@ type execution struct {
 	index    []int // of the profile's launches, by run
 	// partial says that an interrupt stopped the last launch; it is in the profile as far as it came.
 	partial  bool
+	early    error // why
 	progress *progress
 }
 
@@ -93,7 +94,7 @@ func (x *execution) one(ctx context.Context, s *launch.Session, i int, o *sample
 	took := x.clock() - start
 	var fault *emu.Fault
 	if err != nil && !errors.As(err, &fault) {
-		x.partial = ctx.Err() != nil && result != nil
+		x.partial, x.early = ctx.Err() != nil && result != nil, ctx.Err()
 		if !x.partial {
 			return false, err
 		}
@@ -137,7 +138,7 @@ func (x *execution) failed() error {
 		for _, l := range x.profile.Launches {
 			n += int(l.Facts.Count())
 		}
-		return failure{fmt.Errorf("interrupted in launch %d of %d; the result is of what ran until then", n, x.resolved.launches())}
+		return failure{fmt.Errorf("%s in launch %d of %d; the result is of what ran until then", howEnded(x.early), n, x.resolved.launches())}
 	}
 	for _, l := range x.profile.Launches {
 		if l.Fault != nil {

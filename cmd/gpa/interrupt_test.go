@@ -105,3 +105,24 @@ func TestInterruptSignal(t *testing.T) {
 		t.Errorf("status %d: %s\n%s", status, message, again)
 	}
 }
+
+// TestTimeout stops kernels that run for long. Commands print what there is until then.
+func TestTimeout(t *testing.T) {
+	t.Parallel()
+	dir := copyKernel(t, "sgemm_tiled")
+	file := filepath.Join(dir, "launch.yaml")
+	edit(t, file, "shape: [120, 100]", "shape: [120, 50000]")
+	edit(t, file, "shape: [100, 140]", "shape: [50000, 140]")
+	edit(t, file, "i32: 100}", "i32: 50000}")
+	for command, want := range map[string]string{
+		"run": "1 launch,", "check": "nothing found so far", "profile": "which was interrupted", "reconverge": "",
+	} {
+		out, message, status := gpa(t, command, dir, "--timeout", "500ms")
+		if status != exitFailed || !strings.Contains(message, "stopped by --timeout") || !strings.Contains(out, want) {
+			t.Errorf("%s: status %d: %s\n%s", command, status, message, out)
+		}
+	}
+	if _, message, status := gpa(t, "run", "vecadd", "--timeout", "-1s"); status != exitUsage || !strings.Contains(message, "negative") {
+		t.Errorf("status %d: %s", status, message)
+	}
+}

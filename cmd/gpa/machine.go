@@ -22,7 +22,7 @@ type machineFlags struct {
 }
 
 func (m *machineFlags) register(flags *pflag.FlagSet) {
-	flags.Int64Var(&m.maxInstructions, "max-instructions", 0, "stop a launch after `N` warp instructions (default: no limit)")
+	registerLimit(flags, &m.maxInstructions)
 	flags.IntVar(&m.workers, "workers", 0, "run `N` SMs at a time; no result depends on it (default: as many as there are processors)")
 	flags.BoolVar(&m.wholeGrid, "whole-grid", false, "time every block, also of a large grid whose blocks have long taken the same time (by default the rest of such a grid only takes effect, and the cycles are extrapolated)")
 	var names []string
@@ -30,6 +30,11 @@ func (m *machineFlags) register(flags *pflag.FlagSet) {
 		names = append(names, model.Name())
 	}
 	flags.StringVar(&m.reconvergence, "reconvergence", names[0], "how threads of a warp come together again: `MODEL` is "+strings.Join(names, ", "))
+}
+
+// registerLimit declares --max-instructions.
+func registerLimit(flags *pflag.FlagSet, limit *int64) {
+	flags.Int64Var(limit, "max-instructions", emu.DefaultMaxInstructions, "stop a launch after `N` warp instructions, 0 for no limit")
 }
 
 // session prepares the emulated GPU of a resolved target. Device-side printf goes to prints.

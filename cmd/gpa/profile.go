@@ -28,7 +28,7 @@ type profileFlags struct {
 
 func profileCommand() command {
 	return command{
-		name: "profile", args: "KERNEL", short: "run a kernel on the emulated GPU, sample it, and say what to change",
+		runs: true, name: "profile", args: "KERNEL", short: "run a kernel on the emulated GPU, sample it, and say what to change",
 		long: kernelHelp + ` Without a KERNEL the built-in
 ones are listed.
 
@@ -116,7 +116,7 @@ func (f *profileFlags) run(ctx context.Context, e *env, args []string) error {
 	}
 	if f.try != 0 && o != nil && !ran.partial {
 		t := trial{machine: f.machine, level: level, target: r, before: s, result: result, progress: e.progress}
-		if err := t.rank(ctx, f.try, &f.advice); err != nil {
+		if err := t.rank(ctx, f.try, &f.advice); err != nil && ctx.Err() == nil {
 			return err
 		}
 	}
@@ -128,7 +128,10 @@ func (f *profileFlags) run(ctx context.Context, e *env, args []string) error {
 	if err := f.advice.report(e, result, r.source); err != nil {
 		return err
 	}
-	return ran.failed()
+	if err := ran.failed(); err != nil {
+		return err
+	}
+	return endedEarly(ctx)
 }
 
 // level reads --timing.

@@ -34,7 +34,7 @@ func modelTables(ctx context.Context, e *env, ran *execution) ([]reports.HTMLTab
 	r := ran.resolved
 	list, err := convergence.Compare(ctx, r.file, r.module, r.model, o)
 	if ctx.Err() != nil {
-		return nil, ctx.Err()
+		return nil, nil
 	}
 	if err != nil {
 		fmt.Fprintf(e.stderr, "gpa profile: the page has no table of re-convergence models: %s\n", oneLine(err.Error()))

@@ -31,7 +31,7 @@ type reconvergeFlags struct {
 
 func reconvergeCommand() command {
 	return command{
-		name: "reconverge", args: "KERNEL | --tables DIR", short: "run a kernel under every re-convergence model and compare",
+		runs: true, name: "reconverge", args: "KERNEL | --tables DIR", short: "run a kernel under every re-convergence model and compare",
 		long: kernelHelp + `
 
 Every launch runs under all models, on the same machine code (the table adds up the launches of a kernel):
@@ -74,7 +74,7 @@ Wu et al., and Gupta and Datta. docs/control-flow.md has those of this repositor
 			flags.StringVar(&f.activity, "activity", convergence.Names()[0], "`MODEL` under which branches are watched, not struct or bound")
 			flags.StringArrayVar(&f.types, "branch-type", nil, "the branches of source lines have a type: `FILE:LINE=TYPE` or FILE:FIRST-LAST=TYPE")
 			flags.IntVar(&f.top, "top", 10, "the `N` branches and scopes that lose most lanes (0: all)")
-			flags.Int64Var(&f.maxInstructions, "max-instructions", 0, "stop a launch after `N` warp instructions (default: no limit)")
+			registerLimit(flags, &f.maxInstructions)
 			flags.BoolVar(&f.tables, "tables", false, "the argument is a folder; print the papers' tables for all its launch files")
 			f.target.register(flags)
 			return f.run
@@ -99,7 +99,8 @@ func (f *reconvergeFlags) run(ctx context.Context, e *env, args []string) error 
 		return err
 	}
 	list, err := convergence.Compare(ctx, r.file, r.module, r.model, o)
-	if err != nil {
+	early := endedEarly(ctx)
+	if err != nil && (early == nil || len(list) == 0) {
 		return fmt.Errorf("%s: %w", r.file.Name, err)
 	}
 	if f.json {
@@ -109,6 +110,9 @@ func (f *reconvergeFlags) run(ctx context.Context, e *env, args []string) error 
 	}
 	if err != nil {
 		return err
+	}
+	if early != nil {
+		return early
 	}
 	unusedRules(e, o.Rules, list)
 	return reconvergeFailed(list)

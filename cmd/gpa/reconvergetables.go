@@ -31,7 +31,7 @@ func (f *reconvergeFlags) runTables(ctx context.Context, e *env, folder string) 
 	for _, name := range files {
 		list, err := f.compareFile(ctx, name, o)
 		if ctx.Err() != nil {
-			return ctx.Err()
+			break
 		}
 		if err != nil {
 			fmt.Fprintf(e.stderr, "gpa: %s: %v\n", name, err)
@@ -42,6 +42,9 @@ func (f *reconvergeFlags) runTables(ctx context.Context, e *env, folder string) 
 		subjects = append(subjects, convergence.Subjects(filepath.Base(filepath.Dir(dir)), filepath.Base(dir), list)...)
 	}
 	if err := convergence.WriteTables(e.stdout, subjects); err != nil {
+		return err
+	}
+	if err := endedEarly(ctx); err != nil {
 		return err
 	}
 	if failed > 0 {

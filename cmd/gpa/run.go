@@ -25,7 +25,7 @@ type runFlags struct {
 
 func runCommand() command {
 	return command{
-		name: "run", args: "KERNEL", short: "run a kernel on the emulated GPU and check its outputs",
+		runs: true, name: "run", args: "KERNEL", short: "run a kernel on the emulated GPU and check its outputs",
 		long: kernelHelp + `
 
 The kernel runs without timing. What its buffers hold at the end is compared with the launch file's expectations;

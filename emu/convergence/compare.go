@@ -145,7 +145,8 @@ type scheme struct {
 }
 
 // Compare runs the launches of a file, in order, under every model. A model that cannot run a launch, or not to its end,
-// has a row that says why. The error says that the launch file or the hardware's own model failed, or that ctx ended.
+// has a row that says why. The error says that the launch file or the hardware's own model failed, or that ctx ended; then the
+// last launch has the rows that were there before.
 func Compare(ctx context.Context, file *launch.File, module *cubin.File, gpu *arch.Model, o Options) ([]Launch, error) {
 	c := &comparer{file: file, gpu: gpu, options: o, watch: cmp.Or(o.Activity, (reconv.Volta{}).Name())}
 	var err error
@@ -162,10 +163,12 @@ func Compare(ctx context.Context, file *launch.File, module *cubin.File, gpu *ar
 	var list []Launch
 	for i := range file.Launches {
 		l, err := c.launch(ctx, i)
+		if err == nil || ctx.Err() != nil && l != nil && len(l.Runs) > 0 {
+			list = append(list, *l)
+		}
 		if err != nil {
 			return list, err
 		}
-		list = append(list, *l)
 	}
 	return list, nil
 }
@@ -232,7 +235,7 @@ func (c *comparer) session(s *scheme, module *cubin.File, level emu.TimingLevel)
 	return c.first, err
 }
 
-// launch runs the i-th launch of the file under every model.
+// launch runs the i-th launch of the file under every model. With an error of a model come the rows of those before.
 func (c *comparer) launch(ctx context.Context, i int) (*Launch, error) {
 	l := &Launch{Times: c.file.Launches[i].Repeat}
 	at, err := c.rows[0].untimed.Launch(i)
@@ -259,7 +262,7 @@ func (c *comparer) launch(ctx context.Context, i int) (*Launch, error) {
 		w := c.watcher(s, facts)
 		r, err := c.run(ctx, s, i, w)
 		if err != nil {
-			return nil, err
+			return l, err
 		}
 		l.Runs = append(l.Runs, *r)
 		w.result(l, r, facts)
