@@ -13,7 +13,7 @@ var arithmeticPipes = map[sass.Pipe]arch.PipeName{
 
 // pipe returns the arithmetic pipe of an instruction; false where it has none of its sub-core's own, or its latency varies.
 func (in *Input) pipe(inst *sass.Inst) (arch.PipeName, bool) {
-	if inst.Form == nil || inst.Form.Variable {
+	if !inst.Known() || inst.Form.Variable {
 		return 0, false
 	}
 	p, ok := arithmeticPipes[inst.Form.Pipe]

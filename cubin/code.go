@@ -73,7 +73,7 @@ func (c *Code) decode(arch sass.Arch, data []byte) {
 		word := sass.Word{Lo: binary.LittleEndian.Uint64(data[pc:]), Hi: binary.LittleEndian.Uint64(data[pc+8:])}
 		inst, err := sass.Decode(arch, pc, word)
 		if err != nil {
-			inst = sass.Inst{Arch: arch, PC: pc, Word: word}
+			inst = sass.Undecoded(arch, pc, word)
 			if c.Err == nil {
 				c.Err = err
 			}

@@ -147,7 +147,7 @@ func (r *replacer) encode() ([]byte, error) {
 			retarget(&in, uint64(r.Insts[i].To)*sass.InstSize)
 		}
 		word, err := in.Word, error(nil)
-		if in.Op != sass.OpNone {
+		if in.Known() {
 			if word, err = sass.Encode(&in); err != nil {
 				return nil, fmt.Errorf("new instruction %d: %w", i, err)
 			}

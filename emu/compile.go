@@ -43,7 +43,8 @@ func compile(module *cubin.File, banks [32][]byte, m *arch.Model, relocated map[
 			p.compileOne(&p.ops[bases[c.Index]+int32(i)], c, &c.Insts[i], bases[c.Index]+int32(i))
 		}
 		end := bases[c.Index] + int32(len(c.Insts))
-		p.ops[end] = op{run: runOff, inst: &sass.Inst{PC: c.Size(), Guard: sass.Guard{Reg: sass.PT}}, index: end, code: int32(c.Index), guard: sass.PT}
+		behind := sass.Undecoded(module.Arch, c.Size(), sass.Word{})
+		p.ops[end] = op{run: runOff, inst: &behind, index: end, code: int32(c.Index), guard: sass.PT}
 	}
 	for i := range p.ops {
 		p.place(&p.ops[i])
@@ -74,7 +75,7 @@ func (p *program) compileOne(o *op, c *cubin.Code, in *sass.Inst, index int32) {
 	p.at = index
 	var err error
 	switch compile := compilers[in.Op]; {
-	case in.Op == sass.OpNone: // its guard is not known either: whoever comes here fails
+	case !in.Known(): // its guard is not known either: whoever comes here fails
 		o.guard, o.guardNot = sass.PT, false
 		err = fmt.Errorf("unknown instruction word %#016x_%016x", in.Word.Hi, in.Word.Lo)
 	case in.Purpose() != "":

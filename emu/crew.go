@@ -29,6 +29,7 @@ type crew struct {
 	taken   atomic.Int64 // of the list
 	call    atomic.Int64 // number of the list, times callStep; whether it is closed; and how many others work on it
 	ended   atomic.Bool
+	failed  atomic.Pointer[any] // what a worker of another goroutine has panicked with
 }
 
 // The parts of a crew's call.
@@ -93,6 +94,9 @@ func (c *crew) each(size int, parallel bool, phase func(*worker, int)) {
 			time.Sleep(pause)
 		}
 	}
+	if p := c.failed.Load(); p != nil {
+		panic(*p) // where the launch's caller can recover
+	}
 }
 
 // work takes numbers from the list until there are no more.
@@ -112,10 +116,20 @@ func (c *crew) serve(w *worker) {
 		if !c.call.CompareAndSwap(call, call+1) { // another has come or gone, or it is closed
 			continue
 		}
-		c.work(w)
+		c.help(w)
 		c.call.Add(-1)
 		last = call / callStep
 	}
+}
+
+// help works on a list for the goroutine of the launch, which has to see a panic.
+func (c *crew) help(w *worker) {
+	defer func() {
+		if r := recover(); r != nil {
+			c.failed.CompareAndSwap(nil, &r)
+		}
+	}()
+	c.work(w)
 }
 
 // await waits for a list after the last one; it sleeps where there is none for some time, and then returns false.

@@ -92,7 +92,7 @@ func TestAddressFaults(t *testing.T) {
 			MOV R1, c[0x0][0x28]
 			IADD3 R1, R1, -0x80, RZ
 			STL [R1], R0
-			EXIT`, OutOfBounds, 5, 0, "in local memory, of which a thread has 64 bytes (stack: in the launch file makes it more)"},
+			EXIT`, StackOverflow, 5, 0, "in local memory, of which a thread has 64 bytes (stack: in the launch file makes it more)"},
 		{"constant", `
 			MOV R4, 0x10000
 			LDC R4, c[0x0][R4]
@@ -158,7 +158,9 @@ func TestFaults(t *testing.T) {
 		{"instruction limit", timedProgram{text: `
 			loop:
 			IADD3 R0, R0, 0x1, RZ
-			BRA loop`}, InstructionLimit, "the launch may execute 1048576 warp instructions"},
+			ISETP.NE.AND P0, PT, R0, RZ, PT
+			@P0 BRA loop
+			EXIT`}, InstructionLimit, "the launch may execute 1048576 warp instructions"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

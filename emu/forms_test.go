@@ -140,7 +140,7 @@ func corpusForms() (map[*sass.Form]string, error) {
 		}
 		for _, c := range module.Codes {
 			for i := range c.Insts {
-				if in := &c.Insts[i]; in.Form != nil && used[in.Form] == "" {
+				if in := &c.Insts[i]; in.Known() && used[in.Form] == "" {
 					used[in.Form] = in.Text()
 				}
 			}

@@ -122,11 +122,7 @@ var pipes = [sass.NumPipes]struct {
 
 // route finds the path and the pipe.
 func (t *timing) route(in *sass.Inst) {
-	var pipe sass.Pipe
-	variable := false
-	if in.Form != nil {
-		pipe, variable = in.Form.Pipe, in.Form.Variable
-	}
+	pipe, variable := in.Form.Pipe, in.Form.Variable
 	t.pipe, t.path = pipes[pipe].name, pipes[pipe].path
 	if t.path == pathPipe && variable {
 		t.path = pathCounted
@@ -233,7 +229,7 @@ func latencyOf(in *sass.Inst, t *timing, m *arch.Model) int64 {
 		}
 		return l.FP64.Cycles()
 	case pathXU:
-		if in.Form != nil && in.Form.Pipe == sass.PipeFP64 {
+		if in.Form.Pipe == sass.PipeFP64 {
 			return l.FP64.Cycles()
 		}
 		return latencyXU(in.Op, l)

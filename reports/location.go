@@ -59,7 +59,7 @@ func instruction(module *cubin.File, code int, pc uint64) *sass.Inst {
 		return nil
 	}
 	section := module.Codes[code]
-	if i, ok := section.InstIndex(pc); ok && section.Insts[i].Op != sass.OpNone {
+	if i, ok := section.InstIndex(pc); ok && section.Insts[i].Known() {
 		return &section.Insts[i]
 	}
 	return nil

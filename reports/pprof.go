@@ -201,7 +201,7 @@ func memorySpace(in *sass.Inst) string {
 	case sass.LD, sass.ST, sass.ATOM:
 		return "generic"
 	}
-	if in.Form != nil && in.Form.Pipe == sass.PipeTEX {
+	if in.Form.Pipe == sass.PipeTEX {
 		return "texture"
 	}
 	return ""

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 	"time"
 
@@ -16,6 +17,7 @@ const (
 	exitDone   = 0
 	exitFailed = 1 // the kernel or a check failed
 	exitUsage  = 2 // the command line or an input is wrong
+	exitPanic  = 3 // gpa itself is wrong
 )
 
 // env is what a command touches of its surroundings. The result goes to stdout, everything else to stderr.
@@ -24,6 +26,7 @@ type env struct {
 	prints         io.Writer // what kernels print by themselves, to standard error; as it is where that is no terminal
 	terminal       terminal
 	color          colorMode
+	dump           bool      // the stack of a panic
 	progress       *progress // nil for none
 }
 
@@ -110,7 +113,8 @@ func run(ctx context.Context, e *env, args []string) int {
 	return exitUsage
 }
 
-func (c *command) run(ctx context.Context, e *env, args []string) int {
+func (c *command) run(ctx context.Context, e *env, args []string) (status int) {
+	defer c.recovered(e, args, &status)
 	if c.raw != nil {
 		return c.runRaw(ctx, e, args)
 	}
@@ -148,8 +152,30 @@ func (c *command) run(ctx context.Context, e *env, args []string) int {
 	return c.report(e, err)
 }
 
+// recovered turns a panic into one line that names the arguments, and status 3. The dump of the stack is there for who reports it.
+func (c *command) recovered(e *env, args []string, status *int) {
+	if e.dump {
+		return
+	}
+	if r := recover(); r != nil {
+		*status = exitPanic
+		fmt.Fprintf(e.stderr, "gpa %s: a mistake in gpa, at %s: %s; please report it with the input and with what --dump-stack prints\n",
+			c.name, clipped(strconv.Quote(strings.Join(args, " "))), clipped(oneLine(fmt.Sprint(r))))
+	}
+}
+
+// clipped keeps a text from filling the terminal.
+func clipped(s string) string {
+	const most = 200
+	if len(s) > most {
+		return s[:most] + "…"
+	}
+	return s
+}
+
 // register declares the flags that every command has.
 func (e *env) register(flags *pflag.FlagSet) {
+	flags.BoolVar(&e.dump, "dump-stack", false, "where gpa itself fails, dump the stack instead of printing one line")
 	flags.Var(&e.color, "color", "`WHEN` to use colours: auto (on a terminal, unless NO_COLOR is set), always, never")
 }
 
@@ -218,7 +244,8 @@ Commands:
 	fmt.Fprint(w, `
 gpa COMMAND --help describes a command. Try: gpa profile vecadd
 
-Exit status: 0 done, 1 the kernel or a check failed, 2 the command line or an input is wrong.
+Exit status: 0 done, 1 the kernel or a check failed, 2 the command line or an input is wrong,
+3 gpa itself failed (please report it).
 `)
 }
 

@@ -155,7 +155,7 @@ func (f *disasmFlags) instruction(w io.Writer, code *cubin.Code, in *sass.Inst, 
 	if f.control {
 		fmt.Fprintf(w, "%s ", in.Control)
 	}
-	if in.Op == sass.OpNone {
+	if !in.Known() {
 		fmt.Fprintf(w, ".inst 0x%016x, 0x%016x  // not known\n", in.Word.Hi, in.Word.Lo)
 		return
 	}

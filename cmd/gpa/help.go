@@ -36,7 +36,7 @@ func (c *command) printHelp(e *env, flags *pflag.FlagSet) {
 			fmt.Fprintf(w, "  # %s\n  %s\n", x.what, quoted(x.line))
 		}
 	}
-	fmt.Fprint(w, "\nExit status: 0 done, 1 the kernel or a check failed, 2 the command line or an input is wrong.\n")
+	fmt.Fprint(w, "\nExit status: 0 done, 1 the kernel or a check failed, 2 the command line or an input is wrong,\n3 gpa itself failed (please report it).\n")
 }
 
 // quoted puts what a shell would take for something else between quotes.

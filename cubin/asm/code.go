@@ -146,7 +146,7 @@ func (a *assembler) assembleCode(c *code) ([]sass.Inst, error) {
 		if w := c.items[i].word; w != nil {
 			in, err := sass.Decode(a.arch, pc, *w)
 			if err != nil {
-				in = sass.Inst{Arch: a.arch, PC: pc, Word: *w}
+				in = sass.Undecoded(a.arch, pc, *w)
 			}
 			insts[i] = in
 			continue

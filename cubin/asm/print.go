@@ -201,7 +201,7 @@ func (p *printer) code(code *cubin.Code) {
 
 // instruction prints one instruction.
 func (p *printer) instruction(in *sass.Inst, labels map[uint64]string) {
-	if in.Op == sass.OpNone {
+	if !in.Known() {
 		p.printf("    .inst 0x%016x, 0x%016x\n", in.Word.Hi, in.Word.Lo)
 		return
 	}

@@ -35,6 +35,19 @@ func Decode(arch Arch, pc uint64, w Word) (Inst, error) {
 	return Inst{}, &UnknownError{PC: pc, Word: w, Arch: arch}
 }
 
+// Undecoded is the instruction that stands for a word that Decode refuses: of [OpNone], without operands or modifiers, of a form
+// without a pipe, with nothing to wait for.
+func Undecoded(arch Arch, pc uint64, w Word) Inst {
+	return Inst{Form: undecoded, Arch: arch, PC: pc, Word: w, Guard: Guard{Reg: PT},
+		Control: Control{Stall: 1, WriteBarrier: -1, ReadBarrier: -1}}
+}
+
+// undecoded is the form of words that are no instruction of the table.
+var undecoded = &Form{Op: OpNone}
+
+// Known reports whether the word is an instruction of the table.
+func (i *Inst) Known() bool { return i.Op != OpNone }
+
 // decodeGuard reads the guard: a uniform predicate on the uniform datapath, but for what reads the lanes' predicates.
 func (f *Form) decodeGuard(w Word) Guard {
 	g := w.bits(guardAt)

@@ -44,7 +44,7 @@ type Word struct{ Lo, Hi uint64 }
 // .X, is neither Dest nor Source.
 type Inst struct {
 	Op       Op     // base opcode, as in FFMA
-	Form     *Form  // the table row that matched
+	Form     *Form  // the table row that matched; one of its own, without operands, where none did
 	Arch     Arch   // the architecture it was decoded for
 	PC       uint64 // byte offset in its section, to which branch targets are relative
 	Word     Word

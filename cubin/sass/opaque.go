@@ -25,7 +25,7 @@ func (i *Inst) Opaque() bool {
 // Purpose returns what an opaque instruction is for, where that is known: "textures and surfaces", "shaders", or "traps,
 // drivers and debuggers"; "" for all others.
 func (i *Inst) Purpose() string {
-	if i.Form == nil {
+	if !i.Known() {
 		return ""
 	}
 	return i.Form.purpose

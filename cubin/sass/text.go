@@ -37,7 +37,7 @@ func (i *Inst) AppendText(dst []byte, label func(target uint64) string) []byte {
 }
 
 func (i *Inst) appendNotation(dst []byte, n notation) []byte {
-	if i.Form == nil {
+	if !i.Known() {
 		return append(dst, i.Op.String()...)
 	}
 	dst = i.Guard.append(dst)

@@ -62,7 +62,7 @@ func (l *launchLaws) pipes(active float64) {
 	for i := range l.result.Counters {
 		c := &l.result.Counters[i]
 		in := &l.module.Codes[c.Code].Insts[c.PC/sass.InstSize]
-		if in.Form == nil {
+		if !in.Known() {
 			continue
 		}
 		if name, ok := modelPipes[in.Form.Pipe]; ok {

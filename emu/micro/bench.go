@@ -57,7 +57,7 @@ func load(architecture int) (*cubin.File, error) {
 func known(module *cubin.File) bool {
 	for _, c := range module.Codes {
 		for i := range c.Insts {
-			if c.Insts[i].Form == nil {
+			if !c.Insts[i].Known() {
 				return false
 			}
 		}

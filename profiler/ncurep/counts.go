@@ -219,7 +219,7 @@ func (b *builder) opcodes() error {
 	got := make(map[string]int64)
 	for _, c := range b.launch.PCs {
 		in := &b.module.Codes[c.Code].Insts[c.PC/sass.InstSize]
-		if in.Op == sass.OpNone {
+		if !in.Known() {
 			return nil // a word that is not known here: its opcode cannot be told
 		}
 		got[in.Op.String()] += c.Executions
