@@ -58,17 +58,24 @@ func (im *Image) takeGaps(data []byte) error {
 	return nil
 }
 
+// maxAlign is the most that a section is aligned to in the file, and the bytes that this may add between two parts: that of a page
+// on any system. NVIDIA's linkers align to 128.
+const maxAlign = 1 << 16
+
 // place lays the parts out and returns the size of the file.
-func (im *Image) place() uint64 {
+func (im *Image) place() (uint64, error) {
 	end := uint64(headerSize)
 	for _, p := range im.parts() {
+		if p.align > maxAlign {
+			return 0, fmt.Errorf("%s: aligned to 0x%x bytes, %d at most can be written", p.what, p.align, maxAlign)
+		}
 		p.at.offset = alignUp(end, p.align)
 		if p.at.Gap != nil {
 			p.at.offset = alignUp(end+uint64(len(p.at.Gap)), p.align)
 		}
 		end = p.at.offset + p.size
 	}
-	return end
+	return end, nil
 }
 
 // takeSegments reads the program headers and finds out which sections they cover.
@@ -148,7 +155,10 @@ func (im *Image) Bytes() ([]byte, error) {
 	if err := im.nameSections(); err != nil {
 		return nil, err
 	}
-	size := im.place()
+	size, err := im.place()
+	if err != nil {
+		return nil, err
+	}
 	h := &im.Header
 	h.Shoff, h.Shnum, h.Shentsize = im.HeadersAt.offset, uint16(len(im.Sections)), sectionSize
 	h.Phnum = uint16(len(im.Segments))
@@ -167,7 +177,9 @@ func (im *Image) write(out []byte) {
 	}
 	encodeAt(out, 0, &im.Header)
 	for i, s := range im.Sections {
-		copy(out[s.At.offset:], s.Data)
+		if i > 0 { // the null section has no place, whatever its header says
+			copy(out[s.At.offset:], s.Data)
+		}
 		encodeAt(out, im.HeadersAt.offset+uint64(i)*sectionSize, &elf.Section64{
 			Name: s.NameAt, Type: s.Type, Flags: s.Flags, Addr: s.Addr, Off: s.At.offset, Size: s.size(), Link: s.Link,
 			Info: s.Info, Addralign: s.Align, Entsize: s.Entry,
