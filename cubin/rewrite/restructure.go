@@ -64,7 +64,11 @@ func (e *editor) restructure(f *cfg.Func) (*body, *Change) {
 	if err != nil {
 		return fail(err)
 	}
-	s, err := Structurize(shape)
+	gather, err := e.meetings(f, shape)
+	if err != nil {
+		return fail(err)
+	}
+	s, err := structurize(shape, gather.refuse)
 	if err != nil {
 		return fail(err)
 	}

@@ -46,6 +46,8 @@ type Structured struct {
 	loops int   // flags given out
 	cuts  []int // blocks of loops that have been cut
 	limit int   // nodes at most
+	// refuse says why a loop with these blocks may not be cut, of which those in exits lead out; nil where any may.
+	refuse func(blocks, exits []int) error
 }
 
 // growth bounds the nodes of the result: forward copies can take exponential room.
@@ -58,7 +60,10 @@ const growth = 100
 //
 // The shape must have an exit that every node reaches. The error says that it has not, or that the result would have more
 // than a hundred times as many nodes.
-func Structurize(shape *cfg.Shape) (*Structured, error) {
+func Structurize(shape *cfg.Shape) (*Structured, error) { return structurize(shape, nil) }
+
+// structurize makes a graph structured without a Cut of the loops that refuse has something against.
+func structurize(shape *cfg.Shape, refuse func(blocks, exits []int) error) (*Structured, error) {
 	if shape.Exit < 0 {
 		return nil, fmt.Errorf("no exit")
 	}
@@ -68,7 +73,7 @@ func Structurize(shape *cfg.Shape) (*Structured, error) {
 			return nil, fmt.Errorf("block %d is in an endless loop", node)
 		}
 	}
-	s := &Structured{Entry: shape.Entry, Exit: shape.Exit, limit: 64 + growth*shape.Len()}
+	s := &Structured{Entry: shape.Entry, Exit: shape.Exit, limit: 64 + growth*shape.Len(), refuse: refuse}
 	for i, succs := range shape.Succs {
 		s.Nodes = append(s.Nodes, Node{Block: i, Succs: slices.Clone(succs)})
 	}
@@ -182,6 +187,9 @@ func (s *Structured) fixLoop(nodes []int) (bool, error) {
 			return true, s.backwardCopy(l)
 		}
 		if !l.natural() {
+			if err := s.refused(l); err != nil {
+				return true, err
+			}
 			return true, s.cut(l)
 		}
 		body := slices.DeleteFunc(slices.Clone(cycle), func(n int) bool { return n == l.header })
@@ -294,6 +302,25 @@ func (s *Structured) backwardCopy(l *cycle) error {
 	}
 	s.BackwardCopies++
 	return nil
+}
+
+// refused says why a loop may not be cut.
+func (s *Structured) refused(l *cycle) error {
+	if s.refuse == nil {
+		return nil
+	}
+	var blocks, exits []int
+	for _, n := range l.nodes {
+		if s.Nodes[n].Kind == BlockNode {
+			blocks = append(blocks, s.Nodes[n].Block)
+		}
+	}
+	for _, e := range l.exits {
+		if s.Nodes[e.From].Kind == BlockNode {
+			exits = append(exits, s.Nodes[e.From].Block)
+		}
+	}
+	return s.refuse(blocks, exits)
 }
 
 // cut leads all ways back and out of a loop to one latch. A flag tells there, and behind the loop, where each was to go.

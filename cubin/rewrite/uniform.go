@@ -20,7 +20,27 @@ type divergence struct {
 // diverge finds the branches at which lanes may part: those whose condition follows from what differs by lane (thread and
 // lane numbers, what memory, shuffles and calls return), and from values that were set while lanes were apart. A
 // conditional exit parts nobody: those that stay are together. In a device function everything may vary at the beginning.
-func (b *body) diverge(kernel bool) []bool {
+func (b *body) diverge(kernel bool) []bool { return b.divergence(kernel).divergent }
+
+// partings finds the pieces at whose ends lanes may part, those included at which some of them exit.
+func (b *body) partings(kernel bool) []bool {
+	d := b.divergence(kernel)
+	for i := range b.pieces {
+		p := &b.pieces[i]
+		if p.branch == nil || d.divergent[i] {
+			continue
+		}
+		state := d.varying[i]
+		for k := range p.items {
+			state.execute(&p.items[k].inst, d.apart[i])
+		}
+		d.divergent[i] = state.reads(&p.branch.inst)
+	}
+	return d.divergent
+}
+
+// divergence follows what varies until nothing changes.
+func (b *body) divergence(kernel bool) *divergence {
 	n := len(b.pieces)
 	d := &divergence{body: b, varying: make([]resources, n), apart: make([]bool, n), divergent: make([]bool, n)}
 	if !kernel {
@@ -43,7 +63,7 @@ func (b *body) diverge(kernel bool) []bool {
 			}
 		}
 	}
-	return d.divergent
+	return d
 }
 
 func everything() (s resources) {
