@@ -70,6 +70,9 @@ func TestCheck(t *testing.T) {
 		{"two cycles between", []string{
 			"[B------:R-:W-:-:S02] IADD3 R0, R1, R2, RZ", "[B------:R-:W-:-:S02] IADD3 R4, R1, R2, RZ",
 			"[B------:R-:W-:-:S01] IADD3 R3, R0, R2, RZ", exit}, nil},
+		{"barriers kept in registers", []string{
+			"[B------:R-:W-:-:S01] BSSY B0, 0x60", "[B------:R-:W1:-:S02] BMOV.32.CLEAR R6, B0",
+			"[B-1----:R-:W-:-:S01] BMOV.32 B0, R6", "[B------:R-:W-:-:S05] BSYNC B0", exit}, nil},
 		{"guard too early", []string{
 			"[B------:R-:W-:-:S11] ISETP.NE.AND P0, PT, R0, RZ, PT", "[B------:R-:W-:-:S01] @P0 IADD3 R3, R0, R2, RZ", exit},
 			[]string{"RAW P0"}},

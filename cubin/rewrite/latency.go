@@ -51,7 +51,7 @@ type latencyTable struct {
 	guard     int // predicate as guard, or as an operand of other pipes than ALU and FMA
 	data      int // predicate as an operand, from ALU to ALU and from FMA to FMA
 	carry     int // predicate as an operand, from ALU to FMA and back
-	barrier   int // convergence barrier
+	barrier   int // convergence barrier, of which one unit executes all instructions in order
 	counter   int // from an instruction that takes a dependence counter to one that waits for it
 	uniform   *uniformLatencies
 }
@@ -74,7 +74,7 @@ var volta = latencyTable{
 		readsMemory:  {8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8},
 		readsTexture: {8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8},
 	},
-	guard: 12, data: 4, carry: 5, barrier: 6, counter: 2,
+	guard: 12, data: 4, carry: 5, barrier: 1, counter: 2,
 }
 
 // turing and ampere are the tables of sm_75 and of sm_80 to sm_90, after the scheduling information that NVIDIA gave to
@@ -94,7 +94,7 @@ var turing = latencyTable{
 		readsMemory:  {8, 8, 8, 8, 8, 8, 8, 9, 10, 14, 22, 22, 22},
 		readsTexture: {6, 6, 6, 6, 6, 8, 8, 9, 10, 14, 22, 22, 22},
 	},
-	guard: 12, data: 4, carry: 5, barrier: 6, counter: 2, uniform: &uniforms,
+	guard: 12, data: 4, carry: 5, barrier: 1, counter: 2, uniform: &uniforms,
 }
 
 var ampere = latencyTable{
@@ -111,8 +111,17 @@ var ampere = latencyTable{
 		readsMemory:  {5, 5, 5, 5, 5, 5, 7, 7, 12, 12, 15, 16, 16},
 		readsTexture: {4, 4, 4, 4, 4, 4, 6, 6, 11, 11, 14, 15, 15},
 	},
-	guard: 13, data: 4, carry: 5, barrier: 6, counter: 2, uniform: &uniforms,
+	guard: 13, data: 4, carry: 5, barrier: 1, counter: 2, uniform: &uniforms,
 }
+
+// hopper is the table of sm_90. Between two instructions on a convergence barrier its compiler leaves four cycles at least (from BSSY
+// to BMOV), where those for the GPUs before leave one (also from BMOV to BSYNC): in functions that nest branches so deeply that they
+// keep barriers in registers.
+var hopper = func() latencyTable {
+	t := ampere
+	t.barrier = 4
+	return t
+}()
 
 // uniformLatencies are those of the uniform datapath, first of its arithmetic, then of what the dispatcher itself executes:
 // ULDC, UMOV and VOTEU.
@@ -162,8 +171,10 @@ func latencies(arch sass.Arch) (*latencyTable, error) {
 		return &volta, nil
 	case sass.SM75:
 		return &turing, nil
-	case sass.SM80, sass.SM86, sass.SM89, sass.SM90:
+	case sass.SM80, sass.SM86, sass.SM89:
 		return &ampere, nil
+	case sass.SM90:
+		return &hopper, nil
 	}
 	return nil, fmt.Errorf("sm_%d: the latencies that stall counts must cover are not known", arch)
 }
