@@ -541,7 +541,7 @@ func (g *merger) define(in *sass.Inst, c class) {
 
 // arithmetic merges an instruction that accesses no memory.
 func (g *merger) arithmetic(in *sass.Inst, at []int) {
-	if in.Form != nil && in.Form.Pipe == sass.PipeCBU || in.Op == sass.NOP {
+	if in.Form.Pipe == sass.PipeCBU || in.Op == sass.NOP {
 		g.once(at)
 		return
 	}
