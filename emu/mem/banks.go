@@ -59,21 +59,22 @@ func (b *Banks) distinct(addr *[32]uint64, mask uint32) bool {
 // group returns the passes of lanes that are served together.
 func (b *Banks) group(addr *[32]uint64, mask uint32, size int, atomic bool) int {
 	clear(b.count[:])
-	most := uint8(1)
+	most, least := uint8(1), uint64(0) // least: all words so far are below it
 	for m := mask; m != 0; m &= m - 1 {
-		word := addr[bits.TrailingZeros32(m)] / 4
+		word := addr[bits.TrailingZeros32(m)&31] / 4
 		for i := range uint64(max(size/4, 1)) {
-			most = max(most, b.add(word+i, atomic))
+			most = max(most, b.add(word+i, atomic || word+i >= least))
+			least = max(least, word+i+1)
 		}
 	}
 	return int(most)
 }
 
-// add asks a bank for a word and returns how many it then has to deliver.
-func (b *Banks) add(word uint64, atomic bool) uint8 {
+// add asks a bank for a word and returns how many it then has to deliver. A word that is apart is not one of those before.
+func (b *Banks) add(word uint64, apart bool) uint8 {
 	bank := word % 32
 	n := b.count[bank]
-	if !atomic {
+	if !apart {
 		for _, w := range b.words[bank][:n] {
 			if w == word {
 				return n

@@ -59,6 +59,10 @@ func (c *Coalescer) Add(addr *[32]uint64, mask uint32, size int) {
 		c.addRange(addr[0], 32*size)
 		return
 	}
+	if c.addAscending(addr, mask, size) {
+		return
+	}
+	c.n, c.Sectors = 0, 0
 	clear(c.table[:])
 	for m := mask; m != 0; m &= m - 1 {
 		c.addLane(addr[bits.TrailingZeros32(m)], size)
@@ -72,6 +76,39 @@ func (c *Coalescer) Add(addr *[32]uint64, mask uint32, size int) {
 		}
 	}
 	c.Ideal = (bytes + sectorBytes - 1) / sectorBytes
+}
+
+// addAscending adds the lanes where each accesses what the lane before accesses or what lies behind it, as with a stride: then a line is
+// that of the lane before or a new one. It reports whether that is so.
+func (c *Coalescer) addAscending(addr *[32]uint64, mask uint32, size int) bool {
+	var l *Line
+	var behind uint64 // the end of the last access
+	count := 0        // of different accesses
+	for m := mask; m != 0; m &= m - 1 {
+		a := addr[bits.TrailingZeros32(m)&31]
+		switch {
+		case l == nil, a >= behind:
+			count++
+		case a+uint64(size) == behind:
+			continue // the same access
+		default:
+			return false
+		}
+		behind = a + uint64(size)
+		if number := a >> lineShift; l == nil || l.Number != number {
+			l = &c.lines[c.n&31]
+			c.n++
+			*l = Line{Number: number}
+		}
+		sector := a >> sectorShift % sectorsPerLine
+		if bit := uint8(1) << sector; l.Sectors&bit == 0 {
+			l.Sectors |= bit
+			c.Sectors++
+		}
+		l.Bytes[sector] |= uint32(1<<size-1) << (a % sectorBytes)
+	}
+	c.Ideal = (count*size + sectorBytes - 1) / sectorBytes
+	return true
 }
 
 // contiguous reports whether every lane accesses what follows the lane before.

@@ -132,6 +132,7 @@ func TestMultiplicity(t *testing.T) {
 func BenchmarkCoalescer(b *testing.B) {
 	for name, a := range map[string]*[32]uint64{
 		"coalesced": addresses(func(l int) uint64 { return 0x1000 + uint64(l)*4 }),
+		"rows":      addresses(func(l int) uint64 { return uint64(l) * 1024 }),
 		"scattered": addresses(func(l int) uint64 { return uint64(l) * 0x9E3779B97F4A7C15 >> 20 &^ 3 }),
 	} {
 		b.Run(name, func(b *testing.B) {
