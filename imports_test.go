@@ -21,7 +21,7 @@ var allowed = map[string][]string{
 	"cubin/asm":                  {"cubin/sass", "cubin"},
 	"cubin/cfg":                  {"cubin/sass", "cubin"},
 	"cubin/branch":               {"cubin/sass", "cubin", "cubin/cfg"},
-	"emu/arch":                   {},
+	"emu/arch":                   {"cubin/sass"},
 	"emu/stall":                  {},
 	"cubin/rewrite":              {"cubin/sass", "cubin", "cubin/cfg", "emu/arch"},
 	"emu/mem":                    {"emu/arch"},

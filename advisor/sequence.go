@@ -77,11 +77,13 @@ func isHigh(inst *sass.Inst) bool {
 }
 
 func isDivisionStep(op sass.Op) bool {
-	switch op {
-	case sass.MUFU, sass.F2I, sass.IADD3, sass.IMAD, sass.ISETP, sass.LOP3, sass.SEL, sass.MOV, sass.IABS:
-		return true
-	}
-	return false
+	return op == sass.MUFU || op == sass.F2I || isInteger(op)
+}
+
+// isInteger reports whether an instruction is arithmetic, a comparison or a selection of integers.
+func isInteger(op sass.Op) bool {
+	p := op.Properties()
+	return p.Class == sass.ClassALU && !p.Crosses || p.Class == sass.ClassMultiply || p.Compares == sass.ComparesIntegers
 }
 
 // doubleShare is the share of double-precision arithmetic that single precision saves: half the latency and, of pipes with half
@@ -217,7 +219,7 @@ func (a *accurate) saved(inst *sass.Inst) float64 {
 	return 1
 }
 
-func isFloat(op sass.Op) bool { return op == sass.FFMA || op == sass.FMUL || op == sass.FADD }
+func isFloat(op sass.Op) bool { return op.Properties().Class == sass.ClassFloat }
 
 // callsRoot reports whether a call is to the slow path of the square root.
 func (in *Input) callsRoot(n blamer.Node) bool {

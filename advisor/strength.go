@@ -54,7 +54,7 @@ func (in *Input) longDefs(m *Match) []blamer.Node {
 }
 
 func (in *Input) latency(n blamer.Node) int {
-	return in.Model.Latency(blamer.LatencyClass(in.Inst(n).Op)).Min
+	return in.Model.Bound(in.Inst(n).Op.Properties().Class).Min
 }
 
 func (in *Input) isLongArithmetic(b *blamer.Blame) bool {
@@ -154,14 +154,14 @@ func (in *Input) operationOf(h Hotspot) operation {
 	if def.Form.Pipe == sass.PipeFP64 {
 		return floatConversion // arithmetic on what was converted
 	}
-	switch def.Op {
-	case sass.POPC, sass.FLO, sass.BREV:
+	switch class := def.Op.Properties().Class; {
+	case class == sass.ClassBitCount:
 		return bitCount
-	case sass.F2F:
+	case def.Op == sass.F2F:
 		return floatConversion
-	case sass.IADD3, sass.IMAD, sass.ISETP, sass.LOP3, sass.SEL, sass.MOV, sass.IABS:
+	case isInteger(def.Op):
 		return in.divisionOf(h.Def)
-	case sass.I2F, sass.F2I, sass.FRND:
+	case class == sass.ClassConvert:
 		if line.integerDivision() {
 			return in.divisionOf(h.Def)
 		}
@@ -181,8 +181,8 @@ func (in *Input) operationOf(h Hotspot) operation {
 
 // isExpensive reports whether an instruction by itself says which operation it belongs to.
 func isExpensive(inst *sass.Inst) bool {
-	switch inst.Op {
-	case sass.MUFU, sass.F2F, sass.I2F, sass.F2I, sass.FRND, sass.POPC, sass.FLO, sass.BREV:
+	switch inst.Op.Properties().Class {
+	case sass.ClassMUFU, sass.ClassConvert, sass.ClassBitCount:
 		return true
 	}
 	return inst.Form.Pipe == sass.PipeFP64

@@ -62,26 +62,29 @@ func (a *analysis) advanceOf(loop *cfg.Loop, def int, written sass.Resource, dep
 		r, isReg := registerOf(o)
 		return isReg && r == written
 	})
-	if self && (in.Op == sass.IADD3 || in.Op == sass.UIADD3 || in.Op == sass.VIADD) && a.carried(loop, def, written) {
+	if self && adds(in.Op) && a.carried(loop, def, written) {
 		return constantSum(from, written)
 	}
 	switch {
-	case in.Op == sass.S2R, in.Op == sass.S2UR, sourceOf(in.Op) == constantSource:
+	case in.Op.Vector() == sass.S2R, sourceOf(in.Op) == constantSource:
 		return a.advanceSum(loop, def, from, depth)
-	case in.Op == sass.IADD3, in.Op == sass.UIADD3, in.Op == sass.VIADD, in.Op == sass.MOV, in.Op == sass.UMOV:
+	case adds(in.Op), in.Op.Vector() == sass.MOV:
 		return a.advanceSum(loop, def, from, depth)
-	case (in.Op == sass.IMAD || in.Op == sass.UIMAD) && len(from) == 3:
+	case in.Op.Vector() == sass.IMAD && len(from) == 3:
 		if factor, ok := a.constant(def, from[1]); ok {
 			return a.advanceProduct(loop, def, from[0], factor, from[2], depth)
 		}
 		if a.invariant(loop, def, from[0], depth) && a.invariant(loop, def, from[1], depth) {
 			return a.advanceSum(loop, def, from[2:], depth)
 		}
-	case (in.Op == sass.LEA || in.Op == sass.ULEA) && len(from) == 2 && in.Mod(sass.HI) == 0:
+	case in.Op.Vector() == sass.LEA && len(from) == 2 && in.Mod(sass.HI) == 0:
 		return a.advanceProduct(loop, def, from[0], leaFactor(in), from[1], depth)
 	}
 	return 0, false
 }
+
+// adds reports whether an instruction is a sum of integers.
+func adds(op sass.Op) bool { return op.Vector() == sass.IADD3 || op == sass.VIADD }
 
 // constant returns the value of an operand that is an immediate, or a register that one instruction has set to one.
 func (a *analysis) constant(use int, o *sass.Operand) (value float64, ok bool) {
@@ -101,7 +104,7 @@ func (a *analysis) constant(use int, o *sass.Operand) (value float64, ok bool) {
 		from := &in.Operands[i]
 		switch {
 		case !from.Source || from.Kind == sass.KindPred || from.Kind == sass.KindReg && from.Reg == sass.RZ:
-		case from.Kind == sass.KindImm && (in.Op == sass.MOV || in.Op == sass.UMOV || in.Op == sass.IMAD && i == len(in.Operands)-2):
+		case from.Kind == sass.KindImm && (in.Op.Vector() == sass.MOV || in.Op == sass.IMAD && i == len(in.Operands)-2):
 			value, ok = float64(int32(from.Imm)), true
 		default:
 			return 0, false

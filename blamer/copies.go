@@ -43,7 +43,7 @@ func (s *slicer) groupCopies(group int) []int {
 		b := &s.blocks[at.block]
 		i := at.end - 1
 		for ; i >= b.First && s.code.Insts[i].Op != sass.LDGDEPBAR; i-- {
-			if s.code.Insts[i].Op == sass.LDGSTS {
+			if isCopy(&s.code.Insts[i]) {
 				copies = append(copies, i)
 			}
 		}

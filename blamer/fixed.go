@@ -42,7 +42,7 @@ func (a *analysis) lateResult(use, prev int) int {
 			continue
 		}
 		passed := a.cycles[prev] - a.cycles[d.def] + 1
-		missing := int64(a.model.Latency(LatencyClass(in.Op)).Min) - passed
+		missing := int64(a.model.Bound(in.Op.Properties().Class).Min) - passed
 		if missing > lack || missing == lack && d.def > late {
 			late, lack = d.def, missing
 		}

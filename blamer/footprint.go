@@ -143,32 +143,39 @@ func (a *analysis) resultFootprint(at place) footprint {
 
 func (a *analysis) operationFootprint(def int) footprint {
 	in := &a.code.Insts[def]
-	switch in.Op {
-	case sass.S2R, sass.S2UR, sass.CS2R:
+	if _, special := in.Special(); special {
 		return specialFootprint(in)
-	case sass.IMAD, sass.UIMAD:
+	}
+	switch in.Op.Vector() {
+	case sass.IMAD:
 		return a.productFootprint(def, in)
-	case sass.SHF, sass.USHF:
+	case sass.SHF:
 		if in.Mod(sass.Dir) == sass.DirL && in.Mod(sass.HI) == 0 {
 			return a.sumFootprint(def, in)
 		}
 		return a.sumFootprint(def, in).only(quotient)
-	case sass.LEA, sass.ULEA:
+	case sass.LEA:
 		if in.Mod(sass.HI) != 0 {
 			return a.sumFootprint(def, in).only(quotient)
 		}
 		return a.sumFootprint(def, in)
-	case sass.LOP3, sass.ULOP3:
+	case sass.LOP3:
 		return a.sumFootprint(def, in).only(maskPart(in))
-	case sass.IADD3, sass.UIADD3, sass.VIADD, sass.MOV, sass.UMOV, sass.IABS, sass.SEL, sass.USEL, sass.IMNMX, sass.VIMNMX,
-		sass.R2UR:
-		return a.sumFootprint(def, in)
 	case sass.SHFL:
 		return footprint{data: true}
+	}
+	if keepsSize(in.Op.Vector()) {
+		return a.sumFootprint(def, in)
 	}
 	f := a.sumFootprint(def, in).only(quotient)
 	f.data = f.data || sourceOf(in.Op) != arithmeticSource && sourceOf(in.Op) != constantSource
 	return f
+}
+
+// keepsSize reports whether the result of an instruction steps with its operands: sums, selections, moves.
+func keepsSize(op sass.Op) bool {
+	p := op.Properties()
+	return adds(op) || op == sass.MOV || op == sass.SEL || p.Class == sass.ClassCross || p.Class == sass.ClassALU && p.Vector == sass.OpNone && !p.Crosses
 }
 
 // maskPart is what LOP3 leaves of an index: a mask without low bits rounds it down to a multiple.

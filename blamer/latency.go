@@ -21,7 +21,7 @@ func (a *analysis) arrivals(d dependency) []outcome {
 	if at := globalLoad(in); at != nil {
 		return a.loadArrivals(d.def, at)
 	}
-	return []outcome{{share: 1, cycles: a.latency(in), miss: returnsValue(in.Op) || in.Op == sass.LDGSTS}}
+	return []outcome{{share: 1, cycles: a.latency(in), miss: returnsValue(in.Op) || isCopy(in)}}
 }
 
 // operandsRead is how long a variable-latency instruction takes to read its operands, cycles.
@@ -31,7 +31,7 @@ func (a *analysis) operandsRead(in *sass.Inst) float64 {
 	if sourceOf(in.Op).throughL1TEX() {
 		entry = m.Queues.Entry.Value
 	}
-	if isStore(in.Op) || in.Op == sass.STS {
+	if isStore(in.Op) || in.Op.Properties().Stores(sass.SpaceShared) {
 		entry += m.Latencies.StoreData.Value
 	}
 	return entry
@@ -39,35 +39,8 @@ func (a *analysis) operandsRead(in *sass.Inst) float64 {
 
 // latency is that of a variable-latency instruction, cycles; of loads from global memory in L1.
 func (a *analysis) latency(in *sass.Inst) float64 {
-	l := &a.model.Latencies
-	switch in.Op {
-	case sass.LDS, sass.LDSM:
-		return l.Shared.Value
-	case sass.ATOMS:
-		return l.Atomic.Value
-	case sass.ATOM, sass.ATOMG, sass.RED, sass.REDG:
-		return l.Global.Value
-	case sass.LDGSTS:
-		return l.L2.Value
-	case sass.LDC:
-		return l.Constant.Value
-	case sass.SHFL:
-		return l.Shuffle.Value
-	case sass.FCHK:
-		return l.Check.Value
-	case sass.HMMA:
-		return l.Half.Value
-	case sass.POPC, sass.FLO, sass.BREV:
-		return l.BitCount.Value
-	case sass.MUFU:
-		return l.MUFU.Value
-	case sass.F2F, sass.F2I, sass.I2F, sass.FRND:
-		return l.Convert.Value
-	case sass.DADD, sass.DMUL, sass.DFMA, sass.DSETP:
-		return l.FP64.Value
+	if isCopy(in) {
+		return a.model.Latencies.L2.Value
 	}
-	if sourceOf(in.Op).throughL1TEX() {
-		return l.L1.Value
-	}
-	return l.Special.Value
+	return a.model.Latencies.Of(in.Op.Properties().Class).Value
 }

@@ -110,22 +110,22 @@ func (a *analysis) linearResult(def int, r sass.Resource, depth int) linear {
 	}
 	value := func(i int) linear { return a.linearOf(def, from[i], depth) }
 	switch {
-	case (in.Op == sass.LDC || in.Op == sass.ULDC) && len(from) == 1 && from[0].Kind == sass.KindConst:
+	case in.Op.Vector() == sass.LDC && len(from) == 1 && from[0].Kind == sass.KindConst:
 		return constantBank(from[0], word)
 	case word != 0 || in.Mod(sass.X) != 0 || in.Mod(sass.HI) != 0:
-	case in.Op == sass.S2R || in.Op == sass.S2UR:
+	case in.Op.Vector() == sass.S2R:
 		if f := specialFootprint(in); !f.constant() {
 			return unknown("%s", sass.SpecialRegisterName(from[0].Imm))
 		}
-	case in.Op == sass.MOV || in.Op == sass.UMOV:
+	case in.Op.Vector() == sass.MOV:
 		return value(0)
-	case in.Op == sass.IADD3 || in.Op == sass.UIADD3 || in.Op == sass.VIADD:
+	case adds(in.Op):
 		var sum linear
 		for i := range from {
 			sum = sum.plus(value(i))
 		}
 		return sum
-	case (in.Op == sass.IMAD || in.Op == sass.UIMAD) && len(from) == 3:
+	case in.Op.Vector() == sass.IMAD && len(from) == 3:
 		x, y := value(0), value(1)
 		if len(x.terms) > 0 {
 			x, y = y, x
@@ -133,7 +133,7 @@ func (a *analysis) linearResult(def int, r sass.Resource, depth int) linear {
 		if len(x.terms) == 0 {
 			return y.times(x.constant).plus(value(2))
 		}
-	case (in.Op == sass.LEA || in.Op == sass.ULEA) && len(from) == 2:
+	case in.Op.Vector() == sass.LEA && len(from) == 2:
 		return value(0).times(leaFactor(in)).plus(value(1))
 	}
 	return unknown("i%d.%d", def, word)

@@ -144,11 +144,8 @@ func (a *analysis) covers(earlier, to *access) span {
 }
 
 func clearsL1(op sass.Op) bool {
-	switch op {
-	case sass.ATOM, sass.ATOMG, sass.RED, sass.REDG, sass.MEMBAR, sass.CCTL:
-		return true
-	}
-	return false
+	p := op.Properties()
+	return p.Atomic(sass.SpaceGlobal|sass.SpaceGeneric) || p.Sync == sass.SyncMemory
 }
 
 // loopFresh is firstTouch over the rounds of a loop. Where the base advances by whole sectors it is known which sectors the round

@@ -18,18 +18,25 @@ const (
 	sharedSource
 )
 
-// sourceOf classifies an opcode by the memory that it accesses.
+// sourceOf classifies an opcode by the memory that it accesses. What closes a group of copies from global memory stands for them.
 func sourceOf(op sass.Op) source {
-	switch op {
-	case sass.LDL, sass.STL:
-		return localSource
-	case sass.LDG, sass.STG, sass.LD, sass.ST, sass.ATOM, sass.ATOMG, sass.RED, sass.REDG, sass.LDGSTS, sass.LDGDEPBAR:
+	p := op.Properties()
+	if p.Async == sass.CommitsCopies && p.Sync == sass.SyncNone {
 		return globalSource
-	case sass.TEX, sass.TLD, sass.TLD4, sass.TXD, sass.TXQ, sass.TMML, sass.FOOTPRINT, sass.SULD, sass.SUST, sass.SUATOM, sass.SURED, sass.SUQUERY:
+	}
+	if p.Async == sass.AsyncMatrix {
+		return arithmeticSource // its matrices lie in shared memory, but nobody waits for a load
+	}
+	switch at := p.Memory(); {
+	case at&sass.SpaceLocal != 0:
+		return localSource
+	case at&(sass.SpaceGlobal|sass.SpaceGeneric) != 0:
+		return globalSource
+	case at&sass.SpaceTexture != 0:
 		return textureSource
-	case sass.LDC, sass.ULDC:
+	case at&sass.SpaceConstant != 0:
 		return constantSource
-	case sass.LDS, sass.STS, sass.ATOMS, sass.LDSM, sass.STSM, sass.STAS, sass.REDAS:
+	case at&(sass.SpaceShared|sass.SpaceCluster) != 0:
 		return sharedSource
 	}
 	return arithmeticSource
@@ -41,58 +48,30 @@ func (s source) throughL1TEX() bool {
 	return s == localSource || s == globalSource || s == textureSource
 }
 
-// isSync reports whether the opcode can cause stalls of a synchronization reason: a block barrier, or a memory barrier.
+// isSync reports whether the opcode can cause stalls of a synchronization reason: a barrier of the block or the cluster, or a memory
+// barrier.
 func isSync(op sass.Op, reason stall.Reason) bool {
-	switch op {
-	case sass.BAR, sass.WARPSYNC:
+	switch op.Properties().Sync {
+	case sass.SyncBlock, sass.SyncCluster, sass.SyncWarp:
 		return reason == stall.Barrier
-	case sass.MEMBAR, sass.ERRBAR, sass.CCTL:
+	case sass.SyncMemory:
 		return reason == stall.Membar
 	}
 	return false
 }
 
-// isVariable reports whether dependents of the instruction wait for a dependence counter instead of a stall count. That of a copy to
-// shared memory is LDGDEPBAR's.
-func isVariable(in *sass.Inst) bool {
-	return in.Control.WriteBarrier >= 0 || in.Control.ReadBarrier >= 0 || in.Op == sass.LDGSTS
-}
+// isCopy reports whether an instruction copies from global to shared memory: LDGDEPBAR tells when that is done.
+func isCopy(in *sass.Inst) bool { return in.Op.Properties().Async == sass.AsyncCopy }
 
-// LatencyClass returns the class under which a GPU model bounds the latency of an opcode.
-func LatencyClass(op sass.Op) arch.LatencyClass {
-	switch sourceOf(op) {
-	case sharedSource:
-		return arch.ClassShared
-	case localSource, globalSource, textureSource, constantSource:
-		return arch.ClassMemory
-	}
-	switch op {
-	case sass.IADD3, sass.LOP3, sass.SHF, sass.LEA, sass.SEL, sass.PRMT, sass.IABS, sass.BMSK, sass.SGXT, sass.FSEL, sass.FMNMX:
-		return arch.ClassInteger
-	case sass.IMAD, sass.IDP:
-		return arch.ClassIMAD
-	case sass.POPC, sass.FLO, sass.BREV:
-		return arch.ClassPopc
-	case sass.ISETP, sass.FSETP, sass.DSETP, sass.HSETP2, sass.PLOP3, sass.R2P, sass.P2R:
-		return arch.ClassPredicate
-	case sass.F2F, sass.F2I, sass.I2F, sass.FRND:
-		return arch.ClassConvert
-	case sass.MUFU:
-		return arch.ClassMUFU
-	case sass.HADD2, sass.HMUL2, sass.HFMA2, sass.HSET2:
-		return arch.ClassFP16
-	case sass.FADD, sass.FMUL, sass.FFMA:
-		return arch.ClassFP32
-	case sass.DADD, sass.DMUL, sass.DFMA:
-		return arch.ClassFP64
-	}
-	return arch.ClassOther
+// isVariable reports whether dependents of the instruction wait for a dependence counter instead of a stall count.
+func isVariable(in *sass.Inst) bool {
+	return in.Control.WriteBarrier >= 0 || in.Control.ReadBarrier >= 0 || isCopy(in)
 }
 
 // latencyBound returns the longest latency that the latency rule grants an instruction, cycles: the known latency of
 // fixed-latency instructions, the upper bound of the others.
 func latencyBound(in *sass.Inst, m *arch.Model) int64 {
-	bound := m.Latency(LatencyClass(in.Op))
+	bound := m.Bound(in.Op.Properties().Class)
 	if isVariable(in) {
 		return int64(bound.Max)
 	}

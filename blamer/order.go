@@ -112,7 +112,9 @@ func (a *analysis) queue(later, atomic *pending) {
 }
 
 // returnsValue reports whether an opcode is of an atomic operation in L2 that returns the old value.
-func returnsValue(op sass.Op) bool { return op == sass.ATOM || op == sass.ATOMG }
+func returnsValue(op sass.Op) bool {
+	return op.Properties().Atomic(sass.SpaceGlobal|sass.SpaceGeneric) && op.Returns()
+}
 
 // sameLine reports whether two instructions have addresses a few bytes apart, of one base.
 func (a *analysis) sameLine(x, y int) bool {

@@ -105,11 +105,9 @@ func (a *analysis) opcodeRule(d dependency, reason stall.Reason) bool {
 // isStore reports whether the opcode is of a memory instruction without a result: others wait for its operand reads
 // only. The paper's tool counts these as execution dependencies too.
 func isStore(op sass.Op) bool {
-	switch op {
-	case sass.ST, sass.STG, sass.STL, sass.RED, sass.REDG, sass.SUST, sass.SURED:
-		return true
-	}
-	return false
+	const beyond = sass.SpaceGlobal | sass.SpaceGeneric | sass.SpaceLocal | sass.SpaceTexture
+	p := op.Properties()
+	return p.Writes&beyond != 0 && p.Async == sass.Synchronous && !op.Returns()
 }
 
 // waitRule keeps what the hardware can be waiting on: scoreboard stalls end when a dependence counter of the wait mask

@@ -78,7 +78,7 @@ func timingOf(in *sass.Inst, m *arch.Model) timing {
 	if c.Stall == 0 && c.Yield {
 		t.stall = m.Issue.StallZeroYield.Cycles()
 	}
-	t.route(in)
+	t.route(in, m)
 	t.onModel(in, m)
 	t.uniform = uniformAddress(in)
 	t.fixed = t.path == pathConst && fixedAddress(in)
@@ -89,55 +89,32 @@ func timingOf(in *sass.Inst, m *arch.Model) timing {
 }
 
 // routes holds the paths of instructions that do not follow from their pipe alone.
-var routes = map[sass.Op]path{
-	sass.LDS: pathShared, sass.STS: pathShared, sass.ATOMS: pathShared,
-	sass.LDG: pathGlobal, sass.STG: pathGlobal, sass.LD: pathGlobal, sass.ST: pathGlobal,
-	sass.LDL: pathGlobal, sass.STL: pathGlobal, sass.ATOM: pathGlobal, sass.ATOMG: pathGlobal, sass.RED: pathGlobal, sass.REDG: pathGlobal,
-	sass.LDGSTS: pathGlobal, sass.LDGDEPBAR: pathControl, sass.LDSM: pathShared, sass.STSM: pathShared,
-	sass.LDC: pathConst, sass.BAR: pathBarrier, sass.UCGABAR_ARV: pathBarrier, sass.UCGABAR_WAIT: pathBarrier,
-	sass.MEMBAR: pathMembar, sass.ERRBAR: pathControl,
-	sass.BRA: pathBranch, sass.BRX: pathBranch, sass.JMP: pathBranch, sass.JMX: pathBranch, sass.CALL: pathBranch,
-	sass.RET: pathBranch, sass.BSYNC: pathBranch, sass.BREAK: pathControl, sass.EXIT: pathControl,
-	sass.NANOSLEEP: pathSleep, sass.DEPBAR: pathControl, sass.CCTL: pathControl, sass.CCTLL: pathControl,
+var routes = map[sass.LatencyClass]path{
+	sass.ClassShared: pathShared, sass.ClassSharedAtomic: pathShared, sass.ClassGlobal: pathGlobal, sass.ClassGlobalAtomic: pathGlobal,
+	sass.ClassBranch: pathBranch, sass.ClassBarrier: pathBarrier, sass.ClassFence: pathMembar, sass.ClassSleep: pathSleep,
+	sass.ClassControl: pathControl,
 }
 
-// pipes holds where a pipe of the instruction table lies in the model, and the path that its instructions take.
-var pipes = [sass.NumPipes]struct {
-	name arch.PipeName
-	path path
-}{
-	sass.PipeNone:    {arch.Control, pathControl},
-	sass.PipeALU:     {arch.ALU, pathPipe},
-	sass.PipeFMA:     {arch.FMA, pathPipe},
-	sass.PipeFP16:    {arch.FP16, pathPipe},
-	sass.PipeFP64:    {arch.FP64, pathPipe},
-	sass.PipeTensor:  {arch.Tensor, pathPipe},
-	sass.PipeXU:      {arch.XU, pathXU},
-	sass.PipeLSU:     {arch.LSU, pathShuffle},
-	sass.PipeTEX:     {arch.LSU, pathShuffle},
-	sass.PipeADU:     {arch.LSU, pathShuffle},
-	sass.PipeCBU:     {arch.Control, pathControl},
-	sass.PipeUniform: {arch.ALU, pathPipe},
+// paths holds the path that the instructions of a pipe take.
+var paths = [sass.NumPipes]path{
+	sass.PipeNone: pathControl, sass.PipeALU: pathPipe, sass.PipeFMA: pathPipe, sass.PipeFP16: pathPipe, sass.PipeFP64: pathPipe,
+	sass.PipeTensor: pathPipe, sass.PipeXU: pathXU, sass.PipeLSU: pathShuffle, sass.PipeTEX: pathShuffle, sass.PipeADU: pathShuffle,
+	sass.PipeCBU: pathControl, sass.PipeUniform: pathPipe,
 }
 
 // route finds the path and the pipe.
-func (t *timing) route(in *sass.Inst) {
-	pipe, variable := in.Form.Pipe, in.Form.Variable
-	t.pipe, t.path = pipes[pipe].name, pipes[pipe].path
-	if t.path == pathPipe && variable {
-		t.path = pathCounted
-	}
-	if p, ok := routes[in.Op]; ok {
-		t.path = p
-		if p >= pathMembar {
-			t.pipe = arch.Control
-		}
+func (t *timing) route(in *sass.Inst, m *arch.Model) {
+	p := in.Op.Properties()
+	t.pipe = m.PipeOf(in)
+	t.path = t.routeOf(in, p)
+	if t.path >= pathMembar {
+		t.pipe = arch.Control
 	}
 	switch t.path {
 	case pathGlobal:
 		t.l1tex = true
 		t.bypass = in.Mod(sass.Order) >= sass.OrderStrong && in.Mod(sass.Scope) >= sass.ScopeGPU
-		t.copies = in.Op == sass.LDGSTS
+		t.copies = p.Async == sass.AsyncCopy
 	case pathMembar:
 		if s := in.Mod(sass.Scope); s == sass.ScopeCTA || s == sass.ScopeSM {
 			t.path = pathControl // L1 is as far as the block's threads look
@@ -145,15 +122,27 @@ func (t *timing) route(in *sass.Inst) {
 	case pathSleep:
 		t.sleep = sleepTime(in)
 	case pathBranch:
-		t.syncs, t.returns = in.Op == sass.BSYNC, in.Op == sass.RET
+		t.syncs, t.returns = p.Flow == sass.FlowConverge, p.Flow == sass.FlowReturn
 	case pathControl:
-		switch in.Op {
-		case sass.LDGDEPBAR:
-			t.l1tex, t.closes = true, true
-		case sass.CCTL:
-			t.invalidates = in.Mod(sass.CctlOp) == sass.CctlIVALL
-		}
+		t.l1tex = p.Async == sass.CommitsCopies
+		t.closes = t.l1tex
+		t.invalidates = in.Op == sass.CCTL && in.Mod(sass.CctlOp) == sass.CctlIVALL
 	}
+}
+
+// routeOf returns the path of an instruction. The uniform datapath reads constants as the other pipes do, without a queue.
+func (t *timing) routeOf(in *sass.Inst, p *sass.Properties) path {
+	if route, ok := routes[p.Class]; ok {
+		return route
+	}
+	route := paths[in.Form.Pipe]
+	switch {
+	case p.Class == sass.ClassConstant && route != pathPipe:
+		return pathConst
+	case route == pathPipe && in.Form.Variable:
+		return pathCounted
+	}
+	return route
 }
 
 // onModel corrects the route for what is special of a GPU.
@@ -161,8 +150,6 @@ func (t *timing) onModel(in *sass.Inst, m *arch.Model) {
 	switch {
 	case in.Op == sass.DEPBAR && t.stall >= m.Issue.Depbar.Cycles():
 		t.threshold(in)
-	case t.pipe == arch.FMA && (in.Op == sass.IMAD || in.Op == sass.IDP) && m.Pipes[arch.FMAHeavy].Interval.Value > 0:
-		t.pipe = arch.FMAHeavy
 	case m.Pipes[t.pipe].Shared && (t.path == pathPipe || t.path == pathCounted):
 		t.path = pathXU
 	case t.pipe == arch.XU && m.Pipes[arch.FP64].Shared && converts64(in):
@@ -174,11 +161,7 @@ func (t *timing) onModel(in *sass.Inst, m *arch.Model) {
 // few of those (CUDA C++ Programming Guide, arithmetic instructions).
 func converts64(in *sass.Inst) bool {
 	wide := func(typ uint16) bool { return typ == sass.TypeF64 || typ == sass.TypeU64 || typ == sass.TypeS64 }
-	switch in.Op {
-	case sass.F2F, sass.F2I, sass.I2F, sass.FRND:
-		return wide(in.Mod(sass.DstType)) || wide(in.Mod(sass.SrcType))
-	}
-	return false
+	return in.Op.Properties().Class == sass.ClassConvert && (wide(in.Mod(sass.DstType)) || wide(in.Mod(sass.SrcType)))
 }
 
 // uniformAddress reports whether no ordinary register has a part in an instruction's address but a uniform one has.
@@ -218,45 +201,13 @@ func (t *timing) threshold(in *sass.Inst) {
 	}
 }
 
-// latencyOf returns the latency of an instruction whose result a dependence counter announces, in cycles; 0 where it
+// latencyOf returns the latency of an instruction whose result a dependence counter announces, in cycles; of accesses to memory it
 // follows from the access.
 func latencyOf(in *sass.Inst, t *timing, m *arch.Model) int64 {
-	l := &m.Latencies
-	switch t.path {
-	case pathCounted:
-		if in.Op == sass.HMMA {
-			return l.Half.Cycles()
-		}
-		return l.FP64.Cycles()
-	case pathXU:
-		if in.Form.Pipe == sass.PipeFP64 {
-			return l.FP64.Cycles()
-		}
-		return latencyXU(in.Op, l)
-	case pathShuffle:
-		if in.Op == sass.SHFL {
-			return l.Shuffle.Cycles()
-		}
-		return l.Special.Cycles()
-	case pathConst:
-		if t.fixed {
-			return l.ConstantFixed.Cycles()
-		}
-		return l.Constant.Cycles()
+	if t.path == pathConst && t.fixed {
+		return m.Latencies.ConstantFixed.Cycles()
 	}
-	return l.Special.Cycles()
-}
-
-func latencyXU(op sass.Op, l *arch.Latencies) int64 {
-	switch op {
-	case sass.MUFU:
-		return l.MUFU.Cycles()
-	case sass.POPC, sass.FLO, sass.BREV:
-		return l.BitCount.Cycles()
-	case sass.FCHK:
-		return l.Check.Cycles()
-	}
-	return l.Convert.Cycles()
+	return m.Latencies.Of(in.Op.Properties().Class).Cycles()
 }
 
 // operands notes what the operands ask of the register file and the constant cache.

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"gpa/cubin/sass"
 	"gpa/emu/arch"
 )
 
@@ -80,6 +81,32 @@ func TestVariableLatency(t *testing.T) {
 				t.Errorf("%d cycles, want %g", got, tt.want.Value)
 			}
 		})
+	}
+}
+
+// TestUniformLatency measures how long a consumer waits for what is brought to the uniform datapath: as long on GPUs whose sub-cores
+// share units for double precision as on others.
+func TestUniformLatency(t *testing.T) {
+	for _, name := range []string{"t4", "a100", "rtx3090", "rtx4090"} {
+		m, err := arch.ByName(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		l := &m.Latencies
+		for producer, want := range map[string]arch.Figure{
+			"S2UR UR4, SR_CTAID.X": l.Special, "R2UR UR4, R2": l.Cross, "REDUX.SUM UR4, R2": l.Reduce,
+		} {
+			if producer[:5] == "REDUX" && m.Arch < int(sass.SM80) {
+				continue
+			}
+			p := timedProgram{model: m, text: twice(
+				"[B------:R-:W0:-:S02] " + producer + `
+				[B0-----:R-:W-:-:S04] IADD3 R10, R4, R5, RZ`)}
+			tr, _ := p.traced(t)
+			if got := tr.at(t, 2) - tr.at(t, 1); got != want.Cycles() {
+				t.Errorf("%s on %s: %d cycles, want %g", producer, name, got, want.Value)
+			}
+		}
 	}
 }
 

@@ -46,8 +46,7 @@ func SampleEverywhere(module *cubin.File, code int) *profiler.Launch {
 
 // scoreboard returns the reason that waiting for an instruction shows as.
 func scoreboard(op sass.Op) stall.Reason {
-	switch op {
-	case sass.LDG, sass.LDL, sass.LD, sass.STG, sass.STL, sass.ST, sass.ATOM, sass.ATOMG, sass.RED, sass.REDG:
+	if op.Properties().Accesses(sass.SpaceGlobal | sass.SpaceLocal | sass.SpaceGeneric) {
 		return stall.LongScoreboard
 	}
 	return stall.ShortScoreboard

@@ -11,6 +11,7 @@ type table struct {
 	byOpcode [1 << opcodeBits][]*Form
 	byOp     [NumOps][]*Form
 	ops      map[string]Op
+	returns  [NumOps]bool // by opcode: whether a form writes a vector register
 }
 
 // forms returns the one table. It is built when it is first needed and never changes.
@@ -35,6 +36,7 @@ func newTable() *table {
 		f.prepare()
 		t.byOpcode[f.Opcode] = append(t.byOpcode[f.Opcode], f)
 		t.byOp[f.Op] = append(t.byOp[f.Op], f)
+		t.returns[f.Op] = t.returns[f.Op] || slices.ContainsFunc(f.Operands, func(s Slot) bool { return s.Kind == KindReg && s.Access&Writes != 0 })
 	}
 	return t
 }

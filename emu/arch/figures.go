@@ -23,15 +23,15 @@ func (p PipeName) String() string {
 	return fmt.Sprintf("pipe %d", uint8(p))
 }
 
-var classNames = [NumLatencyClasses]string{
+var classNames = [NumBoundClasses]string{
 	ClassInteger: "Integer", ClassIMAD: "IMAD", ClassPopc: "POPC", ClassPredicate: "Predicate", ClassConvert: "Convert",
 	ClassMUFU: "MUFU", ClassFP16: "FP16", ClassFP32: "FP32", ClassFP64: "FP64", ClassShared: "Shared", ClassMemory: "Memory",
 	ClassOther: "Other",
 }
 
 // String returns the class's name.
-func (c LatencyClass) String() string {
-	if c < NumLatencyClasses {
+func (c BoundClass) String() string {
+	if c < NumBoundClasses {
 		return classNames[c]
 	}
 	return fmt.Sprintf("class %d", uint8(c))
@@ -61,8 +61,8 @@ func appendFigures(out []NamedFigure, name string, v reflect.Value) []NamedFigur
 			out = appendFigures(out, name+"."+p.String(), reflect.ValueOf(f[p]))
 		}
 		return out
-	case [NumLatencyClasses]Bound:
-		for c := range NumLatencyClasses {
+	case [NumBoundClasses]Bound:
+		for c := range NumBoundClasses {
 			out = appendFigures(out, name+"."+c.String(), reflect.ValueOf(f[c]))
 		}
 		return out

@@ -46,7 +46,7 @@ type Model struct {
 	Constant  Constant
 	Fetch     Fetch
 	Launching Launching
-	Bounds    [NumLatencyClasses]Bound // see [Model.Latency]
+	Bounds    [NumBoundClasses]Bound // see [Model.Bound]
 }
 
 // Limits are what an SM can hold and a launch can ask for.
@@ -129,7 +129,7 @@ type Issue struct {
 }
 
 // Latencies are cycles from the issue of an instruction to the first issue of one that waits for its dependence counter.
-// Instructions of fixed latency have none here: their stall counts hold it.
+// Instructions of fixed latency have none here, but R2UR: their stall counts hold it. [Latencies.Of] finds the figure of a class.
 type Latencies struct {
 	FP64     Figure
 	Half     Figure // HMMA
@@ -137,7 +137,9 @@ type Latencies struct {
 	Convert  Figure // F2F, F2I, I2F, FRND
 	BitCount Figure // POPC, FLO, BREV
 	Shuffle  Figure
-	Special  Figure // S2R, B2R, MATCH, QSPC, …
+	Special  Figure // S2R, B2R, MATCH, QSPC, …, and what has no figure of its own
+	Reduce   Figure // REDUX
+	Cross    Figure // R2UR, whose latency is fixed on sm_90
 	Check    Figure // FCHK
 	Constant Figure // LDC that hits
 	// ConstantFixed is LDC of an address without a register; its read barrier is released after ConstantRead.

@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"gpa/cubin/sass"
 )
 
 func TestByName(t *testing.T) {
@@ -49,8 +51,8 @@ func TestSources(t *testing.T) {
 			}
 			seen[f.Name] = true
 		}
-		for c := range NumLatencyClasses {
-			if b := m.Latency(c); b.Min <= 0 || b.Max < b.Min {
+		for c := range sass.NumLatencyClasses {
+			if b := m.Bound(c); b.Min <= 0 || b.Max < b.Min {
 				t.Errorf("%s: bound %v: %+v", m.Name, c, b)
 			}
 		}
@@ -59,7 +61,7 @@ func TestSources(t *testing.T) {
 
 func TestLatencyOfUnknownClass(t *testing.T) {
 	m := v100()
-	if m.Latency(NumLatencyClasses) != m.Latency(ClassOther) {
+	if m.Bound(sass.NumLatencyClasses) != m.Bounds[ClassOther] {
 		t.Error("an unknown class is not treated as ClassOther")
 	}
 }

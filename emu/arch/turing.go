@@ -73,7 +73,7 @@ func turingPipes(f family) [NumPipes]Pipe {
 }
 
 // laterBounds are the bounds of the V100 with the longest latencies of another architecture.
-func laterBounds(m *Model, source string) [NumLatencyClasses]Bound {
+func laterBounds(m *Model, source string) [NumBoundClasses]Bound {
 	l, q := &m.Latencies, &m.Queues
 	b := voltaBounds()
 	for i := range b {

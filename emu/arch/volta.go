@@ -170,6 +170,8 @@ func voltaLatencies() Latencies {
 		BitCount:      Figure{10, "cycles", gpaTable},
 		Shuffle:       Figure{23, "cycles", "fitted: between the shared-memory latency and GPA's bound of 25"},
 		Special:       Figure{20, "cycles", "fitted: between the shared-memory latency and GPA's bound of 25"},
+		Reduce:        Figure{12, "cycles", "fitted: 11.6 on a B300; of earlier GPUs nothing is published"},
+		Cross:         Figure{13, "cycles", ptxasAt + " sm_90: R2UR; of sm_75 to sm_89, where it varies, nothing is published"},
 		Check:         Figure{15, "cycles", "fitted: as a conversion"},
 		Constant:      Figure{27, "cycles", huerta + ": LDC 26 to 29"},
 		ConstantFixed: Figure{26, "cycles", huerta + ", table 2"},
@@ -217,9 +219,9 @@ func launching() Launching {
 	}
 }
 
-func voltaBounds() [NumLatencyClasses]Bound {
+func voltaBounds() [NumBoundClasses]Bound {
 	const tlb = gpaTable + "; the maximum is that of a TLB miss"
-	return [NumLatencyClasses]Bound{
+	return [NumBoundClasses]Bound{
 		ClassInteger:   {4, 4, gpaTable},
 		ClassIMAD:      {5, 5, gpaTable},
 		ClassPopc:      {10, 10, gpaTable},

@@ -1,0 +1,125 @@
+package sass
+
+// Properties that many opcodes share.
+var (
+	ofALU        = Properties{Class: ClassALU}
+	ofSelection  = Properties{Class: ClassSelect}
+	ofMultiply   = Properties{Class: ClassMultiply}
+	ofFloat      = Properties{Class: ClassFloat}
+	ofHalf       = Properties{Class: ClassHalf}
+	ofDouble     = Properties{Class: ClassDouble, FixedFrom: SM90} // its unit is as wide as the others there
+	ofPredicates = Properties{Class: ClassPredicate}
+	ofIntegers   = Properties{Class: ClassPredicate, Compares: ComparesIntegers}
+	ofMatrix     = Properties{Class: ClassMatrix}
+	ofGroups     = Properties{Class: ClassMatrix, Reads: SpaceShared, Async: AsyncMatrix}
+	ofConversion = Properties{Class: ClassConvert}
+	ofBits       = Properties{Class: ClassBitCount}
+	ofSpecial    = Properties{Class: ClassSpecial}
+	ofCrossing   = Properties{Class: ClassSpecial, Crosses: true}
+	ofControl    = Properties{Class: ClassControl}
+	ofLanes      = Properties{Class: ClassControl, Sync: SyncConvergence}
+	ofFence      = Properties{Class: ClassControl, Sync: SyncMemory}
+	ofJump       = Properties{Class: ClassBranch, Flow: FlowJump}
+	ofIndirect   = Properties{Class: ClassBranch, Flow: FlowIndirect}
+	ofTexture    = Properties{Class: ClassTexture, Reads: SpaceTexture}
+	ofPrefetch   = Properties{Class: ClassTransfer, Async: AsyncBulk}
+	ofAttribute  = Properties{Class: ClassSpecial}
+)
+
+// onUniform are the properties of what does on the uniform datapath what another opcode does on vector registers.
+func onUniform(vector Op) Properties { return Properties{Class: ClassUniform, Vector: vector} }
+
+// properties are those of all opcodes.
+var properties = [NumOps]Properties{
+	BMSK: ofALU, IABS: ofALU, IADD3: ofALU, LEA: ofALU, LOP3: ofALU, MOV: ofALU, PRMT: ofALU, SEL: ofALU, SGXT: ofALU, SHF: ofALU, VABSDIFF: ofALU, VABSDIFF4: ofALU,
+	IMNMX: ofALU, VIADD: ofALU, VIMNMX: ofALU, VIADDMNMX: ofALU, VIMNMX3: ofALU, I2I: ofALU, I2IP: ofALU, CS2R: ofALU, LEPC: ofALU,
+	FMNMX: ofSelection, FSEL: ofSelection, F2FP: ofSelection, I2FP: ofSelection,
+	FSET: {Class: ClassSelect, Compares: ComparesFloats},
+	IMAD: ofMultiply, IDP: ofMultiply,
+	FADD: ofFloat, FFMA: ofFloat, FMUL: ofFloat, FSWZADD: ofFloat,
+	HADD2: ofHalf, HFMA2: ofHalf, HMUL2: ofHalf, HMNMX2: ofHalf, VHMNMX: ofHalf,
+	HSET2: {Class: ClassHalf, Compares: ComparesFloats},
+	DADD:  ofDouble, DFMA: ofDouble, DMUL: ofDouble,
+	DSETP: {Class: ClassDouble, Compares: ComparesFloats, FixedFrom: SM90},
+	ISETP: ofIntegers, PLOP3: ofPredicates, P2R: ofPredicates, R2P: ofPredicates, CSMTEST: ofPredicates,
+	FSETP:  {Class: ClassPredicate, Compares: ComparesFloats},
+	HSETP2: {Class: ClassPredicate, Compares: ComparesFloats},
+
+	UBMSK: onUniform(BMSK), UBREV: onUniform(BREV), UFLO: onUniform(FLO), UIADD3: onUniform(IADD3), UIMAD: onUniform(IMAD), ULEA: onUniform(LEA),
+	ULOP3: onUniform(LOP3), UPOPC: onUniform(POPC), UPRMT: onUniform(PRMT), USEL: onUniform(SEL), USGXT: onUniform(SGXT), USHF: onUniform(SHF),
+	UPLOP3: onUniform(PLOP3), ULEPC: onUniform(LEPC), UF2FP: onUniform(F2FP), UP2UR: {Class: ClassUniform}, UCLEA: {Class: ClassUniform}, UR2UP: {Class: ClassUniform},
+	UISETP: {Class: ClassUniform, Compares: ComparesIntegers, Vector: ISETP},
+	UMOV:   {Class: ClassDispatch, Vector: MOV},
+	VOTEU:  {Class: ClassDispatch, Crosses: true, Vector: VOTE},
+
+	HMMA: ofMatrix, IMMA: ofMatrix, BMMA: ofMatrix, DMMA: ofMatrix, QMMA: ofMatrix,
+	HGMMA: ofGroups, IGMMA: ofGroups, BGMMA: ofGroups, QGMMA: ofGroups,
+
+	MUFU: {Class: ClassMUFU},
+	F2F:  ofConversion, F2I: ofConversion, FRND: ofConversion, I2F: ofConversion, F2IP: ofConversion,
+	BREV: ofBits, FLO: ofBits, POPC: ofBits,
+	FCHK: {Class: ClassCheck},
+
+	SHFL:  {Class: ClassShuffle, Crosses: true},
+	VOTE:  {Class: ClassALU, Crosses: true},
+	ELECT: {Class: ClassALU, Crosses: true},
+	REDUX: {Class: ClassReduce, Crosses: true},
+	MATCH: ofCrossing, B2R: ofCrossing, MOVM: ofCrossing,
+	R2UR: {Class: ClassCross, FixedFrom: SM90},
+	S2R:  ofSpecial, S2UR: {Class: ClassSpecial, Vector: S2R}, R2B: ofSpecial, QSPC: ofSpecial,
+
+	LDC: {Class: ClassConstant, Reads: SpaceConstant}, ULDC: {Class: ClassConstant, Reads: SpaceConstant, Vector: LDC},
+	LDS: {Class: ClassShared, Reads: SpaceShared}, STS: {Class: ClassShared, Writes: SpaceShared},
+	LDSM: {Class: ClassShared, Reads: SpaceShared, Crosses: true}, STSM: {Class: ClassShared, Writes: SpaceShared, Crosses: true},
+	ATOMS: {Class: ClassSharedAtomic, Reads: SpaceShared, Writes: SpaceShared},
+	LDG:   {Class: ClassGlobal, Reads: SpaceGlobal}, STG: {Class: ClassGlobal, Writes: SpaceGlobal},
+	LD: {Class: ClassGlobal, Reads: SpaceGeneric}, ST: {Class: ClassGlobal, Writes: SpaceGeneric},
+	LDL: {Class: ClassGlobal, Reads: SpaceLocal}, STL: {Class: ClassGlobal, Writes: SpaceLocal},
+	LDGMC:  {Class: ClassGlobal, Reads: SpaceGlobal},
+	ATOM:   {Class: ClassGlobalAtomic, Reads: SpaceGeneric, Writes: SpaceGeneric},
+	ATOMG:  {Class: ClassGlobalAtomic, Reads: SpaceGlobal, Writes: SpaceGlobal},
+	RED:    {Class: ClassGlobalAtomic, Reads: SpaceGlobal, Writes: SpaceGlobal},
+	REDG:   {Class: ClassGlobalAtomic, Reads: SpaceGlobal, Writes: SpaceGlobal},
+	LDGSTS: {Class: ClassGlobal, Reads: SpaceGlobal, Writes: SpaceShared, Async: AsyncCopy},
+
+	TEX: ofTexture, TLD: ofTexture, TLD4: ofTexture, TXD: ofTexture, TXQ: ofTexture, TMML: ofTexture, FOOTPRINT: ofTexture, SULD: ofTexture, SUQUERY: ofTexture,
+	SUST:   {Class: ClassTexture, Writes: SpaceTexture},
+	SUATOM: {Class: ClassTexture, Reads: SpaceTexture, Writes: SpaceTexture}, SURED: {Class: ClassTexture, Reads: SpaceTexture, Writes: SpaceTexture},
+
+	SYNCS:    {Class: ClassTransfer, Reads: SpaceShared, Writes: SpaceShared, Sync: SyncTransfer},
+	ARRIVES:  {Class: ClassTransfer, Reads: SpaceShared, Writes: SpaceShared, Sync: SyncTransfer, Async: CommitsCopies},
+	STAS:     {Class: ClassTransfer, Writes: SpaceCluster, Async: AsyncRemote},
+	REDAS:    {Class: ClassTransfer, Reads: SpaceCluster, Writes: SpaceCluster, Async: AsyncRemote},
+	UTMALDG:  {Class: ClassTransfer, Reads: SpaceGlobal, Writes: SpaceShared | SpaceCluster, Async: AsyncBulk},
+	UTMASTG:  {Class: ClassTransfer, Reads: SpaceShared, Writes: SpaceGlobal, Async: AsyncBulk},
+	UTMAREDG: {Class: ClassTransfer, Reads: SpaceShared | SpaceGlobal, Writes: SpaceGlobal, Async: AsyncBulk},
+	UBLKCP:   {Class: ClassTransfer, Reads: SpaceShared | SpaceGlobal, Writes: SpaceShared | SpaceCluster | SpaceGlobal, Async: AsyncBulk},
+	UBLKRED:  {Class: ClassTransfer, Reads: SpaceShared | SpaceCluster | SpaceGlobal, Writes: SpaceCluster | SpaceGlobal, Async: AsyncBulk},
+	UBLKPF:   ofPrefetch, UTMAPF: ofPrefetch,
+	UTMACMDFLUSH: {Class: ClassTransfer, Async: CommitsBulk},
+	UTMACCTL:     {Class: ClassTransfer, Sync: SyncMemory},
+	LDGDEPBAR:    {Class: ClassControl, Async: CommitsCopies},
+
+	MEMBAR: {Class: ClassFence, Sync: SyncMemory},
+	ERRBAR: ofFence, CGAERRBAR: ofFence, CCTL: ofFence, CCTLL: ofFence, CCTLT: ofFence,
+	FENCE:  {Class: ClassSpecial, Sync: SyncMemory},
+	DEPBAR: {Class: ClassControl, Sync: SyncCounter},
+	BAR:    {Class: ClassBarrier, Sync: SyncBlock},
+
+	UCGABAR_ARV: {Class: ClassBarrier, Sync: SyncCluster}, UCGABAR_WAIT: {Class: ClassBarrier, Sync: SyncCluster},
+	WARPSYNC: {Class: ClassControl, Sync: SyncWarp}, ENDCOLLECTIVE: {Class: ClassControl, Sync: SyncWarp},
+	WARPGROUP: {Class: ClassControl, Sync: SyncGroup}, WARPGROUPSET: {Class: ClassControl, Sync: SyncGroup},
+	ACQBULK: {Class: ClassControl, Sync: SyncGrid}, PREEXIT: {Class: ClassControl, Sync: SyncGrid},
+	NANOSLEEP: {Class: ClassSleep},
+
+	BRA: ofJump, JMP: ofJump, BRX: ofIndirect, JMX: ofIndirect, BRXU: ofIndirect, JMXU: ofIndirect,
+	CALL:  {Class: ClassBranch, Flow: FlowCall},
+	RET:   {Class: ClassBranch, Flow: FlowReturn},
+	EXIT:  {Class: ClassControl, Flow: FlowExit},
+	BSYNC: {Class: ClassBranch, Flow: FlowConverge, Sync: SyncConvergence},
+	BSSY:  ofLanes, BREAK: ofLanes, BMOV: ofLanes, YIELD: ofLanes,
+	BPT: ofControl, NOP: ofControl, PMTRIG: ofControl, KILL: ofControl, RTT: ofControl, RPCMOV: ofControl, GETLMEMBASE: ofControl, SETCTAID: ofControl,
+	SETLMEMBASE: ofControl, USETMAXREG: ofControl, USETSHMSZ: ofControl,
+
+	AL2P: ofAttribute, ALD: ofAttribute, AST: ofAttribute, IPA: ofAttribute, ISBERD: ofAttribute, ISBEWR: ofAttribute, LDTRAM: ofAttribute, OUT: ofAttribute, PIXLD: ofAttribute,
+}
