@@ -73,9 +73,5 @@ func (in *Input) atomicShare() (share float64, most blamer.Node) {
 }
 
 func isAtomic(op sass.Op) bool {
-	switch op {
-	case sass.ATOM, sass.ATOMG, sass.ATOMS, sass.RED, sass.REDG:
-		return true
-	}
-	return false
+	return op.Properties().Atomic(^sass.NoSpace)
 }

@@ -61,11 +61,17 @@ func (in *Input) longLoops() bool {
 	return false
 }
 
+// movesGlobal reports whether an instruction loads from global memory, or stores or changes what is there.
+func movesGlobal(op sass.Op) bool {
+	p := op.Properties()
+	return p.Loads(sass.SpaceGlobal) || p.Stores(sass.SpaceGlobal) || p.Atomic(sass.SpaceGlobal|sass.SpaceGeneric)
+}
+
 // putsTogether reports whether blocks write much less than they read, as where they sum up.
 func (in *Input) putsTogether() bool {
 	const much = 16
 	read, written := 0.0, 0.0
-	for _, n := range in.executedNodes(func(op sass.Op) bool { return op == sass.LDG || op == sass.STG || isAtomic(op) && op != sass.ATOMS }) {
+	for _, n := range in.executedNodes(movesGlobal) {
 		switch threads := in.counts(n).threads; in.Inst(n).Op {
 		case sass.LDG:
 			read += threads

@@ -45,11 +45,9 @@ func (in *Input) exposing(code int, gone map[int]float64) map[int]float64 {
 // hiddenLatency is the latency of an instruction whose result may be used long after it was there, in cycles; 0 where it
 // depends on the memory.
 func (in *Input) hiddenLatency(n blamer.Node) float64 {
-	switch in.Inst(n).Op {
-	case sass.MUFU:
-		return in.Model.Latencies.MUFU.Value
-	case sass.LDS:
-		return in.Model.Latencies.Shared.Value
+	p := in.Inst(n).Op.Properties()
+	if p.Class == sass.ClassMUFU || p.Class == sass.ClassShared && p.Reads != sass.NoSpace {
+		return in.Model.Latencies.Of(p.Class).Value
 	}
 	return 0
 }

@@ -93,7 +93,9 @@ func (f *factors) factor(b *cfg.Block, o *sass.Operand, last map[sass.Resource]i
 		switch op := f.op(def); {
 		case isFragmentLoad(op):
 			loads = append(loads, def)
-		case op == sass.PRMT || op == sass.MOV || op == sass.HADD2:
+		case op == sass.PRMT, op == sass.MOV:
+			loads = append(loads, f.loadsOf(def)...)
+		case op == sass.HADD2: // of halves to single precision
 			loads = append(loads, f.loadsOf(def)...)
 		default:
 			return factor{}, nil
@@ -117,7 +119,10 @@ func (f *factors) loadsOf(i int) []int {
 	return loads
 }
 
-func isFragmentLoad(op sass.Op) bool { return op == sass.LDS || op == sass.LDG || op == sass.LD }
+func isFragmentLoad(op sass.Op) bool {
+	p := op.Properties()
+	return p.Loads(sass.SpaceShared|sass.SpaceGlobal|sass.SpaceGeneric) && !p.Crosses
+}
 
 // defs lists the instructions of the loop that an instruction of a block may have a register from.
 func (f *factors) defs(b *cfg.Block, r sass.Resource, last map[sass.Resource]int) []int {

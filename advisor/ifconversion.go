@@ -72,8 +72,8 @@ func (in *Input) isOperand(v *visits, node int) bool {
 	g := in.codes[v.code].graph
 	for _, inst := range g.Insts(g.Blocks[v.fn.Blocks[node]]) {
 		switch {
-		case inst.Op == sass.BRA || inst.Op == sass.BSSY || inst.Op == sass.BSYNC:
-		case effectOf(&inst)&^(loadGlobal|accessShared) != 0 || effectOf(&inst)&writeGlobal != 0 || inst.Op == sass.STS:
+		case inst.Op.Properties().Flow == sass.FlowJump, inst.Op.Properties().Sync == sass.SyncConvergence:
+		case effectOf(&inst)&^(loadGlobal|accessShared) != 0:
 			return false
 		}
 	}

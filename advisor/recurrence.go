@@ -197,11 +197,8 @@ func (f *registerFlow) loads(n int, met map[int]bool) bool {
 
 // fromElsewhere reports whether an instruction reads memory or what other threads have.
 func fromElsewhere(op sass.Op) bool {
-	switch op {
-	case sass.LDG, sass.LD, sass.LDS, sass.LDL, sass.LDSM, sass.SHFL, sass.VOTE, sass.TEX, sass.TLD, sass.SULD:
-		return true
-	}
-	return false
+	p := op.Properties()
+	return p.Loads(^sass.SpaceConstant) || p.Crosses
 }
 
 // seen reports whether the loop reads the values of a cycle elsewhere.
@@ -225,7 +222,7 @@ func (f *registerFlow) isInduction(cycle []int) bool {
 		if n < 0 {
 			continue
 		}
-		if op := f.inst(n).Op; op == sass.FADD || op == sass.FFMA || op == sass.DADD || op == sass.DFMA || op == sass.HADD2 || op == sass.HFMA2 {
+		if p := f.inst(n).Op.Properties(); p.Floats() && (p.Does == sass.Adds || p.Does == sass.MultipliesAdds) {
 			return false // rounding depends on the order
 		}
 		for _, e := range f.from[n] {
@@ -254,9 +251,9 @@ func (f *registerFlow) isCarry(e flowEdge) bool {
 	if e.node < 0 || e.resource < sass.ResPred {
 		return false
 	}
-	switch f.inst(e.node).Op {
-	case sass.IADD3, sass.IMAD, sass.LEA, sass.UIADD3, sass.UIMAD, sass.ULEA:
-		return true
+	switch f.inst(e.node).Op.Vector().Properties().Does {
+	case sass.Adds, sass.ShiftsAdds, sass.MultipliesAdds:
+		return true // of integers: no other writes a predicate
 	}
 	return false
 }

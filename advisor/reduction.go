@@ -81,7 +81,7 @@ func (f *registerFlow) role(n int, cycle []int) family {
 
 // compares reports whether an instruction of a cycle compares two values of which all that the cycle does with the result is to take one.
 func (f *registerFlow) compares(n int, cycle []int) bool {
-	if op := f.inst(n).Op; op != sass.FSETP && op != sass.ISETP && op != sass.DSETP {
+	if op := f.inst(n).Op; op.Properties().Compares == sass.ComparesNothing || op.Returns() || op == sass.HSETP2 { // HSETP2 compares two pairs
 		return false
 	}
 	users := 0
@@ -171,32 +171,28 @@ func reduces(inst *sass.Inst) (family, []int) {
 		}
 		return nil
 	}
-	switch inst.Op {
-	case sass.MOV, sass.UMOV:
+	switch inst.Op.Vector().Properties().Does {
+	case sass.Moves:
 		return passesOn, sources(1)
-	case sass.SEL, sass.FSEL, sass.USEL:
+	case sass.Selects:
 		return passesOn, sources(2)
-	case sass.FADD, sass.DADD, sass.HADD2, sass.VIADD:
-		return reducesSum, sources(2)
-	case sass.IADD3, sass.UIADD3:
+	case sass.Adds:
 		return reducesSum, sources(3)
-	case sass.LEA, sass.ULEA:
+	case sass.CombinesBitwise:
+		return reducesOr, sources(3)
+	case sass.ShiftsAdds:
 		if list := sources(2); len(list) == 2 {
 			return reducesSum, list[1:]
 		}
-	case sass.IMAD, sass.UIMAD:
+	case sass.MultipliesAdds:
 		if multipliesByZero(inst) && !takesCarry(inst) { // IMAD.MOV
 			return passesOn, addend()
 		}
 		return reducesSum, addend()
-	case sass.FFMA, sass.DFMA, sass.HFMA2, sass.IDP, sass.HMMA, sass.IMMA, sass.DMMA, sass.QMMA:
-		return reducesSum, addend()
-	case sass.FMUL, sass.DMUL, sass.HMUL2:
+	case sass.Multiplies:
 		return reducesProduct, sources(2)
-	case sass.FMNMX, sass.IMNMX, sass.VIMNMX, sass.HMNMX2:
+	case sass.TakesExtreme:
 		return extreme(inst), sources(2)
-	case sass.LOP3, sass.ULOP3:
-		return reducesOr, sources(3)
 	}
 	return noReduction, nil
 }

@@ -124,16 +124,16 @@ type reach struct {
 func (r *reach) from(g *cfg.Graph, b *cfg.Block, inst int) {
 	insts := r.in.Module.Codes[r.code].Insts
 	for i := inst; i >= b.First && i <= b.Last; {
-		switch op := insts[i].Op; op {
-		case sass.BAR:
+		switch p := insts[i].Op.Properties(); {
+		case p.Sync == sass.SyncBlock:
 			if !r.dropped[blamer.Node{Code: r.code, Inst: i}] {
 				return
 			}
-		case sass.DEPBAR, sass.LDGDEPBAR, sass.ARRIVES:
+		case p.Sync == sass.SyncCounter, p.Async == sass.CommitsCopies:
 			if r.in.hasCopies(r.code) { // what they have brought is in shared memory from here on
 				r.effects |= accessShared | writeShared
 			}
-		case sass.CALL, sass.RET, sass.BRX, sass.JMX, sass.MEMBAR:
+		case p.Flow == sass.FlowCall, p.Flow == sass.FlowReturn, p.Flow == sass.FlowIndirect, p.Sync == sass.SyncMemory:
 			r.unknown = true
 		default:
 			r.effects |= effectOf(&insts[i])

@@ -65,7 +65,7 @@ func (in *Input) chosenAtRunTime() (samples float64) {
 	return samples
 }
 
-func isLocal(op sass.Op) bool { return op == sass.LDL || op == sass.STL }
+func isLocal(op sass.Op) bool { return op.Properties().Accesses(sass.SpaceLocal) }
 
 // executedNodes lists the instructions with certain opcodes that were sampled or counted.
 func (in *Input) executedNodes(is func(sass.Op) bool) []blamer.Node {
@@ -87,7 +87,7 @@ func (in *Input) executedNodes(is func(sass.Op) bool) []blamer.Node {
 func (in *Input) localStores() (share float64, most blamer.Node) {
 	local, all, hottest := 0.0, 0.0, 0.0
 	stores := in.executedNodes(func(op sass.Op) bool {
-		return op == sass.STL || effectOf(&sass.Inst{Op: op})&writeGlobal != 0
+		return op.Properties().Writes&(globalMemory|sass.SpaceLocal) != 0
 	})
 	for _, n := range stores {
 		k := in.counts(n).executions

@@ -180,7 +180,7 @@ func reloads(insts []sass.Inst) []int {
 			for key := range stored {
 				stored[key] = true
 			}
-		case in.Op == sass.BAR || in.Op == sass.MEMBAR || in.Op == sass.CALL || isAtomic(in.Op):
+		case ordersMemory(in.Op):
 			clear(stored) // others may have written it
 		}
 		for key := range stored {

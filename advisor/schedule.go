@@ -233,26 +233,38 @@ const (
 
 // effectOf returns the effects of an instruction.
 func effectOf(in *sass.Inst) effect {
-	switch in.Op {
-	case sass.BAR, sass.MEMBAR, sass.CALL, sass.RET, sass.EXIT, sass.WARPSYNC, sass.ERRBAR, sass.DEPBAR:
+	p := in.Op.Properties()
+	switch {
+	case p.Sync != sass.SyncNone && p.Sync != sass.SyncConvergence, p.Async != sass.Synchronous && p.Async != sass.AsyncCopy,
+		p.Flow == sass.FlowCall, p.Flow == sass.FlowReturn, p.Flow == sass.FlowExit, p.Flow == sass.FlowIndirect:
 		return fence
-	case sass.BRA, sass.BSYNC, sass.BSSY, sass.SHFL, sass.VOTE, sass.MATCH:
+	case p.Flow != sass.FlowNext, p.Sync == sass.SyncConvergence:
 		return flow
-	case sass.LDG, sass.LD:
-		return loadGlobal
-	case sass.STG, sass.ST, sass.ATOM, sass.ATOMG, sass.RED, sass.REDG:
-		return loadGlobal | writeGlobal
-	case sass.LDGSTS:
-		return loadGlobal | accessShared | writeShared
-	case sass.LDS, sass.LDSM:
-		return accessShared
-	case sass.STS, sass.ATOMS:
-		return accessShared | writeShared
-	case sass.LDL, sass.STL:
-		return accessLocal
 	}
-	return 0
+	var e effect
+	if p.Crosses && p.Reads == sass.NoSpace {
+		e |= flow
+	}
+	if p.Accesses(globalMemory) {
+		e |= loadGlobal
+	}
+	if p.Writes&globalMemory != 0 {
+		e |= writeGlobal
+	}
+	if p.Accesses(sass.SpaceShared) {
+		e |= accessShared
+	}
+	if p.Writes&sass.SpaceShared != 0 {
+		e |= writeShared
+	}
+	if p.Accesses(sass.SpaceLocal) {
+		e |= accessLocal
+	}
+	return e
 }
+
+// globalMemory is what accesses to global memory may mean: also generic addresses, textures and surfaces.
+const globalMemory = sass.SpaceGlobal | sass.SpaceGeneric | sass.SpaceTexture
 
 // before reports whether an instruction with effect a, which stands before one with effect b, must stay there.
 func (a effect) before(b effect, noAlias bool) bool {

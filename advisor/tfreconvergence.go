@@ -87,10 +87,11 @@ func (in *Input) openJoins(v *visits) []int {
 // waitsAtStart reports whether threads wait for each other where a block begins: there, or where they come from.
 func waitsAtStart(g *cfg.Graph, b *cfg.Block) bool {
 	for _, in := range g.Insts(b) {
-		if in.Op == sass.BSYNC || in.Op == sass.WARPSYNC {
+		p := in.Op.Properties()
+		if p.Flow == sass.FlowConverge || p.Sync == sass.SyncWarp {
 			return true
 		}
-		if in.Op != sass.NOP && in.Op != sass.BMOV && in.Op != sass.BREAK {
+		if in.Op != sass.NOP && p.Sync != sass.SyncConvergence {
 			break
 		}
 	}
@@ -110,12 +111,15 @@ func (in *Input) addWaiting(c *collector, v *visits, node int, share float64) {
 	code := in.codes[v.code].graph
 	b := code.Blocks[v.fn.Blocks[node]]
 	for i := b.First; i <= b.Last; i++ {
-		switch code.Code.Insts[i].Op {
-		case sass.BSYNC, sass.BREAK, sass.BSSY:
-		default:
+		if !joins(code.Code.Insts[i].Op) {
 			in.addSamples(c, blamer.Node{Code: v.code, Inst: i}, share)
 		}
 	}
+}
+
+// joins reports whether an instruction makes lanes of a warp wait for each other, or says which do.
+func joins(op sass.Op) bool {
+	return op.Properties().Sync == sass.SyncConvergence && op != sass.BMOV && op != sass.YIELD
 }
 
 // placedInstructions is how many instructions more warps execute because of the barriers that are placed.

@@ -103,12 +103,12 @@ func (in *Input) commonLoads(code int, each func(func(int))) (loads map[blamer.N
 	loads = make(map[blamer.Node]bool)
 	each(func(i int) {
 		n := blamer.Node{Code: code, Inst: i}
-		switch inst := in.Inst(n); {
-		case inst.Op == sass.LDS || inst.Op == sass.LDG || inst.Op == sass.LD:
+		switch op := in.Inst(n).Op; {
+		case isFragmentLoad(op):
 			if in.sharedByThreads(n) {
 				loads[n] = true
 			}
-		case inst.Op == sass.FFMA || inst.Op == sass.DFMA || inst.Op == sass.HFMA2 || inst.Op == sass.FADD || inst.Op == sass.FMUL || inst.Op == sass.IMAD || inst.Op == sass.HMMA:
+		case op.Properties().Does == sass.MultipliesAdds, op.Properties().Class == sass.ClassFloat:
 			arithmetic++
 		}
 	})

@@ -122,11 +122,8 @@ func forget(open map[wordAccess]int, in *sass.Inst) {
 }
 
 func ordersMemory(op sass.Op) bool {
-	switch op {
-	case sass.MEMBAR, sass.BAR, sass.CALL:
-		return true
-	}
-	return isAtomic(op)
+	p := op.Properties()
+	return p.Sync == sass.SyncMemory || p.Sync == sass.SyncBlock || p.Flow == sass.FlowCall || isAtomic(op)
 }
 
 func contains(insts []sass.Inst, run []int, offset int32) bool {

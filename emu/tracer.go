@@ -118,14 +118,13 @@ func (s *Step) Lane(lane int) (Space, uint64) {
 
 // generic reports whether the addresses are generic ones.
 func (s *Step) generic() bool {
-	op := s.Inst.Op
-	return op == sass.LD || op == sass.ST || op == sass.ATOM
+	return s.Inst.Op.Properties().Accesses(sass.SpaceGeneric)
 }
 
 // Copied returns what an instruction that copies from global to shared memory wrote there: the bytes of each lane and the lanes
 // that took part. Access is what it read.
 func (s *Step) Copied() (size int, lanes uint32) {
-	if s.Inst.Op != sass.LDGSTS {
+	if s.Inst.Op.Properties().Async != sass.AsyncCopy {
 		return 0, 0
 	}
 	return int(sizes[s.op.mode].bytes), s.Mask
@@ -143,8 +142,7 @@ func (s *Step) CopiedTo(lane int) uint64 {
 
 // Stored returns the first 32 bits of what a lane stored; ok is false where the value did not come from a register.
 func (s *Step) Stored(lane int) (value uint32, ok bool) {
-	switch s.Inst.Op {
-	case sass.ST, sass.STG, sass.STS, sass.STL:
+	if p := s.Inst.Op.Properties(); p.Stores(^sass.NoSpace) && !p.Crosses {
 		return s.warp.raw(&s.op.b)[lane], true
 	}
 	return 0, false

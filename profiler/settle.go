@@ -109,16 +109,12 @@ func (s *settler) isTarget(code int, pc uint64) bool {
 
 // redirects reports whether an instruction leads warps elsewhere than to the one behind it, or ends them.
 func redirects(op sass.Op) bool {
-	switch op {
-	case sass.BRA, sass.BRX, sass.JMP, sass.JMX, sass.CALL, sass.RET, sass.EXIT:
-		return true
-	}
-	return false
+	return op.Properties().Redirects()
 }
 
 // staticTarget returns the operand that holds the address in the same code that a branch leads to, nil where there is none.
 func staticTarget(in *sass.Inst) *sass.Operand {
-	if in.Op != sass.BRA && in.Op != sass.JMP {
+	if in.Op.Properties().Flow != sass.FlowJump {
 		return nil
 	}
 	return in.Target()

@@ -189,19 +189,18 @@ func labels(module *cubin.File, code int, pc uint64, reason stall.Reason, kernel
 
 // memorySpace names the memory that an instruction accesses, as PTX calls it; empty for all others.
 func memorySpace(in *sass.Inst) string {
-	switch in.Op {
-	case sass.LDG, sass.STG, sass.ATOMG, sass.RED, sass.REDG:
+	switch at := in.Op.Properties().Memory(); {
+	case at&sass.SpaceGlobal != 0:
 		return "global"
-	case sass.LDL, sass.STL:
-		return "local"
-	case sass.LDS, sass.STS, sass.ATOMS:
-		return "shared"
-	case sass.LDC:
-		return "const"
-	case sass.LD, sass.ST, sass.ATOM:
+	case at&sass.SpaceGeneric != 0:
 		return "generic"
-	}
-	if in.Form.Pipe == sass.PipeTEX {
+	case at&sass.SpaceLocal != 0:
+		return "local"
+	case at&(sass.SpaceShared|sass.SpaceCluster) != 0:
+		return "shared"
+	case at&sass.SpaceConstant != 0:
+		return "const"
+	case at&sass.SpaceTexture != 0:
 		return "texture"
 	}
 	return ""

@@ -207,8 +207,8 @@ func (f *barrierFinder) look(node int) {
 
 // acts reports whether an instruction does more than lead threads to their end.
 func acts(in *sass.Inst) bool {
-	switch in.Op {
-	case sass.EXIT, sass.BRA, sass.NOP, sass.BREAK, sass.BSSY, sass.BSYNC, sass.BMOV, sass.YIELD, sass.WARPSYNC:
+	switch p := in.Op.Properties(); {
+	case in.Op == sass.NOP, p.Flow == sass.FlowExit, p.Flow == sass.FlowJump, p.Sync == sass.SyncConvergence, p.Sync == sass.SyncWarp:
 		return false
 	}
 	return !in.Guard.Never()

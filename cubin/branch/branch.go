@@ -132,11 +132,11 @@ func Find(module *cubin.File, graphs []*cfg.Graph, k *cubin.Kernel) ([]Branch, e
 
 // conditional reports whether lanes that come to an instruction together may go on by different ways.
 func conditional(in *sass.Inst) bool {
-	switch in.Op {
-	case sass.BRX, sass.JMX:
+	p := in.Op.Properties()
+	switch {
+	case p.Flow == sass.FlowIndirect:
 		return !in.Guard.Never()
-	case sass.BRA, sass.JMP, sass.EXIT, sass.CALL, sass.RET:
-	default:
+	case !p.Redirects():
 		return false
 	}
 	if in.Guard.Never() || in.Op == sass.BRA && in.Mod(sass.BraMode) != sass.BraPlain {
@@ -159,7 +159,7 @@ func conditional(in *sass.Inst) bool {
 
 // target returns where a direct branch leads.
 func target(in *sass.Inst) (uint64, bool) {
-	if at := in.Target(); at != nil && in.Op != sass.BRX && in.Op != sass.JMX {
+	if at := in.Target(); at != nil && in.Op.Properties().Flow != sass.FlowIndirect {
 		return at.Imm, true
 	}
 	return 0, false

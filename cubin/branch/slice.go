@@ -261,28 +261,20 @@ func guard(in *sass.Inst) sass.Resource {
 
 // opaque reports whether what an instruction returns does not follow from its operands.
 func opaque(in *sass.Inst) bool {
-	switch in.Op {
-	case sass.CALL:
-		return true
-	case sass.S2R, sass.CS2R, sass.S2UR, sass.LDC, sass.ULDC, sass.SHFL, sass.MATCH, sass.REDUX, sass.B2R:
-		return false
-	}
-	return in.Form.Pipe == sass.PipeLSU || in.Form.Pipe == sass.PipeTEX
+	p := in.Op.Properties()
+	return p.Flow == sass.FlowCall || p.Accesses(^sass.SpaceConstant) || in.Form.Pipe == sass.PipeTEX
 }
 
 // source returns what an instruction brings in by itself.
 func (s *slicer) source(in *sass.Inst) Origins {
 	var o Origins
-	switch in.Op {
-	case sass.SHFL, sass.VOTE, sass.VOTEU, sass.MATCH, sass.REDUX, sass.B2R:
+	switch p := in.Op.Properties(); {
+	case opaque(in):
+		return Data
+	case p.Crosses:
 		return Warp
-	case sass.CALL:
-		return Data
-	case sass.FSETP, sass.FSET, sass.DSETP, sass.HSETP2, sass.HSET2:
+	case p.Compares == sass.ComparesFloats:
 		o = Float
-	}
-	if opaque(in) {
-		return Data
 	}
 	for i := range in.Operands {
 		switch p := &in.Operands[i]; p.Kind {

@@ -67,10 +67,11 @@ func (s *slicer) waitsFor(l *loop) (at Place, ok bool) {
 // polls reports whether an instruction asks memory for the same again and again without a change of its own: a load, an
 // exchange, or a compare-and-swap.
 func polls(in *sass.Inst) bool {
-	switch in.Op {
-	case sass.LD, sass.LDG, sass.LDS:
+	const shared = sass.SpaceGeneric | sass.SpaceGlobal | sass.SpaceShared
+	switch p := in.Op.Properties(); {
+	case p.Loads(shared):
 		return true
-	case sass.ATOM, sass.ATOMG, sass.ATOMS:
+	case p.Atomic(shared) && in.Op.Returns():
 		switch in.Mod(sass.AtomOp) {
 		case sass.AtomEXCH, sass.AtomCAS, sass.AtomOR, sass.AtomAND, sass.AtomMAX, sass.AtomMIN:
 			return true
@@ -81,11 +82,8 @@ func polls(in *sass.Inst) bool {
 
 // changesMemory reports whether an instruction may let another thread go on.
 func changesMemory(in *sass.Inst) bool {
-	switch in.Op {
-	case sass.ST, sass.STG, sass.STS, sass.ATOM, sass.ATOMG, sass.ATOMS, sass.RED, sass.CALL, sass.BAR:
-		return !in.Guard.Never()
-	}
-	return false
+	p := in.Op.Properties()
+	return (p.Writes&^sass.SpaceLocal != 0 || p.Flow == sass.FlowCall || p.Sync == sass.SyncBlock || p.Sync == sass.SyncCluster) && !in.Guard.Never()
 }
 
 // steady reports whether a read has the same operands in every round: they come from outside the loop, or are computed

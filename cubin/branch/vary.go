@@ -36,12 +36,14 @@ func (s *slicer) varying() []bool {
 
 // differs reports whether an instruction brings in what differs between the threads of a block whatever it reads.
 func differs(in *sass.Inst, own Origins) bool {
-	switch in.Op {
-	case sass.LDG, sass.LD, sass.LDS, sass.TEX, sass.TLD:
+	p := in.Op.Properties()
+	_, special := in.Special()
+	switch {
+	case p.Loads(^sass.SpaceLocal) && !p.Crosses:
 		return false // by address
-	case sass.CS2R, sass.S2R, sass.S2UR:
+	case special:
 		return own&(Thread|Data) != 0
-	case sass.B2R: // what BAR.RED found is the same for the block
+	case in.Op == sass.B2R: // what BAR.RED found is the same for the block
 		return in.Mod(sass.B2RMode) != sass.B2RRESULT
 	}
 	return own&(Thread|Warp) != 0 || opaque(in)

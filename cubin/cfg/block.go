@@ -75,18 +75,18 @@ func (b *builder) flow(in *sass.Inst) (f flow, ok bool) {
 		return flow{}, false
 	}
 	conditional := in.Conditional()
-	switch in.Op {
-	case sass.EXIT, sass.RET:
+	switch in.Op.Properties().Flow {
+	case sass.FlowExit, sass.FlowReturn:
 		return flow{fallThrough: conditional, exits: true}, true
-	case sass.BRA, sass.JMP:
+	case sass.FlowJump:
 		mode := in.Mod(sass.BraMode)
 		conditional = conditional || mode == sass.BraDIV || mode == sass.BraCONV
 		targets := b.direct(in)
 		return flow{fallThrough: conditional, exits: len(targets) == 0, targets: targets}, true
-	case sass.BRX, sass.JMX:
+	case sass.FlowIndirect:
 		targets := b.indirect(in)
 		return flow{fallThrough: conditional, exits: len(targets) == 0, targets: targets}, true
-	case sass.CALL:
+	case sass.FlowCall:
 		if targets := b.jump(in); targets != nil {
 			return flow{fallThrough: conditional, targets: targets}, true
 		}

@@ -53,16 +53,14 @@ func (g *Graph) gathers(l *Loop) bool {
 		b := g.Blocks[id]
 		for i := range g.Insts(b) {
 			in := &g.Code.Insts[b.First+i]
-			switch in.Op {
-			case sass.YIELD:
+			switch {
+			case in.Op == sass.YIELD:
 				yields = true
-			case sass.VOTE:
+			case in.Op == sass.VOTE:
 				votes = true
-			case sass.BRA, sass.LOP3, sass.NOP:
+			case in.Guard.Never(), in.Op == sass.NOP, in.Op == sass.LOP3, in.Op.Properties().Flow == sass.FlowJump:
 			default:
-				if !in.Guard.Never() {
-					return false
-				}
+				return false
 			}
 		}
 	}

@@ -126,7 +126,7 @@ func (c *checker) producer(i int) {
 	if in.Control.WriteBarrier >= 0 || in.Control.ReadBarrier >= 0 {
 		c.checkCounter(i)
 	}
-	if variable(in) {
+	if in.Variable() {
 		c.checkVariable(i)
 	} else if len(c.defs[i]) > 0 {
 		c.checkFixed(i)
@@ -167,7 +167,7 @@ func (c *checker) checkFixed(i int) {
 			if slices.Contains(c.uses[node], r) {
 				c.need(i, node, r, ReadAfterWrite, distance, c.table.between(p, q, r))
 			}
-			if r < sass.ResUReg && !variable(q) && slices.Contains(c.defs[node], r) {
+			if r < sass.ResUReg && !q.Variable() && slices.Contains(c.defs[node], r) {
 				c.need(i, node, r, WriteAfterWrite, distance, c.table.overwrite(p, q, r))
 			}
 		}
@@ -274,17 +274,14 @@ func finishesAfter(p, q *sass.Inst) uint8 {
 
 // inOrder reports whether q, of variable latency, writes its results after p, issued before it: those of one unit do.
 func inOrder(p, q *sass.Inst) bool {
-	return p.Form.Pipe == q.Form.Pipe && variable(q) && (p.Form.Pipe != sass.PipeLSU || ordered(p) && ordered(q))
+	return p.Form.Pipe == q.Form.Pipe && q.Variable() && (p.Form.Pipe != sass.PipeLSU || ordered(p) && ordered(q))
 }
 
 // ordered reports whether an instruction of the LSU has a result that comes in the order of issue: shared memory,
 // shuffles, transpositions. Caches answer out of order.
 func ordered(in *sass.Inst) bool {
-	switch in.Op {
-	case sass.LDS, sass.LDSM, sass.SHFL, sass.MOVM:
-		return true
-	}
-	return false
+	p := in.Op.Properties()
+	return p.Class == sass.ClassShared && p.Reads != sass.NoSpace || p.Class == sass.ClassShuffle || in.Op == sass.MOVM
 }
 
 // drains reports whether q, a block barrier, lets the warp go on only when p has read its operands: an access to memory is done
@@ -296,7 +293,7 @@ func drains(p, q *sass.Inst) bool {
 // readsAfter returns the counters of q that tell that p, issued before it, has read its operands: units do that in the
 // order of issue.
 func readsAfter(p, q *sass.Inst) uint8 {
-	if p.Form.Pipe != q.Form.Pipe || !variable(q) {
+	if p.Form.Pipe != q.Form.Pipe || !q.Variable() {
 		return 0
 	}
 	return counters(q)
@@ -323,7 +320,7 @@ func (c *checker) touchesResult(i, node int) bool {
 // reads its own operands later, and writes later still. One under the opposite guard writes them for other lanes.
 func (c *checker) touchesOperands(i, node int, operands []sass.Resource) bool {
 	p, q := c.insts[i], c.insts[node]
-	if p.Form.Pipe == q.Form.Pipe && variable(q) || exclusive(p, q) {
+	if p.Form.Pipe == q.Form.Pipe && q.Variable() || exclusive(p, q) {
 		return false
 	}
 	for _, r := range operands {

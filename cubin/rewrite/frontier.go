@@ -212,13 +212,11 @@ func (n *nest) safe(j *frontierJoin) bool {
 	for node := range j.part {
 		looped := slices.ContainsFunc(n.cycles, func(in map[int]bool) bool { return in[node] })
 		for _, it := range n.body.pieces[node].items {
-			switch it.inst.Op {
-			case sass.BAR, sass.WARPSYNC, sass.YIELD, sass.NANOSLEEP:
+			switch op, p := it.inst.Op, it.inst.Op.Properties(); {
+			case p.Class == sass.ClassBarrier, p.Sync == sass.SyncWarp, op == sass.YIELD, p.Class == sass.ClassSleep:
 				return false
-			case sass.ATOM, sass.ATOMG, sass.ATOMS:
-				if looped {
-					return false
-				}
+			case looped && p.Atomic(^sass.NoSpace) && op.Returns():
+				return false
 			}
 		}
 	}

@@ -76,7 +76,7 @@ func union(a, b resources) resources {
 
 // before changes the set of what is live behind an instruction to that before it.
 func (s *resources) before(in *sass.Inst) {
-	if in.Op == sass.CALL || in.Op == sass.RET {
+	if p := in.Op.Properties(); p.Flow == sass.FlowCall || p.Flow == sass.FlowReturn {
 		*s = everything()
 		return
 	}

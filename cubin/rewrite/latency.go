@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"gpa/cubin/sass"
+	"gpa/emu/arch"
 )
 
 // A writer is a class of instructions of fixed latency by when their results are there.
@@ -54,6 +55,7 @@ type latencyTable struct {
 	barrier   int // convergence barrier, of which one unit executes all instructions in order
 	counter   int // from an instruction that takes a dependence counter to one that waits for it
 	uniform   *uniformLatencies
+	model     *arch.Model // what the units take whose results dependence counters announce
 }
 
 // volta is the table of sm_70. NVIDIA publishes no such figures. These are the least sums of stall counts that its compiler
@@ -155,28 +157,27 @@ var uniforms = uniformLatencies{
 	},
 }
 
-// variable reports whether consumers of what an instruction writes wait for a dependence counter, not for a stall count. On
-// sm_90 they do not for double precision, whose unit is as wide as the others there, nor for R2UR.
-func variable(in *sass.Inst) bool {
-	return in.Form.Variable && (in.Arch < sass.SM90 || in.Form.Pipe != sass.PipeFP64 && in.Op != sass.R2UR)
-}
-
-// fromRegister is the latency of R2UR on sm_90: the least that the compiler leaves, whatever reads the result.
-const fromRegister = 13
-
 // latencies returns the table of an architecture.
-func latencies(arch sass.Arch) (*latencyTable, error) {
-	switch arch {
+func latencies(isa sass.Arch) (*latencyTable, error) {
+	var t latencyTable
+	switch isa {
 	case sass.SM70:
-		return &volta, nil
+		t = volta
 	case sass.SM75:
-		return &turing, nil
+		t = turing
 	case sass.SM80, sass.SM86, sass.SM89:
-		return &ampere, nil
+		t = ampere
 	case sass.SM90:
-		return &hopper, nil
+		t = hopper
+	default:
+		return nil, fmt.Errorf("sm_%d: the latencies that stall counts must cover are not known", isa)
 	}
-	return nil, fmt.Errorf("sm_%d: the latencies that stall counts must cover are not known", arch)
+	m, err := arch.ByName(fmt.Sprintf("sm_%d", isa))
+	if err != nil {
+		return nil, err
+	}
+	t.model = m
+	return &t, nil
 }
 
 // between returns how many cycles after p, of fixed latency, instruction q may read resource r.
@@ -184,6 +185,8 @@ func (t *latencyTable) between(p, q *sass.Inst, r sass.Resource) int {
 	switch {
 	case r >= sass.ResConvBar:
 		return t.barrier
+	case p.Op.Properties().Class == sass.ClassCross:
+		return t.model.Latencies.Cross.Int()
 	case r >= sass.ResUPred && r < sass.ResSB:
 		return t.uniform.between(&t.uniform.predicates, p, q, r)
 	case r >= sass.ResPred && r < sass.ResUPred:
@@ -272,7 +275,7 @@ func readerOf(q *sass.Inst, reg uint8) reader {
 	switch q.Form.Pipe {
 	case sass.PipeALU, sass.PipeFMA:
 		switch {
-		case variable(q):
+		case q.Variable():
 			return readsUnit // R2UR, REDUX
 		case q.Op == sass.VIADD:
 			return readsFMA
@@ -319,10 +322,7 @@ func wideReader(q *sass.Inst, reg uint8) reader {
 // between returns the latency of a uniform register or predicate that p writes and q reads.
 func (*uniformLatencies) between(table *[numUniformReaders][2]int, p, q *sass.Inst, r sass.Resource) int {
 	by := 0
-	switch p.Op {
-	case sass.R2UR:
-		return fromRegister
-	case sass.ULDC, sass.UMOV, sass.VOTEU:
+	if c := p.Op.Properties().Class; c == sass.ClassConstant || c == sass.ClassDispatch {
 		by = 1
 	}
 	return table[uniformReaderOf(q, r)][by]
@@ -333,12 +333,12 @@ func uniformReaderOf(q *sass.Inst, r sass.Resource) uniformReader {
 	if r >= sass.ResUPred && q.Guard.Uniform && q.Guard.Reg == uint8(r-sass.ResUPred) && q.Form.Pipe != sass.PipeCBU {
 		return uniformToDispatch
 	}
-	if q.Op == sass.ULDC {
+	if q.Op.Properties().Class == sass.ClassConstant {
 		return uniformToConstant
 	}
 	switch q.Form.Pipe {
 	case sass.PipeUniform:
-		if q.Op == sass.UMOV || q.Op == sass.VOTEU {
+		if q.Op.Properties().Class == sass.ClassDispatch {
 			return uniformToDispatch
 		}
 		return uniformToUniform
@@ -361,7 +361,7 @@ func (t *latencyTable) most() int {
 			most = max(most, row[0])
 		}
 	}
-	return max(most, fromRegister)
+	return max(most, t.model.Latencies.Cross.Int())
 }
 
 // slowest returns the cycles until the result of an instruction of fixed latency is written.

@@ -64,7 +64,7 @@ func collective(g *cfg.Graph, f *cfg.Func) *sass.Inst {
 	for _, id := range f.Blocks {
 		insts := g.Insts(g.Blocks[id])
 		for i := range insts {
-			if insts[i].Op == sass.ENDCOLLECTIVE || insts[i].Op == sass.WARPSYNC && insts[i].Mod(sass.Collective) != 0 {
+			if insts[i].Op == sass.ENDCOLLECTIVE || insts[i].Mod(sass.Collective) != 0 {
 				return &insts[i]
 			}
 		}
@@ -106,7 +106,7 @@ func (l *lowerer) link(s *cfg.Shape, node int, b *cfg.Block) error {
 		s.Succs[node] = succs
 		return nil
 	}
-	if last.Op == sass.BRX || last.Op == sass.JMX {
+	if last.Op.Properties().Flow == sass.FlowIndirect {
 		return l.linkTests(s, node, b, succs, leaves)
 	}
 	switch {
@@ -203,7 +203,7 @@ func (l *lowerer) test(id int, o origin, succs []int) (piece, error) {
 // exitPiece makes the unconditional form of a conditional exit.
 func (l *lowerer) exitPiece(o origin) (piece, error) {
 	in := l.graph.Code.Insts[o.block.Last]
-	if in.Op != sass.EXIT && in.Op != sass.RET {
+	if !ends(&in) {
 		return piece{}, fmt.Errorf("branch out of the function at 0x%x", in.PC)
 	}
 	in.Guard = sass.Guard{Reg: sass.PT}
@@ -264,7 +264,7 @@ func (l *lowerer) blockPiece(b *cfg.Block, succs []int) (piece, error) {
 		return p, l.settle(&p, &last)
 	}
 	p.branch, p.fall, p.taken = &branch, l.to(succs[0]), l.to(succs[1])
-	if last.Op != sass.EXIT && last.Op != sass.RET {
+	if !ends(&last) {
 		return p, nil
 	}
 	if n := &l.graphs.Nodes[succs[1]]; n.Kind == BlockNode && l.nodes[n.Block].exit {
@@ -276,11 +276,14 @@ func (l *lowerer) blockPiece(b *cfg.Block, succs []int) (piece, error) {
 
 // transfers reports whether an instruction is the kind that ends a block.
 func transfers(in *sass.Inst) bool {
-	switch in.Op {
-	case sass.BRA, sass.JMP, sass.BRX, sass.JMX, sass.EXIT, sass.RET:
-		return !in.Guard.Never()
-	}
-	return false
+	p := in.Op.Properties()
+	return p.Redirects() && p.Flow != sass.FlowCall && !in.Guard.Never()
+}
+
+// ends reports whether an instruction leaves the function.
+func ends(in *sass.Inst) bool {
+	flow := in.Op.Properties().Flow
+	return flow == sass.FlowExit || flow == sass.FlowReturn
 }
 
 // jumps reports whether a block ends with a CALL that is a branch: no return address goes with it.

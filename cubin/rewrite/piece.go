@@ -111,13 +111,13 @@ func (m maker) make(stall uint8, format string, args ...any) (item, error) {
 // isBarrier reports whether an instruction only manages convergence barriers: such are placed anew. BMOV that keeps one in
 // a register is none.
 func isBarrier(in *sass.Inst) bool {
-	switch in.Op {
-	case sass.BSSY, sass.BSYNC, sass.BREAK:
-		return true
-	case sass.BMOV:
+	switch {
+	case in.Op == sass.BMOV:
 		return in.Operands[0].Kind == sass.KindReg && in.Operands[0].Reg == sass.RZ
+	case in.Op == sass.YIELD:
+		return false
 	}
-	return false
+	return in.Op.Properties().Sync == sass.SyncConvergence
 }
 
 // withoutBarriers returns the instructions of a block but those that manage convergence barriers. What these waited for,

@@ -90,12 +90,10 @@ func fence(in *sass.Inst) bool {
 	case sass.PipeCBU, sass.PipeADU, sass.PipeNone:
 		return true
 	}
-	switch in.Op {
-	case sass.MEMBAR, sass.ERRBAR, sass.CCTL, sass.CCTLL, sass.ATOM, sass.ATOMG, sass.ATOMS, sass.RED, sass.VOTE, sass.SHFL,
-		sass.MATCH, sass.CS2R, sass.S2R, sass.NOP, sass.LEPC, sass.DEPBAR:
-		return true
-	}
-	return transfers(in) || in.Op == sass.CALL
+	p := in.Op.Properties()
+	_, special := in.Special()
+	return p.Sync != sass.SyncNone || p.Async != sass.Synchronous || p.Redirects() || special || p.Atomic(^sass.NoSpace) ||
+		p.Crosses && p.Reads == sass.NoSpace
 }
 
 // A clock is the time at which a warp alone issues the instructions of a part, in an order that is being made.
@@ -117,24 +115,18 @@ func (c *clock) issue(i int) int {
 	for _, d := range c.after[i] {
 		c.earliest[d.to] = max(c.earliest[d.to], at+d.cycles)
 	}
-	c.free[pipe] = at + interval(pipe)
+	c.free[pipe] = at + c.table.interval(&c.items[i].inst)
 	c.now = at + 1
 	return at
 }
 
-// interval returns the cycles for which an instruction of a warp occupies a pipe of Volta's sub-cores: 32 lanes over 16
-// lanes of FP32 and of integers, 8 of FP64 and of loads and stores, 4 of special functions (NVIDIA, Tesla V100
-// architecture, 2017, table 1 and figure 5).
-func interval(pipe sass.Pipe) int {
-	switch pipe {
-	case sass.PipeALU, sass.PipeFMA, sass.PipeFP16:
-		return 2
-	case sass.PipeFP64, sass.PipeLSU:
-		return 4
-	case sass.PipeXU:
-		return 8
+// interval returns the cycles for which an instruction of a warp occupies a pipe of its sub-core. Accesses to memory go through its
+// address unit.
+func (t *latencyTable) interval(in *sass.Inst) int {
+	if in.Form.Pipe == sass.PipeLSU {
+		return t.model.Queues.Address.Int()
 	}
-	return 1
+	return max(1, t.model.Pipes[t.model.PipeOf(in)].Interval.Int())
 }
 
 // length returns the cycles that an order takes until every result is there.
@@ -187,19 +179,17 @@ func (c *clock) better(a, b int) bool {
 	return a < b
 }
 
-// memoryLatency is what a load from global memory counts, cycles.
-const memoryLatency = 200
+// reachesL2 reports whether an instruction is a load that may miss L1.
+func reachesL2(p *sass.Inst) bool {
+	return p.Op.Properties().Loads(sass.SpaceGlobal | sass.SpaceGeneric | sass.SpaceLocal | sass.SpaceTexture)
+}
 
-// variableLatency is what a result of variable latency counts in a chain, cycles: between a hit and a miss of L1 for loads
-// from global memory, about what shared memory and the other units take on Volta (Jia et al. 2018, tables 3.1 and 4.2).
-func variableLatency(p *sass.Inst) int {
-	switch {
-	case p.Op == sass.LDG || p.Op == sass.LD || p.Op == sass.LDL || p.Form.Pipe == sass.PipeTEX:
-		return memoryLatency
-	case p.Form.Pipe == sass.PipeFP64:
-		return 8
+// variable is what a result of variable latency counts in a chain, cycles. A load that may miss L1 counts as one that does.
+func (t *latencyTable) variable(p *sass.Inst) int {
+	if reachesL2(p) {
+		return t.model.Latencies.L2.Int()
 	}
-	return 22
+	return t.model.Latencies.Of(p.Op.Properties().Class).Int()
 }
 
 // link finds the dependences between the instructions. A fence depends on all before it, and all behind it on the fence.
@@ -243,7 +233,7 @@ func (s *scheduler) waitsForMemory(j int) bool {
 		if counters(p)&pending == 0 {
 			continue
 		}
-		if variableLatency(p) == memoryLatency {
+		if reachesL2(p) {
 			return true
 		}
 		pending &^= counters(p)
@@ -256,8 +246,8 @@ func (s *scheduler) result(in *sass.Inst) int {
 	switch {
 	case len(withoutCounters(in.Defs(nil))) == 0:
 		return 1
-	case variable(in):
-		return variableLatency(in)
+	case in.Variable():
+		return s.table.variable(in)
 	}
 	return s.table.registers[readsALU][writesALU]
 }
@@ -270,7 +260,7 @@ func (s *scheduler) edge(from, to, cycles int) {
 // waiter returns the instruction between i, of variable latency, and j that waited for j's sake as well; -1 for none.
 func (s *scheduler) waiter(i, j int) int {
 	p := &s.items[i].inst
-	if !variable(p) || waits(&s.items[j].inst)&counters(p) != 0 {
+	if !p.Variable() || waits(&s.items[j].inst)&counters(p) != 0 {
 		return -1
 	}
 	for k := j - 1; k > i; k-- {
@@ -288,7 +278,7 @@ func (s *scheduler) depends(p, q *sass.Inst) int {
 	if p.Op == sass.LDG && readsConstant(q) {
 		cycles = 1
 	}
-	if variable(p) && variable(q) && p.Form.Pipe == q.Form.Pipe {
+	if p.Variable() && q.Variable() && p.Form.Pipe == q.Form.Pipe {
 		cycles = 1
 	}
 	pUses, pDefs, qUses, qDefs := p.Uses(nil), p.Defs(nil), q.Uses(nil), q.Defs(nil)
@@ -318,10 +308,10 @@ const operandLatency = 11
 // latency returns the cycles from p to q, which reads r.
 func (s *scheduler) latency(p, q *sass.Inst, r sass.Resource) int {
 	switch {
-	case variable(p) && p.Control.ReadBarrier >= 0 && r == sass.ResSB+sass.Resource(p.Control.ReadBarrier):
+	case p.Variable() && p.Control.ReadBarrier >= 0 && r == sass.ResSB+sass.Resource(p.Control.ReadBarrier):
 		return operandLatency
-	case variable(p):
-		return variableLatency(p)
+	case p.Variable():
+		return s.table.variable(p)
 	case r >= sass.ResSB && r < sass.ResConvBar:
 		return s.table.counter
 	}
@@ -338,19 +328,19 @@ func (s *scheduler) stall(items []item) {
 		if j > 0 {
 			p := &items[j-1].inst
 			least := 1
-			if variable(p) || fence(p) {
+			if p.Variable() || fence(p) {
 				least = cycles(p)
 			}
 			issue[j] = issue[j-1] + least
 		}
 		for i := max(0, j-s.table.most()); i < j; i++ {
-			if p := &items[i].inst; !variable(p) || counters(p)&waits(q) != 0 {
+			if p := &items[i].inst; !p.Variable() || counters(p)&waits(q) != 0 {
 				issue[j] = max(issue[j], issue[i]+s.needed(p, q))
 			}
 		}
-		if pipe := q.Form.Pipe; !variable(q) {
+		if pipe := q.Form.Pipe; !q.Variable() {
 			issue[j] = max(issue[j], free[pipe])
-			free[pipe] = issue[j] + interval(pipe)
+			free[pipe] = issue[j] + s.table.interval(q)
 		}
 	}
 	for j := range items {
@@ -403,7 +393,7 @@ func (s *scheduler) needed(p, q *sass.Inst) int {
 	if counters(p)&waits(q) != 0 {
 		needed = s.table.counter
 	}
-	if variable(p) {
+	if p.Variable() {
 		return needed
 	}
 	uses := withoutCounters(q.Uses(nil))

@@ -135,18 +135,11 @@ const (
 
 // source reports whether what an instruction returns may differ by lane although its operands do not.
 func source(in *sass.Inst) bool {
-	switch in.Op {
-	case sass.S2R, sass.S2UR, sass.CS2R:
-		for _, o := range in.Operands {
-			if o.Kind == sass.KindSReg {
-				return o.Imm != srZero && (o.Imm < srCTAIDX || o.Imm > srCTAIDZ)
-			}
-		}
-		return true
-	case sass.LDC:
-		return false
-	case sass.VOTE, sass.VOTEU, sass.P2R, sass.B2R, sass.LEPC:
-		return true
+	if number, ok := in.Special(); ok {
+		return number != srZero && (number < srCTAIDX || number > srCTAIDZ)
+	}
+	if p := in.Op.Properties(); p.Loads(sass.SpaceConstant) || p.Crosses || in.Op == sass.P2R {
+		return p.Reads != sass.SpaceConstant
 	}
 	switch in.Form.Pipe {
 	case sass.PipeLSU, sass.PipeTEX, sass.PipeCBU:

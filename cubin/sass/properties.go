@@ -10,6 +10,7 @@ type Properties struct {
 	Sync          Sync
 	Async         Async
 	Compares      Comparison
+	Does          Operation
 	// Crosses says that what a lane gets depends on operands of other lanes, or on which lanes there are. Matrix products, whose
 	// operands lie in all lanes of the warp, are not counted.
 	Crosses bool
@@ -150,12 +151,37 @@ const (
 	ComparesFloats
 )
 
+// An Operation is what arithmetic makes of its operands, whatever their type. Only what values are followed through is named.
+type Operation uint8
+
+// The operations.
+const (
+	NoOperation     Operation = iota
+	Moves                     // A
+	Selects                   // A or B
+	Adds                      // A + B, of some + C
+	ShiftsAdds                // A << n + B
+	Multiplies                // A * B
+	MultipliesAdds            // A * B + C
+	TakesExtreme              // the smaller or the larger of A and B
+	CombinesBitwise           // any function of the bits of A, B and C
+)
+
 // Vector returns the opcode that does the same on vector registers: of UIADD3 IADD3. One that is not of the uniform datapath is its own.
 func (o Op) Vector() Op {
 	if v := o.Properties().Vector; v != OpNone {
 		return v
 	}
 	return o
+}
+
+// Floats reports whether an instruction computes, chooses or compares numbers of floating point.
+func (p *Properties) Floats() bool {
+	switch p.Class {
+	case ClassFloat, ClassSelect, ClassHalf, ClassDouble, ClassMUFU:
+		return true
+	}
+	return p.Compares == ComparesFloats
 }
 
 // Redirects reports whether an instruction leads the warp elsewhere than to the next one, or ends it.

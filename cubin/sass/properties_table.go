@@ -26,20 +26,26 @@ var (
 	ofAttribute  = Properties{Class: ClassSpecial}
 )
 
+// does returns the properties with an operation.
+func (p Properties) does(o Operation) Properties {
+	p.Does = o
+	return p
+}
+
 // onUniform are the properties of what does on the uniform datapath what another opcode does on vector registers.
 func onUniform(vector Op) Properties { return Properties{Class: ClassUniform, Vector: vector} }
 
 // properties are those of all opcodes.
 var properties = [NumOps]Properties{
-	BMSK: ofALU, IABS: ofALU, IADD3: ofALU, LEA: ofALU, LOP3: ofALU, MOV: ofALU, PRMT: ofALU, SEL: ofALU, SGXT: ofALU, SHF: ofALU, VABSDIFF: ofALU, VABSDIFF4: ofALU,
-	IMNMX: ofALU, VIADD: ofALU, VIMNMX: ofALU, VIADDMNMX: ofALU, VIMNMX3: ofALU, I2I: ofALU, I2IP: ofALU, CS2R: ofALU, LEPC: ofALU,
-	FMNMX: ofSelection, FSEL: ofSelection, F2FP: ofSelection, I2FP: ofSelection,
+	BMSK: ofALU, IABS: ofALU, IADD3: ofALU.does(Adds), LEA: ofALU.does(ShiftsAdds), LOP3: ofALU.does(CombinesBitwise), MOV: ofALU.does(Moves), PRMT: ofALU, SEL: ofALU.does(Selects), SGXT: ofALU, SHF: ofALU, VABSDIFF: ofALU, VABSDIFF4: ofALU,
+	IMNMX: ofALU.does(TakesExtreme), VIADD: ofALU.does(Adds), VIMNMX: ofALU.does(TakesExtreme), VIADDMNMX: ofALU, VIMNMX3: ofALU, I2I: ofALU, I2IP: ofALU, CS2R: ofALU, LEPC: ofALU,
+	FMNMX: ofSelection.does(TakesExtreme), FSEL: ofSelection.does(Selects), F2FP: ofSelection, I2FP: ofSelection,
 	FSET: {Class: ClassSelect, Compares: ComparesFloats},
-	IMAD: ofMultiply, IDP: ofMultiply,
-	FADD: ofFloat, FFMA: ofFloat, FMUL: ofFloat, FSWZADD: ofFloat,
-	HADD2: ofHalf, HFMA2: ofHalf, HMUL2: ofHalf, HMNMX2: ofHalf, VHMNMX: ofHalf,
+	IMAD: ofMultiply.does(MultipliesAdds), IDP: ofMultiply.does(MultipliesAdds),
+	FADD: ofFloat.does(Adds), FFMA: ofFloat.does(MultipliesAdds), FMUL: ofFloat.does(Multiplies), FSWZADD: ofFloat,
+	HADD2: ofHalf.does(Adds), HFMA2: ofHalf.does(MultipliesAdds), HMUL2: ofHalf.does(Multiplies), HMNMX2: ofHalf.does(TakesExtreme), VHMNMX: ofHalf,
 	HSET2: {Class: ClassHalf, Compares: ComparesFloats},
-	DADD:  ofDouble, DFMA: ofDouble, DMUL: ofDouble,
+	DADD:  ofDouble.does(Adds), DFMA: ofDouble.does(MultipliesAdds), DMUL: ofDouble.does(Multiplies),
 	DSETP: {Class: ClassDouble, Compares: ComparesFloats, FixedFrom: SM90},
 	ISETP: ofIntegers, PLOP3: ofPredicates, P2R: ofPredicates, R2P: ofPredicates, CSMTEST: ofPredicates,
 	FSETP:  {Class: ClassPredicate, Compares: ComparesFloats},
@@ -52,7 +58,7 @@ var properties = [NumOps]Properties{
 	UMOV:   {Class: ClassDispatch, Vector: MOV},
 	VOTEU:  {Class: ClassDispatch, Crosses: true, Vector: VOTE},
 
-	HMMA: ofMatrix, IMMA: ofMatrix, BMMA: ofMatrix, DMMA: ofMatrix, QMMA: ofMatrix,
+	HMMA: ofMatrix.does(MultipliesAdds), IMMA: ofMatrix.does(MultipliesAdds), BMMA: ofMatrix, DMMA: ofMatrix.does(MultipliesAdds), QMMA: ofMatrix.does(MultipliesAdds),
 	HGMMA: ofGroups, IGMMA: ofGroups, BGMMA: ofGroups, QGMMA: ofGroups,
 
 	MUFU: {Class: ClassMUFU},

@@ -114,8 +114,7 @@ func (m *Meter) Step(s *emu.Step) {
 	a, active := &m.activity, int64(bits.OnesCount32(s.Active))
 	a.WarpInstructions++
 	a.ThreadInstructions += active
-	switch s.Inst.Op {
-	case sass.BSSY, sass.BSYNC, sass.BREAK, sass.BMOV, sass.YIELD:
+	if s.Inst.Op.Properties().Sync == sass.SyncConvergence {
 		a.BarrierWarpInstructions++
 		a.BarrierThreadInstructions += active
 	}

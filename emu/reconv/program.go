@@ -3,7 +3,6 @@ package reconv
 import (
 	"fmt"
 	"math"
-	"slices"
 
 	"gpa/cubin/cfg"
 	"gpa/cubin/sass"
@@ -131,5 +130,5 @@ func (l *layout) lay(order []int) *priorityOrder {
 // managesBarriers reports whether an instruction does nothing but manage convergence barriers, as a machine without them
 // would not execute it.
 func managesBarriers(op sass.Op) bool {
-	return slices.Contains([]sass.Op{sass.BSSY, sass.BSYNC, sass.BREAK, sass.BMOV, sass.YIELD}, op)
+	return op.Properties().Sync == sass.SyncConvergence
 }

@@ -546,9 +546,10 @@ func (g *merger) arithmetic(in *sass.Inst, at []int) {
 		return
 	}
 	source, result := g.sources(in), g.compare(at)
+	_, special := in.Special()
 	integer := !floating(in)
 	switch {
-	case source == own, result == own && source <= same && in.Op != sass.S2R && in.Op != sass.S2UR && in.Op != sass.CS2R:
+	case source == own, result == own && source <= same && !special:
 		result = own
 	case result == same && (source <= same || integer && !in.Conditional() && !setsPredicate(in)):
 		if source == known && literal(in) {
@@ -574,8 +575,7 @@ func (g *merger) arithmetic(in *sass.Inst, at []int) {
 
 // literal reports whether an instruction computes from registers and numbers in the code alone.
 func literal(in *sass.Inst) bool {
-	switch in.Op {
-	case sass.S2R, sass.S2UR, sass.CS2R, sass.VOTE, sass.SHFL:
+	if _, special := in.Special(); special || in.Op.Properties().Crosses {
 		return false
 	}
 	for i := range in.Operands {
@@ -592,11 +592,7 @@ func floating(in *sass.Inst) bool {
 	case sass.PipeFP16, sass.PipeFP64, sass.PipeTensor, sass.PipeXU:
 		return true
 	}
-	switch in.Op {
-	case sass.FADD, sass.FMUL, sass.FFMA, sass.FMNMX, sass.FSEL, sass.FSET, sass.FSETP:
-		return true
-	}
-	return false
+	return in.Op.Properties().Floats()
 }
 
 // setsPredicate reports whether an instruction's result is a predicate alone.
