@@ -242,7 +242,7 @@ func effectOf(in *sass.Inst) effect {
 		return flow
 	}
 	var e effect
-	if p.Crosses && p.Reads == sass.NoSpace {
+	if p.Crosses && p.Memory() == sass.NoSpace {
 		e |= flow
 	}
 	if p.Accesses(globalMemory) {

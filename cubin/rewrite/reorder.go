@@ -93,7 +93,7 @@ func fence(in *sass.Inst) bool {
 	p := in.Op.Properties()
 	_, special := in.Special()
 	return p.Sync != sass.SyncNone || p.Async != sass.Synchronous || p.Redirects() || special || p.Atomic(^sass.NoSpace) ||
-		p.Crosses && p.Reads == sass.NoSpace
+		p.Crosses && p.Memory() == sass.NoSpace
 }
 
 // A clock is the time at which a warp alone issues the instructions of a part, in an order that is being made.
