@@ -71,14 +71,13 @@ type analysis struct {
 	warps   []float64 // by instruction: warps that reached it, whatever its guard
 	sectors []float64 // by instruction: sectors of a request to global or local memory
 
-	idealSectors []float64                  // by instruction: sectors that the bytes of such a request would fill
-	footprints   map[place]footprint        // of what instructions compute, where that was asked for
-	rounds       map[place]bool             // of these, what is made of itself in each round of a loop
-	accesses     map[int]*access            // of loads from global memory, where they were asked for
-	reached      map[place][]int            // definitions that reach a use, where they were asked for
-	edgeCounts   map[blockEdge]float64      // warps that went along each edge of the graph; nil until asked for
-	loops        map[*cfg.Loop]*countedLoop // those whose rounds count; nil until asked for
-	issued       []float64                  // by instruction: samples in which it issued
+	idealSectors []float64             // by instruction: sectors that the bytes of such a request would fill
+	footprints   map[place]footprint   // of what instructions compute, where that was asked for
+	rounds       map[place]bool        // of these, what is made of itself in each round of a loop
+	accesses     map[int]*access       // of loads from global memory, where they were asked for
+	reached      map[place][]int       // definitions that reach a use, where they were asked for
+	edgeCounts   map[blockEdge]float64 // warps that went along each edge of the graph; nil until asked for
+	issued       []float64             // by instruction: samples in which it issued
 
 	residence []float64      // by instruction: cycles that warps spend before it on average, once it is their next
 	elapsed   measuredCycles // the same summed up

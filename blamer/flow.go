@@ -31,17 +31,17 @@ func (a *analysis) outstanding(d dependency) float64 {
 		return 0
 	}
 	arrived := 0.0
-	flow := map[waypoint]float64{a.departure(d.def): start}
+	flow := map[int]float64{int(from): start} // by block: executions that are there
 	for range maxFlowSteps {
-		p, mass := heaviest(flow)
+		at, mass := heaviest(flow)
 		if mass < start/maxFlowSteps {
 			break
 		}
-		delete(flow, p)
-		for next, share := range a.onward(p) {
+		delete(flow, at)
+		for next, share := range a.ways(at) {
 			part := mass * share
-			b := &a.blocks[next.block]
-			if next.block == to && lastBefore(stops, b.First, d.use) < 0 {
+			b := &a.blocks[next]
+			if next == int(to) && lastBefore(stops, b.First, d.use) < 0 {
 				arrived += part
 			}
 			if lastBefore(stops, b.First, b.Last+1) < 0 {
@@ -110,11 +110,11 @@ func (a *analysis) settlers(d dependency) []int32 {
 	return list
 }
 
-// heaviest returns the waypoint with most flow and how much that is, the first of equal ones; none where there is no flow.
-func heaviest(flow map[waypoint]float64) (most waypoint, mass float64) {
-	for p, m := range flow {
-		if m > mass || m == mass && m > 0 && p.compare(most) < 0 {
-			most, mass = p, m
+// heaviest returns the block with most flow and how much that is, the first of equal ones; none where there is no flow.
+func heaviest(flow map[int]float64) (most int, mass float64) {
+	for b, m := range flow {
+		if m > mass || m == mass && m > 0 && b < most {
+			most, mass = b, m
 		}
 	}
 	return most, mass
