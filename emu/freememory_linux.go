@@ -22,11 +22,14 @@ func FreeMemory() int64 {
 	}
 	for _, group := range controlGroups() {
 		limit, limited := fileNumber(group + "/memory.max")
+		if !limited {
+			continue
+		}
 		used, known := fileNumber(group + "/memory.current")
 		if cached, ok := procField(group+"/memory.stat", "inactive_file"); ok {
 			used -= cached // the system takes it back where memory runs out
 		}
-		if limited && known {
+		if known {
 			free = min(free, max(limit-used, 0))
 		}
 	}

@@ -154,7 +154,7 @@ func New(gpu *arch.Model, module *cubin.File, o Options) (*Machine, error) {
 	m := &Machine{gpu: gpu, module: module, options: o, relocated: make(map[int32]uint64), plans: make(map[int32]reconv.Plan)}
 	m.bases, _ = codeBases(module)
 	m.heap = &heap{machine: m, size: o.Heap}
-	m.room.free = o.HostMemory
+	m.room = newRoom(o.HostMemory)
 	if err := m.loadGlobals(); err != nil {
 		return nil, err
 	}

@@ -9,15 +9,24 @@ import (
 // A room is what this computer has for what a machine writes. Buffers take memory as they are written, which nobody counts: the
 // machine looks from time to time at what is left.
 type room struct {
-	free func() int64 // bytes; nil for no limit
-	next time.Time    // of the next look
+	free    func() int64 // bytes; nil for no limit
+	reserve int64        // bytes that are to be left
+	next    time.Time    // of the next look
 }
 
-// The room is looked at every lookEvery, in which a launch cannot write more than reserve, bytes.
+// The room is looked at every lookEvery, in which a launch hardly writes more than mostReserve, bytes. Of a small one an eighth is
+// left.
 const (
-	lookEvery = 20 * time.Millisecond
-	reserve   = 256 << 20
+	lookEvery   = 40 * time.Millisecond
+	mostReserve = 512 << 20
 )
+
+func newRoom(free func() int64) room {
+	if free == nil {
+		return room{}
+	}
+	return room{free: free, reserve: min(mostReserve, free()/8)}
+}
 
 // look is an error where the computer is short of memory.
 func (r *room) look() error {
@@ -37,11 +46,11 @@ func (r *room) take(n int64) error {
 	if r.free == nil {
 		return nil
 	}
-	if r.free()-n >= reserve {
+	if r.free()-n >= r.reserve {
 		return nil
 	}
 	debug.FreeOSMemory() // what the collector has not given back yet counts as taken
-	if free := r.free(); free-n < reserve {
+	if free := r.free(); free-n < r.reserve {
 		if n == 0 {
 			return fmt.Errorf("what it writes takes too much memory: this computer has %s left", byteCount(free))
 		}

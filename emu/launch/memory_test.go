@@ -117,8 +117,10 @@ func resident(t *testing.T) int64 {
 // TestShortOfMemory holds that contents and stores that this computer has no room for end with one line.
 func TestShortOfMemory(t *testing.T) {
 	f, module := largeFile(t)
-	free := int64(100 << 20)
-	_, err := NewSession(f, largeMachine(t, module, func() int64 { return free }))
+	free := int64(1 << 40)
+	machine := largeMachine(t, module, func() int64 { return free })
+	free = 100 << 20
+	_, err := NewSession(f, machine)
 	if err == nil || !strings.Contains(err.Error(), "buffers.b") || !strings.Contains(err.Error(), "this computer has 100 MiB left") {
 		t.Errorf("contents: %v", err)
 	}
