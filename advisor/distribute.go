@@ -32,6 +32,9 @@ func (workDistribution) Match(in *Input) []*Match {
 	if nest.barrier {
 		return in.dividedMatch(&nest, room)
 	}
+	if sectors < leastSectors {
+		return in.sharedRounds(&nest, room)
+	}
 	var matches []*Match
 	for _, width := range []int{warpSize, 8 * warpSize} {
 		w := min(width, powerOfTwo(nest.rounds))
@@ -78,6 +81,24 @@ func (in *Input) transposedMatch(n *loopNest, width int, gain float64) *Match {
 		fmt.Sprintf("Neighbouring threads then read neighbouring addresses, and there are %d times as many threads to hide latency. Not where each thread has only a few rounds.", width),
 	}
 	return m
+}
+
+// sharedRounds is the advice to divide the rounds of a nest among more warps where its accesses are of whole sectors already, so that
+// the lanes of each warp stay together.
+func (in *Input) sharedRounds(n *loopNest, room float64) []*Match {
+	parts := powerOfTwo(min(room, n.rounds, warpSize))
+	if parts < 2 {
+		return nil
+	}
+	m := in.distributed(n, float64(parts))
+	m.Variant = fmt.Sprintf("%d parts", parts)
+	m.Change = &Change{Streams: &Streams{Divided: &Divided{Loops: in.streamLoops(n), Parts: parts}}}
+	m.Suggestions = []string{
+		fmt.Sprintf("The GPU could hold %.0f times as many warps, and each thread goes through the %.0f rounds of the loop at %s. Divide them among %d times as many threads (larger blocks that share an item, or more blocks), and put the parts together by shuffles and shared memory, or by atomics.",
+			room, n.rounds, in.hottest(n), parts),
+		"Neighbouring threads go on reading neighbouring addresses. Not where each thread has only a few rounds.",
+	}
+	return []*Match{m}
 }
 
 // dividedMatch is the advice to divide the rounds of a nest among blocks.

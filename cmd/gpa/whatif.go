@@ -60,8 +60,7 @@ func (t *trial) all(ctx context.Context, n int) error {
 			t.budget = t.allowance()
 		}
 		l := t.result.Profile.Launches[k]
-		for i := range t.result.Launches[k].Advice {
-			a := &t.result.Launches[k].Advice[i]
+		for i, a := range inTurn(t.result.Launches[k].Advice) {
 			if i == n {
 				break
 			}
@@ -75,6 +74,21 @@ func (t *trial) all(ctx context.Context, n int) error {
 		}
 	}
 	return nil
+}
+
+// inTurn lists advice in the order in which it is tried: the best of each optimizer, then what else it has to say.
+func inTurn(advice []advisor.Advice) (order []*advisor.Advice) {
+	var later []*advisor.Advice
+	met := make(map[string]bool)
+	for i := range advice {
+		if a := &advice[i]; met[a.Optimizer] {
+			later = append(later, a)
+		} else {
+			met[a.Optimizer] = true
+			order = append(order, a)
+		}
+	}
+	return append(order, later...)
 }
 
 // allowance is the number of warp instructions that the trials of a kernel may execute by default.
