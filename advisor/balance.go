@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"gpa/blamer"
+	"gpa/cubin/cfg"
 	"gpa/cubin/sass"
 )
 
@@ -32,7 +33,7 @@ func (warpBalance) Match(in *Input) []*Match {
 	for _, m := range matches {
 		who := ""
 		if len(serial) > 0 {
-			m.Change = &Change{Thinned: serial}
+			m.Change = &Change{Thinned: serial, Gone: m.allDefs()}
 			who = fmt.Sprintf(" for the few that have work before it, 1 in %.0f at %s", by, in.places(nodesOf(serial), 2))
 		}
 		m.Suggestions = []string{
@@ -66,9 +67,9 @@ func (in *Input) serial(blames []*blamer.Blame) (list []Thinned, by float64) {
 		}
 		for i := range c.executions {
 			n := blamer.Node{Code: code, Inst: i}
-			met := in.meeting(n, blames)
-			warps := c.executions[i]
-			if full := c.counters[i].threads / warpSize; full < fewThreads*warps {
+			warps, around := in.comers(n, blames)
+			met := in.meeting(n.Code, around, blames)
+			if full := c.counters[i].threads / warpSize; around == in.Loop(n) && full < fewThreads*warps {
 				warps = full
 			}
 			if warps <= 0 || met <= 0 || warps >= mostWarps*met || in.Inst(n).Op == sass.BAR {
@@ -86,12 +87,26 @@ func (in *Input) serial(blames []*blamer.Blame) (list []Thinned, by float64) {
 	return list, spread / weight
 }
 
-// meeting returns how often warps come to the barriers in the innermost loop around an instruction that has one, or in its function,
-// for each time that they could come to the instruction.
-func (in *Input) meeting(n blamer.Node, blames []*blamer.Blame) float64 {
+// comers returns how often warps come to an instruction, or to the outermost loop around it that has none of the barriers, and the loop
+// around that.
+func (in *Input) comers(n blamer.Node, blames []*blamer.Blame) (warps float64, around *cfg.Loop) {
+	c := in.codes[n.Code]
+	warps, around = c.executions[n.Inst], in.Loop(n)
+	for around != nil && in.meeting(n.Code, around, blames) == 0 {
+		rounds, known := in.TripCount(n.Code, around)
+		if !known {
+			return 0, around
+		}
+		warps, around = c.executions[c.graph.Blocks[around.Header].First]/rounds, around.Parent
+	}
+	return warps, around
+}
+
+// meeting returns how often warps come to the barriers that are blamed whose innermost loop is the one given.
+func (in *Input) meeting(code int, around *cfg.Loop, blames []*blamer.Blame) float64 {
 	most := 0.0
 	for _, b := range blames {
-		if b.Def.Code == n.Code && in.Loop(b.Def) == in.Loop(n) {
+		if b.Def.Code == code && in.Loop(b.Def) == around {
 			most = max(most, in.counts(b.Def).executions)
 		}
 	}

@@ -38,11 +38,21 @@ func (threadCoarsening) Match(in *Input) []*Match {
 		}
 		m := in.launchMatch(in.ofLaunch(EliminateStalls(in.Total, gone)))
 		m.Spares = IssueSlots | SharedMemory | L2
-		m.Change = &Change{Streams: &Streams{Merged: []Merged{{Factor: coarsened, Axis: axis, Folded: folds}}}, Registers: min(mostRegisters, f.Registers+registersAResult*(coarsened-1))}
+		m.Change = &Change{Streams: &Streams{Merged: []Merged{{Factor: coarsened, Axis: axis, Folded: folds}}}, Registers: coarserRegisters(f.Registers, folds)}
 		m.Variant, m.Suggestions = in.coarserWords(axis, folds, blocks, threads)
 		matches = append(matches, m)
 	}
 	return matches
+}
+
+// coarserRegisters is what a thread takes for its items: of sums one more each, else nearly all that it takes for one, as they are under
+// way together.
+func coarserRegisters(now int, folds bool) int {
+	const once = 10 // for what items have in common: indices, bounds
+	if folds {
+		return min(mostRegisters, now+registersAResult*(coarsened-1))
+	}
+	return min(mostRegisters, now+max(now-once, 0)*(coarsened-1))
 }
 
 // longLoops reports whether threads spend most of their time in loops of many rounds, so that what they do once hardly counts.

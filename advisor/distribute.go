@@ -7,7 +7,7 @@ import (
 	"gpa/blamer"
 )
 
-// workDistribution matches threads that go through many independent rounds each while the GPU could hold more warps, or while
+// workDistribution matches threads that go through many independent rounds each while SMs are idle, or while
 // neighbouring threads read far apart because each goes along a row of its own: a warp or a block can share what one thread does.
 type workDistribution struct{}
 
@@ -26,7 +26,7 @@ func (workDistribution) Match(in *Input) []*Match {
 		return nil
 	}
 	room, sectors := in.room(), in.sectorsTooMany(&nest)
-	if room < leastRoom && sectors < leastSectors {
+	if !in.starved(room) && sectors < leastSectors {
 		return nil
 	}
 	if nest.barrier {
@@ -44,6 +44,12 @@ func (workDistribution) Match(in *Input) []*Match {
 		matches = append(matches, in.transposedMatch(&nest, w, max(min(room, float64(w)), min(sectors, float64(w)))))
 	}
 	return matches
+}
+
+// starved reports whether SMs have nothing to do, or blocks of one warp too little, while the GPU could hold more.
+func (in *Input) starved(room float64) bool {
+	idle := volume(in.Launch.Grid) < in.Launch.Facts.SMs
+	return room >= leastRoom && (idle || volume(in.Launch.Block) <= warpSize)
 }
 
 // sectorsTooMany is how many times the sectors that their bytes would fill the loads of a nest ask for.

@@ -38,9 +38,10 @@ func TestWorkDistribution(t *testing.T) {
 	checkOptimizer(t, workDistribution{}, []optimizerCase{
 		{name: "rows that threads walk along", source: source("8192/1024"), change: shape(1<<20, 256), speedup: 1 / (.2 + .8/8),
 			says: []string{"64 rounds", "a warp", "__shfl_xor_sync"}},
-		{name: "room for eight times the warps", source: source("1024/1024"), change: shape(80, 256), speedup: 1 / (.2 + .8/8), says: []string{"8 times as many threads"}},
+		{name: "room for eight times the warps", source: source("1024/1024"), change: shape(40, 256), speedup: 1 / (.2 + .8/16), says: []string{"16 times as many threads"}},
+		{name: "near miss: each SM has a block", source: source("1024/1024"), change: shape(80, 256)},
 		{name: "near miss: a full GPU that reads whole sectors", source: source("1024/1024"), change: shape(1<<20, 256)},
-		{name: "near miss: each round needs the one before", source: recurrentLoop, change: shape(80, 256)},
+		{name: "near miss: each round needs the one before", source: recurrentLoop, change: shape(40, 256)},
 	})
 }
 

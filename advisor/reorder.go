@@ -35,8 +35,12 @@ func (codeReordering) Match(in *Input) []*Match {
 	}
 	matches := c.finish()
 	for _, m := range matches {
-		m.hide(max(in.hidden(m.Scope, freedom{}), in.loadedAhead(m)))
+		within, ahead := in.hidden(m.Scope, freedom{}), in.loadedAhead(m)
+		m.hide(max(within, ahead))
 		m.Change = &Change{Reordered: true}
+		if c := in.prefetched(m.Scope.Code, m.Scope.Loop); c != nil && ahead > within {
+			m.Change = c
+		}
 		m.Suggestions = in.reorderSuggestions(m)
 	}
 	return matches

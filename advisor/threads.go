@@ -57,7 +57,7 @@ func (in *Input) bestThreads(blocks, threads int) int {
 		if n <= threads || n > blocks*threads || ceilDiv(blocks*threads, n) < min(blocks, in.Launch.Facts.SMs) {
 			continue // the threads stay as many: larger blocks must not leave SMs idle that have work now
 		}
-		if w := warpsPerScheduler(in, ceilDiv(blocks*threads, n), n); w > most {
+		if w := warpsPerScheduler(in, ceilDiv(blocks*threads, n), n); w > most || w >= most && lanesUsed(n) > lanesUsed(best) {
 			best, most = n, w
 		}
 	}
