@@ -202,10 +202,10 @@ func bar(w *warp, o *op) error {
 		if count == 0 || o.b.value == nil {
 			count = int(number >> 16 & 0xfff)
 		}
-		number &= 15
+		number &= 0xffff
 	}
 	if number > 15 {
-		return w.fault(o, w.first(), Unsupported, fmt.Sprintf("there is no barrier %d", number))
+		return w.fault(o, w.first(), InvalidBarrier, fmt.Sprintf("there is no barrier %d: their numbers are 0 to 15", number))
 	}
 	w.arrive(o, int(number), count)
 	b := &w.block.barriers[number]

@@ -46,6 +46,14 @@ func (b transactionBarrier) addTo(at, n int, amount uint64) transactionBarrier {
 	return b&^mask | (b+transactionBarrier(amount)<<at)&mask
 }
 
+// pending and expected are how many arrivals the phase still waits for, and how many each waits for.
+func (b transactionBarrier) pending() uint32 {
+	return 1<<arrivalBits - uint32(b.field(pendingAt, arrivalBits))
+}
+func (b transactionBarrier) expected() uint32 {
+	return 1<<arrivalBits - uint32(b.field(expectedAt, arrivalBits))
+}
+
 // An arrival is what SYNCS.ARRIVE counts: arrivals, and transactions that are to come or, where negative, complete.
 type arrival struct {
 	count        uint32
@@ -97,7 +105,8 @@ func compileSYNCS(p *program, o *op) error {
 	case ".EXCH.64":
 		return p.compileExchange(o)
 	case ".CCTL":
-		return compileNothing(p, o)
+		o.run = syncsInvalidate
+		return p.memoryOperand(o, findOperand(in, sass.KindMem))
 	case ".ARRIVE.TRANS64":
 		if in.Mod(sass.SyncsRed) == syncsTMask {
 			return unsupported(o)
@@ -108,7 +117,11 @@ func compileSYNCS(p *program, o *op) error {
 		of := arrivalOf(in)
 		o.run = func(w *warp, o *op) error {
 			v := w.raw(&o.b)
-			return w.arrivals(o, func(lane int, old uint64) uint64 { return uint64(transactionBarrier(old).after(of(v[lane]))) })
+			return w.arrivals(o, func(lane int, old uint64) uint64 {
+				a, b := of(v[lane]), transactionBarrier(old)
+				w.uses(MbarrierUse{Kind: MbarrierArrive, Lane: lane, Addr: w.acc.addr[lane], Count: a.count, Pending: b.pending()})
+				return uint64(b.after(a))
+			})
 		}
 	case ".PHASECHK.TRANS64":
 		o.pd, o.run = destPredicate(&in.Operands[0]), syncsPhase
@@ -174,6 +187,8 @@ func syncsExchange(w *warp, o *op) error {
 	binary.LittleEndian.PutUint32(word, w.raw(&o.b)[lane])
 	binary.LittleEndian.PutUint32(word[4:], w.word(&o.b, 1)[lane])
 	w.block.domain.changes++
+	count := transactionBarrier(binary.LittleEndian.Uint64(word)).expected()
+	w.uses(MbarrierUse{Kind: MbarrierInit, Lane: lane, Addr: w.acc.addr[lane], Count: count})
 	*w.row(o, 0), *w.row(o, 1) = *broadcast(uint32(old)), *broadcast(uint32(old >> 32))
 	return nil
 }
@@ -252,8 +267,19 @@ func syncsPhase(w *warp, o *op) error {
 			return err
 		}
 		phase := binary.LittleEndian.Uint32(word[4:]) ^ named[lane]
+		w.uses(MbarrierUse{Kind: MbarrierQuery, Lane: lane, Addr: w.acc.addr[lane], Done: phase>>31 != 0})
 		complete |= phase >> 31 << lane
 	}
 	w.set(o.pd, complete)
+	return nil
+}
+
+// syncsInvalidate is SYNCS.CCTL.IV, which ends a barrier (PTX ISA, mbarrier.inval); there is nothing to do but to say so.
+func syncsInvalidate(w *warp, o *op) error {
+	w.access(o, accessNone)
+	for m := w.mask; m != 0; m &= m - 1 {
+		lane := bits.TrailingZeros32(m)
+		w.uses(MbarrierUse{Kind: MbarrierInvalidate, Lane: lane, Addr: w.acc.addr[lane]})
+	}
 	return nil
 }

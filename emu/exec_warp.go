@@ -30,18 +30,19 @@ func shfl(w *warp, o *op) error {
 	a, b, c := *w.in(&o.a, 0), w.in(&o.b, 1), w.in(&o.c, 2)
 	d := w.out(o, 0)
 	var valid uint32
-	w.idle = 0
 	for m := w.mask; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m)
 		from, ok := shuffleSource(o.mode, uint32(i), b[i]&31, c[i]&31, c[i]>>8&31)
+		w.from[i] = uint8(i)
 		switch {
 		case !ok:
 			d[i] = a[i]
 			continue
 		case w.mask>>from&1 == 0:
 			d[i] = 0
-			w.idle |= 1 << i
+			w.absent |= 1 << i
 		default:
+			w.from[i] = uint8(from)
 			d[i] = a[from]
 		}
 		valid |= 1 << i

@@ -24,6 +24,10 @@ const (
 	AssertionFailed  FaultKind = "assertion failed"
 	Trap             FaultKind = "trap"
 	BadSystemCall    FaultKind = "system call"
+	InvalidBarrier   FaultKind = "invalid barrier"
+	UseAfterFree     FaultKind = "use after free"
+	DoubleFree       FaultKind = "double free"
+	InvalidFree      FaultKind = "invalid free"
 )
 
 // A Fault is how a launch stopped before its end. It is an error whose text is the whole of it in one line.
@@ -83,8 +87,12 @@ func (w *warp) addressFault(o *op, lane int, kind FaultKind, addr uint64, space 
 	f.HasAddress, f.Address = true, addr
 	if space == "" {
 		f.Buffer = w.block.run.machine.memory.near(addr)
-		if kind == OutOfBounds && addr < 1<<16 {
+		switch freed := w.block.run.machine.heap.freed(addr); {
+		case kind != OutOfBounds:
+		case addr < 1<<16:
 			f.Kind = NullPointer
+		case freed != nil:
+			f.Kind, f.Buffer = UseAfterFree, fmt.Sprintf("byte %d of heap allocation %d, which had %d and was freed", addr-freed.addr, freed.number, freed.size)
 		}
 	}
 	return f

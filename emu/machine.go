@@ -48,6 +48,7 @@ type Options struct {
 	MaxInstructions int64     // warp instructions of a launch, 0 for no limit; see DefaultMaxInstructions
 	Stdout          io.Writer // of device-side printf; nil to drop it
 	Heap            int64     // bytes for device-side malloc
+	Padding         int64     // bytes between buffers of global memory that are not mapped, at least; bufferGap where that is more
 	// HostMemory says how many bytes of this computer's memory are free, as [FreeMemory] does. A launch that would need more ends
 	// with an error. Nil for no limit.
 	HostMemory    func() int64
@@ -71,7 +72,7 @@ type Machine struct {
 	memory    globalMemory
 	room      room
 	heap      *heap
-	globals   uint64     // address of the module's global variables
+	globals   []section  // the module's global variables
 	constants uint64     // address of constant bank 3
 	banks     [32][]byte // of the module: 3 and 4
 	// relocated holds the absolute code addresses that relocations put into call instructions, by program index.
@@ -155,7 +156,8 @@ func New(gpu *arch.Model, module *cubin.File, o Options) (*Machine, error) {
 	m.bases, _ = codeBases(module)
 	m.heap = &heap{machine: m, size: o.Heap}
 	m.room = newRoom(o.HostMemory)
-	if err := m.loadGlobals(); err != nil {
+	m.memory.gap = max(bufferGap, uint64(max(o.Padding, 0)))
+	if err := m.placeGlobals(); err != nil {
 		return nil, err
 	}
 	if err := m.loadBanks(); err != nil {
@@ -172,23 +174,6 @@ func New(gpu *arch.Model, module *cubin.File, o Options) (*Machine, error) {
 // runs reports whether a GPU executes the code of an architecture: its own, or an earlier one with the same major number
 // (CUDA C++ Programming Guide, binary compatibility).
 func runs(gpu, code int) bool { return code <= gpu && code/10 == gpu/10 }
-
-// loadGlobals makes the module's variables.
-func (m *Machine) loadGlobals() error {
-	v := &m.module.Global
-	if v.Size == 0 {
-		return nil
-	}
-	if v.Size > uint64(m.gpu.DRAM.Size.Value) {
-		return fmt.Errorf("its variables take %d bytes, more than the memory of %s", v.Size, m.gpu.Name)
-	}
-	b, err := m.memory.alloc("the module's variables", int64(v.Size))
-	if err != nil {
-		return err
-	}
-	m.globals = b.addr
-	return m.Write(m.globals, v.Init[:min(uint64(len(v.Init)), v.Size)])
-}
 
 // loadBanks copies the module's constant banks. Bank 3, the __constant__ variables, lies in device memory like anything
 // else: pointers to it are ordinary addresses.
@@ -229,7 +214,7 @@ func (m *Machine) address(t *cubin.Target) (uint64, error) {
 	case t.Code != nil:
 		return codeBase + uint64(m.bases[t.Code.Index])*sass.InstSize + t.Offset, nil
 	case t.Global:
-		return m.globals + t.Offset, nil
+		return m.global(t.Offset), nil
 	case t.Constant:
 		return m.constants + t.Offset, nil
 	}
@@ -266,7 +251,10 @@ func (m *Machine) relocate(r *cubin.Reloc) error {
 	}
 	data := binary.LittleEndian.AppendUint64(nil, addr)
 	if bank == nil {
-		return m.Write(m.globals+r.Offset, data)
+		if err := m.Write(m.global(r.Offset), data); err != nil {
+			return fmt.Errorf("relocation of %s in %s at %#x: %w", r.Symbol, r.Section, r.Offset, err)
+		}
+		return nil
 	}
 	copy(bank[r.Offset:], data)
 	return nil
@@ -301,7 +289,7 @@ func (m *Machine) Symbol(name string) (Symbol, error) {
 	}
 	switch v.Space {
 	case cubin.GlobalSpace:
-		return Symbol{Addr: m.globals + v.Offset, Size: v.Size}, nil
+		return Symbol{Addr: m.global(v.Offset), Size: v.Size}, nil
 	case cubin.ConstantSpace:
 		return Symbol{Constant: name, Size: v.Size}, nil
 	}

@@ -26,7 +26,8 @@ const (
 type globalMemory struct {
 	buffers []*buffer
 	next    uint64
-	used    int64 // bytes of the buffers that alloc made
+	gap     uint64 // unmapped bytes between buffers, at least
+	used    int64  // bytes of the buffers that alloc made
 }
 
 // alloc adds a buffer of zeros.
@@ -38,7 +39,7 @@ func (g *globalMemory) alloc(name string, size int64) (*buffer, error) {
 	if err != nil {
 		return nil, err
 	}
-	g.next += (uint64(size) + bufferGap + bufferAlign - 1) &^ (bufferAlign - 1)
+	g.next += (uint64(size) + g.gap + bufferAlign - 1) &^ (bufferAlign - 1)
 	g.used += size
 	g.insert(b)
 	return b, nil

@@ -112,8 +112,8 @@ func (w *warp) stringAt(o *op, lane int, addr uint64) (string, error) {
 func callMalloc(w *warp, _ *op, lane int) error {
 	size := w.argument64(abiArgument, lane)
 	addr := w.block.run.machine.heap.alloc(size)
-	if t := w.block.run.launch.Tracer; t != nil && addr != 0 {
-		t.Alloc(lane, addr, size)
+	if t := w.block.run.launch.Tracer; t != nil {
+		t.Heap(&HeapCall{Lane: lane, Addr: addr, Size: size})
 	}
 	w.regs[abiResult][lane], w.regs[abiResult+1][lane] = uint32(addr), uint32(addr>>32)
 	return nil
@@ -121,10 +121,15 @@ func callMalloc(w *warp, _ *op, lane int) error {
 
 func callFree(w *warp, o *op, lane int) error {
 	addr := w.argument64(abiArgument, lane)
-	if !w.block.run.machine.heap.free(addr) {
-		return w.addressFault(o, lane, BadSystemCall, addr, "free of what malloc did not return")
+	if kind, detail := w.block.run.machine.heap.free(addr); kind != "" {
+		f := w.addressFault(o, lane, kind, addr, "")
+		f.Buffer, f.Detail = "", detail
+		return w.forgiven(f)
 	}
 	w.block.run.forget() // the buffer that it may have been
+	if t := w.block.run.launch.Tracer; t != nil && addr != 0 {
+		t.Heap(&HeapCall{Lane: lane, Free: true, Addr: addr})
+	}
 	return nil
 }
 

@@ -23,8 +23,15 @@ type Tracer interface {
 	// Fault is called for a lane's access that cannot be. Where it returns true the launch goes on: a load gives 0 and a
 	// store is lost; a thread whose stack has overflowed ends. Where it returns false, and for all other faults, the launch ends with the fault.
 	Fault(*Fault) bool
-	// Alloc tells of memory that a lane took from the heap, before the Step of its call.
-	Alloc(lane int, addr, size uint64)
+	// Heap tells of a lane's malloc or free, before the Step of its call.
+	Heap(*HeapCall)
+}
+
+// A HeapCall is a call of device-side malloc or free that did what it is for, or a malloc that returned null.
+type HeapCall struct {
+	Lane       int
+	Free       bool
+	Addr, Size uint64 // Addr is 0 where malloc failed
 }
 
 // A Step is an instruction that a warp has executed.
@@ -37,8 +44,38 @@ type Step struct {
 	Mask        uint32 // of the active ones, those whose guard was true
 	Taken       uint32 // of these, those that took the branch that the instruction is
 	Parted      bool   // the active ones that have not exited go on by different ways, or some have exited
+	Absent      uint32 // lanes that a shuffle let read from a lane that does not execute it
+	Mbarriers   []MbarrierUse
 	warp        *warp
 	op          *op
+}
+
+// MbarrierUseKind is what an instruction does with a transaction barrier.
+type MbarrierUseKind uint8
+
+// The uses of transaction barriers. Code for sm_80 to sm_89 initialises them by ordinary stores.
+const (
+	MbarrierInit MbarrierUseKind = iota
+	MbarrierInvalidate
+	MbarrierArrive
+	MbarrierQuery
+)
+
+// A MbarrierUse is what a lane did with a transaction barrier in shared memory (PTX ISA, mbarrier).
+type MbarrierUse struct {
+	Kind    MbarrierUseKind
+	Lane    int
+	Addr    uint64 // offset in the block's shared memory
+	Count   uint32 // of sm_90: arrivals that it is initialised with, or that are made
+	Pending uint32 // of sm_90: arrivals that the phase still waited for
+	Done    bool   // of a query: the phase is complete
+}
+
+// uses notes a use of a transaction barrier for the tracer.
+func (w *warp) uses(u MbarrierUse) {
+	if run := w.block.run; run.launch.Tracer != nil {
+		run.step.Mbarriers = append(run.step.Mbarriers, u)
+	}
 }
 
 // An Arrival is lanes that arrive at a CTA barrier.
@@ -86,14 +123,6 @@ func (s *Step) Exited() uint32 { return s.Live &^ s.warp.state.Live() }
 
 // SyncMask returns the lanes that a WARPSYNC waits for, as a lane of it says.
 func (s *Step) SyncMask(lane int) uint32 { return s.warp.in(&s.op.b, 1)[lane] }
-
-// Undefined returns the lanes of a SHFL that read from lanes that did not execute it.
-func (s *Step) Undefined() uint32 {
-	if s.Inst.Op != sass.SHFL || s.Mask == 0 {
-		return 0
-	}
-	return s.warp.idle
-}
 
 // Lane returns the space and the address of a lane's access: an address in global memory, an offset in the block's shared
 // memory or in the thread's local memory.
@@ -148,6 +177,37 @@ func (s *Step) Stored(lane int) (value uint32, ok bool) {
 	return 0, false
 }
 
+// Values returns the words that a lane's load or store moved, up to four.
+func (s *Step) Values(lane int) (words [4]uint32, n int) {
+	w, n := s.warp, int(s.warp.acc.size)/4
+	const spaces = sass.SpaceGeneric | sass.SpaceGlobal | sass.SpaceShared | sass.SpaceLocal
+	p := s.Inst.Op.Properties()
+	switch {
+	case p.Crosses:
+		return words, 0
+	case p.Loads(spaces):
+		if s.op.dst == sinkRegister {
+			return words, 0
+		}
+		for k := range n {
+			words[k] = w.row(s.op, k)[lane]
+		}
+	case p.Stores(spaces):
+		for k := range n {
+			words[k] = w.word(&s.op.b, k)[lane]
+		}
+	default:
+		return words, 0
+	}
+	return words, n
+}
+
+// IsLocal reports whether a generic address is of local memory.
+func IsLocal(addr uint64) bool { return addr-localWindow < windowSize }
+
+// Shuffled returns the lane that a lane's shuffle took its value from, its own where that is out of range.
+func (s *Step) Shuffled(lane int) int { return int(s.warp.from[lane]) }
+
 // Thread returns blockIdx and threadIdx of a lane of a warp.
 func (f *LaunchFacts) Thread(block, warp, lane int) (blockIdx, threadIdx [3]int) {
 	unfold := func(n int, size [3]int) [3]int {
@@ -160,15 +220,16 @@ func (f *LaunchFacts) Thread(block, warp, lane int) (blockIdx, threadIdx [3]int)
 func (w *warp) trace() error {
 	o, run := w.next(), w.block.run
 	s := &run.step
-	*s = Step{Block: w.block.number, Warp: w.id, Code: int(o.code), Inst: o.inst, Active: w.active, Live: w.state.Live(), warp: w, op: o}
-	w.taken, w.parted = 0, false
+	*s = Step{Block: w.block.number, Warp: w.id, Code: int(o.code), Inst: o.inst, Active: w.active, Live: w.state.Live(), warp: w, op: o,
+		Mbarriers: s.Mbarriers[:0]}
+	w.taken, w.parted, w.absent = 0, false, 0
 	if err := w.step(); err != nil {
 		return err
 	}
 	if w.lost != 0 {
 		w.end(w.lost)
 	}
-	s.Mask, s.Taken = w.mask, w.taken
+	s.Mask, s.Taken, s.Absent = w.mask, w.taken, w.absent
 	s.Parted = w.parted || s.Taken != 0 && s.Taken != s.Active
 	if exited := s.Exited(); exited != 0 && exited != s.Active {
 		s.Parted = true
@@ -204,11 +265,19 @@ func (w *warp) arrive(o *op, barrier, count int) {
 	}
 }
 
+// forgiven tells the tracer of a fault, and returns nil where it lets the launch go on.
+func (w *warp) forgiven(f *Fault) error {
+	if t := w.block.run.launch.Tracer; t == nil || !t.Fault(f) {
+		return f
+	}
+	return nil
+}
+
 // missing is an access that cannot be: a fault, or 16 bytes of nothing where the tracer lets the launch go on.
 func (w *warp) missing(size int, f *Fault) ([]byte, error) {
 	run := w.block.run
-	if t := run.launch.Tracer; t == nil || !t.Fault(f) {
-		return nil, f
+	if err := w.forgiven(f); err != nil {
+		return nil, err
 	}
 	run.nowhere = [16]byte{}
 	return run.nowhere[:size], nil

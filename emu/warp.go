@@ -30,8 +30,10 @@ type warp struct {
 	mask   uint32 // of those, the lanes whose guard is true
 	exists uint32 // lanes that there were at the start
 
-	taken  uint32 // lanes that took the last branch
-	parted bool   // those of the last indirect branch went different ways
+	taken  uint32    // lanes that took the last branch
+	parted bool      // those of the last indirect branch went different ways
+	absent uint32    // lanes whose shuffle was to read from a lane that does not execute it
+	from   [32]uint8 // of a shuffle: the lane that each lane reads from
 
 	regrouped bool  // the instruction has told the re-convergence state where control goes
 	cost      int64 // cycles that re-convergence has cost since the warp last issued
@@ -56,7 +58,6 @@ type warp struct {
 // takes turns.
 type scratch struct {
 	acc  access
-	idle uint32      // lanes that the last SHFL gave the value of a lane that did not execute
 	tmp  [3][2]lanes // modified operands
 	wide [5]doubles  // operands and results as f64
 	res  [4]lanes    // results to be stored in some lanes only

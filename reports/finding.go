@@ -12,7 +12,8 @@ import (
 type Finding struct {
 	Kind   string  `json:"kind"`
 	Family string  `json:"family"` // memory, init, race or barrier
-	Kernel string  `json:"kernel"`
+	Level  string  `json:"level"`  // error or warning
+	Kernel string  `json:"kernel"` // empty where it is of no kernel
 	At     Party   `json:"at"`
 	Other  *Party  `json:"other,omitempty"` // the earlier access of a race, where threads went that a barrier missed, or the call that allocated the memory
 	Space  string  `json:"space,omitempty"` // of the address: global, shared or local
@@ -53,7 +54,16 @@ func (t *textReport) finding(number int, f *Finding) {
 	if f.Count > 1 {
 		times = fmt.Sprintf(", %d times", f.Count)
 	}
-	t.inked(badInk, "%d. %s in kernel %s%s", number, f.Kind, f.Kernel, times)
+	warning := ""
+	if f.Level == "warning" {
+		warning = "warning: "
+	}
+	if f.Kernel == "" {
+		t.inked(badInk, "%d. %s%s", number, warning, f.Kind)
+		t.paragraph("   ", f.where())
+		return
+	}
+	t.inked(badInk, "%d. %s%s in kernel %s%s", number, warning, f.Kind, f.Kernel, times)
 	if where := f.where(); where != "" {
 		t.paragraph("   ", where)
 	}
@@ -68,8 +78,14 @@ func (t *textReport) finding(number int, f *Finding) {
 func (f *Finding) relation() string {
 	switch f.Family {
 	case "race":
+		if f.Level == "warning" {
+			return "and, earlier:"
+		}
 		return "and, not ordered with it, earlier:"
 	case "init", "memory":
+		if f.Kind == "another thread's local memory" {
+			return "the address was written by:"
+		}
 		return "allocated by:"
 	}
 	return "and:"

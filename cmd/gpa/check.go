@@ -1,9 +1,11 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -22,7 +24,17 @@ type checkFlags struct {
 	machine machineFlags
 	json    bool
 	only    []string
+	tool    string
+	sarif   string
+	strict  bool
+	unused  bool
+	padding int64
 	source  string
+}
+
+// checkTools are the families that the tools of compute-sanitizer look for.
+var checkTools = []struct{ name, family string }{
+	{"memcheck", "memory"}, {"racecheck", "race"}, {"initcheck", "init"}, {"synccheck", "barrier"},
 }
 
 func checkCommand() command {
@@ -31,26 +43,42 @@ func checkCommand() command {
 		long: kernelHelp + `
 
 The kernel runs without timing. What is reported happened in this run, with the first thread that did it and how often:
-  memory   accesses out of bounds or misaligned, failed assertions, traps. A load that fails gives 0, a store
-           is lost, and the kernel goes on, so that one run shows all of them
-  init     reads of memory that nobody has written: shared and local memory, the heap, and the buffers for which the
-           launch file gives no init (init: {zero: true} is a cudaMemset); shuffles from lanes that do not execute them
-  race     accesses to shared memory by two threads, at least one of them a write of another value, that neither a barrier
-           nor a fence and an atomic orders, nor, within a warp, instructions that its threads execute together;
-           asynchronous copies (cp.async) that are used before the warp has waited for them
-  barrier  __syncthreads that threads of a warp reach apart or leave out, threads of a block that wait for each other
-           at different barriers, WARPSYNC masks without the thread itself, deadlocks and livelocks
+  memory   accesses out of bounds or misaligned, use after free, double and invalid free, what malloc returned and
+           nobody freed, failed assertions, traps. A load that fails gives 0, a store is lost, and the kernel goes
+           on, so that one run shows all of them
+  init     reads of memory that nobody has written: shared and local memory, the heap, and buffers with
+           init: {none: true} (buffers without init are zero, as after cudaMemset)
+  race     accesses to shared or global memory by two threads, at least one of them a write of another value, that
+           neither a barrier nor fences and atomics of a sufficient scope order, nor, within a warp, instructions that
+           its threads execute together; asynchronous copies (cp.async) that are used before the warp has waited for
+           them, or by others without a barrier behind the wait
+  barrier  __syncthreads that only a part of the block comes to, threads of a block that wait for each other at
+           different barriers, masks without the thread itself or whose threads end elsewhere, shuffles from threads
+           that do not take part, mbarriers that are not initialised or get too many arrivals, deadlocks and livelocks
+
+Warnings are of what works in this run: communication between threads of a warp without __syncwarp, a malloc that failed,
+and with --track-unused-memory bytes of buffers that no kernel touches.
 
 Races, barriers and memory from malloc are reported with both places: the earlier access, where the other threads are,
-the call that allocated the memory.
+the call that allocated the memory. docs/check.md compares the kinds with those of compute-sanitizer.
 
---json prints {"findings": [{"kind", "family", "kernel", "at": {location, "block", "thread"}, "other": {…}, "space",
-"address", "bytes", "buffer", "detail", "count"}]}. The exit status is 1 where anything was found.`,
+--json prints {"findings": [{"kind", "family", "level", "kernel", "at": {location, "block", "thread"}, "other": {…}, "space",
+"address", "bytes", "buffer", "detail", "count"}]}. The exit status is 0 where no error was found, 1 where one was or the
+check was interrupted, and 2 where the kernel could not be run; with --strict warnings count as errors.`,
 		setup: func(flags *pflag.FlagSet) action {
 			var f checkFlags
+			var tools []string
+			for _, t := range checkTools {
+				tools = append(tools, t.name)
+			}
 			flags.BoolVar(&f.json, "json", false, "print JSON")
+			flags.StringVar(&f.sarif, "sarif", "", "write the findings to `FILE` too, as SARIF 2.1.0")
 			flags.StringSliceVar(&f.only, "only", nil, "report only these `FAMILIES`: "+strings.Join(check.Families(), ", "))
 			registerSource(flags, &f.source)
+			flags.StringVar(&f.tool, "tool", "", "report only what the `TOOL` of compute-sanitizer looks for: "+strings.Join(tools, ", "))
+			flags.BoolVar(&f.strict, "strict", false, "exit with status 1 after warnings too")
+			flags.BoolVar(&f.unused, "track-unused-memory", false, "warn of buffers with bytes that no kernel reads or writes")
+			flags.Int64Var(&f.padding, "padding", 0, "keep `BYTES` free behind each buffer at least, to catch accesses far out of bounds (65536 in any case), and the module's variables apart from each other")
 			f.machine.register(flags)
 			f.target.register(flags)
 			return f.run
@@ -63,36 +91,61 @@ func (f *checkFlags) run(ctx context.Context, e *env, args []string) error {
 	if err != nil {
 		return err
 	}
-	for _, family := range f.only {
-		if !slices.Contains(check.Families(), family) {
-			return usagef("--only: %q is none of %s", family, strings.Join(check.Families(), ", "))
-		}
+	if err := f.families(); err != nil {
+		return err
 	}
 	r, err := f.target.resolve(name)
 	if err != nil {
 		return err
 	}
+	f.machine.padding = f.padding
 	s, err := f.machine.session(r, emu.TimingNone, e.prints)
 	if err != nil {
 		return err
 	}
-	found, err := checkAll(ctx, e, s)
+	found, err := f.checkAll(ctx, e, s)
 	if err != nil {
 		return err
 	}
+	found = f.chosen(found)
 	early := endedEarly(ctx)
-	if err := f.print(e, r, f.chosen(found), early != nil); err != nil {
+	if err := f.print(e, r, found, early != nil); err != nil {
 		return err
 	}
-	return early
+	if early != nil {
+		return early
+	}
+	return f.verdict(found)
+}
+
+// families checks the flags that choose what is reported, and puts the family of --tool into only.
+func (f *checkFlags) families() error {
+	for _, family := range f.only {
+		if !slices.Contains(check.Families(), family) {
+			return usagef("--only: %q is none of %s", family, strings.Join(check.Families(), ", "))
+		}
+	}
+	if most := int64(1 << 40); f.padding < 0 || f.padding > most {
+		return usagef("--padding: %d is not between 0 and %d", f.padding, most)
+	}
+	if f.tool == "" {
+		return nil
+	}
+	if f.only != nil {
+		return usagef("--only and --tool exclude each other")
+	}
+	for _, t := range checkTools {
+		if t.name == f.tool {
+			f.only = []string{t.family}
+			return nil
+		}
+	}
+	return usagef("--tool: %q is none of memcheck, racecheck, initcheck, synccheck", f.tool)
 }
 
 // checkAll runs the launches of a file, to the first that cannot go on, or as far as it comes until ctx ends.
-func checkAll(ctx context.Context, e *env, s *launch.Session) ([]*check.Finding, error) {
-	checker := new(check.Checker)
-	for _, b := range s.Unwritten() {
-		checker.Uninitialised(b.Name, b.Addr, uint64(b.Size))
-	}
+func (f *checkFlags) checkAll(ctx context.Context, e *env, s *launch.Session) ([]*check.Finding, error) {
+	checker := f.checker(s)
 	for i := range s.File.Launches {
 		for range s.File.Launches[i].Repeat {
 			end := e.progress.stage("%s", s.File.Launches[i].Kernel)
@@ -111,7 +164,25 @@ func checkAll(ctx context.Context, e *env, s *launch.Session) ([]*check.Finding,
 			}
 		}
 	}
-	return checker.Findings(), nil
+	checker.Leaks()
+	return append(checker.Findings(), checker.Unused()...), nil
+}
+
+// checker makes a checker that knows the buffers of a session.
+func (f *checkFlags) checker(s *launch.Session) *check.Checker {
+	checker := new(check.Checker)
+	for _, b := range s.Unwritten() {
+		checker.Uninitialised(b.Name, b.Addr, uint64(b.Size))
+		for _, at := range b.Written {
+			checker.Initialised(at, 8)
+		}
+	}
+	if f.unused {
+		for _, b := range s.Extents() {
+			checker.TrackUse(b.Name, b.Addr, uint64(b.Size))
+		}
+	}
+	return checker
 }
 
 // chosen leaves the findings that --only asks for.
@@ -130,32 +201,64 @@ func (f *checkFlags) print(e *env, r *resolved, found []*check.Finding, early bo
 	for _, x := range found {
 		out.Findings = append(out.Findings, reportedFinding(r.module, x))
 	}
-	var err error
+	if err := f.writeSARIF(out.Findings); err != nil {
+		return err
+	}
 	switch {
 	case f.json:
-		err = reports.WriteJSON(e.stdout, out)
+		return reports.WriteJSON(e.stdout, out)
 	case len(found) == 0 && early:
-		_, err = fmt.Fprintf(e.stdout, "%s: nothing found so far\n", r.file.Name)
-	case len(found) == 0:
-		_, err = fmt.Fprintf(e.stdout, "%s: nothing found\n", r.file.Name)
-	default:
-		source := r.source.before(f.source)
-		defer source.tell(e.stderr)
-		err = reports.WriteFindings(e.stdout, out.Findings, source.read, e.style())
-	}
-	switch {
-	case err != nil || len(found) == 0 || early:
+		_, err := fmt.Fprintf(e.stdout, "%s: nothing found so far\n", r.file.Name)
 		return err
-	case len(found) == 1:
-		return failure{errors.New("1 error found")}
+	case len(found) == 0:
+		_, err := fmt.Fprintf(e.stdout, "%s: nothing found\n", r.file.Name)
+		return err
 	}
-	return failure{fmt.Errorf("%d errors found", len(found))}
+	source := r.source.before(f.source)
+	defer source.tell(e.stderr)
+	return reports.WriteFindings(e.stdout, out.Findings, source.read, e.style())
+}
+
+func (f *checkFlags) writeSARIF(findings []reports.Finding) error {
+	if f.sarif == "" {
+		return nil
+	}
+	var data bytes.Buffer
+	if err := reports.WriteSARIF(&data, version, findings); err != nil {
+		return err
+	}
+	return writeFiles(filepath.Dir(f.sarif), []outputFile{{filepath.Base(f.sarif), data.Bytes()}})
+}
+
+// verdict is the error that stands for what was found, nil where the exit status is 0.
+func (f *checkFlags) verdict(found []*check.Finding) error {
+	warnings := 0
+	for _, x := range found {
+		if x.Kind.Level() == check.Warning {
+			warnings++
+		}
+	}
+	plural := func(n int, what string) string {
+		if n == 1 {
+			return "1 " + what
+		}
+		return fmt.Sprintf("%d %ss", n, what)
+	}
+	switch errs := len(found) - warnings; {
+	case errs > 0 && warnings > 0:
+		return failure{fmt.Errorf("%s and %s found", plural(errs, "error"), plural(warnings, "warning"))}
+	case errs > 0:
+		return failure{fmt.Errorf("%s found", plural(errs, "error"))}
+	case warnings > 0 && f.strict:
+		return failure{fmt.Errorf("%s found", plural(warnings, "warning"))}
+	}
+	return nil
 }
 
 func reportedFinding(module *cubin.File, x *check.Finding) reports.Finding {
 	party := func(p *check.Place) reports.Party { return reports.Place(module, p.Code, p.PC, p.Block, p.Thread) }
 	out := reports.Finding{
-		Kind: string(x.Kind), Family: x.Kind.Family(), Kernel: x.Kernel, At: party(&x.At),
+		Kind: string(x.Kind), Family: x.Kind.Family(), Level: string(x.Kind.Level()), Kernel: x.Kernel, At: party(&x.At),
 		Space: x.Space, Bytes: x.Bytes, Buffer: x.Where, Detail: x.Detail, Count: x.Count,
 	}
 	if x.Other != nil {

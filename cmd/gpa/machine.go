@@ -19,6 +19,7 @@ type machineFlags struct {
 	reconvergence   string
 	workers         int
 	wholeGrid       bool
+	padding         int64 // bytes between buffers, at least
 }
 
 func (m *machineFlags) register(flags *pflag.FlagSet) {
@@ -55,6 +56,7 @@ func (m *machineFlags) session(r *resolved, level emu.TimingLevel, prints io.Wri
 	}
 	machine, err := emu.New(r.model, r.module, emu.Options{
 		Timing: level, MaxInstructions: limit, Stdout: prints, Heap: r.file.Heap, Reconvergence: model, Workers: m.workers, HostMemory: emu.FreeMemory,
+		Padding:       m.padding,
 		Extrapolation: emu.Extrapolation{Off: m.wholeGrid},
 	})
 	if err != nil {

@@ -37,7 +37,7 @@ func (t *target) register(flags *pflag.FlagSet) {
 	flags.Var(&t.grid, "grid", "blocks of the grid, as in `X[,Y[,Z]]`, for a cubin")
 	flags.Var(&t.block, "block", "threads of a block, as in `X[,Y[,Z]]`, for a cubin")
 	flags.IntVar(&t.shared, "shared", 0, "dynamic shared memory of a block in `BYTES`, for a cubin")
-	flags.StringArrayVar(&t.args, "arg", nil, "one kernel argument, for a cubin: `TYPE:VALUE` as in i32:5, or a buffer as in 'f32[1024]:uniform(0,1)'")
+	flags.StringArrayVar(&t.args, "arg", nil, "one kernel argument, for a cubin: `TYPE:VALUE` as in i32:5, or a buffer as in 'f32[1024]:uniform(0,1)' (zeros without a generator, none: what nobody has written)")
 }
 
 // resolved is a target that was found: the launch file, its module and the GPU to run it on.

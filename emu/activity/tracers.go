@@ -56,17 +56,17 @@ func (l Tracers) Fault(f *emu.Fault) bool {
 	return goes
 }
 
-// Alloc tells all of them of memory from the heap.
-func (l Tracers) Alloc(lane int, addr, size uint64) {
+// Heap tells all of them of a call of malloc or free.
+func (l Tracers) Heap(c *emu.HeapCall) {
 	for _, t := range l {
-		t.Alloc(lane, addr, size)
+		t.Heap(c)
 	}
 }
 
 // deaf is the part of a tracer that measures nothing but steps. Faults end the launch.
 type deaf struct{}
 
-func (deaf) Arrive(*emu.Arrival)       {}
-func (deaf) Release(int, int)          {}
-func (deaf) Alloc(int, uint64, uint64) {}
-func (deaf) Fault(*emu.Fault) bool     { return false }
+func (deaf) Arrive(*emu.Arrival)   {}
+func (deaf) Release(int, int)      {}
+func (deaf) Heap(*emu.HeapCall)    {}
+func (deaf) Fault(*emu.Fault) bool { return false }

@@ -6,13 +6,17 @@ import (
 	"slices"
 
 	"gpa/cubin"
+	"gpa/cubin/sass"
 	"gpa/emu"
 )
 
 // A barrier is a CTA barrier between two completions.
 type barrier struct {
-	known clock // by those who have arrived
-	sites []firstArrival
+	known   clock // by those who have arrived
+	far     knowledge
+	sites   []firstArrival
+	threads int // that have arrived
+	count   int // threads, in whole warps, that the first arrival says the barrier is for
 }
 
 // A firstArrival is the first arrival at a barrier from an instruction.
@@ -38,11 +42,14 @@ func (c *Checker) Arrive(a *emu.Arrival) {
 		return
 	}
 	if bar.known == nil {
-		bar.known = make(clock, len(b.warps))
+		bar.known = make(clock, 2*len(b.warps))
 	}
 	w.tick(a.Warp)
 	bar.known.join(w.now)
+	bar.far = bar.far.with(w.far).with(w.gainedFar) // the barrier is a fence for its block
 	first := firstArrival{at, a.Warp, bits.TrailingZeros32(a.Lanes)}
+	c.checkCount(b, bar, a, first)
+	bar.threads += bits.OnesCount32(a.Lanes)
 	if a.Waits && a.Count == 0 && !slices.ContainsFunc(bar.sites, func(f firstArrival) bool { return f.site == at }) {
 		bar.sites = append(bar.sites, first)
 	}
@@ -56,6 +63,39 @@ func (c *Checker) Arrive(a *emu.Arrival) {
 		c.divergent(b, a.Warp, wait, at, late, "arrive apart from the others")
 	}
 	wait.lanes |= a.Lanes
+}
+
+// checkCount checks the number of threads that a barrier is for (PTX ISA, bar.sync: a multiple of the warp size, and the same for
+// all who meet at the barrier).
+func (c *Checker) checkCount(b *block, bar *barrier, a *emu.Arrival, first firstArrival) {
+	count := a.Count
+	if count == 0 {
+		count = 32 * len(b.warps)
+	}
+	detail := ""
+	switch {
+	case count%32 != 0:
+		detail = fmt.Sprintf("for %d threads, which are no whole warps", count)
+	case bar.threads > 0 && bar.count != count:
+		detail = fmt.Sprintf("barrier %d is for %d threads here, and for %d where others have arrived", a.Barrier, count, bar.count)
+	}
+	if bar.threads == 0 {
+		bar.count = count
+	}
+	if detail != "" {
+		c.about(Kind(emu.InvalidBarrier), party{first.site, int32(b.number), int32(first.warp), int32(first.lane)}, party{}).Detail = detail
+	}
+}
+
+// checkExited looks for threads of the block that have ended without coming to a barrier for all of it. The hardware does not
+// wait for them; the language asks that all or none come (CUDA C++ Programming Guide, __syncthreads).
+func (c *Checker) checkExited(b *block, bar *barrier) {
+	if len(bar.sites) == 0 || bar.threads >= b.threads || b.firstExit.site == 0 {
+		return
+	}
+	first := bar.sites[0]
+	f := c.about(PartialBarrier, party{first.site, int32(b.number), int32(first.warp), int32(first.lane)}, b.firstExit)
+	f.Detail = fmt.Sprintf("%d of the block's %d threads come, the others have ended", bar.threads, b.threads)
 }
 
 // divergent reports lanes that were elsewhere when others of their warp arrived at a barrier.
@@ -74,9 +114,12 @@ func (c *Checker) exited(b *block, s *emu.Step) {
 	if ended == 0 {
 		return
 	}
+	if b.firstExit.site == 0 {
+		b.firstExit = party{c.site(s.Code, s.Inst), int32(s.Block), int32(s.Warp), int32(bits.TrailingZeros32(ended))}
+	}
 	w := &b.warps[s.Warp]
 	if wait := &w.syncing; wait.lanes != 0 && wait.missing&ended != 0 {
-		c.divergent(b, s.Warp, wait, c.site(s.Code, s.Inst), wait.missing&ended, "exit meanwhile")
+		c.missing(s, wait, wait.missing&ended)
 	}
 	for n := range w.waiting {
 		if wait := &w.waiting[n]; wait.lanes != 0 && wait.missing&ended != 0 {
@@ -85,11 +128,37 @@ func (c *Checker) exited(b *block, s *emu.Step) {
 	}
 }
 
+// missing reports lanes that others wait for at a WARPSYNC and that end instead. Before a barrier of the block the compiler gathers
+// a warp that may have parted by one.
+func (c *Checker) missing(s *emu.Step, wait *arrival, lanes uint32) {
+	kind := MissingLanes
+	if c.beforeBarrier(&c.sites[wait.site-1]) {
+		kind = DivergentBarrier
+	}
+	at := party{wait.site, int32(s.Block), int32(s.Warp), int32(bits.TrailingZeros32(wait.lanes))}
+	f := c.about(kind, at, party{c.site(s.Code, s.Inst), at.block, at.warp, int32(bits.TrailingZeros32(lanes))})
+	f.Detail = fmt.Sprintf("lanes %#08x of warp %d wait, lanes %#08x end meanwhile", wait.lanes, s.Warp, lanes)
+}
+
+// beforeBarrier reports whether a WARPSYNC is there for the barrier of the block behind it.
+func (c *Checker) beforeBarrier(s *site) bool {
+	const few = 4 // instructions
+	section := c.facts.Module.Codes[s.code]
+	next := int(s.inst.PC/sass.InstSize) + 1
+	for i := next; i < min(next+few, len(section.Insts)); i++ {
+		if section.Insts[i].Op == sass.BAR {
+			return true
+		}
+	}
+	return false
+}
+
 // Release lets the warps at a barrier know what all of them know.
 func (c *Checker) Release(blockNumber, number int) {
 	b := c.blocks[blockNumber]
 	bar := &b.barriers[number]
 	c.checkSites(b, bar)
+	c.checkExited(b, bar)
 	for i := range b.warps {
 		w := &b.warps[i]
 		if w.waiting[number].lanes == 0 {
@@ -97,6 +166,7 @@ func (c *Checker) Release(blockNumber, number int) {
 		}
 		if bar.known != nil {
 			w.now.join(bar.known)
+			w.far = w.far.with(bar.far)
 		}
 		w.execute(w.waiting[number].lanes)
 		w.waiting[number] = arrival{}
@@ -144,14 +214,24 @@ func (c *Checker) sync(w *warp, s *emu.Step) {
 }
 
 // checkSyncMask looks for lanes that wait for others but are not in the mask themselves (CUDA programming guide, __syncwarp: the
-// executing thread must have its bit set).
+// executing thread must have its bit set), and for lanes that wait for each other with different masks (the same place: all
+// threads named in the mask have to execute it with the same mask).
 func (c *Checker) checkSyncMask(s *emu.Step) {
 	for m := s.Mask; m != 0; m &= m - 1 {
 		lane := bits.TrailingZeros32(m)
-		if mask := s.SyncMask(lane); mask>>lane&1 == 0 {
-			f := c.report(BadSyncMask, c.site(s.Code, s.Inst), 0, s.Block, s.Warp, lane)
-			if f.Count == 1 {
+		mask := s.SyncMask(lane)
+		at := party{c.site(s.Code, s.Inst), int32(s.Block), int32(s.Warp), int32(lane)}
+		if mask>>lane&1 == 0 {
+			if f := c.about(BadSyncMask, at, party{}); f.Count == 1 {
 				f.Detail = fmt.Sprintf("lane %d waits for lanes %#08x", lane, mask)
+			}
+		}
+		for o := mask & s.Mask; o != 0; o &= o - 1 {
+			if other := bits.TrailingZeros32(o); s.SyncMask(other) != mask {
+				if f := c.about(DifferentMasks, at, party{}); f.Count == 1 {
+					f.Detail = fmt.Sprintf("lane %d waits for lanes %#08x, of which lane %d waits for %#08x", lane, mask, other, s.SyncMask(other))
+				}
+				break
 			}
 		}
 	}

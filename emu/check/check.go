@@ -1,5 +1,6 @@
-// Package check finds errors of kernels that the hardware lets pass: accesses out of bounds, reads of memory that nobody
-// has written, races in shared memory and misuse of barriers. A [Checker] is the tracer of launches on an emulated GPU.
+// Package check finds errors of kernels that the hardware lets pass: accesses out of bounds, misuse of the heap, reads of memory
+// that nobody has written, races in shared and global memory and misuse of barriers. A [Checker] is the tracer of launches on an
+// emulated GPU.
 //
 // What it reports happened in this run, on this input. Accesses are ordered as the machine code orders them: by CTA
 // barriers, by fences around atomics, and within a warp by the instructions that lanes execute together. An order that only
@@ -11,6 +12,7 @@ import (
 	"fmt"
 	"math/bits"
 	"slices"
+	"strings"
 
 	"gpa/cubin"
 	"gpa/cubin/sass"
@@ -23,24 +25,54 @@ type Kind string
 // The kinds of findings, beside those of emu.FaultKind, which a finding has where an access or the launch failed.
 const (
 	UninitialisedRead Kind = "uninitialised read"
-	IdleLaneRead      Kind = "shuffle from an idle lane"
 	RaceWAW           Kind = "write-write race"
 	RaceRAW           Kind = "write-read race"
 	RaceWAR           Kind = "read-write race"
+	UnfinishedCopy    Kind = "copy not waited for"
+	MissingSyncwarp   Kind = "missing __syncwarp"
 	DivergentBarrier  Kind = "divergent barrier"
 	MixedBarriers     Kind = "different barriers meet"
-	BadSyncMask       Kind = "WARPSYNC mask without the lane itself"
-	UnfinishedCopy    Kind = "copy not waited for"
+	PartialBarrier    Kind = "barrier without threads that exited"
+	BadSyncMask       Kind = "mask without the lane itself"
+	DifferentMasks    Kind = "masks differ"
+	MissingLanes      Kind = "lanes of the mask missing"
+	AbsentLane        Kind = "shuffle from a missing lane"
+	MbarrierUnready   Kind = "mbarrier not initialised"
+	MbarrierTwice     Kind = "mbarrier initialised twice"
+	MbarrierCount     Kind = "mbarrier count"
+	Leak              Kind = "leak"
+	MallocFailed      Kind = "malloc failed"
+	ForeignLocal      Kind = "another thread's local memory"
+	UnusedMemory      Kind = "unused memory"
 )
+
+// Level says how sure it is that a finding is an error.
+type Level string
+
+// The levels: a warning is of what works on this run or may be meant.
+const (
+	Error   Level = "error"
+	Warning Level = "warning"
+)
+
+// Level is how sure it is that a finding of a kind is an error.
+func (k Kind) Level() Level {
+	switch k {
+	case MissingSyncwarp, MallocFailed, UnusedMemory:
+		return Warning
+	}
+	return Error
+}
 
 // Family is the part of the checker that a kind belongs to, as --only names it.
 func (k Kind) Family() string {
 	switch k {
-	case UninitialisedRead, IdleLaneRead:
+	case UninitialisedRead, UnusedMemory:
 		return "init"
-	case RaceWAW, RaceRAW, RaceWAR, UnfinishedCopy:
+	case RaceWAW, RaceRAW, RaceWAR, UnfinishedCopy, MissingSyncwarp:
 		return "race"
-	case DivergentBarrier, MixedBarriers, BadSyncMask, Kind(emu.BarrierDeadlock), Kind(emu.Livelock):
+	case DivergentBarrier, MixedBarriers, PartialBarrier, BadSyncMask, DifferentMasks, MissingLanes, AbsentLane, MbarrierUnready,
+		MbarrierTwice, MbarrierCount, Kind(emu.InvalidBarrier), Kind(emu.BarrierDeadlock), Kind(emu.Livelock):
 		return "barrier"
 	}
 	return "memory"
@@ -91,36 +123,45 @@ type site struct {
 	code int
 	inst *sass.Inst
 	line siteID // the first site of the same source line, itself where there is none: what findings are told apart by
+	reach
 }
 
-type siteKey struct {
-	code int
-	pc   uint64
+// A party is a thread at an instruction. Places, which cost more, are made of those that are reported.
+type party struct {
+	site              siteID
+	block, warp, lane int32
 }
 
 // A Checker is an emu.Tracer. Its zero value is ready.
 type Checker struct {
 	facts    *emu.LaunchFacts
+	launches int32             // begun
 	lines    map[string]siteID // the first site of a source line, with its calls
 	sites    []site            // by siteID - 1
-	siteOf   map[siteKey]siteID
+	siteOf   [][]siteID        // by code and instruction
 	findings map[findingKey]*Finding
 	global   regions
+	used     []*usage // of buffers, where asked for
+	grid     grid
+	heap     heap
+	faulted  uint32 // lanes whose access failed in the step that is still to come
 	blocks   map[int]*block
 	spare    []*block // whose storage is free
-
-	allocated []allocation // by the call whose Step is still to come
 }
 
 var _ emu.Tracer = (*Checker)(nil)
 
 // Begin starts a launch. What earlier launches wrote stays written.
 func (c *Checker) Begin(facts *emu.LaunchFacts) {
-	c.facts = facts
 	if c.findings == nil {
 		c.findings = make(map[findingKey]*Finding)
 	}
-	c.sites, c.siteOf, c.lines = nil, make(map[siteKey]siteID), make(map[string]siteID)
+	if c.facts == nil || c.facts.Module != facts.Module {
+		c.sites, c.siteOf, c.lines = nil, make([][]siteID, len(facts.Module.Codes)), make(map[string]siteID)
+	}
+	c.facts = facts
+	c.launches++
+	c.grid.begin(c.launches)
 	c.blocks, c.spare = make(map[int]*block), nil
 }
 
@@ -131,7 +172,7 @@ func (c *Checker) BeginBlock(number, sharedBytes int) {
 		b, c.spare = c.spare[last], c.spare[:last]
 	} else {
 		size := c.facts.Block
-		b = newBlock((size[0]*size[1]*size[2]+31)/32, sharedBytes)
+		b = newBlock(size[0]*size[1]*size[2], sharedBytes)
 	}
 	b.begin(number)
 	c.blocks[number] = b
@@ -148,75 +189,130 @@ func (c *Checker) Step(s *emu.Step) {
 	b := c.blocks[s.Block]
 	w := &b.warps[s.Warp]
 	w.execute(s.Active)
-	w.copies.step(s.Inst)
-	if len(c.allocated) > 0 {
+	if len(c.heap.calls) > 0 {
 		c.called(s)
 	}
 	if s.Active&w.syncing.lanes != 0 {
 		w.syncing = arrival{} // they go on
 	}
-	switch s.Inst.Op {
-	case sass.MEMBAR:
-		w.fence(s.Warp)
-	case sass.WARPSYNC:
-		c.sync(w, s)
-	case sass.EXIT:
-		c.exited(b, s)
-	case sass.SHFL:
-		c.shuffled(s)
+	if w.undefined.any() || s.Absent != 0 {
+		c.undefined(w, s)
+	}
+	w.copied(s)
+	c.order(b, w, s)
+	if len(s.Mbarriers) > 0 {
+		c.mbarriers(b, s)
 	}
 	if kind, size, lanes := s.Access(); kind != emu.NoAccess {
-		c.access(b, s, kind, size, lanes)
+		c.access(b, w, s, kind, size, lanes&^c.faulted)
 	}
 	if size, lanes := s.Copied(); lanes != 0 {
 		c.copied(b, s, size, lanes)
 	}
+	c.faulted = 0
+}
+
+// order follows the instructions that order what threads do.
+func (c *Checker) order(b *block, w *warp, s *emu.Step) {
+	switch s.Inst.Op {
+	case sass.MEMBAR:
+		w.fence(s.Warp)
+		if s.Inst.Mod(sass.Scope) >= sass.ScopeGPU {
+			w.publish()
+		}
+	case sass.CCTL:
+		if s.Inst.Mod(sass.CctlOp) == sass.CctlIVALL { // what an acquire of the GPU's scope ends with
+			w.acquire()
+			w.acquireGrid()
+		}
+	case sass.WARPSYNC:
+		w.mark(s.Active)
+		c.sync(w, s)
+	case sass.NOP, sass.BAR:
+		w.mark(s.Active)
+	case sass.CALL:
+		w.call = c.site(s.Code, s.Inst)
+	case sass.EXIT:
+		c.exited(b, s)
+	}
+	if p := s.Inst.Op.Properties(); p.Crosses && !p.Accesses(^sass.NoSpace) {
+		w.mark(s.Active) // an exchange between the lanes
+	}
 }
 
 // access checks the lanes of an access one after the other.
-func (c *Checker) access(b *block, s *emu.Step, kind emu.AccessKind, size int, lanes uint32) {
-	at := c.site(s.Code, s.Inst)
+func (c *Checker) access(b *block, w *warp, s *emu.Step, kind emu.AccessKind, size int, lanes uint32) {
+	id := c.site(s.Code, s.Inst)
+	at := &c.sites[id-1]
+	var alike broadcast
 	for m := lanes; m != 0; m &= m - 1 {
 		lane := bits.TrailingZeros32(m)
 		space, addr := s.Lane(lane)
-		if b.mbarrier(s, kind, space, addr) {
+		if space == emu.Shared && b.mbarrier(s, kind, addr) {
+			if len(s.Mbarriers) == 0 && !b.accessShared(emu.Load, addr, size) {
+				c.unready(&mbarrier{}, party{id, int32(s.Block), int32(s.Warp), int32(lane)})
+			}
 			continue
-		}
-		if kind == emu.Atomic {
-			b.atomic(s.Warp, space, addr)
 		}
 		var known bool // whether what is read has been written
 		switch space {
 		case emu.Global:
+			if at.synchronises {
+				c.synchronise(b, w, s, at, kind, addr)
+			}
 			known = c.global.access(kind, addr, size) || s.Inst.Mod(sass.ZFill) != 0 // which reads less than size
+			c.use(kind, addr, size)
+			c.raceGlobal(b, w, s, id, kind, lane, addr, size)
 		case emu.Shared:
+			if kind == emu.Atomic {
+				b.atomic(s.Warp, space, addr, true, true)
+			}
 			known = b.accessShared(kind, addr, size)
-			c.race(b, s, at, kind, lane, addr, size)
+			if kind != emu.Load || !alike.third(addr) {
+				c.race(b, s, id, kind, lane, addr, size)
+			}
 		case emu.Local:
-			known = b.warps[s.Warp].local.access(kind, lane, addr, size)
+			known = w.local.access(kind, lane, addr, size)
 		}
 		if !known {
-			f := c.report(UninitialisedRead, at, 0, s.Block, s.Warp, lane)
-			f.address(space, addr, size)
-			if space == emu.Global && f.Where == "" {
-				f.Where, f.Other = c.global.where(addr), c.global.origin(addr)
-			}
+			c.unwritten(s, id, lane, space, addr, size)
+		}
+		if size >= 8 && space != emu.Local {
+			c.localPointer(b, s, id, kind, lane, space, addr, size)
 		}
 	}
 }
 
-// shuffled looks for lanes that got the value of a lane that was not at the shuffle, which is undefined (PTX ISA, shfl.sync).
-func (c *Checker) shuffled(s *emu.Step) {
-	for m := s.Undefined(); m != 0; m &= m - 1 {
-		f := c.report(IdleLaneRead, c.site(s.Code, s.Inst), 0, s.Block, s.Warp, bits.TrailingZeros32(m))
-		if f.Count == 1 {
-			f.Detail = fmt.Sprintf("lanes %#08x execute it, lanes %#08x read from others: they get an undefined value", s.Mask, s.Undefined())
-		}
+// A broadcast is lanes one after the other that load from the same address. Two of them stand for the others: one at least is not
+// the lane that wrote there.
+type broadcast struct {
+	addr uint64
+	n    int
+}
+
+// third reports whether two lanes before the present one had the same address.
+func (b *broadcast) third(addr uint64) bool {
+	if b.n > 0 && b.addr == addr {
+		b.n++
+	} else {
+		*b = broadcast{addr, 1}
+	}
+	return b.n > 2
+}
+
+// unwritten reports a read of what nobody has written.
+func (c *Checker) unwritten(s *emu.Step, at siteID, lane int, space emu.Space, addr uint64, size int) {
+	f := c.report(UninitialisedRead, at, 0, s.Block, s.Warp, lane)
+	f.address(space, addr, size)
+	if space == emu.Global && f.Where == "" {
+		f.Where, f.Other = c.global.where(addr), c.origin(addr)
 	}
 }
 
 // Fault records an access that failed, and lets the launch go on.
 func (c *Checker) Fault(f *emu.Fault) bool {
+	_, _, lane := c.linear(f)
+	c.faulted |= 1 << lane
 	c.fault(f)
 	return true
 }
@@ -225,33 +321,54 @@ func (c *Checker) Fault(f *emu.Fault) bool {
 func (c *Checker) End(f *emu.Fault) { c.fault(f) }
 
 func (c *Checker) fault(f *emu.Fault) {
-	key := c.key(Kind(f.Kind), c.siteAt(f.Code, f.PC), 0)
+	at := Place{Code: f.Code, PC: f.PC, SASS: f.SASS, Frames: f.Frames, Block: f.Block, Thread: f.Thread}
+	number, warp, lane := c.linear(f)
+	site := c.siteAt(f.Code, f.PC)
+	if site != 0 && c.blocks[number] != nil {
+		at = c.place(site, number, warp, lane)
+	}
+	key := c.key(Kind(f.Kind), site, 0)
 	if old := c.findings[key]; old != nil {
 		old.Count++
 		return
 	}
-	c.findings[key] = &Finding{Kind: Kind(f.Kind), Kernel: f.Kernel, Count: 1,
-		At:         Place{Code: f.Code, PC: f.PC, SASS: f.SASS, Frames: f.Frames, Block: f.Block, Thread: f.Thread},
+	found := &Finding{Kind: Kind(f.Kind), Kernel: f.Kernel, Count: 1, At: at,
 		HasAddress: f.HasAddress, Address: f.Address, Where: f.Buffer, Detail: f.Detail}
+	c.findings[key] = found
 	if f.HasAddress {
-		c.findings[key].Other = c.global.origin(f.Address)
+		found.Other = c.origin(f.Address)
+		if freed := c.freed(f.Address); freed != "" {
+			found.Detail = strings.TrimPrefix(f.Detail+"; "+freed, "; ")
+		}
 	}
+}
+
+// linear returns the block, the warp and the lane of a fault.
+func (c *Checker) linear(f *emu.Fault) (block, warp, lane int) {
+	fold := func(v, size [3]int) int { return (v[2]*size[1]+v[1])*size[0] + v[0] }
+	thread := fold(f.Thread, c.facts.Block)
+	return fold(f.Block, c.facts.Grid), thread / 32, thread % 32
 }
 
 // Uninitialised says that nobody has written a part of global memory. Memory that it was not called for counts as written.
 func (c *Checker) Uninitialised(name string, addr, size uint64) { c.global.add(name, addr, size) }
 
+// Initialised says that a part of what [Checker.Uninitialised] was called for has been written.
+func (c *Checker) Initialised(addr uint64, size int) { c.global.access(emu.Store, addr, size) }
+
 // site numbers an instruction.
 func (c *Checker) site(code int, inst *sass.Inst) siteID {
-	key := siteKey{code, inst.PC}
-	id, ok := c.siteOf[key]
-	if !ok {
-		id = siteID(len(c.sites) + 1)
-		c.sites = append(c.sites, site{code, inst, id})
-		c.siteOf[key] = id
+	if c.siteOf[code] == nil {
+		c.siteOf[code] = make([]siteID, len(c.facts.Module.Codes[code].Insts))
+	}
+	known := &c.siteOf[code][inst.PC/sass.InstSize]
+	if *known == 0 {
+		id := siteID(len(c.sites) + 1)
+		*known = id
+		c.sites = append(c.sites, site{code, inst, id, reachOf(inst, c.facts.Module.Codes[code].Insts)})
 		c.sites[id-1].line = c.line(id)
 	}
-	return id
+	return *known
 }
 
 // line returns the first site seen of the same source line. The compiler makes many accesses of one that it unrolls.
@@ -292,11 +409,22 @@ func (c *Checker) siteAt(code int, pc uint64) siteID {
 
 // place describes an instruction and the thread at it.
 func (c *Checker) place(id siteID, blockNumber, warp, lane int) Place {
+	if b := c.blocks[blockNumber]; b != nil && b.warps[warp].call != 0 && !c.hasLine(id) {
+		id = b.warps[warp].call // a function of the compiler's own, as __shfl_sync may be
+	}
 	s := &c.sites[id-1]
 	p := Place{Code: s.code, PC: s.inst.PC, SASS: s.inst.Text(), Frames: c.frames(id)}
 	p.Block, p.Thread = c.facts.Thread(blockNumber, warp, lane)
 	return p
 }
+
+func (c *Checker) hasLine(id siteID) bool {
+	frames := c.frames(id)
+	return len(frames) > 0 && frames[0].Line > 0
+}
+
+// at describes a party.
+func (c *Checker) at(p party) Place { return c.place(p.site, int(p.block), int(p.warp), int(p.lane)) }
 
 func (c *Checker) frames(id siteID) []cubin.Frame {
 	s := &c.sites[id-1]

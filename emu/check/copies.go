@@ -6,22 +6,23 @@ import (
 )
 
 // copies are what a warp has copied to shared memory without registers in between (LDGSTS). Each LDGDEPBAR closes a group; a
-// group is complete when the warp has waited for the dependence counter that LDGDEPBAR names (PTX ISA, cp.async.commit_group
-// and cp.async.wait_group).
+// group is complete for the warp when it has waited for the dependence counter that LDGDEPBAR names (PTX ISA,
+// cp.async.commit_group and cp.async.wait_group), and for others when they are ordered behind that wait.
 type copies struct {
-	closed, complete uint32 // groups
-	counter          int8   // dependence counter of the last LDGDEPBAR
+	closed  uint32 // groups
+	counter int8   // dependence counter of the last LDGDEPBAR
 }
 
-// step follows what closes groups and what waits for them.
-func (c *copies) step(in *sass.Inst) {
+// copied follows what closes groups of copies and what waits for them.
+func (w *warp) copied(s *emu.Step) {
+	c, in := &w.copies, s.Inst
+	complete := uint32(0)
 	if c.closed > 0 && c.counter >= 0 && in.Control.WaitMask>>c.counter&1 != 0 {
-		c.complete = c.closed
+		complete = c.closed
 	}
 	switch in.Op {
-	case sass.ARRIVES: // who sees it at the barrier, sees the copies before it
+	case sass.ARRIVES: // who sees it at the barrier, sees the copies before it: see mbarrier
 		c.closed++
-		c.complete = c.closed
 	case sass.LDGDEPBAR:
 		c.closed++
 		c.counter = in.Control.WriteBarrier
@@ -30,8 +31,12 @@ func (c *copies) step(in *sass.Inst) {
 			return
 		}
 		if left := uint32(in.Operands[1].Imm); c.closed > left {
-			c.complete = max(c.complete, c.closed-left)
+			complete = max(complete, c.closed-left)
 		}
+	}
+	if complete > 0 {
+		mine := &w.now[len(w.now)/2+s.Warp]
+		*mine = max(*mine, complete)
 	}
 }
 
@@ -44,11 +49,14 @@ func (c *Checker) copied(b *block, s *emu.Step, size int, lanes uint32) {
 		}
 		addr := s.CopiedTo(lane)
 		b.accessShared(emu.Store, addr, size)
-		c.race(b, s, at, emu.Store, lane, addr, size)
+		if c.faulted>>lane&1 == 0 {
+			c.race(b, s, at, emu.Store, lane, addr, size)
+		}
 	}
 }
 
-// unfinished reports whether an access is a copy that its warp has not waited for yet.
-func (b *block) unfinished(old *slot) bool {
-	return old.group > 0 && old.group > b.warps[old.warp].copies.complete
-}
+// complete reports whether a warp knows a copy to be complete.
+func (w *warp) complete(copy *slot) bool { return w.now[len(w.now)/2+int(copy.warp)] >= copy.group }
+
+// unfinished reports whether an access is a copy that its own warp has not waited for yet.
+func (b *block) unfinished(old *slot) bool { return old.group > 0 && !b.warps[old.warp].complete(old) }

@@ -1,10 +1,14 @@
 package check
 
 import (
+	"math/bits"
+
 	"gpa/emu"
 )
 
-// A clock is a vector clock over the warps of a block: how many synchronisations of each warp are known to have happened.
+// A clock is a vector clock over the warps of a block, and behind them over the copies that each has begun: how many
+// synchronisations of each warp are known to have happened, and how many groups of its copies to be complete. The copies are
+// a thread of their own, as it were: that their warp goes on says nothing of them.
 type clock []uint32
 
 // join takes over what another clock knows.
@@ -31,12 +35,28 @@ type warp struct {
 	// holds from the next fence on (PTX ISA, memory consistency model: fence-fence synchronisation).
 	released, gained clock
 
-	step    int64
-	log     []stretch
-	local   localShadow
-	waiting [emu.NumBarriers]arrival
-	syncing arrival // at a WARPSYNC
-	copies  copies
+	public public // what it tells other blocks
+	far    knowledge
+	// gainedFar is what atomics have told of other blocks, which holds from the next fence on.
+	gainedFar knowledge
+
+	step      int64
+	log       []stretch
+	marks     [32]int64 // the step of the last __syncwarp, barrier or exchange between lanes that a lane took part in
+	local     localShadow
+	waiting   [emu.NumBarriers]arrival
+	syncing   arrival // at a WARPSYNC
+	copies    copies
+	undefined undefined
+	call      siteID // the last one
+}
+
+// mark notes that lanes have come to what the source synchronises a warp by. Where the compiler knows that all lanes are there
+// anyway, NOP is what becomes of __syncwarp.
+func (w *warp) mark(lanes uint32) {
+	for m := lanes; m != 0; m &= m - 1 {
+		w.marks[bits.TrailingZeros32(m)] = w.step
+	}
 }
 
 // stamp is the time of an access: the synchronisations of its warp so far.
@@ -78,12 +98,17 @@ func (w *warp) ordered(earlier int64, from, to uint8) bool {
 	return after>>to&1 != 0
 }
 
-// fence is a MEMBAR.
-func (w *warp) fence(id int) {
+// acquire makes what atomics have told known.
+func (w *warp) acquire() {
 	if w.gained != nil {
 		w.now.join(w.gained)
 		w.gained = nil
 	}
+}
+
+// fence is a MEMBAR.
+func (w *warp) fence(id int) {
+	w.acquire()
 	if w.released == nil {
 		w.released = make(clock, len(w.now))
 	}
@@ -97,20 +122,23 @@ type word struct {
 	addr  uint64
 }
 
-// atomic passes on, through the word that it works on, what was known at the last fence.
-func (b *block) atomic(id int, space emu.Space, addr uint64) {
+// atomic passes on, through the word that it works on, what was known at the last fence: it takes up what others have passed on,
+// or passes on itself, or both.
+func (b *block) atomic(id int, space emu.Space, addr uint64, takes, gives bool) {
 	w, at := &b.warps[id], word{space, addr}
-	if told := b.told[at]; told != nil {
+	told := b.told[at]
+	if takes && told != nil {
 		if w.gained == nil {
 			w.gained = make(clock, len(w.now))
 		}
 		w.gained.join(told)
 	}
-	if w.released == nil {
+	if !gives || w.released == nil {
 		return
 	}
-	if b.told[at] == nil {
-		b.told[at] = make(clock, len(w.now))
+	if told == nil {
+		told = make(clock, len(w.now))
+		b.told[at] = told
 	}
-	b.told[at].join(w.released)
+	told.join(w.released)
 }

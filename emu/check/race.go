@@ -29,29 +29,33 @@ type cell struct {
 
 // A block is the shadow of a block's shared memory and warps.
 type block struct {
-	number   int
-	begun    int64 // blocks begun with this storage, to tell old cells
-	warps    []warp
-	cells    []cell
-	written  []bool // by byte of shared memory
-	told     map[word]clock
-	phases   map[word]bool // the transaction barriers that threads have arrived at
-	barriers [emu.NumBarriers]barrier
+	number    int
+	threads   int
+	begun     int64 // blocks begun with this storage, to tell old cells
+	warps     []warp
+	cells     []cell
+	written   []bool // by byte of shared memory
+	told      map[word]clock
+	words     map[uint64]*mbarrier
+	pointers  map[word]party // 8-byte words that hold addresses of local memory, and whose
+	barriers  [emu.NumBarriers]barrier
+	firstExit party // of its threads
 }
 
-func newBlock(warps, sharedBytes int) *block {
-	return &block{warps: make([]warp, warps), cells: make([]cell, (sharedBytes+3)/4), written: make([]bool, sharedBytes)}
+func newBlock(threads, sharedBytes int) *block {
+	return &block{threads: threads, warps: make([]warp, (threads+31)/32), cells: make([]cell, (sharedBytes+3)/4), written: make([]bool, sharedBytes)}
 }
 
 // begin makes the storage that of a new block.
 func (b *block) begin(number int) {
-	b.number, b.told, b.phases = number, make(map[word]clock), make(map[word]bool)
+	b.number, b.told, b.words, b.pointers = number, make(map[word]clock), make(map[uint64]*mbarrier), make(map[word]party)
+	b.firstExit = party{}
 	b.begun++
 	clear(b.written)
 	b.barriers = [emu.NumBarriers]barrier{}
 	for i := range b.warps {
 		w := &b.warps[i]
-		*w = warp{now: make(clock, len(b.warps)), log: w.log[:0], local: w.local[:0]}
+		*w = warp{now: make(clock, 2*len(b.warps)), log: w.log[:0], local: w.local[:0]}
 	}
 }
 
@@ -86,13 +90,34 @@ func (c *Checker) race(b *block, s *emu.Step, at siteID, kind emu.AccessKind, la
 		if from > addr {
 			now.valued = false // Stored gives the first word only
 		}
-		for i := range cl.slots {
-			if old := &cl.slots[i]; old.conflicts(&now) && !b.happened(old, w, lane) {
-				c.reportRace(b, s, at, old, lane, addr, size)
-			}
+		if c.compare(b, w, s, cl, &now, addr, size) {
+			cl.remember(b, w, &now)
 		}
-		cl.remember(&now, func(old *slot) bool { return b.happened(old, w, lane) })
 	}
+}
+
+// compare compares an access to a word with those that are remembered. It reports whether it is to be remembered too: a load is not
+// where the same instruction has another lane load the same.
+func (c *Checker) compare(b *block, w *warp, s *emu.Step, cl *cell, now *slot, addr uint64, size int) bool {
+	news := true
+	for i := range cl.slots {
+		old := &cl.slots[i]
+		if now.kind == emu.Load && old.kind == emu.Load {
+			if old.step == now.step && old.warp == now.warp && now.bytes&^old.bytes == 0 {
+				news = false
+			}
+			continue
+		}
+		if !old.conflicts(now) {
+			continue
+		}
+		if !b.happened(old, w, int(now.lane)) {
+			c.reportRace(b, s, now.site, old, int(now.lane), addr, size)
+		} else if w.unmarked(old, s.Warp, int(now.lane)) {
+			c.reportUnmarked(s, now.site, old, int(now.lane), addr, size)
+		}
+	}
+	return news
 }
 
 // bytesOf is the part of the word at from that an access covers, a bit a byte.
@@ -117,8 +142,8 @@ func (old *slot) conflicts(now *slot) bool {
 
 // happened reports whether an access has happened before the present one of a warp's lane.
 func (b *block) happened(old *slot, w *warp, lane int) bool {
-	if b.unfinished(old) {
-		return false
+	if old.group > 0 {
+		return w.complete(old)
 	}
 	if &b.warps[old.warp] != w {
 		return w.now[old.warp] >= old.stamp
@@ -129,25 +154,52 @@ func (b *block) happened(old *slot, w *warp, lane int) bool {
 	return w.ordered(old.step, old.lane, uint8(lane))
 }
 
-// remember keeps an access. It takes the place of one that it makes superfluous, else a free one, else that of one that has
-// happened before it, else one chosen by its number.
-func (cl *cell) remember(now *slot, happened func(*slot) bool) {
-	best, rank := 0, 0
+// unmarked reports whether an access of another lane of the warp is ordered with the present one only because the lanes happened to
+// execute together (CUDA C++ Programming Guide, independent thread scheduling: programs may not rely on that).
+func (w *warp) unmarked(old *slot, id, lane int) bool {
+	return int(old.warp) == id && int(old.lane) != lane && old.group == 0 && w.marks[lane] <= old.step
+}
+
+func (c *Checker) reportUnmarked(s *emu.Step, at siteID, old *slot, lane int, addr uint64, size int) {
+	f := c.report(MissingSyncwarp, at, old.site, s.Block, s.Warp, lane)
+	f.address(emu.Shared, addr, size)
+	if f.Other == nil {
+		other := c.place(old.site, s.Block, int(old.warp), int(old.lane))
+		f.Other = &other
+		f.Detail = "two lanes of a warp, which execute together here; nothing but __syncwarp makes sure that they do"
+	}
+}
+
+// remember keeps an access. It takes the place of one that it makes superfluous, else a free one, else that of one of the same kind
+// by another lane of the same instruction, else that of one that has happened before it, else one chosen by its number.
+func (cl *cell) remember(b *block, w *warp, now *slot) {
+	best, rank := int(now.step)%slots, 0
 	for i := range cl.slots {
-		old, r := &cl.slots[i], 1
-		switch {
-		case old.site == 0:
-			r = 3
-		case old.bytes&^now.bytes == 0 && (old.kind == now.kind || old.kind == emu.Load) && happened(old):
-			r = 4
-		case happened(old):
-			r = 2
-		case i == int(now.step)%slots:
-			r = 1
-		default:
-			r = 0
+		old := &cl.slots[i]
+		if old.site == 0 {
+			if rank < 4 {
+				best, rank = i, 4
+			}
+			continue
 		}
-		if r > rank || i == 0 {
+		covered := old.bytes&^now.bytes == 0 && (old.kind == now.kind || old.kind == emu.Load)
+		if covered && old.warp == now.warp && old.lane == now.lane && old.group == 0 {
+			best = i
+			break
+		}
+		if rank >= 3 && !covered {
+			continue
+		}
+		r := 0
+		switch {
+		case b.happened(old, w, int(now.lane)):
+			if r = 2; covered {
+				r = 5
+			}
+		case covered && old.kind == now.kind && old.kind != emu.Store && old.warp == now.warp && old.step == now.step:
+			r = 3
+		}
+		if r > rank {
 			best, rank = i, r
 		}
 	}
@@ -177,6 +229,8 @@ func (c *Checker) reportRace(b *block, s *emu.Step, at siteID, old *slot, lane i
 		f.Detail = raceDetail(old, s.Warp, b.warps[s.Warp].step)
 		if kind == UnfinishedCopy {
 			f.Detail = "no cp.async.wait_group or wait_all between them"
+		} else if old.group > 0 {
+			f.Detail = "a copy: no barrier after the wait for it"
 		}
 	}
 }

@@ -13,7 +13,6 @@ type region struct {
 	name    string
 	addr    uint64
 	written []bool
-	from    *Place // of the call that allocated it, nil where the host did
 }
 
 // regions are kept in the order of their addresses.
@@ -35,6 +34,14 @@ func (g *regions) add(name string, addr, size uint64) {
 	}
 	g.list = slices.Replace(g.list, at, end, &region{name: name, addr: addr, written: make([]bool, size)})
 	g.last = nil
+}
+
+// remove forgets the region that begins at an address.
+func (g *regions) remove(addr uint64) {
+	if at, found := g.search(addr); found {
+		g.list = slices.Delete(g.list, at, at+1)
+		g.last = nil
+	}
 }
 
 // find returns the region that holds an address, nil where none does.

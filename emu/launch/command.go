@@ -48,7 +48,7 @@ var generatorSyntax = regexp.MustCompile(`^([a-z]+)(?:\((.*)\))?$`)
 //	i32:5                     a scalar
 //	bytes:00ff                a structure by value, hexadecimal
 //	f32[1024]                 the address of a buffer of zeros
-//	f32[32,32]:uniform(0,1)   of one with a generator of launch files: fill(v), iota(start,step),
+//	f32[32,32]:uniform(0,1)   of one with a generator of launch files: none, fill(v), iota(start,step),
 //	                          uniform(low,high), normal(mean,std), permutation, file(name.npy);
 //	                          the random ones take a seed as a last number
 //
@@ -103,6 +103,7 @@ var generators = map[string]struct {
 	seed    bool
 }{
 	"zero":        {InitZero, 0, false},
+	"none":        {InitNone, 0, false},
 	"fill":        {InitFill, 1, false},
 	"iota":        {InitIota, 2, false},
 	"uniform":     {InitUniform, 2, true},
@@ -119,11 +120,11 @@ func parseGenerator(text string) (Init, error) {
 		return Init{}, fmt.Errorf("%q is not a generator, as in uniform(0,1)", text)
 	}
 	if m[1] == "file" {
-		return Init{Given: true, Kind: InitFile, File: m[2]}, nil
+		return Init{Kind: InitFile, File: m[2]}, nil
 	}
 	g, ok := generators[m[1]]
 	if !ok {
-		return Init{}, fmt.Errorf("%q is not a generator; there are zero, fill, iota, uniform, normal, permutation and file", m[1])
+		return Init{}, fmt.Errorf("%q is not a generator; there are zero, none, fill, iota, uniform, normal, permutation and file", m[1])
 	}
 	var numbers []number
 	if m[2] != "" {
@@ -135,7 +136,7 @@ func parseGenerator(text string) (Init, error) {
 			numbers = append(numbers, v)
 		}
 	}
-	in := Init{Given: true, Kind: g.kind}
+	in := Init{Kind: g.kind}
 	if g.seed && len(numbers) == g.numbers+1 {
 		in.Seed = uint64(numbers[g.numbers].i)
 		numbers = numbers[:g.numbers]

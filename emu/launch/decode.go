@@ -60,7 +60,11 @@ func (d *decoder) decodeFile(n node, f *File) {
 		},
 		"symbols": func(v node) {
 			for _, m := range d.members(v) {
-				f.Symbols = append(f.Symbols, d.decodeBuffer(m))
+				b := d.decodeBuffer(m)
+				if b.Init.Kind == InitNone {
+					d.fail(m.value, "init: none is for buffers: a module's variables have their initial values, zero where the source gives none")
+				}
+				f.Symbols = append(f.Symbols, b)
 			}
 		},
 		"launches": func(v node) {
@@ -110,7 +114,7 @@ func (d *decoder) shape(n node) []int {
 
 // decodeInit reads the initial content: one generator's key, and seed.
 func (d *decoder) decodeInit(n node) Init {
-	init := Init{Given: true, at: n.at()}
+	init := Init{at: n.at()}
 	generators := 0
 	generator := func(kind InitKind, read func(node)) func(node) {
 		return func(v node) {
@@ -127,6 +131,7 @@ func (d *decoder) decodeInit(n node) Init {
 	}
 	d.fields(n, map[string]func(node){
 		"zero":        generator(InitZero, must),
+		"none":        generator(InitNone, must),
 		"fill":        generator(InitFill, func(v node) { init.A = d.number(v) }),
 		"iota":        generator(InitIota, pair),
 		"uniform":     generator(InitUniform, pair),

@@ -56,12 +56,11 @@ type Buffer struct {
 
 // An Init is how the elements of a buffer start out: by one of the generators of generate.go or from a file.
 type Init struct {
-	Given bool // it was asked for; a buffer without initial content is zero, but gpa check counts it as unwritten
-	Kind  InitKind
-	A, B  number // fill: A is the value; iota: start, step; uniform: low, high; normal: mean, standard deviation
-	Seed  uint64
-	File  string
-	at    position
+	Kind InitKind
+	A, B number // fill: A is the value; iota: start, step; uniform: low, high; normal: mean, standard deviation
+	Seed uint64
+	File string
+	at   position
 }
 
 // InitKind is a way to fill a buffer.
@@ -70,6 +69,7 @@ type InitKind uint8
 // The ways to fill a buffer.
 const (
 	InitZero InitKind = iota
+	InitNone          // memory that nobody has written, as cudaMalloc returns it; here it holds zeros
 	InitFill
 	InitIota
 	InitUniform

@@ -56,6 +56,7 @@ type Session struct {
 	initial *emu.State // the memory before the first launch, nil where it is not kept
 	like    *Session   // whose initial contents the buffers share, nil for none
 	shared  map[string]bool
+	pointed map[string][]uint64 // by buffer, the addresses of the device addresses stored in it
 	runs    int
 	known   []known
 }
@@ -86,6 +87,7 @@ func (s *Session) Like(machine *emu.Machine) (*Session, error) {
 func newSession(s *Session) (*Session, error) {
 	f := s.File
 	s.Module, s.buffers, s.shared = s.Machine.Module(), make(map[string]placed), make(map[string]bool)
+	s.pointed = make(map[string][]uint64)
 	for i := range f.Buffers {
 		if err := s.place(&f.Buffers[i]); err != nil {
 			return nil, f.errorAt(f.Buffers[i].at, err)
@@ -134,7 +136,7 @@ func (s *Session) content(b *Buffer, limit int64) (content, error) {
 	if b.Shape == nil {
 		p.shape = []int{int(limit) / b.Type.Size()}
 	}
-	if b.Init.Kind == InitZero {
+	if b.Init.Kind == InitZero || b.Init.Kind == InitNone {
 		return content{placed: p}, nil
 	}
 	return content{p, func(to []byte) error { return b.Init.generate(b.Type, to) }}, nil
@@ -226,6 +228,7 @@ func (s *Session) placeLike(b *Buffer) (ok bool, err error) {
 		return false, err
 	}
 	s.buffers[b.Name], s.shared[b.Name] = p, true
+	s.pointed[b.Name] = s.like.pointed[b.Name]
 	return true, s.Machine.EnterBuffer(s.like.initial, p.addr)
 }
 
@@ -275,6 +278,7 @@ func (s *Session) storePointers(b *Buffer) error {
 		if err := s.write(at, p.At, address[:]); err != nil {
 			return err
 		}
+		s.pointed[b.Name] = append(s.pointed[b.Name], at.addr+uint64(p.At))
 	}
 	return nil
 }
@@ -511,20 +515,33 @@ func (s *Session) Save(name string) ([]byte, error) {
 
 // An Extent is a part of global memory.
 type Extent struct {
-	Name string // of the buffer
-	Addr uint64
-	Size int64
+	Name    string // of the buffer
+	Addr    uint64
+	Size    int64
+	Written []uint64 // addresses of 8 bytes in it that hold device addresses
 }
 
-// Unwritten returns the buffers for which the file gives no initial content. They are zero here; memory that cudaMalloc
-// returns is not.
+// Extents returns the buffers of the file as they lie in memory.
+func (s *Session) Extents() []Extent {
+	list := make([]Extent, len(s.File.Buffers))
+	for i := range s.File.Buffers {
+		list[i] = s.extent(&s.File.Buffers[i])
+	}
+	return list
+}
+
+// Unwritten returns the buffers that the file says nobody has written (init: {none: true}).
 func (s *Session) Unwritten() []Extent {
 	var list []Extent
 	for i := range s.File.Buffers {
-		b := &s.File.Buffers[i]
-		if p := s.buffers[b.Name]; !b.Init.Given && b.Pointers == nil && b.PointerFile == "" {
-			list = append(list, Extent{b.Name, p.addr, p.bytes})
+		if b := &s.File.Buffers[i]; b.Init.Kind == InitNone {
+			list = append(list, s.extent(b))
 		}
 	}
 	return list
+}
+
+func (s *Session) extent(b *Buffer) Extent {
+	p := s.buffers[b.Name]
+	return Extent{Name: b.Name, Addr: p.addr, Size: p.bytes, Written: s.pointed[b.Name]}
 }
