@@ -106,7 +106,9 @@ var paths = [sass.NumPipes]path{
 func (t *timing) route(in *sass.Inst, m *arch.Model) {
 	p := in.Op.Properties()
 	t.pipe = m.PipeOf(in)
-	t.path = t.routeOf(in, p)
+	if t.path = pathControl; in.Form != nil {
+		t.path = t.routeOf(in, p)
+	}
 	if t.path >= pathMembar {
 		t.pipe = arch.Control
 	}

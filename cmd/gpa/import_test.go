@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -9,6 +10,7 @@ import (
 	"testing"
 
 	"gpa/kernels"
+	"gpa/profiler"
 	"gpa/reports"
 )
 
@@ -33,10 +35,7 @@ func TestImportRoundTrip(t *testing.T) {
 	for _, name := range kernels.Names() {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
-			direct, stderr, status := gpa(t, "profile", name, "--json", "--out", dir)
-			if status != exitDone {
-				t.Fatal(stderr)
-			}
+			direct := asMeasured(t, name, dir)
 			want := advised(t, direct)
 			var all reports.ProfileReport
 			if err := json.Unmarshal([]byte(direct), &all); err != nil || len(all.Launches) != 1 {
@@ -70,6 +69,34 @@ func TestImportRoundTrip(t *testing.T) {
 	}
 }
 
+// asMeasured profiles a kernel into a folder, takes out what only an emulated launch has (what-if runs, the record of dependences), and
+// returns the result as JSON.
+func asMeasured(t *testing.T, name, dir string) string {
+	t.Helper()
+	if _, stderr, status := gpa(t, "profile", name, "--try", "0", "--out", dir); status != exitDone {
+		t.Fatal(stderr)
+	}
+	p, err := loadProfile(savedFile(dir))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, l := range p.Launches {
+		l.Record, l.Tries = nil, nil
+	}
+	var saved bytes.Buffer
+	if err := profiler.Save(&saved, p); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(savedFile(dir), saved.Bytes(), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	direct, stderr, status := gpa(t, "report", dir, "--json")
+	if status != exitDone {
+		t.Fatal(stderr)
+	}
+	return direct
+}
+
 func join(v [3]int) string { return fmt.Sprintf("%d,%d,%d", v[0], v[1], v[2]) }
 
 func same(t *testing.T, what string, got, want any) {
@@ -96,10 +123,7 @@ func TestImportSamples(t *testing.T) {
 	for _, name := range kernels.Names() {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
-			direct, stderr, status := gpa(t, "profile", name, "--json", "--out", dir)
-			if status != exitDone {
-				t.Fatal(stderr)
-			}
+			direct := asMeasured(t, name, dir)
 			text, stderr, status := gpa(t, "export", "--json", dir)
 			if status != exitDone {
 				t.Fatal(stderr)

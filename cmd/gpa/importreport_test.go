@@ -16,10 +16,7 @@ import (
 // reportOf profiles a kernel and writes the profile as a report file of Nsight Compute.
 func reportOf(t *testing.T, kernel, dir string) (file, direct string) {
 	t.Helper()
-	direct, stderr, status := gpa(t, "profile", kernel, "--json", "--out", dir)
-	if status != exitDone {
-		t.Fatal(stderr)
-	}
+	direct = asMeasured(t, kernel, dir)
 	p, err := loadProfile(filepath.Join(dir, samplesFile))
 	if err != nil {
 		t.Fatal(err)
