@@ -49,15 +49,22 @@ func (threadIncrease) Match(in *Input) []*Match {
 	return []*Match{m, &adapted}
 }
 
+// usualThreads is a block size that fits most kernels: a multiple of a warp, a quarter of what a block can have (CUDA C++ Best Practices
+// Guide, Thread and Block Heuristics: 128 to 256).
+const usualThreads = 256
+
 // bestThreads returns the smallest block size, doubling from a warp on, at which a scheduler holds the most warps and no
 // lanes are lost; the present one where none is better.
 func (in *Input) bestThreads(blocks, threads int) int {
-	best, most := threads, warpsPerScheduler(in, blocks, threads)*lanesUsed(threads)
+	now := warpsPerScheduler(in, blocks, threads) * lanesUsed(threads)
+	best, most := threads, now
 	for n := warpSize; n <= in.Model.Limits.ThreadsPerBlock.Int(); n *= 2 {
 		if n <= threads || n > blocks*threads || ceilDiv(blocks*threads, n) < min(blocks, in.Launch.Facts.SMs) {
 			continue // the threads stay as many: larger blocks must not leave SMs idle that have work now
 		}
-		if w := warpsPerScheduler(in, ceilDiv(blocks*threads, n), n); w > most || w >= most && lanesUsed(n) > lanesUsed(best) {
+		// Whole warps in the place of parts of warps are fewer instructions, also where no more threads fit; few blocks are placed soon.
+		w := warpsPerScheduler(in, ceilDiv(blocks*threads, n), n)
+		if w > most || w == now && most == now && lanesUsed(threads) < 1 && n <= usualThreads {
 			best, most = n, w
 		}
 	}
