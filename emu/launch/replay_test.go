@@ -38,7 +38,7 @@ var unlike = map[string]float64{
 
 // TestReplay holds that the streams of a launch's warps, without edits, take the cycles of the launch.
 func TestReplay(t *testing.T) {
-	const every = 3 // kernels
+	const every = 10 // kernels
 	for i, file := range corpus(t) {
 		kernel := filepath.Base(filepath.Dir(file))
 		if !builtFor(parse(t, file), sass.SM70) || !*wholeCorpus && i%every != 0 && unlike[kernel] == 0 {
