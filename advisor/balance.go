@@ -23,6 +23,9 @@ func (warpBalance) Match(in *Input) []*Match {
 			blames = append(blames, b)
 		}
 	}
+	if len(blames) == 0 {
+		return nil
+	}
 	serial, by := in.serial(blames)
 	if in.counted() && len(serial) == 0 {
 		return nil // all warps do the same: nobody waits for long but for what each of them waits for

@@ -2,7 +2,6 @@ package advisor
 
 import (
 	"fmt"
-	"math"
 
 	"gpa/blamer"
 )
@@ -29,11 +28,8 @@ func (workDistribution) Match(in *Input) []*Match {
 	if !in.starved(room) && sectors < leastSectors {
 		return nil
 	}
-	if nest.barrier {
+	if nest.barrier || sectors < leastSectors {
 		return in.dividedMatch(&nest, room)
-	}
-	if sectors < leastSectors {
-		return in.sharedRounds(&nest, room)
 	}
 	var matches []*Match
 	for _, width := range []int{warpSize, 8 * warpSize} {
@@ -83,31 +79,14 @@ func (in *Input) transposedMatch(n *loopNest, width int, gain float64) *Match {
 	m.Change = &Change{Streams: &Streams{Transposed: &Transposed{Loops: in.streamLoops(n), Width: width, Combined: true}}}
 	m.Suggestions = []string{
 		fmt.Sprintf("Each thread goes through the %.0f rounds of the loop at %s by itself. Let %s do what one thread does: thread j takes rounds j, j+%d and so on, and %s puts the results together.",
-			n.rounds, in.hottest(n), who, width, how),
+			n.rounds, in.nestPlace(n), who, width, how),
 		fmt.Sprintf("Neighbouring threads then read neighbouring addresses, and there are %d times as many threads to hide latency. Not where each thread has only a few rounds.", width),
 	}
 	return m
 }
 
-// sharedRounds is the advice to divide the rounds of a nest among more warps where its accesses are of whole sectors already, so that
-// the lanes of each warp stay together.
-func (in *Input) sharedRounds(n *loopNest, room float64) []*Match {
-	parts := powerOfTwo(min(room, n.rounds, warpSize))
-	if parts < 2 {
-		return nil
-	}
-	m := in.distributed(n, float64(parts))
-	m.Variant = fmt.Sprintf("%d parts", parts)
-	m.Change = &Change{Streams: &Streams{Divided: &Divided{Loops: in.streamLoops(n), Parts: parts}}}
-	m.Suggestions = []string{
-		fmt.Sprintf("The GPU could hold %.0f times as many warps, and each thread goes through the %.0f rounds of the loop at %s. Divide them among %d times as many threads (larger blocks that share an item, or more blocks), and put the parts together by shuffles and shared memory, or by atomics.",
-			room, n.rounds, in.hottest(n), parts),
-		"Neighbouring threads go on reading neighbouring addresses. Not where each thread has only a few rounds.",
-	}
-	return []*Match{m}
-}
-
-// dividedMatch is the advice to divide the rounds of a nest among blocks.
+// dividedMatch is the advice to divide the rounds of a nest among blocks or, where no barrier keeps those of a block together, among
+// more warps: where accesses are of whole sectors already the lanes of each warp stay together.
 func (in *Input) dividedMatch(n *loopNest, room float64) []*Match {
 	parts := powerOfTwo(min(room, n.rounds, warpSize))
 	if parts < 2 {
@@ -115,18 +94,26 @@ func (in *Input) dividedMatch(n *loopNest, room float64) []*Match {
 	}
 	m := in.distributed(n, float64(parts))
 	m.Variant = fmt.Sprintf("%d parts", parts)
-	m.Change = &Change{Streams: &Streams{Divided: &Divided{Loops: in.streamLoops(n), Parts: parts, Contiguous: true, Atomic: true}}}
+	m.Change = &Change{Streams: &Streams{Divided: &Divided{Loops: in.streamLoops(n), Parts: parts, Contiguous: n.barrier, Atomic: n.barrier}}}
+	if n.barrier {
+		m.Suggestions = []string{
+			fmt.Sprintf("The grid has %s for %d SMs, and each block goes through the %.0f rounds of the loop at %s. Divide the rounds among %d times as many blocks (split-K), and add the parts up by atomics or in a second kernel.",
+				count(volume(in.Launch.Grid), "block"), in.Launch.Facts.SMs, n.rounds, in.nestPlace(n), parts),
+			"Not where the parts would have to be kept in memory for longer than the rounds take.",
+		}
+		return []*Match{m}
+	}
 	m.Suggestions = []string{
-		fmt.Sprintf("The grid has %s for %d SMs, and each block goes through the %.0f rounds of the loop at %s. Divide the rounds among %d times as many blocks (split-K), and add the parts up by atomics or in a second kernel.",
-			count(volume(in.Launch.Grid), "block"), in.Launch.Facts.SMs, n.rounds, in.hottest(n), parts),
-		"Not where the parts would have to be kept in memory for longer than the rounds take.",
+		fmt.Sprintf("The GPU could hold %.0f times as many warps, and each thread goes through the %.0f rounds of the loop at %s. Divide them among %d times as many threads (larger blocks that share an item, or more blocks), and put the parts together by shuffles and shared memory, or by atomics.",
+			room, n.rounds, in.nestPlace(n), parts),
+		"Neighbouring threads go on reading neighbouring addresses. Not where each thread has only a few rounds.",
 	}
 	return []*Match{m}
 }
 
 // distributed is a match of a nest whose share of the time becomes gain times as fast.
 func (in *Input) distributed(n *loopNest, gain float64) *Match {
-	share := min(1, n.samples/math.Max(1, in.Total))
+	share := min(1, n.samples/max(1, in.Total))
 	m := in.launchMatch(in.ofLaunch(1 / (1 - share + share/gain)))
 	m.Spares = IssueSlots | SharedMemory | Sectors
 	m.assume(n.assumed)

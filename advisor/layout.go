@@ -1,6 +1,8 @@
 package advisor
 
 import (
+	"math"
+
 	"gpa/blamer"
 	"gpa/cubin/cfg"
 )
@@ -19,7 +21,8 @@ type loopNest struct {
 	code    int
 	loops   []*cfg.Loop
 	samples float64 // that come again with every round
-	rounds  float64 // of the loop with the most of them, each time it is entered
+	hottest *cfg.Loop
+	rounds  float64 // of the hottest loop, each time it is entered
 	barrier bool    // one has a barrier of the block
 	assumed assumption
 }
@@ -52,7 +55,7 @@ func (in *Input) independent() loopNest {
 				nest.assumed = assumed
 			}
 			if samples > most {
-				most, nest.rounds = samples, rounds
+				most, nest.hottest, nest.rounds = samples, l, rounds
 			}
 		}
 	}
@@ -68,22 +71,16 @@ func (in *Input) streamLoops(n *loopNest) (list []Loop) {
 	return list
 }
 
-// hottest is the place of the loop of a nest with the most samples.
-func (in *Input) hottest(n *loopNest) string {
-	best, most := n.loops[0], 0.0
-	for _, l := range n.loops {
-		if s := in.samplesInLoop(n.code, l); s > most {
-			best, most = l, s
-		}
-	}
-	return in.scopePlace(in.loopScope(n.code, best))
+// nestPlace is where the hottest loop of a nest is.
+func (in *Input) nestPlace(n *loopNest) string {
+	return in.scopePlace(in.loopScope(n.code, n.hottest))
 }
 
 // room is how many times as many warps the GPU would hold if the grid had enough of them.
 func (in *Input) room() float64 {
 	f := &in.Launch.Facts
 	blocks, threads := volume(in.Launch.Grid), volume(in.Launch.Block)
-	fits := in.occupancy(1<<30, threads).BlocksPerSM * f.SMs
+	fits := in.occupancy(math.MaxInt32, threads).BlocksPerSM * f.SMs
 	if blocks <= 0 || fits <= blocks {
 		return 1
 	}

@@ -17,16 +17,14 @@ func (singlePass) Name() string { return "single-pass" }
 func (singlePass) Class() Class { return StallElimination }
 
 func (singlePass) Match(in *Input) []*Match {
-	again := in.loadsThat(func(r *profiler.LoadRecord) bool {
-		return 2*(r.Earlier[profiler.SameThread]+r.Earlier[profiler.SameWarp]) > r.Bytes && r.Stored == 0
-	})
-	inLoops := again[:0]
-	for _, n := range again {
-		if in.Loop(n) != nil {
-			inLoops = append(inLoops, n)
+	again := make(map[blamer.Node]bool)
+	for _, n := range in.executedNodes(func(op sass.Op) bool { return op == sass.LDG }) {
+		r := in.recorded(n)
+		if r != nil && 2*(r.Earlier[profiler.SameThread]+r.Earlier[profiler.SameWarp]) > r.Bytes && r.Stored == 0 && in.Loop(n) != nil {
+			again[n] = true
 		}
 	}
-	matches := in.goneLoads(inLoops)
+	matches := in.goneAccesses(again)
 	for _, m := range matches {
 		m.Suggestions = []string{
 			fmt.Sprintf("The loads at %s read again what the same thread or warp has read before, in an earlier pass. Do the work of the passes in one, with running values that later data correct (as for the maximum and the sum of an online softmax, or the sum and the sum of squares of a norm).",
@@ -48,18 +46,18 @@ func (registerCaching) Match(in *Input) []*Match {
 	if in.Launch.Record == nil {
 		return nil
 	}
-	var nodes []blamer.Node
+	kept := make(map[blamer.Node]bool)
 	for _, d := range in.Launch.Record.Dependences {
 		if d.Kind != profiler.FlowDependence || d.Party != profiler.SameThread || !d.Carried || !d.Next || d.Space == "local" {
 			continue
 		}
 		for _, p := range []profiler.Place{d.From, d.To} {
 			if n := (blamer.Node{Code: p.Code, Inst: int(p.PC / sass.InstSize)}); in.codes[n.Code] != nil && !isAtomic(in.Inst(n).Op) && in.invariantAddress(n) {
-				nodes = append(nodes, n)
+				kept[n] = true
 			}
 		}
 	}
-	matches := in.goneLoads(sortedSet(nodes))
+	matches := in.goneAccesses(kept)
 	for _, m := range matches {
 		m.Suggestions = []string{
 			fmt.Sprintf("At %s a thread loads in each round what it has stored in the round before. Keep the value in a register (a local variable) through the loop, and store it once behind it.",
@@ -77,51 +75,32 @@ func (in *Input) invariantAddress(n blamer.Node) bool {
 		return false
 	}
 	base := addressRegister(in.Inst(n))
+	if base == sass.RZ {
+		return true
+	}
 	changes := false
 	in.eachInst(n.Code, l, func(i int) {
-		changes = changes || base != sass.RZ && writesRegister(in.Inst(blamer.Node{Code: n.Code, Inst: i}), base)
+		changes = changes || writesRegister(in.Inst(blamer.Node{Code: n.Code, Inst: i}), base)
 	})
 	return !changes
 }
 
-// loadsThat returns the loads from global memory of whose record something holds.
-func (in *Input) loadsThat(holds func(*profiler.LoadRecord) bool) (nodes []blamer.Node) {
-	for _, n := range in.executedNodes(func(op sass.Op) bool { return op == sass.LDG }) {
-		if r := in.recorded(n); r != nil && r.Bytes > 0 && holds(r) {
-			nodes = append(nodes, n)
-		}
-	}
-	return nodes
-}
-
-// goneLoads matches the stalls of accesses that go.
-func (in *Input) goneLoads(nodes []blamer.Node) []*Match {
-	set := make(map[blamer.Node]bool)
-	for _, n := range nodes {
-		set[n] = true
-	}
+// goneAccesses matches the stalls of accesses that go.
+func (in *Input) goneAccesses(nodes map[blamer.Node]bool) []*Match {
+	goes := func(n blamer.Node) bool { return nodes[n] }
 	c := newCollector(in)
 	for i := range in.Blame.Blames {
 		b := &in.Blame.Blames[i]
-		if set[b.Def] && isStall(b) && b.Detail != blamer.InstructionFetch && !in.awaitsOthers(b, func(n blamer.Node) bool { return set[n] }) {
+		if goes(b.Def) && isStall(b) && b.Detail != blamer.InstructionFetch && !in.awaitsOthers(b, goes) {
 			c.add(in.kernelScope(), b)
 		}
 	}
 	matches := c.finish()
 	for _, m := range matches {
 		m.Spares = L2 | DRAM | IssueSlots
-		m.Change = &Change{Gone: nodes}
+		m.Change = &Change{Gone: sortedKeys(nodes)}
 	}
 	return matches
-}
-
-// sortedSet sorts nodes, each once.
-func sortedSet(nodes []blamer.Node) []blamer.Node {
-	set := make(map[blamer.Node]bool)
-	for _, n := range nodes {
-		set[n] = true
-	}
-	return sortedKeys(set)
 }
 
 // prefetched is the change that issues the loads of a loop a round ahead; nil where nothing can be.

@@ -103,7 +103,7 @@ func (f *registerFlow) selects(n int, cycle []int) bool {
 	}
 	inst := f.inst(n)
 	choice := inst.Op == sass.FSEL || inst.Op == sass.SEL
-	if !choice && (inst.Op != sass.MOV && inst.Op != sass.FADD || inst.Guard.Always()) {
+	if !choice && (inst.Op != sass.MOV || inst.Guard.Always()) {
 		return false
 	}
 	from := slices.IndexFunc(f.from[n], func(e flowEdge) bool { return e.node >= 0 && isPredicate(e.resource) && slices.Contains(cycle, e.node) })

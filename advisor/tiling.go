@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"gpa/blamer"
+	"gpa/cubin/cfg"
 	"gpa/cubin/sass"
 	"gpa/profiler"
 )
@@ -21,7 +22,7 @@ func (registerTiling) Match(in *Input) []*Match {
 	if l == nil {
 		return nil
 	}
-	loads, arithmetic := in.commonLoads(code, func(visit func(int)) { in.eachInst(code, l, visit) })
+	loads, arithmetic := in.commonLoads(code, l)
 	if len(loads) == 0 || arithmetic == 0 {
 		return nil
 	}
@@ -36,16 +37,16 @@ func (registerTiling) Match(in *Input) []*Match {
 	if waits < leastWaits*in.Total {
 		return nil
 	}
+	const most = 2 // tries of one piece of advice
+	at, warps := in.scopePlace(in.loopScope(code, l)), ceilDiv(volume(in.Launch.Block), warpSize)
 	var matches []*Match
-	warps := ceilDiv(volume(in.Launch.Block), warpSize)
 	for _, factor := range []int{4, 8, 2} {
-		if warps%factor != 0 || warps/factor < 1 || len(matches) == 2 {
-			continue
+		if warps%factor == 0 && len(matches) < most {
+			matches = append(matches, in.tiledMatch(loads, waits, factor, MergeStrided, at))
 		}
-		matches = append(matches, in.tiledMatch(code, loads, waits, factor, MergeStrided, in.scopePlace(in.loopScope(code, l))))
 	}
 	if len(matches) == 0 && in.Launch.Grid[0]%4 == 0 {
-		matches = append(matches, in.tiledMatch(code, loads, waits, 4, MergeX, in.scopePlace(in.loopScope(code, l))))
+		matches = append(matches, in.tiledMatch(loads, waits, 4, MergeX, at))
 	}
 	return matches
 }
@@ -97,11 +98,11 @@ func (sharedTiling) Match(in *Input) []*Match {
 // leastWaits is the least share of the samples that waits for memory must have for fewer loads to matter.
 const leastWaits = .1
 
-// commonLoads returns the loads whose data other threads of the block load as well, and how many arithmetic instructions there are with
-// them.
-func (in *Input) commonLoads(code int, each func(func(int))) (loads map[blamer.Node]bool, arithmetic int) {
+// commonLoads returns the loads of a loop whose data other threads of the block load as well, and how many arithmetic instructions there
+// are with them.
+func (in *Input) commonLoads(code int, l *cfg.Loop) (loads map[blamer.Node]bool, arithmetic int) {
 	loads = make(map[blamer.Node]bool)
-	each(func(i int) {
+	in.eachInst(code, l, func(i int) {
 		n := blamer.Node{Code: code, Inst: i}
 		switch op := in.Inst(n).Op; {
 		case isFragmentLoad(op):
@@ -129,16 +130,15 @@ func (in *Input) sharedByThreads(load blamer.Node) bool {
 }
 
 // tiledMatch is the advice to compute so many results a thread.
-func (in *Input) tiledMatch(code int, loads map[blamer.Node]bool, waits float64, factor int, axis MergeAxis, at string) *Match {
+func (in *Input) tiledMatch(loads map[blamer.Node]bool, waits float64, factor int, axis MergeAxis, at string) *Match {
 	gone := waits / 2 * (1 - 1/float64(factor)) // of two operands one is common to the results of a thread
 	m := in.launchMatch(in.ofLaunch(EliminateStalls(in.Total, gone)))
 	m.Samples, m.Spares = waits, SharedMemory|IssueSlots|L2|DRAM
 	m.Variant = fmt.Sprintf("%d results", factor)
 	m.Change = &Change{Streams: &Streams{Merged: []Merged{{Factor: factor, Axis: axis}}}, Registers: min(mostRegisters, in.Launch.Facts.Registers+registersAResult*(factor-1))}
-	nodes := sortedKeys(loads)
 	m.Suggestions = []string{
 		fmt.Sprintf("In the loop at %s the threads of a block load the same data again and again (%s). Let a thread compute %d results, kept in registers: what they have in common is then loaded once for all of them, and the block has a %dth of the threads or a tile of %d times the size.",
-			at, in.places(nodes, 2), factor, factor, factor),
+			at, in.places(sortedKeys(loads), 2), factor, factor, factor),
 		"Go on to a tile of results in both directions (4x4, 8x8) as long as the registers allow. Not where the grid then has too few threads.",
 	}
 	return m

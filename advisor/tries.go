@@ -51,8 +51,9 @@ func best(ranked []Advice) []Advice {
 
 // recall enters what became of the what-if run for a piece of advice.
 func (a *Advice) recall(tries []profiler.Try) {
+	place := a.Place()
 	for _, t := range tries {
-		if t.Optimizer == a.Optimizer && t.Place == a.Place() {
+		if t.Optimizer == a.Optimizer && t.Place == place {
 			a.Tried, a.Untried = t.Speedup, t.Why
 		}
 	}
