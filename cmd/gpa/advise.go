@@ -146,6 +146,14 @@ func (f *adviceFlags) writeHTML(r *reports.Result, source sourceFinder) error {
 
 // analyze adds blame and advice to the launches of a result.
 func (f *adviceFlags) analyze(r *reports.Result) error {
+	if err := f.blame(r); err != nil {
+		return err
+	}
+	return f.rank(r, f.all)
+}
+
+// blame adds blame, limits and warnings to the launches of a result.
+func (f *adviceFlags) blame(r *reports.Result) error {
 	if r.Launches == nil {
 		r.Launches = make([]reports.LaunchResult, len(r.Profile.Launches))
 	}
@@ -167,7 +175,7 @@ func (f *adviceFlags) analyze(r *reports.Result) error {
 		}
 		r.Launches[i].Warnings = warnings[key]
 	}
-	return f.rank(r, f.all)
+	return nil
 }
 
 // rank adds advice to the blamed launches of a result, with the what-if runs that their profile holds: what is worth listing, or all

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -67,15 +66,11 @@ the call that allocated the memory. docs/check.md compares the kinds with those 
 check was interrupted, and 2 where the kernel could not be run; with --strict warnings count as errors.`,
 		setup: func(flags *pflag.FlagSet) action {
 			var f checkFlags
-			var tools []string
-			for _, t := range checkTools {
-				tools = append(tools, t.name)
-			}
 			flags.BoolVar(&f.json, "json", false, "print JSON")
 			flags.StringVar(&f.sarif, "sarif", "", "write the findings to `FILE` too, as SARIF 2.1.0")
 			flags.StringSliceVar(&f.only, "only", nil, "report only these `FAMILIES`: "+strings.Join(check.Families(), ", "))
 			registerSource(flags, &f.source)
-			flags.StringVar(&f.tool, "tool", "", "report only what the `TOOL` of compute-sanitizer looks for: "+strings.Join(tools, ", "))
+			flags.StringVar(&f.tool, "tool", "", "report only what the `TOOL` of compute-sanitizer looks for: "+toolNames())
 			flags.BoolVar(&f.strict, "strict", false, "exit with status 1 after warnings too")
 			flags.BoolVar(&f.unused, "track-unused-memory", false, "warn of buffers with bytes that no kernel reads or writes")
 			flags.Int64Var(&f.padding, "padding", 0, "keep `BYTES` free behind each buffer at least, to catch accesses far out of bounds (65536 in any case), and the module's variables apart from each other")
@@ -140,7 +135,16 @@ func (f *checkFlags) families() error {
 			return nil
 		}
 	}
-	return usagef("--tool: %q is none of memcheck, racecheck, initcheck, synccheck", f.tool)
+	return usagef("--tool: %q is none of %s", f.tool, toolNames())
+}
+
+// toolNames lists the tools of compute-sanitizer.
+func toolNames() string {
+	var names []string
+	for _, t := range checkTools {
+		names = append(names, t.name)
+	}
+	return strings.Join(names, ", ")
 }
 
 // checkAll runs the launches of a file, to the first that cannot go on, or as far as it comes until ctx ends.
@@ -227,7 +231,7 @@ func (f *checkFlags) writeSARIF(findings []reports.Finding) error {
 	if err := reports.WriteSARIF(&data, version, findings); err != nil {
 		return err
 	}
-	return writeFiles(filepath.Dir(f.sarif), []outputFile{{filepath.Base(f.sarif), data.Bytes()}})
+	return writeFile(f.sarif, data.Bytes())
 }
 
 // verdict is the error that stands for what was found, nil where the exit status is 0.

@@ -193,7 +193,7 @@ func (c *command) report(e *env, err error) int {
 	if err == nil {
 		return exitDone
 	}
-	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+	if stopped(err) {
 		err = failure{errors.New(howEnded(err))}
 	}
 	fmt.Fprintf(e.stderr, "%s %s\n", e.messageStyle().Bad("gpa "+c.name+":"), oneLine(err.Error()))
@@ -206,6 +206,11 @@ func (c *command) report(e *env, err error) int {
 		fmt.Fprintf(e.stderr, "gpa %s --help shows the arguments and flags\n", c.name)
 	}
 	return exitUsage
+}
+
+// stopped reports whether a command ended because its context did.
+func stopped(err error) bool {
+	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 }
 
 // howEnded says why a context ended.

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -131,7 +130,7 @@ func (h *heldOutput) release() error {
 func (h *heldOutput) end(err error) error {
 	var failed failure
 	switch {
-	case err == nil || errors.As(err, &failed) || errors.Is(err, context.Canceled):
+	case err == nil || errors.As(err, &failed) || stopped(err):
 		if unwritten := h.release(); err == nil {
 			err = unwritten
 		}

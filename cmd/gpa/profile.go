@@ -111,14 +111,17 @@ func (f *profileFlags) run(ctx context.Context, e *env, args []string) error {
 		return err
 	}
 	result := ran.result(true)
-	if err := f.advice.analyze(result); err != nil {
+	if err := f.advice.blame(result); err != nil {
 		return err
 	}
 	if f.try != 0 && o != nil && !ran.partial {
 		t := trial{machine: f.machine, level: level, target: r, before: s, result: result, progress: e.progress}
-		if err := t.rank(ctx, f.try, &f.advice); err != nil && ctx.Err() == nil {
-			return err
-		}
+		err = t.rank(ctx, f.try, &f.advice)
+	} else {
+		err = f.advice.rank(result, f.advice.all)
+	}
+	if err != nil {
+		return err
 	}
 	if f.advice.html != "" {
 		if f.advice.tables, err = modelTables(ctx, e, ran); err != nil {
