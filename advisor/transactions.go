@@ -22,6 +22,9 @@ func (transactionReduction) Match(in *Input) []*Match {
 		// The stores that a warp drains after EXIT are no requests in its way.
 		if b.Detail == blamer.MemoryThrottle && in.Inst(b.Use).Op != sass.EXIT {
 			share, grouped := saved[b.Use]
+			if k := in.counts(b.Use); !grouped && excess(k.sectors, k.sectorsIdeal) >= minExcess {
+				continue // where other sectors are wanted, wider accesses take as many of them
+			}
 			if !grouped {
 				share = 1 - float64(in.Inst(b.Use).AccessBytes())/widestAccess
 				narrow = append(narrow, b.Use)

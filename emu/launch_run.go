@@ -1,6 +1,7 @@
 package emu
 
 import (
+	"errors"
 	"fmt"
 	"math"
 
@@ -19,9 +20,9 @@ type launchRun struct {
 	entry       int32
 	facts       LaunchFacts
 	sharedBytes int
-	localBytes  int // bytes a thread may use
-	localPlace  int // bytes a thread has, as the driver gives them out
-	blocks      int
+	localBytes  int    // bytes a thread may use
+	localPlace  int    // bytes a thread has, as the driver gives them out
+	blocks      int    // that are timed, or all
 	domain      domain // without timing; with it every SM has its own
 	tally       tally
 	threads     []threadIndex // by warp of a block
@@ -80,6 +81,14 @@ func (m *Machine) prepare(l *Launch) (*launchRun, error) {
 	return r, nil
 }
 
+// level is how much of the launch is timed.
+func (r *launchRun) level() TimingLevel {
+	if r.launch.Untimed {
+		return TimingNone
+	}
+	return r.machine.options.Timing
+}
+
 // allow makes the counters ready for a limit of warp instructions, 0 for none.
 func (r *launchRun) allow(limit int64) {
 	if limit <= 0 {
@@ -109,7 +118,7 @@ func (m *Machine) check(l *Launch, r *launchRun) error {
 		}
 		blocks *= l.Grid[axis]
 	}
-	r.blocks = blocks
+	r.blocks = l.Part.blocks(blocks)
 	if err := checkCluster(l.cluster(), m.module.Arch); err != nil {
 		return err
 	}
@@ -129,12 +138,15 @@ func (m *Machine) check(l *Launch, r *launchRun) error {
 		return fmt.Errorf("%d bytes of local memory a thread, it can have %d", max(l.Stack, k.LocalFrame), limits.LocalThreadBytes.Int())
 	}
 	r.facts.Occupancy = arch.OccupancyOf(m.gpu, l.WhatIf.resources(arch.Resources{Threads: threads, Registers: k.Registers,
-		SharedStatic: k.SharedStatic, SharedDynamic: l.SharedDynamic, Barriers: k.Barriers, Blocks: blocks}))
+		SharedStatic: k.SharedStatic, SharedDynamic: l.SharedDynamic, Barriers: k.Barriers, Blocks: r.blocks}))
 	if w := l.WhatIf; w != nil && w.Resident > 0 {
-		most := arch.OccupancyOf(m.gpu, arch.Resources{Threads: threads, Blocks: blocks}).BlocksPerSM
+		most := arch.OccupancyOf(m.gpu, arch.Resources{Threads: threads, Blocks: r.blocks}).BlocksPerSM
 		r.facts.Occupancy.BlocksPerSM = min(w.Resident, most)
 	}
 	if l.Cooperative {
+		if l.Part != nil {
+			return errors.New("the blocks of a cooperative launch wait for each other, so that a part of them does not run by itself")
+		}
 		return checkCooperative(r.facts.Occupancy.BlocksPerSM*m.gpu.SMs.Int(), blocks)
 	}
 	if r.facts.Occupancy.BlocksPerSM < 1 {
@@ -194,7 +206,7 @@ func (r *launchRun) nanoseconds(w *warp) int64 {
 
 // result collects what the launch did.
 func (r *launchRun) result() *Result {
-	out := &Result{Facts: r.facts, LocalBytes: r.launch.Kernel.LocalFrame, SharedDynamic: r.launch.SharedDynamic, Level: r.machine.options.Timing}
+	out := &Result{Facts: r.facts, LocalBytes: r.launch.Kernel.LocalFrame, SharedDynamic: r.launch.SharedDynamic, Level: r.level()}
 	for i := range r.tally.ops {
 		c, o := &r.tally.ops[i], &r.program.ops[i]
 		if c.executions == 0 {

@@ -97,9 +97,13 @@ type Launch struct {
 	Stack         int     // local memory for the call stack, bytes a thread
 	WarmCaches    bool    // the caches keep what the launch before left in them
 	WhatIf        *WhatIf // a change to try, in time; nil for none
-	Observer      Observer
-	Tracer        Tracer // of a launch without timing
-	Recorder      Recorder
+	// Untimed launches only take effect, also on a machine with timing.
+	Untimed bool
+	// Part is the blocks to time where not all are, nil for all.
+	Part     *Part
+	Observer Observer
+	Tracer   Tracer // of a launch without timing
+	Recorder Recorder
 }
 
 // A Result is what a launch did. Of a launch that faulted it tells what was done until then.
@@ -339,7 +343,7 @@ func (m *Machine) Launch(ctx context.Context, l *Launch) (*Result, error) {
 	if l.Recorder != nil {
 		l.Recorder.Begin(&r.facts)
 	}
-	if m.options.Timing == TimingNone {
+	if r.level() == TimingNone {
 		err = r.runFunctional(ctx)
 	} else {
 		err = r.runTimed(ctx)

@@ -25,7 +25,7 @@ func (r *timedRun) fill() {
 	r.crew.each(len(r.sms), true, func(_ *worker, i int) {
 		for n := i; n < len(blocks); n += len(r.sms) {
 			b := r.launch.allocate()
-			b.restart(n, &r.sms[i].domain)
+			b.restart(r.launch.numberOf(n), &r.sms[i].domain)
 			b.sm = i
 			r.sms[i].place(b, at[n])
 			blocks[n] = b
@@ -74,7 +74,7 @@ func (r *launchRun) blockFor(n int, s *sm) (*block, error) {
 	if r.replay != nil {
 		return r.replayedBlock(n, s)
 	}
-	b := r.newBlock(n)
+	b := r.newBlock(r.numberOf(n))
 	b.sm = s.id
 	b.enter(&s.domain)
 	return b, nil

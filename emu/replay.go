@@ -48,7 +48,7 @@ func (r *launchRun) rehearse(ctx context.Context) error {
 		return fmt.Errorf("what if: %w", err)
 	}
 	switch {
-	case r.machine.options.Timing == TimingNone:
+	case r.level() == TimingNone:
 		return errors.New("what if: streams are edited in time only")
 	case r.launch.Cooperative:
 		return errors.New("what if: the blocks of a cooperative launch wait for each other, so that they cannot be recorded one by one")
@@ -83,7 +83,7 @@ func (r *launchRun) reshape(s stream.Shape) error {
 	if most := limits.ThreadsPerBlock.Int(); s.Threads > most {
 		return fmt.Errorf("what if: blocks become ones of %d threads, they can have %d", s.Threads, most)
 	}
-	r.blocks = s.Grid[0] * s.Grid[1] * s.Grid[2]
+	r.blocks = l.Part.blocks(s.Grid[0] * s.Grid[1] * s.Grid[2])
 	r.facts.Grid, r.facts.Block = s.Grid, [3]int{s.Threads, 1, 1}
 	o := arch.OccupancyOf(m, l.WhatIf.resources(arch.Resources{Threads: s.Threads, Registers: k.Registers,
 		SharedStatic: k.SharedStatic, SharedDynamic: l.SharedDynamic, Barriers: k.Barriers, Blocks: r.blocks}))
@@ -101,7 +101,7 @@ func (p *program) Inst(op int32) *sass.Inst { return p.ops[op].inst }
 func (r *launchRun) replayedBlock(n int, s *sm) (*block, error) {
 	p := r.replay
 	p.tape.sm = s.id
-	edited, err := p.blocks.Block(n)
+	edited, err := p.blocks.Block(r.numberOf(n))
 	if err != nil {
 		return nil, err
 	}

@@ -76,7 +76,7 @@ func (r *timedRun) settle() {
 	if after == 0 {
 		after = DefaultExtrapolation
 	}
-	if e.Off || r.unsteady || r.rest != nil || !r.waiting() || r.launch.limit-r.launch.left < after ||
+	if e.Off || r.launch.launch.Part != nil || r.unsteady || r.rest != nil || !r.waiting() || r.launch.limit-r.launch.left < after ||
 		len(r.waves) < steadyWaves+2 || r.launch.blocks-r.next < wavesLeft*r.capacity() {
 		return
 	}

@@ -38,7 +38,7 @@ func newTape(ctx context.Context, r *launchRun, values bool) *tape {
 	own := *r
 	own.allow(r.machine.options.MaxInstructions)
 	own.ended, own.states, own.timed = nil, nil, nil
-	return &tape{run: &own, ctx: ctx, values: values, done: make([]bool, r.blocks)}
+	return &tape{run: &own, ctx: ctx, values: values, done: make([]bool, r.launch.Grid[0]*r.launch.Grid[1]*r.launch.Grid[2])}
 }
 
 // Block executes a block to its end. A block that waits for another one cannot be recorded.

@@ -114,10 +114,15 @@ func (r *launchRun) runTimed(ctx context.Context) error {
 	}
 	err := r.timed.run(ctx)
 	r.timed.crew.dismiss()
-	if err != nil || r.timed.rest == nil {
+	switch {
+	case err != nil:
 		return err
+	case r.launch.Part != nil && r.launch.Part.Others:
+		return r.runOthers(ctx)
+	case r.timed.rest != nil:
+		return r.runRest(ctx)
 	}
-	return r.runRest(ctx)
+	return nil
 }
 
 // run runs all blocks. The SMs are advanced a quantum at a time, each by itself; then L2 and DRAM answer all of them,

@@ -26,6 +26,7 @@ type trial struct {
 	progress *progress // nil for none
 
 	budget, spent int64 // warp instructions that the trials of a kernel may execute, 0 for any number, and have
+	portion       portion
 }
 
 // mostInstructions is how many times the instructions of a launch a trial of it may execute: without barriers a kernel may never end.
@@ -56,10 +57,14 @@ func (t *trial) rank(ctx context.Context, n int, f *adviceFlags) error {
 // out.
 func (t *trial) all(ctx context.Context, n int) error {
 	for _, k := range t.result.Costliest() {
-		if t.spent, t.budget = 0, 0; n == byBudget {
-			t.budget = t.allowance()
-		}
 		l := t.result.Profile.Launches[k]
+		t.spent, t.budget, t.portion = 0, 0, portion{model: t.target.model, before: l.Facts.Cycles}
+		if n == byBudget {
+			t.budget = t.allowance()
+			if err := t.divide(ctx, k); err != nil {
+				return err
+			}
+		}
 		for i, a := range inTurn(t.result.Launches[k].Advice) {
 			if i == n {
 				break
@@ -95,9 +100,17 @@ func inTurn(advice []advisor.Advice) (order []*advisor.Advice) {
 func (t *trial) allowance() int64 {
 	sum := int64(0)
 	for _, l := range t.result.Profile.Launches {
-		sum += l.Facts.WarpInstructions * l.Facts.Count()
+		sum += timed(l) * l.Facts.Count()
 	}
 	return max(triesBudget*sum, triesFloor)
+}
+
+// timed is the number of warp instructions of a launch that took time to emulate.
+func timed(l *profiler.Launch) int64 {
+	if !l.Facts.Extrapolated {
+		return l.Facts.WarpInstructions
+	}
+	return l.Facts.WarpInstructions * int64(l.Facts.TimedBlocks) / int64(max(1, l.Grid[0]*l.Grid[1]*l.Grid[2]))
 }
 
 // one tries a piece of advice on the k-th launch.
@@ -111,13 +124,12 @@ func (t *trial) one(ctx context.Context, k int, a *advisor.Advice) (profiler.Try
 		try.Why = "the time for what-if runs was used up (--try N)"
 		return try, nil
 	}
-	before := t.result.Profile.Launches[k].Facts.Cycles
 	cycles, why, err := t.cycles(ctx, k, a.Match.Change)
 	if err != nil {
 		return try, err
 	}
 	if try.Why = why; cycles > 0 {
-		try.Speedup = float64(before) / float64(cycles)
+		try.Speedup = float64(t.portion.before) / float64(cycles)
 	}
 	return try, nil
 }
@@ -141,14 +153,15 @@ func (t *trial) cycles(ctx context.Context, k int, c *advisor.Change) (cycles in
 			return 0, "the code cannot be rewritten in that way", nil
 		}
 	}
+	r.model = t.portion.model
 	machine.maxInstructions = mostInstructions*t.result.Profile.Launches[k].Facts.WarpInstructions + 1
 	s, err := machine.session(&r, t.level, io.Discard)
 	if err != nil {
 		return 0, "", err
 	}
 	defer func() { t.spent += s.Machine.Progress().WarpInstructions() }()
-	v := launch.Variation{WhatIf: whatIf(r.module, c), Grid: c.Grid, Block: c.Block}
 	keeps := len(passes(c)) > 0 || c.Model != "" || c.Grid != [3]int{}
+	v := launch.Variation{WhatIf: whatIf(r.module, c), Grid: c.Grid, Block: c.Block, Part: t.portion.with(keeps)}
 	cycles, fails, err := t.replay(ctx, s, k, v, keeps)
 	switch {
 	case err != nil:
@@ -169,7 +182,7 @@ func (t *trial) replay(ctx context.Context, s *launch.Session, k int, v launch.V
 	}
 	for i := range t.target.file.Launches {
 		for range t.target.file.Launches[i].Repeat {
-			varied := launch.Variation{}
+			varied := launch.Variation{Untimed: t.target.file.Caches != launch.Warm}
 			if at == first {
 				varied = v
 			}

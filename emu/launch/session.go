@@ -409,6 +409,8 @@ func (s *Session) Run(ctx context.Context, i int, o emu.Observer) (*emu.Result, 
 type Variation struct {
 	WhatIf      *emu.WhatIf
 	Grid, Block [3]int // zero for the file's
+	Untimed     bool   // the launch only takes effect
+	Part        *emu.Part
 }
 
 // Vary launches the i-th launch of the file once with a change.
@@ -417,7 +419,7 @@ func (s *Session) Vary(ctx context.Context, i int, v Variation) (*emu.Result, er
 	if err != nil {
 		return nil, err
 	}
-	l.WhatIf = v.WhatIf
+	l.WhatIf, l.Untimed, l.Part = v.WhatIf, v.Untimed, v.Part
 	if v.Grid != ([3]int{}) {
 		l.Grid = v.Grid
 	}
