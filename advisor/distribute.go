@@ -76,7 +76,7 @@ func (in *Input) transposedMatch(n *loopNest, width int, gain float64) *Match {
 		who, how = fmt.Sprintf("a block of %d threads", width), "__shfl_xor_sync and shared memory"
 	}
 	m.Variant = fmt.Sprintf("%d lanes", width)
-	m.Change = &Change{Streams: &Streams{Transposed: &Transposed{Loops: in.streamLoops(n), Width: width, Combined: true}}}
+	m.Change = &Change{Streams: &Streams{Transposed: &Transposed{Loops: in.streamLoops(n), Width: width, Threads: max(width, volume(in.Launch.Block)), Combined: true}}}
 	m.Suggestions = []string{
 		fmt.Sprintf("Each thread goes through the %.0f rounds of the loop at %s by itself. Let %s do what one thread does: thread j takes rounds j, j+%d and so on, and %s puts the results together.",
 			n.rounds, in.nestPlace(n), who, width, how),

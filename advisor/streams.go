@@ -13,6 +13,7 @@ type Streams struct {
 	Kept       []blamer.Node // loads that keep in registers what the thread has read before: gone where it reads it again
 	Staged     []Staged
 	Prefetched []Prefetched
+	Widened    []Widened
 	Transposed *Transposed // nil for no change, as of Divided
 	Divided    *Divided
 	Merged     []Merged // one after another: along y and then along x is a tile of results a thread
@@ -37,6 +38,15 @@ type Prefetched struct {
 	Loads  []blamer.Node
 	Loop   Loop
 	Rounds int
+}
+
+// Widened accesses of a loop become vectors of so many elements: each thread takes neighbouring elements a round, and there are as many
+// fewer rounds.
+type Widened struct {
+	Arrays   [][]blamer.Node // accesses of one array each
+	Loop     Loop
+	Overhead []blamer.Node // instructions of each round that fewer rounds have less often
+	Factor   int
 }
 
 // Transposed divides the rounds of loops among neighbouring lanes: a warp or a block for each row where a thread had one.
@@ -84,7 +94,7 @@ func (s *Streams) with(d *Streams) *Streams {
 		return s
 	}
 	return &Streams{
-		Kept: slices.Concat(s.Kept, d.Kept), Staged: slices.Concat(s.Staged, d.Staged), Prefetched: slices.Concat(s.Prefetched, d.Prefetched),
+		Kept: slices.Concat(s.Kept, d.Kept), Staged: slices.Concat(s.Staged, d.Staged), Prefetched: slices.Concat(s.Prefetched, d.Prefetched), Widened: slices.Concat(s.Widened, d.Widened),
 		Transposed: cmp.Or(s.Transposed, d.Transposed), Divided: cmp.Or(s.Divided, d.Divided), Merged: slices.Concat(s.Merged, d.Merged),
 	}
 }

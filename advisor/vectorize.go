@@ -8,7 +8,8 @@ import (
 )
 
 // vectorAccess matches groups of loads or stores of neighbouring words of global memory by one thread, which one instruction of
-// 64 or 128 bits could do: it saves the queue's places and the issue slots of all but one.
+// 64 or 128 bits could do: it saves the queue's places and the issue slots of all but one. It matches loops too in which neighbouring
+// threads could take vectors in place of words.
 type vectorAccess struct{}
 
 func (vectorAccess) Name() string { return "vectorized-access" }
@@ -45,7 +46,7 @@ func (vectorAccess) Match(in *Input) []*Match {
 			"The address has to be a multiple of the vector's size: not where a thread's part may begin anywhere.",
 		}
 	}
-	return matches
+	return append(matches, in.wideRounds()...)
 }
 
 // vectorGroups returns, for each access that belongs to a group, the share of the group's accesses that a vector would save, and the

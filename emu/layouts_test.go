@@ -119,8 +119,19 @@ func merged(list ...stream.Merge) func([]Loop, [][]InstAt) *Streams {
 	return func([]Loop, [][]InstAt) *Streams { return &Streams{Merge: list} }
 }
 
+// integers are the instructions of a list but for loads and floating-point arithmetic.
+func integers(f *cubin.File, list []InstAt) (out []InstAt) {
+	for _, at := range list {
+		p := f.Codes[at.Code].Insts[at.PC/sass.InstSize].Op.Properties()
+		if !p.Floats() && !p.Loads(sass.SpaceGlobal) {
+			out = append(out, at)
+		}
+	}
+	return out
+}
+
 // layoutPairs are the changes.
-func layoutPairs() []layoutPair {
+func layoutPairs(f *cubin.File) []layoutPair {
 	const rows, columns = 512, 1024
 	sums := func(kernel string, grid, block int) layoutLaunch {
 		return layoutLaunch{kernel: kernel, grid: grid, block: block, buffers: []int{rows * columns, rows}, numbers: []uint32{columns}}
@@ -136,6 +147,10 @@ func layoutPairs() []layoutPair {
 	const words = 1 << 20
 	walk := func(kernel string) layoutLaunch {
 		return layoutLaunch{kernel: kernel, grid: 108, block: 128, buffers: []int{108 * 128 * 128, 108 * 128}, numbers: []uint32{128, 108 * 128}}
+	}
+	const vectors = 1 << 22
+	strided := func(kernel string) layoutLaunch {
+		return layoutLaunch{kernel: kernel, grid: 432, block: 256, buffers: []int{vectors, 432 * 256}, numbers: []uint32{vectors}}
 	}
 	return []layoutPair{
 		{name: "a warp a row", before: sums("sums_thread", rows/128, 128), after: sums("sums_warp", rows/4, 128), edit: transposed(32, 0)},
@@ -154,6 +169,9 @@ func layoutPairs() []layoutPair {
 		{name: "a tile", before: product("product", n/8, 256), after: product("product_tile", n/8, 256), edit: func(loops []Loop, loads [][]InstAt) *Streams {
 			return &Streams{Tile: []LoopLoads{{Loads: slices.Concat(loads...), Loop: loops[0], Rounds: 8}}}
 		}},
+		{name: "vectors in rounds", before: strided("strides"), after: strided("strides_four"), edit: func(loops []Loop, loads [][]InstAt) *Streams {
+			return &Streams{Widen: []Widen{{Arrays: loads[:1], Loop: loops[0], Overhead: integers(f, loops[0].Body), Factor: 4}}}
+		}},
 		{name: "loads ahead", before: walk("walk"), after: walk("walk_ahead"), edit: func(loops []Loop, loads [][]InstAt) *Streams {
 			return &Streams{Prefetch: []LoopLoads{{Loads: loads[0], Loop: loops[0], Rounds: 2}}}
 		}},
@@ -163,7 +181,7 @@ func layoutPairs() []layoutPair {
 // TestLayouts holds what-if runs against kernels in which their change is made.
 func TestLayouts(t *testing.T) {
 	f := readLayouts(t)
-	for _, p := range layoutPairs() {
+	for _, p := range layoutPairs(f) {
 		t.Run(p.name, func(t *testing.T) {
 			k, err := f.Kernel(p.before.kernel)
 			if err != nil {

@@ -14,6 +14,7 @@ type Streams struct {
 	Keep      []InstAt // [stream.Keep]
 	Tile      []LoopLoads
 	Prefetch  []LoopLoads
+	Widen     []Widen
 	Transpose *Transpose // nil for none, as of Divide
 	Divide    *Divide
 	Merge     []stream.Merge // one after another
@@ -31,6 +32,14 @@ type LoopLoads struct {
 	Loads  []InstAt
 	Loop   Loop
 	Rounds int
+}
+
+// Widen makes vectors of the accesses of a loop: see [stream.Widen].
+type Widen struct {
+	Arrays   [][]InstAt
+	Loop     Loop
+	Overhead []InstAt
+	Factor   int
 }
 
 // Transpose divides the rounds of loops among neighbouring lanes: see [stream.Transpose].
@@ -70,6 +79,13 @@ func (s *Streams) edits(p *program) (list []stream.Edit, err error) {
 		}
 		list = append(list, &stream.Prefetch{Loads: ops, Loop: loop, Rounds: s.Prefetch[i].Rounds})
 	}
+	for i := range s.Widen {
+		x, err := p.widen(&s.Widen[i])
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, x)
+	}
 	if t := s.Transpose; t != nil {
 		loops, err := p.loops(t.Loops)
 		if err != nil {
@@ -84,7 +100,7 @@ func (s *Streams) edits(p *program) (list []stream.Edit, err error) {
 		}
 		list = append(list, &stream.Divide{Loops: loops, Parts: d.Parts, Contiguous: d.Contiguous, Atomic: d.Atomic})
 	}
-	if len(s.Merge) > 0 && len(list) > 0 && (len(s.Tile) > 0 || len(s.Prefetch) > 0 || s.Transpose != nil || s.Divide != nil) {
+	if len(s.Merge) > 0 && len(list) > 0 && (len(s.Tile) > 0 || len(s.Prefetch) > 0 || len(s.Widen) > 0 || s.Transpose != nil || s.Divide != nil) {
 		return nil, errors.New("streams that were edited before cannot be merged")
 	}
 	for i := range s.Merge {
@@ -126,6 +142,25 @@ func (p *program) loops(list []Loop) (loops []stream.Loop, err error) {
 		loops = append(loops, stream.Loop{Header: header.index, Body: body})
 	}
 	return loops, nil
+}
+
+func (p *program) widen(w *Widen) (*stream.Widen, error) {
+	loops, err := p.loops([]Loop{w.Loop})
+	if err != nil {
+		return nil, err
+	}
+	out := &stream.Widen{Loop: loops[0], Factor: w.Factor}
+	if out.Overhead, err = p.opSet(w.Overhead); err != nil {
+		return nil, err
+	}
+	for _, a := range w.Arrays {
+		ops, err := p.opSet(a)
+		if err != nil {
+			return nil, err
+		}
+		out.Arrays = append(out.Arrays, ops)
+	}
+	return out, nil
 }
 
 func (p *program) loopLoads(l *LoopLoads) (map[int32]bool, stream.Loop, error) {

@@ -21,6 +21,13 @@ func streams(m *cubin.File, s *advisor.Streams) *emu.Streams {
 	for _, x := range s.Prefetched {
 		out.Prefetch = append(out.Prefetch, emu.LoopLoads{Loads: t.all(x.Loads), Loop: t.loop(x.Loop), Rounds: x.Rounds})
 	}
+	for _, x := range s.Widened {
+		w := emu.Widen{Loop: t.loop(x.Loop), Overhead: t.all(x.Overhead), Factor: x.Factor}
+		for _, a := range x.Arrays {
+			w.Arrays = append(w.Arrays, t.all(a))
+		}
+		out.Widen = append(out.Widen, w)
+	}
 	if x := s.Transposed; x != nil {
 		out.Transpose = &emu.Transpose{Loops: t.loops(x.Loops), Width: x.Width, Threads: x.Threads, Combine: x.Combined}
 	}

@@ -58,6 +58,7 @@ func (t *trial) rank(ctx context.Context, n int, f *adviceFlags) error {
 func (t *trial) all(ctx context.Context, n int) error {
 	for _, k := range t.result.Costliest() {
 		l := t.result.Profile.Launches[k]
+		runs := make(map[string]bool) // optimizers of which a change runs
 		t.spent, t.budget, t.portion = 0, 0, portion{model: t.target.model, before: l.Facts.Cycles}
 		if n == byBudget {
 			t.budget = t.allowance()
@@ -65,10 +66,9 @@ func (t *trial) all(ctx context.Context, n int) error {
 				return err
 			}
 		}
-		for i, a := range inTurn(t.result.Launches[k].Advice) {
-			if i == n {
-				break
-			}
+		order := inTurn(t.result.Launches[k].Advice)
+		for i := 0; i < len(order) && i != n; i++ {
+			a := order[i]
 			end := t.progress.stage("trying %s", a.Optimizer)
 			try, err := t.one(ctx, k, a)
 			end()
@@ -76,6 +76,9 @@ func (t *trial) all(ctx context.Context, n int) error {
 				return err
 			}
 			l.Tries = append(l.Tries, try)
+			if runs[a.Optimizer] = runs[a.Optimizer] || try.Speedup > 0; !runs[a.Optimizer] {
+				nextVariant(order[i+1:], a)
+			}
 		}
 	}
 	return nil
@@ -94,6 +97,20 @@ func inTurn(advice []advisor.Advice) (order []*advisor.Advice) {
 		}
 	}
 	return append(order, later...)
+}
+
+// nextVariant moves another variant of a change that does not run to the beginning.
+func nextVariant(order []*advisor.Advice, a *advisor.Advice) {
+	if a.Match.Variant == "" {
+		return
+	}
+	for i, b := range order {
+		if b.Optimizer == a.Optimizer && b.Match.Variant != "" {
+			copy(order[1:i+1], order[:i])
+			order[0] = b
+			return
+		}
+	}
 }
 
 // allowance is the number of warp instructions that the trials of a kernel may execute by default.

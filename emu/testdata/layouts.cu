@@ -193,3 +193,21 @@ extern "C" __global__ void walk_ahead(const float *__restrict__ in, float *__res
     x = x * 0.5f + a;
     out[i] = x * 0.5f + b;
 }
+
+// sums over a stride of the grid: a word or a vector a round.
+extern "C" __global__ void strides(const float *__restrict__ in, float *__restrict__ out, int n) {
+    float sum = 0;
+#pragma unroll 1
+    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) sum += in[i];
+    out[blockIdx.x * blockDim.x + threadIdx.x] = sum;
+}
+
+extern "C" __global__ void strides_four(const float4 *__restrict__ in, float *__restrict__ out, int n) {
+    float sum = 0;
+#pragma unroll 1
+    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n / 4; i += gridDim.x * blockDim.x) {
+        float4 v = in[i];
+        sum += v.x + v.y + v.z + v.w;
+    }
+    out[blockIdx.x * blockDim.x + threadIdx.x] = sum;
+}

@@ -1,0 +1,152 @@
+package advisor
+
+import (
+	"fmt"
+
+	"gpa/blamer"
+	"gpa/cubin/cfg"
+	"gpa/cubin/sass"
+)
+
+// Loops in which neighbouring threads access neighbouring words, one a round, as grid-stride loops do: with a vector a round there are as
+// many fewer rounds, instructions and requests for the same bytes, and more of them under way together.
+
+// wideRounds matches such loops.
+func (in *Input) wideRounds() (matches []*Match) {
+	for code, c := range in.codes {
+		if c == nil {
+			continue
+		}
+		for _, l := range c.graph.Loops {
+			if samples := in.samplesInLoop(code, l); samples >= leastWaits*in.Total && in.isLeaf(code, l) {
+				if m := in.wideRound(code, l, samples); m != nil {
+					matches = append(matches, m)
+				}
+			}
+		}
+	}
+	return matches
+}
+
+// isLeaf reports whether a loop has no loop in it.
+func (in *Input) isLeaf(code int, l *cfg.Loop) bool {
+	for _, x := range in.codes[code].graph.Loops {
+		if x.Parent == l {
+			return false
+		}
+	}
+	return true
+}
+
+// wideRound matches a loop if its accesses can be vectors.
+func (in *Input) wideRound(code int, l *cfg.Loop, samples float64) *Match {
+	rounds, known := in.TripCount(code, l)
+	ordered, assumed := in.ordered(code, l)
+	if !known || ordered || in.hasBarrier(code, l) || in.hasCall(in.loopScope(code, l)) || !in.spread(code, l) {
+		return nil
+	}
+	arrays, size := in.wordArrays(code, l)
+	if len(arrays) == 0 {
+		return nil
+	}
+	w := Widened{Arrays: arrays, Loop: in.streamLoop(code, l), Overhead: in.overhead(code, l), Factor: widestAccess / size}
+	most := 0
+	for _, a := range arrays {
+		most = max(most, len(a))
+	}
+	if rounds*float64(most) < float64(w.Factor) {
+		return nil
+	}
+	gone := 0.0
+	for _, n := range w.Overhead {
+		gone += in.codes[code].issued[n.Inst]
+	}
+	for i := range in.Blame.Blames {
+		b := &in.Blame.Blames[i]
+		if in.Loop(b.Use) == l && (b.Detail == blamer.GlobalMemory || b.Detail == blamer.MemoryThrottle) {
+			gone += b.Count
+		}
+	}
+	gone *= 1 - float64(most)/float64(max(w.Factor, 2*most))
+	m := &Match{Scope: in.loopScope(code, l), Samples: gone, Spares: IssueSlots, Variant: "rounds"}
+	m.Change = &Change{Streams: &Streams{Widened: []Widened{w}}}
+	m.assume(assumed)
+	m.Suggestions = []string{
+		fmt.Sprintf("In the loop at %s each thread accesses one element of %d bytes a round, beside those of its neighbours. Let it take %d neighbouring elements a round, loaded and stored as one vector of %d bytes (float4, int4, uint4 of halves): there are as many fewer rounds, and more bytes under way.",
+			in.scopePlace(m.Scope), size, w.Factor, widestAccess),
+		"The address has to be a multiple of the vector's size, and what is left at the end of the data is done one by one.",
+	}
+	return m
+}
+
+// spread reports whether it does not matter which thread has which round: where nothing is kept from round to round, or where the
+// threads put together what they have, so that few of them store.
+func (in *Input) spread(code int, l *cfg.Loop) bool {
+	const few = 16 // threads to one store
+	f := in.flowOf(code, l)
+	kept := false
+	for _, c := range f.cycles() {
+		kept = kept || !f.isInduction(c)
+	}
+	if !kept {
+		return true
+	}
+	stored := 0.0
+	for _, n := range in.executedNodes(func(op sass.Op) bool {
+		return op == sass.STG || op == sass.ST || isAtomic(op) && op.Properties().Atomic(sass.SpaceGlobal|sass.SpaceGeneric)
+	}) {
+		stored += in.counts(n).threads
+	}
+	return stored*few <= float64(volume(in.Launch.Grid)*volume(in.Launch.Block))
+}
+
+// wordArrays returns the accesses to global memory of a loop by the register that holds their address, and the size of an element.
+// There are none where lanes do not access words that follow each other, or accesses are of several sizes.
+func (in *Input) wordArrays(code int, l *cfg.Loop) (arrays [][]blamer.Node, size int) {
+	type array struct {
+		op   sass.Op
+		base uint8
+	}
+	var order []array
+	byBase := make(map[array][]blamer.Node)
+	fits := true
+	in.eachInst(code, l, func(i int) {
+		n := blamer.Node{Code: code, Inst: i}
+		inst := in.Inst(n)
+		if inst.Op != sass.LDG && inst.Op != sass.STG {
+			fits = fits && !movesGlobal(inst.Op)
+			return
+		}
+		k := in.counts(n)
+		if k.executions == 0 {
+			return
+		}
+		bytes := inst.AccessBytes()
+		dense := k.sectors*in.Model.L1.Sector.Value <= 1.1*k.threads*float64(bytes) && k.threads > 0
+		fits = fits && dense && (size == 0 || size == bytes) && bytes < widestAccess
+		size = bytes
+		a := array{inst.Op, addressRegister(inst)}
+		if byBase[a] == nil {
+			order = append(order, a)
+		}
+		byBase[a] = append(byBase[a], n)
+	})
+	if !fits {
+		return nil, 0
+	}
+	for _, a := range order {
+		arrays = append(arrays, byBase[a])
+	}
+	return arrays, size
+}
+
+// overhead returns the instructions of a loop that have nothing to do with what it loads: addresses, the number of the round, the branch.
+func (in *Input) overhead(code int, l *cfg.Loop) (nodes []blamer.Node) {
+	f := in.flowOf(code, l)
+	in.eachInst(code, l, func(i int) {
+		if x := f.inst(i); !movesGlobal(x.Op) && !fromElsewhere(x.Op) && effectOf(x) == 0 && !f.loads(i, map[int]bool{}) {
+			nodes = append(nodes, blamer.Node{Code: code, Inst: i})
+		}
+	})
+	return nodes
+}

@@ -1,0 +1,122 @@
+package stream
+
+import (
+	"fmt"
+	"math/bits"
+)
+
+// Widen makes several executions of a load or store that follow each other in a loop one wide access, as where each thread takes several
+// neighbouring elements a round: neighbouring threads then access neighbouring vectors instead of neighbouring words. The bytes that a
+// warp accesses stay the same, and each of its lanes gets a run of them. Of the rounds but the first of such a vector the loop's own
+// instructions are gone: the loop has as many fewer rounds.
+//
+// Executions are left as they are whose lanes do not access words that follow each other, that have other lanes than the first, or of
+// which too few are left at the end of the loop.
+type Widen struct {
+	single
+	Arrays   []map[int32]bool // loads or stores of one array, as those of an unrolled loop are
+	Loop     Loop
+	Overhead map[int32]bool // instructions that each round has, whatever it accesses: addresses, the number of the round, the branch
+	Factor   int            // words of a vector
+}
+
+// widest is what a thread can access at once, bytes.
+const widest = 16
+
+// Apply merges accesses.
+func (w *Widen) Apply(_ Program, blocks []*Block) ([]*Block, error) {
+	if w.Factor < 2 || w.Factor > widest {
+		return nil, fmt.Errorf("widen: vectors of %d elements", w.Factor)
+	}
+	b := blocks[0]
+	for i := range b.Warps {
+		old := &b.Warps[i]
+		gone := make([]bool, len(old.Events))
+		for _, s := range segments(old.Events, []Loop{w.Loop}) {
+			if s.loop >= 0 {
+				w.segment(b, old.Events, &s, gone)
+			}
+		}
+		var list []Event
+		for k, e := range old.Events {
+			if !gone[k] {
+				list = append(list, e)
+			}
+		}
+		old.Events, old.Values = list, nil
+	}
+	return blocks, nil
+}
+
+// segment widens the accesses of the rounds of a loop.
+func (w *Widen) segment(b *Block, events []Event, s *segment, gone []bool) {
+	needed := make([]bool, len(s.rounds)) // rounds in which an access begins a vector, or is alone
+	vectors := false
+	for _, ops := range w.Arrays {
+		var run []int
+		alone := func() {
+			for _, i := range run {
+				needed[s.roundOf(i)] = true
+			}
+			run = run[:0]
+		}
+		for i := s.first; i < s.last; i++ {
+			if !ops[events[i].Op] || events[i].Kind != RefAccess {
+				continue
+			}
+			if len(run) > 0 && !b.follows(&events[run[0]], &events[i]) {
+				alone()
+			}
+			if run = append(run, i); len(run) < w.Factor || int(b.Access[events[i].Ref].Size)*w.Factor > widest {
+				continue
+			}
+			b.vector(events, run)
+			needed[s.roundOf(run[0])] = true
+			for _, k := range run[1:] {
+				gone[k] = true
+			}
+			run, vectors = run[:0], true
+		}
+		alone()
+	}
+	for r := range s.rounds {
+		if !vectors || needed[r] {
+			continue
+		}
+		first, last := s.round(r)
+		for i := first; i < last; i++ {
+			gone[i] = gone[i] || w.Overhead[events[i].Op]
+		}
+	}
+}
+
+// roundOf is the round that an event belongs to.
+func (s *segment) roundOf(event int) (r int) {
+	for r+1 < len(s.rounds) && event >= s.rounds[r+1] {
+		r++
+	}
+	return r
+}
+
+// follows reports whether two accesses can be parts of a vector.
+func (b *Block) follows(x, y *Event) bool {
+	a, c := &b.Access[x.Ref], &b.Access[y.Ref]
+	return a.Mask != 0 && a.Mask == c.Mask && a.Kind == c.Kind && a.Space == global && c.Space == global && a.Size == c.Size &&
+		a.at < 0 && c.at < 0 && a.stride == int32(a.Size) && c.stride == int32(c.Size)
+}
+
+// vector makes the first of some accesses one of all their bytes: its lanes go through those of one access after the other.
+func (b *Block) vector(events []Event, run []int) {
+	first := b.Access[events[run[0]].Ref]
+	var addr [warpLanes]uint64
+	size, lanes := uint64(first.Size), uint64(bits.OnesCount32(first.Mask))
+	n := uint64(0) // of the lane
+	for m := first.Mask; m != 0; m &= m - 1 {
+		element := n * uint64(len(run))
+		from := b.Access[events[run[element/lanes]].Ref].base
+		addr[bits.TrailingZeros32(m)] = from + element%lanes*size
+		n++
+	}
+	wide := Access{Kind: first.Kind, Space: first.Space, Size: uint8(size) * uint8(len(run))}
+	events[run[0]].Ref = b.AddAccess(wide, first.Mask, &addr)
+}
