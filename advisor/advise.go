@@ -81,6 +81,7 @@ func adviseOne(in *Input, o Optimizer) []Advice {
 			a.Diffuse = a.Listed < leastListed
 		}
 		a.Interval = in.interval(&a, warps)
+		in.speak(o.Name(), a.Match)
 		advice = append(advice, a)
 	}
 	rank(advice)

@@ -58,7 +58,6 @@ func (t *trial) rank(ctx context.Context, n int, f *adviceFlags) error {
 func (t *trial) all(ctx context.Context, n int) error {
 	for _, k := range t.result.Costliest() {
 		l := t.result.Profile.Launches[k]
-		runs := make(map[string]bool) // optimizers of which a change runs
 		t.spent, t.budget, t.portion = 0, 0, portion{model: t.target.model, before: l.Facts.Cycles}
 		if n == byBudget {
 			t.budget = t.allowance()
@@ -66,19 +65,29 @@ func (t *trial) all(ctx context.Context, n int) error {
 				return err
 			}
 		}
-		order := inTurn(t.result.Launches[k].Advice)
-		for i := 0; i < len(order) && i != n; i++ {
-			a := order[i]
-			end := t.progress.stage("trying %s", a.Optimizer)
-			try, err := t.one(ctx, k, a)
-			end()
-			if err != nil {
-				return err
-			}
-			l.Tries = append(l.Tries, try)
-			if runs[a.Optimizer] = runs[a.Optimizer] || try.Speedup > 0; !runs[a.Optimizer] {
-				nextVariant(order[i+1:], a)
-			}
+		if err := t.launch(ctx, k, n); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// launch tries the first n pieces of advice on the k-th launch.
+func (t *trial) launch(ctx context.Context, k, n int) error {
+	l := t.result.Profile.Launches[k]
+	runs := make(map[string]bool) // optimizers of which a change runs
+	order := inTurn(t.result.Launches[k].Advice)
+	for i := 0; i < len(order) && i != n; i++ {
+		a := order[i]
+		end := t.progress.stage("trying %s", a.Optimizer)
+		try, err := t.one(ctx, k, a)
+		end()
+		if err != nil {
+			return err
+		}
+		l.Tries = append(l.Tries, try)
+		if runs[a.Optimizer] = runs[a.Optimizer] || try.Speedup > 0; !runs[a.Optimizer] {
+			nextVariant(order[i+1:], a)
 		}
 	}
 	return nil

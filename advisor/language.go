@@ -1,0 +1,107 @@
+package advisor
+
+import (
+	"fmt"
+	"path"
+	"strings"
+
+	"gpa/blamer"
+)
+
+// Advice speaks of what its reader can change. A kernel of Triton has no threads, barriers or shared memory in its source: its author
+// chooses block sizes, num_warps, num_stages and the order of offsets, and the compiler does the rest. Numba's kernels are CUDA's in
+// Python.
+
+// A language is what a kernel is written in.
+type language uint8
+
+const (
+	cudaC language = iota
+	triton
+	numba
+)
+
+// language is told by the line table and, of the two that compile Python, by the package in which Numba puts its kernels.
+func (in *Input) language() language {
+	k, err := in.Module.Kernel(in.Launch.Kernel)
+	switch {
+	case err != nil || path.Ext(k.Code.Line(k.Entry).File) != ".py":
+		return cudaC
+	case strings.Contains(in.Launch.Kernel, "cudapy"):
+		return numba
+	}
+	return triton
+}
+
+// speak puts what a match suggests into the words of the kernel's language.
+func (in *Input) speak(optimizer string, m *Match) {
+	switch in.language() {
+	case triton:
+		m.Suggestions = []string{fmt.Sprintf(tritonWords[optimizer], in.matchPlace(m))}
+	case numba:
+		for i, s := range m.Suggestions {
+			m.Suggestions[i] = numbaWords.Replace(s)
+		}
+	}
+}
+
+// matchPlace names the hottest lines that a match is about, the place of its scope where it has none.
+func (in *Input) matchPlace(m *Match) string {
+	var nodes []blamer.Node
+	for _, h := range m.Hotspots {
+		nodes = append(nodes, h.Def)
+	}
+	if len(nodes) == 0 {
+		return in.scopePlace(m.Scope)
+	}
+	return in.places(nodes, 3)
+}
+
+// tritonWords are what a Triton kernel's author can do, by optimizer.
+var tritonWords = map[string]string{
+	"async-copy":                   "The loop at %s waits for what it loads. Raise num_stages, so that the compiler copies the tiles of later rounds asynchronously while it works on this one; it pipelines loads that feed tl.dot, in a loop over tl.range or range.",
+	"atomic-contention":            "Programs wait for atomic operations at %s. Reduce within the program first (tl.sum, tl.max) and do one tl.atomic_add for it, on as few addresses shared with others as can be; where its result is not needed, do not use it.",
+	"block-increase":               "The grid has too few programs for the GPU's SMs (%s). Make the blocks smaller (BLOCK sizes), or divide the reduction among programs (split-K) and add the parts up by tl.atomic_add or in a second kernel.",
+	"code-reordering":              "What is loaded at %s is used too soon. Issue tl.load earlier in the source than the work that does not need it, or let num_stages do it in a loop.",
+	"constant-memory":              "All threads read the same words at %s. Pass what is known when the kernel is compiled as tl.constexpr, and load scalars once, before the loop.",
+	"divergence-reduction":         "At %s warps run with few of their lanes: the blocks are larger than the data, or masks leave most of them out. Choose BLOCK sizes near the sizes of the data, or handle the last, partial block apart.",
+	"fast-math":                    "Accurate functions cost most at %s. Use tl.exp2 and tl.log2 with a scaled argument, tl.math's approximate functions, and a multiplication by the reciprocal in place of divisions, where the last bits do not matter.",
+	"function-inlining":            "Calls at %s cost moves and branches. Triton inlines functions of its own; calls remain of what is marked noinline.",
+	"function-splitting":           "The code that runs is larger than the instruction cache (%s). Unroll less (tl.static_range to range), take smaller blocks, or split the kernel.",
+	"if-conversion":                "The condition at %s is evaluated by branches. Combine the operands by & and |, and choose by tl.where.",
+	"loop-unrolling":               "The loop at %s has too little under way. Raise num_stages for its loads, or let it go over tl.static_range or tl.range(..., loop_unroll_factor=4); larger blocks a round do as well. Not where registers then leave room for fewer warps.",
+	"memory-coalescing":            "Accesses at %s take more sectors than the bytes that they use fill. Let the last tl.arange of the offsets, the one that goes fastest, run along the dimension that is contiguous in memory, and say so by tl.max_contiguous and tl.multiple_of; a tile that is needed the other way is turned by tl.trans after it is loaded.",
+	"memory-transaction-reduction": "The queue for memory is full at %s. Let accesses be wide: strides and offsets that are known multiples of 16 bytes (tl.multiple_of, arguments divisible by 16), and at least 4 elements a thread, BLOCK of num_warps * 128 or more.",
+	"occupancy-increase":           "An SM holds too few programs (%s). Take fewer registers or less shared memory: smaller BLOCK sizes, lower num_stages, or more num_warps for the same block. Not where values are then spilled to local memory.",
+	"redundant-barrier":            "The compiler's barriers at %s order nothing here. Lower num_stages by one or raise it, or change the BLOCK sizes: where it puts barriers follows from the layouts it chooses.",
+	"register-bank-conflicts":      "Instructions at %s wait for register banks, which the compiler assigns: other BLOCK sizes or num_warps give another assignment.",
+	"register-caching":             "At %s a program loads what it has stored in the round before. Keep the block in a variable through the loop, and store it once behind it.",
+	"register-reuse":               "Values are kept in local memory at %s: the program has too many registers. Use smaller BLOCK sizes, more num_warps, or a lower num_stages, or raise maxnreg.",
+	"register-tiling":              "At %s the threads of a program load the same data again and again. Give each thread more of the result: larger BLOCK_M and BLOCK_N at the same num_warps, or fewer warps.",
+	"restrict-pointers":            "Loads at %s wait for stores that may alias. Load before you store, and keep what is loaded twice in a variable.",
+	"restructure":                  "Control flow at %s joins late. Put conditions into masks (tl.where, mask=) instead of branches.",
+	"shared-bank-conflicts":        "Threads hit the same bank of shared memory at %s. The compiler chooses the layout: other BLOCK sizes (multiples of 32 along the contiguous dimension), another order of the operands of tl.trans and tl.dot, or num_warps give another one.",
+	"shared-memory-tiling":         "At %s programs load the same data again and again. Load a tile once for several uses: larger BLOCK sizes, or tl.dot, which keeps its operands in shared memory. Let programs that share data run side by side (grouped order of program_id) for L2.",
+	"single-pass":                  "The loads at %s read again what an earlier pass has read. Do the work of the passes in one, with running values that later data correct (as the maximum and the sum of an online softmax), or keep the whole row in one block.",
+	"sm-balance":                   "Some SMs have nothing to do while others work (%s). Take smaller blocks for a shorter last wave, or a persistent kernel: a grid of as many programs as fit, each going through tiles.",
+	"strength-reduction":           "Costly operations at %s: integer division and modulo, double precision, conversions. Make divisors tl.constexpr powers of two, and constants of the data's type.",
+	"tensor-core-underuse":         "The product at %s does not use tensor cores. Use tl.dot with fp16, bf16 or fp8 operands, or input_precision=\"tf32\", and blocks of at least 16 in each dimension.",
+	"tf-reconvergence":             "Threads that part at %s come together late. Put conditions into masks (tl.where, mask=) instead of branches.",
+	"thread-coarsening":            "Programs do little beside their indices and accesses (%s). Take larger BLOCK sizes, several elements a thread (BLOCK of num_warps * 128 or more), so that there are fewer programs with more under way.",
+	"thread-increase":              "A program has too few warps to hide its waits (%s). Raise num_warps, with larger BLOCK sizes where each thread would else have too little.",
+	"vectorized-access":            "Accesses at %s move less than 16 bytes a thread. Let pointers and strides be known multiples of 16 bytes (tl.multiple_of, arguments divisible by 16) and BLOCK at least num_warps * 32 times the elements of 16 bytes.",
+	"warp-balance":                 "Warps wait at barriers at %s for those that have more to do. Lower num_warps, so that a reduction stays within fewer warps, or take several rows a program.",
+	"work-distribution":            "Too few threads share the work at %s. Divide the reduced dimension: a wider BLOCK along it with tl.sum at the end, or more programs that each take a part (split-K) and add up by tl.atomic_add.",
+}
+
+// numbaWords are Numba's names of what advice names in CUDA C++.
+var numbaWords = strings.NewReplacer(
+	"__syncthreads()", "cuda.syncthreads()", "__syncthreads", "cuda.syncthreads()", "__syncwarp()", "cuda.syncwarp()",
+	"__shfl_xor_sync", "cuda.shfl_xor_sync", "__shfl_sync", "cuda.shfl_sync", "__reduce_add_sync", "cuda.reduce",
+	"(#pragma unroll 4 before it, or by hand)", "(by hand, or over a constant range)", "(#pragma unroll 1)", "",
+	"__constant__ memory", "constant memory (cuda.const.array_like)", "(float tile[32][33])", "(cuda.shared.array((32, 33), float32))",
+	"__launch_bounds__", "max_registers of @cuda.jit", "-maxrregcount", "max_registers of @cuda.jit",
+	"Compile with -use_fast_math, or write __fdividef(x, y), __frsqrt_rn(x), __sinf(x)", "Compile with fastmath=True, or call libdevice's fast functions",
+	"mark it __forceinline__", "let it be a device function that the compiler inlines (inline=True)", "(__noinline__)", "(a device function with inline=False)",
+	"2.0f", "float32(2.0)",
+)
