@@ -4,6 +4,7 @@ A reference script defines reference(case): it reads buffers and arguments from 
 the kernel's, and hands the results to case.expect. The buffers are those of the launch file, so sizes and seeds are
 written down once, there.
 """
+import io
 import os
 import re
 
@@ -16,10 +17,15 @@ DTYPES = {
 
 
 class Case:
-    """A kernel's directory with its launch file."""
+    """A kernel's directory with its launch file.
 
-    def __init__(self, directory, launch="launch.yaml"):
+    Kernels that are compared with each other may share a file: the launch file of one names it in the directory of the
+    other. saved holds, by path, who saved what in this run, so that their references have to agree.
+    """
+
+    def __init__(self, directory, launch="launch.yaml", saved=None):
         self.directory = directory
+        self.saved = {} if saved is None else saved
         with open(os.path.join(directory, launch), encoding="utf-8") as f:
             self.launch = parse_launch(f.read())
 
@@ -46,14 +52,24 @@ class Case:
         """Saves the initial content of a buffer whose init names a file."""
         spec = self._spec(name)
         values = exact(values, DTYPES[spec["type"]]).reshape(spec["shape"])
-        np.save(os.path.join(self.directory, spec["init"]["file"]), values)
+        self._save(spec["init"]["file"], values)
 
     def expect(self, name, values):
         """Saves what a buffer should hold after the last launch, under the name that the launch file gives it."""
         spec = self._spec(name)
         dtype, shape = DTYPES[spec["type"]], spec["shape"]
         values = exact(values, dtype) if np.issubdtype(dtype, np.integer) else np.asarray(values).astype(dtype)
-        np.save(os.path.join(self.directory, self.launch["expect"][name]["file"]), values.reshape(shape))
+        self._save(self.launch["expect"][name]["file"], values.reshape(shape))
+
+    def _save(self, file, values):
+        path = os.path.normpath(os.path.join(self.directory, file))
+        content = io.BytesIO()
+        np.save(content, values)
+        other, before = self.saved.setdefault(path, (self.directory, content.getvalue()))
+        if before != content.getvalue():
+            raise ValueError(f"{path}: the references of {other} and {self.directory} differ")
+        with open(path, "wb") as f:
+            f.write(before)
 
     def text(self, name, text):
         """Saves a text, such as what the kernel prints."""

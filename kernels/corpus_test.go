@@ -2,6 +2,7 @@ package kernels
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"fmt"
 	"io/fs"
 	"os"
@@ -48,48 +49,63 @@ func cubinNames(t *testing.T, dir fs.FS, name string) []string {
 }
 
 // referenced finds the files that a launch file names.
-var referenced = regexp.MustCompile(`(?:module:|file:)\s*([\w.-]+)`)
+var referenced = regexp.MustCompile(`(?:module:|file:)\s*([\w./-]+)`)
 
-// checkFiles makes sure that a kernel's directory has its source, cubin, launch file and what that names, and nothing else
-// but what a reference script leaves.
-func checkFiles(t *testing.T, dir fs.FS, name string) {
+// filesOf lists the files that the launch files of a kernel's directory name, as paths of the corpus: kernels that are
+// compared with each other share what is equal.
+func filesOf(t *testing.T, corpus fs.FS, dir string) []string {
 	t.Helper()
-	expected := map[string]bool{name + ".cu": true, "reference.py": true}
-	launches, err := fs.Glob(dir, "launch*.yaml")
+	launches, err := fs.Glob(corpus, dir+"/launch*.yaml")
 	if err != nil || len(launches) == 0 {
-		t.Fatalf("no launch file: %v", err)
+		t.Fatalf("no launch file in %s: %v", dir, err)
 	}
+	files := launches
 	for _, launch := range launches {
-		expected[launch] = true
-		text, err := fs.ReadFile(dir, launch)
+		text, err := fs.ReadFile(corpus, launch)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, m := range referenced.FindAllStringSubmatch(string(text), -1) {
-			expected[m[1]] = true
+			files = append(files, path.Join(dir, m[1]))
 		}
 	}
-	cubins := cubinNames(t, dir, name)
-	if len(cubins) == 0 || !expected[cubins[0]] {
+	return files
+}
+
+// checkFiles makes sure that a kernel's directory has its source, cubins, launch files and what those name, and nothing else
+// but what a reference script leaves.
+func checkFiles(t *testing.T, corpus fs.FS, dir string) {
+	t.Helper()
+	name := path.Base(dir)
+	own := map[string]bool{path.Join(dir, name+".cu"): true, path.Join(dir, "reference.py"): true}
+	for _, file := range filesOf(t, corpus, dir) {
+		own[file] = true
+	}
+	sub, err := fs.Sub(corpus, dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cubins := cubinNames(t, sub, name)
+	if len(cubins) == 0 || !own[path.Join(dir, cubins[0])] {
 		t.Errorf("no launch file runs the first of %v", cubins)
 	}
 	for _, cubin := range cubins {
-		expected[cubin] = true
+		own[path.Join(dir, cubin)] = true
 	}
-	for file := range expected {
-		if info, err := fs.Stat(dir, file); err != nil {
+	for file := range own {
+		if info, err := fs.Stat(corpus, file); err != nil {
 			t.Error(err)
 		} else if info.Size() == 0 {
 			t.Errorf("%s is empty", file)
 		}
 	}
-	entries, err := fs.ReadDir(dir, ".")
+	entries, err := fs.ReadDir(corpus, dir)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, entry := range entries {
-		if !expected[entry.Name()] && entry.Name() != "expected.txt" {
-			t.Errorf("%s is not used by any launch file", entry.Name())
+		if !own[path.Join(dir, entry.Name())] && entry.Name() != "expected.txt" {
+			t.Errorf("%s is not used by any launch file of its directory", entry.Name())
 		}
 	}
 }
@@ -103,7 +119,7 @@ func TestCorpusIsComplete(t *testing.T) {
 				t.Errorf("%s and %s have the same name", dir, other)
 			}
 			seen[name] = dir
-			checkFiles(t, os.DirFS(dir), name)
+			checkFiles(t, os.DirFS("."), dir)
 		})
 	}
 }
@@ -144,26 +160,60 @@ func checkCubin(t *testing.T, dir, cubin string) {
 	}
 }
 
-// The corpus stays small enough to be cloned without a thought.
-func TestCorpusSize(t *testing.T) {
-	var total int64
-	for _, dir := range corpusDirs(t) {
-		entries, err := os.ReadDir(dir)
+// Of two equal arrays one is too many: a launch file can name an array in the directory of another kernel. Small ones are left
+// alone, for the sake of directories that are complete.
+func TestNoArrayTwice(t *testing.T) {
+	const small = 1 << 10
+	seen := make(map[[sha256.Size]byte]string)
+	for _, file := range corpusFiles(t) {
+		if filepath.Ext(file) != ".npy" {
+			continue
+		}
+		data, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, entry := range entries {
-			info, err := entry.Info()
-			if err != nil {
-				t.Fatal(err)
-			}
-			total += info.Size()
+		if len(data) < small {
+			continue
 		}
+		sum := sha256.Sum256(data)
+		if other, ok := seen[sum]; ok {
+			t.Errorf("%s and %s are equal", other, file)
+		}
+		seen[sum] = file
 	}
-	const most = 36 << 20
+}
+
+// The corpus stays small enough to be cloned without a thought.
+func TestCorpusSize(t *testing.T) {
+	var total int64
+	for _, file := range corpusFiles(t) {
+		info, err := os.Stat(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		total += info.Size()
+	}
+	const most = 32 << 20
 	if total > most {
-		t.Errorf("the corpus takes %d bytes, more than 36 MiB", total)
+		t.Errorf("the corpus takes %d bytes, more than %d", total, most)
 	}
+}
+
+// corpusFiles lists the files below kernels/.
+func corpusFiles(t *testing.T) []string {
+	t.Helper()
+	var files []string
+	err := filepath.WalkDir(".", func(name string, entry fs.DirEntry, err error) error {
+		if err == nil && entry.Type().IsRegular() {
+			files = append(files, name)
+		}
+		return err
+	})
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no files found: %v", err)
+	}
+	return files
 }
 
 func TestBuiltins(t *testing.T) {
@@ -177,11 +227,7 @@ func TestBuiltins(t *testing.T) {
 			if about == "" || strings.Contains(about, "\n") {
 				t.Errorf("description %q is not one line", about)
 			}
-			dir, err := Open(name)
-			if err != nil {
-				t.Fatal(err)
-			}
-			checkFiles(t, dir, name)
+			checkFiles(t, embedded, directory(name))
 		})
 	}
 }

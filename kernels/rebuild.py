@@ -32,13 +32,14 @@ def main(names):
         directories = []
     elif names:
         directories = [os.path.normpath(os.path.join(HERE, name)) for name in names]
+    saved = {}
     compiler = Compiler() if "NVRTC_LIB" in os.environ else None
     for directory in directories:
         print(os.path.relpath(directory, HERE))
         if compiler:
             for architecture in architectures(directory):
                 compiler.compile(directory, architecture)
-        refer(directory)
+        refer(directory, saved)
     if compiler and (not names or names == ["measured"]):
         for architecture in MEASURED:
             compiler.compile(os.path.join(HERE, "measured"), architecture)
@@ -51,14 +52,14 @@ def architectures(directory):
     return [a for a in ARCHITECTURES if a >= first]
 
 
-def refer(directory):
-    """Runs a kernel's reference script, where it has one: the guide's kernels are compared with each other."""
+def refer(directory, saved):
+    """Runs a kernel's reference script, where it has one: the guide's kernels are compared with each other. saved: see [Case]."""
     if not os.path.exists(os.path.join(directory, "reference.py")):
         return
     spec = importlib.util.spec_from_file_location("reference", os.path.join(directory, "reference.py"))
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    module.reference(corpus.Case(directory))
+    module.reference(corpus.Case(directory, saved=saved))
 
 
 class Compiler:
