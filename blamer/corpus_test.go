@@ -13,7 +13,7 @@ import (
 // single dependency (the paper has .602 before and .893 after on its benchmarks), and hardly a stall is left without a
 // cause.
 func TestCorpus(t *testing.T) {
-	files, err := filepath.Glob("../kernels/*/*/*.sm_70.cubin")
+	files, err := filepath.Glob("../kernels/*/*/*.sm_70.cubin.gz")
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no kernels: %v", err)
 	}

@@ -8,7 +8,6 @@ package cubin
 import (
 	"debug/elf"
 	"fmt"
-	"os"
 
 	"gpa/cubin/sass"
 )
@@ -148,14 +147,7 @@ const maxFileSize = 1 << 31
 // Open reads the cubin in a file, or the only one for an architecture that gpa knows in a file that holds several (see
 // [Pick]).
 func Open(path string) (*File, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, err
-	}
-	if info.Size() > maxFileSize {
-		return nil, fmt.Errorf("%s: %d bytes are more than a cubin has", path, info.Size())
-	}
-	data, err := os.ReadFile(path)
+	data, err := ReadFile(path)
 	if err != nil {
 		return nil, err
 	}

@@ -11,7 +11,7 @@ import (
 func corpus(t testing.TB) []string {
 	t.Helper()
 	var all []string
-	for _, pattern := range []string{"testdata/*.cubin", "../kernels/*/*/*.cubin"} {
+	for _, pattern := range []string{"testdata/*.cubin", "../kernels/*/*/*.cubin.gz"} {
 		names, err := filepath.Glob(pattern)
 		if err != nil {
 			t.Fatal(err)
@@ -34,7 +34,7 @@ func corpus(t testing.TB) []string {
 // TestImageRoundTrip writes images as they were read.
 func TestImageRoundTrip(t *testing.T) {
 	for _, name := range corpus(t) {
-		data, err := os.ReadFile(name)
+		data, err := ReadFile(name)
 		if err != nil {
 			t.Fatal(err)
 		}

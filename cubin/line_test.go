@@ -37,7 +37,7 @@ func TestInstalledNvdisasmLines(t *testing.T) {
 	if os.Getenv("NVDISASM") == "" {
 		t.Skip("NVDISASM is not set")
 	}
-	paths, err := filepath.Glob("../kernels/*/*/*.cubin")
+	paths, err := filepath.Glob("../kernels/*/*/*.cubin.gz")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,7 +108,15 @@ func nvdisasmLines(t *testing.T, file string) string {
 	if tool == "" {
 		t.Fatal("needs NVDISASM")
 	}
-	text, err := exec.Command(tool, "-gi", "-c", file).Output()
+	data, err := ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	plain := filepath.Join(t.TempDir(), "plain.cubin")
+	if err := os.WriteFile(plain, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	text, err := exec.Command(tool, "-gi", "-c", plain).Output()
 	if err != nil {
 		t.Fatal(err)
 	}

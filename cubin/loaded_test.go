@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"debug/elf"
 	"encoding/binary"
-	"os"
 	"slices"
 	"testing"
 )
@@ -45,7 +44,7 @@ func load(t *testing.T, data []byte, others, sections bool) []byte {
 // A cubin that was taken from a GPU's memory has the functions and the lines of the file that was loaded.
 func TestLoaded(t *testing.T) {
 	for _, name := range []string{"testdata/module.cubin", "testdata/linked.cubin", "../kernels/basic/compact/compact.sm_75.cubin"} {
-		data, err := os.ReadFile(name)
+		data, err := ReadFile(name)
 		if err != nil {
 			t.Fatal(err)
 		}

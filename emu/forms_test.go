@@ -128,7 +128,7 @@ var zeroBank = make([]byte, 0x10000)
 
 // corpusForms returns the rows that the corpus uses, with an instruction of each.
 func corpusForms() (map[*sass.Form]string, error) {
-	files, err := filepath.Glob("../kernels/*/*/*.cubin")
+	files, err := filepath.Glob("../kernels/*/*/*.cubin.gz")
 	if err != nil {
 		return nil, err
 	}

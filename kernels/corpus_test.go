@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"gpa/cubin"
 )
 
 // corpusDirs lists the directories of all kernels, as suite/name.
@@ -40,7 +42,7 @@ func cubinNames(t *testing.T, dir fs.FS, name string) []string {
 	t.Helper()
 	var names []string
 	for _, a := range architectures {
-		cubin := fmt.Sprintf("%s.sm_%d.cubin", name, a)
+		cubin := fmt.Sprintf("%s.sm_%d.cubin.gz", name, a)
 		if _, err := fs.Stat(dir, cubin); err == nil || len(names) > 0 {
 			names = append(names, cubin)
 		}
@@ -66,7 +68,11 @@ func filesOf(t *testing.T, corpus fs.FS, dir string) []string {
 			t.Fatal(err)
 		}
 		for _, m := range referenced.FindAllStringSubmatch(string(text), -1) {
-			files = append(files, path.Join(dir, m[1]))
+			file := path.Join(dir, m[1])
+			if path.Ext(file) == ".cubin" { // it stands there compressed
+				file += cubin.Compressed
+			}
+			files = append(files, file)
 		}
 	}
 	return files
@@ -139,24 +145,24 @@ func TestCubins(t *testing.T) {
 	}
 }
 
-func checkCubin(t *testing.T, dir, cubin string) {
+func checkCubin(t *testing.T, dir, file string) {
 	const machine, flags = 18, 48 // e_machine and e_flags of a 64-bit ELF header
 	name := path.Base(dir)
-	data, err := os.ReadFile(filepath.Join(dir, cubin))
+	data, err := cubin.ReadFile(filepath.Join(dir, file))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if len(data) < 64 || string(data[:4]) != "\x7fELF" || data[machine] != 190 {
-		t.Fatalf("%s is not a cubin", cubin)
+		t.Fatalf("%s is not a cubin", file)
 	}
-	if want := fmt.Sprintf("%s.sm_%d.cubin", name, data[flags]); cubin != want {
-		t.Errorf("%s is for sm_%d", cubin, data[flags])
+	if want := fmt.Sprintf("%s.sm_%d.cubin.gz", name, data[flags]); file != want {
+		t.Errorf("%s is for sm_%d", file, data[flags])
 	}
 	if !bytes.Contains(data, []byte("\x00"+name+".cu\x00")) {
-		t.Errorf("the line table of %s does not name %s.cu", cubin, name)
+		t.Errorf("the line table of %s does not name %s.cu", file, name)
 	}
 	if path := absolute.Find(data); path != nil {
-		t.Errorf("%s holds the path %q", cubin, path)
+		t.Errorf("%s holds the path %q", file, path)
 	}
 }
 
@@ -238,16 +244,11 @@ func TestBenchmarks(t *testing.T) {
 	for _, directory := range benchmarks {
 		suites[path.Dir(directory)] = true
 		name := path.Base(directory)
-		dir, err := Open(name)
-		if err != nil || !Has(name) {
+		if _, err := Open(name); err != nil || !Has(name) {
 			t.Fatalf("%s: %v", name, err)
 		}
-		text, err := fs.ReadFile(dir, LaunchFile)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, m := range referenced.FindAllStringSubmatch(string(text), -1) {
-			if _, err := fs.Stat(dir, m[1]); err != nil {
+		for _, file := range filesOf(t, embedded, directory) {
+			if _, err := fs.Stat(embedded, file); err != nil {
 				t.Errorf("%s: %v", name, err)
 			}
 		}

@@ -13,15 +13,15 @@ import (
 
 //go:embed basic/vecadd basic/saxpy basic/reduce_shared basic/transpose_naive
 //go:embed linear/sgemm_tiled linear/spmv stencil/hotspot graph/bfs
-//go:embed applied/softmax/launch.yaml applied/softmax/*.cu applied/softmax/*.sm_70.cubin applied/softmax/*.npy
-//go:embed control/state_machine/launch.yaml control/state_machine/*.cu control/state_machine/*.sm_70.cubin control/state_machine/*.npy
-//go:embed divergence/suffix_tree/launch.yaml divergence/suffix_tree/*.cu divergence/suffix_tree/*.sm_70.cubin divergence/suffix_tree/*.npy
-//go:embed frozen/knn/launch.yaml frozen/knn/*.cu frozen/knn/*.sm_70.cubin frozen/knn/*.npy
-//go:embed linear/dgemv_warp/launch.yaml linear/dgemv_warp/*.cu linear/dgemv_warp/*.sm_70.cubin linear/dgemv_warp/*.npy
-//go:embed math/nbody_lanes/launch.yaml math/nbody_lanes/*.cu math/nbody_lanes/*.sm_70.cubin math/nbody_lanes/*.npy
-//go:embed patterns/digits_registers/launch.yaml patterns/digits_registers/*.cu patterns/digits_registers/*.sm_70.cubin patterns/digits_registers/*.npy
-//go:embed sort/bitonic/launch.yaml sort/bitonic/*.cu sort/bitonic/*.sm_70.cubin sort/bitonic/*.npy
-//go:embed tuning/rows_blocked/launch.yaml tuning/rows_blocked/*.cu tuning/rows_blocked/*.sm_70.cubin tuning/rows_blocked/*.npy
+//go:embed applied/softmax/launch.yaml applied/softmax/*.cu applied/softmax/*.sm_70.cubin.gz applied/softmax/*.npy
+//go:embed control/state_machine/launch.yaml control/state_machine/*.cu control/state_machine/*.sm_70.cubin.gz control/state_machine/*.npy
+//go:embed divergence/suffix_tree/launch.yaml divergence/suffix_tree/*.cu divergence/suffix_tree/*.sm_70.cubin.gz divergence/suffix_tree/*.npy
+//go:embed frozen/knn/launch.yaml frozen/knn/*.cu frozen/knn/*.sm_70.cubin.gz frozen/knn/*.npy
+//go:embed linear/dgemv_warp/launch.yaml linear/dgemv_warp/*.cu linear/dgemv_warp/*.sm_70.cubin.gz linear/dgemv_warp/*.npy
+//go:embed math/nbody_lanes/launch.yaml math/nbody_lanes/*.cu math/nbody_lanes/*.sm_70.cubin.gz math/nbody_lanes/*.npy
+//go:embed patterns/digits_registers/launch.yaml patterns/digits_registers/*.cu patterns/digits_registers/*.sm_70.cubin.gz patterns/digits_registers/*.npy
+//go:embed sort/bitonic/launch.yaml sort/bitonic/*.cu sort/bitonic/*.sm_70.cubin.gz sort/bitonic/*.npy
+//go:embed tuning/rows_blocked/launch.yaml tuning/rows_blocked/*.cu tuning/rows_blocked/*.sm_70.cubin.gz tuning/rows_blocked/*.npy
 var embedded embed.FS
 
 // LaunchFile is the name of the launch file in a kernel's directory.

@@ -9,6 +9,7 @@ NVRTC_LIB only the inputs and expected outputs are computed again. The same byte
 """
 import ctypes
 import glob
+import gzip
 import importlib.util
 import os
 import re
@@ -80,7 +81,7 @@ class Compiler:
             raise RuntimeError(f"{function}: {self.lib.nvrtcGetErrorString(status).decode()}")
 
     def compile(self, directory, architecture):
-        """Compiles NAME.cu to NAME.sm_NN.cubin.
+        """Compiles NAME.cu to NAME.sm_NN.cubin.gz.
 
         NVRTC writes the current directory into the line table, and the paths of headers. Compiling in the root with
         headers from memory keeps this machine's paths out, whatever their lengths.
@@ -99,8 +100,7 @@ class Compiler:
         except RuntimeError:
             raise SystemExit(self.text(program, "ProgramLog").decode())
         cubin = strip(relative(self.text(program, "CUBIN")))
-        with open(os.path.join(directory, f"{name}.sm_{architecture}.cubin"), "wb") as f:
-            f.write(cubin)
+        save_compressed(os.path.join(directory, f"{name}.sm_{architecture}.cubin.gz"), cubin)
 
     def text(self, program, what):
         size = ctypes.c_size_t()
@@ -108,6 +108,16 @@ class Compiler:
         data = ctypes.create_string_buffer(size.value)
         self.call(f"nvrtcGet{what}", program, data)
         return data.raw
+
+
+def save_compressed(path, content):
+    """Writes a file that gzip compresses, unless it holds the content already: not all versions of zlib make the same bytes."""
+    if os.path.exists(path):
+        with gzip.open(path) as f:
+            if f.read() == content:
+                return
+    with open(path, "wb") as f, gzip.GzipFile("", "wb", 9, f, mtime=0) as packed:
+        packed.write(content)
 
 
 def read_headers(include):

@@ -1,7 +1,6 @@
 package profiler
 
 import (
-	"os"
 	"strings"
 	"testing"
 
@@ -37,7 +36,7 @@ func TestStallColumns(t *testing.T) {
 
 // FuzzReadCSV holds that no file makes the reader panic, and that what it reads adds up.
 func FuzzReadCSV(f *testing.F) {
-	raw, err := os.ReadFile("../kernels/basic/vecadd/vecadd.sm_70.cubin")
+	raw, err := cubin.ReadFile("../kernels/basic/vecadd/vecadd.sm_70.cubin")
 	if err != nil {
 		f.Fatal(err)
 	}

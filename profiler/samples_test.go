@@ -13,7 +13,7 @@ import (
 
 func openCubin(t testing.TB, name string) *cubin.File {
 	t.Helper()
-	raw, err := os.ReadFile("../kernels/" + name)
+	raw, err := cubin.ReadFile("../kernels/" + name)
 	if err != nil {
 		t.Fatal(err)
 	}

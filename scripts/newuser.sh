@@ -63,7 +63,7 @@ done <"$home/gpa/README.md"
 # The rest of the README's commands, on a cubin of one's own in a folder of its own.
 mkdir "$home/mine"
 cp "$home/gpa/kernels/basic/saxpy/saxpy.cu" "$home/mine/"
-cp "$home/gpa/kernels/basic/saxpy/saxpy.sm_70.cubin" "$home/mine/saxpy.cubin"
+gunzip -c "$home/gpa/kernels/basic/saxpy/saxpy.sm_70.cubin.gz" >"$home/mine/saxpy.cubin"
 arguments=(--grid 128 --block 256 --arg i32:32768 --arg f32:2 --arg 'f32[32768]:uniform(0,1)' --arg 'f32[32768]:fill(1)')
 mine="$home/mine/saxpy.cubin"
 step gpa profile "$mine" "${arguments[@]}" --out "$home/before" --html "$home/before.html"

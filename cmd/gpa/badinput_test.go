@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"gpa/cubin"
 	"gpa/kernels"
 )
 
@@ -30,7 +31,29 @@ func copyKernel(t *testing.T, name string) string {
 	if err := os.CopyFS(dir, folder); err != nil {
 		t.Fatal(err)
 	}
+	decompress(t, dir)
 	return dir
+}
+
+// decompress makes plain cubins of the compressed ones in a folder.
+func decompress(t *testing.T, dir string) {
+	t.Helper()
+	names, err := filepath.Glob(filepath.Join(dir, "*"+cubin.Compressed))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range names {
+		data, err := cubin.ReadFile(name)
+		if err == nil {
+			err = os.WriteFile(strings.TrimSuffix(name, cubin.Compressed), data, 0o600)
+		}
+		if err == nil {
+			err = os.Remove(name)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
 }
 
 // edit replaces text in the file, which must contain it.

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -53,13 +52,13 @@ func runCensus(e *env, name, arch string) error {
 
 // holdsCode reports whether a file's name says that it may hold device code.
 func holdsCode(path string) bool {
-	base := filepath.Base(path)
+	base := strings.TrimSuffix(filepath.Base(path), cubin.Compressed)
 	return slices.Contains([]string{".cubin", ".fatbin", ".so", ".a"}, filepath.Ext(base)) || strings.Contains(base, ".so.")
 }
 
 // file counts the functions of a file. A file without device code counts only if it was asked for.
 func (c *census) file(path string, asked bool) error {
-	data, err := os.ReadFile(path)
+	data, err := cubin.ReadFile(path)
 	if err != nil {
 		return err
 	}

@@ -111,7 +111,7 @@ func same(t *testing.T, what string, got, want any) {
 // cubinOf finds the cubin of a built-in kernel.
 func cubinOf(t *testing.T, name string) string {
 	t.Helper()
-	files, err := filepath.Glob("../../kernels/*/" + name + "/" + name + ".sm_70.cubin")
+	files, err := filepath.Glob("../../kernels/*/" + name + "/" + name + ".sm_70.cubin.gz")
 	if err != nil || len(files) != 1 {
 		t.Fatal(files, err)
 	}

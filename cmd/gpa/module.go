@@ -50,7 +50,7 @@ func (m *moduleFlags) open(name string) (*cubin.File, error) {
 	if sm == 0 && m.entry == 0 {
 		return cubin.Open(name)
 	}
-	data, err := os.ReadFile(name)
+	data, err := cubin.ReadFile(name)
 	if err != nil {
 		return nil, err
 	}
@@ -77,7 +77,7 @@ func (m *moduleFlags) open(name string) (*cubin.File, error) {
 // listEntries prints the device code that a file holds, and why an entry, or what follows the last one, cannot be read. That is no
 // list where there is no entry.
 func listEntries(w io.Writer, name string) error {
-	data, err := os.ReadFile(name)
+	data, err := cubin.ReadFile(name)
 	if err != nil {
 		return err
 	}

@@ -105,7 +105,7 @@ func TestHeldOutput(t *testing.T) {
 // TestListCutOff holds that the list of a file that ends too early is that of the entries before, and a failure; and no list where
 // there are none.
 func TestListCutOff(t *testing.T) {
-	data, err := os.ReadFile("../../kernels/basic/vecadd/vecadd.sm_70.cubin")
+	data, err := cubin.ReadFile("../../kernels/basic/vecadd/vecadd.sm_70.cubin")
 	if err != nil {
 		t.Fatal(err)
 	}

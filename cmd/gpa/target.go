@@ -99,6 +99,9 @@ func (t *target) launchFile(name string) (*launch.File, error) {
 		return t.parse(name+"/"+launchFileName, launchFileName, launch.FSDir{FS: folder})
 	}
 	info, err := os.Stat(name)
+	if err != nil {
+		info, err = os.Stat(name + cubin.Compressed)
+	}
 	switch {
 	case err != nil:
 		return nil, noKernel(name)

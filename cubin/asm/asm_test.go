@@ -16,7 +16,7 @@ import (
 func corpus(t testing.TB) []string {
 	t.Helper()
 	var all []string
-	for _, pattern := range []string{"../testdata/*.cubin", "../../kernels/*/*/*.cubin", os.Getenv("GPA_CUBINS")} {
+	for _, pattern := range []string{"../testdata/*.cubin", "../../kernels/*/*/*.cubin.gz", os.Getenv("GPA_CUBINS")} {
 		names, err := filepath.Glob(pattern)
 		if err != nil {
 			t.Fatal(err)

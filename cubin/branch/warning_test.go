@@ -59,7 +59,7 @@ func TestCorpusWarnings(t *testing.T) {
 	want := map[string]string{
 		"ticket_lock": "spin-loop",
 	}
-	names, err := filepath.Glob("../../kernels/*/*/*.cubin")
+	names, err := filepath.Glob("../../kernels/*/*/*.cubin.gz")
 	if err != nil || len(names) == 0 {
 		t.Fatalf("no cubins: %v", err)
 	}

@@ -43,7 +43,7 @@ func TestBlocksEqualInstalledNvdisasm(t *testing.T) {
 	if os.Getenv("NVDISASM") == "" {
 		t.Skip("NVDISASM is not set")
 	}
-	paths, err := filepath.Glob("../../kernels/*/*/*.cubin")
+	paths, err := filepath.Glob("../../kernels/*/*/*.cubin.gz")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -153,7 +153,15 @@ func nvdisasm(t *testing.T, path string) string {
 	if tool == "" {
 		t.Skip("NVDISASM is not set")
 	}
-	dot, err := exec.Command(tool, "-bbcfg", "-poff", path).Output()
+	data, err := cubin.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	plain := filepath.Join(t.TempDir(), "plain.cubin")
+	if err := os.WriteFile(plain, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	dot, err := exec.Command(tool, "-bbcfg", "-poff", plain).Output()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,7 +11,7 @@ import (
 // Every instruction of a program's supergraph that a call or a branch leads to from the entry is reachable, calls come
 // back, and the exit is reached.
 func TestSupergraphOfCorpus(t *testing.T) {
-	files, err := filepath.Glob("../../kernels/*/*/*.sm_70.cubin")
+	files, err := filepath.Glob("../../kernels/*/*/*.sm_70.cubin.gz")
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no cubins: %v", err)
 	}
@@ -53,7 +53,7 @@ func TestSupergraphOfCorpus(t *testing.T) {
 
 // The code that a BSSY names is the one behind the BSYNC of its register: the re-convergence models need not follow it.
 func TestConvergenceBarriersPair(t *testing.T) {
-	files, err := filepath.Glob("../../kernels/*/*/*.sm_70.cubin")
+	files, err := filepath.Glob("../../kernels/*/*/*.sm_70.cubin.gz")
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no cubins: %v", err)
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"gpa/cubin"
 	"gpa/cubin/sass"
 )
 
@@ -20,7 +21,7 @@ func TestSpread(t *testing.T) {
 func TestVisit(t *testing.T) {
 	dir := t.TempDir()
 	for name, from := range map[string]string{"a.cubin": "vecadd.sm_70.cubin", "b.cubin": "vecadd.sm_80.cubin", "c.txt": "vecadd.cu"} {
-		data, err := os.ReadFile(filepath.Join("../../kernels/basic/vecadd", from))
+		data, err := cubin.ReadFile(filepath.Join("../../kernels/basic/vecadd", from))
 		if err == nil {
 			err = os.WriteFile(filepath.Join(dir, name), data, 0o666)
 		}

@@ -33,7 +33,7 @@ func assemble(t *testing.T, lines ...string) *cubin.File {
 // corpus returns the cubins of the repository's kernels whose instructions are all known.
 func corpus(t testing.TB) map[string]*cubin.File {
 	t.Helper()
-	names, err := filepath.Glob("../../kernels/*/*/*.cubin")
+	names, err := filepath.Glob("../../kernels/*/*/*.cubin.gz")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -25,7 +25,7 @@ func allocated(f func()) uint64 {
 // TestHostileCode changes two bytes of kernels' code, or anywhere in their files, and rewrites them in every way. None panics or takes a gigabyte.
 func TestHostileCode(t *testing.T) {
 	t.Parallel()
-	names, err := filepath.Glob("../../kernels/divergence/*/*.sm_70.cubin")
+	names, err := filepath.Glob("../../kernels/divergence/*/*.sm_70.cubin.gz")
 	if err != nil || len(names) == 0 {
 		t.Fatal("no cubins", err)
 	}

@@ -51,7 +51,7 @@ func checkGolden(t *testing.T, arch sass.Arch, g golden) {
 // updateLater writes a word of each shape of the project's kernels and of the file as it is with nvdisasm's text. Words
 // that are not known, or whose text is not nvdisasm's, are left out and logged.
 func updateLater(t *testing.T, arch sass.Arch, file string) {
-	words := corpusWords(t, fmt.Sprintf("../../kernels/*/*/*sm_%d*.cubin", arch))
+	words := corpusWords(t, fmt.Sprintf("../../kernels/*/*/*sm_%d*.cubin.gz", arch))
 	if *cubins != "" {
 		words = append(words, corpusWords(t, strings.ReplaceAll(*cubins, "ARCH", fmt.Sprint(arch)))...)
 	}

@@ -17,6 +17,7 @@ import (
 	"strings"
 	"testing"
 
+	"gpa/cubin"
 	"gpa/cubin/sass"
 )
 
@@ -30,7 +31,7 @@ const (
 	// corpusFile has every distinct word of the project's own kernels.
 	corpusFile = "testdata/corpus_sm_70.txt"
 	// corpusPattern matches the cubins of the project's own kernels.
-	corpusPattern = "../../kernels/*/*/*sm_70*.cubin"
+	corpusPattern = "../../kernels/*/*/*sm_70*.cubin.gz"
 )
 
 // A golden is a word and nvdisasm's text for it at address 0.
@@ -174,7 +175,7 @@ func corpusWords(t testing.TB, pattern string) []sass.Word {
 // cubinWords returns the instruction words of a cubin. Its ELF version is NVIDIA's own, which debug/elf refuses.
 func cubinWords(t testing.TB, file string) []sass.Word {
 	t.Helper()
-	data, err := os.ReadFile(file)
+	data, err := cubin.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}

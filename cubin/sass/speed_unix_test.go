@@ -17,7 +17,7 @@ import (
 //
 //	NVDISASM=… go test ./cubin/sass -run '^$' -bench Speed -cpu 1
 func BenchmarkSpeed(b *testing.B) {
-	words := corpusWords(b, "../../kernels/*/*/*sm_80*.cubin")
+	words := corpusWords(b, "../../kernels/*/*/*sm_80*.cubin.gz")
 	for len(words) < 1<<17 { // beside which the start of nvdisasm counts little
 		words = append(words, words...)
 	}

@@ -3,7 +3,6 @@ package ncurep
 import (
 	"bytes"
 	"encoding/binary"
-	"os"
 	"strings"
 	"testing"
 
@@ -19,7 +18,7 @@ import (
 // open reads a cubin of the corpus.
 func open(t testing.TB, name string) *cubin.File {
 	t.Helper()
-	raw, err := os.ReadFile("../../kernels/" + name)
+	raw, err := cubin.ReadFile("../../kernels/" + name)
 	if err != nil {
 		t.Fatal(err)
 	}
