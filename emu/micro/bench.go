@@ -14,7 +14,7 @@ import (
 	"gpa/emu/arch"
 )
 
-//go:embed code/micro.sm_*.cubin
+//go:embed code/micro.sm_*.cubin.gz
 var code embed.FS
 
 // A Bench measures one GPU. Every measurement is made on a machine of its own, whose memory is empty.
@@ -46,9 +46,12 @@ func New(gpu *arch.Model) (*Bench, error) {
 // load reads the code for an architecture.
 func load(architecture int) (*cubin.File, error) {
 	name := fmt.Sprintf("micro.sm_%d.cubin", architecture)
-	data, err := code.ReadFile("code/" + name)
+	data, err := code.ReadFile("code/" + name + cubin.Compressed)
 	if err != nil {
 		return nil, fmt.Errorf("there are no micro-benchmarks for sm_%d", architecture)
+	}
+	if data, err = cubin.Decompress(data); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	return cubin.NewFile(name, data)
 }

@@ -4,6 +4,7 @@
 NVRTC is that of the PyPI package nvidia-cuda-nvrtc-cu12 12.9. The same bytes come out on every machine.
 """
 import ctypes
+import gzip
 import os
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -16,8 +17,17 @@ def main():
         source = f.read()
     os.chdir("/")  # NVRTC writes the current directory into the cubin
     for architecture in ARCHITECTURES:
-        with open(os.path.join(HERE, f"micro.{architecture}.cubin"), "wb") as f:
-            f.write(compile_for(lib, source, architecture))
+        save_compressed(os.path.join(HERE, f"micro.{architecture}.cubin.gz"), compile_for(lib, source, architecture))
+
+
+def save_compressed(path, content):
+    """Writes a file that gzip compresses, unless it holds the content already: not all versions of zlib make the same bytes."""
+    if os.path.exists(path):
+        with gzip.open(path) as f:
+            if f.read() == content:
+                return
+    with open(path, "wb") as f, gzip.GzipFile("", "wb", 9, f, mtime=0) as packed:
+        packed.write(content)
 
 
 def compile_for(lib, source, architecture):
