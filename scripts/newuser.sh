@@ -37,6 +37,17 @@ step go run ./cmd/gpa profile vecadd
 step go install ./cmd/gpa
 keep[0]="PATH=$home/go/bin:$PATH"
 
+# atmost fails where something takes more bytes than it may.
+atmost() {
+  printf '%8d kB  %s\n' $(($2 / 1000)) "$1"
+  if [ "$2" -gt "$3" ]; then
+    printf 'FAILED: %s takes %d bytes, more than %d\n' "$1" "$2" "$3"
+    exit 1
+  fi
+}
+atmost "the tree" "$(fresh git -C "$home/gpa" ls-tree -r -l HEAD | awk '{ sum += $4 } END { print sum }')" 40000000
+atmost "the program" "$(wc -c <"$home/go/bin/gpa")" 30000000
+
 # The sessions of the README: lines from "$ gpa" to the end of the block.
 sessions=0
 while IFS= read -r line; do
