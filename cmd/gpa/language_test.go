@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"gpa/cubin"
 )
 
 // TestLanguage holds that advice on a kernel whose line table names a Python file speaks Triton's words, and Numba's where the kernel is
@@ -19,11 +21,12 @@ func TestLanguage(t *testing.T) {
 	advised := func(rename func([]byte) []byte) string {
 		dir := t.TempDir()
 		for _, f := range files {
-			data, err := os.ReadFile(filepath.Join(from, f.Name()))
+			data, err := cubin.ReadFile(filepath.Join(from, f.Name()))
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := os.WriteFile(filepath.Join(dir, f.Name()), rename(data), 0o644); err != nil {
+			name := strings.TrimSuffix(f.Name(), cubin.Compressed)
+			if err := os.WriteFile(filepath.Join(dir, name), rename(data), 0o644); err != nil {
 				t.Fatal(err)
 			}
 		}
