@@ -100,6 +100,7 @@ func checkText(c *Check) string {
 // An htmlKernel is what the page shows of a kernel: the launch that stands for it.
 type htmlKernel struct {
 	ID, Name, Where string
+	Headline        string
 	Fault           string
 	Warnings        []string
 	Limits          []string
@@ -134,6 +135,7 @@ func newHTMLKernel(r *Result, k *kernelSummary, id string, source func(string) [
 		h.Limits = append(h.Limits, found.Limits[i].Text())
 	}
 	totals := l.Totals()
+	h.Headline = headline(module, l, found, &totals)
 	h.Facts = htmlFacts(k, l, &totals)
 	if text := exactness(found.Blame); text != "" {
 		h.Facts = append(h.Facts, htmlFact{"blame", text})

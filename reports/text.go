@@ -97,7 +97,7 @@ func (t *textReport) inkedParagraph(i ink, bullet, text string) {
 func (t *textReport) launch(i int) error {
 	l, found, module := t.result.launch(i)
 	totals := l.Totals()
-	t.header(module, l, &totals)
+	t.header(module, l, found, &totals)
 	t.fault(module, l)
 	if totals.Samples == 0 {
 		t.warnings(found)
@@ -115,7 +115,7 @@ func (t *textReport) launch(i int) error {
 }
 
 // header says what ran, how long, and what its schedulers did.
-func (t *textReport) header(module *cubin.File, l *profiler.Launch, totals *profiler.Totals) {
+func (t *textReport) header(module *cubin.File, l *profiler.Launch, found *LaunchResult, totals *profiler.Totals) {
 	f := &l.Facts
 	gpu := archName(module)
 	if l.GPU != "" {
@@ -125,6 +125,9 @@ func (t *textReport) header(module *cubin.File, l *profiler.Launch, totals *prof
 		gpu = board + ", taken for " + gpu
 	}
 	t.inked(boldInk, "%s on %s", KernelName(module, l.Kernel), gpu)
+	if text := headline(module, l, found, totals); text != "" {
+		t.paragraph("  ", text)
+	}
 	t.line("  grid %s, block %s, %s a thread, %s of shared memory a block", dims(l.Grid), dims(l.Block),
 		count(int64(f.Registers), "register"), count(int64(f.SharedStatic)+int64(f.SharedDynamic), "byte"))
 	if f.Cycles > 0 {

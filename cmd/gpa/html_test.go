@@ -66,15 +66,38 @@ func TestHTMLInBrowser(t *testing.T) {
 			}
 			var models []string
 			b.evaluate(`[...document.querySelectorAll("table.plain td:first-child")].map(c => c.textContent)`, &models)
-			if !slices.Equal(models, convergence.Names()) {
+			if len(models) > 0 && !slices.Equal(models, convergence.Names()) {
 				t.Errorf("the table of re-convergence models has %q", models)
 			}
+			if diverging := name == "bfs" || name == "suffix_tree"; diverging != (len(models) > 0) && (diverging || name == "vecadd") {
+				t.Errorf("%d models", len(models))
+			}
+			var order string
+			b.evaluate(`[...document.querySelectorAll("p.headline, ol.advice, dl.facts, div.code")].map(e => e.className).join(" ")`, &order)
+			if strings.ReplaceAll(order, "advice ", "") != "headline facts code" {
+				t.Errorf("the page has %s", order)
+			}
+			b.holdsWidth()
 			b.quietConsole()
 			t.Logf("%d bytes, first paint after %.0f ms, %d instructions and %d lines clicked, the slowest answered in %.1f ms",
 				pageSize(t, file), paint, got.Rows, got.Lines, got.Slowest)
 		})
 	}
 	b.t = t
+}
+
+// holdsWidth fails where the page scrolls sideways in a narrow window or in a wide one.
+func (b *browser) holdsWidth() {
+	b.t.Helper()
+	for _, width := range []int{480, 1024, 2560} {
+		b.resize(width, 1000)
+		var over []string
+		b.evaluate(fmt.Sprintf(`document.documentElement.scrollWidth > %[1]d ? ["the page", ...[...document.querySelectorAll("body *")].filter(e => e.getBoundingClientRect().right > %[1]d && !e.closest(".pane, .hotspots, .plain, .lines, .sides")).map(e => e.tagName + "." + e.className).slice(0, 5)] : []`, width), &over)
+		if len(over) > 0 {
+			b.t.Errorf("at %d pixels these are wider: %q", width, over)
+		}
+	}
+	b.resize(1400, 1000)
 }
 
 // clickTwins clicks every line of a comparison that has a counterpart and returns how many, and those that do not lead to it.
@@ -106,6 +129,7 @@ func TestCompareInBrowser(t *testing.T) {
 		if got.Rows == 0 || len(got.Wrong) > 0 {
 			t.Errorf("%v: %+v", pair, got)
 		}
+		b.holdsWidth()
 		b.quietConsole()
 		t.Logf("%v: %d bytes, first paint after %.0f ms, %d lines clicked", pair, pageSize(t, file), paint, got.Rows)
 	}

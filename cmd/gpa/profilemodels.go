@@ -42,11 +42,25 @@ func modelTables(ctx context.Context, e *env, ran *execution) ([]reports.HTMLTab
 	}
 	var tables []reports.HTMLTable
 	for _, l := range convergence.Sum(list) {
+		if !diverges(&l) {
+			continue
+		}
 		tables = append(tables, reports.HTMLTable{
 			Kernel: reports.KernelName(r.module, l.Kernel.Name), Title: "Re-convergence models", Note: modelNote(&l), Table: modelTable(&l),
 		})
 	}
 	return tables, nil
+}
+
+// diverges reports whether a model issues more instructions for a launch than another one: else its warps hardly part.
+func diverges(l *convergence.Launch) bool {
+	for i := range l.Runs {
+		run := &l.Runs[i]
+		if run.Status != convergence.OK || run.WarpInstructions != l.Runs[0].WarpInstructions {
+			return true
+		}
+	}
+	return false
 }
 
 // modelNote says what the table's rows are, and why some have no figures.
