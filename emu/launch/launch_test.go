@@ -57,6 +57,27 @@ func TestParse(t *testing.T) {
 	}
 }
 
+// TestAliases holds that anchors and aliases, which programs write for values that they use twice, stand for their values.
+func TestAliases(t *testing.T) {
+	text := strings.Replace(strings.Replace(good, "shape: [4]", "shape: &one [4]", 1), "shape: [4]", "shape: *one", 1)
+	f, err := Parse("a.yaml", []byte(text), noFiles)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if x, y := f.Buffers[0].Shape, f.Buffers[1].Shape; !slices.Equal(x, []int{4}) || !slices.Equal(y, x) {
+		t.Errorf("shapes %v and %v", x, y)
+	}
+	for text, want := range map[string]string{
+		"module: *none\n": "no &none stands before",
+		"module: a.cubin\nbuffers:\n  x: &x {type: f32, shape: &s [" + strings.Repeat("1, ", 1000) + "1]}\n  y: {type: f32, shape: *s}\n": "more than a short value",
+		"module: a.cubin\nbuffers: {x: {type: f32, shape: [&a 1]}, y: {type: f32, shape: &b [*a]}, z: {type: f32, shape: *b}}\n":          "without aliases",
+	} {
+		if _, err := Parse("a.yaml", []byte(text), noFiles); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: got %v", want, err)
+		}
+	}
+}
+
 func TestParseErrors(t *testing.T) {
 	tests := []struct{ name, old, new, want string }{
 		{"unknown key", "stack: 4096", "stak: 4096", "a.yaml:3: stak: unknown key; the keys here are buffers"},
@@ -82,7 +103,7 @@ func TestParseErrors(t *testing.T) {
 		{"empty range", "[-1, 1]", "[1, 1]", "uniform needs a low end"},
 		{"negative tolerance", "rtol: 1e-5", "rtol: -1", "a tolerance is not negative"},
 		{"caches", "stack: 4096", "caches: hot", `"hot" is neither cold nor warm`},
-		{"alias", "stack: 4096", "stack: *x", "a.yaml:3: stack: a number is expected"},
+		{"alias", "stack: 4096", "stack: *x", "a.yaml:3: stack: no &x stands before *x"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

@@ -18,8 +18,9 @@ import (
 // A decoder walks the YAML tree. It keeps the first error, so that the functions of decode.go read as a description of
 // the format.
 type decoder struct {
-	file string
-	err  error
+	file    string
+	err     error
+	anchors map[string]ast.Node // by name, as far as the file has been read
 }
 
 // A node is a value in the tree with the path of its key.
@@ -84,6 +85,33 @@ func tokenize(data []byte) (token.Tokens, *Error) {
 	return tokens, nil
 }
 
+// mostAliased is the number of characters of what an alias stands for: shapes and arguments, which programs write once and refer to.
+const mostAliased = 1 << 10
+
+// resolve returns the value that an anchor names, or for which an alias stands: one without aliases of its own, so that none grows.
+func (d *decoder) resolve(n node) node {
+	switch x := n.Node.(type) {
+	case *ast.AnchorNode:
+		if d.anchors == nil {
+			d.anchors = make(map[string]ast.Node)
+		}
+		n.Node = x.Value
+		d.anchors[x.Name.GetToken().Value] = x.Value
+	case *ast.AliasNode:
+		name := x.Value.GetToken().Value
+		value, ok := d.anchors[name]
+		switch {
+		case !ok:
+			d.fail(n, "no &%s stands before *%s", name, name)
+		case len(value.String()) > mostAliased || strings.ContainsRune(value.String(), '*'):
+			d.fail(n, "*%s stands for more than a short value without aliases", name)
+		default:
+			n.Node = value
+		}
+	}
+	return n
+}
+
 func firstLine(s string) string {
 	line, _, _ := strings.Cut(s, "\n")
 	return line
@@ -137,8 +165,8 @@ func (d *decoder) members(n node) []member {
 	for _, v := range values {
 		name := v.Key.GetToken().Value
 		key := strings.TrimPrefix(n.key+"."+name, ".")
-		child := node{v.Value, key}
-		if _, null := v.Value.(*ast.NullNode); null {
+		child := d.resolve(node{v.Value, key})
+		if _, null := child.Node.(*ast.NullNode); null {
 			d.fail(child, "a value is missing")
 		}
 		list = append(list, member{name, child})
@@ -172,7 +200,7 @@ func (d *decoder) items(n node) []node {
 	}
 	list := make([]node, len(s.Values))
 	for i, v := range s.Values {
-		list[i] = node{v, n.key + "[" + strconv.Itoa(i) + "]"}
+		list[i] = d.resolve(node{v, n.key + "[" + strconv.Itoa(i) + "]"})
 	}
 	return list
 }
