@@ -7,6 +7,7 @@ import (
 	"gpa/blamer"
 	"gpa/cubin/cfg"
 	"gpa/cubin/sass"
+	"gpa/profiler"
 )
 
 // warpBalance matches the stalls at block barriers before which only some of the warps have work: the others wait for them.
@@ -26,7 +27,13 @@ func (warpBalance) Match(in *Input) []*Match {
 	if len(blames) == 0 {
 		return nil
 	}
+	if solo := in.solo(); len(solo) > 0 {
+		return in.soloMatches(&Change{Streams: &Streams{Solo: solo}}, blames)
+	}
 	serial, by := in.serial(blames)
+	if stores := in.chained(serial); len(stores) > 0 {
+		return in.soloMatches(&Change{Gone: stores}, blames)
+	}
 	if in.counted() && len(serial) == 0 {
 		return nil // all warps do the same: nobody waits for long but for what each of them waits for
 	}
@@ -43,6 +50,60 @@ func (warpBalance) Match(in *Input) []*Match {
 			fmt.Sprintf("Warps wait at the barrier of %s%s. Give every warp of the block the same amount of work between barriers; where only one warp has work, let the others do theirs of the next step.",
 				in.places(m.defs(), 3), who),
 			"Where the threads that exchange data belong to one warp, __syncwarp() or shuffles are enough, as in the last steps of a reduction. Not where the data crosses warps in every step.",
+		}
+	}
+	return matches
+}
+
+// solo returns the block barriers of the kernel if some of them order, some of the times that the block meets there, the lanes of one
+// warp only: the last steps of a reduction.
+func (in *Input) solo() []blamer.Node {
+	if in.Launch.Record == nil {
+		return nil
+	}
+	var all []blamer.Node
+	found := false
+	for _, r := range in.Launch.Record.Barriers {
+		all = append(all, blamer.Node{Code: r.Code, Inst: int(r.PC / sass.InstSize)})
+		found = found || r.Within > 0 && r.Between < r.Episodes
+	}
+	if !found {
+		return nil
+	}
+	return all
+}
+
+// chained returns the stores among instructions that few warps execute whose values a lane of the same warp loads by another of these
+// instructions: steps that follow from each other, which no other warp can take over.
+func (in *Input) chained(serial []Thinned) []blamer.Node {
+	if in.Launch.Record == nil {
+		return nil
+	}
+	few, stores := make(map[blamer.Node]bool), make(map[blamer.Node]bool)
+	for _, t := range serial {
+		few[t.At] = true
+	}
+	for _, d := range in.Launch.Record.Dependences {
+		from := blamer.Node{Code: d.From.Code, Inst: int(d.From.PC / sass.InstSize)}
+		to := blamer.Node{Code: d.To.Code, Inst: int(d.To.PC / sass.InstSize)}
+		if d.Kind == profiler.FlowDependence && d.Party == profiler.SameWarp && few[from] && few[to] && !isAtomic(in.Inst(from).Op) {
+			stores[from] = true
+		}
+	}
+	return sortedKeys(stores)
+}
+
+// soloMatches matches the waits at barriers of which some are one warp's own.
+func (in *Input) soloMatches(change *Change, blames []*blamer.Blame) []*Match {
+	c := newCollector(in)
+	c.addUnexposed(in.kernelScope(), blames)
+	matches := c.finish()
+	for _, m := range matches {
+		m.Change = change
+		m.Suggestions = []string{
+			fmt.Sprintf("At the barrier of %s warps wait for steps that one warp does alone, as the last ones of a reduction. Let that warp finish by shuffles (__shfl_down_sync, __reduce_add_sync), without __syncthreads() and shared memory: five steps for 32 values. Better still, let each warp reduce its values by shuffles first, and one warp what these leave.",
+				in.places(m.defs(), 3)),
+			"Steps of one warp in shared memory without __syncthreads() need __syncwarp() between them.",
 		}
 	}
 	return matches

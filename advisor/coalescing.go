@@ -82,7 +82,7 @@ func (in *Input) scattered() []blamer.Node {
 func (memoryCoalescing) Match(in *Input) []*Match {
 	c := newCollector(in)
 	stores, worst := in.storeExcess()
-	neighbours, _ := in.vectorGroups()
+	neighbours, _, _ := in.vectorGroups()
 	lost := in.losesSectors()
 	for i := range in.Blame.Blames {
 		b := &in.Blame.Blames[i]

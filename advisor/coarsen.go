@@ -14,13 +14,21 @@ type threadCoarsening struct{}
 func (threadCoarsening) Name() string { return "thread-coarsening" }
 func (threadCoarsening) Class() Class { return Parallel }
 
-// coarsened is the number of items that a thread is told to take.
+// coarsened is the number of items that a thread is told to take, half of them where blocks are too few for that.
 const coarsened = 4
 
 func (threadCoarsening) Match(in *Input) []*Match {
 	f := &in.Launch.Facts
 	blocks, threads := volume(in.Launch.Grid), volume(in.Launch.Block)
-	if f.SMs <= 0 || threads <= 0 || in.Total == 0 || blocks < coarsened*f.SMs*max(1, f.BlocksPerSM)/2 || in.longLoops() {
+	if f.SMs <= 0 || threads <= 0 || in.Total == 0 || in.longLoops() {
+		return nil
+	}
+	wave := f.SMs * max(1, f.BlocksPerSM)
+	items := coarsened
+	if blocks < items*wave/2 { // half of the places at least stay taken
+		items /= 2
+	}
+	if blocks <= wave {
 		return nil
 	}
 	memory := 0.0 // waits that there will be as many of
@@ -29,17 +37,17 @@ func (threadCoarsening) Match(in *Input) []*Match {
 			memory += b.Count
 		}
 	}
-	gone := (in.Total - memory) * (1 - 1./coarsened)
+	gone := (in.Total - memory) * (1 - 1/float64(items))
 	folds := in.putsTogether()
 	var matches []*Match
 	for _, axis := range []MergeAxis{MergeX, MergeLanes} {
-		if axis == MergeX && in.Launch.Grid[0]%coarsened != 0 || axis == MergeLanes && (folds || threads%(coarsened*warpSize) != 0) {
+		if axis == MergeX && in.Launch.Grid[0]%items != 0 || axis == MergeLanes && (folds || threads%(items*warpSize) != 0) {
 			continue
 		}
 		m := in.launchMatch(in.ofLaunch(EliminateStalls(in.Total, gone)))
 		m.Spares = IssueSlots | SharedMemory | L2
-		m.Change = &Change{Streams: &Streams{Merged: []Merged{{Factor: coarsened, Axis: axis, Folded: folds}}}, Registers: coarserRegisters(f.Registers, folds)}
-		m.Variant, m.Suggestions = in.coarserWords(axis, folds, blocks, threads)
+		m.Change = &Change{Streams: &Streams{Merged: []Merged{{Factor: items, Axis: axis, Folded: folds}}}, Registers: coarserRegisters(f.Registers, items, folds)}
+		m.Variant, m.Suggestions = in.coarserWords(axis, items, folds, blocks, threads)
 		matches = append(matches, m)
 	}
 	return matches
@@ -47,12 +55,12 @@ func (threadCoarsening) Match(in *Input) []*Match {
 
 // coarserRegisters is what a thread takes for its items: of sums one more each, else nearly all that it takes for one, as they are under
 // way together.
-func coarserRegisters(now int, folds bool) int {
+func coarserRegisters(now, items int, folds bool) int {
 	const once = 10 // for what items have in common: indices, bounds
 	if folds {
-		return min(mostRegisters, now+registersAResult*(coarsened-1))
+		return min(mostRegisters, now+registersAResult*(items-1))
 	}
-	return min(mostRegisters, now+max(now-once, 0)*(coarsened-1))
+	return min(mostRegisters, now+max(now-once, 0)*(items-1))
 }
 
 // longLoops reports whether threads spend most of their time in loops of many rounds, so that what they do once hardly counts.
@@ -93,22 +101,22 @@ func (in *Input) putsTogether() bool {
 }
 
 // coarserWords tells how a thread takes more items.
-func (in *Input) coarserWords(axis MergeAxis, folds bool, blocks, threads int) (variant string, text []string) {
+func (in *Input) coarserWords(axis MergeAxis, items int, folds bool, blocks, threads int) (variant string, text []string) {
 	last := "Not where the grid then has too few blocks for the SMs, or the registers for more items leave room for fewer warps."
 	switch {
 	case folds:
 		return "sums", []string{
-			fmt.Sprintf("Blocks of %d threads read few items a thread and then put them together, %d times over. Let each thread add up several items while it loads them (a grid-stride loop over a grid of a few blocks an SM): the steps behind are then done by a %dth of the blocks or fewer.", threads, blocks, coarsened),
+			fmt.Sprintf("Blocks of %d threads read few items a thread and then put them together, %d times over. Let each thread add up several items while it loads them (a grid-stride loop over a grid of a few blocks an SM): the steps behind are then done by %d times fewer blocks.", threads, blocks, items),
 			last,
 		}
 	case axis == MergeLanes:
 		return "neighbours", []string{
-			fmt.Sprintf("Each of %d blocks does little beside its index and its accesses. Let a thread take %d neighbouring items, loaded and stored at once as a vector (float4, int4, uint4 of halves).", blocks, coarsened),
+			fmt.Sprintf("Each of %d blocks does little beside its index and its accesses. Let a thread take %d neighbouring items, loaded and stored at once as a vector (float4, int4, uint4 of halves).", blocks, items),
 			"Their number and the addresses have to be multiples of the vector's size. " + last,
 		}
 	}
 	return "items", []string{
-		fmt.Sprintf("Each of %d blocks does little beside its index and its accesses. Let a thread take %d items, a grid apart (a grid-stride loop over fewer blocks), so that their loads are under way together.", blocks, coarsened),
+		fmt.Sprintf("Each of %d blocks does little beside its index and its accesses. Let a thread take %d items, a grid apart (a grid-stride loop over fewer blocks), so that their loads are under way together.", blocks, items),
 		last,
 	}
 }

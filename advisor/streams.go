@@ -10,7 +10,10 @@ import (
 // Streams says how the work of a launch is laid out over threads otherwise. An emulator edits the streams of instructions that the
 // warps executed and times them again; what it computes stays what it is. The parts take place in the order of the fields.
 type Streams struct {
-	Kept       []blamer.Node // loads that keep in registers what the thread has read before: gone where it reads it again
+	Kept       []blamer.Node   // loads that keep in registers what the thread has read before: gone where it reads it again
+	Shared     []blamer.Node   // accesses to global memory that go to shared memory instead
+	Solo       []blamer.Node   // block barriers that are gone where one warp works before and behind them, which then needs no shared memory
+	Vectors    [][]blamer.Node // groups of accesses that become one wide access each
 	Staged     []Staged
 	Prefetched []Prefetched
 	Widened    []Widened
@@ -94,7 +97,7 @@ func (s *Streams) with(d *Streams) *Streams {
 		return s
 	}
 	return &Streams{
-		Kept: slices.Concat(s.Kept, d.Kept), Staged: slices.Concat(s.Staged, d.Staged), Prefetched: slices.Concat(s.Prefetched, d.Prefetched), Widened: slices.Concat(s.Widened, d.Widened),
+		Kept: slices.Concat(s.Kept, d.Kept), Shared: slices.Concat(s.Shared, d.Shared), Solo: slices.Concat(s.Solo, d.Solo), Vectors: slices.Concat(s.Vectors, d.Vectors), Staged: slices.Concat(s.Staged, d.Staged), Prefetched: slices.Concat(s.Prefetched, d.Prefetched), Widened: slices.Concat(s.Widened, d.Widened),
 		Transposed: cmp.Or(s.Transposed, d.Transposed), Divided: cmp.Or(s.Divided, d.Divided), Merged: slices.Concat(s.Merged, d.Merged),
 	}
 }

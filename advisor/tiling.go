@@ -52,7 +52,7 @@ func (registerTiling) Match(in *Input) []*Match {
 }
 
 // sharedTiling matches loops that wait for global memory that other threads of the block load as well: the block can load each part
-// once, into shared memory.
+// once, into shared memory. It matches too what the threads of a block pass to each other through global memory.
 type sharedTiling struct{}
 
 func (sharedTiling) Name() string { return "shared-memory-tiling" }
@@ -62,9 +62,10 @@ func (sharedTiling) Class() Class { return StallElimination }
 const tileRounds = 16
 
 func (sharedTiling) Match(in *Input) []*Match {
+	passed := in.exchanged()
 	l, code := in.hottestLoop()
 	if l == nil {
-		return nil
+		return passed
 	}
 	var loads []blamer.Node
 	in.eachInst(code, l, func(i int) {
@@ -92,7 +93,7 @@ func (sharedTiling) Match(in *Input) []*Match {
 			"Pad the tile where threads read its columns. Not where the values are used by one warp only: shuffles or registers do then.",
 		}
 	}
-	return matches
+	return append(matches, passed...)
 }
 
 // leastWaits is the least share of the samples that waits for memory must have for fewer loads to matter.

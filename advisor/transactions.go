@@ -14,7 +14,7 @@ func (transactionReduction) Name() string { return "memory-transaction-reduction
 func (transactionReduction) Class() Class { return StallElimination }
 
 func (transactionReduction) Match(in *Input) []*Match {
-	saved, attached := in.vectorGroups()
+	saved, _, groups := in.vectorGroups()
 	var narrow []blamer.Node // that wider accesses do as well
 	c := newCollector(in)
 	for i := range in.Blame.Blames {
@@ -35,7 +35,10 @@ func (transactionReduction) Match(in *Input) []*Match {
 	matches := c.finish()
 	for _, m := range matches {
 		m.Spares = L2 | IssueSlots
-		m.Change = &Change{Attached: attached, Coalesced: narrow}
+		m.Change = &Change{Coalesced: narrow}
+		if len(groups) > 0 {
+			m.Change.Streams = &Streams{Vectors: groups}
+		}
 		m.Suggestions = []string{
 			fmt.Sprintf("The queue for global memory is full at %s. Access several neighbouring elements with one instruction (float4, int2) and read what threads share once, into shared memory.",
 				in.places(m.uses(), 3)),

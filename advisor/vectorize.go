@@ -2,6 +2,7 @@ package advisor
 
 import (
 	"fmt"
+	"slices"
 
 	"gpa/blamer"
 	"gpa/cubin/sass"
@@ -16,12 +17,15 @@ func (vectorAccess) Name() string { return "vectorized-access" }
 func (vectorAccess) Class() Class { return StallElimination }
 
 func (vectorAccess) Match(in *Input) []*Match {
-	saved, attached := in.vectorGroups()
+	saved, attached, groups := in.vectorGroups()
 	c := newCollector(in)
 	for i := range in.Blame.Blames {
 		b := &in.Blame.Blames[i]
-		if share := saved[b.Def]; share > 0 && b.Def == b.Use && b.Detail == blamer.MemoryThrottle {
+		switch share := saved[b.Def]; {
+		case share > 0 && b.Def == b.Use && b.Detail == blamer.MemoryThrottle:
 			c.addShare(in.kernelScope(), b, share)
+		case b.Detail == blamer.GlobalMemory && b.Def != b.Use && in.waitedFor(attached, b.Def):
+			c.add(in.kernelScope(), b)
 		}
 	}
 	for _, n := range attached { // an instruction that goes takes its issue and its stall count with it
@@ -39,7 +43,7 @@ func (vectorAccess) Match(in *Input) []*Match {
 		if m.Spares = IssueSlots; in.losesSectors() {
 			m.Spares |= Sectors // a wide access takes all of a sector at once
 		}
-		m.Change = &Change{Attached: attached}
+		m.Change = &Change{Streams: &Streams{Vectors: groups}}
 		m.Suggestions = []string{
 			fmt.Sprintf("Each thread accesses neighbouring words one by one at %s. Use float4, int2 or the like (reinterpret_cast<const float4 *>), so that one instruction moves 8 or 16 bytes.",
 				in.places(m.uses(), 3)),
@@ -49,9 +53,33 @@ func (vectorAccess) Match(in *Input) []*Match {
 	return append(matches, in.wideRounds()...)
 }
 
+// waitedFor reports whether a load that another one would do as well is issued only after data of the block were waited for: its data
+// would have come with those.
+func (in *Input) waitedFor(attached []blamer.Node, load blamer.Node) bool {
+	if !slices.Contains(attached, load) {
+		return false
+	}
+	insts, b := in.Module.Codes[load.Code].Insts, in.Block(load)
+	base := insts[load.Inst].Address().Reg
+	pending := make(map[sass.Resource]bool) // what loads from the same base write
+	for i := b.First; i < load.Inst; i++ {
+		for _, r := range insts[i].Uses(nil) {
+			if pending[r] {
+				return true
+			}
+		}
+		if a, ok := wordOf(&insts[i]); ok && a.op == sass.LDG && a.base == base {
+			for _, r := range insts[i].Defs(nil) {
+				pending[r] = true
+			}
+		}
+	}
+	return false
+}
+
 // vectorGroups returns, for each access that belongs to a group, the share of the group's accesses that a vector would save, and the
-// accesses that the first of their group would do as well.
-func (in *Input) vectorGroups() (saved map[blamer.Node]float64, attached []blamer.Node) {
+// accesses that the first of their group would do as well, and the groups.
+func (in *Input) vectorGroups() (saved map[blamer.Node]float64, attached []blamer.Node, groups [][]blamer.Node) {
 	saved = make(map[blamer.Node]float64)
 	for code, s := range in.codes {
 		if s == nil {
@@ -59,17 +87,20 @@ func (in *Input) vectorGroups() (saved map[blamer.Node]float64, attached []blame
 		}
 		for _, b := range s.graph.Blocks {
 			for _, group := range vectorRuns(in.Module.Codes[code].Insts[b.First : b.Last+1]) {
+				var nodes []blamer.Node
 				for k, i := range group {
 					n := blamer.Node{Code: code, Inst: b.First + i}
 					saved[n] = 1 - 1/float64(len(group))
 					if k > 0 {
 						attached = append(attached, n)
 					}
+					nodes = append(nodes, n)
 				}
+				groups = append(groups, nodes)
 			}
 		}
 	}
-	return saved, attached
+	return saved, attached, groups
 }
 
 // A wordAccess is an access of one word of global memory.

@@ -119,6 +119,21 @@ func merged(list ...stream.Merge) func([]Loop, [][]InstAt) *Streams {
 	return func([]Loop, [][]InstAt) *Streams { return &Streams{Merge: list} }
 }
 
+// instructions are those of a kernel whose operation is wanted.
+func instructions(tb testing.TB, f *cubin.File, kernel string, wanted func(sass.Op) bool) (list []InstAt) {
+	tb.Helper()
+	k, err := f.Kernel(kernel)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	for i := range k.Code.Insts {
+		if wanted(k.Code.Insts[i].Op) {
+			list = append(list, InstAt{Code: k.Code.Index, PC: k.Code.Insts[i].PC})
+		}
+	}
+	return list
+}
+
 // integers are the instructions of a list but for loads and floating-point arithmetic.
 func integers(f *cubin.File, list []InstAt) (out []InstAt) {
 	for _, at := range list {
@@ -131,7 +146,7 @@ func integers(f *cubin.File, list []InstAt) (out []InstAt) {
 }
 
 // layoutPairs are the changes.
-func layoutPairs(f *cubin.File) []layoutPair {
+func layoutPairs(t *testing.T, f *cubin.File) []layoutPair {
 	const rows, columns = 512, 1024
 	sums := func(kernel string, grid, block int) layoutLaunch {
 		return layoutLaunch{kernel: kernel, grid: grid, block: block, buffers: []int{rows * columns, rows}, numbers: []uint32{columns}}
@@ -152,6 +167,13 @@ func layoutPairs(f *cubin.File) []layoutPair {
 	strided := func(kernel string) layoutLaunch {
 		return layoutLaunch{kernel: kernel, grid: 432, block: 256, buffers: []int{vectors, 432 * 256}, numbers: []uint32{vectors}}
 	}
+	const trees = 2048
+	tree := func(kernel string) layoutLaunch {
+		return layoutLaunch{kernel: kernel, grid: trees, block: 256, buffers: []int{trees * 256, trees}}
+	}
+	copies := func(kernel string) layoutLaunch {
+		return layoutLaunch{kernel: kernel, grid: words / 1024, block: 256, buffers: []int{words, words}}
+	}
 	return []layoutPair{
 		{name: "a warp a row", before: sums("sums_thread", rows/128, 128), after: sums("sums_warp", rows/4, 128), edit: transposed(32, 0)},
 		{name: "a block a row", before: sums("sums_thread", rows/256, 256), after: sums("sums_block", rows, 256), edit: transposed(256, 256)},
@@ -169,6 +191,16 @@ func layoutPairs(f *cubin.File) []layoutPair {
 		{name: "a tile", before: product("product", n/8, 256), after: product("product_tile", n/8, 256), edit: func(loops []Loop, loads [][]InstAt) *Streams {
 			return &Streams{Tile: []LoopLoads{{Loads: slices.Concat(loads...), Loop: loops[0], Rounds: 8}}}
 		}},
+		{name: "values passed in shared memory", before: tree("tree_global"), after: tree("tree_shared"), edit: func([]Loop, [][]InstAt) *Streams {
+			return &Streams{Share: instructions(t, f, "tree_global", func(op sass.Op) bool { return op == sass.LDG || op == sass.STG })}
+		}},
+		{name: "last steps by one warp", before: tree("tree_shared"), after: tree("tree_shuffles"), edit: func([]Loop, [][]InstAt) *Streams {
+			return &Streams{Solo: instructions(t, f, "tree_shared", func(op sass.Op) bool { return op == sass.BAR })}
+		}},
+		{name: "vectors", before: copies("copy_words"), after: copies("copy_vectors"), edit: func([]Loop, [][]InstAt) *Streams {
+			return &Streams{Vectors: [][]InstAt{instructions(t, f, "copy_words", func(op sass.Op) bool { return op == sass.LDG }),
+				instructions(t, f, "copy_words", func(op sass.Op) bool { return op == sass.STG })}}
+		}},
 		{name: "vectors in rounds", before: strided("strides"), after: strided("strides_four"), edit: func(loops []Loop, loads [][]InstAt) *Streams {
 			return &Streams{Widen: []Widen{{Arrays: loads[:1], Loop: loops[0], Overhead: integers(f, loops[0].Body), Factor: 4}}}
 		}},
@@ -181,7 +213,7 @@ func layoutPairs(f *cubin.File) []layoutPair {
 // TestLayouts holds what-if runs against kernels in which their change is made.
 func TestLayouts(t *testing.T) {
 	f := readLayouts(t)
-	for _, p := range layoutPairs(f) {
+	for _, p := range layoutPairs(t, f) {
 		t.Run(p.name, func(t *testing.T) {
 			k, err := f.Kernel(p.before.kernel)
 			if err != nil {

@@ -11,7 +11,10 @@ import (
 // they are. The edits take place in the order of the fields; package stream says what each does. A launch whose blocks cannot be
 // executed one by one, and one whose streams an edit does not fit, are errors.
 type Streams struct {
-	Keep      []InstAt // [stream.Keep]
+	Keep      []InstAt   // [stream.Keep]
+	Share     []InstAt   // [stream.Share]
+	Solo      []InstAt   // [stream.Solo]
+	Vectors   [][]InstAt // [stream.Vectors]
 	Tile      []LoopLoads
 	Prefetch  []LoopLoads
 	Widen     []Widen
@@ -64,6 +67,27 @@ func (s *Streams) edits(p *program) (list []stream.Edit, err error) {
 			return nil, err
 		}
 		list = append(list, &stream.Keep{Loads: ops})
+	}
+	if len(s.Share) > 0 {
+		ops, err := p.opSet(s.Share)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, &stream.Share{Accesses: ops})
+	}
+	if len(s.Solo) > 0 {
+		ops, err := p.opSet(s.Solo)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, &stream.Solo{Barriers: ops})
+	}
+	if len(s.Vectors) > 0 {
+		v, err := p.vectors(s.Vectors)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, v)
 	}
 	for i := range s.Tile {
 		ops, loop, err := p.loopLoads(&s.Tile[i])
@@ -142,6 +166,22 @@ func (p *program) loops(list []Loop) (loops []stream.Loop, err error) {
 		loops = append(loops, stream.Loop{Header: header.index, Body: body})
 	}
 	return loops, nil
+}
+
+func (p *program) vectors(groups [][]InstAt) (*stream.Vectors, error) {
+	out := &stream.Vectors{}
+	for _, g := range groups {
+		var ops []int32
+		for _, at := range g {
+			o, err := p.opAt(at)
+			if err != nil {
+				return nil, err
+			}
+			ops = append(ops, o.index)
+		}
+		out.Groups = append(out.Groups, ops)
+	}
+	return out, nil
 }
 
 func (p *program) widen(w *Widen) (*stream.Widen, error) {

@@ -2,6 +2,7 @@ package reports
 
 import (
 	"fmt"
+	"path"
 	"strings"
 
 	"gpa/advisor"
@@ -21,7 +22,7 @@ func headline(module *cubin.File, l *profiler.Launch, found *LaunchResult, total
 		fmt.Fprintf(&text, "%s on %d SMs; ", count(int64(blocks), "block"), l.Facts.SMs)
 	}
 	hot := &lines[0]
-	fmt.Fprintf(&text, "%s of the samples are at %s", percent(float64(hot.totals.Samples)/float64(totals.Samples)), hot.at.place())
+	fmt.Fprintf(&text, "%s of the samples are at %s", percent(float64(hot.totals.Samples)/float64(totals.Samples)), path.Base(hot.at.place()))
 	if r, ok := topStall(&hot.totals); ok {
 		fmt.Fprintf(&text, ", mostly %s (%s)", r, meanings[r])
 	}

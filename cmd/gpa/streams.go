@@ -14,7 +14,10 @@ func streams(m *cubin.File, s *advisor.Streams) *emu.Streams {
 		return nil
 	}
 	t := streamTranslator{m}
-	out := &emu.Streams{Keep: t.all(s.Kept)}
+	out := &emu.Streams{Keep: t.all(s.Kept), Share: t.all(s.Shared), Solo: t.all(s.Solo)}
+	for _, g := range s.Vectors {
+		out.Vectors = append(out.Vectors, t.all(g))
+	}
 	for _, x := range s.Staged {
 		out.Tile = append(out.Tile, emu.LoopLoads{Loads: t.all(x.Loads), Loop: t.loop(x.Loop), Rounds: x.Rounds})
 	}

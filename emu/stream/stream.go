@@ -56,7 +56,7 @@ type Form uint8
 const (
 	Plain       Form = iota
 	Gone             // nothing
-	Shared           // of a load from global memory, one from shared memory
+	Shared           // of an access to global memory, one to shared memory
 	Added            // of a store to global memory, an atomic addition that returns nothing
 	Load             // of a global word a lane; a dependence counter tells its end
 	Shuffle          // to another lane of the warp; a dependence counter tells its end

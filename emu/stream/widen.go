@@ -37,13 +37,7 @@ func (w *Widen) Apply(_ Program, blocks []*Block) ([]*Block, error) {
 				w.segment(b, old.Events, &s, gone)
 			}
 		}
-		var list []Event
-		for k, e := range old.Events {
-			if !gone[k] {
-				list = append(list, e)
-			}
-		}
-		old.Events, old.Values = list, nil
+		drop(old, gone)
 	}
 	return blocks, nil
 }
@@ -119,4 +113,86 @@ func (b *Block) vector(events []Event, run []int) {
 	}
 	wide := Access{Kind: first.Kind, Space: first.Space, Size: uint8(size) * uint8(len(run))}
 	events[run[0]].Ref = b.AddAccess(wide, first.Mask, &addr)
+}
+
+// Vectors makes one wide access of the accesses of each group, which go to words of a thread that follow each other: of loads at the
+// place of the first, of stores at that of the last. Executions that do not belong together in this way are left as they are.
+type Vectors struct {
+	single
+	Groups [][]int32 // instructions of one basic block each, in their order
+}
+
+// Apply merges accesses.
+func (v *Vectors) Apply(_ Program, blocks []*Block) ([]*Block, error) {
+	group, order := make(map[int32]int), make(map[int32]int)
+	for g, ops := range v.Groups {
+		for k, op := range ops {
+			group[op], order[op] = g, k
+		}
+	}
+	b := blocks[0]
+	for i := range b.Warps {
+		old := &b.Warps[i]
+		gone := make([]bool, len(old.Events))
+		open := make([][]int, len(v.Groups)) // events of a group so far
+		for k := range old.Events {
+			e := &old.Events[k]
+			g, ok := group[e.Op]
+			if !ok || e.Kind != RefAccess {
+				continue
+			}
+			if order[e.Op] != len(open[g]) {
+				open[g] = open[g][:0]
+			}
+			if order[e.Op] == len(open[g]) {
+				open[g] = append(open[g], k)
+			}
+			if len(open[g]) == len(v.Groups[g]) {
+				b.merge(old.Events, open[g], gone)
+				open[g] = open[g][:0]
+			}
+		}
+		drop(old, gone)
+	}
+	return blocks, nil
+}
+
+// merge makes one access of several whose words follow each other in each lane.
+func (b *Block) merge(events []Event, run []int, gone []bool) {
+	first := b.Access[events[run[0]].Ref]
+	low, high := first.base, first.base+uint64(first.Size)
+	for _, k := range run {
+		a := &b.Access[events[k].Ref]
+		if a.Mask == 0 || a.Mask != first.Mask || a.Kind != first.Kind || a.Space != global || a.at >= 0 || a.stride != first.stride {
+			return
+		}
+		low, high = min(low, a.base), max(high, a.base+uint64(a.Size))
+	}
+	if high-low > widest || first.at >= 0 {
+		return
+	}
+	var addr [warpLanes]uint64
+	b.Addresses(&first, &addr)
+	for i := range addr {
+		addr[i] += low - first.base
+	}
+	at := run[0]
+	if first.Kind == store {
+		at = run[len(run)-1]
+	}
+	for _, k := range run {
+		gone[k] = k != at
+	}
+	events[at].Ref = b.AddAccess(Access{Kind: first.Kind, Space: global, Size: uint8(high - low)}, first.Mask, &addr)
+}
+
+// drop takes events out of a warp's stream.
+func drop(w *Warp, gone []bool) {
+	var list []Event
+	for k, e := range w.Events {
+		if !gone[k] {
+			list = append(list, e)
+		}
+	}
+	w.Events, w.Values = list, nil
 }

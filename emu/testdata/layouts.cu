@@ -211,3 +211,53 @@ extern "C" __global__ void strides_four(const float4 *__restrict__ in, float *__
     }
     out[blockIdx.x * blockDim.x + threadIdx.x] = sum;
 }
+
+// sums of blocks: in global memory, in shared memory, and with the last steps by shuffles.
+extern "C" __global__ void tree_global(float *in, float *out) {
+    float *mine = in + blockIdx.x * 256;
+    for (int d = 128; d > 0; d /= 2) {
+        if (threadIdx.x < d) mine[threadIdx.x] += mine[threadIdx.x + d];
+        __syncthreads();
+    }
+    if (threadIdx.x == 0) out[blockIdx.x] = mine[0];
+}
+
+extern "C" __global__ void tree_shared(float *in, float *out) {
+    __shared__ float mine[256];
+    mine[threadIdx.x] = in[blockIdx.x * 256 + threadIdx.x];
+    __syncthreads();
+    for (int d = 128; d > 0; d /= 2) {
+        if (threadIdx.x < d) mine[threadIdx.x] += mine[threadIdx.x + d];
+        __syncthreads();
+    }
+    if (threadIdx.x == 0) out[blockIdx.x] = mine[0];
+}
+
+extern "C" __global__ void tree_shuffles(float *in, float *out) {
+    __shared__ float mine[256];
+    mine[threadIdx.x] = in[blockIdx.x * 256 + threadIdx.x];
+    __syncthreads();
+    for (int d = 128; d > 32; d /= 2) {
+        if (threadIdx.x < d) mine[threadIdx.x] += mine[threadIdx.x + d];
+        __syncthreads();
+    }
+    if (threadIdx.x < 32) {
+        float sum = mine[threadIdx.x] + mine[threadIdx.x + 32];
+        for (int d = 16; d > 0; d /= 2) sum += __shfl_down_sync(0xffffffff, sum, d);
+        if (threadIdx.x == 0) out[blockIdx.x] = sum;
+    }
+}
+
+// copies of four words a thread, one by one and at once.
+extern "C" __global__ void copy_words(const float *in, float *out) {
+    int i = (blockIdx.x * blockDim.x + threadIdx.x) * 4;
+    out[i] = in[i];
+    out[i + 1] = in[i + 1];
+    out[i + 2] = in[i + 2];
+    out[i + 3] = in[i + 3];
+}
+
+extern "C" __global__ void copy_vectors(const float4 *in, float4 *out) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    out[i] = in[i];
+}
