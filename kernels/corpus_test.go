@@ -23,12 +23,16 @@ func corpusDirs(t *testing.T) []string {
 	if err != nil || len(sources) == 0 {
 		t.Fatalf("no kernels found: %v", err)
 	}
-	dirs := make([]string, len(sources))
-	for i, source := range sources {
-		dirs[i] = filepath.ToSlash(filepath.Dir(source))
-		if path.Base(dirs[i])+".cu" != filepath.Base(source) {
+	var dirs []string
+	for _, source := range sources {
+		dir := filepath.ToSlash(filepath.Dir(source))
+		if path.Dir(dir) == "ladders" { // TestLadders sees to them
+			continue
+		}
+		if path.Base(dir)+".cu" != filepath.Base(source) {
 			t.Errorf("%s is not named after its directory", source)
 		}
+		dirs = append(dirs, dir)
 	}
 	return dirs
 }
@@ -139,15 +143,16 @@ func TestCubins(t *testing.T) {
 	for _, dir := range corpusDirs(t) {
 		t.Run(dir, func(t *testing.T) {
 			for _, cubin := range cubinNames(t, os.DirFS(dir), path.Base(dir)) {
-				checkCubin(t, dir, cubin)
+				checkCubin(t, dir, cubin, path.Base(dir))
 			}
 		})
 	}
 }
 
-func checkCubin(t *testing.T, dir, file string) {
+// checkCubin checks a cubin of the source NAME.cu in a folder.
+func checkCubin(t *testing.T, dir, file, name string) {
+	t.Helper()
 	const machine, flags = 18, 48 // e_machine and e_flags of a 64-bit ELF header
-	name := path.Base(dir)
 	data, err := cubin.ReadFile(filepath.Join(dir, file))
 	if err != nil {
 		t.Fatal(err)

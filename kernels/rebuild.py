@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Rebuilds the corpus: compiles every kernel with NVRTC and computes what it should leave in memory.
 
-    NVRTC_LIB=…/libnvrtc.so.12 CUDA_INCLUDE=…/include python3 kernels/rebuild.py [SUITE/NAME …]
+    NVRTC_LIB=…/libnvrtc.so.12 CUDA_INCLUDE=…/include python3 kernels/rebuild.py [SUITE/NAME | measured | ladders/NAME …]
 
 Needs Python with NumPy, and from PyPI nvidia-cuda-nvrtc-cu12 12.9 (NVRTC_LIB is its libnvrtc.so.12) and
 nvidia-cuda-runtime-cu12 12.9 (CUDA_INCLUDE is its include folder, for cuda_fp16.h); no GPU, driver or toolkit. Without
@@ -11,6 +11,7 @@ import ctypes
 import glob
 import gzip
 import importlib.util
+import json
 import os
 import re
 import struct
@@ -24,26 +25,45 @@ import corpus  # noqa: E402
 
 ARCHITECTURES = (70, 75, 80, 86, 89, 90)
 MEASURED = (70, 75, 89, 90)  # those of the GPUs that kernels/measured holds times of
+LADDERS = (70, 80, 90)  # those that the versions of a ladder are built for
 VERSION = (12, 9)
 
 
 def main(names):
-    directories = sorted(os.path.dirname(path) for path in glob.glob(os.path.join(HERE, "*", "*", "launch.yaml")))
-    if names == ["measured"]:
-        directories = []
-    elif names:
-        directories = [os.path.normpath(os.path.join(HERE, name)) for name in names]
     saved = {}
     compiler = Compiler() if "NVRTC_LIB" in os.environ else None
-    for directory in directories:
+    for directory in folders("launch.yaml", names):
         print(os.path.relpath(directory, HERE))
         if compiler:
             for architecture in architectures(directory):
-                compiler.compile(directory, architecture)
-        refer(directory, saved)
+                compiler.compile(directory, os.path.basename(directory), architecture)
+        refer(directory, "launch.yaml", saved)
     if compiler and (not names or names == ["measured"]):
         for architecture in MEASURED:
-            compiler.compile(os.path.join(HERE, "measured"), architecture)
+            compiler.compile(os.path.join(HERE, "measured"), "measured", architecture)
+    for directory in folders("ladder.json", names):
+        print(os.path.relpath(directory, HERE))
+        climb(compiler, directory)
+
+
+def folders(file, names):
+    """The folders of the corpus that have a file of a name: all, or those that are named."""
+    if names:
+        found = [os.path.normpath(os.path.join(HERE, name, file)) for name in names]
+    else:
+        found = sorted(glob.glob(os.path.join(HERE, "*", "*", file)))
+    return [os.path.dirname(path) for path in found if os.path.exists(path)]
+
+
+def climb(compiler, directory):
+    """Builds the versions of a ladder. They share what they compute: the reference runs on the first one's launch file."""
+    with open(os.path.join(directory, "ladder.json"), encoding="utf-8") as f:
+        versions = [v["version"] for v in json.load(f)["versions"]]
+    os.makedirs(os.path.join(directory, "cubins"), exist_ok=True)
+    for version in versions if compiler else []:
+        for architecture in LADDERS:
+            compiler.compile(directory, version, architecture, "cubins")
+    refer(directory, versions[0] + ".yaml", {})
 
 
 def architectures(directory):
@@ -53,14 +73,14 @@ def architectures(directory):
     return [a for a in ARCHITECTURES if a >= first]
 
 
-def refer(directory, saved):
+def refer(directory, launch, saved):
     """Runs a kernel's reference script, where it has one: the guide's kernels are compared with each other. saved: see [Case]."""
     if not os.path.exists(os.path.join(directory, "reference.py")):
         return
     spec = importlib.util.spec_from_file_location("reference", os.path.join(directory, "reference.py"))
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    module.reference(corpus.Case(directory, saved=saved))
+    module.reference(corpus.Case(directory, launch, saved))
 
 
 class Compiler:
@@ -73,20 +93,19 @@ class Compiler:
         self.call("nvrtcVersion", ctypes.byref(major), ctypes.byref(minor))
         if (major.value, minor.value) != VERSION:
             raise SystemExit(f"the corpus is built by NVRTC {VERSION[0]}.{VERSION[1]}, this is {major.value}.{minor.value}")
-        self.headers = read_headers(os.environ.get("CUDA_INCLUDE"))
+        self.headers = {**read_headers(os.environ.get("CUDA_INCLUDE")), **read_headers(os.path.join(HERE, "ladders"))}
 
     def call(self, function, *arguments):
         status = getattr(self.lib, function)(*arguments)
         if status:
             raise RuntimeError(f"{function}: {self.lib.nvrtcGetErrorString(status).decode()}")
 
-    def compile(self, directory, architecture):
-        """Compiles NAME.cu to NAME.sm_NN.cubin.gz.
+    def compile(self, directory, name, architecture, folder="."):
+        """Compiles NAME.cu to NAME.sm_NN.cubin.gz in a folder of the directory.
 
         NVRTC writes the current directory into the line table, and the paths of headers. Compiling in the root with
         headers from memory keeps this machine's paths out, whatever their lengths.
         """
-        name = os.path.basename(directory)
         with open(os.path.join(directory, name + ".cu"), "rb") as f:
             source = f.read()
         os.chdir("/")
@@ -100,7 +119,7 @@ class Compiler:
         except RuntimeError:
             raise SystemExit(self.text(program, "ProgramLog").decode())
         cubin = strip(relative(self.text(program, "CUBIN")))
-        save_compressed(os.path.join(directory, f"{name}.sm_{architecture}.cubin.gz"), cubin)
+        save_compressed(os.path.join(directory, folder, f"{name}.sm_{architecture}.cubin.gz"), cubin)
 
     def text(self, program, what):
         size = ctypes.c_size_t()
@@ -121,7 +140,7 @@ def save_compressed(path, content):
 
 
 def read_headers(include):
-    """The toolkit's headers by the names that they are included by."""
+    """The headers of a folder by the names that they are included by."""
     headers = {}
     if include:
         for path in sorted(glob.glob(os.path.join(include, "*.h*")) + glob.glob(os.path.join(include, "nv", "*"))):

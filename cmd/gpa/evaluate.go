@@ -34,7 +34,7 @@ type pairSpec struct {
 
 func evaluateCommand() command {
 	return command{
-		runs: true, name: "evaluate", args: "DIR", short: "hold the advice against pairs of kernels before and after a change, the blame against the truth, or the time against measured one",
+		runs: true, name: "evaluate", args: "DIR", short: "hold the advice against pairs of kernels before and after a change or ladders of them, the blame against the truth, or the time against measured one",
 		long: `Every folder under DIR with a pair.json is a pair:
 
   {"before": "../../stencil/hotspot", "after": "../../stencil/hotspot_float",
@@ -58,13 +58,16 @@ The exit status is 1 where outputs differ or an optimizer is not silent that mus
 
 ` + evaluateBlameHelp + `
 
+` + evaluateLaddersHelp + `
+
 ` + evaluateMeasuredHelp,
 		setup: func(flags *pflag.FlagSet) action {
 			var f evaluateFlags
 			flags.BoolVar(&f.json, "json", false, "print JSON")
 			flags.BoolVar(&f.blame, "blame", false, "hold the blame against the true producers instead")
 			flags.BoolVar(&f.measured, "measured", false, "hold emulated launches against measured ones instead")
-			flags.BoolVar(&f.markdown, "markdown", false, "with --measured, print tables in Markdown")
+			flags.BoolVar(&f.ladders, "ladders", false, "hold the advice against ladders of versions instead")
+			flags.BoolVar(&f.markdown, "markdown", false, "with --measured or --ladders, print tables in Markdown")
 			flags.StringVar(&f.plot, "plot", "", "with --blame, draw single dependency coverage to an SVG `FILE`")
 			flags.StringVar(&f.compare.gpu, "arch", "", "`GPU` to run on: a model as in v100, or sm_NN (default: by the cubin)")
 			f.compare.machine.register(flags)
@@ -78,6 +81,7 @@ type evaluateFlags struct {
 	json     bool
 	blame    bool
 	measured bool
+	ladders  bool
 	markdown bool
 	plot     string // SVG file
 	compare  compareFlags
@@ -88,17 +92,17 @@ func (f *evaluateFlags) run(ctx context.Context, e *env, args []string) error {
 	if err != nil {
 		return err
 	}
-	if f.markdown && (!f.measured || f.json) {
-		return usagef("--markdown goes with --measured, and not with --json")
-	}
-	if f.blame {
+	switch {
+	case f.markdown && (!f.measured && !f.ladders || f.json):
+		return usagef("--markdown goes with --measured or --ladders, and not with --json")
+	case f.blame:
 		return f.evaluateBlame(ctx, e, root)
-	}
-	if f.measured && f.plot == "" {
-		return f.evaluateMeasured(ctx, e, root)
-	}
-	if f.plot != "" {
+	case f.plot != "":
 		return usagef("--plot goes with --blame")
+	case f.measured:
+		return f.evaluateMeasured(ctx, e, root)
+	case f.ladders:
+		return f.evaluateLadders(ctx, e, root)
 	}
 	files, err := filesNamed(root, pairFile)
 	if err != nil {
@@ -147,7 +151,7 @@ func (f *evaluateFlags) pair(ctx context.Context, e *env, root, file string) (*r
 	if err != nil {
 		return nil, err
 	}
-	if err := f.try(ctx, before); err != nil {
+	if err := f.try(ctx, before, ""); err != nil {
 		return nil, err
 	}
 	if spec.Silent != "" {
@@ -170,12 +174,12 @@ func (f *evaluateFlags) pair(ctx context.Context, e *env, root, file string) (*r
 	return p, nil
 }
 
-// try tries the advice on a kernel that ran here, as gpa profile does.
-func (f *evaluateFlags) try(ctx context.Context, side *comparedSide) error {
+// try tries the advice on a kernel that ran here, as gpa profile does, but for that on the kernel beside.
+func (f *evaluateFlags) try(ctx context.Context, side *comparedSide, beside string) error {
 	if side.target == nil {
 		return nil
 	}
-	t := trial{machine: f.compare.machine, level: emu.TimingFull, target: side.target, before: side.session, result: side.result}
+	t := trial{machine: f.compare.machine, level: emu.TimingFull, target: side.target, before: side.session, result: side.result, beside: beside}
 	return t.rank(ctx, byBudget, new(adviceFlags))
 }
 

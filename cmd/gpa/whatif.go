@@ -23,6 +23,7 @@ type trial struct {
 	target   *resolved
 	before   *launch.Session // after all launches as they are
 	result   *reports.Result
+	beside   string    // kernel whose advice is not tried
 	progress *progress // nil for none
 
 	budget, spent int64 // warp instructions that the trials of a kernel may execute, 0 for any number, and have
@@ -58,6 +59,9 @@ func (t *trial) rank(ctx context.Context, n int, f *adviceFlags) error {
 func (t *trial) all(ctx context.Context, n int) error {
 	for _, k := range t.result.Costliest() {
 		l := t.result.Profile.Launches[k]
+		if l.Kernel == t.beside {
+			continue
+		}
 		t.spent, t.budget, t.portion = 0, 0, portion{model: t.target.model, before: l.Facts.Cycles}
 		if n == byBudget {
 			t.budget = t.allowance()
