@@ -97,11 +97,12 @@ func (memoryCoalescing) Match(in *Input) []*Match {
 			}
 			continue
 		}
-		if neighbours[b.Def] > 0 && !lost {
-			continue // the other accesses of the group use what is left of the sectors
-		}
 		n := in.counts(b.Def)
-		share := excess(n.sectors, n.sectorsIdeal)
+		ideal := n.sectorsIdeal
+		if saved := neighbours[b.Def]; saved > 0 && !lost {
+			ideal /= 1 - saved // the other accesses of the group use more of the sectors
+		}
+		share := excess(n.sectors, ideal)
 		if share < minExcess {
 			continue
 		}

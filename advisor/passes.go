@@ -20,7 +20,7 @@ func (singlePass) Match(in *Input) []*Match {
 	again := make(map[blamer.Node]bool)
 	for _, n := range in.executedNodes(func(op sass.Op) bool { return op == sass.LDG }) {
 		r := in.recorded(n)
-		if r != nil && 2*(r.Earlier[profiler.SameThread]+r.Earlier[profiler.SameWarp]) > r.Bytes && r.Stored == 0 && in.Loop(n) != nil {
+		if r != nil && 2*(r.Earlier[profiler.SameThread]+r.Earlier[profiler.SameWarp]) > r.Bytes && r.Stored == 0 {
 			again[n] = true
 		}
 	}

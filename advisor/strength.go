@@ -45,7 +45,7 @@ func (strengthReduction) Match(in *Input) []*Match {
 		m.Change = in.change(found).with(&Change{Cheap: in.longDefs(m)})
 		m.Suggestions = in.strengthSuggestions(m.Hotspots)
 	}
-	return matches
+	return append(matches, in.doubles(found)...)
 }
 
 // longDefs returns the blamed instructions of long latency.
