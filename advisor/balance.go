@@ -27,6 +27,9 @@ func (warpBalance) Match(in *Input) []*Match {
 	if len(blames) == 0 {
 		return nil
 	}
+	if m := in.withinWarps(blames); m != nil {
+		return m
+	}
 	if solo := in.solo(); len(solo) > 0 {
 		return in.soloMatches(&Change{Streams: &Streams{Solo: solo}}, blames)
 	}
@@ -55,6 +58,37 @@ func (warpBalance) Match(in *Input) []*Match {
 	return matches
 }
 
+// withinWarps matches the waits at barriers that only order what the lanes of each warp do: if these are most of the waits at barriers.
+func (in *Input) withinWarps(blames []*blamer.Blame) []*Match {
+	if in.Launch.Record == nil {
+		return nil
+	}
+	c := newCollector(in)
+	var own []*blamer.Blame
+	all, most := 0.0, 0.0
+	for _, b := range blames {
+		all += b.Count
+		if r := in.Launch.Record.Barrier(in.recordPlace(b.Def)); r != nil && r.Between == 0 && r.Within > 0 && !r.Partial {
+			own = append(own, b)
+			most += b.Count
+		}
+	}
+	if most < all/2 {
+		return nil
+	}
+	c.addUnexposed(in.kernelScope(), own)
+	matches := c.finish()
+	for _, m := range matches {
+		m.Change = &Change{Gone: m.allDefs()}
+		m.Suggestions = []string{
+			fmt.Sprintf("At the barrier of %s the block waits for all its warps, but what it orders stays within each warp. Let the warps go on by themselves: __syncwarp() in place of __syncthreads(), or shuffles in place of shared memory.",
+				in.places(m.defs(), 3)),
+			"Not where another grid or block shape lets lanes of different warps exchange data there.",
+		}
+	}
+	return matches
+}
+
 // solo returns the block barriers of the kernel if some of them order, some of the times that the block meets there, the lanes of one
 // warp only: the last steps of a reduction.
 func (in *Input) solo() []blamer.Node {
@@ -65,12 +99,19 @@ func (in *Input) solo() []blamer.Node {
 	found := false
 	for _, r := range in.Launch.Record.Barriers {
 		all = append(all, blamer.Node{Code: r.Code, Inst: int(r.PC / sass.InstSize)})
-		found = found || r.Within > 0 && r.Between < r.Episodes
+		found = found || r.Within > 0 && r.Episodes-r.Between >= r.Episodes/4
 	}
-	if !found {
+	if !found || !slices.ContainsFunc(in.Launch.Record.Dependences, in.passesOn) {
 		return nil
 	}
 	return all
+}
+
+// passesOn reports whether lanes of a warp pass a value on to each other from step to step: from round to round of a loop, or outside of
+// loops. What they only pass on within each round can be shared out among warps by rounds.
+func (in *Input) passesOn(d profiler.Dependence) bool {
+	from := blamer.Node{Code: d.From.Code, Inst: int(d.From.PC / sass.InstSize)}
+	return d.Kind == profiler.FlowDependence && d.Party == profiler.SameWarp && in.codes[from.Code] != nil && (d.Carried || in.Loop(from) == nil) && !isAtomic(in.Inst(from).Op)
 }
 
 // chained returns the stores among instructions that few warps execute whose values a lane of the same warp loads by another of these
@@ -86,7 +127,7 @@ func (in *Input) chained(serial []Thinned) []blamer.Node {
 	for _, d := range in.Launch.Record.Dependences {
 		from := blamer.Node{Code: d.From.Code, Inst: int(d.From.PC / sass.InstSize)}
 		to := blamer.Node{Code: d.To.Code, Inst: int(d.To.PC / sass.InstSize)}
-		if d.Kind == profiler.FlowDependence && d.Party == profiler.SameWarp && few[from] && few[to] && !isAtomic(in.Inst(from).Op) {
+		if few[from] && few[to] && in.passesOn(d) {
 			stores[from] = true
 		}
 	}

@@ -167,12 +167,12 @@ func contains(insts []sass.Inst, run []int, offset int32) bool {
 	return false
 }
 
-// wordOf describes an unguarded access of 32 or 64 bits to global memory.
+// wordOf describes an unguarded access of up to 64 bits to global memory.
 func wordOf(in *sass.Inst) (wordAccess, bool) {
 	if in.Op != sass.LDG && in.Op != sass.STG || !in.Guard.Always() {
 		return wordAccess{}, false
 	}
-	sizes := map[uint16]int32{sass.Size32: 4, sass.Size64: 8}
+	sizes := map[uint16]int32{sass.SizeU8: 1, sass.SizeS8: 1, sass.SizeU16: 2, sass.SizeS16: 2, sass.Size32: 4, sass.Size64: 8}
 	size, ok := sizes[in.Mod(sass.Size)]
 	if !ok {
 		return wordAccess{}, false
