@@ -5,15 +5,43 @@ import (
 	"slices"
 )
 
-// tags say which lines a cache holds. The index of a line is a hash of its number in which contiguous lines fill all
-// sets evenly: the exclusive or of its parts where the number of sets is a power of two, else the remainder. The line of a set that
-// was looked up the longest time ago makes way for a new one.
+// An index says which set of a cache a line belongs to: a hash of its number in which contiguous lines fill all sets evenly, the
+// exclusive or of its parts where the number of sets is a power of two, else the remainder.
+type index struct {
+	sets uint64
+	bits uint // log2 of sets where they are a power of two
+}
+
+// newIndex returns the index of a cache of one set at least.
+func newIndex(sets int) index {
+	x := index{sets: uint64(max(sets, 1))}
+	if x.sets&(x.sets-1) == 0 {
+		x.bits = uint(bits.TrailingZeros64(x.sets))
+	}
+	return x
+}
+
+// set returns the index of the set that a line belongs to.
+func (x *index) set(line uint64) uint64 {
+	switch {
+	case x.bits > 0:
+		h := line
+		for rest := line >> x.bits; rest != 0; rest >>= x.bits {
+			h ^= rest
+		}
+		return h & (x.sets - 1)
+	case x.sets == 1:
+		return 0
+	}
+	return line % x.sets
+}
+
+// tags say which lines a cache holds. The line of a set that was looked up the longest time ago makes way for a new one.
 //
 // A set gets its places with its first line: short launches use a small part of a large cache, and empty it for nothing.
 type tags struct {
+	index
 	ways  int
-	sets  uint64
-	bits  uint     // log2 of sets where they are a power of two
 	first []int32  // by set: its first place, 0 for none yet
 	tag   []uint64 // by place: line number plus one; those below ways are nobody's
 	used  []int64  // by place: when the line was last looked up
@@ -26,10 +54,7 @@ func newTags(sets, ways int) tags { return newTagsFor(sets, ways, sets) }
 // newTagsFor does so for a cache in which only lines of numbers below a bound are looked up. Where there are more sets than
 // such lines, each has a set of its own number, and the sets behind need no storage.
 func newTagsFor(sets, ways, lines int) tags {
-	t := tags{ways: max(ways, 1), sets: uint64(max(sets, 1))}
-	if t.sets&(t.sets-1) == 0 {
-		t.bits = uint(bits.TrailingZeros64(t.sets))
-	}
+	t := tags{index: newIndex(sets), ways: max(ways, 1)}
 	t.first = make([]int32, max(min(int(t.sets), lines), 1))
 	t.tag, t.used = make([]uint64, t.ways), make([]int64, t.ways)
 	return t
@@ -56,21 +81,6 @@ func grow[T any](list []T, n int) []T {
 	list = slices.Grow(list, n)[:end+n]
 	clear(list[end:])
 	return list
-}
-
-// set returns the index of the set that a line belongs to.
-func (t *tags) set(line uint64) uint64 {
-	switch {
-	case t.bits > 0:
-		h := line
-		for rest := line >> t.bits; rest != 0; rest >>= t.bits {
-			h ^= rest
-		}
-		return h & (t.sets - 1)
-	case t.sets == 1:
-		return 0
-	}
-	return line % t.sets
 }
 
 // find looks a line of a set up and returns its place.
@@ -161,77 +171,3 @@ func (c *Cache) Arrival(place int) int64 { return c.arrive[place] }
 
 // SetArrival sets when the line at a place arrives.
 func (c *Cache) SetArrival(place int, at int64) { c.arrive[place] = at }
-
-// A sectored cache is one of data, whose lines can be there in part. Short launches use a small part of a large cache: a place
-// gets a state with its first line.
-type sectored struct {
-	tags
-	index  []int32 // by place: of its state, 0 for none yet
-	states []sectorState
-}
-
-// A sectorState is the state of the sectors of a line.
-type sectorState struct {
-	valid  uint8 // bit i: sector i is there or on its way
-	dirty  uint8
-	words  uint32                // of L2: those of valid sectors that are there, eight of each
-	arrive [sectorsPerLine]int64 // see awaited
-	reply  port                  // of L2: the answers to those who have asked for the line
-}
-
-// awaited stands for an arrival that is not known: that of a fill. It is negative.
-func awaited(fill int32) int64 { return ^int64(fill) }
-
-func newSectored(sets, ways int) *sectored {
-	c := &sectored{tags: newTags(sets, ways)}
-	c.index, c.states = make([]int32, len(c.tag)), make([]sectorState, 1)
-	return c
-}
-
-// clear empties the cache.
-func (c *sectored) clear() {
-	c.tags.clear()
-	c.index = c.index[:len(c.tag)]
-	c.states = c.states[:1]
-}
-
-// state returns the state of a place that holds a line. It is valid until a line is added.
-func (c *sectored) state(place int) *sectorState { return &c.states[c.index[place]] }
-
-// A victim is a line that made way for another: its number, which of its sectors were dirty, and of which of these a part was
-// not there.
-type victim struct {
-	line         uint64
-	dirty, holes uint8
-}
-
-// add puts a line without sectors in the place of another.
-func (c *sectored) add(line, set uint64) (place int, old victim) {
-	place, old.line, _ = c.insert(line, set)
-	if n := len(c.tag) - len(c.index); n > 0 {
-		c.index = grow(c.index, n)
-	}
-	i := c.index[place]
-	if i == 0 {
-		c.index[place] = int32(len(c.states))
-		c.states = append(c.states, sectorState{})
-		return place, old
-	}
-	l := &c.states[i]
-	old.dirty, old.holes = l.dirty, l.dirty&^whole(l.words)
-	*l = sectorState{}
-	return place, old
-}
-
-// settle notes when the sectors of a fill arrive, if the line is still where it was.
-func (c *sectored) settle(place int, line uint64, sectors uint8, fill int32, at int64) {
-	if c.tag[place] != line+1 {
-		return
-	}
-	l := c.state(place)
-	for i := range l.arrive {
-		if sectors>>i&1 != 0 && l.arrive[i] == awaited(fill) {
-			l.arrive[i] = at
-		}
-	}
-}

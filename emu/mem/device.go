@@ -109,9 +109,7 @@ func (d *Device) Restart(cfg *Config, warm bool) {
 			p.clear()
 			continue
 		}
-		for i := range p.states {
-			p.states[i].arrive, p.states[i].reply = [sectorsPerLine]int64{}, 0
-		}
+		p.rewind()
 	}
 	if !warm {
 		clear(d.channels)
@@ -147,7 +145,7 @@ func (d *Device) sort(sms []*SM, begin, end int64) int {
 	clear(d.buckets)
 	var total int
 	for _, s := range sms {
-		for i := range s.log {
+		for i := s.head; i < len(s.log); i++ {
 			r := &s.log[i]
 			if r.at >= end {
 				break
@@ -164,7 +162,7 @@ func (d *Device) sort(sms []*SM, begin, end int64) int {
 	}
 	d.pending = d.pending[:total]
 	for k, s := range sms {
-		for i := range s.log {
+		for i := s.head; i < len(s.log); i++ {
 			at := s.log[i].at
 			if at >= end {
 				break
@@ -228,16 +226,15 @@ func (d *Device) access(r *request, part int, arrive int64) int64 {
 	n := int64(bits.OnesCount8(r.sectors))
 	cost := n*d.cfg.slicePerSector + int64(bits.OnesCount8(r.partial()))*d.cfg.slicePartial + turns
 	at := p.slice(set).take(r.kind, arrive, cost) + turns/tick
-	place, hit := p.place(r.line, set)
-	if hit && !r.copied {
-		p.use(place)
-	}
-	if !hit {
+	l, way := p.place(r.line, set)
+	switch {
+	case l == nil:
 		var old victim
-		place, old = p.add(r.line, set)
+		l, old = p.add(r.line, set)
 		at = d.evict(part, set, old, at)
+	case !r.copied:
+		p.use(set, way)
 	}
-	l := p.state(place)
 	switch r.kind {
 	case Write:
 		l.write(r.sectors, r.words, at)
@@ -263,13 +260,12 @@ func (d *Device) copied(r *request, near, home int, arrive int64) int64 {
 	set := p.set(r.line)
 	s := p.slice(set)
 	at := s.take(r.kind, arrive, int64(bits.OnesCount8(r.sectors))*d.cfg.slicePerSector)
-	place, hit := p.find(r.line, set)
-	if !hit {
+	l := p.find(r.line, set)
+	if l == nil {
 		var old victim
-		place, old = p.add(r.line, set)
+		l, old = p.add(r.line, set)
 		at = d.evict(near, set, old, at)
 	}
-	l := p.state(place)
 	missing := r.sectors &^ l.valid
 	if missing == 0 {
 		if d.cfg.inOrder {
@@ -461,8 +457,7 @@ func (p *partition) slice(set uint64) *slice { return &p.slices[set%uint64(len(p
 
 // forget drops a copy of a line.
 func (p *partition) forget(line uint64) {
-	if place, hit := p.find(line, p.set(line)); hit {
-		l := p.state(place)
+	if l := p.find(line, p.set(line)); l != nil {
 		l.valid, l.words = 0, 0
 	}
 }

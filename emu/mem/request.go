@@ -17,7 +17,7 @@ const (
 type request struct {
 	at      int64 // cycle in which the LSU granted the access, once it is sent that in which the port took it
 	line    uint64
-	fill    int32 // in the SM's fills
+	fill    int32 // in the SM's fills, see asks
 	sm      int32
 	sectors uint8
 	words   uint32 // of writes: those of 32 bits that are written, eight of each sector
@@ -29,6 +29,9 @@ type request struct {
 	sent    bool  // through the SM's port
 	done    int64 // answer: the cycle in which data or acknowledgement are back
 }
+
+// asks stands in the place of a fill where only a ticket waits for the answer. It is negative.
+func asks(ticket int32) (fill int32) { return ^ticket }
 
 // whole returns the sectors of which all words are in a mask.
 func whole(words uint32) (sectors uint8) {

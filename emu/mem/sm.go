@@ -8,7 +8,7 @@ import "math/bits"
 type SM struct {
 	cfg  *Config
 	id   int32
-	l1   *sectored
+	l1   *dataCache
 	lsu  calendar
 	idc  calendar // the indexed constant cache, of LDC
 	bars calendar // the unit that counts arrivals at CTA barriers
@@ -17,6 +17,7 @@ type SM struct {
 	subs []path
 
 	log     []request
+	head    int  // of log: the first that has not been answered
 	port    port // to the crossbar
 	stores  port // the same, were there stores alone
 	fills   []fill
@@ -38,13 +39,12 @@ type path struct {
 	busy    bool
 }
 
-// A fill is an outstanding request for sectors of L1 or of another cache, and who waits for it.
+// A fill is an outstanding request for sectors of L1, and who waits for it.
 type fill struct {
-	place   int32 // in L1, -1 for a request of another cache
-	line    uint64
-	sectors uint8
-	first   int32 // of its waiters, 0 for none
-	last    int32
+	place  int32 // in L1
+	ticket int32 // of who has asked
+	first  int32 // of the others who wait, 0 for none
+	last   int32
 }
 
 // A waiter is a ticket in the list of those that wait for a fill.
@@ -78,7 +78,7 @@ func NewSM(cfg *Config, id int) *SM {
 func (s *SM) Successor(cfg *Config) *SM {
 	l1, subs := s.l1, s.subs
 	if l1 == nil || l1.sets != uint64(max(cfg.l1Sets, 1)) {
-		l1 = newSectored(cfg.l1Sets, cfg.l1Ways)
+		l1 = newDataCache(cfg.l1Sets, cfg.l1Ways)
 	} else {
 		l1.clear()
 	}
@@ -239,7 +239,7 @@ func (s *SM) Global(sub int, at int64, lines []Line, a Global) (read, done int64
 	for i := range lines {
 		switch {
 		case a.Kind == Read && !a.Bypass:
-			s.load(t, &lines[i], g+int64(i)*s.cfg.lsu)
+			s.load(t, &lines[i], g+int64(i)*s.cfg.lsu, at)
 		case a.Kind == Write:
 			s.store(&lines[i], g)
 			s.stores.take(g, s.cfg.port(Write, int64(bits.OnesCount8(lines[i].Sectors))))
@@ -274,68 +274,85 @@ func (s *SM) lookups(lines []Line, dense bool) int {
 	return int(most)
 }
 
-// load looks a line up in L1 and asks L2 for the sectors that are missing.
-func (s *SM) load(t int32, l *Line, at int64) {
-	set := s.l1.set(l.Number)
-	place, hit := s.l1.find(l.Number, set)
-	if !hit {
-		place, _ = s.l1.add(l.Number, set)
+// load looks a line up in L1 and asks L2 for the sectors that are missing. now is a cycle before which no access is done any more.
+func (s *SM) load(t int32, l *Line, at, now int64) {
+	set := s.l1.setOf(l.Number)
+	word, place := s.l1.find(l.Number, set)
+	if word == nil {
+		word, place = s.l1.add(l.Number, set)
+	} else if *word&lineOpen != 0 {
+		s.joinLine(t, word, place, l.Sectors, now)
 	}
-	state := s.l1.state(place)
-	missing := l.Sectors &^ state.valid
-	for i := range sectorsPerLine {
-		if l.Sectors&state.valid>>i&1 != 0 {
-			s.join(t, state.arrive[i])
-		}
-	}
+	missing := l.Sectors &^ uint8(*word&allSectors)
 	if missing == 0 {
 		return
 	}
-	f := s.newFill(fill{place: int32(place), line: l.Number, sectors: missing})
-	state.valid |= missing
-	for i := range sectorsPerLine {
+	*word |= lineOpen | uint64(missing)
+	f := s.newFill(fill{place: place, ticket: t})
+	arrive := s.l1.arrivals(place)
+	for i := range arrive {
 		if missing>>i&1 != 0 {
-			state.arrive[i] = awaited(f)
+			arrive[i] = awaited(f)
 		}
 	}
-	s.wait(t, f)
+	s.tickets[t].pending++
 	s.request(request{at: at, line: l.Number, sectors: missing, kind: Read, fill: f})
+}
+
+// joinLine makes an access wait for those of its sectors that are on their way to a line of L1, which is not open any more where none is.
+func (s *SM) joinLine(t int32, word *uint64, place int32, sectors uint8, now int64) {
+	valid := uint8(*word & allSectors)
+	var under bool // way
+	for i, arrive := range s.l1.arrivals(place) {
+		if valid>>i&1 == 0 {
+			continue
+		}
+		under = under || arrive < 0 || arrive > now
+		if sectors>>i&1 != 0 {
+			s.join(t, arrive)
+		}
+	}
+	if !under {
+		*word &^= lineOpen
+	}
 }
 
 // store keeps L1 in step: it is written through, and a sector that is written as a whole is there afterwards.
 func (s *SM) store(l *Line, at int64) {
 	full := l.full()
-	set := s.l1.set(l.Number)
-	place, hit := s.l1.find(l.Number, set)
-	if !hit {
+	set := s.l1.setOf(l.Number)
+	word, place := s.l1.find(l.Number, set)
+	if word == nil {
 		if full == 0 {
 			return
 		}
-		place, _ = s.l1.add(l.Number, set)
+		word, place = s.l1.add(l.Number, set)
 	}
-	state := s.l1.state(place)
-	for i := range sectorsPerLine {
-		if full&^state.valid>>i&1 != 0 {
-			state.arrive[i] = at
+	added := full &^ uint8(*word&allSectors)
+	if added == 0 {
+		return
+	}
+	arrive := s.l1.arrivals(place)
+	for i := range arrive {
+		if added>>i&1 != 0 {
+			arrive[i] = at
 		}
 	}
-	state.valid |= full
+	*word |= lineOpen | uint64(added)
 }
 
 // send asks L2 without L1 having a say.
 func (s *SM) send(t int32, l *Line, at int64, a Global) {
-	f := s.newFill(fill{place: -1})
-	s.wait(t, f)
-	s.request(request{at: at, line: l.Number, sectors: l.Sectors, words: l.words(), kind: a.Kind, turns: uint8(a.Turns), float: a.Float, local: a.Local, fill: f})
+	s.tickets[t].pending++
+	s.request(request{at: at, line: l.Number, sectors: l.Sectors, words: l.words(), kind: a.Kind, turns: uint8(a.Turns), float: a.Float, local: a.Local, fill: asks(t)})
 }
 
 // Fetch asks L2 for a whole line on behalf of another cache of the SM, of instructions or constants. The answer comes
 // with the user's number.
 func (s *SM) Fetch(at int64, line uint64, user uint64) {
 	t := s.open(user, at)
-	f := s.newFill(fill{place: -1})
-	s.wait(t, f)
-	s.request(request{at: at, line: line, sectors: allSectors, kind: Loaded, fill: f})
+	s.tickets[t].pending++
+	s.request(request{at: at, line: line, sectors: allSectors, kind: Loaded, fill: asks(t)})
 	s.close(t)
 }
 
@@ -344,10 +361,10 @@ func (s *SM) Invalidate() { s.l1.clear() }
 
 // Busy reports whether requests wait for the device, and the cycle of the first.
 func (s *SM) Busy() (at int64, ok bool) {
-	if len(s.log) == 0 {
+	if s.head == len(s.log) {
 		return Never, false
 	}
-	return s.log[0].at, true
+	return s.log[s.head].at, true
 }
 
 // request logs a request. The log stays in order of cycles: the LSU grants in order, and instruction fetches, which do
@@ -355,7 +372,7 @@ func (s *SM) Busy() (at int64, ok bool) {
 func (s *SM) request(r request) {
 	r.sm = s.id
 	s.log = append(s.log, r)
-	for i := len(s.log) - 1; i > 0 && !s.log[i-1].sent && s.log[i].at < s.log[i-1].at; i-- {
+	for i := len(s.log) - 1; i > s.head && !s.log[i-1].sent && s.log[i].at < s.log[i-1].at; i-- {
 		s.log[i], s.log[i-1] = s.log[i-1], s.log[i]
 	}
 }
@@ -363,7 +380,7 @@ func (s *SM) request(r request) {
 // depart sends the requests of before end through the port to the crossbar, one after the other. From then on they count for the
 // cycle in which the port took them.
 func (s *SM) depart(end int64) {
-	for i := range s.log {
+	for i := s.head; i < len(s.log); i++ {
 		r := &s.log[i]
 		if r.sent {
 			continue

@@ -33,10 +33,10 @@ func (s *SM) join(t int32, arrive int64) {
 	s.tickets[t].done = max(s.tickets[t].done, arrive)
 }
 
-// wait makes an access wait for a fill, once.
+// wait makes an access wait for a fill that another has asked for, once.
 func (s *SM) wait(t, f int32) {
 	l := &s.fills[f]
-	if l.first != 0 && s.waiters[l.last].ticket == t {
+	if l.first != 0 && s.waiters[l.last].ticket == t || l.first == 0 && l.ticket == t {
 		return
 	}
 	i := s.newWaiter(t)
@@ -73,32 +73,42 @@ func (s *SM) newFill(f fill) int32 {
 
 // Absorb takes the answers to the requests of before end, which the device has served.
 func (s *SM) Absorb(end int64) {
-	var n int
-	for n < len(s.log) && s.log[n].at < end {
-		s.settle(&s.log[n])
-		n++
+	for s.head < len(s.log) && s.log[s.head].at < end {
+		s.settle(&s.log[s.head])
+		s.head++
 	}
-	s.log = s.log[:copy(s.log, s.log[n:])]
+	if s.head > len(s.log)/2 {
+		s.log = s.log[:copy(s.log, s.log[s.head:])]
+		s.head = 0
+	}
 }
 
 // settle takes one answer: the sectors arrive, and accesses that waited for nothing else are done.
 func (s *SM) settle(r *request) {
-	f := &s.fills[r.fill]
-	if f.place >= 0 {
-		s.l1.settle(int(f.place), f.line, f.sectors, r.fill, r.done)
+	if r.fill < 0 {
+		s.answered(^r.fill, r.done)
+		s.hold(r)
+		return
 	}
+	f := &s.fills[r.fill]
+	s.l1.settle(f.place, r.line, r.sectors, r.fill, r.done)
+	s.answered(f.ticket, r.done)
 	for i := f.first; i != 0; i = s.waiters[i].next {
-		t := s.waiters[i].ticket
 		s.idle = append(s.idle, i)
-		k := &s.tickets[t]
-		k.done = max(k.done, r.done)
-		if k.pending--; k.pending == 0 {
-			s.answers = append(s.answers, Answer{User: k.user, Done: k.done})
-			s.unused = append(s.unused, t)
-		}
+		s.answered(s.waiters[i].ticket, r.done)
 	}
 	s.freed = append(s.freed, r.fill)
 	s.hold(r)
+}
+
+// answered tells an access one of the answers that it waits for.
+func (s *SM) answered(t int32, done int64) {
+	k := &s.tickets[t]
+	k.done = max(k.done, done)
+	if k.pending--; k.pending == 0 {
+		s.answers = append(s.answers, Answer{User: k.user, Done: k.done})
+		s.unused = append(s.unused, t)
+	}
 }
 
 // hold accounts for what a request takes until it is answered. With all entries of L1 taken, the LSU waits with loads; with
