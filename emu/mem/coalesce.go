@@ -23,15 +23,14 @@ func (l *Line) full() uint8 {
 // words returns which words of 32 bits are accessed as a whole, eight of each sector.
 func (l *Line) words() (mask uint32) {
 	for i, b := range l.Bytes {
-		if b == 1<<sectorBytes-1 {
-			mask |= allWords << (i * sectorWords)
+		if b == 0 {
 			continue
 		}
-		for w := range sectorWords {
-			if b>>(4*w)&0xf == 0xf {
-				mask |= 1 << (i*sectorWords + w)
-			}
-		}
+		b &= b >> 1 // bit 4w: all of the four bits from there on
+		b = b & (b >> 2) & 0x11111111
+		b = (b | b>>3) & 0x03030303
+		b = (b | b>>6) & 0x000f000f
+		mask |= (b | b>>12) & allWords << (i * sectorWords)
 	}
 	return mask
 }

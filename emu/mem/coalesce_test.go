@@ -1,6 +1,7 @@
 package mem
 
 import (
+	"math/rand/v2"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -141,5 +142,27 @@ func BenchmarkCoalescer(b *testing.B) {
 				c.Add(a, fullWarp, 4)
 			}
 		})
+	}
+}
+
+// TestWords holds that the words of a line are those of which every byte is accessed.
+func TestWords(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	for range 10_000 {
+		var l Line
+		var want uint32
+		for word := range sectorsPerLine * sectorWords {
+			bytes := random.Uint32() & 0xf
+			if random.IntN(2) == 0 {
+				bytes = 0xf
+			}
+			l.Bytes[word/sectorWords] |= bytes << (word % sectorWords * 4)
+			if bytes == 0xf {
+				want |= 1 << word
+			}
+		}
+		if got := l.words(); got != want {
+			t.Fatalf("bytes %08x: words %08x, want %08x", l.Bytes, got, want)
+		}
 	}
 }
