@@ -21,6 +21,7 @@ import (
 //go:embed math/nbody_lanes/launch.yaml math/nbody_lanes/*.cu math/nbody_lanes/*.sm_70.cubin.gz math/nbody_lanes/*.npy
 //go:embed patterns/digits_registers/launch.yaml patterns/digits_registers/*.cu patterns/digits_registers/*.sm_70.cubin.gz patterns/digits_registers/*.npy
 //go:embed sort/bitonic/launch.yaml sort/bitonic/*.cu sort/bitonic/*.sm_70.cubin.gz sort/bitonic/*.npy
+//go:embed tuning/norms_threads/launch.yaml tuning/norms_threads/*.cu tuning/norms_threads/*.sm_70.cubin.gz tuning/norms_threads/*.npy
 //go:embed tuning/rows_blocked/launch.yaml tuning/rows_blocked/*.cu tuning/rows_blocked/*.sm_70.cubin.gz tuning/rows_blocked/*.npy
 var embedded embed.FS
 
@@ -59,10 +60,20 @@ var benchmarks = [...]string{
 	"tuning/rows_blocked",
 }
 
+// naive are more of them: kernels as they are written first, whose accesses touch many lines each. They are the slowest for an
+// instruction.
+var naive = [...]string{
+	"basic/transpose_naive",
+	"tuning/norms_threads",
+}
+
+// measured lists the directories of the kernels that speed is measured on.
+func measured() []string { return slices.Concat(benchmarks[:], naive[:]) }
+
 // Benchmarks lists the kernels that speed is measured on. [Open] has them all.
 func Benchmarks() []string {
-	names := make([]string, len(benchmarks))
-	for i, directory := range benchmarks {
+	names := measured()
+	for i, directory := range names {
 		names[i] = path.Base(directory)
 	}
 	return names
@@ -77,7 +88,7 @@ func directory(name string) string {
 		return b.directory
 	}
 	if i := slices.Index(Benchmarks(), name); i >= 0 {
-		return benchmarks[i]
+		return measured()[i]
 	}
 	return ""
 }
