@@ -22,8 +22,10 @@ func (b *Banks) Passes(addr *[32]uint64, mask uint32, size int, atomic bool) (pa
 	if mask == 1<<32-1 && size >= 4 && contiguous(addr, uint64(size)) {
 		return 32 / group, 32 / group
 	}
-	if size <= 4 && !atomic && b.distinct(addr, mask) {
-		return 1, 1
+	if size <= 4 && !atomic {
+		if mask = once(addr, mask); b.distinct(addr, mask) {
+			return 1, 1
+		}
 	}
 	lanes := uint32(1<<group - 1)
 	for first := 0; first < 32; first += group {

@@ -58,6 +58,7 @@ func (c *Coalescer) Add(addr *[32]uint64, mask uint32, size int) {
 		c.addRange(addr[0], 32*size)
 		return
 	}
+	mask = once(addr, mask)
 	if c.addAscending(addr, mask, size) {
 		return
 	}
@@ -108,6 +109,22 @@ func (c *Coalescer) addAscending(addr *[32]uint64, mask uint32, size int) bool {
 	}
 	c.Ideal = (count*size + sectorBytes - 1) / sectorBytes
 	return true
+}
+
+// once returns lanes that access all that those of the mask do. Where blocks are less wide than a warp, the lanes of its second half often
+// access the same again as those of the first, or its quarters do.
+func once(addr *[32]uint64, mask uint32) uint32 {
+	if mask != 1<<32-1 {
+		return mask
+	}
+	for n := len(addr) / 2; n > 0; n /= 2 {
+		for i, a := range addr[:n] {
+			if a != addr[n+i] {
+				return 1<<(2*n) - 1
+			}
+		}
+	}
+	return 1
 }
 
 // contiguous reports whether every lane accesses what follows the lane before.

@@ -2,6 +2,7 @@ package mem
 
 import (
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -164,5 +165,44 @@ func TestWords(t *testing.T) {
 		if got := l.words(); got != want {
 			t.Fatalf("bytes %08x: words %08x, want %08x", l.Bytes, got, want)
 		}
+	}
+}
+
+// TestRepeated holds that lanes which access what others of the warp access change nothing: an access whose halves, quarters or
+// eighths repeat is that of the first of them.
+func TestRepeated(t *testing.T) {
+	random := rand.New(rand.NewPCG(3, 4))
+	var all, some Coalescer
+	var banks Banks
+	for range 2000 {
+		n, size := 1<<random.IntN(6), 1<<random.IntN(3)
+		var addr [32]uint64
+		for i := range addr {
+			if addr[i] = addr[i%n]; i < n {
+				addr[i] = uint64(random.IntN(4096) * size)
+			}
+		}
+		mask := uint32(1<<n - 1)
+		all.Add(&addr, 1<<32-1, size)
+		some.Add(&addr, mask, size)
+		if all.Sectors != some.Sectors || all.Ideal != some.Ideal || !slices.Equal(all.Lines(), some.Lines()) {
+			t.Fatalf("%d lanes of %d bytes: %d sectors, %d, %v; repeated %d, %d, %v", n, size, some.Sectors, some.Ideal, some.Lines(), all.Sectors, all.Ideal, all.Lines())
+		}
+		passes, ideal := banks.Passes(&addr, 1<<32-1, size, false)
+		if p, i := banks.Passes(&addr, mask, size, false); p != passes || i != ideal {
+			t.Fatalf("%d lanes of %d bytes: %d passes, %d; repeated %d, %d", n, size, p, i, passes, ideal)
+		}
+	}
+}
+
+// BenchmarkBlockOf16 measures what is worked out of the addresses of a load in a naive matrix product whose blocks are 16 threads wide:
+// each half of the warp goes down a column.
+func BenchmarkBlockOf16(b *testing.B) {
+	addr := addresses(func(lane int) uint64 { return 1<<40 + uint64(lane%16)*256 })
+	var c Coalescer
+	var banks Banks
+	for b.Loop() {
+		c.Add(addr, 1<<32-1, 4)
+		banks.Passes(addr, 1<<32-1, 4, false)
 	}
 }
