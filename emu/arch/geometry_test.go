@@ -12,6 +12,9 @@ func TestGeometry(t *testing.T) {
 			if lines%m.L2.Ways.Int() != 0 {
 				t.Errorf("L2: %d lines in %d ways", lines, m.L2.Ways.Int())
 			}
+			if ways := m.L1.Ways.Int(); ways > 8 {
+				t.Errorf("L1: %d ways, more than package mem keeps the order of", ways)
+			}
 			if m.L2.Slices.Int()%parts != 0 || m.L2.Slices.Int() < m.DRAM.Channels.Int() {
 				t.Errorf("L2: %d slices, %d partitions, %d channels", m.L2.Slices.Int(), parts, m.DRAM.Channels.Int())
 			}
