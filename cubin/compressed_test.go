@@ -73,7 +73,7 @@ func TestDecompressRefuses(t *testing.T) {
 		{"too short", "unexpected EOF", good[:17]},
 		{"a size that cannot be", "unlikely", size(1 << 31)},
 		{"more than the file says", "more than", size(80)},
-		{"less than the file says", "EOF", size(90)},
+		{"less than the file says", "checksum", size(90)},
 		{"checksum", "checksum", flipped},
 		{"a bomb", "unlikely", compressed(t, make([]byte, 1<<20))},
 		{"two members", "", append(bytes.Clone(good), compressed(t, []byte("more"))...)},
