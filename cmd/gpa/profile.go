@@ -42,8 +42,10 @@ supposed in time only: instructions gone or cheap, accesses coalesced or free of
 full, as many blocks on an SM as there would be place for, the code scheduled anew, its barriers placed anew or another
 re-convergence model in their stead, its control flow structured, another shape of the launch. A new shape or code counts only where
 the outputs stay equal. A barrier that is gone lets warps run ahead of each other. Advice that was tried ranks by what came out, before
-advice that was only estimated; what gains less than 2 % is told with --all only. --try N tries the first N, by their estimates,
-however long that takes.
+advice that was only estimated; what gains less than 2 % is told with --all only. By default a large launch is tried on a portion: the
+blocks of each wave that an eighth, a quarter or half of the GPU holds, on that part of it, with the change and without; if that takes as
+long without as the whole launch, within a tenth. --try N tries the first N pieces, by their estimates, on whole launches, however long
+that takes.
 
 Warnings, before the advice, name synchronisation that may hang, from the code alone: barriers that not all threads of a block come
 to, a WARPSYNC before such a barrier, and loops that wait for a thread of the same warp (--json: "warnings": [{"kind":
