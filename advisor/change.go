@@ -14,7 +14,6 @@ type Change struct {
 	Coalesced    []blamer.Node // accesses that ask for no more sectors than their bytes fill
 	ConflictFree []blamer.Node // accesses to shared memory and arithmetic without bank conflicts
 	Constant     []blamer.Node // loads whose value comes from the constant cache
-	Attached     []blamer.Node // accesses that the one before them does as well
 	Overlapped   []Overlapped  // loads of several rounds of a loop that are under way together
 	Packed       []blamer.Node // instructions that full warps would execute
 	Thinned      []Thinned     // instructions that other warps execute as well
@@ -53,8 +52,7 @@ func (c *Change) with(d *Change) *Change {
 	return &Change{
 		Gone: slices.Concat(c.Gone, d.Gone), Cheap: slices.Concat(c.Cheap, d.Cheap),
 		Coalesced: slices.Concat(c.Coalesced, d.Coalesced), ConflictFree: slices.Concat(c.ConflictFree, d.ConflictFree),
-		Constant: slices.Concat(c.Constant, d.Constant), Attached: slices.Concat(c.Attached, d.Attached),
-		Overlapped: slices.Concat(c.Overlapped, d.Overlapped), Packed: slices.Concat(c.Packed, d.Packed), Thinned: slices.Concat(c.Thinned, d.Thinned), PerfectFetch: c.PerfectFetch || d.PerfectFetch,
+		Constant: slices.Concat(c.Constant, d.Constant), Overlapped: slices.Concat(c.Overlapped, d.Overlapped), Packed: slices.Concat(c.Packed, d.Packed), Thinned: slices.Concat(c.Thinned, d.Thinned), PerfectFetch: c.PerfectFetch || d.PerfectFetch,
 		Resident: max(c.Resident, d.Resident), Model: cmp.Or(c.Model, d.Model),
 		Streams: c.Streams.with(d.Streams), Registers: max(c.Registers, d.Registers), Shared: max(c.Shared, d.Shared),
 		Grid: c.Grid, Block: c.Block, Reordered: c.Reordered || d.Reordered,

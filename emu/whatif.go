@@ -29,8 +29,6 @@ const (
 	ConflictFree
 	// Constant: a load from global memory finds its value in the constant cache.
 	Constant
-	// Attached: an access to global memory is part of the one before it to the same line: it takes no place in the queues.
-	Attached
 	// Packed: the lanes of a warp share the instruction with those of others, as if warps were full. So many executions as give
 	// 32 lanes together take the time of one, and the others none.
 	Packed
@@ -216,7 +214,6 @@ func globalSupposed(o *op, c *mem.Coalescer, g *mem.Global) {
 	if o.t.supposed&ConflictFree != 0 {
 		g.Turns = min(g.Turns, 1)
 	}
-	g.Free = o.t.supposed&Attached != 0
 }
 
 // shortened is when an access is done whose data arrive in a cycle; a load that shares its latency with other rounds sooner, but

@@ -200,7 +200,6 @@ type Global struct {
 	Float   bool   // of atomics: of floating point
 	Local   bool   // local memory: stores of it do not hold the LSU up
 	Dense   bool   // its sectors are looked up as those of neighbouring lines are
-	Free    bool   // it takes no place in the queue and no turn of the LSU: part of another access
 	Uniform bool   // one address, of uniform registers
 	Copy    bool   // to shared memory: however wide, it is not longer under way
 	User    uint64 // comes back in the Answer
@@ -219,11 +218,8 @@ func (s *SM) Global(sub int, at int64, lines []Line, a Global) (read, done int64
 	if a.Uniform {
 		entry = s.cfg.entryUniform
 	}
-	g := max(at+entry, s.full)
-	if !a.Free {
-		g = s.issue(p, &s.lsu, g, s.cfg.occupied(passes))
-		p.lg.enter(g)
-	}
+	g := s.issue(p, &s.lsu, max(at+entry, s.full), s.cfg.occupied(passes))
+	p.lg.enter(g)
 	read = g
 	if a.Kind != Read {
 		read = s.cfg.stored(g, a.Words, a.Uniform)
