@@ -98,7 +98,7 @@ func (in *Input) solo() []blamer.Node {
 	var all []blamer.Node
 	found := false
 	for _, r := range in.Launch.Record.Barriers {
-		all = append(all, blamer.Node{Code: r.Code, Inst: int(r.PC / sass.InstSize)})
+		all = append(all, nodeOf(r.Place))
 		found = found || r.Within > 0 && r.Episodes-r.Between >= r.Episodes/4
 	}
 	if !found || !slices.ContainsFunc(in.Launch.Record.Dependences, in.passesOn) {
@@ -110,7 +110,7 @@ func (in *Input) solo() []blamer.Node {
 // passesOn reports whether lanes of a warp pass a value on to each other from step to step: from round to round of a loop, or outside of
 // loops. What they only pass on within each round can be shared out among warps by rounds.
 func (in *Input) passesOn(d profiler.Dependence) bool {
-	from := blamer.Node{Code: d.From.Code, Inst: int(d.From.PC / sass.InstSize)}
+	from := nodeOf(d.From)
 	return d.Kind == profiler.FlowDependence && d.Party == profiler.SameWarp && in.codes[from.Code] != nil && (d.Carried || in.Loop(from) == nil) && !isAtomic(in.Inst(from).Op)
 }
 
@@ -125,9 +125,7 @@ func (in *Input) chained(serial []Thinned) []blamer.Node {
 		few[t.At] = true
 	}
 	for _, d := range in.Launch.Record.Dependences {
-		from := blamer.Node{Code: d.From.Code, Inst: int(d.From.PC / sass.InstSize)}
-		to := blamer.Node{Code: d.To.Code, Inst: int(d.To.PC / sass.InstSize)}
-		if few[from] && few[to] && in.passesOn(d) {
+		if from := nodeOf(d.From); few[from] && few[nodeOf(d.To)] && in.passesOn(d) {
 			stores[from] = true
 		}
 	}

@@ -82,7 +82,7 @@ func (in *Input) scattered() []blamer.Node {
 func (memoryCoalescing) Match(in *Input) []*Match {
 	c := newCollector(in)
 	stores, worst := in.storeExcess()
-	neighbours, _, _ := in.vectorGroups()
+	neighbours := savedBy(in.vectorGroups())
 	lost := in.losesSectors()
 	for i := range in.Blame.Blames {
 		b := &in.Blame.Blames[i]

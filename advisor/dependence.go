@@ -27,6 +27,11 @@ func (in *Input) recordPlace(n blamer.Node) profiler.Place {
 	return profiler.Place{Code: n.Code, PC: in.Inst(n).PC}
 }
 
+// nodeOf is the node that stands at a place of a record.
+func nodeOf(p profiler.Place) blamer.Node {
+	return blamer.Node{Code: p.Code, Inst: int(p.PC / sass.InstSize)}
+}
+
 // recorded returns what the record tells of a load, nil where it does not.
 func (in *Input) recorded(load blamer.Node) *profiler.LoadRecord {
 	if in.Launch.Record == nil {

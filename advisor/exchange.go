@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"gpa/blamer"
-	"gpa/cubin/sass"
 	"gpa/profiler"
 )
 
@@ -20,7 +19,7 @@ func (in *Input) exchanges() map[blamer.Node]bool {
 			continue
 		}
 		for _, p := range []profiler.Place{d.From, d.To} {
-			n := blamer.Node{Code: p.Code, Inst: int(p.PC / sass.InstSize)}
+			n := nodeOf(p)
 			if in.codes[n.Code] == nil || isAtomic(in.Inst(n).Op) {
 				return nil
 			}
@@ -37,15 +36,7 @@ func (in *Input) exchanges() map[blamer.Node]bool {
 // exchanged matches the stalls of such accesses: the block has shared memory for that.
 func (in *Input) exchanged() []*Match {
 	nodes := in.exchanges()
-	goes := func(n blamer.Node) bool { return nodes[n] }
-	c := newCollector(in)
-	for i := range in.Blame.Blames {
-		b := &in.Blame.Blames[i]
-		if goes(b.Def) && (b.Detail == blamer.GlobalMemory || b.Detail == blamer.MemoryThrottle) {
-			c.add(in.kernelScope(), b)
-		}
-	}
-	matches := c.finish()
+	matches := in.memoryWaits(nodes)
 	for _, m := range matches {
 		m.Spares, m.Variant = L2|DRAM, "exchange"
 		m.Change = &Change{Streams: &Streams{Shared: sortedKeys(nodes)}}

@@ -22,8 +22,9 @@ type Input struct {
 	Latency  float64                   // L, latency samples; T = A + L
 	ByReason [stall.NumReasons]float64 // all samples
 
-	codes []*codeSamples // by code index; nil for sections without a graph
-	byUse map[blamer.Node][]*blamer.Blame
+	language language
+	codes    []*codeSamples // by code index; nil for sections without a graph
+	byUse    map[blamer.Node][]*blamer.Blame
 }
 
 // codeSamples are the samples of one section.
@@ -84,6 +85,7 @@ func NewInput(r *blamer.Result) *Input {
 		b := &r.Blames[i]
 		in.byUse[b.Use] = append(in.byUse[b.Use], b)
 	}
+	in.language = languageOf(r.Module, r.Launch.Kernel)
 	return in
 }
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"gpa/blamer"
+	"gpa/cubin"
 )
 
 // Advice speaks of what its reader can change. A kernel of Triton has no threads, barriers or shared memory in its source: its author
@@ -21,13 +22,14 @@ const (
 	numba
 )
 
-// language is told by the line table and, of the two that compile Python, by the package in which Numba puts its kernels.
-func (in *Input) language() language {
-	k, err := in.Module.Kernel(in.Launch.Kernel)
+// languageOf tells what a kernel is written in by the line table and, of the two that compile Python, by the package in which Numba puts
+// its kernels.
+func languageOf(module *cubin.File, kernel string) language {
+	k, err := module.Kernel(kernel)
 	switch {
 	case err != nil || path.Ext(k.Code.Line(k.Entry).File) != ".py":
 		return cudaC
-	case strings.Contains(in.Launch.Kernel, "cudapy"):
+	case strings.Contains(kernel, "cudapy"):
 		return numba
 	}
 	return triton
@@ -35,7 +37,7 @@ func (in *Input) language() language {
 
 // speak puts what a match suggests into the words of the kernel's language.
 func (in *Input) speak(optimizer string, m *Match) {
-	switch in.language() {
+	switch in.language {
 	case triton:
 		m.Suggestions = []string{fmt.Sprintf(tritonWords[optimizer], in.matchPlace(m))}
 	case numba:

@@ -52,7 +52,7 @@ func (registerCaching) Match(in *Input) []*Match {
 			continue
 		}
 		for _, p := range []profiler.Place{d.From, d.To} {
-			if n := (blamer.Node{Code: p.Code, Inst: int(p.PC / sass.InstSize)}); in.codes[n.Code] != nil && !isAtomic(in.Inst(n).Op) && in.invariantAddress(n) {
+			if n := nodeOf(p); in.codes[n.Code] != nil && !isAtomic(in.Inst(n).Op) && in.invariantAddress(n) {
 				kept[n] = true
 			}
 		}

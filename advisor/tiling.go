@@ -2,7 +2,6 @@ package advisor
 
 import (
 	"fmt"
-	"slices"
 
 	"gpa/blamer"
 	"gpa/cubin/cfg"
@@ -67,26 +66,19 @@ func (sharedTiling) Match(in *Input) []*Match {
 	if l == nil {
 		return passed
 	}
-	var loads []blamer.Node
+	loads := make(map[blamer.Node]bool)
 	in.eachInst(code, l, func(i int) {
 		n := blamer.Node{Code: code, Inst: i}
 		if in.Inst(n).Op == sass.LDG && in.sharedByThreads(n) && !in.chases(l, n) {
 			if written, _ := in.written(n); !written {
-				loads = append(loads, n)
+				loads[n] = true
 			}
 		}
 	})
-	c := newCollector(in)
-	for i := range in.Blame.Blames {
-		b := &in.Blame.Blames[i]
-		if slices.Contains(loads, b.Def) && (b.Detail == blamer.GlobalMemory || b.Detail == blamer.MemoryThrottle) {
-			c.add(in.kernelScope(), b)
-		}
-	}
-	matches := c.finish()
+	matches := in.memoryWaits(loads)
 	for _, m := range matches {
 		m.Spares = L2 | DRAM
-		m.Change = &Change{Streams: &Streams{Staged: []Staged{{Loads: loads, Loop: in.streamLoop(code, l), Rounds: tileRounds}}}}
+		m.Change = &Change{Streams: &Streams{Staged: []Staged{{Loads: sortedKeys(loads), Loop: in.streamLoop(code, l), Rounds: tileRounds}}}}
 		m.Suggestions = []string{
 			fmt.Sprintf("The threads of a block load the same values from global memory (%s). Let the block load a tile of them into shared memory, each value once and neighbouring threads neighbouring values, and compute from there between two __syncthreads().",
 				in.places(m.defs(), 3)),
@@ -94,6 +86,17 @@ func (sharedTiling) Match(in *Input) []*Match {
 		}
 	}
 	return append(matches, passed...)
+}
+
+// memoryWaits matches the waits for accesses to global memory.
+func (in *Input) memoryWaits(accesses map[blamer.Node]bool) []*Match {
+	c := newCollector(in)
+	for i := range in.Blame.Blames {
+		if b := &in.Blame.Blames[i]; accesses[b.Def] && (b.Detail == blamer.GlobalMemory || b.Detail == blamer.MemoryThrottle) {
+			c.add(in.kernelScope(), b)
+		}
+	}
+	return c.finish()
 }
 
 // leastWaits is the least share of the samples that waits for memory must have for fewer loads to matter.

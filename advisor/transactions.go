@@ -14,7 +14,8 @@ func (transactionReduction) Name() string { return "memory-transaction-reduction
 func (transactionReduction) Class() Class { return StallElimination }
 
 func (transactionReduction) Match(in *Input) []*Match {
-	saved, _, groups := in.vectorGroups()
+	groups := in.vectorGroups()
+	saved := savedBy(groups)
 	var narrow []blamer.Node // that wider accesses do as well
 	c := newCollector(in)
 	for i := range in.Blame.Blames {

@@ -2,7 +2,6 @@ package advisor
 
 import (
 	"fmt"
-	"slices"
 
 	"gpa/blamer"
 	"gpa/cubin/sass"
@@ -17,18 +16,19 @@ func (vectorAccess) Name() string { return "vectorized-access" }
 func (vectorAccess) Class() Class { return StallElimination }
 
 func (vectorAccess) Match(in *Input) []*Match {
-	saved, attached, groups := in.vectorGroups()
+	groups := in.vectorGroups()
+	saved, late := savedBy(groups), in.issuedLate(groups)
 	c := newCollector(in)
 	for i := range in.Blame.Blames {
 		b := &in.Blame.Blames[i]
 		switch share := saved[b.Def]; {
 		case share > 0 && b.Def == b.Use && b.Detail == blamer.MemoryThrottle:
 			c.addShare(in.kernelScope(), b, share)
-		case b.Detail == blamer.GlobalMemory && b.Def != b.Use && in.waitedFor(attached, b.Def):
+		case b.Detail == blamer.GlobalMemory && b.Def != b.Use && late[b.Def]:
 			c.add(in.kernelScope(), b)
 		}
 	}
-	for _, n := range attached { // an instruction that goes takes its issue and its stall count with it
+	for _, n := range attached(groups) { // an instruction that goes takes its issue and its stall count with it
 		if issued := in.codes[n.Code].issued[n.Inst]; issued > 0 {
 			c.add(in.kernelScope(), &blamer.Blame{Def: n, Use: n, Detail: blamer.NotSelected, Count: issued})
 		}
@@ -53,12 +53,20 @@ func (vectorAccess) Match(in *Input) []*Match {
 	return append(matches, in.wideRounds()...)
 }
 
-// waitedFor reports whether a load that another one would do as well is issued only after data of the block were waited for: its data
-// would have come with those.
-func (in *Input) waitedFor(attached []blamer.Node, load blamer.Node) bool {
-	if !slices.Contains(attached, load) {
-		return false
+// issuedLate returns the loads that another one of their group would do as well and that are issued only after data of the block were
+// waited for: theirs would have come with those.
+func (in *Input) issuedLate(groups [][]blamer.Node) map[blamer.Node]bool {
+	late := make(map[blamer.Node]bool)
+	for _, load := range attached(groups) {
+		if in.Inst(load).Op == sass.LDG && in.waitsBefore(load) {
+			late[load] = true
+		}
 	}
+	return late
+}
+
+// waitsBefore reports whether the block uses, before a load, what an earlier load from the same base has brought.
+func (in *Input) waitsBefore(load blamer.Node) bool {
 	insts, b := in.Module.Codes[load.Code].Insts, in.Block(load)
 	base := insts[load.Inst].Address().Reg
 	pending := make(map[sass.Resource]bool) // what loads from the same base write
@@ -77,30 +85,42 @@ func (in *Input) waitedFor(attached []blamer.Node, load blamer.Node) bool {
 	return false
 }
 
-// vectorGroups returns, for each access that belongs to a group, the share of the group's accesses that a vector would save, and the
-// accesses that the first of their group would do as well, and the groups.
-func (in *Input) vectorGroups() (saved map[blamer.Node]float64, attached []blamer.Node, groups [][]blamer.Node) {
-	saved = make(map[blamer.Node]float64)
+// vectorGroups returns the accesses that one wide access would do, the one that stands for them first.
+func (in *Input) vectorGroups() (groups [][]blamer.Node) {
 	for code, s := range in.codes {
 		if s == nil {
 			continue
 		}
 		for _, b := range s.graph.Blocks {
-			for _, group := range vectorRuns(in.Module.Codes[code].Insts[b.First : b.Last+1]) {
-				var nodes []blamer.Node
-				for k, i := range group {
-					n := blamer.Node{Code: code, Inst: b.First + i}
-					saved[n] = 1 - 1/float64(len(group))
-					if k > 0 {
-						attached = append(attached, n)
-					}
-					nodes = append(nodes, n)
+			for _, run := range vectorRuns(in.Module.Codes[code].Insts[b.First : b.Last+1]) {
+				var group []blamer.Node
+				for _, i := range run {
+					group = append(group, blamer.Node{Code: code, Inst: b.First + i})
 				}
-				groups = append(groups, nodes)
+				groups = append(groups, group)
 			}
 		}
 	}
-	return saved, attached, groups
+	return groups
+}
+
+// savedBy returns, for each access of a group, the share of the group's accesses that a vector would save.
+func savedBy(groups [][]blamer.Node) map[blamer.Node]float64 {
+	saved := make(map[blamer.Node]float64)
+	for _, g := range groups {
+		for _, n := range g {
+			saved[n] = 1 - 1/float64(len(g))
+		}
+	}
+	return saved
+}
+
+// attached returns the accesses that the first of their group would do as well.
+func attached(groups [][]blamer.Node) (nodes []blamer.Node) {
+	for _, g := range groups {
+		nodes = append(nodes, g[1:]...)
+	}
+	return nodes
 }
 
 // A wordAccess is an access of one word of global memory.
