@@ -200,11 +200,10 @@ func (s *EvaluationSummary) errors(errs []float64) {
 	if len(errs) == 0 {
 		return
 	}
-	slices.Sort(errs)
+	s.MedianError = median(errs)
 	for _, e := range errs {
 		s.MeanError += e / float64(len(errs))
 	}
-	s.MedianError = (errs[(len(errs)-1)/2] + errs[len(errs)/2]) / 2
 	s.MaxError = errs[len(errs)-1]
 }
 

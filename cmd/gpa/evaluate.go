@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 
@@ -104,36 +105,56 @@ func (f *evaluateFlags) run(ctx context.Context, e *env, args []string) error {
 	case f.ladders:
 		return f.evaluateLadders(ctx, e, root)
 	}
-	files, err := filesNamed(root, pairFile)
-	if err != nil {
-		return err
-	}
 	evaluation := &reports.Evaluation{}
-	for i, file := range files {
-		end := e.progress.stage("pair %d of %d", i+1, len(files))
+	err = eachFile(e, root, pairFile, "pair", func(file string) error {
 		p, err := f.pair(ctx, e, root, file)
-		end()
-		if ctx.Err() != nil && len(evaluation.Pairs) > 0 {
-			break
+		if err == nil {
+			evaluation.Pairs = append(evaluation.Pairs, *p)
 		}
-		if err != nil {
-			return fmt.Errorf("%s: %w", file, err)
-		}
-		evaluation.Pairs = append(evaluation.Pairs, *p)
+		return err
+	})
+	if err != nil && (ctx.Err() == nil || len(evaluation.Pairs) == 0) {
+		return err
 	}
 	evaluation.Sum()
-	if f.json {
-		err = reports.WriteJSON(e.stdout, evaluation)
-	} else {
-		err = reports.EvaluationText(e.stdout, evaluation, e.style())
-	}
-	if err != nil {
-		return err
-	}
-	if err := endedEarly(ctx); err != nil {
+	if err := writeEvaluation(ctx, e, f, evaluation, nil, reports.EvaluationText); err != nil {
 		return err
 	}
 	return judgeEvaluation(evaluation)
+}
+
+// eachFile calls do with every file of a name under a folder, up to the first error.
+func eachFile(e *env, root, name, what string, do func(file string) error) error {
+	files, err := filesNamed(root, name)
+	if err != nil {
+		return err
+	}
+	for i, file := range files {
+		end := e.progress.stage("%s %d of %d", what, i+1, len(files))
+		err := do(file)
+		end()
+		if err != nil {
+			return fmt.Errorf("%s: %w", file, err)
+		}
+	}
+	return nil
+}
+
+// writeEvaluation prints an evaluation in the form that the flags ask for. It fails where ctx has ended.
+func writeEvaluation[X any](ctx context.Context, e *env, f *evaluateFlags, x *X, markdown func(io.Writer, *X) error, text func(io.Writer, *X, reports.Style) error) error {
+	var err error
+	switch {
+	case f.json:
+		err = reports.WriteJSON(e.stdout, x)
+	case f.markdown:
+		err = markdown(e.stdout, x)
+	default:
+		err = text(e.stdout, x, e.style())
+	}
+	if err != nil {
+		return err
+	}
+	return endedEarly(ctx)
 }
 
 // pair evaluates one pair.

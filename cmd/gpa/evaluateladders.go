@@ -50,36 +50,19 @@ type versionSpec struct {
 
 // evaluateLadders holds the advice on each version of every ladder against the next version.
 func (f *evaluateFlags) evaluateLadders(ctx context.Context, e *env, root string) error {
-	files, err := filesNamed(root, ladderFile)
-	if err != nil {
-		return err
-	}
 	x := new(reports.LadderEvaluation)
-	for i, file := range files {
-		end := e.progress.stage("ladder %d of %d", i+1, len(files))
+	err := eachFile(e, root, ladderFile, "ladder", func(file string) error {
 		l, err := f.ladder(ctx, e, root, file)
-		end()
-		if ctx.Err() != nil {
-			break
+		if err == nil {
+			x.Ladders = append(x.Ladders, *l)
 		}
-		if err != nil {
-			return fmt.Errorf("%s: %w", file, err)
-		}
-		x.Ladders = append(x.Ladders, *l)
+		return err
+	})
+	if err != nil && ctx.Err() == nil {
+		return err
 	}
 	x.Sum()
-	switch {
-	case f.json:
-		err = reports.WriteJSON(e.stdout, x)
-	case f.markdown:
-		err = reports.LadderMarkdown(e.stdout, x)
-	default:
-		err = reports.LadderText(e.stdout, x, e.style())
-	}
-	if err != nil {
-		return err
-	}
-	if err := endedEarly(ctx); err != nil {
+	if err := writeEvaluation(ctx, e, f, x, reports.LadderMarkdown, reports.LadderText); err != nil {
 		return err
 	}
 	return judgeLadders(x)

@@ -57,35 +57,13 @@ type measuredPoint struct {
 
 // evaluateMeasured runs what was measured and holds it against the measurement.
 func (f *evaluateFlags) evaluateMeasured(ctx context.Context, e *env, root string) error {
-	files, err := filesNamed(root, measuredFile)
-	if err != nil {
-		return err
-	}
 	x := new(reports.MeasuredEvaluation)
-	for i, file := range files {
-		end := e.progress.stage("folder %d of %d", i+1, len(files))
-		err := f.measuredFolder(ctx, e, x, root, file)
-		end()
-		if ctx.Err() != nil {
-			break
-		}
-		if err != nil {
-			return fmt.Errorf("%s: %w", file, err)
-		}
+	err := eachFile(e, root, measuredFile, "folder", func(file string) error { return f.measuredFolder(ctx, e, x, root, file) })
+	if err != nil && ctx.Err() == nil {
+		return err
 	}
 	x.Sum()
-	switch {
-	case f.json:
-		err = reports.WriteJSON(e.stdout, x)
-	case f.markdown:
-		err = reports.MeasuredMarkdown(e.stdout, x)
-	default:
-		err = reports.MeasuredText(e.stdout, x, e.style())
-	}
-	if err != nil {
-		return err
-	}
-	return endedEarly(ctx)
+	return writeEvaluation(ctx, e, f, x, reports.MeasuredMarkdown, reports.MeasuredText)
 }
 
 // filesNamed lists the files of a name under a folder.
