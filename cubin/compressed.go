@@ -17,19 +17,26 @@ const Compressed = ".gz"
 // ReadFile reads a file that holds device code, decompressed where gzip compressed it. Where there is no file of that name,
 // the one with [Compressed] after it stands for it.
 func ReadFile(path string) ([]byte, error) {
-	info, err := os.Stat(path)
+	return ReadWith(path, func(path string) ([]byte, error) {
+		info, err := os.Stat(path)
+		if err != nil {
+			return nil, err
+		}
+		if info.Size() > maxFileSize {
+			return nil, fmt.Errorf("%s: %d bytes are more than a cubin has", path, info.Size())
+		}
+		return os.ReadFile(path)
+	})
+}
+
+// ReadWith does the same by a function that reads files, as of a folder.
+func ReadWith(path string, read func(path string) ([]byte, error)) ([]byte, error) {
+	data, err := read(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		if other, problem := os.Stat(path + Compressed); problem == nil {
-			path, info, err = path+Compressed, other, nil
+		if other, problem := read(path + Compressed); !errors.Is(problem, fs.ErrNotExist) {
+			path, data, err = path+Compressed, other, problem
 		}
 	}
-	if err != nil {
-		return nil, err
-	}
-	if info.Size() > maxFileSize {
-		return nil, fmt.Errorf("%s: %d bytes are more than a cubin has", path, info.Size())
-	}
-	data, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err
 	}

@@ -61,26 +61,22 @@ type Divide struct {
 
 // edits translates the edits for a program.
 func (s *Streams) edits(p *program) (list []stream.Edit, err error) {
-	if len(s.Keep) > 0 {
-		ops, err := p.opSet(s.Keep)
+	for _, x := range []struct {
+		at   []InstAt
+		edit func(map[int32]bool) stream.Edit
+	}{
+		{s.Keep, func(ops map[int32]bool) stream.Edit { return &stream.Keep{Loads: ops} }},
+		{s.Share, func(ops map[int32]bool) stream.Edit { return &stream.Share{Accesses: ops} }},
+		{s.Solo, func(ops map[int32]bool) stream.Edit { return &stream.Solo{Barriers: ops} }},
+	} {
+		if len(x.at) == 0 {
+			continue
+		}
+		ops, err := p.opSet(x.at)
 		if err != nil {
 			return nil, err
 		}
-		list = append(list, &stream.Keep{Loads: ops})
-	}
-	if len(s.Share) > 0 {
-		ops, err := p.opSet(s.Share)
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, &stream.Share{Accesses: ops})
-	}
-	if len(s.Solo) > 0 {
-		ops, err := p.opSet(s.Solo)
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, &stream.Solo{Barriers: ops})
+		list = append(list, x.edit(ops))
 	}
 	if len(s.Vectors) > 0 {
 		v, err := p.vectors(s.Vectors)

@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"io/fs"
 	"regexp"
 	"strconv"
 	"strings"
@@ -19,7 +18,7 @@ import (
 // [File.ModuleFor]. Architecture 0 takes any.
 func (f *File) LoadModule(architecture sass.Arch) (*cubin.File, error) {
 	name := f.ModuleFor(architecture)
-	data, err := f.readModule(name)
+	data, err := cubin.ReadWith(name, f.dir.ReadFile)
 	if err != nil {
 		return nil, f.errorAt(position{key: "module"}, err)
 	}
@@ -28,23 +27,6 @@ func (f *File) LoadModule(architecture sass.Arch) (*cubin.File, error) {
 		return nil, err
 	}
 	return cubin.NewFile(label, code)
-}
-
-// readModule reads a module's file, decompressed where gzip compressed it: as [cubin.ReadFile], in the launch file's folder.
-func (f *File) readModule(name string) ([]byte, error) {
-	data, err := f.dir.ReadFile(name)
-	if errors.Is(err, fs.ErrNotExist) {
-		if compressed, problem := f.dir.ReadFile(name + cubin.Compressed); problem == nil {
-			data, err = compressed, nil
-		}
-	}
-	if err != nil {
-		return nil, err
-	}
-	if data, err = cubin.Decompress(data); err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
-	}
-	return data, nil
 }
 
 // moduleArchitecture is the part of a cubin's name that says what it is built for, as in saxpy.sm_70.cubin.
