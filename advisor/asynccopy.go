@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"gpa/blamer"
+	"gpa/cubin/cfg"
 	"gpa/cubin/sass"
 )
 
@@ -30,6 +31,7 @@ func (asyncCopy) Match(in *Input) []*Match {
 	matches := c.finish()
 	for _, m := range matches {
 		m.hide(min(m.Latency, in.samplesIn(m.Scope)-m.Samples)) // the copy is under way during the whole round before
+		m.Change = in.doubleBuffered(m)
 		m.Suggestions = []string{
 			fmt.Sprintf("The loop copies from global to shared memory by way of registers at %s and waits for it. Use cuda::memcpy_async or __pipeline_memcpy_async, and begin the copy for the next round before working on this one (two buffers).",
 				in.places(m.uses(), 3)),
@@ -37,6 +39,43 @@ func (asyncCopy) Match(in *Input) []*Match {
 		}
 	}
 	return matches
+}
+
+// doubleBuffered is the change that loads the tile of the next round while this one is worked on. With two buffers no barrier has to
+// stand behind the work on one of them.
+func (in *Input) doubleBuffered(m *Match) *Change {
+	code, l := m.Scope.Code, m.Scope.Loop
+	c := in.prefetched(code, l)
+	if c == nil {
+		return nil
+	}
+	c.Shared = 2 * (in.Launch.Facts.SharedStatic + in.Launch.Facts.SharedDynamic)
+	c.Gone = in.releasing(code, l)
+	return c
+}
+
+// releasing returns the barriers of a loop that only release what was read: shared memory is loaded from, and nothing stored there, since
+// the barrier before. There is none where a round has one barrier.
+func (in *Input) releasing(code int, l *cfg.Loop) (list []blamer.Node) {
+	loads, stores := false, false // since the barrier before
+	barriers := 0
+	in.eachInst(code, l, func(i int) {
+		n := blamer.Node{Code: code, Inst: i}
+		switch p := in.Inst(n).Op.Properties(); {
+		case in.Inst(n).Op == sass.BAR:
+			if barriers++; loads && !stores {
+				list = append(list, n)
+			}
+			loads, stores = false, false
+		default:
+			loads = loads || p.Loads(sass.SpaceShared)
+			stores = stores || p.Accesses(sass.SpaceShared) && !p.Loads(sass.SpaceShared)
+		}
+	})
+	if barriers < 2 {
+		return nil
+	}
+	return list
 }
 
 // samplesIn returns all samples of a loop or function scope.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"gpa/blamer"
+	"gpa/cubin/cfg"
 	"gpa/cubin/sass"
 )
 
@@ -47,11 +48,12 @@ func (codeReordering) Match(in *Input) []*Match {
 }
 
 // loadedAhead is how many samples go when the loads of a loop are issued a round ahead, so that the round before works in their
-// time: that of its instructions which do not stand between load and use already. Nothing is counted where the loop has barriers,
-// across which the data may change, and where the loads need what they have loaded before.
+// time: that of its instructions which do not stand between load and use already. Nothing is counted where the loads need what they
+// have loaded before, and in loops with barriers for data that may change across them; where the GPU copies tiles asynchronously, that
+// is the better advice for such loops.
 func (in *Input) loadedAhead(m *Match) float64 {
 	l, code := m.Scope.Loop, m.Scope.Code
-	if l == nil || in.hasBarrier(code, l) {
+	if l == nil || in.hasBarrier(code, l) && (in.Model.Arch >= int(sass.SM80) || in.mayChange(code, l)) {
 		return 0
 	}
 	waits, rest, ahead, most, size := 0.0, 0.0, map[blamer.Node]bool{}, &blamer.Blame{}, in.instructionsIn(m.Scope)
@@ -78,6 +80,18 @@ func (in *Input) loadedAhead(m *Match) float64 {
 		steps += in.samplesOf(in.counts(n).executions, aheadSteps*fixedLatency)
 	}
 	return max(0, min(waits, rest-waits)-steps)
+}
+
+// mayChange reports whether global data that a loop loads are stored to while the launch runs, or nothing tells.
+func (in *Input) mayChange(code int, l *cfg.Loop) (changes bool) {
+	in.eachInst(code, l, func(i int) {
+		n := blamer.Node{Code: code, Inst: i}
+		if in.Inst(n).Op == sass.LDG && in.Loop(n) == l {
+			written, known := in.written(n)
+			changes = changes || written || !known
+		}
+	})
+	return changes
 }
 
 // aheadSteps is the number of instructions that find the address of a round ahead, each of which needs the one before: two that keep
