@@ -153,6 +153,10 @@ func (in *Input) counted() bool {
 	return slices.ContainsFunc(in.codes, func(c *codeSamples) bool { return c != nil && c.executions != nil })
 }
 
+// leastExplained is the least share of the waits at barriers that the work of few warps has to account for: while one works, each of the
+// others waits as long. Below it they wait for something else that is not the same in all of them, as for memory.
+const leastExplained = .25
+
 // From mostWarps of a block's warps on work counts as done by all. Where the compiler has made predicates of a branch all warps execute
 // what few threads do: below fewThreads of the threads these are of few warps, whatever lanes of each take part.
 const (
@@ -175,7 +179,7 @@ func (in *Input) serial(blames []*blamer.Blame) (list []Thinned, by float64) {
 			if full := c.counters[i].threads / warpSize; around == in.Loop(n) && full < fewThreads*warps {
 				warps = full
 			}
-			if warps <= 0 || met <= 0 || warps >= mostWarps*met || in.Inst(n).Op == sass.BAR {
+			if op := in.Inst(n).Op; warps <= 0 || met <= 0 || warps >= mostWarps*met || op == sass.BAR || op.Properties().Class == sass.ClassBranch {
 				continue
 			}
 			factor := min(warpSize, met/warps)
@@ -184,7 +188,11 @@ func (in *Input) serial(blames []*blamer.Blame) (list []Thinned, by float64) {
 			spread += c.total[i] * factor
 		}
 	}
-	if weight == 0 {
+	waits := 0.0
+	for _, b := range blames {
+		waits += b.Count
+	}
+	if weight == 0 || spread-weight < leastExplained*waits {
 		return nil, 0
 	}
 	return list, spread / weight
