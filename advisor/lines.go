@@ -11,7 +11,7 @@ type lineHead map[cubin.Frame]blamer.Node
 
 // of returns the instruction that stands for the line of another; without lines, that one.
 func (h lineHead) of(in *Input, n blamer.Node) blamer.Node {
-	f := in.frame(n)
+	f := in.ownFrame(n)
 	if f.Line == 0 {
 		return n
 	}

@@ -20,8 +20,8 @@ func (in *Input) narrow(m *Match) Scope {
 		return m.Scope
 	}
 	need := mostOf * m.Samples
-	line := Scope{Kind: LineScope, Code: top.Code, Func: f, Frame: in.frame(top)}
-	if line.Frame.Line > 0 && m.samplesWhere(func(n blamer.Node) bool { return in.frame(n) == line.Frame }) >= need {
+	line := Scope{Kind: LineScope, Code: top.Code, Func: f, Frame: in.ownFrame(top)}
+	if line.Frame.Line > 0 && m.samplesWhere(func(n blamer.Node) bool { return in.ownFrame(n) == line.Frame }) >= need {
 		return line
 	}
 	for l := in.Loop(top); l != nil; l = l.Parent {

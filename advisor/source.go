@@ -22,8 +22,17 @@ func (in *Input) frame(n blamer.Node) cubin.Frame {
 	return cubin.Frame{}
 }
 
+// ownFrame returns where an instruction is in what the user wrote: code of the toolkit's headers is where it is called.
+func (in *Input) ownFrame(n blamer.Node) cubin.Frame {
+	c := in.Module.Codes[n.Code]
+	if frames := c.Frames(c.Insts[n.Inst].PC); len(frames) > 0 {
+		return frames[cubin.OwnFrame(frames)]
+	}
+	return cubin.Frame{}
+}
+
 // place names an instruction's source line as file:line, the instruction itself as function+offset where its line is unknown.
-func (in *Input) place(n blamer.Node) string { return in.placeOf(in.frame(n), n) }
+func (in *Input) place(n blamer.Node) string { return in.placeOf(in.ownFrame(n), n) }
 
 // scopePlace names the source line at which a scope begins, its first instruction where that is unknown.
 func (in *Input) scopePlace(s Scope) string { return in.placeOf(in.scopeFrame(s), in.scopeEntry(s)) }
@@ -72,7 +81,7 @@ func (in *Input) scopeFrame(s Scope) cubin.Frame {
 	case s.Loop != nil:
 		return in.loopFrame(s.Code, s.Loop)
 	case s.Func != nil, s.Kind == KernelScope && s.Code < len(in.Module.Codes) && len(in.Module.Codes[s.Code].Insts) > 0:
-		return in.frame(in.scopeEntry(s))
+		return in.ownFrame(in.scopeEntry(s))
 	}
 	return cubin.Frame{}
 }
@@ -83,12 +92,12 @@ func (in *Input) scopeFrame(s Scope) cubin.Frame {
 func (in *Input) loopFrame(code int, l *cfg.Loop) cubin.Frame {
 	g := in.codes[code].graph
 	header := g.Blocks[l.Header]
-	at := in.frame(blamer.Node{Code: code, Inst: header.First})
+	at := in.ownFrame(blamer.Node{Code: code, Inst: header.First})
 	for _, p := range header.Preds {
 		if !l.Contains(p) {
 			continue
 		}
-		f := in.frame(blamer.Node{Code: code, Inst: g.Blocks[p].Last})
+		f := in.ownFrame(blamer.Node{Code: code, Inst: g.Blocks[p].Last})
 		if f.Line > 0 && (at.Line == 0 || f.File != at.File || f.Function != at.Function || f.Line < at.Line) {
 			at = f
 		}

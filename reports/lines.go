@@ -8,7 +8,8 @@ import (
 	"gpa/profiler"
 )
 
-// A hotLine adds up the samples of a source line, or of one instruction where its line is unknown.
+// A hotLine adds up the samples of a source line, or of one instruction where its line is unknown. What comes from headers of the toolkit
+// counts for the line that calls it.
 type hotLine struct {
 	at     Location // of the most sampled instruction, the first of equals
 	totals profiler.Totals
@@ -28,7 +29,7 @@ func hotLines(module *cubin.File, l *profiler.Launch) []hotLine {
 		code, pc := l.Samples[first].Code, l.Samples[first].PC
 		samples := l.At(code, pc)
 		first += len(samples)
-		at := Locate(module, code, pc)
+		at := own(Locate(module, code, pc))
 		k := key{function: at.Function, file: at.File, line: at.Line}
 		if at.Line == 0 {
 			k.code, k.pc = code, pc

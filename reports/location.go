@@ -53,6 +53,16 @@ func Locate(module *cubin.File, code int, pc uint64) Location {
 	return at
 }
 
+// own is a location without the inlined functions of the toolkit around it.
+func own(at Location) Location {
+	for i := 0; cubin.OfToolkit(at.File) && i < len(at.InlinedAt); i++ {
+		if f := at.InlinedAt[i]; !cubin.OfToolkit(f.File) {
+			at.Function, at.File, at.Line, at.InlinedAt = f.Function, f.File, f.Line, at.InlinedAt[i+1:]
+		}
+	}
+	return at
+}
+
 // instruction returns the instruction at a place, nil where there is none that could be decoded.
 func instruction(module *cubin.File, code int, pc uint64) *sass.Inst {
 	if code < 0 || code >= len(module.Codes) {
