@@ -107,6 +107,7 @@ type layoutPair struct {
 	edit          func(loops []Loop, loads [][]InstAt) *Streams
 	registers     int
 	shared        int
+	gone          []InstAt
 }
 
 func transposed(width, threads int) func([]Loop, [][]InstAt) *Streams {
@@ -155,6 +156,11 @@ func layoutPairs(t *testing.T, f *cubin.File) []layoutPair {
 	product := func(kernel string, y, threads int) layoutLaunch {
 		return layoutLaunch{kernel: kernel, grid: n / 32, gridY: y, block: threads, buffers: []int{n * n, n * n, n * n}, numbers: []uint32{n}}
 	}
+	const side = 512
+	squares := func(kernel string) layoutLaunch {
+		return layoutLaunch{kernel: kernel, grid: side / 64, gridY: side / 64, block: 256, buffers: []int{side * side, side * side, side * side}, numbers: []uint32{side}}
+	}
+	barriers := instructions(t, f, "one_buffer", func(op sass.Op) bool { return op == sass.BAR })
 	const tall = 1024
 	tallest := func(kernel string, blocks int) layoutLaunch {
 		return layoutLaunch{kernel: kernel, grid: blocks, block: 128, buffers: []int{tall * 1024, 1024}, numbers: []uint32{tall, 1024}}
@@ -204,6 +210,12 @@ func layoutPairs(t *testing.T, f *cubin.File) []layoutPair {
 		{name: "vectors in rounds", before: strided("strides"), after: strided("strides_four"), edit: func(loops []Loop, loads [][]InstAt) *Streams {
 			return &Streams{Widen: []Widen{{Arrays: loads[:1], Loop: loops[0], Overhead: integers(f, loops[0].Body), Factor: 4}}}
 		}},
+		{name: "four elements of a row", before: layoutLaunch{kernel: "normalize", grid: words / 512, block: 512, buffers: []int{words, words}},
+			after: layoutLaunch{kernel: "normalize_four", grid: words / 512, block: 128, buffers: []int{words, words}},
+			edit:  merged(stream.Merge{Factor: 4, Axis: stream.Threads})},
+		{name: "two buffers", before: squares("one_buffer"), after: squares("two_buffers"), shared: 16384, gone: barriers[1:], edit: func(loops []Loop, loads [][]InstAt) *Streams {
+			return &Streams{Prefetch: []LoopLoads{{Loads: loads[0], Loop: loops[0], Rounds: 1}}}
+		}},
 		{name: "loads ahead", before: walk("walk"), after: walk("walk_ahead"), edit: func(loops []Loop, loads [][]InstAt) *Streams {
 			return &Streams{Prefetch: []LoopLoads{{Loads: loads[0], Loop: loops[0], Rounds: 2}}}
 		}},
@@ -228,7 +240,11 @@ func TestLayouts(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			tried, err := p.before.time(t, f, &WhatIf{Streams: p.edit(loops, loads), Registers: p.registers, Shared: p.shared})
+			w := &WhatIf{Streams: p.edit(loops, loads), Registers: p.registers, Shared: p.shared, Suppositions: make(map[InstAt]Supposition)}
+			for _, at := range p.gone {
+				w.Suppositions[at] = Gone
+			}
+			tried, err := p.before.time(t, f, w)
 			if err != nil {
 				t.Fatal(err)
 			}

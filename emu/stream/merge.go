@@ -114,9 +114,10 @@ type merger struct {
 	items   []item
 	classes [sass.NumRes]class
 	uses    []sass.Resource
-	value   Value // of the first of the threads
-	apart   int   // instructions that not all threads execute
-	folding bool  // the instruction is behind the last load, and done for all
+	value   Value           // of the first of the threads
+	apart   int             // instructions that not all threads execute
+	folding bool            // the instruction is behind the last load, and done for all
+	sums    map[uint64]bool // words of shared memory with results of reductions, where these are folded
 	addr    [warpLanes]uint64
 }
 
@@ -134,6 +135,7 @@ type class uint8
 const (
 	known  class = iota // not at all: a number in the program
 	same                // not at all
+	folded              // it is the result of a reduction of what all of them have
 	fixed               // by a number that is known when the program is compiled
 	varied              // by a number
 	own                 // it depends on data that differ
@@ -151,6 +153,7 @@ func (g *merger) block() (*Block, error) {
 	}
 	g.out = NewBlock(n)
 	g.out.Gates = slices.Clone(first.Gates)
+	g.sums = make(map[uint64]bool)
 	for g.warp = range n {
 		g.items = g.items[:0]
 		for k := range g.Factor {
@@ -194,7 +197,7 @@ func (g *merger) merge() error {
 			}
 		}
 		total++
-		if len(at) < len(g.items) {
+		if len(at) < len(g.items) && !(g.folds() && g.warp == 0) { // the first warp ends reductions by itself
 			g.apart++
 		}
 		if len(g.items[at[0]].values) == 0 {
@@ -398,6 +401,11 @@ func (g *merger) accesses(in *sass.Inst, at []int) {
 	common := len(at) == g.Factor && g.together(at)
 	apart := len(g.blocks) > 1 && a.Space == shared
 	source := g.sources(in)
+	if a.Space == shared && g.folds() && g.sum(at, a, source) {
+		g.once(at)
+		g.define(in, folded)
+		return
+	}
 	switch {
 	case a.Kind == store && apart:
 		if source == own {
@@ -549,6 +557,14 @@ func (g *merger) arithmetic(in *sass.Inst, at []int) {
 	_, special := in.Special()
 	integer := !floating(in)
 	switch {
+	case source == folded, source == own && g.folds() && g.reduces(in, at[0]):
+		g.define(in, folded)
+		g.once(at)
+		return
+	case source == own && g.folds() && g.combined(in):
+		g.define(in, folded)
+		g.each(at)
+		return
 	case source == own, result == own && source <= same && !special:
 		result = own
 	case result == same && (source <= same || integer && !in.Conditional() && !setsPredicate(in)):

@@ -261,3 +261,81 @@ extern "C" __global__ void copy_vectors(const float4 *in, float4 *out) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     out[i] = in[i];
 }
+
+// normalised rows: a block a row, a thread one element or four.
+template <int N>
+__device__ float block_sum(float value) {
+    __shared__ float parts[32];
+    for (int d = 16; d > 0; d /= 2) value += __shfl_xor_sync(0xffffffff, value, d);
+    if (threadIdx.x % 32 == 0) parts[threadIdx.x / 32] = value;
+    __syncthreads();
+    float sum = threadIdx.x % 32 < N / 32 ? parts[threadIdx.x % 32] : 0;
+    for (int d = 16; d > 0; d /= 2) sum += __shfl_xor_sync(0xffffffff, sum, d);
+    __syncthreads();
+    return sum;
+}
+
+extern "C" __global__ void normalize(const float *__restrict__ in, float *__restrict__ out) {
+    int i = blockIdx.x * 512 + threadIdx.x;
+    float x = in[i];
+    float mean = block_sum<512>(x) / 512;
+    float scale = rsqrtf(block_sum<512>((x - mean) * (x - mean)) / 512 + 1e-5f);
+    out[i] = (x - mean) * scale;
+}
+
+extern "C" __global__ void normalize_four(const float4 *__restrict__ in, float4 *__restrict__ out) {
+    int i = blockIdx.x * 128 + threadIdx.x;
+    float4 x = in[i];
+    float mean = block_sum<128>(x.x + x.y + x.z + x.w) / 512;
+    x.x -= mean, x.y -= mean, x.z -= mean, x.w -= mean;
+    float scale = rsqrtf(block_sum<128>(x.x * x.x + x.y * x.y + x.z * x.z + x.w * x.w) / 512 + 1e-5f);
+    out[i] = make_float4(x.x * scale, x.y * scale, x.z * scale, x.w * scale);
+}
+
+// a product of tiles of 64 x 64 and 16 deep, 4 x 4 results a thread: a tile at a time, or the next one on its way meanwhile.
+__device__ void tile_results(const float (*a)[64], const float (*b)[64], float (*sum)[4]) {
+    int x = threadIdx.x % 16, y = threadIdx.x / 16;
+    for (int k = 0; k < 16; k++)
+        for (int i = 0; i < 4; i++)
+            for (int j = 0; j < 4; j++) sum[i][j] += a[k][y * 4 + i] * b[k][x * 4 + j];
+}
+
+extern "C" __global__ void one_buffer(const float *__restrict__ a, const float *__restrict__ b, float *__restrict__ c, int n) {
+    __shared__ __align__(16) float ta[16][64], tb[16][64];
+    float sum[4][4] = {};
+    int column = threadIdx.x % 64, row = threadIdx.x / 64;
+    for (int k = 0; k < n; k += 16) {
+        for (int i = 0; i < 16; i += 4) {
+            ta[row + i][column] = a[(k + row + i) * n + blockIdx.y * 64 + column];
+            tb[row + i][column] = b[(k + row + i) * n + blockIdx.x * 64 + column];
+        }
+        __syncthreads();
+        tile_results(ta, tb, sum);
+        __syncthreads();
+    }
+    for (int i = 0; i < 4; i++)
+        for (int j = 0; j < 4; j++) c[(blockIdx.y * 64 + threadIdx.x / 16 * 4 + i) * n + blockIdx.x * 64 + threadIdx.x % 16 * 4 + j] = sum[i][j];
+}
+
+__device__ void copy_word(float *to, const float *from) {
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"((unsigned)__cvta_generic_to_shared(to)), "l"(from));
+}
+
+extern "C" __global__ void two_buffers(const float *__restrict__ a, const float *__restrict__ b, float *__restrict__ c, int n) {
+    __shared__ __align__(16) float ta[2][16][64], tb[2][16][64];
+    float sum[4][4] = {};
+    int column = threadIdx.x % 64, row = threadIdx.x / 64;
+    for (int k = 0; k <= n; k += 16) {
+        int buffer = k / 16 % 2;
+        if (k < n)
+            for (int i = 0; i < 16; i += 4) {
+                copy_word(&ta[buffer][row + i][column], &a[(k + row + i) * n + blockIdx.y * 64 + column]);
+                copy_word(&tb[buffer][row + i][column], &b[(k + row + i) * n + blockIdx.x * 64 + column]);
+            }
+        if (k > 0) tile_results(ta[!buffer], tb[!buffer], sum);
+        asm volatile("cp.async.wait_all;");
+        __syncthreads();
+    }
+    for (int i = 0; i < 4; i++)
+        for (int j = 0; j < 4; j++) c[(blockIdx.y * 64 + threadIdx.x / 16 * 4 + i) * n + blockIdx.x * 64 + threadIdx.x % 16 * 4 + j] = sum[i][j];
+}
