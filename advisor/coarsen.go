@@ -41,7 +41,7 @@ func (threadCoarsening) Match(in *Input) []*Match {
 	folds := in.putsTogether()
 	var matches []*Match
 	for _, axis := range []MergeAxis{MergeX, MergeLanes} {
-		if axis == MergeX && in.Launch.Grid[0]%items != 0 || axis == MergeLanes && (folds || threads%(items*warpSize) != 0) {
+		if axis == MergeX && in.Launch.Grid[0]%items != 0 || axis == MergeLanes && (folds || threads%(items*warpSize) != 0 || in.apartInMemory()) {
 			continue
 		}
 		m := in.launchMatch(in.ofLaunch(EliminateStalls(in.Total, gone)))
@@ -51,6 +51,25 @@ func (threadCoarsening) Match(in *Input) []*Match {
 		matches = append(matches, m)
 	}
 	return matches
+}
+
+// apartInMemory reports whether many accesses are not of neighbouring threads to neighbouring words, or hit the same banks: then they do not
+// become vectors, and what another layout of threads would gain, better addresses gain as well.
+func (in *Input) apartInMemory() bool {
+	var all counts
+	for _, c := range in.codes {
+		if c == nil {
+			continue
+		}
+		for i := range c.counters {
+			k := &c.counters[i]
+			all.sectors += k.sectors
+			all.sectorsIdeal += k.sectorsIdeal
+			all.wavefronts += k.wavefronts
+			all.wavefrontsIdeal += k.wavefrontsIdeal
+		}
+	}
+	return excess(all.sectors, all.sectorsIdeal) >= minExcess || excess(all.wavefronts, all.wavefrontsIdeal) >= minExcess
 }
 
 // coarserRegisters is what a thread takes for its items: of sums one more each, else nearly all that it takes for one, as they are under

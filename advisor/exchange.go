@@ -36,7 +36,7 @@ func (in *Input) exchanges() map[blamer.Node]bool {
 // exchanged matches the stalls of such accesses: the block has shared memory for that.
 func (in *Input) exchanged() []*Match {
 	nodes := in.exchanges()
-	matches := in.memoryWaits(nodes)
+	matches := in.memoryWaits(nodes, 1)
 	for _, m := range matches {
 		m.Spares, m.Variant = L2|DRAM, "exchange"
 		m.Change = &Change{Streams: &Streams{Shared: sortedKeys(nodes)}}

@@ -39,7 +39,7 @@ func (codeReordering) Match(in *Input) []*Match {
 		within, ahead := in.hidden(m.Scope, freedom{}), in.loadedAhead(m)
 		m.hide(max(within, ahead))
 		m.Change = &Change{Reordered: true}
-		if c := in.prefetched(m.Scope.Code, m.Scope.Loop); c != nil && ahead > within {
+		if c := in.prefetched(m.Scope.Code, m.Scope.Loop); c != nil && ahead > within && !in.heldByStores(m) {
 			m.Change = c
 		}
 		m.Suggestions = in.reorderSuggestions(m)
@@ -80,6 +80,21 @@ func (in *Input) loadedAhead(m *Match) float64 {
 		steps += in.samplesOf(in.counts(n).executions, aheadSteps*fixedLatency)
 	}
 	return max(0, min(waits, rest-waits)-steps)
+}
+
+// heldByStores reports whether most of the samples of a match wait for loads that the compiler itself would issue earlier if it knew that
+// no store goes where they read: then that is the advice.
+func (in *Input) heldByStores(m *Match) bool {
+	again, behind := in.reloads()
+	in.dropWritten(again)
+	in.dropWritten(behind)
+	held := 0.0
+	for _, h := range m.Hotspots {
+		if again[h.Def] || behind[h.Def] {
+			held += h.Samples
+		}
+	}
+	return held > m.Samples/2
 }
 
 // mayChange reports whether global data that a loop loads are stored to while the launch runs, or nothing tells.

@@ -2,6 +2,7 @@ package advisor
 
 import (
 	"fmt"
+	"slices"
 
 	"gpa/blamer"
 	"gpa/cubin/cfg"
@@ -57,8 +58,8 @@ type sharedTiling struct{}
 func (sharedTiling) Name() string { return "shared-memory-tiling" }
 func (sharedTiling) Class() Class { return StallElimination }
 
-// tileRounds is how many rounds of the loop a tile holds the data of.
-const tileRounds = 16
+// tileLoads is how many loads of a thread a tile stands for: 16 from each of two operands, in an unrolled loop as in one that is not.
+const tileLoads = 32
 
 func (sharedTiling) Match(in *Input) []*Match {
 	passed := in.exchanged()
@@ -75,10 +76,10 @@ func (sharedTiling) Match(in *Input) []*Match {
 			}
 		}
 	})
-	matches := in.memoryWaits(loads)
+	matches := in.memoryWaits(loads, in.nearer())
 	for _, m := range matches {
 		m.Spares = L2 | DRAM
-		m.Change = &Change{Streams: &Streams{Staged: []Staged{{Loads: sortedKeys(loads), Loop: in.streamLoop(code, l), Rounds: tileRounds}}}}
+		m.Change = in.staged(code, l, loads)
 		m.Suggestions = []string{
 			fmt.Sprintf("The threads of a block load the same values from global memory (%s). Let the block load a tile of them into shared memory, each value once and neighbouring threads neighbouring values, and compute from there between two __syncthreads().",
 				in.places(m.defs(), 3)),
@@ -88,12 +89,43 @@ func (sharedTiling) Match(in *Input) []*Match {
 	return append(matches, passed...)
 }
 
-// memoryWaits matches the waits for accesses to global memory.
-func (in *Input) memoryWaits(accesses map[blamer.Node]bool) []*Match {
+// staged is the change by which loads of a loop find their data in shared memory. The size of the tile is known when the program is
+// compiled: offsets in it are part of the loads, rounds are unrolled, and neighbouring words of a thread are loaded at once.
+func (in *Input) staged(code int, l *cfg.Loop, loads map[blamer.Node]bool) *Change {
+	s := &Streams{Staged: []Staged{{Loads: sortedKeys(loads), Loop: in.streamLoop(code, l), Rounds: max(1, tileLoads/len(loads))}}}
+	for _, g := range in.vectorGroups() {
+		if !slices.ContainsFunc(g, func(n blamer.Node) bool { return !loads[n] }) {
+			s.Vectors = append(s.Vectors, g)
+		}
+	}
+	c := &Change{Streams: s}
+	if in.isLeaf(code, l) {
+		c.Gone = in.overhead(code, l)
+	}
+	return c
+}
+
+// nearer is the share of the latency of global memory that shared memory spares: what hits L1 has nearly its latency already.
+func (in *Input) nearer() float64 {
+	sectors := 0.0
+	for i := range in.Launch.PCs {
+		sectors += float64(in.Launch.PCs[i].GlobalSectors)
+	}
+	asked := sectors * in.Model.L1.Sector.Value
+	missed := min(1, float64(in.Launch.Facts.L2Bytes)/max(1, asked))
+	if in.Launch.Facts.L2Bytes == 0 {
+		missed = 1 // nothing tells
+	}
+	l := &in.Model.Latencies
+	return 1 - l.Shared.Value/((1-missed)*l.L1.Value+missed*l.L2.Value)
+}
+
+// memoryWaits matches the waits for accesses to global memory, a share of each.
+func (in *Input) memoryWaits(accesses map[blamer.Node]bool, share float64) []*Match {
 	c := newCollector(in)
 	for i := range in.Blame.Blames {
 		if b := &in.Blame.Blames[i]; accesses[b.Def] && (b.Detail == blamer.GlobalMemory || b.Detail == blamer.MemoryThrottle) {
-			c.add(in.kernelScope(), b)
+			c.addShare(in.kernelScope(), b, share)
 		}
 	}
 	return c.finish()
@@ -120,7 +152,8 @@ func (in *Input) commonLoads(code int, l *cfg.Loop) (loads map[blamer.Node]bool,
 	return loads, arithmetic
 }
 
-// sharedByThreads reports whether most of what a load reads other threads of the block have read before, by the record of the launch.
+// sharedByThreads reports whether most of what a load reads other threads of the block read as well, by it or by another load, by the
+// record of the launch.
 func (in *Input) sharedByThreads(load blamer.Node) bool {
 	r := in.recorded(load)
 	if r == nil || r.Bytes == 0 {
@@ -130,7 +163,8 @@ func (in *Input) sharedByThreads(load blamer.Node) bool {
 	for _, p := range []profiler.Party{profiler.SameWarp, profiler.SameBlock} {
 		others += r.InEarlierRound[p] + r.Earlier[p]
 	}
-	return 2*others >= r.Bytes
+	together := r.Bytes - r.Distinct - r.InEarlierRound[profiler.SameThread] - r.Earlier[profiler.SameThread] // by several lanes at once, too
+	return 2*max(others, together) >= r.Bytes
 }
 
 // tiledMatch is the advice to compute so many results a thread.
