@@ -165,8 +165,8 @@ func target(in *sass.Inst) (uint64, bool) {
 	return 0, false
 }
 
-// Addresses returns what the addresses depend on from which the loads and atomics of a kernel read, calls included; a guard
-// counts with them.
+// Addresses returns what the addresses depend on from which the loads and atomics of a kernel read, calls included, but for what
+// decides whether they are executed.
 func Addresses(graphs []*cfg.Graph, k *cubin.Kernel) (map[Place]Origins, error) {
 	s, err := analyze(graphs, k)
 	if err != nil {

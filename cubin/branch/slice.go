@@ -247,7 +247,7 @@ func (s *slicer) operands(in *sass.Inst, state *registers, defs []sass.Resource)
 		return append(list, read...), nil
 	}
 	if !in.Guard.Always() {
-		list = append(list, state[guard(in)])
+		list, read = append(list, state[guard(in)]), read[1:] // a guard is read first
 	}
 	return list, read
 }
