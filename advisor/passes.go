@@ -25,14 +25,75 @@ func (singlePass) Match(in *Input) []*Match {
 		}
 	}
 	matches := in.goneAccesses(again)
+	kept := in.keptRow(again)
 	for _, m := range matches {
+		m.Variant = "passes"
 		m.Suggestions = []string{
 			fmt.Sprintf("The loads at %s read again what the same thread or warp has read before, in an earlier pass. Do the work of the passes in one, with running values that later data correct (as for the maximum and the sum of an online softmax, or the sum and the sum of squares of a norm).",
 				in.places(m.defs(), 3)),
 			"Or keep what the first pass reads, in registers where the number of values a thread is a constant, else in shared memory. Not where that leaves room for too few warps.",
 		}
 	}
+	if kept != nil {
+		matches = append(matches, kept)
+	}
 	return matches
+}
+
+// mostKept is the most words of its row that a thread can keep in registers beside what it needs for its work, half of those that it has
+// where 16 warps share a scheduler's file of 16,384.
+const mostKept = 32
+
+// keptRow matches loops that read again what the same thread has read in an earlier one, if its part is small enough for registers: an
+// array of constant size, in unrolled loops, for which all loads are under way together.
+func (in *Input) keptRow(again map[blamer.Node]bool) *Match {
+	code, words, change, late := -1, 0.0, &Change{Gone: sortedKeys(again), Streams: &Streams{}}, make(map[blamer.Node]bool)
+	for n := range again {
+		if r := in.recorded(n); 2*r.Earlier[profiler.SameThread] <= r.Bytes || in.Loop(n) == nil {
+			return nil
+		}
+		code = n.Code
+	}
+	if code < 0 {
+		return nil
+	}
+	warps := float64(volume(in.Launch.Grid) * ceilDiv(volume(in.Launch.Block), warpSize))
+	for _, l := range in.codes[code].graph.Loops {
+		var loads []blamer.Node
+		in.eachInst(code, l, func(i int) {
+			n := blamer.Node{Code: code, Inst: i}
+			if r := in.recorded(n); r != nil && in.Inst(n).Op == sass.LDG && in.Loop(n) == l && !again[n] && r.Stored == 0 && !in.chases(l, n) {
+				loads = append(loads, n)
+				late[n] = true
+				words += in.counts(n).executions * float64(max(1, in.Inst(n).AccessBytes()/4)) / warps
+			}
+		})
+		if rounds, known := in.TripCount(code, l); len(loads) > 0 && in.isLeaf(code, l) && known && rounds >= 2 {
+			change.Streams.Prefetched = append(change.Streams.Prefetched, Prefetched{Loads: loads, Loop: in.streamLoop(code, l), Rounds: int(rounds+.5) - 1})
+		}
+	}
+	if len(change.Streams.Prefetched) == 0 || words > mostKept {
+		return nil
+	}
+	c := newCollector(in)
+	for i := range in.Blame.Blames {
+		if b := &in.Blame.Blames[i]; again[b.Def] || late[b.Def] && b.Detail == blamer.GlobalMemory {
+			c.add(in.kernelScope(), b)
+		}
+	}
+	matches := c.finish()
+	if len(matches) == 0 {
+		return nil
+	}
+	m := matches[0]
+	change.Registers = min(mostRegisters, in.Launch.Facts.Registers+int(words+.5))
+	m.Variant, m.Change, m.Spares = "row", change, L2|DRAM|IssueSlots
+	m.Suggestions = []string{
+		fmt.Sprintf("Each thread reads its part of a row, %.0f words, at %s, waits for it round by round, and reads it again at %s. Read it once, into an array of constant size with the loops unrolled (#pragma unroll; the row's length as a template parameter or constexpr): all of its loads are then under way together, and later passes work on registers.",
+			words, in.places(sortedKeys(late), 2), in.places(sortedKeys(again), 2)),
+		"Not where rows are longer than the registers of the threads that share them, or of many lengths.",
+	}
+	return m
 }
 
 // registerCaching matches values that a thread loads again in every round of a loop although it has just stored or loaded them itself:

@@ -30,7 +30,8 @@ type trial struct {
 	portion       portion
 }
 
-// mostInstructions is how many times the instructions of a launch a trial of it may execute: without barriers a kernel may never end.
+// mostInstructions is how many times the instructions of the longest launch each launch of a trial may execute: without barriers a kernel
+// may never end.
 const mostInstructions = 4
 
 // A trial costs about what the profile did. By default as many are made as take triesBudget times as many instructions as the launches
@@ -135,6 +136,14 @@ func (t *trial) allowance() int64 {
 	return max(triesBudget*sum, triesFloor)
 }
 
+// longest is the number of warp instructions of the longest launch. Those before the one that is tried run as well.
+func (t *trial) longest() (most int64) {
+	for _, l := range t.result.Profile.Launches {
+		most = max(most, l.Facts.WarpInstructions)
+	}
+	return most
+}
+
 // timed is the number of warp instructions of a launch that took time to emulate.
 func timed(l *profiler.Launch) int64 {
 	if !l.Facts.Extrapolated {
@@ -184,7 +193,7 @@ func (t *trial) cycles(ctx context.Context, k int, c *advisor.Change) (cycles in
 		}
 	}
 	r.model = t.portion.model
-	machine.maxInstructions = mostInstructions*t.result.Profile.Launches[k].Facts.WarpInstructions + 1
+	machine.maxInstructions = mostInstructions*t.longest() + 1
 	s, err := machine.session(&r, t.level, io.Discard)
 	if err != nil {
 		return 0, "", err
