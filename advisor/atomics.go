@@ -34,7 +34,11 @@ func (atomicContention) Match(in *Input) []*Match {
 	matches := c.finish()
 	for _, m := range matches {
 		m.Spares = DRAM | L2
-		m.Change = &Change{Gone: in.executedNodes(isAtomic)}
+		m.Change = &Change{ConflictFree: in.executedNodes(func(op sass.Op) bool { return op == sass.ATOMS })}
+		if global := in.executedNodes(func(op sass.Op) bool { return isAtomic(op) && op != sass.ATOMS }); len(global) > 0 {
+			m.Change.Streams = &Streams{Private: global}
+			m.Change.Shared = in.Launch.Facts.SharedStatic + in.Launch.Facts.SharedDynamic + in.copies(global)
+		}
 		m.Suggestions = []string{
 			fmt.Sprintf("Threads wait for atomic operations at %s. Combine first: sum up in registers, over the warp (__reduce_add_sync, __shfl_xor_sync) and over the block in shared memory, "+
 				"and let one thread do one atomic for all.", in.places(m.defs(), 3)),
@@ -42,6 +46,20 @@ func (atomicContention) Match(in *Input) []*Match {
 		}
 	}
 	return matches
+}
+
+// copies is the memory that copies of what atomics of a block change take, bytes, as far as the record tells.
+func (in *Input) copies(atomics []blamer.Node) int {
+	if in.Launch.Record == nil || len(in.Launch.Record.Blocks) == 0 {
+		return 0
+	}
+	most := int64(0) // several atomics change the same words
+	for _, n := range atomics {
+		if r := in.recorded(n); r != nil {
+			most = max(most, r.Distinct)
+		}
+	}
+	return int(most) / len(in.Launch.Record.Blocks)
 }
 
 // atomicShare returns the share of atomics in all writes to global memory, by threads, and the one with the most of them.

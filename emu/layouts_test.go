@@ -152,9 +152,21 @@ func layoutPairs(t *testing.T, f *cubin.File) []layoutPair {
 	sums := func(kernel string, grid, block int) layoutLaunch {
 		return layoutLaunch{kernel: kernel, grid: grid, block: block, buffers: []int{rows * columns, rows}, numbers: []uint32{columns}}
 	}
+	const words = 1 << 20
 	const n = 128
 	product := func(kernel string, y, threads int) layoutLaunch {
 		return layoutLaunch{kernel: kernel, grid: n / 32, gridY: y, block: threads, buffers: []int{n * n, n * n, n * n}, numbers: []uint32{n}}
+	}
+	private := func(kernel string) func([]Loop, [][]InstAt) *Streams {
+		return func([]Loop, [][]InstAt) *Streams {
+			return &Streams{Private: instructions(t, f, kernel, func(op sass.Op) bool { return op == sass.RED })}
+		}
+	}
+	bins := func(kernel string) layoutLaunch {
+		return layoutLaunch{kernel: kernel, grid: 432, block: 256, buffers: []int{words, 256}, numbers: []uint32{words}}
+	}
+	total := func(kernel string) layoutLaunch {
+		return layoutLaunch{kernel: kernel, grid: words / 8 / 256, block: 256, buffers: []int{words / 8, 1}}
 	}
 	const side = 512
 	squares := func(kernel string) layoutLaunch {
@@ -165,7 +177,6 @@ func layoutPairs(t *testing.T, f *cubin.File) []layoutPair {
 	tallest := func(kernel string, blocks int) layoutLaunch {
 		return layoutLaunch{kernel: kernel, grid: blocks, block: 128, buffers: []int{tall * 1024, 1024}, numbers: []uint32{tall, 1024}}
 	}
-	const words = 1 << 20
 	walk := func(kernel string) layoutLaunch {
 		return layoutLaunch{kernel: kernel, grid: 108, block: 128, buffers: []int{108 * 128 * 128, 108 * 128}, numbers: []uint32{128, 108 * 128}}
 	}
@@ -213,6 +224,8 @@ func layoutPairs(t *testing.T, f *cubin.File) []layoutPair {
 		{name: "four elements of a row", before: layoutLaunch{kernel: "normalize", grid: words / 512, block: 512, buffers: []int{words, words}},
 			after: layoutLaunch{kernel: "normalize_four", grid: words / 512, block: 128, buffers: []int{words, words}},
 			edit:  merged(stream.Merge{Factor: 4, Axis: stream.Threads})},
+		{name: "bins of a block", before: bins("bins_global"), after: bins("bins_shared"), shared: 1024, edit: private("bins_global")},
+		{name: "a sum of a block", before: total("total_threads"), after: total("total_blocks"), edit: private("total_threads")},
 		{name: "two buffers", before: squares("one_buffer"), after: squares("two_buffers"), shared: 16384, gone: barriers[1:], edit: func(loops []Loop, loads [][]InstAt) *Streams {
 			return &Streams{Prefetch: []LoopLoads{{Loads: loads[0], Loop: loops[0], Rounds: 1}}}
 		}},

@@ -168,6 +168,9 @@ func (f *form) build(p *program, waits bool) *op {
 	case stream.Shared:
 		t.path, t.l1tex, t.bypass = pathShared, false, false
 		t.latency = m.Latencies.Special.Cycles()
+	case stream.Summed:
+		t.path, t.pipe, t.l1tex, t.bypass, t.write, t.read = pathPipe, arch.FMA, false, false, -1, -1
+		t.interval, t.latency = m.Pipes[arch.FMA].Interval.Cycles(), cheapLatency
 	case stream.Load:
 		t.path, t.l1tex, t.write, t.stall = pathGlobal, true, combining, 2
 	case stream.Shuffle:

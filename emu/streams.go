@@ -14,6 +14,7 @@ type Streams struct {
 	Keep      []InstAt   // [stream.Keep]
 	Share     []InstAt   // [stream.Share]
 	Solo      []InstAt   // [stream.Solo]
+	Private   []InstAt   // [stream.Private]
 	Vectors   [][]InstAt // [stream.Vectors]
 	Tile      []LoopLoads
 	Prefetch  []LoopLoads
@@ -68,6 +69,7 @@ func (s *Streams) edits(p *program) (list []stream.Edit, err error) {
 		{s.Keep, func(ops map[int32]bool) stream.Edit { return &stream.Keep{Loads: ops} }},
 		{s.Share, func(ops map[int32]bool) stream.Edit { return &stream.Share{Accesses: ops} }},
 		{s.Solo, func(ops map[int32]bool) stream.Edit { return &stream.Solo{Barriers: ops} }},
+		{s.Private, func(ops map[int32]bool) stream.Edit { return &stream.Private{Atomics: ops} }},
 	} {
 		if len(x.at) == 0 {
 			continue

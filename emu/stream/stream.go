@@ -58,6 +58,7 @@ const (
 	Gone             // nothing
 	Shared           // of an access to global memory, one to shared memory
 	Added            // of a store to global memory, an atomic addition that returns nothing
+	Summed           // of an atomic operation on global memory, one on a register
 	Load             // of a global word a lane; a dependence counter tells its end
 	Shuffle          // to another lane of the warp; a dependence counter tells its end
 	Sum              // of two registers, one of which came from a shuffle or from shared memory

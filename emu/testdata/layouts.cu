@@ -339,3 +339,34 @@ extern "C" __global__ void two_buffers(const float *__restrict__ a, const float 
     for (int i = 0; i < 4; i++)
         for (int j = 0; j < 4; j++) c[(blockIdx.y * 64 + threadIdx.x / 16 * 4 + i) * n + blockIdx.x * 64 + threadIdx.x % 16 * 4 + j] = sum[i][j];
 }
+
+// counts of values in 256 bins: in global memory, or in a block's own copy first; and a sum by one atomic a thread or a block.
+extern "C" __global__ void bins_global(const unsigned *__restrict__ in, unsigned *__restrict__ bins, int n) {
+    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) atomicAdd(&bins[in[i] >> 8 & 255], 1);
+}
+
+extern "C" __global__ void bins_shared(const unsigned *__restrict__ in, unsigned *__restrict__ bins, int n) {
+    __shared__ unsigned own[256];
+    own[threadIdx.x] = 0;
+    __syncthreads();
+    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) atomicAdd(&own[in[i] >> 8 & 255], 1);
+    __syncthreads();
+    atomicAdd(&bins[threadIdx.x], own[threadIdx.x]);
+}
+
+extern "C" __global__ void total_threads(const float *__restrict__ in, float *__restrict__ out) {
+    atomicAdd(out, in[blockIdx.x * blockDim.x + threadIdx.x]);
+}
+
+extern "C" __global__ void total_blocks(const float *__restrict__ in, float *__restrict__ out) {
+    __shared__ float parts[8];
+    float sum = in[blockIdx.x * blockDim.x + threadIdx.x];
+    for (int d = 16; d > 0; d /= 2) sum += __shfl_xor_sync(0xffffffff, sum, d);
+    if (threadIdx.x % 32 == 0) parts[threadIdx.x / 32] = sum;
+    __syncthreads();
+    if (threadIdx.x < 32) {
+        sum = threadIdx.x < 8 ? parts[threadIdx.x] : 0;
+        for (int d = 16; d > 0; d /= 2) sum += __shfl_xor_sync(0xffffffff, sum, d);
+        if (threadIdx.x == 0) atomicAdd(out, sum);
+    }
+}
