@@ -20,7 +20,7 @@ func (tensorCores) Class() Class { return StallElimination }
 
 func (tensorCores) Match(in *Input) []*Match {
 	c := newCollector(in)
-	said := map[*cfg.Loop][]string{}
+	said, changes := map[*cfg.Loop][]string{}, map[*cfg.Loop]*Change{}
 	for code, s := range in.codes {
 		if s == nil {
 			continue
@@ -32,14 +32,16 @@ func (tensorCores) Match(in *Input) []*Match {
 					continue
 				}
 				scope := in.loopScope(code, l)
-				in.addProduct(c, scope, p, k)
+				if change := in.addProduct(c, scope, p, k); k.op != sass.FFMA { // TF32 gives other results, and is not to rank above what does not
+					changes[l] = change
+				}
 				said[l] = in.tensorSuggestions(scope, p, k)
 			}
 		}
 	}
 	matches := c.finish()
 	for _, m := range matches {
-		m.Suggestions = said[m.Scope.Loop]
+		m.Suggestions, m.Change = said[m.Scope.Loop], changes[m.Scope.Loop]
 	}
 	return matches
 }
@@ -117,17 +119,29 @@ func (in *Input) matrixProduct(code int, l *cfg.Loop, op sass.Op) *product {
 
 // addProduct enters what tensor cores would save: of the multiply-adds by the rates of the pipes, and of the loads and the waits for them
 // by the passes through shared memory that fragments of as many elements take.
-func (in *Input) addProduct(c *collector, s Scope, p *product, k matrixKind) {
+func (in *Input) addProduct(c *collector, s Scope, p *product, k matrixKind) *Change {
 	pipe, _ := in.pipe(&in.Module.Codes[s.Code].Insts[p.adds[0]])
 	add := max(0, 1-k.products*warpSize/in.pipeInterval(pipe)/in.tensorRate(k))
 	load, lines := in.fragmentSaving(s.Code, p, k), lineHead{}
+	change := new(Change)
 	for _, i := range p.adds {
 		n := blamer.Node{Code: s.Code, Inst: i}
+		change.thin(n, add)
 		c.addAt(s, n, lines, add, stall.Selected, stall.NotSelected, stall.Wait, stall.MathPipeThrottle, stall.DispatchStall)
 		c.addAt(s, n, lines, load, stall.ShortScoreboard)
 	}
 	for _, i := range p.loads {
-		c.addAt(s, blamer.Node{Code: s.Code, Inst: i}, lines, load, stall.Selected, stall.NotSelected, stall.Wait, stall.MathPipeThrottle, stall.MioThrottle, stall.ShortScoreboard)
+		n := blamer.Node{Code: s.Code, Inst: i}
+		change.thin(n, load)
+		c.addAt(s, n, lines, load, stall.Selected, stall.NotSelected, stall.Wait, stall.MathPipeThrottle, stall.MioThrottle, stall.ShortScoreboard)
+	}
+	return change
+}
+
+// thin leaves out a share of an instruction's executions.
+func (c *Change) thin(n blamer.Node, share float64) {
+	if share > 0 {
+		c.Thinned = append(c.Thinned, Thinned{n, min(warpSize, 1/(1-min(share, 1-1./warpSize)))})
 	}
 }
 
