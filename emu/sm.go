@@ -44,10 +44,11 @@ type resident struct {
 
 	counters [numCounters]counter
 	misses   misses
-	sent     int64       // the LSU has the data of its stores
-	atomic   bool        // there is an atomic among them
-	groups   []copyGroup // not complete
-	unpaid   int         // lanes of packed instructions
+	sent     int64         // the LSU has the data of its stores
+	atomic   bool          // there is an atomic among them
+	groups   []copyGroup   // not complete
+	unpaid   int           // lanes of thinned instructions
+	packed   map[int32]int // by packed instruction: how often it was executed
 }
 
 // A residentBlock is a block on an SM.
@@ -57,7 +58,8 @@ type residentBlock struct {
 	live  int // warps that have not left
 	// arrived is when the last of their arrivals at a barrier so far was counted, less what that takes without others.
 	arrived int64
-	ended   int64 // the last cycle of those that have
+	ended   int64           // the last cycle of those that have
+	packed  map[int32][]int // by packed instruction: the lanes that have executed it for the n-th time
 	// stored is when the last of their stores is in L2, where another block takes the place only then ([arch.Launching]).
 	stored int64
 }

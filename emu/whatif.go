@@ -29,8 +29,8 @@ const (
 	ConflictFree
 	// Constant: a load from global memory finds its value in the constant cache.
 	Constant
-	// Packed: the lanes of a warp share the instruction with those of others, as if warps were full. So many executions as give
-	// 32 lanes together take the time of one, and the others none.
+	// Packed: the lanes of a warp share the instruction with those of others of the block, as if warps were full. Of the times that
+	// warps execute it in the same round, so many take time as their lanes fill warps.
 	Packed
 )
 
@@ -166,18 +166,34 @@ func (p *program) pack(o *op) error {
 // warpLanes is the number of lanes of a warp.
 const warpLanes = 32
 
-// shares adds the lanes of an execution, or what a thinned instruction counts for, to those that have not been paid for, and reports
-// whether it takes no time.
+// shares reports whether an execution of a packed instruction takes no time, as its lanes find room in a warp that does. A thinned
+// instruction counts its own executions. Of others the lanes of the block's warps come together that execute the instruction for the
+// n-th time, as where the threads of a block are sorted: the n-th round of a loop takes as many warps as its lanes fill, and the longest
+// thread takes as long as it did.
 func (v *resident) shares(o *op) bool {
-	lanes := int(o.t.counted)
-	if lanes == 0 {
-		lanes = bits.OnesCount32(v.warp.active)
+	if lanes := int(o.t.counted); lanes > 0 {
+		if v.unpaid += lanes; v.unpaid < warpLanes {
+			return true
+		}
+		v.unpaid -= warpLanes
+		return false
 	}
-	if v.unpaid += lanes; v.unpaid < warpLanes {
-		return true
+	b := v.block
+	if v.packed == nil {
+		v.packed = make(map[int32]int)
 	}
-	v.unpaid -= warpLanes
-	return false
+	if b.packed == nil {
+		b.packed = make(map[int32][]int)
+	}
+	n := v.packed[o.index]
+	v.packed[o.index]++
+	if n == len(b.packed[o.index]) {
+		b.packed[o.index] = append(b.packed[o.index], 0)
+	}
+	before := b.packed[o.index][n]
+	after := before + bits.OnesCount32(v.warp.active)
+	b.packed[o.index][n] = after
+	return before > 0 && (after-1)/warpLanes == (before-1)/warpLanes
 }
 
 // remove makes an instruction cost nothing.
