@@ -129,6 +129,35 @@ func TestKernelByName(t *testing.T) {
 	}
 }
 
+// TestFindKernel holds that people need not spell a kernel's name as the compiler does.
+func TestFindKernel(t *testing.T) {
+	f := &File{Name: "f.cubin", Kernels: []*Kernel{
+		{Name: "_Z5scaleILj32EEvPf", Demangled: "scale<32u>"}, {Name: "_Z5scaleILj64EEvPf", Demangled: "scale<64u>"},
+		{Name: "_Z5scalePf", Demangled: "scale"}, {Name: "a", Demangled: "(anonymous namespace)::gather<float, 4ul>"},
+		{Name: "_Z1ki", Demangled: "k"}, {Name: "_Z1kf", Demangled: "k"},
+	}}
+	for _, c := range []struct{ name, symbol, err string }{
+		{"scale", "_Z5scalePf", ""},
+		{"scale<32>", "_Z5scaleILj32EEvPf", ""},
+		{"scale<6", "_Z5scaleILj64EEvPf", ""},
+		{"gather<float,4>", "a", ""},
+		{"gath", "a", ""},
+		{"_Z5scaleILj3", "_Z5scaleILj32EEvPf", ""},
+		{"scale<", "", `f.cubin: "scale<" is ambiguous: scale<32u>, scale<64u>`},
+		{"k", "", `f.cubin: "k" is ambiguous: _Z1ki, _Z1kf`},
+		{"row", "", `f.cubin: no kernel "row"; it has scale<32u>, scale<64u>, scale, (anonymous namespace)::gather<float, 4ul>, k, k`},
+		{"", "", `f.cubin: no kernel ""; it has scale<32u>, scale<64u>, scale, (anonymous namespace)::gather<float, 4ul>, k, k`},
+	} {
+		k, err := f.FindKernel(c.name)
+		switch {
+		case err != nil && err.Error() != c.err, err == nil && c.err != "":
+			t.Errorf("%q: error %v, want %s", c.name, err, c.err)
+		case err == nil && k.Name != c.symbol:
+			t.Errorf("%q: %s, want %s", c.name, k.Name, c.symbol)
+		}
+	}
+}
+
 func TestKernelNameIsAmbiguous(t *testing.T) {
 	f := &File{Name: "f.cubin", Kernels: []*Kernel{
 		{Name: "_Z1ki", Demangled: "k"}, {Name: "_Z1kf", Demangled: "k"},

@@ -3,6 +3,7 @@ package cubin
 import (
 	"encoding/binary"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -229,6 +230,50 @@ func (f *File) Kernel(name string) (*Kernel, error) {
 		names[i] = k.Name
 	}
 	return nil, fmt.Errorf("%s: %q is ambiguous: %s", f.Name, name, strings.Join(names, ", "))
+}
+
+// FindKernel returns the kernel that somebody means: that of the name, as [File.Kernel] has it, else the only one whose name is the same
+// but for spaces, anonymous namespaces and the suffixes of numbers (scale<32> is scale<32u>), else the only one that begins so.
+func (f *File) FindKernel(name string) (*Kernel, error) {
+	k, err := f.Kernel(name)
+	if err == nil || slices.ContainsFunc(f.Kernels, func(k *Kernel) bool { return k.Demangled == name }) {
+		return k, err
+	}
+	wanted := spelling(name)
+	for _, matches := range []func(k *Kernel) bool{
+		func(k *Kernel) bool { return spelling(k.Demangled) == wanted },
+		func(k *Kernel) bool {
+			return strings.HasPrefix(spelling(k.Demangled), wanted) || strings.HasPrefix(k.Name, name)
+		},
+	} {
+		var found []*Kernel
+		for _, k := range f.Kernels {
+			if matches(k) {
+				found = append(found, k)
+			}
+		}
+		switch {
+		case wanted == "" || len(found) == 0:
+		case len(found) == 1:
+			return found[0], nil
+		default:
+			var names []string
+			for _, k := range found {
+				names = append(names, k.Demangled)
+			}
+			return nil, fmt.Errorf("%s: %q is ambiguous: %s", f.Name, name, strings.Join(names, ", "))
+		}
+	}
+	return nil, err
+}
+
+// suffixes are those of unsigned and long numbers.
+var suffixes = regexp.MustCompile(`\b([0-9]+)[uUlL]+\b`)
+
+// spelling is a name without what people leave out.
+func spelling(name string) string {
+	name = strings.ReplaceAll(name, "(anonymous namespace)::", "")
+	return suffixes.ReplaceAllString(strings.Join(strings.Fields(name), ""), "$1")
 }
 
 // kernelList says which kernels a file has.

@@ -54,7 +54,7 @@ surfaces", "shaders", or "traps, drivers and debuggers".`,
 			flags.BoolVar(&f.list, "list", false, "list the cubins and PTX in a fatbin, executable, library or archive")
 			f.register(flags)
 			flags.StringArrayVar(&f.functions, "function", nil, "only this function, `NAME`, by symbol or demangled; may be repeated")
-			flags.StringVar(&f.kernel, "kernel", "", "only the section of this kernel, `NAME`")
+			flags.StringVar(&f.kernel, "kernel", "", "only the section of this kernel, `NAME` or how it begins")
 			return func(_ context.Context, e *env, args []string) error {
 				name, err := oneArgument(args, "the cubin")
 				if err != nil {
@@ -85,7 +85,7 @@ func (f *disasmFlags) run(e *env, name string) error {
 	}
 	codes := slices.DeleteFunc(slices.Clone(module.Codes), func(c *cubin.Code) bool { return !f.choose.anyIn(c) })
 	if f.kernel != "" {
-		k, err := module.Kernel(f.kernel)
+		k, err := module.FindKernel(f.kernel)
 		if err != nil {
 			return err
 		}

@@ -33,7 +33,7 @@ type target struct {
 
 func (t *target) register(flags *pflag.FlagSet) {
 	flags.StringVar(&t.gpu, "arch", "", "`GPU` to run on: a model as in v100, or sm_NN for the default one (default: by the cubin)")
-	flags.StringVar(&t.kernel, "kernel", "", "`NAME` of the kernel in a cubin (default: the only one)")
+	flags.StringVar(&t.kernel, "kernel", "", "`NAME` of the kernel in a cubin, or how it begins (default: the only one)")
 	flags.Var(&t.grid, "grid", "blocks of the grid, as in `X[,Y[,Z]]`, for a cubin")
 	flags.Var(&t.block, "block", "threads of a block, as in `X[,Y[,Z]]`, for a cubin")
 	flags.IntVar(&t.shared, "shared", 0, "dynamic shared memory of a block in `BYTES`, for a cubin")

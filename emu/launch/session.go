@@ -346,7 +346,7 @@ func (s *Session) kernel(name string) (*cubin.Kernel, error) {
 	if name == "" && len(s.Module.Kernels) == 1 {
 		return s.Module.Kernels[0], nil
 	}
-	return s.Module.Kernel(name)
+	return s.Module.FindKernel(name)
 }
 
 // sizes says how large a kernel's parameters are, for a message: a cubin does not tell their types.
