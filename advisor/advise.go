@@ -64,10 +64,9 @@ func adviseOne(in *Input, o Optimizer) []Advice {
 	for _, group := range sameSource(o.Match(in)) {
 		in.addBarrierWaits(o, group)
 		a := Advice{Optimizer: o.Name(), Class: o.Class(), Match: join(in, group)}
-		warps := estimate(in, o.Class(), group)
-		a.Speedup = warps
+		a.Speedup = estimate(in, o.Class(), group)
 		if a.Class != Parallel { // these know the launch
-			a.Speedup = in.ofLaunch(warps)
+			a.Speedup = in.ofLaunch(a.Speedup)
 		}
 		a.Speedup = min(a.Speedup, in.ceiling(a.Match.Spares))
 		if a.Speedup < minSpeedup {
@@ -80,7 +79,7 @@ func adviseOne(in *Input, o Optimizer) []Advice {
 			a.Listed = a.Match.listed()
 			a.Diffuse = a.Listed < leastListed
 		}
-		a.Interval = in.interval(&a, warps)
+		a.Interval = in.interval(&a)
 		in.speak(o.Name(), a.Match)
 		advice = append(advice, a)
 	}
@@ -178,13 +177,9 @@ func hideLatency(in *Input, group []*Match) float64 {
 // leastListed is the share of the matched samples that the listed hotspots must hold for the advice to be about these places.
 const leastListed = 0.1
 
-// interval is where an estimate lies by its sampling error: of the time in which SMs hold warps, or, of parallel optimizers, which know
-// the launch, of all of it. No unit that has as much to do as before lets it be higher.
-func (in *Input) interval(a *Advice, warps float64) [2]float64 {
-	i := samplingInterval(in.Total, warps)
-	if a.Class != Parallel {
-		i = [2]float64{in.ofLaunch(i[0]), in.ofLaunch(i[1])}
-	}
+// interval is where what-if runs of nine in ten such estimates come out. No unit that has as much to do as before lets it be higher.
+func (in *Input) interval(a *Advice) [2]float64 {
+	i := calibrated(a.Optimizer, a.Speedup)
 	return [2]float64{min(i[0], a.Speedup), max(a.Speedup, min(i[1], in.ceiling(a.Match.Spares)))}
 }
 

@@ -75,16 +75,6 @@ func (p Parallelism) orOne(speedup float64) float64 {
 	return max(1, speedup)
 }
 
-// samplingInterval returns the interval in which an estimate lies with 95 % confidence when the samples that it counts
-// as gone are drawn from all samples (normal approximation of the binomial distribution).
-func samplingInterval(total, speedup float64) [2]float64 {
-	const normal95 = 1.96
-	gone := 1 - 1/speedup
-	margin := normal95 * math.Sqrt(gone*(1-gone)/total0(total))
-	low, high := max(0, gone-margin), min(gone+margin, 1-1/total0(total))
-	return [2]float64{1 / (1 - low), max(speedup, 1/(1-high))}
-}
-
 func total0(total float64) float64 { return max(total, 1) }
 
 func remaining(total, gone float64) float64 {

@@ -132,16 +132,3 @@ func TestEstimatesWithinAmdahl(t *testing.T) {
 		}
 	})
 }
-
-func TestSamplingInterval(t *testing.T) {
-	for _, c := range []struct{ total, speedup, low, high float64 }{
-		{100, 1.25, 1 / (1 - .2 + 1.96*.04), 1 / (1 - .2 - 1.96*.04)},
-		{10000, 1.25, 1 / (1 - .2 + 1.96*.004), 1 / (1 - .2 - 1.96*.004)},
-		{10, 1.02, 1, 1 / (1 - .0196078 - 1.96*.0438451)},
-		{1, 1.5, 1, 1.5},
-	} {
-		got := samplingInterval(c.total, c.speedup)
-		near(t, "low", got[0], c.low, 1e-5)
-		near(t, "high", got[1], c.high, 1e-5)
-	}
-}

@@ -123,7 +123,7 @@ type Advice struct {
 	Class     Class
 	Match     *Match
 	Speedup   float64 // estimated
-	// Interval is where the estimate would lie in 95 of 100 profiles of the same run: its sampling error.
+	// Interval is where nine in ten what-if runs of such estimates come out, by the kernels of this project (calibration.tsv).
 	Interval [2]float64
 	Listed   float64 // share of the matched samples that the listed hotspots hold; of parallel optimizers 0
 	Tried    float64 // speedup of a what-if run with the change; 0 where none was made

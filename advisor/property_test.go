@@ -53,7 +53,7 @@ func checkSound(t *rapid.T, a Advice, total float64) {
 	if a.Class == LatencyHiding {
 		checkHiding(t, a, total)
 	}
-	if i := a.Interval; !(i[0] >= 1 && i[0] <= a.Speedup && i[1] >= a.Speedup && !math.IsInf(i[1], 0)) {
+	if i := a.Interval; !(i[0] > 0 && i[0] <= a.Speedup && i[1] >= a.Speedup && !math.IsInf(i[1], 0)) {
 		t.Fatalf("%s: interval %v of %g", a.Optimizer, i, a.Speedup)
 	}
 	if a.Class != Parallel && len(m.Hotspots) == 0 || len(m.Hotspots) > 5 || len(m.Suggestions) == 0 {

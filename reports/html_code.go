@@ -287,7 +287,7 @@ func (c *htmlCode) advice(totals *profiler.Totals) []htmlAdvice {
 		h := htmlAdvice{Optimizer: a.Optimizer, Speedup: fmt.Sprintf("%.2f×", a.Speedup), Scope: scopeText(&a.Match.Scope), Suggestions: a.Match.Suggestions,
 			Ratio: percent(a.Match.Samples / float64(max(1, totals.Samples))), Overlaps: strings.Join(a.Overlaps, ", "), Open: i == 0}
 		if a.Interval[1] > 0 {
-			h.Interval = fmt.Sprintf("%.2f× to %.2f× by the sampling error", a.Interval[0], a.Interval[1])
+			h.Interval = fmt.Sprintf("nine in ten such estimates come out between %.2f× and %.2f×", a.Interval[0], a.Interval[1])
 		}
 		for k := range a.Match.Hotspots {
 			s := &a.Match.Hotspots[k]

@@ -33,7 +33,7 @@ type AdviceReport struct {
 	EstimatedSpeedup      float64         `json:"estimated_speedup"`
 	TriedSpeedup          float64         `json:"tried_speedup,omitempty"` // by a what-if run
 	NotTried              string          `json:"not_tried,omitempty"`     // why no what-if run was made
-	Interval              []float64       `json:"interval,omitempty"`      // low and high estimate by sampling error, 95 % confidence
+	Interval              []float64       `json:"interval,omitempty"`      // low and high speedup between which nine in ten what-if runs of such estimates come out
 	HotspotShare          float64         `json:"hotspot_share,omitempty"` // of the matched samples, what the hotspots hold
 	Diffuse               bool            `json:"diffuse,omitempty"`       // the hotspots hold less than a tenth of the samples
 	Overlaps              []string        `json:"overlaps,omitempty"`      // optimizers that count mostly the same samples

@@ -88,10 +88,10 @@ func (t *textReport) one(module *cubin.File, place int, a *advisor.Advice, total
 	}
 }
 
-// exact is how much an estimate may be off by its sampling error without a word.
+// exact is how much an estimate may be off without a word.
 const exact = 0.015
 
-// interval tells the sampling error of an estimate that is not that exact, where nothing better is known.
+// interval tells how far an estimate may be off that is not that exact, where nothing better is known.
 func interval(a *advisor.Advice) string {
 	if a.Tried > 0 || a.Interval[1] == 0 || a.Interval[1]-a.Interval[0] <= 2*exact {
 		return ""

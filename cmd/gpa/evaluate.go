@@ -61,6 +61,8 @@ The exit status is 1 where outputs differ or an optimizer is not silent that mus
 
 ` + evaluateLaddersHelp + `
 
+` + evaluateCalibrationHelp + `
+
 ` + evaluateMeasuredHelp,
 		setup: func(flags *pflag.FlagSet) action {
 			var f evaluateFlags
@@ -68,6 +70,7 @@ The exit status is 1 where outputs differ or an optimizer is not silent that mus
 			flags.BoolVar(&f.blame, "blame", false, "hold the blame against the true producers instead")
 			flags.BoolVar(&f.measured, "measured", false, "hold emulated launches against measured ones instead")
 			flags.BoolVar(&f.ladders, "ladders", false, "hold the advice against ladders of versions instead")
+			flags.BoolVar(&f.calibrates, "calibrate", false, "count how estimates come out when they are tried, over pairs and ladders")
 			flags.BoolVar(&f.markdown, "markdown", false, "with --measured or --ladders, print tables in Markdown")
 			flags.StringVar(&f.plot, "plot", "", "with --blame, draw single dependency coverage to an SVG `FILE`")
 			flags.StringVar(&f.compare.gpu, "arch", "", "`GPU` to run on: a model as in v100, or sm_NN (default: by the cubin)")
@@ -79,13 +82,14 @@ The exit status is 1 where outputs differ or an optimizer is not silent that mus
 
 // evaluateFlags are the flags of gpa evaluate.
 type evaluateFlags struct {
-	json     bool
-	blame    bool
-	measured bool
-	ladders  bool
-	markdown bool
-	plot     string // SVG file
-	compare  compareFlags
+	json       bool
+	blame      bool
+	measured   bool
+	ladders    bool
+	calibrates bool
+	markdown   bool
+	plot       string // SVG file
+	compare    compareFlags
 }
 
 func (f *evaluateFlags) run(ctx context.Context, e *env, args []string) error {
@@ -104,6 +108,8 @@ func (f *evaluateFlags) run(ctx context.Context, e *env, args []string) error {
 		return f.evaluateMeasured(ctx, e, root)
 	case f.ladders:
 		return f.evaluateLadders(ctx, e, root)
+	case f.calibrates:
+		return f.calibrate(ctx, e, root)
 	}
 	evaluation := &reports.Evaluation{}
 	err = eachFile(e, root, pairFile, "pair", func(file string) error {
