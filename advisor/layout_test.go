@@ -59,6 +59,9 @@ func TestRegisterTiling(t *testing.T) {
 		{name: "what lanes load together", source: replaceSectors(sumLoop, "1024/1024"), change: recorded(func(p *sasstest.Program, r *profiler.Record) {
 			r.Loads = []profiler.LoadRecord{{Place: at(p, "loop"), Bytes: 1000, Distinct: 100}}
 		}), speedup: 100. / (100 - 60./2*.75), says: []string{"4 results"}},
+		{name: "near miss: shared memory that each thread reads once", source: replaceSectors(sumLoop, "1024/1024"), change: recorded(func(p *sasstest.Program, r *profiler.Record) {
+			r.Loads = []profiler.LoadRecord{{Place: at(p, "loop"), Bytes: 1000}}
+		})},
 		{name: "near miss: each thread its own data", source: replaceSectors(sumLoop, "1024/1024"), change: common(100)},
 		{name: "near miss: nothing is known of the loads", source: replaceSectors(sumLoop, "1024/1024")},
 	})

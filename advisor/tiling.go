@@ -163,8 +163,10 @@ func (in *Input) sharedByThreads(load blamer.Node) bool {
 	for _, p := range []profiler.Party{profiler.SameWarp, profiler.SameBlock} {
 		others += r.InEarlierRound[p] + r.Earlier[p]
 	}
-	together := r.Bytes - r.Distinct - r.InEarlierRound[profiler.SameThread] - r.Earlier[profiler.SameThread] // by several lanes at once, too
-	return 2*max(others, together) >= r.Bytes
+	if r.Distinct > 0 { // of global memory: by several lanes at once, too
+		others = max(others, r.Bytes-r.Distinct-r.InEarlierRound[profiler.SameThread]-r.Earlier[profiler.SameThread])
+	}
+	return 2*others >= r.Bytes
 }
 
 // tiledMatch is the advice to compute so many results a thread.
