@@ -150,10 +150,15 @@ func (m *Machine) check(l *Launch, r *launchRun) error {
 		return checkCooperative(r.facts.Occupancy.BlocksPerSM*m.gpu.SMs.Int(), blocks)
 	}
 	if r.facts.Occupancy.BlocksPerSM < 1 {
-		return fmt.Errorf("a block does not fit on an SM: too many resources requested (%d threads of %d registers)", threads, k.Registers)
+		return &ResourceError{fmt.Sprintf("a block does not fit on an SM: too many resources requested (%d threads of %d registers)", threads, k.Registers)}
 	}
 	return nil
 }
+
+// A ResourceError says that a launch asks for more than an SM has.
+type ResourceError struct{ what string }
+
+func (e *ResourceError) Error() string { return e.what }
 
 // cluster is the size of a cluster of blocks that the launch or its kernel asks for.
 func (l *Launch) cluster() [3]int {
