@@ -24,6 +24,9 @@ func setLinear(size uint64) func(*call) Result {
 func setRows(size uint64) func(*call) Result {
 	return func(c *call) Result {
 		addr, pitch, value, width, height := c.a[0], c.a[1], c.a[2], c.a[3], c.a[4]
+		if width == 0 {
+			return Success
+		}
 		if height > 1 && width > pitch/size {
 			return ErrInvalidValue
 		}
