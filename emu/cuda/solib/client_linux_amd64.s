@@ -3,7 +3,8 @@
 // The machine code of a library's functions: see client_linux_amd64.go for what it does and wire for the messages.
 //
 // A stub has put the function's number into AX and the address of the image's data into R11. The stack frame holds
-// the call (0 to 207), the message received (208 to 271) and whether a payload is being received (272).
+// the call (0 to 207), the message received (208 to 271), whether a payload is being received (272: 1 where it goes,
+// 2 where it can go nowhere), and whether a payload went nowhere (276).
 // BX is the socket, R12 the slot, R13 how many bytes are yet to come, R14 the data, R15 where they go.
 TEXT ·client(SB), NOSPLIT|NOFRAME, $0-0
 	PUSHQ BP
@@ -36,6 +37,7 @@ stack:
 	MOVL $186, AX          // gettid
 	SYSCALL
 	MOVL AX, 4(SP)
+	MOVL $0, 276(SP)
 
 	// Take the first slot that is free. Each has a connection: several threads call at the same time.
 take:
@@ -102,26 +104,36 @@ send:
 message:
 	LEAQ 208(SP), R15
 	MOVL $64, R13
-	MOVQ $0, 272(SP)
+	MOVL $0, 272(SP)
 
 	// Receive R13 bytes at R15. A signal may end a receive in the middle.
 receive:
+	MOVQ R13, DX
+	CMPL 272(SP), $2
+	JNE  whole
+	LEAQ 80(SP), R15       // in pieces, to what was the call's
+	CMPQ DX, $128
+	JLS  whole
+	MOVL $128, DX
+
+whole:
 	MOVL $45, AX           // recvfrom(socket, to, n, MSG_WAITALL, 0, 0)
 	MOVL BX, DI
 	MOVQ R15, SI
-	MOVQ R13, DX
 	MOVL $0x100, R10
 	XORL R8, R8
 	XORL R9, R9
 	SYSCALL
 	CMPQ AX, $-4           // EINTR
 	JEQ  receive
+	CMPQ AX, $-14          // EFAULT
+	JEQ  nowhere
 	TESTQ AX, AX
 	JLE  fail
 	ADDQ AX, R15
 	SUBQ AX, R13
 	JNE  receive
-	CMPQ 272(SP), $0
+	CMPL 272(SP), $0
 	JNE  message
 	MOVQ 208(SP), CX
 	MOVQ 216(SP), AX
@@ -138,6 +150,9 @@ receive:
 	CMPQ CX, $3
 	JEQ  put
 	MOVL $0, 0(R12)
+	CMPL 276(SP), $0
+	JEQ  done
+	MOVL $1, AX            // CUDA_ERROR_INVALID_VALUE
 
 done:
 	ADDQ $280, SP
@@ -152,7 +167,14 @@ done:
 put:
 	MOVQ DI, R15
 	MOVQ SI, R13
-	MOVQ $1, 272(SP)
+	MOVL $1, 272(SP)
+	JMP  receive
+
+nowhere:
+	CMPL 272(SP), $1
+	JNE  fail
+	MOVL $2, 272(SP)
+	MOVL $1, 276(SP)
 	JMP  receive
 
 system:
@@ -168,7 +190,7 @@ result:
 	MOVL $8, DX
 	JMP  send
 
-	// The server is gone, or what it sends has no place in memory: the next call connects again.
+	// The server is gone: the next call connects again.
 fail:
 	MOVL $3, AX            // close
 	MOVL BX, DI
