@@ -1,5 +1,7 @@
 package cuda
 
+import "slices"
+
 // A driverContext is a CUcontext. What is made in it is gone when it is destroyed; memory, however, can be reached from all contexts of the
 // process, as addresses are unified.
 type driverContext struct {
@@ -217,6 +219,7 @@ func (p *process) reset(x *driverContext) {
 	if p.device != nil {
 		for _, a := range append([]*allocation(nil), p.device.list...) {
 			if a.context == x {
+				p.registered = slices.DeleteFunc(p.registered, func(r *registration) bool { return r.allocation == a })
 				p.release(a)
 			}
 		}

@@ -155,6 +155,7 @@ var attributes = map[int]func(*arch.Model) int{
 	90:  always(1), // COMPUTE_PREEMPTION_SUPPORTED
 	95:  always(1), // COOPERATIVE_LAUNCH
 	97:  func(m *arch.Model) int { return m.Limits.SharedBlock.Int() },
+	99:  always(1), // HOST_REGISTER_SUPPORTED
 	106: func(m *arch.Model) int { return m.Limits.Blocks.Int() },
 	111: func(m *arch.Model) int { return m.Limits.SharedReserved.Int() },
 	115: always(1),                                             // MEMORY_POOLS_SUPPORTED

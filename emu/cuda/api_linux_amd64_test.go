@@ -274,3 +274,39 @@ func TestHostFunction(t *testing.T) {
 	c.want(ErrInvalidValue, "cuLaunchHostFunc", 0, 0, 0)
 	c.want(ErrInvalidHandle, "cuLaunchHostFunc", 0xdead, 0x1234, 0)
 }
+
+// Registered memory of the program is device memory for kernels and copies.
+func TestRegisteredMemory(t *testing.T) {
+	c := newClient(t, start(t, "a100"))
+	c.context()
+	host := make([]float32, 3000)
+	for i := range host {
+		host[i] = 1
+	}
+	size := uint64(4 * len(host))
+	c.must("cuMemHostRegister_v2", pointer(&host[0]), size, 2)
+	c.want(ErrHostMemoryAlreadyRegistered, "cuMemHostRegister_v2", pointer(&host[5]), 8, 0)
+	var device uint64
+	var kind uint32
+	c.must("cuMemHostGetDevicePointer_v2", pointer(&device), pointer(&host[0]), 0)
+	c.must("cuPointerGetAttribute", pointer(&kind), pointerMemoryType, pointer(&host[10]))
+	if kind != memoryHost {
+		t.Errorf("type %d", kind)
+	}
+	host[2000] = 5 // after it was registered
+	args := saxpyArguments{n: 2500, a: 2, x: device, y: device}
+	if r := c.launch(c.function(saxpyFile, "saxpy"), 10, 256, args.list()...); r != Success {
+		t.Fatal(r)
+	}
+	if host[0] != 3 || host[2000] != 15 || host[2499] != 3 || host[2500] != 1 {
+		t.Errorf("%g %g %g %g", host[0], host[2000], host[2499], host[2500])
+	}
+	c.must("cuMemsetD32_v2", device+4, 0, 1)
+	if host[0] != 3 || host[1] != 0 {
+		t.Errorf("%g %g", host[0], host[1])
+	}
+	c.must("cuMemHostUnregister", pointer(&host[0]))
+	c.want(ErrHostMemoryNotRegistered, "cuMemHostUnregister", pointer(&host[0]))
+	c.want(ErrInvalidValue, "cuMemsetD32_v2", device+4, 0, 1)
+	c.want(ErrInvalidValue, "cuMemHostRegister_v2", 4096, 4096, 0)
+}

@@ -97,13 +97,16 @@ func (c *call) allocHost(flags uint32) Result {
 
 func memoryFreeHost(c *call) Result {
 	a := c.device.find(c.a[0])
-	if a == nil || a.addr != c.a[0] || a.kind != hostMemory {
+	if a == nil || a.addr != c.a[0] || a.kind != hostMemory || a.host != 0 {
 		return ErrInvalidValue
 	}
 	return c.release(a)
 }
 
 func hostDevicePointer(c *call) Result {
+	if _, at := c.registeredAt(c.a[1]); at != 0 && c.a[2] == 0 {
+		return c.out64(c.a[0], at)
+	}
 	a := c.device.find(c.a[1])
 	if a == nil || a.kind != hostMemory || c.a[2] != 0 {
 		return ErrInvalidValue
@@ -112,7 +115,10 @@ func hostDevicePointer(c *call) Result {
 }
 
 func hostFlags(c *call) Result {
-	a := c.device.find(c.a[1])
+	a, _ := c.registeredAt(c.a[1])
+	if a == nil {
+		a = c.device.find(c.a[1])
+	}
 	if a == nil || a.kind != hostMemory {
 		return ErrInvalidValue
 	}

@@ -46,6 +46,9 @@ func (a *allocation) attribute(number int, addr uint64) (value uint64, size int,
 	case pointerDevice:
 		return addr, 8, true
 	case pointerHost:
+		if a.host != 0 {
+			return a.host + addr - a.addr, 8, true
+		}
 		return addr, 8, a.kind == hostMemory || a.kind == managedMemory
 	case pointerSyncs, pointerIPC, pointerRDMA, pointerDecompress:
 		return 0, 1, true
@@ -74,12 +77,20 @@ func (a *allocation) attribute(number int, addr uint64) (value uint64, size int,
 	return 0, 0, false
 }
 
+// pointed finds the memory that an address of the device or of registered memory lies in, and where in it.
+func (c *call) pointed(addr uint64) (*allocation, uint64) {
+	if a, at := c.registeredAt(addr); a != nil {
+		return a, at
+	}
+	return c.device.find(addr), addr
+}
+
 func pointerAttribute(c *call) Result {
-	a := c.device.find(c.a[2])
+	a, at := c.pointed(c.a[2])
 	if a == nil {
 		return ErrInvalidValue
 	}
-	v, size, ok := a.attribute(c.integer(1), c.a[2])
+	v, size, ok := a.attribute(c.integer(1), at)
 	if !ok {
 		return ErrInvalidValue
 	}
@@ -102,7 +113,7 @@ func pointerAttributes(c *call) Result {
 	}
 	for i, to := range targets {
 		number := int(int32(le.Uint32(numbers[4*i:])))
-		a := c.device.find(c.a[3])
+		a, at := c.pointed(c.a[3])
 		if a == nil {
 			a = &allocation{}
 			v, size, ok := a.attribute(number, 0)
@@ -120,7 +131,7 @@ func pointerAttributes(c *call) Result {
 			c.out(to, le.AppendUint64(nil, v)[:size])
 			continue
 		}
-		v, size, ok := a.attribute(number, c.a[3])
+		v, size, ok := a.attribute(number, at)
 		if !ok {
 			if number != pointerHost {
 				return ErrInvalidValue

@@ -42,6 +42,7 @@ type allocation struct {
 	context *driverContext
 	pool    *pool
 	flags   uint32
+	host    uint64 // where the memory lies in the program that it stands for, 0 for where it lies itself
 }
 
 func (a *allocation) end() uint64 { return a.addr + a.size }

@@ -32,6 +32,7 @@ type process struct {
 	handles     map[uint64]any
 	nextHandle  uint64
 	pool        *pool // the device's own
+	registered  []*registration
 	printed     []byte
 	texts       map[string]uint64 // constant strings, by contents
 
