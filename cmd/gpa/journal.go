@@ -151,7 +151,9 @@ func (p *program) table(w io.Writer) error {
 		t.Columns = append(t.Columns, reports.Column{Title: "profiled", Right: true}, reports.Column{Title: "time, us", Right: true})
 	}
 	t.Columns = append(t.Columns, reports.Column{Title: "share", Right: true})
-	for _, e := range p.journal.sorted() {
+	list := p.journal.sorted()
+	shown := list[:min(len(list), mostRows)]
+	for _, e := range shown {
 		row := []string{reports.KernelName(e.module, e.kernel.Name), strconv.Itoa(e.launches), strconv.FormatInt(e.instructions, 10)}
 		share := float64(e.instructions) / float64(max(instructions, 1))
 		if p.timed {
@@ -166,8 +168,15 @@ func (p *program) table(w io.Writer) error {
 	if _, err := fmt.Fprintf(w, "%d launches of %d kernels on %s\n\n", p.journal.launches, len(p.journal.kernels), p.model.Product); err != nil {
 		return err
 	}
-	return p.env.table(w, &t)
+	if err := p.env.table(w, &t); err != nil || len(shown) == len(list) {
+		return err
+	}
+	_, err := fmt.Fprintf(w, "and %d kernels that take less\n", len(list)-len(shown))
+	return err
 }
+
+// mostRows is how many kernels the table lists.
+const mostRows = 30
 
 // costliest is the profile of the kernels that take most of the time.
 func (p *program) costliest() *profiler.Profile {

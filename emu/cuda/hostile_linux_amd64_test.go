@@ -123,3 +123,28 @@ func TestNothingStays(t *testing.T) {
 		t.Errorf("the folder is still there: %v", err)
 	}
 }
+
+// A server that was killed leaves a folder, which the next one takes away; those of others that run stay.
+func TestSweep(t *testing.T) {
+	parent := t.TempDir()
+	t.Setenv("XDG_RUNTIME_DIR", parent)
+	dead := filepath.Join(parent, folderPrefix+"dead")
+	if err := os.Mkdir(dead, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: filepath.Join(dead, socketName), Net: "unix"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.SetUnlinkOnClose(false)
+	l.Close()
+	inRuntime := func(o *Options) { o.Folder = "" }
+	first := start(t, "a100", inRuntime)
+	if _, err := os.Stat(dead); !os.IsNotExist(err) {
+		t.Errorf("the folder is still there: %v", err)
+	}
+	start(t, "a100", inRuntime)
+	if _, err := os.Stat(first.Library()); err != nil || filepath.Dir(first.Folder()) != parent {
+		t.Errorf("%s: %v", first.Folder(), err)
+	}
+}

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"sync"
 	"sync/atomic"
+	"syscall"
 
 	"gpa/cubin"
 	"gpa/emu"
@@ -99,15 +100,7 @@ func Start(ctx context.Context, o Options) (*Server, error) {
 // open makes the folder with the library and the socket.
 func (s *Server) open() error {
 	var err error
-	if s.folder = s.options.Folder; s.folder == "" {
-		s.folder, err = os.MkdirTemp(os.Getenv("XDG_RUNTIME_DIR"), "gpa-")
-		if err != nil {
-			s.folder, err = os.MkdirTemp("", "gpa-")
-		}
-	} else {
-		err = os.Mkdir(s.folder, 0o700)
-	}
-	if err != nil {
+	if s.folder, err = makeFolder(s.options.Folder); err != nil {
 		return err
 	}
 	library := solib.Library{Soname: libraryName, Exported: s.table.exported, Hidden: len(hidden), Socket: filepath.Join(s.folder, socketName)}
@@ -124,6 +117,43 @@ func (s *Server) open() error {
 		return err
 	}
 	return os.Chmod(library.Socket, 0o600)
+}
+
+// makeFolder makes a folder that nobody else may enter: the one named, or a fresh one in the runtime folder of the user or that for
+// temporary files. A server that was killed could not take its folder away: that is done by the next.
+func makeFolder(name string) (string, error) {
+	if name != "" {
+		return name, os.Mkdir(name, 0o700)
+	}
+	var err error
+	for _, parent := range []string{os.Getenv("XDG_RUNTIME_DIR"), os.TempDir()} {
+		if parent == "" {
+			continue
+		}
+		sweep(parent)
+		if name, err = os.MkdirTemp(parent, folderPrefix); err == nil {
+			return name, nil
+		}
+	}
+	return "", err
+}
+
+const folderPrefix = "gpa-cuda-"
+
+// sweep removes folders of servers that are no more: those at whose socket nobody listens.
+func sweep(parent string) {
+	list, err := filepath.Glob(filepath.Join(parent, folderPrefix+"*"))
+	if err != nil {
+		return
+	}
+	for _, folder := range list {
+		c, err := net.Dial("unix", filepath.Join(folder, socketName))
+		if err == nil {
+			c.Close()
+		} else if errors.Is(err, syscall.ECONNREFUSED) {
+			os.RemoveAll(folder) // fails where it is another user's
+		}
+	}
 }
 
 // Folder is where the library lies.
