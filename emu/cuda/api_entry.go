@@ -17,13 +17,14 @@ type replacement struct {
 // replacements are the functions that names of cuda.h stand for, by the version that a program is written for: the latest that is not newer
 // (cudaTypedefs.h).
 var replacements = map[string][]replacement{
-	"cuCtxCreate":            {{0, "cuCtxCreate_v2"}, {13000, "cuCtxCreate_v4"}},
+	"cuCtxCreate":            {{0, "cuCtxCreate_v2"}, {11040, "cuCtxCreate_v3"}, {12050, "cuCtxCreate_v4"}},
 	"cuCtxSynchronize":       {{0, "cuCtxSynchronize"}, {13000, "cuCtxSynchronize_v2"}},
 	"cuCtxGetDevice":         {{0, "cuCtxGetDevice"}, {13000, "cuCtxGetDevice_v2"}},
 	"cuGetProcAddress":       {{0, "cuGetProcAddress"}, {12000, "cuGetProcAddress_v2"}},
 	"cuMemAdvise":            {{0, "cuMemAdvise"}, {12020, "cuMemAdvise_v2"}},
 	"cuMemPrefetchAsync":     {{0, "cuMemPrefetchAsync"}, {12020, "cuMemPrefetchAsync_v2"}},
 	"cuStreamGetCaptureInfo": {{0, "cuStreamGetCaptureInfo"}, {11030, "cuStreamGetCaptureInfo_v2"}, {12030, "cuStreamGetCaptureInfo_v3"}},
+	"cuStreamGetCtx":         {{0, "cuStreamGetCtx"}, {12050, "cuStreamGetCtx_v2"}},
 	"cuDeviceGetUuid":        {{0, "cuDeviceGetUuid"}, {11040, "cuDeviceGetUuid_v2"}},
 	"cuEventElapsedTime":     {{0, "cuEventElapsedTime"}, {12080, "cuEventElapsedTime_v2"}},
 }

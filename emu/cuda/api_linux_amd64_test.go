@@ -171,7 +171,7 @@ func TestEntryPoints(t *testing.T) {
 		version uint64
 		want    string
 	}{
-		{"cuMemAlloc", 12000, "cuMemAlloc_v2"}, {"cuInit", 12000, "cuInit"}, {"cuCtxCreate", 12090, "cuCtxCreate_v2"}, {"cuCtxCreate", 13000, "cuCtxCreate_v4"},
+		{"cuMemAlloc", 12000, "cuMemAlloc_v2"}, {"cuInit", 12000, "cuInit"}, {"cuCtxCreate", 4000, "cuCtxCreate_v2"}, {"cuCtxCreate", 12000, "cuCtxCreate_v3"}, {"cuCtxCreate", 13000, "cuCtxCreate_v4"},
 		{"cuCtxSynchronize", 12090, "cuCtxSynchronize"}, {"cuCtxSynchronize", 13000, "cuCtxSynchronize_v2"}, {"cuGetProcAddress", 11040, "cuGetProcAddress"},
 	} {
 		name := cString(tt.name)

@@ -27,6 +27,7 @@ var streamFunctions = []function{
 	{"cuStreamGetPriority", "np", currentContext, ofStream(func(c *call, s *stream) Result { return c.out32(c.a[1], uint32(s.priority)) })},
 	{"cuStreamGetId", "np", currentContext, ofStream(func(c *call, s *stream) Result { return c.out64(c.a[1], s.id) })},
 	{"cuStreamGetCtx", "np", currentContext, ofStream(func(c *call, s *stream) Result { return c.out64(c.a[1], s.context.handle) })},
+	{"cuStreamGetCtx_v2", "npp", currentContext, ofStream(func(c *call, s *stream) Result { c.out64(c.a[2], 0); return c.out64(c.a[1], s.context.handle) })}, // no green context
 	{"cuStreamGetDevice", "np", currentContext, onStream(0, func(c *call) Result { return c.out32(c.a[1], 0) })},
 	{"cuStreamIsCapturing", "np", currentContext, onStream(0, func(c *call) Result { return c.out32(c.a[1], 0) })},
 	{"cuStreamGetCaptureInfo", "npo", currentContext, onStream(0, func(c *call) Result { return c.out32(c.a[1], 0) })},

@@ -17,6 +17,9 @@ const (
 	guard = 1 << 16
 	// unit is what places of allocations are multiples of: pages, so that what is freed goes back to the system.
 	unit = pageSize
+	// grain is the unit in which the driver gives memory out. Kernels reach all of it: programs run that read a little too far, as they do
+	// on hardware.
+	grain = 512
 	// defaultHeap is for device-side malloc, bytes (cudaLimitMallocHeapSize).
 	defaultHeap = 8 << 20
 )
@@ -104,6 +107,13 @@ func (d *deviceMemory) take(size uint64, kind memoryKind, what string) (*allocat
 	return a, nil
 }
 
+// grains are the bytes of an allocation up to the end of the unit that it ends in, which is before the next.
+func (d *deviceMemory) grains(a *allocation) []byte {
+	at := a.addr - deviceBase
+	end := at + (a.size+grain-1)&^(grain-1)
+	return d.shared.Data[at:end:end]
+}
+
 // give takes an allocation back.
 func (d *deviceMemory) give(a *allocation) error {
 	at, found := d.search(a.addr)
@@ -171,7 +181,7 @@ func (p *process) alloc(size uint64, kind memoryKind, c *driverContext) (*alloca
 		return nil, ErrOutOfMemory
 	}
 	a.context = c
-	if err := p.memory.Map(fmt.Sprintf("allocation %d", a.number), a.addr, a.data); err != nil {
+	if err := p.memory.Map(fmt.Sprintf("allocation %d of %d bytes", a.number, size), a.addr, p.device.grains(a)); err != nil {
 		p.server.problem(err)
 		return nil, ErrUnknown
 	}

@@ -124,11 +124,26 @@ func TestFault(t *testing.T) {
 	var addr uint64
 	c.want(ErrIllegalAddress, "cuMemAlloc_v2", pointer(&addr), 4)
 	problems := s.Problems()
-	if len(problems) != 1 || !strings.Contains(problems[0], "past the end of allocation 2") || !strings.Contains(problems[0], "saxpy") {
+	if len(problems) != 1 || !strings.Contains(problems[0], "past the end of allocation 2 of 400 bytes") || !strings.Contains(problems[0], "saxpy") {
 		t.Errorf("%q", problems)
 	}
 	c.must("cuDevicePrimaryCtxReset_v2", 0)
 	c.must("cuMemAlloc_v2", pointer(&addr), 4)
+}
+
+// Kernels reach what the driver gives out, in units of 512 bytes, and nothing behind.
+func TestGrain(t *testing.T) {
+	c := newClient(t, start(t, "a100"))
+	c.context()
+	f := c.function(saxpyFile, "saxpy")
+	args := saxpyArguments{n: 128, x: c.alloc(40), y: c.alloc(40)}
+	if r := c.launch(f, 1, 128, args.list()...); r != Success {
+		t.Fatal(r)
+	}
+	c.must("cuCtxSynchronize")
+	args.n++
+	c.launch(f, 1, 128, args.list()...)
+	c.want(ErrIllegalAddress, "cuCtxSynchronize")
 }
 
 // The kinds of faults have results of their own.
