@@ -84,9 +84,12 @@ func (p *program) launch(ctx context.Context, l *cuda.Launch) (*emu.Result, erro
 	e.launches++
 	var result *emu.Result
 	var err error
-	if p.selects(e) {
+	switch {
+	case p.checked != nil:
+		result, err = p.checked.launch(ctx, l)
+	case p.selects(e):
 		result, err = p.profiled(ctx, e, l)
-	} else {
+	default:
 		l.Launch.Untimed = true
 		result, err = l.Machine.Launch(ctx, l.Launch)
 	}

@@ -57,7 +57,8 @@ type program struct {
 	sampler *sampler.Sampler
 	journal *journal
 	server  *cuda.Server
-	quiet   bool // the program's standard output goes to standard error
+	checked *programCheck // for gpa check
+	quiet   bool          // the program's standard output goes to standard error
 }
 
 // newProgram makes a program ready to run.
@@ -93,7 +94,8 @@ func (p *program) run(ctx context.Context, args []string) error {
 		return err
 	}
 	// An interrupt is for the program: what it still launches then is carried out.
-	p.server, err = cuda.Start(context.WithoutCancel(ctx), cuda.Options{GPU: p.model, Machine: p.machine, Launch: p.launch})
+	o := cuda.Options{GPU: p.model, Machine: p.machine, Launch: p.launch, Exact: p.checked != nil}
+	p.server, err = cuda.Start(context.WithoutCancel(ctx), o)
 	if err != nil {
 		return err
 	}

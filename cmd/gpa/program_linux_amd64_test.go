@@ -149,6 +149,18 @@ func TestProgramFault(t *testing.T) {
 	}
 }
 
+// gpa check finds what runs off an allocation by a byte, which hardware lets pass.
+func TestProgramCheck(t *testing.T) {
+	stdout, stderr, status := runProgram(t, "vectors", "check")
+	if status != 0 || !strings.Contains(stdout, "nothing found") {
+		t.Errorf("status %d, output %q, messages %q", status, stdout, stderr)
+	}
+	stdout, stderr, status = runProgram(t, "fault", "check")
+	if status != 1 || !strings.Contains(stdout, "out of bounds") || !strings.Contains(stdout, "vecadd.cu:") {
+		t.Errorf("status %d, output %q, messages %q", status, stdout, stderr)
+	}
+}
+
 func TestProgramBadUse(t *testing.T) {
 	text := filepath.Join(t.TempDir(), "text")
 	if err := os.WriteFile(text, []byte("no program"), 0o600); err != nil {

@@ -108,7 +108,6 @@ type rectangle struct {
 	base          uint64
 	x, y, z       uint64
 	pitch, height uint64
-	host          bool
 }
 
 // row returns the address of a row.

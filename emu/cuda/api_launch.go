@@ -158,6 +158,9 @@ func (c *call) checkLaunch(q *request) Result {
 	if threads > limits.ThreadsPerBlock.Int() || int64(q.shared) > int64(q.function.dynamic) {
 		return ErrInvalidValue
 	}
+	if bound := q.function.kernel.MaxThreads; bound[0] > 0 && threads > bound[0]*max(1, bound[1])*max(1, bound[2]) {
+		return ErrInvalidValue // __launch_bounds__
+	}
 	if threads > c.maxThreads(q.function) {
 		return ErrLaunchOutOfResources
 	}

@@ -116,17 +116,13 @@ func pointerAttributes(c *call) Result {
 		a, at := c.pointed(c.a[3])
 		if a == nil {
 			a = &allocation{}
-			v, size, ok := a.attribute(number, 0)
+			_, size, ok := a.attribute(number, 0)
 			if !ok && number != pointerHost {
 				return ErrInvalidValue
 			}
-			switch number {
-			case pointerOrdinal:
-				v, size = uint64(0xfffffffe), 4 // CU_DEVICE_INVALID
-			case pointerHost:
-				v, size = 0, 8
-			default:
-				v = 0
+			v := uint64(0)
+			if number == pointerOrdinal {
+				v = 0xfffffffe // CU_DEVICE_INVALID
 			}
 			c.out(to, le.AppendUint64(nil, v)[:size])
 			continue

@@ -181,7 +181,11 @@ func (p *process) alloc(size uint64, kind memoryKind, c *driverContext) (*alloca
 		return nil, ErrOutOfMemory
 	}
 	a.context = c
-	if err := p.memory.Map(fmt.Sprintf("allocation %d of %d bytes", a.number, size), a.addr, p.device.grains(a)); err != nil {
+	reached := a.data
+	if !p.server.options.Exact {
+		reached = p.device.grains(a)
+	}
+	if err := p.memory.Map(fmt.Sprintf("allocation %d of %d bytes", a.number, size), a.addr, reached); err != nil {
 		p.server.problem(err)
 		return nil, ErrUnknown
 	}

@@ -88,7 +88,7 @@ type out struct {
 	data []byte
 }
 
-// serve carries out one call after the other.
+// serve carries out one call after the other, until the connection ends. The error says how.
 func (p *process) serve(conn *wire.Conn) error {
 	for {
 		var w wire.Call

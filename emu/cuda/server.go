@@ -33,6 +33,7 @@ type Options struct {
 	Launch func(ctx context.Context, l *Launch) (*emu.Result, error)
 	// Loaded is told of every module that a program loads; nil for nobody.
 	Loaded func(*cubin.File)
+	Exact  bool   // kernels reach the bytes of an allocation only, not the rest of the unit that it ends in
 	Folder string // for the library and the socket, which nobody else may enter; "" for a fresh one in the runtime folder of the user
 }
 
@@ -275,7 +276,7 @@ func (s *Server) serve(c *net.UnixConn) {
 	}
 	p := s.enter(pid)
 	defer s.leave(p)
-	if err := p.serve(wire.NewConn(c)); err != nil && s.ctx.Err() == nil && !ended(err) {
+	if err := p.serve(wire.NewConn(c)); s.ctx.Err() == nil && !ended(err) {
 		s.problem(fmt.Errorf("process %d was cut off: %w", pid, err))
 	}
 }
