@@ -241,3 +241,25 @@ func TestWrongArchitecture(t *testing.T) {
 	junk := cString("no module at all")
 	c.want(ErrInvalidImage, "cuModuleLoadData", pointer(&module), pointer(&junk[0]))
 }
+
+// An empty launch, from client to client.
+func BenchmarkLaunch(b *testing.B) {
+	c := newClient(b, start(b, "a100"))
+	c.context()
+	f := c.function(saxpyFile, "saxpy")
+	args := saxpyArguments{x: c.alloc(4), y: c.alloc(4)}
+	for b.Loop() {
+		if r := c.launch(f, 1, 32, args.list()...); r != Success {
+			b.Fatal(r)
+		}
+	}
+}
+
+// The least call.
+func BenchmarkCall(b *testing.B) {
+	c := newClient(b, start(b, "a100"))
+	c.context()
+	for b.Loop() {
+		c.must("cuCtxSynchronize")
+	}
+}
