@@ -63,7 +63,8 @@ func (m *Machine) prepare(l *Launch) (*launchRun, error) {
 	var banks [32][]byte
 	copy(banks[:], m.banks[:])
 	banks[0], banks[2] = r.bank0(), k.ConstBank2
-	r.program = compile(m.module, banks, m.gpu, m.relocated)
+	var fresh bool
+	r.program, fresh = m.programOf(l, banks)
 	if err := r.program.suppose(l.WhatIf); err != nil {
 		return nil, err
 	}
@@ -75,7 +76,9 @@ func (m *Machine) prepare(l *Launch) (*launchRun, error) {
 	if r.plan, err = m.reconvergence(r.program, r.entry); err != nil {
 		return nil, err
 	}
-	r.program.arriveAt(r.plan.Checks())
+	if fresh {
+		r.program.arriveAt(r.plan.Checks())
+	}
 	r.threads = threadIndices(l.Block)
 	r.allow(m.options.MaxInstructions)
 	return r, nil

@@ -82,6 +82,7 @@ type Machine struct {
 	externs   []string              // functions that the module refers to and the device runtime does not provide
 	device    *mem.Device           // L2 and DRAM in time
 	plans     map[int32]reconv.Plan // by entry
+	compiled  compiled              // for the last launch
 	paths     []*mem.SM             // of the SMs in the last launch that had them, for their storage
 	progress  Progress
 	printed   int64 // bytes

@@ -5,6 +5,8 @@ import (
 	"encoding/binary"
 	"errors"
 	"testing"
+
+	"gpa/emu/reconv"
 )
 
 // A byteSource gives out bytes one after another, and knows which were returned.
@@ -112,5 +114,43 @@ func TestConstantAddress(t *testing.T) {
 	}
 	if got := binary.LittleEndian.Uint64(r.bank0()[at:]); got != m.constants {
 		t.Errorf("%#x, want %#x", got, m.constants)
+	}
+}
+
+// A launch that is made ready by the one before does what that did, under every re-convergence model.
+func TestCompiledOnce(t *testing.T) {
+	for _, model := range reconv.Models() {
+		p := &timedProgram{text: `
+			S2R R0, SR_TID.X
+			ISETP.GT.AND P0, PT, R0, 0x7, PT
+			@P0 BRA other
+			IADD3 R1, R0, 0x1, RZ
+			BRA end
+			other:
+			IADD3 R1, R0, 0x2, RZ
+			end:
+			EXIT`, threads: 64}
+		m, l, _ := p.start(t, testModel(t), Options{Reconvergence: model})
+		var first *Result
+		for range 3 {
+			r, err := m.Launch(context.Background(), l)
+			if err != nil {
+				t.Fatalf("%s: %v", model.Name(), err)
+			}
+			if first == nil {
+				first = r
+			}
+			if r.WarpInstructions != first.WarpInstructions || r.Reconvergence != first.Reconvergence {
+				t.Errorf("%s: %d warp instructions, %+v; at first %d, %+v", model.Name(), r.WarpInstructions, r.Reconvergence, first.WarpInstructions, first.Reconvergence)
+			}
+		}
+		if m.compiled.kernel != l.Kernel {
+			t.Errorf("%s: nothing was kept", model.Name())
+		}
+		l.Block[0] = 32
+		r, err := m.Launch(context.Background(), l)
+		if err != nil || 2*r.WarpInstructions > first.WarpInstructions+8 {
+			t.Errorf("%s: %v, %d warp instructions of half the threads", model.Name(), err, r.WarpInstructions)
+		}
 	}
 }

@@ -223,6 +223,12 @@ func TestConstantVariable(t *testing.T) {
 	if got, want := c.read(out, width*height)[16*width+16], 0.5*float32(len(weights)); got != want {
 		t.Errorf("%g in the middle, want %g", got, want)
 	}
+	// The same launch with other constants.
+	c.must("cuMemsetD32_v2", addr, uint64(math.Float32bits(2)), size/4)
+	c.must("cuLaunchKernel", f, 4, 4, 1, 8, 8, 1, 0, 0, pointer(&params[0]), 0)
+	if got, want := c.read(out, width*height)[16*width+16], 2*float32(len(weights)); got != want {
+		t.Errorf("%g in the middle, want %g", got, want)
+	}
 	c.must("cuModuleUnload", module)
 	c.want(ErrInvalidValue, "cuMemcpyHtoD_v2", addr, pointer(&weights[0]), size)
 }
