@@ -32,6 +32,10 @@ var allowed = map[string][]string{
 	"emu/activity":               {"emu", "cubin/branch"},
 	"emu/check":                  {"emu"},
 	"emu/record":                 {"emu", "profiler"},
+	"emu/cuda/wire":              {},
+	"emu/cuda/solib":             {},
+	"emu/cuda/solib/solibtest":   {},
+	"emu/cuda":                   {"emu", "cubin", "emu/arch", "emu/cuda/wire", "emu/cuda/solib"},
 	"emu/convergence":            {"emu/activity", "emu/launch", "cubin/rewrite"},
 	"emu/micro":                  {"emu", "cubin"},
 	"profiler":                   {"cubin/sass", "cubin", "emu/arch", "emu/stall"},
@@ -53,7 +57,7 @@ var restricted = map[string][]string{
 	"github.com/goccy/go-yaml":          {"emu/launch"},
 	"github.com/google/pprof/profile":   {"reports", "cmd/gpa"}, // gpa pprof hands profiles to the driver
 	"github.com/google/pprof/driver":    {"cmd/gpa"},
-	"golang.org/x/sys":                  {"cmd/gpa", "emu"}, // what a terminal is, and pages of memory
+	"golang.org/x/sys":                  {"cmd/gpa", "emu", "emu/cuda/wire", "emu/cuda/solib/solibtest"}, // what a terminal is, and memory
 }
 
 // imports returns the imports of each package's non-test files, by folder.

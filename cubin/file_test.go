@@ -232,6 +232,7 @@ func TestDemangle(t *testing.T) {
 		{"_ZN2ns4talkEi", "ns::talk"},
 		{"_ZN12_GLOBAL__N_13fooEi", "(anonymous namespace)::foo"},
 		{"_ZZN1A1fEvENKUliE_clEi", "A::f()::{lambda(int)#1}::operator()"},
+		{"_ZN8__main__5scaleB2v1B6cw51cXEx", "__main__::scale"},
 		{"_Zbroken", "_Zbroken"},
 		{"", ""},
 	} {
@@ -258,5 +259,16 @@ func TestFunctionName(t *testing.T) {
 		if name != test.want || kind != test.kind {
 			t.Errorf("functionName(%q, %q) = %q, %d, want %q, %d", test.section, test.symbol, name, kind, test.want, test.kind)
 		}
+	}
+}
+
+// A kernel whose calls the compiler could not follow says so in the place of its stack.
+func TestUnknownStack(t *testing.T) {
+	r := &reader{stack: make(map[int]stackUse)}
+	for symbol, value := range []uint32{64, unknownStack, 1 << 31} {
+		r.noteStack(attrMinStackSize, symbol, value)
+	}
+	if r.stack[0].minStack != 64 || r.stack[1].minStack != 0 || r.stack[2].minStack != 1<<31-1 {
+		t.Errorf("%v", r.stack)
 	}
 }

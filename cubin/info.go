@@ -115,6 +115,9 @@ func (r *reader) readModuleInfo() error {
 	return nil
 }
 
+// unknownStack is EIATTR_MIN_STACK_SIZE of a kernel whose calls the compiler could not follow, as those of a function that calls itself.
+const unknownStack = 1<<32 - 1
+
 // noteStack keeps one attribute of a function. A figure that no GPU can meet is kept as the largest int32, so that
 // sums of them stay in range; the launch refuses it.
 func (r *reader) noteStack(code byte, symbol int, value uint32) {
@@ -125,7 +128,9 @@ func (r *reader) noteStack(code byte, symbol int, value uint32) {
 	case attrFrameSize:
 		use.frame = v
 	case attrMinStackSize:
-		use.minStack = v
+		if value != unknownStack {
+			use.minStack = v
+		}
 	}
 	r.stack[symbol] = use
 }

@@ -22,7 +22,20 @@ func Demangle(symbol string) string {
 	if err != nil {
 		return symbol
 	}
-	return name
+	return withoutTags(name)
+}
+
+// withoutTags drops ABI tags, [abi:v1]. Numba puts the number of a compilation and its flags there, over a hundred letters.
+func withoutTags(name string) string {
+	const tag = "[abi:"
+	for {
+		before, rest, found := strings.Cut(name, tag)
+		_, after, closed := strings.Cut(rest, "]")
+		if !found || !closed {
+			return name
+		}
+		name = before + after
+	}
 }
 
 // functionName splits the symbol of a function that lies in the section of that name: the compiler puts

@@ -17,12 +17,14 @@ const (
 	bankStack     = 0x28
 	bankSharedDyn = 0x2c
 	bankGridID    = 0x30
+	bankConstant  = 0x50 // generic address of constant bank 3 (cvta.const); sm_90 has it at bankConstant90
 	bankSMs       = 0x10c
 	bankReserved  = 0x114 // bytes of shared memory that belong to the system, sm_80 and later
 )
 
 // Offsets of sm_90, which knows thread-block clusters.
 const (
+	bankConstant90      = 0xd0
 	bankExplicitCluster = 0x140 // 1 where the launch asks for clusters (%is_explicit_cluster)
 	bankClusterDim      = 0x144
 	bankClusterInverse  = 0x150 // reciprocals of the cluster's dimensions, single precision
@@ -46,6 +48,11 @@ func (r *launchRun) bank0() []byte {
 	b.word(bankSharedDyn, uint32(l.SharedDynamic))
 	binary.LittleEndian.PutUint64(b[bankGridID:], 1)
 	b.word(bankSMs, uint32(r.machine.gpu.SMs.Int()))
+	constants := bankConstant
+	if r.machine.module.Arch >= sass.SM90 {
+		constants = bankConstant90
+	}
+	binary.LittleEndian.PutUint64(b[constants:], r.machine.constants)
 	if r.machine.module.Arch >= sass.SM80 {
 		b.word(bankReserved, uint32(r.machine.gpu.Limits.SharedReserved.Int()))
 	}

@@ -13,6 +13,7 @@ type buffer struct {
 	data  []byte // to read; nobody changes it while it is shared
 	own   []byte // to write: the same as data, or nil while that is shared
 	store *storage
+	fixed bool // others know the bytes by their place: they are never shared
 }
 
 // A storage keeps the bytes of buffers that share it.

@@ -147,6 +147,7 @@ func TestSpecialRegisters(t *testing.T) {
 		{"SR_GTMASK", func(_ *warp, lane int) uint32 { return ^uint32(uint64(2)<<lane - 1) }},
 		{"SR_GEMASK", func(_ *warp, lane int) uint32 { return ^uint32(uint64(1)<<lane - 1) }},
 		{"SR_VIRTID", func(w *warp, _ int) uint32 { return uint32(w.id << 8) }},
+		{"SR_LMEMHIOFF", func(*warp, int) uint32 { return 0 }},
 	}
 	for _, tt := range tests {
 		for _, a := range architectures {

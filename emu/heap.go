@@ -9,8 +9,9 @@ import (
 // A heap is the memory that device-side malloc takes from. Every allocation is a buffer of its own that is as long as was asked
 // for, so that running past its end faults. An address is given out once, so that use after free faults too.
 type heap struct {
-	machine *Machine
+	memory  *globalMemory
 	size    int64
+	padding int64
 	used    int64
 	next    uint64
 	count   int
@@ -43,9 +44,9 @@ func (h *heap) alloc(size uint64) uint64 {
 	}
 	h.count++
 	h.calls = append(h.calls, allocation{addr: h.next, size: size, number: h.count})
-	h.next += heapRoom(size) + max(bufferAlign, heapRoom(uint64(max(h.machine.options.Padding, 0))))
+	h.next += heapRoom(size) + max(bufferAlign, heapRoom(uint64(max(h.padding, 0))))
 	h.used += int64(heapRoom(size))
-	h.machine.memory.insert(b)
+	h.memory.insert(b)
 	return b.addr
 }
 
@@ -65,7 +66,7 @@ func (h *heap) free(addr uint64) (kind FaultKind, detail string) {
 	}
 	a.freed = true
 	h.used -= int64(heapRoom(a.size))
-	h.machine.memory.remove(h.machine.memory.find(addr))
+	h.memory.remove(h.memory.find(addr))
 	return "", ""
 }
 

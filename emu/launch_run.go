@@ -63,7 +63,8 @@ func (m *Machine) prepare(l *Launch) (*launchRun, error) {
 	var banks [32][]byte
 	copy(banks[:], m.banks[:])
 	banks[0], banks[2] = r.bank0(), k.ConstBank2
-	r.program = compile(m.module, banks, m.gpu, m.relocated)
+	var fresh bool
+	r.program, fresh = m.programOf(l, banks)
 	if err := r.program.suppose(l.WhatIf); err != nil {
 		return nil, err
 	}
@@ -75,7 +76,9 @@ func (m *Machine) prepare(l *Launch) (*launchRun, error) {
 	if r.plan, err = m.reconvergence(r.program, r.entry); err != nil {
 		return nil, err
 	}
-	r.program.arriveAt(r.plan.Checks())
+	if fresh {
+		r.program.arriveAt(r.plan.Checks())
+	}
 	r.threads = threadIndices(l.Block)
 	r.allow(m.options.MaxInstructions)
 	return r, nil
@@ -150,10 +153,15 @@ func (m *Machine) check(l *Launch, r *launchRun) error {
 		return checkCooperative(r.facts.Occupancy.BlocksPerSM*m.gpu.SMs.Int(), blocks)
 	}
 	if r.facts.Occupancy.BlocksPerSM < 1 {
-		return fmt.Errorf("a block does not fit on an SM: too many resources requested (%d threads of %d registers)", threads, k.Registers)
+		return &ResourceError{fmt.Sprintf("a block does not fit on an SM: too many resources requested (%d threads of %d registers)", threads, k.Registers)}
 	}
 	return nil
 }
+
+// A ResourceError says that a launch asks for more than an SM has.
+type ResourceError struct{ what string }
+
+func (e *ResourceError) Error() string { return e.what }
 
 // cluster is the size of a cluster of blocks that the launch or its kernel asks for.
 func (l *Launch) cluster() [3]int {

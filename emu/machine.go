@@ -52,6 +52,7 @@ type Options struct {
 	// HostMemory says how many bytes of this computer's memory are free, as [FreeMemory] does. A launch that would need more ends
 	// with an error. Nil for no limit.
 	HostMemory    func() int64
+	Memory        *Memory // that the machine shares with others; nil for one of its own
 	Extrapolation Extrapolation
 	Workers       int          // SMs that are advanced at a time, 0 for as many as there are processors; it changes no result
 	Reconvergence reconv.Model // nil for the hardware's own, [reconv.Volta]
@@ -69,7 +70,7 @@ type Machine struct {
 	gpu       *arch.Model
 	module    *cubin.File
 	options   Options
-	memory    globalMemory
+	memory    *globalMemory
 	room      room
 	heap      *heap
 	globals   []section  // the module's global variables
@@ -81,6 +82,7 @@ type Machine struct {
 	externs   []string              // functions that the module refers to and the device runtime does not provide
 	device    *mem.Device           // L2 and DRAM in time
 	plans     map[int32]reconv.Plan // by entry
+	compiled  compiled              // for the last launch
 	paths     []*mem.SM             // of the SMs in the last launch that had them, for their storage
 	progress  Progress
 	printed   int64 // bytes
@@ -158,9 +160,11 @@ func New(gpu *arch.Model, module *cubin.File, o Options) (*Machine, error) {
 	}
 	m := &Machine{gpu: gpu, module: module, options: o, relocated: make(map[int32]uint64), plans: make(map[int32]reconv.Plan)}
 	m.bases, _ = codeBases(module)
-	m.heap = &heap{machine: m, size: o.Heap}
 	m.room = newRoom(o.HostMemory)
-	m.memory.gap = max(bufferGap, uint64(max(o.Padding, 0)))
+	if o.Memory == nil {
+		o.Memory = newMemory(o.Heap, o.Padding)
+	}
+	m.memory, m.heap = &o.Memory.global, &o.Memory.heap
 	if err := m.placeGlobals(); err != nil {
 		return nil, err
 	}
@@ -191,6 +195,7 @@ func (m *Machine) loadBanks() error {
 				return err
 			}
 			copy(buffer.own, b.Data)
+			buffer.fixed = true // the bank has the same bytes
 			m.constants, m.banks[constantBank] = buffer.addr, buffer.own
 		default:
 			m.banks[b.Number] = append([]byte(nil), b.Data...)
@@ -280,8 +285,8 @@ func (m *Machine) relocateCode(r *cubin.Reloc, addr uint64) error {
 
 // A Symbol is a module variable in the machine's memory.
 type Symbol struct {
-	Addr     uint64 // in global memory
-	Constant string // the variable's name where it lies in constant memory, which has no address
+	Addr     uint64 // in global memory; of a constant, where the driver shows it
+	Constant string // the variable's name where it lies in constant memory
 	Size     uint64
 }
 
@@ -295,7 +300,7 @@ func (m *Machine) Symbol(name string) (Symbol, error) {
 	case cubin.GlobalSpace:
 		return Symbol{Addr: m.global(v.Offset), Size: v.Size}, nil
 	case cubin.ConstantSpace:
-		return Symbol{Constant: name, Size: v.Size}, nil
+		return Symbol{Addr: m.constants + v.Offset, Constant: name, Size: v.Size}, nil
 	}
 	return Symbol{}, fmt.Errorf("variable %s is in shared memory", name)
 }

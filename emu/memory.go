@@ -28,10 +28,18 @@ type globalMemory struct {
 	next    uint64
 	gap     uint64 // unmapped bytes between buffers, at least
 	used    int64  // bytes of the buffers that alloc made
+	source  Source // where alloc takes memory from; nil for this computer's
 }
 
 // alloc adds a buffer of zeros.
 func (g *globalMemory) alloc(name string, size int64) (*buffer, error) {
+	if g.source != nil {
+		addr, data, err := g.source.Take(name, size)
+		if err != nil {
+			return nil, err
+		}
+		return g.insertFixed(name, addr, data), nil
+	}
 	if g.next == 0 {
 		g.next = globalBase
 	}
@@ -43,6 +51,13 @@ func (g *globalMemory) alloc(name string, size int64) (*buffer, error) {
 	g.used += size
 	g.insert(b)
 	return b, nil
+}
+
+// insertFixed adds a buffer over bytes that stay where they are.
+func (g *globalMemory) insertFixed(name string, addr uint64, data []byte) *buffer {
+	b := &buffer{name: name, addr: addr, data: data, own: data, store: &storage{data: data}, fixed: true}
+	g.insert(b)
+	return b
 }
 
 // insert adds a buffer at its place.

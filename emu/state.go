@@ -36,7 +36,7 @@ func (m *Machine) Contents() *State {
 	s := &State{}
 	for _, b := range m.memory.buffers {
 		store := b.store
-		if b.addr == m.constants { // the constant banks have the same bytes, which stay where they are
+		if b.fixed {
 			store = &storage{data: bytes.Clone(b.data)}
 		} else {
 			b.share()
@@ -60,7 +60,7 @@ func (m *Machine) Enter(s *State) {
 }
 
 func (m *Machine) adopt(b *buffer, s *storage) {
-	if b.addr == m.constants {
+	if b.fixed {
 		copy(b.own, s.data)
 		return
 	}
@@ -85,7 +85,7 @@ func (m *Machine) EnterBuffer(s *State, addr uint64) error {
 func (m *Machine) Merge(s *State) {
 	for _, b := range m.memory.buffers {
 		i := slices.IndexFunc(s.buffers, func(x saved) bool { return x.addr == b.addr })
-		if i >= 0 && b.addr != m.constants && len(b.data) >= mapped && b.same(b.addr, s.buffers[i].store) {
+		if i >= 0 && !b.fixed && len(b.data) >= mapped && b.same(b.addr, s.buffers[i].store) {
 			b.adopt(s.buffers[i].store)
 		}
 	}

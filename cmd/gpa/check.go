@@ -21,6 +21,7 @@ import (
 type checkFlags struct {
 	target  target
 	machine machineFlags
+	program programFlags
 	json    bool
 	only    []string
 	tool    string
@@ -38,7 +39,7 @@ var checkTools = []struct{ name, family string }{
 
 func checkCommand() command {
 	return command{
-		runs: true, name: "check", args: "KERNEL", short: "find memory, initialisation, race and barrier errors of a kernel",
+		runs: true, name: "check", args: "KERNEL | -- CMD …", short: "find memory, initialisation, race and barrier errors of a kernel",
 		long: kernelHelp + `
 
 The kernel runs without timing. What is reported happened in this run, with the first thread that did it and how often:
@@ -63,7 +64,8 @@ the call that allocated the memory. docs/check.md compares the kinds with those 
 
 --json prints {"findings": [{"kind", "family", "level", "kernel", "at": {location, "block", "thread"}, "other": {…}, "space",
 "address", "bytes", "buffer", "detail", "count"}]}. The exit status is 0 where no error was found, 1 where one was or the
-check was interrupted, and 2 where the kernel could not be run; with --strict warnings count as errors.`,
+check was interrupted, and 2 where the kernel could not be run; with --strict warnings count as errors.` + programHelp + `
+Every launch of the program is checked; what memory its copies and sets have written is not known, so that init is about shared and local memory.`,
 		setup: func(flags *pflag.FlagSet) action {
 			var f checkFlags
 			flags.BoolVar(&f.json, "json", false, "print JSON")
@@ -76,12 +78,16 @@ check was interrupted, and 2 where the kernel could not be run; with --strict wa
 			flags.Int64Var(&f.padding, "padding", 0, "keep `BYTES` free behind each buffer at least, to catch accesses far out of bounds (65536 in any case), and the module's variables apart from each other")
 			f.machine.register(flags)
 			f.target.register(flags)
+			f.program.register(flags)
 			return f.run
 		},
 	}
 }
 
 func (f *checkFlags) run(ctx context.Context, e *env, args []string) error {
+	if f.program.given() {
+		return f.runProgram(ctx, e, args)
+	}
 	name, err := oneArgument(args, "the kernel")
 	if err != nil {
 		return err

@@ -69,6 +69,11 @@ func commands() []command {
 	}
 }
 
+// A programStatus is how a program that gpa ran ended, where gpa has nothing to add.
+type programStatus int
+
+func (s programStatus) Error() string { return fmt.Sprintf("the program ended with status %d", int(s)) }
+
 // A usageError is a mistake in the command line; its message is followed by a hint at --help.
 type usageError struct{ error }
 
@@ -192,6 +197,10 @@ func (c *command) runRaw(ctx context.Context, e *env, args []string) int {
 func (c *command) report(e *env, err error) int {
 	if err == nil {
 		return exitDone
+	}
+	var program programStatus
+	if errors.As(err, &program) {
+		return int(program)
 	}
 	if stopped(err) {
 		err = failure{errors.New(howEnded(err))}

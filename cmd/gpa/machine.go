@@ -38,13 +38,13 @@ func registerLimit(flags *pflag.FlagSet, limit *int64) {
 	flags.Int64Var(limit, "max-instructions", emu.DefaultMaxInstructions, "stop a launch after `N` warp instructions, 0 for no limit")
 }
 
-// session prepares the emulated GPU of a resolved target. Device-side printf goes to prints.
-func (m *machineFlags) session(r *resolved, level emu.TimingLevel, prints io.Writer) (*launch.Session, error) {
+// options is how a machine behaves. Device-side printf goes to prints.
+func (m *machineFlags) options(level emu.TimingLevel, prints io.Writer, heap int64) (o emu.Options, err error) {
 	if m.maxInstructions < 0 {
-		return nil, usagef("--max-instructions: %d is negative", m.maxInstructions)
+		return o, usagef("--max-instructions: %d is negative", m.maxInstructions)
 	}
 	if m.workers < 0 {
-		return nil, usagef("--workers: %d is negative", m.workers)
+		return o, usagef("--workers: %d is negative", m.workers)
 	}
 	limit := m.maxInstructions
 	if limit == 0 {
@@ -52,13 +52,22 @@ func (m *machineFlags) session(r *resolved, level emu.TimingLevel, prints io.Wri
 	}
 	model, err := reconv.ByName(m.reconvergence)
 	if err != nil {
-		return nil, usagef("--reconvergence: %w", err)
+		return o, usagef("--reconvergence: %w", err)
 	}
-	machine, err := emu.New(r.model, r.module, emu.Options{
-		Timing: level, MaxInstructions: limit, Stdout: prints, Heap: r.file.Heap, Reconvergence: model, Workers: m.workers, HostMemory: emu.FreeMemory,
+	return emu.Options{
+		Timing: level, MaxInstructions: limit, Stdout: prints, Heap: heap, Reconvergence: model, Workers: m.workers, HostMemory: emu.FreeMemory,
 		Padding:       m.padding,
 		Extrapolation: emu.Extrapolation{Off: m.wholeGrid},
-	})
+	}, nil
+}
+
+// session prepares the emulated GPU of a resolved target. Device-side printf goes to prints.
+func (m *machineFlags) session(r *resolved, level emu.TimingLevel, prints io.Writer) (*launch.Session, error) {
+	o, err := m.options(level, prints, r.file.Heap)
+	if err != nil {
+		return nil, err
+	}
+	machine, err := emu.New(r.model, r.module, o)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", r.module.Name, err)
 	}

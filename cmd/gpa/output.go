@@ -129,8 +129,9 @@ func (h *heldOutput) release() error {
 // end hands on the result of a command that ended with an error or nil, unless it is none, and returns how the command ended.
 func (h *heldOutput) end(err error) error {
 	var failed failure
+	var program programStatus
 	switch {
-	case err == nil || errors.As(err, &failed) || stopped(err):
+	case err == nil || errors.As(err, &failed) || errors.As(err, &program) || stopped(err):
 		if unwritten := h.release(); err == nil {
 			err = unwritten
 		}

@@ -18,6 +18,7 @@ import (
 const asCommand = "GPA_TEST_AS_COMMAND"
 
 func TestMain(m *testing.M) {
+	runOther()
 	if os.Getenv(asCommand) != "" {
 		main()
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 
@@ -20,6 +21,7 @@ type profileFlags struct {
 	target  target
 	machine machineFlags
 	advice  adviceFlags
+	program programFlags
 	period  int
 	seed    uint64
 	timing  string
@@ -28,7 +30,7 @@ type profileFlags struct {
 
 func profileCommand() command {
 	return command{
-		runs: true, name: "profile", args: "KERNEL", short: "run a kernel on the emulated GPU, sample it, and say what to change",
+		runs: true, name: "profile", args: "KERNEL | -- CMD …", short: "run a kernel or a program on the emulated GPU, sample it, and say what to change",
 		long: kernelHelp + ` Without a KERNEL the built-in
 ones are listed.
 
@@ -65,7 +67,11 @@ an earlier one, and begins with the same device memory and with cold caches, is 
 --out DIR writes profile.pb.gz and blame.pb.gz (for go tool pprof and gpa pprof), samples.gpa (for gpa advise, with the cubin inside), advice.txt and
 advice.json. The same launch gives the same bytes. Device-side printf goes to standard error. An interrupt (Ctrl-C)
 stops the launch: the result is of what was sampled until then and says so, and the exit status is 1. A second one ends
-gpa at once.`,
+gpa at once.` + programHelp + `
+
+Of a program every launch is profiled that --kernel (a regular expression), --launch-skip and --launch-count select, the others run without timing,
+at full speed. The report begins with a table of all kernels; blame and advice follow for the --kernels N that take most of the time. Advice on
+programs is estimated, not tried.`,
 		setup: func(flags *pflag.FlagSet) action {
 			var f profileFlags
 			f.advice.register(flags)
@@ -75,12 +81,16 @@ gpa at once.`,
 			flags.IntVar(&f.try, "try", byBudget, "try the first `N` pieces of advice on each kernel, 0 for none (default: as many as take three times the launches' instructions)")
 			f.machine.register(flags)
 			f.target.register(flags)
+			f.program.registerSelection(flags)
 			return f.run
 		},
 	}
 }
 
 func (f *profileFlags) run(ctx context.Context, e *env, args []string) error {
+	if f.program.given() {
+		return f.profileProgram(ctx, e, args)
+	}
 	if len(args) == 0 {
 		return listKernels(e.stdout)
 	}
@@ -151,6 +161,56 @@ func (f *profileFlags) level() (emu.TimingLevel, error) {
 		return level, nil
 	}
 	return 0, usagef("--timing: %q is none of full, fast and none", f.timing)
+}
+
+// profileProgram runs a program and reports on the kernels that take most of the time.
+func (f *profileFlags) profileProgram(ctx context.Context, e *env, args []string) error {
+	level, err := f.level()
+	switch {
+	case err != nil:
+		return err
+	case len(args) == 0:
+		return usagef("there is no program behind --")
+	case level == emu.TimingNone:
+		return usagef("--timing none: gpa run -- CMD runs a program without timing")
+	}
+	p, err := newProgram(e, f.program, &f.target, &f.machine, level)
+	if err != nil {
+		return err
+	}
+	if err := p.newSampler(sampler.Options{Period: f.period, Seed: f.seed}); err != nil {
+		return err
+	}
+	p.quiet = f.advice.json
+	ended := p.run(ctx, args)
+	var status programStatus
+	if ended != nil && !errors.As(ended, &status) {
+		return ended
+	}
+	if err := f.reportProgram(e, p); err != nil {
+		return err
+	}
+	return ended
+}
+
+// reportProgram prints the table of kernels and what there is to say of the costliest.
+func (f *profileFlags) reportProgram(e *env, p *program) error {
+	if !f.advice.json {
+		if err := p.table(e.stdout); err != nil {
+			return err
+		}
+	}
+	result := &reports.Result{Profile: p.costliest()}
+	if len(result.Profile.Launches) == 0 {
+		return nil
+	}
+	if err := f.advice.analyze(result); err != nil {
+		return err
+	}
+	if !f.advice.json {
+		fmt.Fprintln(e.stdout)
+	}
+	return f.advice.report(e, result, newSourceFinder("."))
 }
 
 // listKernels is what gpa profile prints without a kernel.

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -18,6 +19,7 @@ import (
 type runFlags struct {
 	target  target
 	machine machineFlags
+	program programFlags
 	json    bool
 	out     string
 	save    []string
@@ -25,11 +27,11 @@ type runFlags struct {
 
 func runCommand() command {
 	return command{
-		runs: true, name: "run", args: "KERNEL", short: "run a kernel on the emulated GPU and check its outputs",
+		runs: true, name: "run", args: "KERNEL | -- CMD …", short: "run a kernel or a program on the emulated GPU and check its outputs",
 		long: kernelHelp + `
 
 The kernel runs without timing. What its buffers hold at the end is compared with the launch file's expectations;
-the exit status is 1 where they differ or where the kernel faults. Device-side printf goes to standard error.`,
+the exit status is 1 where they differ or where the kernel faults. Device-side printf goes to standard error.` + programHelp,
 		setup: func(flags *pflag.FlagSet) action {
 			var f runFlags
 			flags.BoolVar(&f.json, "json", false, "print JSON")
@@ -37,12 +39,16 @@ the exit status is 1 where they differ or where the kernel faults. Device-side p
 			flags.StringArrayVar(&f.save, "save", nil, "save the buffer `NAME` as NAME.npy in --out (may be repeated)")
 			f.machine.register(flags)
 			f.target.register(flags)
+			f.program.register(flags)
 			return f.run
 		},
 	}
 }
 
 func (f *runFlags) run(ctx context.Context, e *env, args []string) error {
+	if f.program.given() {
+		return f.runProgram(ctx, e, args)
+	}
 	name, err := oneArgument(args, "the kernel")
 	if err != nil {
 		return err
@@ -70,6 +76,29 @@ func (f *runFlags) run(ctx context.Context, e *env, args []string) error {
 		return err
 	}
 	return ran.failed()
+}
+
+// runProgram runs a program without timing and lists its kernels.
+func (f *runFlags) runProgram(ctx context.Context, e *env, args []string) error {
+	switch {
+	case len(args) == 0:
+		return usagef("there is no program behind --")
+	case f.json || f.out != "" || len(f.save) > 0 || f.target.kernel != "":
+		return usagef("--json, --out, --save and --kernel go with a kernel, not with a program")
+	}
+	p, err := newProgram(e, f.program, &f.target, &f.machine, emu.TimingNone)
+	if err != nil {
+		return err
+	}
+	ended := p.run(ctx, args)
+	var status programStatus
+	if ended != nil && !errors.As(ended, &status) {
+		return ended
+	}
+	if err := p.table(e.stderr); err != nil {
+		return err
+	}
+	return ended
 }
 
 // write puts the report and the saved buffers into the output folder.

@@ -120,6 +120,7 @@ const (
 	SRLWinHI        = 46
 	SRSWinHI        = 47
 	SRSMemSize      = 50
+	SRLMemHiOff     = 55
 	SREqMask        = 56
 	SRLtMask        = 57
 	SRLeMask        = 58

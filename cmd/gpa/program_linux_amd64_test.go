@@ -1,0 +1,210 @@
+package main
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"unsafe"
+
+	"gpa/cubin"
+	"gpa/emu/cuda/solib/solibtest"
+)
+
+// A program for gpa run -- and gpa profile -- is this test's own, started once more.
+const programVariable = "GPA_TEST_PROGRAM"
+
+func init() { otherProgram = asProgram }
+
+// asProgram runs one of the programs that tests run on the emulated GPU.
+func asProgram(name string) {
+	runtime.LockOSThread() // contexts are current to threads
+	if err := programs[name](); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	os.Exit(0)
+}
+
+var programs = map[string]func() error{
+	"idle":   func() error { fmt.Println("nothing to do"); return nil },
+	"status": func() error { os.Exit(7); return nil },
+	"vectors": func() error {
+		return vectors("vecadd", 3)
+	},
+	"fault": func() error { return vectors("vecadd", -1) },
+}
+
+// vectors adds vectors some times, with a kernel of the corpus; with -1 beyond the end of its buffers.
+func vectors(kernel string, times int) error {
+	library, err := solibtest.Load(os.Getenv("NUMBA_CUDA_DRIVER"))
+	if err != nil {
+		return err
+	}
+	image, err := cubin.ReadFile("../../kernels/basic/vecadd/vecadd.sm_80.cubin")
+	if err != nil {
+		return err
+	}
+	memory := make([]uint64, 16)
+	at := func(i int) uint64 { return uint64(uintptr(unsafe.Pointer(&memory[i]))) }
+	name := append([]byte(kernel), 0)
+	call := func(function string, args ...uint64) {
+		v, callErr := library.Call(function, args...)
+		if callErr == nil && uint32(v) != 0 {
+			callErr = fmt.Errorf("%s: %d", function, uint32(v))
+		}
+		if err == nil {
+			err = callErr
+		}
+	}
+	const n = 1024
+	size := uint64(4 * n)
+	call("cuInit", 0)
+	call("cuDevicePrimaryCtxRetain", at(0), 0)
+	call("cuCtxSetCurrent", memory[0])
+	call("cuModuleLoadData", at(1), uint64(uintptr(unsafe.Pointer(&image[0]))))
+	call("cuModuleGetFunction", at(2), memory[1], uint64(uintptr(unsafe.Pointer(&name[0]))))
+	if times < 0 {
+		size, times = 4, 1
+	}
+	for i := 3; i < 6; i++ {
+		call("cuMemAlloc_v2", at(i), size)
+		call("cuMemsetD32_v2", memory[i], 0x40000000, size/4)
+	}
+	memory[6] = n
+	for i, parameter := range []int{3, 4, 5, 6} {
+		memory[8+i] = at(parameter)
+	}
+	for range times {
+		call("cuLaunchKernel", memory[2], 8, 1, 1, 128, 1, 1, 0, 0, at(8), 0)
+	}
+	call("cuCtxSynchronize")
+	sums := make([]byte, size)
+	call("cuMemcpyDtoH_v2", uint64(uintptr(unsafe.Pointer(&sums[0]))), memory[5], size)
+	if err == nil {
+		fmt.Printf("%#x\n", binary.LittleEndian.Uint32(sums[4:]))
+	}
+	return err
+}
+
+// runProgram runs gpa with one of the programs.
+func runProgram(t *testing.T, name string, args ...string) (stdout, stderr string, status int) {
+	t.Helper()
+	c := gpaProcess(t, append(args, "--", os.Args[0])...)
+	// The program's code runs on a goroutine that cannot be stopped.
+	c.Env = append(c.Env, programVariable+"="+name, "GODEBUG=asyncpreemptoff=1", "XDG_RUNTIME_DIR="+t.TempDir())
+	var out, err bytes.Buffer
+	c.Stdout, c.Stderr = &out, &err
+	c.Run()
+	return out.String(), err.String(), c.ProcessState.ExitCode()
+}
+
+func TestProgramRuns(t *testing.T) {
+	stdout, stderr, status := runProgram(t, "vectors", "run")
+	if status != 0 || stdout != "0x40800000\n" {
+		t.Errorf("status %d, output %q, messages %q", status, stdout, stderr)
+	}
+	for _, want := range []string{"3 launches of 1 kernels on NVIDIA A100", "vecadd"} {
+		if !strings.Contains(stderr, want) {
+			t.Errorf("no %q in %q", want, stderr)
+		}
+	}
+}
+
+// A profile of a program is a table of its kernels, then blame and advice; the same each time.
+func TestProgramProfile(t *testing.T) {
+	stdout, stderr, status := runProgram(t, "vectors", "profile")
+	if status != 0 {
+		t.Fatalf("status %d: %s", status, stderr)
+	}
+	for _, want := range []string{"0x40800000", "3 launches of 1 kernels", "long_scoreboard", "hottest lines"} {
+		if !strings.Contains(stdout, want) {
+			t.Errorf("no %q in %s", want, stdout)
+		}
+	}
+	if again, _, _ := runProgram(t, "vectors", "profile"); again != stdout {
+		t.Errorf("another report:\n%s\n%s", stdout, again)
+	}
+	selected, _, _ := runProgram(t, "vectors", "profile", "--kernel", "^vec", "--launch-skip", "1", "--launch-count", "1", "--kernels", "0")
+	row := strings.Fields(selected[strings.LastIndex(selected, "vecadd"):])
+	if row[1] != "3" || row[3] != "1" {
+		t.Errorf("launches and profiled launches: %v", row)
+	}
+	if none, _, _ := runProgram(t, "vectors", "profile", "--kernel", "nothing"); strings.Contains(none, "hottest lines") || !strings.Contains(none, "0x40800000") {
+		t.Errorf("%s", none)
+	}
+}
+
+// A fault is an error of the program, and gpa says what it was.
+func TestProgramFault(t *testing.T) {
+	stdout, stderr, status := runProgram(t, "fault", "run")
+	if status != 1 || stdout != "" || !strings.Contains(stderr, "cuCtxSynchronize: 700") || !strings.Contains(stderr, "gpa: out of bounds in kernel vecadd") ||
+		!strings.Contains(stderr, "of allocation") {
+		t.Errorf("status %d, output %q, messages %q", status, stdout, stderr)
+	}
+}
+
+// gpa check finds what runs off an allocation by a byte, which hardware lets pass.
+func TestProgramCheck(t *testing.T) {
+	stdout, stderr, status := runProgram(t, "vectors", "check")
+	if status != 0 || !strings.Contains(stdout, "nothing found") {
+		t.Errorf("status %d, output %q, messages %q", status, stdout, stderr)
+	}
+	stdout, stderr, status = runProgram(t, "fault", "check")
+	if status != 1 || !strings.Contains(stdout, "out of bounds") || !strings.Contains(stdout, "vecadd.cu:") {
+		t.Errorf("status %d, output %q, messages %q", status, stdout, stderr)
+	}
+}
+
+func TestProgramBadUse(t *testing.T) {
+	text := filepath.Join(t.TempDir(), "text")
+	if err := os.WriteFile(text, []byte("no program"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		args   []string
+		status int
+		want   string
+	}{
+		{[]string{"run", "--", "/no/such/program"}, exitUsage, `there is no program "/no/such/program"`},
+		{[]string{"run", "--", text}, exitUsage, "cannot be executed"},
+		{[]string{"run", "--"}, exitUsage, "there is no program behind --"},
+		{[]string{"profile", "--"}, exitUsage, "there is no program behind --"},
+		{[]string{"profile", "--kernel", "(", "--", "true"}, exitUsage, "--kernel"},
+		{[]string{"profile", "--grid", "5", "--", "true"}, exitUsage, "go with a cubin"},
+		{[]string{"profile", "--timing", "none", "--", "true"}, exitUsage, "gpa run"},
+		{[]string{"profile", "--launch-skip", "-1", "--", "true"}, exitUsage, "negative"},
+		{[]string{"run", "--save", "x", "--", "true"}, exitUsage, "not with a program"},
+		{[]string{"run", "--arch", "gtx480", "--", "true"}, exitUsage, "gtx480"},
+	} {
+		_, stderr, status := gpa(t, tt.args...)
+		if status != tt.status || !strings.Contains(stderr, tt.want) {
+			t.Errorf("%v: status %d, %q", tt.args, status, stderr)
+		}
+	}
+	stdout, stderr, status := runProgram(t, "idle", "profile")
+	if status != 0 || stdout != "nothing to do\n" || !strings.Contains(stderr, "launched no kernel: it made no CUDA call") {
+		t.Errorf("status %d, output %q, messages %q", status, stdout, stderr)
+	}
+	if _, _, status := runProgram(t, "status", "run"); status != 7 {
+		t.Errorf("status %d", status)
+	}
+}
+
+// The library is one that loaders and C callers accept: Python's ctypes, with threads and a fork.
+func TestProgramOfPython(t *testing.T) {
+	python, err := exec.LookPath("python3")
+	if err != nil {
+		t.Skip("python3 is not installed")
+	}
+	c := gpaProcess(t, "run", "--", python, "testdata/driver.py")
+	out, err := c.Output()
+	if err != nil || string(out) != "700 b'CUDA_ERROR_ILLEGAL_ADDRESS'\nthreads 4\nmanaged b'AAAA'\nchild 0 b'BBBB'\ncalled [77]\n" {
+		t.Errorf("%q, %v", out, err)
+	}
+}

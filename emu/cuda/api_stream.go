@@ -1,0 +1,133 @@
+package cuda
+
+import "slices"
+
+// A stream is a CUstream. Work is done when it is submitted, so that a stream is only what can be asked of it.
+type stream struct {
+	handle   uint64
+	id       uint64
+	context  *driverContext
+	flags    uint32
+	priority int32
+}
+
+func (s *stream) owner() *driverContext { return s.context }
+func (s *stream) discard(*process)      {}
+
+var streamFunctions = []function{
+	{"cuStreamCreate", "pi", currentContext, func(c *call) Result { return c.createStream(c.a[1], 0) }},
+	{"cuStreamCreateWithPriority", "pii", currentContext, func(c *call) Result { return c.createStream(c.a[1], c.integer(2)) }},
+	{"cuStreamDestroy_v2", "n", currentContext, streamDestroy},
+	{"cuStreamDestroy", "n", currentContext, streamDestroy},
+	{"cuStreamSynchronize", "n", currentContext, onStream(0, done)},
+	{"cuStreamQuery", "n", currentContext, onStream(0, done)},
+	{"cuStreamWaitEvent", "nni", currentContext, onStream(0, streamWaitEvent)},
+	{"cuStreamAddCallback", "npni", currentContext, onStream(0, streamCallback)},
+	{"cuStreamGetFlags", "np", currentContext, ofStream(func(c *call, s *stream) Result { return c.out32(c.a[1], s.flags) })},
+	{"cuStreamGetPriority", "np", currentContext, ofStream(func(c *call, s *stream) Result { return c.out32(c.a[1], uint32(s.priority)) })},
+	{"cuStreamGetId", "np", currentContext, ofStream(func(c *call, s *stream) Result { return c.out64(c.a[1], s.id) })},
+	{"cuStreamGetCtx", "np", currentContext, ofStream(func(c *call, s *stream) Result { return c.out64(c.a[1], s.context.handle) })},
+	{"cuStreamGetCtx_v2", "npp", currentContext, ofStream(func(c *call, s *stream) Result { c.out64(c.a[2], 0); return c.out64(c.a[1], s.context.handle) })}, // no green context
+	{"cuStreamGetDevice", "np", currentContext, onStream(0, func(c *call) Result { return c.out32(c.a[1], 0) })},
+	{"cuStreamIsCapturing", "np", currentContext, onStream(0, func(c *call) Result { return c.out32(c.a[1], 0) })},
+	{"cuStreamGetCaptureInfo", "npo", currentContext, onStream(0, func(c *call) Result { return c.out32(c.a[1], 0) })},
+	{"cuStreamGetCaptureInfo_v2", "npoooo", currentContext, onStream(0, func(c *call) Result { return c.out32(c.a[1], 0) })},
+	{"cuStreamGetCaptureInfo_v3", "npooooo", currentContext, onStream(0, func(c *call) Result { return c.out32(c.a[1], 0) })},
+	{"cuThreadExchangeStreamCaptureMode", "p", nothing, exchangeCaptureMode},
+	{"cuStreamAttachMemAsync", "nnni", currentContext, onStream(0, done)},
+	{"cuStreamWriteValue32_v2", "nnii", currentContext, onStream(0, func(c *call) Result { return c.set(c.a[1], c.a[2], 4, 1) })},
+	{"cuStreamWriteValue64_v2", "nnni", currentContext, onStream(0, func(c *call) Result { return c.set(c.a[1], c.a[2], 8, 1) })},
+}
+
+// Streams that every context has.
+const (
+	nullStream      = 0
+	legacyStream    = 1
+	perThreadStream = 2
+)
+
+// streamOf finds a stream by its handle.
+func (c *call) streamOf(handle uint64) (*stream, Result) {
+	switch handle {
+	case nullStream, legacyStream, perThreadStream:
+		return &stream{handle: handle, id: max(handle, legacyStream), context: c.context}, Success
+	}
+	s, ok := find[*stream](c.process, handle)
+	if !ok {
+		return nil, ErrInvalidHandle
+	}
+	return s, Success
+}
+
+// onStream checks the argument that names a stream.
+func onStream(arg int, run func(*call) Result) func(*call) Result {
+	return func(c *call) Result {
+		if _, r := c.streamOf(c.a[arg]); r != Success {
+			return r
+		}
+		return run(c)
+	}
+}
+
+// ofStream finds the stream that the first argument names.
+func ofStream(run func(*call, *stream) Result) func(*call) Result {
+	return func(c *call) Result {
+		s, r := c.streamOf(c.a[0])
+		if r != Success {
+			return r
+		}
+		return run(c, s)
+	}
+}
+
+// createStream makes a stream. Priorities out of range are taken to the nearest.
+func (c *call) createStream(flags uint64, priority int) Result {
+	const nonBlocking = 1
+	if flags&^nonBlocking != 0 {
+		return ErrInvalidValue
+	}
+	s := &stream{context: c.context, flags: uint32(flags), priority: int32(max(-greatestPriority, min(0, priority)))}
+	s.handle = c.add(s)
+	s.id = s.handle
+	return c.out64(c.a[0], s.handle)
+}
+
+func streamDestroy(c *call) Result {
+	s, ok := find[*stream](c.process, c.a[0])
+	if !ok {
+		return ErrInvalidHandle
+	}
+	delete(c.handles, s.handle)
+	return Success
+}
+
+func streamWaitEvent(c *call) Result {
+	if _, ok := find[*event](c.process, c.a[1]); !ok {
+		return ErrInvalidHandle
+	}
+	return Success
+}
+
+// streamCallback calls function(stream, status, data).
+func streamCallback(c *call) Result {
+	if c.a[3] != 0 {
+		return ErrInvalidValue
+	}
+	return c.callback(c.a[1], c.a[0], uint64(Success), c.a[2])
+}
+
+// exchangeCaptureMode: nothing is captured, in whichever mode.
+func exchangeCaptureMode(c *call) Result {
+	const global = 0
+	return c.out32(c.a[0], global)
+}
+
+// sortedHandles lists handles in the order in which they were given out.
+func sortedHandles(m map[uint64]any) []uint64 {
+	list := make([]uint64, 0, len(m))
+	for handle := range m {
+		list = append(list, handle)
+	}
+	slices.Sort(list)
+	return list
+}

@@ -1,0 +1,5 @@
+//go:build !(linux && amd64)
+
+package solib
+
+func clientCode() ([]byte, error) { return nil, ErrPlatform }

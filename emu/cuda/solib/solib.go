@@ -1,0 +1,223 @@
+// Package solib writes shared libraries whose functions are carried out by another process: every function sends its number and its
+// arguments on a unix socket and does what the answers say (package wire has the messages).
+//
+// A library is an ELF file without any dependency: no C library, no sections, no relocations. Its code is the machine code of an
+// assembly function of this package, copied from the running program; so there is nothing to compile and nothing prebuilt. The page of
+// data behind it holds the address of the socket and 64 connections, which threads share as they need them.
+package solib
+
+import (
+	"bytes"
+	"debug/elf"
+	"encoding/binary"
+	"errors"
+	"fmt"
+)
+
+// ErrPlatform says that libraries cannot be written for this computer.
+var ErrPlatform = errors.New("programs run on the emulated GPU under Linux on amd64 only")
+
+// A Library is a shared library to be written.
+type Library struct {
+	Soname   string
+	Exported []string // functions that are found by name, numbered from 0
+	Hidden   int      // further functions, numbered behind those, that [Image.Function] finds
+	Socket   string   // path of the server's socket
+}
+
+// An Image is the ELF file of a library.
+type Image struct {
+	Bytes []byte
+	stubs uint64 // address of the first stub, as of the file
+	data  uint64
+	count int
+}
+
+const (
+	pageSize = 4096
+	stubSize = 24
+	buckets  = 256
+
+	// The data: length and contents of the socket's address (sockaddr_un of unix(7)), then slots of {taken, process, descriptor, 0},
+	// then bytes that the server may put there.
+	addressAt   = 8
+	addressRoom = 110
+	slotsAt     = 128
+	slots       = 64
+	slotSize    = 16
+	scratchAt   = slotsAt + slots*slotSize
+
+	// ScratchSize is how many bytes the server may put at [Scratch].
+	ScratchSize = 128
+)
+
+// Scratch returns the address of bytes of the image's data, which lies at data in a process, for the server's use.
+func Scratch(data uint64) uint64 { return data + scratchAt }
+
+// Function returns the address of a function in a process in which the image's data lies at data.
+func (im *Image) Function(data uint64, number int) (uint64, error) {
+	if number < 0 || number >= im.count {
+		return 0, fmt.Errorf("the library has no function %d", number)
+	}
+	return data - im.data + im.stubs + stubSize*uint64(number), nil
+}
+
+// Image writes the library. The code and what the loader reads lie in one segment, what is written to in another.
+func (l *Library) Image() (*Image, error) {
+	code, err := clientCode()
+	if err != nil {
+		return nil, err
+	}
+	if len(l.Socket) >= addressRoom-2 {
+		return nil, fmt.Errorf("the path of the socket has %d bytes, it can have %d", len(l.Socket), addressRoom-3)
+	}
+	w := &writer{library: l, names: []byte{0}}
+	w.layOut(len(code))
+	w.header()
+	w.symbols()
+	w.stubs(code)
+	w.dynamic()
+	w.data()
+	return &Image{Bytes: w.bytes, stubs: uint64(w.stubAt), data: uint64(w.dataAt), count: w.functions()}, nil
+}
+
+// A writer lays a library out and writes its parts.
+type writer struct {
+	library *Library
+	names   []byte // the string table
+	nameAt  []uint32
+	soname  uint32
+	bytes   []byte
+
+	hashAt, symbolsAt, namesAt, stubAt, codeAt, readEnd int
+	dynamicAt, dataAt                                   int
+}
+
+func (w *writer) functions() int { return len(w.library.Exported) + w.library.Hidden }
+
+const (
+	headerSize  = 64
+	programSize = 56
+	programs    = 4
+	symbolSize  = 24
+	entries     = 7 // of the dynamic section, with the null entry
+	entrySize   = 16
+)
+
+func (w *writer) layOut(code int) {
+	w.soname = w.name(w.library.Soname)
+	for _, n := range w.library.Exported {
+		w.nameAt = append(w.nameAt, w.name(n))
+	}
+	end := headerSize + programs*programSize
+	place := func(size, align int) int {
+		at := (end + align - 1) &^ (align - 1)
+		end = at + size
+		return at
+	}
+	count := len(w.library.Exported) + 1
+	w.hashAt = place(4*(2+buckets+count), 8)
+	w.symbolsAt = place(symbolSize*count, 8)
+	w.namesAt = place(len(w.names), 8)
+	w.stubAt = place(stubSize*w.functions(), 64)
+	w.codeAt = place(code, 8)
+	w.readEnd = end
+	w.dynamicAt = place(entries*entrySize, pageSize)
+	w.dataAt = place(scratchAt+ScratchSize, 64)
+	w.bytes = make([]byte, end)
+}
+
+// name adds a string to the string table and returns its offset.
+func (w *writer) name(s string) uint32 {
+	at := uint32(len(w.names))
+	w.names = append(append(w.names, s...), 0)
+	return at
+}
+
+// put writes a structure of package elf.
+func (w *writer) put(at int, v any) {
+	if _, err := binary.Encode(w.bytes[at:], binary.LittleEndian, v); err != nil {
+		panic(err) // it has been laid out for what is written
+	}
+}
+
+func (w *writer) header() {
+	h := elf.Header64{Type: uint16(elf.ET_DYN), Machine: uint16(elf.EM_X86_64), Version: uint32(elf.EV_CURRENT), Phoff: headerSize,
+		Ehsize: headerSize, Phentsize: programSize, Phnum: programs, Shentsize: 64}
+	copy(h.Ident[:], elf.ELFMAG)
+	h.Ident[elf.EI_CLASS], h.Ident[elf.EI_DATA], h.Ident[elf.EI_VERSION] = byte(elf.ELFCLASS64), byte(elf.ELFDATA2LSB), byte(elf.EV_CURRENT)
+	w.put(0, h)
+	segment := func(i int, kind elf.ProgType, flags elf.ProgFlag, from, to, align int) {
+		n, at := uint64(to-from), uint64(from)
+		w.put(headerSize+programSize*i, elf.Prog64{Type: uint32(kind), Flags: uint32(flags), Off: at, Vaddr: at, Paddr: at, Filesz: n, Memsz: n, Align: uint64(align)})
+	}
+	segment(0, elf.PT_LOAD, elf.PF_R|elf.PF_X, 0, w.readEnd, pageSize)
+	segment(1, elf.PT_LOAD, elf.PF_R|elf.PF_W, w.dynamicAt, len(w.bytes), pageSize)
+	segment(2, elf.PT_DYNAMIC, elf.PF_R|elf.PF_W, w.dynamicAt, w.dynamicAt+entries*entrySize, 8)
+	segment(3, elf.PT_GNU_STACK, elf.PF_R|elf.PF_W, 0, 0, 16)
+}
+
+// symbols writes the symbol table and the hash table that the loader finds names by (System V ABI, hash table).
+func (w *writer) symbols() {
+	copy(w.bytes[w.namesAt:], w.names)
+	count := len(w.library.Exported) + 1
+	table := make([]uint32, 2+buckets+count)
+	table[0], table[1] = buckets, uint32(count)
+	heads, chains := table[2:2+buckets], table[2+buckets:]
+	for i, name := range w.library.Exported {
+		w.put(w.symbolsAt+symbolSize*(i+1), elf.Sym64{Name: w.nameAt[i], Info: elf.ST_INFO(elf.STB_GLOBAL, elf.STT_FUNC), Shndx: 1,
+			Value: uint64(w.stubAt + stubSize*i), Size: stubSize})
+		head := &heads[hash(name)%buckets]
+		chains[i+1], *head = *head, uint32(i+1)
+	}
+	w.put(w.hashAt, table)
+}
+
+// hash is the hash function of the System V ABI.
+func hash(name string) uint32 {
+	var h uint32
+	for _, c := range []byte(name) {
+		h = h<<4 + uint32(c)
+		high := h & 0xf0000000
+		h ^= high >> 24
+		h &^= high
+	}
+	return h
+}
+
+// stubs writes the functions: each loads its number and the address of the data, and jumps to the common code.
+func (w *writer) stubs(code []byte) {
+	copy(w.bytes[w.codeAt:], code)
+	for i := range w.functions() {
+		at := w.stubAt + stubSize*i
+		var b bytes.Buffer
+		b.WriteByte(0xb8) // mov eax, number
+		word := func(v int) { b.Write(binary.LittleEndian.AppendUint32(nil, uint32(int32(v)))) }
+		word(i)
+		b.Write([]byte{0x4c, 0x8d, 0x1d}) // lea r11, [rip + data]
+		word(w.dataAt - (at + 12))
+		b.WriteByte(0xe9) // jmp code
+		word(w.codeAt - (at + 17))
+		copy(w.bytes[at:], b.Bytes())
+	}
+}
+
+func (w *writer) dynamic() {
+	list := [entries]elf.Dyn64{
+		{Tag: int64(elf.DT_SONAME), Val: uint64(w.soname)},
+		{Tag: int64(elf.DT_HASH), Val: uint64(w.hashAt)},
+		{Tag: int64(elf.DT_STRTAB), Val: uint64(w.namesAt)},
+		{Tag: int64(elf.DT_SYMTAB), Val: uint64(w.symbolsAt)},
+		{Tag: int64(elf.DT_STRSZ), Val: uint64(len(w.names))},
+		{Tag: int64(elf.DT_SYMENT), Val: symbolSize},
+	}
+	w.put(w.dynamicAt, list)
+}
+
+// data writes the socket's address.
+func (w *writer) data() {
+	const unix = 1 // AF_UNIX
+	w.put(w.dataAt, uint32(2+len(w.library.Socket)+1))
+	w.put(w.dataAt+addressAt, uint16(unix))
+	copy(w.bytes[w.dataAt+addressAt+2:], w.library.Socket)
+}
