@@ -37,11 +37,10 @@ func TestLibraries(t *testing.T) {
 	}
 }
 
-// notExecuted are the opcodes of libraries that the emulator decodes only: textures, surfaces, the products of groups of warps
+// notExecuted are the opcodes of libraries that the emulator decodes only: textures, surfaces
 // and the copies of parts of tensors of sm_90.
 var notExecuted = map[sass.Op]bool{
 	sass.TEX: true, sass.TLD: true, sass.SULD: true, sass.SUST: true,
-	sass.HGMMA: true, sass.IGMMA: true, sass.BGMMA: true, sass.QGMMA: true, sass.WARPGROUP: true,
 	sass.UTMALDG: true, sass.UTMASTG: true, sass.UTMACMDFLUSH: true,
 }
 
