@@ -22,6 +22,9 @@ func (a *analysis) edges(g *group) []edge {
 		a.rule = FixedLatency
 		return a.waitSources(g.inst)
 	}
+	if g.reason == stall.GMMA {
+		return a.productSource(g.inst)
+	}
 	deps := a.deps
 	if a.plain {
 		deps = a.plainDeps

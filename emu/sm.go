@@ -49,6 +49,9 @@ type resident struct {
 	groups   []copyGroup   // not complete
 	unpaid   int           // lanes of thinned instructions
 	packed   map[int32]int // by packed instruction: how often it was executed
+
+	product    *op   // the last matrix product of the warpgroup that has issued
+	multiplied int64 // when its result is there
 }
 
 // A residentBlock is a block on an SM.

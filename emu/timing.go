@@ -19,6 +19,7 @@ const (
 	pathShared              // the MIO queue, then the LSU and shared memory
 	pathConst               // the MIO queue, then the indexed constant cache (LDC)
 	pathGlobal              // the LG queue, then the LSU, L1 and what lies behind: global, local, generic
+	pathGroup               // the tensor core of the sub-core, which computes products of the warpgroup in turn while the warp goes on
 	pathBarrier             // CTA barriers
 	pathMembar              // waits for the warp's earlier stores
 	pathSleep               // NANOSLEEP
@@ -39,13 +40,14 @@ type timing struct {
 	read      int8
 	wait      uint8
 	l1tex     bool // a wait for it is long_scoreboard
-	depbar    int8 // of DEPBAR: its counter, -1 otherwise
+	depbar    int8 // of DEPBAR and WARPGROUP.DEPBAR: its counter, -1 otherwise
 	depbarMax int  // of DEPBAR: how many may be outstanding
 
 	sleep   uint32 // nanoseconds
 	bypass  bool   // L1 must not answer
 	copies  bool   // from global to shared memory: a group takes the copy up
-	closes  bool   // a group of copies
+	empty   bool   // a matrix product that only closes its group
+	closes  bool   // a group of copies, or of matrix products
 	syncs   bool   // joins threads at BSYNC
 	returns bool   // to an address in a register: RET
 	uniform bool   // uniform registers alone hold the address
@@ -84,6 +86,7 @@ func timingOf(in *sass.Inst, m *arch.Model) timing {
 	t.fixed = t.path == pathConst && fixedAddress(in)
 	t.latency = latencyOf(in, &t, m)
 	t.interval = m.Pipes[t.pipe].Interval.Cycles()
+	t.groups(in, m)
 	t.operands(in)
 	return t
 }
@@ -93,6 +96,7 @@ var routes = map[sass.LatencyClass]path{
 	sass.ClassShared: pathShared, sass.ClassSharedAtomic: pathShared, sass.ClassGlobal: pathGlobal, sass.ClassGlobalAtomic: pathGlobal,
 	sass.ClassBranch: pathBranch, sass.ClassBarrier: pathBarrier, sass.ClassFence: pathMembar, sass.ClassSleep: pathSleep,
 	sass.ClassControl: pathControl,
+	sass.ClassGroup:   pathGroup,
 }
 
 // paths holds the path that the instructions of a pipe take.

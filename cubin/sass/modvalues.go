@@ -388,6 +388,13 @@ const (
 	SwzH0NH1              // the negative of the high half as low, the low half as high
 )
 
+// Values of GroupMode.
+const (
+	GroupARRIVE uint16 = iota
+	GroupWAIT
+	GroupDEPBAR
+)
+
 // Bits of the selector of a KindGDesc: which of the matrices A and B are negated or transposed.
 const (
 	GroupNegateA uint16 = 1 << iota

@@ -14,6 +14,11 @@ func hopper() *Model {
 	m.Pipes[FP16] = f.rate(128)
 	m.Pipes[FP64] = f.rate(64)
 	m.Pipes[Tensor] = Pipe{Interval: Figure{8, "cycles", "fitted: half of the rate of WGMMA, " + hopperPaper + "; HMMA.16816"}}
+	m.Groups = Groups{
+		Columns:  Figure{2, "columns a cycle", "Luo et al., arXiv 2501.12084: m64n256k16 in 128.0 cycles, SS and RS"},
+		Least:    Figure{24, "cycles", "fitted: chains of wgmma of N = 8 to 32 on an H200, whose times are to that of N = 256 as 24 to 128"},
+		Complete: Figure{33, "cycles", "assumed: not published of one group; as HMMA"},
+	}
 	m.Shared.Banks.Source, m.Shared.BankSize.Source = f.guide(), f.guide()
 	m.L1.Unified = Figure{256 << 10, "bytes", hopperPaper}
 	m.L1.Reserved = Figure{42 << 10, "bytes", "fitted: capacity near 213 KiB, " + rrzeGH200}

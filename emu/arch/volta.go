@@ -12,6 +12,7 @@ func volta() *Model {
 		Limits:    l,
 		Issue:     voltaIssue(),
 		Pipes:     voltaPipes(f),
+		Groups:    noGroups(),
 		Latencies: voltaLatencies(),
 		Queues:    voltaQueues(),
 		Shared: SharedMemory{
