@@ -29,6 +29,9 @@ func (a *analysis) edges(g *group) []edge {
 	if a.plain {
 		deps = a.plainDeps
 	}
+	if sources := a.transferSources(deps); g.reason == stall.LongScoreboard && len(sources) > 0 {
+		return sources
+	}
 	a.shares = nil
 	kept := a.prune(deps, g.reason)
 	if len(kept) == 0 && !(a.plain && g.reason.Class() == stall.ExecutionDependency) {

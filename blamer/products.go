@@ -44,3 +44,29 @@ func closesGroup(in *sass.Inst) bool {
 	group := &in.Operands[len(in.Operands)-1]
 	return group.Kind == sass.KindImm && group.Imm == 0
 }
+
+// transferSources are the copies to shared memory that a wait for the answers of queries of transaction barriers is for: all bulk copies of
+// the function, as the addresses of barriers are not followed; nil where the wait is for something else too.
+func (a *analysis) transferSources(deps []dependency) []edge {
+	for _, d := range deps {
+		if !isQuery(&a.code.Insts[d.def]) {
+			return nil
+		}
+	}
+	var sources []edge
+	for i := range a.code.Insts {
+		p := a.code.Insts[i].Op.Properties()
+		if len(deps) > 0 && a.within(i) && p.Async == sass.AsyncBulk && p.Writes&sass.SpaceShared != 0 && (!a.counted || a.issues[i] > 0) {
+			sources = append(sources, edge{def: i, detail: GlobalMemory})
+		}
+	}
+	for i := range sources {
+		sources[i].share = 1 / float64(len(sources))
+	}
+	return sources
+}
+
+// isQuery reports whether an instruction asks for the phase of a transaction barrier.
+func isQuery(in *sass.Inst) bool {
+	return in.Op.Properties().Sync == sass.SyncTransfer && in.Operands[0].Kind == sass.KindPred
+}

@@ -63,11 +63,13 @@ func (c *tensorCopy) run(w *warp, o *op) error {
 	}
 	b := m.at(first)
 	to := uint64(w.raw(&o.a)[0]) & (windowSize - 1)
+	w.bulk = bulkCopy{lines: w.bulk.lines[:0], load: c.load}
 	if err := c.move(w, o, lane, b, to); err != nil || !c.load {
 		return err
 	}
 	w.block.domain.changes++
 	barrier := uint64(w.word(&o.a, 1)[0]) & (windowSize - 1)
+	w.bulk.barrier = barrier
 	_, err = w.arriveAt(o, lane, barrier, func(old uint64) uint64 {
 		return uint64(transactionBarrier(old).after(arrival{transactions: -int32(b.bytes())}))
 	})
@@ -112,6 +114,9 @@ func (c *tensorCopy) move(w *warp, o *op, lane int, b *tensorBox, base uint64) e
 			return err
 		}
 		addr, ok := b.element(k)
+		if ok {
+			w.bulk.touch(addr, size)
+		}
 		switch {
 		case ok && c.load:
 			from, err := w.global(o, lane, addr, int(size))

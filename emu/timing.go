@@ -12,19 +12,20 @@ type path uint8
 
 // The paths.
 const (
-	pathPipe    path = iota // a pipe of the sub-core; results after a fixed latency that the stall counts hold
-	pathCounted             // a pipe of the sub-core; a dependence counter tells when the result is there (FP64, HMMA)
-	pathXU                  // the MIO queue, then the XU pipe, or the FP64 pipe where the sub-cores share one
-	pathShuffle             // the MIO queue, then the LSU, no memory (SHFL, S2R, …)
-	pathShared              // the MIO queue, then the LSU and shared memory
-	pathConst               // the MIO queue, then the indexed constant cache (LDC)
-	pathGlobal              // the LG queue, then the LSU, L1 and what lies behind: global, local, generic
-	pathGroup               // the tensor core of the sub-core, which computes products of the warpgroup in turn while the warp goes on
-	pathBarrier             // CTA barriers
-	pathMembar              // waits for the warp's earlier stores
-	pathSleep               // NANOSLEEP
-	pathBranch              // changes the pc
-	pathControl             // other control instructions
+	pathPipe     path = iota // a pipe of the sub-core; results after a fixed latency that the stall counts hold
+	pathCounted              // a pipe of the sub-core; a dependence counter tells when the result is there (FP64, HMMA)
+	pathXU                   // the MIO queue, then the XU pipe, or the FP64 pipe where the sub-cores share one
+	pathShuffle              // the MIO queue, then the LSU, no memory (SHFL, S2R, …)
+	pathShared               // the MIO queue, then the LSU and shared memory
+	pathConst                // the MIO queue, then the indexed constant cache (LDC)
+	pathGlobal               // the LG queue, then the LSU, L1 and what lies behind: global, local, generic
+	pathGroup                // the tensor core of the sub-core, which computes products of the warpgroup in turn while the warp goes on
+	pathTransfer             // the copy engine of the SM
+	pathBarrier              // CTA barriers
+	pathMembar               // waits for the warp's earlier stores
+	pathSleep                // NANOSLEEP
+	pathBranch               // changes the pc
+	pathControl              // other control instructions
 )
 
 // A timing is what the timing model needs of an instruction, worked out once for all of its executions.
@@ -121,6 +122,8 @@ func (t *timing) route(in *sass.Inst, m *arch.Model) {
 		t.l1tex = true
 		t.bypass = in.Mod(sass.Order) >= sass.OrderStrong && in.Mod(sass.Scope) >= sass.ScopeGPU
 		t.copies = p.Async == sass.AsyncCopy
+	case pathTransfer:
+		t.l1tex = true
 	case pathMembar:
 		if s := in.Mod(sass.Scope); s == sass.ScopeCTA || s == sass.ScopeSM {
 			t.path = pathControl // L1 is as far as the block's threads look
@@ -140,6 +143,9 @@ func (t *timing) route(in *sass.Inst, m *arch.Model) {
 func (t *timing) routeOf(in *sass.Inst, p *sass.Properties) path {
 	if route, ok := routes[p.Class]; ok {
 		return route
+	}
+	if p.Class == sass.ClassTransfer && p.Async == sass.AsyncBulk {
+		return pathTransfer
 	}
 	route := paths[in.Form.Pipe]
 	switch {

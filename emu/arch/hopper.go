@@ -30,6 +30,7 @@ func hopper() *Model {
 	m.L2.PortWidth = Figure{64, "bytes a cycle", hopperPaper}
 	m.L2.ReplyWidth = Figure{38, "bytes a cycle", "fitted: 9800 GB/s of all SMs, " + rrzeH200}
 	l := &m.Latencies
+	l.Bulk = Figure{105, "cycles", "Luo et al., arXiv 2501.12084, logs of an H800: 365 to 369 cycles where a load that misses L1 takes 264"}
 	l.FP64 = Figure{8, "cycles", ptxasAt + " sm_90: DFMA is of fixed latency"}
 	l.Half = Figure{32, "cycles", "fitted: HMMA.16816; 16 to 24 for smaller shapes"}
 	l.L1 = Figure{30, "cycles", rrzeGH200 + ": 32.0 with 64 bits"}

@@ -169,6 +169,8 @@ type Latencies struct {
 	// Copy is what LDGSTS has its data in shared memory later than LDG of 32 bits has them in a register, whatever it copies;
 	// CopyRead what its read barrier is released later than LDG's.
 	Copy, CopyRead Figure
+	// Bulk is what a copy by the copy engine completes later than its last line would be in a register.
+	Bulk Figure
 	// StoreDrain is from the reading of a store's data to the end of a warp that has executed EXIT.
 	StoreDrain Figure
 	// UniformLoad is what a load has its result sooner after the grant, UniformStore what StoreData is shorter, where
