@@ -14,9 +14,9 @@ def reference(case):
     a, b = case.buffer("a8").view(np.uint8), case.buffer("b8").view(np.uint8)
     case.expect("e4m3", product(bytes_of(a, 3, 7), bytes_of(b, 3, 7).T, 32, 13, 13, -6, -6))
     case.expect("mixed", product(bytes_of(a, 2, 15), bytes_of(b, 3, 7).T, 32, 13, 13, -14, -6))
-    signed = b.view(np.int8).astype(np.int32).T
-    case.expect("signed", a.view(np.int8).astype(np.int32) @ signed)
-    case.expect("unsigned", a.astype(np.int32) @ signed)
+    columns = a.view(np.int8).astype(np.int32).T
+    case.expect("signed", b.view(np.int8).astype(np.int32) @ columns)
+    case.expect("unsigned", b.astype(np.int32) @ columns)
 
 
 def bfloats(codes):
