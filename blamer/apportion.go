@@ -22,9 +22,15 @@ func (a *analysis) edges(g *group) []edge {
 		a.rule = FixedLatency
 		return a.waitSources(g.inst)
 	}
+	if g.reason == stall.GMMA {
+		return a.productSource(g.inst)
+	}
 	deps := a.deps
 	if a.plain {
 		deps = a.plainDeps
+	}
+	if sources := a.transferSources(deps); g.reason == stall.LongScoreboard && len(sources) > 0 {
+		return sources
 	}
 	a.shares = nil
 	kept := a.prune(deps, g.reason)

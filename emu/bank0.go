@@ -30,6 +30,7 @@ const (
 	bankClusterInverse  = 0x150 // reciprocals of the cluster's dimensions, single precision
 	bankClusterCount    = 0x15c // dimensions of the grid in clusters
 	bankClusterSize     = 0x188
+	bankParameters      = 0x198 // window of the parameters
 )
 
 // bankBytes is the least size of constant bank 0.
@@ -58,6 +59,9 @@ func (r *launchRun) bank0() []byte {
 	}
 	if r.machine.module.Arch >= sass.SM90 {
 		b.clusters(l.Grid, l.cluster() != [3]int{})
+	}
+	if r.machine.module.Arch >= sass.SM90 {
+		binary.LittleEndian.PutUint64(b[bankParameters:], parameterWindow)
 	}
 	copy(b[k.ParamBase:], l.Params)
 	return b

@@ -181,7 +181,7 @@ var (
 )
 
 // compilers is the table of all instructions that can be executed.
-var compilers = merge(uniformCompilers, minmaxCompilers, packCompilers, intCompilers, bitCompilers, logicCompilers, mufuCompilers, floatCompilers, doubleCompilers, halfCompilers, tensorCompilers, matrixCompilers, copyCompilers, mbarrierCompilers, clusterCompilers, conversionCompilers, warpCompilers,
+var compilers = merge(uniformCompilers, minmaxCompilers, packCompilers, intCompilers, bitCompilers, logicCompilers, mufuCompilers, floatCompilers, doubleCompilers, halfCompilers, tensorCompilers, matrixCompilers, copyCompilers, mbarrierCompilers, warpgroupCompilers, tensorCopyCompilers, clusterCompilers, conversionCompilers, warpCompilers,
 	memoryCompilers, controlCompilers)
 
 // merge makes one table of the parts that the files of the executors declare.

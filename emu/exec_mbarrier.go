@@ -269,6 +269,7 @@ func syncsPhase(w *warp, o *op) error {
 		phase := binary.LittleEndian.Uint32(word[4:]) ^ named[lane]
 		w.uses(MbarrierUse{Kind: MbarrierQuery, Lane: lane, Addr: w.acc.addr[lane], Done: phase>>31 != 0})
 		complete |= phase >> 31 << lane
+		w.asked = asked{w.acc.addr[lane], phase>>31 != 0}
 	}
 	w.set(o.pd, complete)
 	return nil

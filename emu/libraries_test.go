@@ -37,12 +37,9 @@ func TestLibraries(t *testing.T) {
 	}
 }
 
-// notExecuted are the opcodes of libraries that the emulator decodes only: textures, surfaces, the products of groups of warps
-// and the copies of parts of tensors of sm_90.
+// notExecuted are the opcodes of libraries that the emulator decodes only: textures and surfaces.
 var notExecuted = map[sass.Op]bool{
 	sass.TEX: true, sass.TLD: true, sass.SULD: true, sass.SUST: true,
-	sass.HGMMA: true, sass.IGMMA: true, sass.BGMMA: true, sass.QGMMA: true, sass.WARPGROUP: true,
-	sass.UTMALDG: true, sass.UTMASTG: true, sass.UTMACMDFLUSH: true,
 }
 
 // A census counts the instructions of one architecture.

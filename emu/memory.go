@@ -13,13 +13,16 @@ import (
 const (
 	sharedWindow = 0x7f00_0000_0000 // generic addresses of shared memory
 	localWindow  = 0x7f01_0000_0000 // generic addresses of local memory
-	windowSize   = 1 << 24          // of both
-	globalBase   = 0x7f10_0000_0000
-	heapBase     = 0x7f80_0000_0000
-	codeBase     = 0x7fa0_0000_0000 // code addresses, 16 bytes an instruction
-	syscallBase  = 0x7fb0_0000_0000 // addresses of the functions that the device runtime provides
-	bufferAlign  = 512              // as cudaMalloc's
-	bufferGap    = 1 << 16          // unmapped bytes between buffers, at least
+	windowSize   = 1 << 24          // of each window
+	// parameterWindow is where the copy engine finds tensor maps among the parameters of a kernel. The compilers place parameters of 64 bytes'
+	// alignment so that this is 16 more than a multiple of 64.
+	parameterWindow = 0x7f02_0000_0010
+	globalBase      = 0x7f10_0000_0000
+	heapBase        = 0x7f80_0000_0000
+	codeBase        = 0x7fa0_0000_0000 // code addresses, 16 bytes an instruction
+	syscallBase     = 0x7fb0_0000_0000 // addresses of the functions that the device runtime provides
+	bufferAlign     = 512              // as cudaMalloc's
+	bufferGap       = 1 << 16          // unmapped bytes between buffers, at least
 )
 
 // A globalMemory is the device's memory: buffers in the order of their addresses.

@@ -5,11 +5,13 @@ import (
 )
 
 // numCounters is the number of dependence counters of a warp, one more that counts stores without answer, for which MEMBAR
-// and the end of a warp wait, and one that counts copies to shared memory, which LDGDEPBAR takes up.
+// and the end of a warp wait, and one that counts copies to shared memory, which LDGDEPBAR takes up, and one of
+// groups of matrix products of the warpgroup.
 const (
-	numCounters = 8
+	numCounters = 9
 	storeCount  = 6
 	copyCount   = 7
+	groupCount  = 8
 )
 
 // maxCount is the highest value of a dependence counter: an instruction that would increment it further does not issue (Huerta

@@ -49,6 +49,9 @@ type resident struct {
 	groups   []copyGroup   // not complete
 	unpaid   int           // lanes of thinned instructions
 	packed   map[int32]int // by packed instruction: how often it was executed
+
+	product    *op   // the last matrix product of the warpgroup that has issued
+	multiplied int64 // when its result is there
 }
 
 // A residentBlock is a block on an SM.
@@ -61,7 +64,8 @@ type residentBlock struct {
 	ended   int64           // the last cycle of those that have
 	packed  map[int32][]int // by packed instruction: the lanes that have executed it for the n-th time
 	// stored is when the last of their stores is in L2, where another block takes the place only then ([arch.Launching]).
-	stored int64
+	stored    int64
+	transfers map[uint64]*transfer // to shared memory, by transaction barrier
 }
 
 // An sm is one SM in time. It advances by itself from quantum to quantum; what leaves it goes through the log of its
@@ -211,7 +215,11 @@ func (s *sm) issue(c *subcore, v *resident, t int64) error {
 	}
 	read, done := s.time(c, v, o, t)
 	if !tm.gone() { // nobody waits for what is not there
-		v.count(tm.write, t, done, o)
+		producer := o
+		if v.warp.asked.done {
+			done, producer = s.queried(v, o, done)
+		}
+		v.count(tm.write, t, done, producer)
 		v.count(tm.read, t, read, o)
 	}
 	return s.follow(v, o, before, t)
@@ -328,6 +336,7 @@ type latencies struct {
 	stored                           bool
 	constantRead                     int64
 	copy, copyRead                   int64 // more than a load
+	bulk                             int64 // too
 	prefetch, perLine                int64
 	perNanosecond, warps             float64
 }
@@ -340,7 +349,7 @@ func newLatencies(m *arch.Model) latencies {
 		branch: m.Issue.Branch.Cycles(), refetch: m.Issue.Refetch.Cycles(), resolving: m.Issue.Resolving.Cycles(), returns: m.Issue.Return.Cycles(), sync: m.Issue.Sync.Cycles(),
 		barrier: m.Issue.Barrier.Cycles(), yield: m.Issue.Yield.Cycles(), exit: m.Issue.Exit.Cycles(), exitResolving: m.Issue.ExitResolving.Cycles(), leastDrain: m.Issue.Drain.Cycles(),
 		warp: m.Launching.Warp.Cycles(), entry: m.Queues.Entry.Cycles(), constantRead: m.Latencies.ConstantRead.Cycles(),
-		copy: m.Latencies.Copy.Cycles(), copyRead: m.Latencies.CopyRead.Cycles(),
+		copy: m.Latencies.Copy.Cycles(), copyRead: m.Latencies.CopyRead.Cycles(), bulk: m.Latencies.Bulk.Cycles(),
 		drain: m.Latencies.StoreDrain.Cycles(), drainInL2: m.Latencies.StoreDrain.Cycles() - m.Latencies.L2.Cycles()/2, stored: m.Launching.Stored.Value > 0, prefetch: m.Fetch.Prefetch.Cycles(), perLine: m.Fetch.Interval.Cycles(),
 		perNanosecond: m.Clock.Value / 1e9, warps: m.Launching.Warps.Value,
 	}

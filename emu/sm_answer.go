@@ -19,6 +19,8 @@ type awaited struct {
 	issued  int64
 	further int64   // from the arrival of the data on: their way to shared memory
 	rounds  float64 // as timing's
+
+	transfer *transfer // the copy that it is of, nil for other accesses
 }
 
 // misses are the accesses of a warp that have missed L1 and return a value, in order of issue. Their values come back in that
@@ -75,6 +77,9 @@ func (v *resident) number(counter int8) uint32 {
 // settle sets the end of an access and works out anew when the warp is ready.
 func (a *awaited) settle(done int64) {
 	v := a.v
+	if a.transfer != nil {
+		a.transfer.arrive(done + a.further)
+	}
 	if a.write >= 0 {
 		v.counters[a.write].settle(a.number, done)
 	}

@@ -33,6 +33,11 @@ func (s *sm) time(c *subcore, v *resident, o *op, t int64) (read, done int64) {
 		read, done, late := s.path.Barrier(c.id, t, tm.latency)
 		v.block.arrived = max(v.block.arrived, t+late)
 		return read, done
+	case pathTransfer:
+		return s.transfer(v, o, t)
+	case pathGroup:
+		c.product(v, o, t)
+		return t + 1, v.multiplied
 	case pathConst:
 		return s.loadConstant(c, v, o, t)
 	case pathShared:

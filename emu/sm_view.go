@@ -37,6 +37,7 @@ var symptoms = [...]symptom{
 	{stall.NoInstructions, blockedBy(stall.NoInstructions)},
 	{stall.NoInstructions, func(v *resident, t int64) bool { return t < max(v.refetched, v.fetched) }},
 	{stall.ImcMiss, func(v *resident, t int64) bool { return t < v.constant }},
+	{stall.GMMA, func(v *resident, t int64) bool { return v.multiplies(t) }},
 	{stall.LongScoreboard, func(v *resident, t int64) bool { return v.outstanding(t, true) }},
 	{stall.ShortScoreboard, func(v *resident, t int64) bool { return v.outstanding(t, false) }},
 	{stall.LgThrottle, func(v *resident, t int64) bool { return v.unit == unitLG && t < v.core.freeAt(v.unit, t) }},
@@ -62,6 +63,11 @@ func (c *subcore) freeAt(u unit, t int64) int64 {
 // outstanding reports whether the next instruction waits, in cycle t, for a result of L1TEX, or for any.
 func (v *resident) outstanding(t int64, l1tex bool) bool {
 	return v.awaits(t, func(e event) bool { return !l1tex || e.op.t.l1tex })
+}
+
+// multiplies reports whether the next instruction waits, in cycle t, for matrix products of the warpgroup.
+func (v *resident) multiplies(t int64) bool {
+	return v.next.t.depbar == groupCount && v.counters[groupCount].atMost(v.next.t.depbarMax) > t
 }
 
 // awaits reports whether one of the events that the next instruction waits for in cycle t satisfies the test.
@@ -116,7 +122,7 @@ func (v *resident) producer(t int64) (o *op, open bool) {
 		}
 		return false
 	})
-	if last.op != nil && last.op.t.closes {
+	if last.op != nil && last.op.t.closes && last.op.t.path != pathGroup {
 		last.op = v.lastCopy(last)
 	}
 	return last.op, unknown > 0 && n > 1
@@ -133,7 +139,7 @@ func (v *resident) state(t int64) (w WarpState, open bool) {
 			continue
 		}
 		w = v.shownAt(t, symptoms[i].reason)
-		if r := w.Reason; r == stall.LongScoreboard || r == stall.ShortScoreboard {
+		if r := w.Reason; r == stall.LongScoreboard || r == stall.ShortScoreboard || r == stall.GMMA {
 			var o *op
 			o, open = v.producer(t)
 			w.produced(o)

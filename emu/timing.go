@@ -12,18 +12,20 @@ type path uint8
 
 // The paths.
 const (
-	pathPipe    path = iota // a pipe of the sub-core; results after a fixed latency that the stall counts hold
-	pathCounted             // a pipe of the sub-core; a dependence counter tells when the result is there (FP64, HMMA)
-	pathXU                  // the MIO queue, then the XU pipe, or the FP64 pipe where the sub-cores share one
-	pathShuffle             // the MIO queue, then the LSU, no memory (SHFL, S2R, …)
-	pathShared              // the MIO queue, then the LSU and shared memory
-	pathConst               // the MIO queue, then the indexed constant cache (LDC)
-	pathGlobal              // the LG queue, then the LSU, L1 and what lies behind: global, local, generic
-	pathBarrier             // CTA barriers
-	pathMembar              // waits for the warp's earlier stores
-	pathSleep               // NANOSLEEP
-	pathBranch              // changes the pc
-	pathControl             // other control instructions
+	pathPipe     path = iota // a pipe of the sub-core; results after a fixed latency that the stall counts hold
+	pathCounted              // a pipe of the sub-core; a dependence counter tells when the result is there (FP64, HMMA)
+	pathXU                   // the MIO queue, then the XU pipe, or the FP64 pipe where the sub-cores share one
+	pathShuffle              // the MIO queue, then the LSU, no memory (SHFL, S2R, …)
+	pathShared               // the MIO queue, then the LSU and shared memory
+	pathConst                // the MIO queue, then the indexed constant cache (LDC)
+	pathGlobal               // the LG queue, then the LSU, L1 and what lies behind: global, local, generic
+	pathGroup                // the tensor core of the sub-core, which computes products of the warpgroup in turn while the warp goes on
+	pathTransfer             // the copy engine of the SM
+	pathBarrier              // CTA barriers
+	pathMembar               // waits for the warp's earlier stores
+	pathSleep                // NANOSLEEP
+	pathBranch               // changes the pc
+	pathControl              // other control instructions
 )
 
 // A timing is what the timing model needs of an instruction, worked out once for all of its executions.
@@ -39,13 +41,14 @@ type timing struct {
 	read      int8
 	wait      uint8
 	l1tex     bool // a wait for it is long_scoreboard
-	depbar    int8 // of DEPBAR: its counter, -1 otherwise
+	depbar    int8 // of DEPBAR and WARPGROUP.DEPBAR: its counter, -1 otherwise
 	depbarMax int  // of DEPBAR: how many may be outstanding
 
 	sleep   uint32 // nanoseconds
 	bypass  bool   // L1 must not answer
 	copies  bool   // from global to shared memory: a group takes the copy up
-	closes  bool   // a group of copies
+	empty   bool   // a matrix product that only closes its group
+	closes  bool   // a group of copies, or of matrix products
 	syncs   bool   // joins threads at BSYNC
 	returns bool   // to an address in a register: RET
 	uniform bool   // uniform registers alone hold the address
@@ -84,6 +87,7 @@ func timingOf(in *sass.Inst, m *arch.Model) timing {
 	t.fixed = t.path == pathConst && fixedAddress(in)
 	t.latency = latencyOf(in, &t, m)
 	t.interval = m.Pipes[t.pipe].Interval.Cycles()
+	t.groups(in, m)
 	t.operands(in)
 	return t
 }
@@ -93,6 +97,7 @@ var routes = map[sass.LatencyClass]path{
 	sass.ClassShared: pathShared, sass.ClassSharedAtomic: pathShared, sass.ClassGlobal: pathGlobal, sass.ClassGlobalAtomic: pathGlobal,
 	sass.ClassBranch: pathBranch, sass.ClassBarrier: pathBarrier, sass.ClassFence: pathMembar, sass.ClassSleep: pathSleep,
 	sass.ClassControl: pathControl,
+	sass.ClassGroup:   pathGroup,
 }
 
 // paths holds the path that the instructions of a pipe take.
@@ -117,6 +122,8 @@ func (t *timing) route(in *sass.Inst, m *arch.Model) {
 		t.l1tex = true
 		t.bypass = in.Mod(sass.Order) >= sass.OrderStrong && in.Mod(sass.Scope) >= sass.ScopeGPU
 		t.copies = p.Async == sass.AsyncCopy
+	case pathTransfer:
+		t.l1tex = true
 	case pathMembar:
 		if s := in.Mod(sass.Scope); s == sass.ScopeCTA || s == sass.ScopeSM {
 			t.path = pathControl // L1 is as far as the block's threads look
@@ -136,6 +143,9 @@ func (t *timing) route(in *sass.Inst, m *arch.Model) {
 func (t *timing) routeOf(in *sass.Inst, p *sass.Properties) path {
 	if route, ok := routes[p.Class]; ok {
 		return route
+	}
+	if p.Class == sass.ClassTransfer && p.Async == sass.AsyncBulk {
+		return pathTransfer
 	}
 	route := paths[in.Form.Pipe]
 	switch {

@@ -35,7 +35,9 @@ type warp struct {
 	absent uint32    // lanes whose shuffle was to read from a lane that does not execute it
 	from   [32]uint8 // of a shuffle: the lane that each lane reads from
 
-	regrouped bool  // the instruction has told the re-convergence state where control goes
+	regrouped bool // the instruction has told the re-convergence state where control goes
+	bulk      bulkCopy
+	asked     asked
 	cost      int64 // cycles that re-convergence has cost since the warp last issued
 
 	*scratch

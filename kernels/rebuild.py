@@ -26,6 +26,7 @@ import corpus  # noqa: E402
 ARCHITECTURES = (70, 75, 80, 86, 89, 90)
 MEASURED = (70, 75, 89, 90)  # those of the GPUs that kernels/measured holds times of
 LADDERS = (70, 80, 90)  # those that the versions of a ladder are built for
+SPECIFIC = {"hopper": "a"}  # suites that are built for what one architecture alone has: the suffix of its name
 VERSION = (12, 9)
 
 
@@ -113,7 +114,8 @@ class Compiler:
         strings = ctypes.c_char_p * len(self.headers)
         self.call("nvrtcCreateProgram", ctypes.byref(program), source, f"./{name}.cu".encode(), len(self.headers),
                   strings(*self.headers.values()), strings(*self.headers))
-        options = [f"--gpu-architecture=sm_{architecture}".encode(), b"-lineinfo"]
+        suite = os.path.basename(os.path.dirname(os.path.abspath(directory)))
+        options = [f"--gpu-architecture=sm_{architecture}{SPECIFIC.get(suite, '')}".encode(), b"-lineinfo"]
         try:
             self.call("nvrtcCompileProgram", program, len(options), (ctypes.c_char_p * len(options))(*options))
         except RuntimeError:

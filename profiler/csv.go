@@ -49,7 +49,7 @@ var csvStalls = [stall.NumReasons][]string{
 	stall.ShortScoreboard: {"short_sb"}, stall.Barrier: {"barrier"}, stall.Membar: {"membar"}, stall.NoInstructions: {"no_inst", "no_instruction"},
 	stall.BranchResolving: {"branch_resolving"}, stall.ImcMiss: {"imc"}, stall.MathPipeThrottle: {"math"}, stall.MioThrottle: {"mio"},
 	stall.LgThrottle: {"lg"}, stall.TexThrottle: {"tex"}, stall.Drain: {"drain"}, stall.DispatchStall: {"dispatch"},
-	stall.Sleeping: {"sleeping", "sleep"}, stall.Misc: {"misc"},
+	stall.Sleeping: {"sleeping", "sleep"}, stall.Misc: {"misc"}, stall.GMMA: {"gmma"},
 }
 
 const notIssued = " (Not Issued)"

@@ -242,6 +242,7 @@ var meanings = [stall.NumReasons]string{
 	stall.MioThrottle:      "waits because the queue to shared memory and special functions is full",
 	stall.LgThrottle:       "waits because the queue to global and local memory is full",
 	stall.TexThrottle:      "waits because the queue to texture memory is full",
+	stall.GMMA:             "waits for matrix products of the warpgroup",
 	stall.Drain:            "has ended and waits for its stores",
 	stall.DispatchStall:    "is held back by the dispatcher",
 	stall.Sleeping:         "sleeps, or all of its threads have yielded",

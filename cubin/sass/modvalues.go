@@ -387,3 +387,18 @@ const (
 	SwzH1H1               // the high half for both
 	SwzH0NH1              // the negative of the high half as low, the low half as high
 )
+
+// Values of GroupMode.
+const (
+	GroupARRIVE uint16 = iota
+	GroupWAIT
+	GroupDEPBAR
+)
+
+// Bits of the selector of a KindGDesc: which of the matrices A and B are negated or transposed.
+const (
+	GroupNegateA uint16 = 1 << iota
+	GroupNegateB
+	GroupTransposeA
+	GroupTransposeB
+)

@@ -44,6 +44,7 @@ const (
 	ClassUniform                   // arithmetic of the uniform datapath
 	ClassDispatch                  // what the dispatcher executes of its instructions, as moves
 	ClassMatrix                    // matrix products of a warp
+	ClassGroup                     // matrix products of a warpgroup
 	ClassMUFU                      // transcendental functions
 	ClassConvert                   // between types
 	ClassBitCount                  // counting, finding and reversing bits
@@ -68,7 +69,7 @@ const (
 )
 
 var classNames = [NumLatencyClasses]string{
-	"unknown", "ALU", "select", "multiply", "float", "half", "double", "predicate", "uniform", "dispatch", "matrix", "MUFU", "convert", "bit count", "check", "shuffle",
+	"unknown", "ALU", "select", "multiply", "float", "half", "double", "predicate", "uniform", "dispatch", "matrix", "warpgroup matrix", "MUFU", "convert", "bit count", "check", "shuffle",
 	"reduce", "cross", "special", "constant", "shared", "shared atomic", "global", "global atomic", "texture", "transfer", "branch",
 	"barrier", "fence", "sleep", "control",
 }

@@ -11,7 +11,7 @@ var (
 	ofPredicates = Properties{Class: ClassPredicate}
 	ofIntegers   = Properties{Class: ClassPredicate, Compares: ComparesIntegers}
 	ofMatrix     = Properties{Class: ClassMatrix}
-	ofGroups     = Properties{Class: ClassMatrix, Reads: SpaceShared, Async: AsyncMatrix}
+	ofGroups     = Properties{Class: ClassGroup, Reads: SpaceShared, Async: AsyncMatrix}
 	ofConversion = Properties{Class: ClassConvert}
 	ofBits       = Properties{Class: ClassBitCount}
 	ofSpecial    = Properties{Class: ClassSpecial}

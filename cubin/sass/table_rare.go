@@ -70,7 +70,7 @@ func rareUniformForms() []Form {
 	}, wideAddForms()...)
 }
 
-// wideAddForms are UIADD3.64 with carries or an immediate.
+// wideAddForms are UIADD3.64 with carries.
 func wideAddForms() []Form {
 	var forms []Form
 	for _, f := range addForms() {
@@ -78,7 +78,7 @@ func wideAddForms() []Form {
 		if f.Op != IADD3 || form != formRRR && form != formRIR {
 			continue
 		}
-		if form == formRRR && f.Mods[0].names.text[0] != bad { // see longAddForms
+		if f.Mods[0].names.text[0] != bad { // see longAddForms
 			continue
 		}
 		g := f.uniform(UIADD3)

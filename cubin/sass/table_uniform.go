@@ -49,11 +49,12 @@ func permuteForms() []Form {
 	return forms
 }
 
-// longAddForms are UIADD3.64 of registers without carries, which the compilers for sm_90 write.
+// longAddForms are UIADD3.64 without carries, which the compilers for sm_90 write.
 func longAddForms() []Form {
 	var forms []Form
 	for _, f := range addForms() {
-		if f.Op != IADD3 || f.Opcode&0xe00 != formRRR || f.Mods[0].names.text[0] == bad {
+		form := f.Opcode & 0xe00
+		if f.Op != IADD3 || form != formRRR && form != formRIR || f.Mods[0].names.text[0] == bad {
 			continue
 		}
 		g := f.uniform(UIADD3)

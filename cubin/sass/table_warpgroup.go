@@ -54,29 +54,31 @@ func (p groupProduct) rows(mods ...ModField) []Form {
 	alone := Slot{Name: "matrices", Kind: KindGDesc, Bits: Bits{32, 6}, Access: Reads}
 	switch {
 	case p.transposed:
-		shared.Sel = &ModField{Bits: Bits{61, 3}, Bits2: Bits{72, 1}, names: flagNames(bitName{".negA", 3}, bitName{".negB", 2}, bitName{".tnspA", 0}, bitName{".tnspB", 1})}
-		alone.Sel = &ModField{Bits: Bits{62, 2}, names: flagNames(bitName{".negB", 1}, bitName{".tnspB", 0})}
+		shared.Sel = &ModField{Bits: Bits{61, 3}, Bits2: Bits{72, 1}, names: flagNames(bitName{".negA", 3, GroupNegateA}, bitName{".negB", 2, GroupNegateB}, bitName{".tnspA", 0, GroupTransposeA}, bitName{".tnspB", 1, GroupTransposeB})}
+		alone.Sel = &ModField{Bits: Bits{62, 2}, names: flagNames(bitName{".negB", 1, GroupNegateB}, bitName{".tnspB", 0, GroupTransposeB})}
 	case p.signs:
-		shared.Sel = &ModField{Bits: Bits{63, 1}, Bits2: Bits{72, 1}, names: flagNames(bitName{".negA", 1}, bitName{".negB", 0})}
-		alone.Sel = &ModField{Bits: Bits{63, 1}, names: flagNames(bitName{".negB", 0})}
+		shared.Sel = &ModField{Bits: Bits{63, 1}, Bits2: Bits{72, 1}, names: flagNames(bitName{".negA", 1, GroupNegateA}, bitName{".negB", 0, GroupNegateB})}
+		alone.Sel = &ModField{Bits: Bits{63, 1}, names: flagNames(bitName{".negB", 0, GroupNegateB})}
 	}
 	none := Slot{Name: "A", Kind: KindReg, Show: never}
 	return []Form{p.row(formRIR, none, shared, mods), p.row(formRUR, noReuse(regA(traits{neg: p.signs, width: w4})), alone, mods)}
 }
 
-// A bitName is a flag: its spelling and the number of its bit in the field.
+// A bitName is a flag: its spelling, the number of its bit in the field, and its bit in the value.
 type bitName struct {
-	text string
-	bit  int
+	text  string
+	bit   int
+	value uint16
 }
 
 // flagNames spells a field of flags, which print in the order of the names.
 func flagNames(names ...bitName) *enum {
-	e := &enum{text: make([]string, 1<<len(names))}
+	e := &enum{text: make([]string, 1<<len(names)), value: make([]uint16, 1<<len(names))}
 	for code := range e.text {
 		for _, n := range names {
 			if code>>n.bit&1 != 0 {
 				e.text[code] += n.text
+				e.value[code] |= n.value
 			}
 		}
 	}

@@ -14,6 +14,11 @@ func hopper() *Model {
 	m.Pipes[FP16] = f.rate(128)
 	m.Pipes[FP64] = f.rate(64)
 	m.Pipes[Tensor] = Pipe{Interval: Figure{8, "cycles", "fitted: half of the rate of WGMMA, " + hopperPaper + "; HMMA.16816"}}
+	m.Groups = Groups{
+		Columns:  Figure{2, "columns a cycle", "Luo et al., arXiv 2501.12084: m64n256k16 in 128.0 cycles, SS and RS"},
+		Least:    Figure{24, "cycles", "fitted: chains of wgmma of N = 8 to 32 on an H200, whose times are to that of N = 256 as 24 to 128"},
+		Complete: Figure{33, "cycles", "assumed: not published of one group; as HMMA"},
+	}
 	m.Shared.Banks.Source, m.Shared.BankSize.Source = f.guide(), f.guide()
 	m.L1.Unified = Figure{256 << 10, "bytes", hopperPaper}
 	m.L1.Reserved = Figure{42 << 10, "bytes", "fitted: capacity near 213 KiB, " + rrzeGH200}
@@ -25,6 +30,7 @@ func hopper() *Model {
 	m.L2.PortWidth = Figure{64, "bytes a cycle", hopperPaper}
 	m.L2.ReplyWidth = Figure{38, "bytes a cycle", "fitted: 9800 GB/s of all SMs, " + rrzeH200}
 	l := &m.Latencies
+	l.Bulk = Figure{105, "cycles", "Luo et al., arXiv 2501.12084, logs of an H800: 365 to 369 cycles where a load that misses L1 takes 264"}
 	l.FP64 = Figure{8, "cycles", ptxasAt + " sm_90: DFMA is of fixed latency"}
 	l.Half = Figure{32, "cycles", "fitted: HMMA.16816; 16 to 24 for smaller shapes"}
 	l.L1 = Figure{30, "cycles", rrzeGH200 + ": 32.0 with 64 bits"}

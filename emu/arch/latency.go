@@ -39,6 +39,12 @@ func (l *Latencies) Of(c sass.LatencyClass) Figure {
 	return l.Special
 }
 
+// noGroups are the figures of GPUs without products of a warpgroup.
+func noGroups() Groups {
+	const none = "no wgmma before sm_90"
+	return Groups{Columns: Figure{0, "columns a cycle", none}, Least: Figure{0, "cycles", none}, Complete: Figure{0, "cycles", none}}
+}
+
 // pipes holds where a pipe of the instruction table lies in a model.
 var pipes = [sass.NumPipes]PipeName{
 	sass.PipeNone: Control, sass.PipeALU: ALU, sass.PipeFMA: FMA, sass.PipeFP16: FP16, sass.PipeFP64: FP64, sass.PipeTensor: Tensor,

@@ -36,6 +36,7 @@ type Model struct {
 	Limits    Limits
 	Issue     Issue
 	Pipes     [NumPipes]Pipe
+	Groups    Groups
 	Latencies Latencies
 	Queues    Queues
 	Shared    SharedMemory
@@ -47,6 +48,14 @@ type Model struct {
 	Fetch     Fetch
 	Launching Launching
 	Bounds    [NumBoundClasses]Bound // see [Model.Bound]
+}
+
+// Groups is how the four tensor cores of an SM compute products of a warpgroup (PTX wgmma), on GPUs that have them. A product takes as long
+// as its multiplications, as the reads of its matrices from shared memory, or as Least, whichever is the longest.
+type Groups struct {
+	Columns  Figure // of B that are multiplied in a cycle, of 32 bytes each
+	Least    Figure
+	Complete Figure // from then to the end of the wait for it
 }
 
 // Limits are what an SM can hold and a launch can ask for.
@@ -160,6 +169,8 @@ type Latencies struct {
 	// Copy is what LDGSTS has its data in shared memory later than LDG of 32 bits has them in a register, whatever it copies;
 	// CopyRead what its read barrier is released later than LDG's.
 	Copy, CopyRead Figure
+	// Bulk is what a copy by the copy engine completes later than its last line would be in a register.
+	Bulk Figure
 	// StoreDrain is from the reading of a store's data to the end of a warp that has executed EXIT.
 	StoreDrain Figure
 	// UniformLoad is what a load has its result sooner after the grant, UniformStore what StoreData is shorter, where

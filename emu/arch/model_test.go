@@ -27,8 +27,8 @@ func TestByName(t *testing.T) {
 // known are the words by which a source can be found, or that say that there is none because the figure was fitted or follows from
 // another.
 var known = regexp.MustCompile(`^fitted: |whitepaper \(20|data sheet|product page|Programming Guide|cuda_occupancy\.h|Jia et al\.|Huerta et al\.|` +
-	`Abdelkhalik et al\.|Accel-Sim|RRZE|TapiocaFox|mt4g|GPUArchitecture\.cpp|ptxas|Nsight Compute report|empty-kernel series on H100|` +
-	`^no uniform registers|: no uniform registers|^one partition$|^no pipe of its own`)
+	`Luo et al\.|^assumed: |Abdelkhalik et al\.|Accel-Sim|RRZE|TapiocaFox|mt4g|GPUArchitecture\.cpp|ptxas|Nsight Compute report|empty-kernel series on H100|` +
+	`^no uniform registers|: no uniform registers|^one partition$|^no pipe of its own|^no wgmma`)
 
 // TestSources holds that every figure of every model has its unit and a source that can be found, or the word fitted, and that
 // every latency bound is a range.

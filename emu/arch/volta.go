@@ -12,6 +12,7 @@ func volta() *Model {
 		Limits:    l,
 		Issue:     voltaIssue(),
 		Pipes:     voltaPipes(f),
+		Groups:    noGroups(),
 		Latencies: voltaLatencies(),
 		Queues:    voltaQueues(),
 		Shared: SharedMemory{
@@ -187,6 +188,7 @@ func voltaLatencies() Latencies {
 		StoreData:     Figure{3, "cycles", huerta + ", table 2: WAR latency of STG and STS"},
 		StoreWider:    Figure{2, "cycles", huerta + ", table 2: WAR latency of STG and STS of 64 and 128 bits"},
 		Copy:          Figure{0, "cycles", "fitted: nothing is known; see GA102"},
+		Bulk:          Figure{0, "cycles", "no wgmma and no copy engine before sm_90"},
 		CopyRead:      Figure{0, "cycles", "fitted: nothing is known; see GA102"},
 		StoreDrain:    Figure{0, "cycles", "fitted: nothing is known; see Turing"},
 		UniformLoad:   Figure{0, "cycles", "no uniform registers"},

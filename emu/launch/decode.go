@@ -220,7 +220,7 @@ func (d *decoder) dimensions(n node) [3]int {
 	return dims
 }
 
-// decodeArg reads one argument: {TYPE: value}, {buffer: name, offset: bytes} or {bytes: "hex"}.
+// decodeArg reads one argument: {TYPE: value}, {buffer: name, offset: bytes}, {bytes: "hex"} or {tensormap: …}.
 func (d *decoder) decodeArg(n node) Arg {
 	a := Arg{at: n.at()}
 	kinds := 0
@@ -236,6 +236,7 @@ func (d *decoder) decodeArg(n node) Arg {
 			kinds++
 		},
 	}
+	known["tensormap"] = func(v node) { d.decodeTensorMap(v, &a); kinds++ }
 	for e := range numElems {
 		known[e.String()] = func(v node) {
 			a.Type, a.Value = e, d.number(v)
@@ -247,7 +248,7 @@ func (d *decoder) decodeArg(n node) Arg {
 	}
 	d.fields(n, known)
 	if kinds != 1 {
-		d.fail(n, "an argument is one of {TYPE: value}, {buffer: name} and {bytes: \"hex\"}")
+		d.fail(n, "an argument is one of {TYPE: value}, {buffer: name}, {bytes: \"hex\"} and {tensormap: …}")
 	}
 	if a.Offset != 0 && a.Buffer == "" {
 		d.fail(n, "an offset needs a buffer")

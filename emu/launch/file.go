@@ -5,7 +5,11 @@
 // Every error in a file names the file, the line and the key.
 package launch
 
-import "strconv"
+import (
+	"strconv"
+
+	"gpa/emu"
+)
 
 // Defaults of the keys that a launch file may leave out.
 const (
@@ -97,15 +101,20 @@ type Launch struct {
 	at          position
 }
 
-// An Arg is one kernel argument: a scalar, the address of a buffer, or the bytes of a structure.
+// An Arg is one kernel argument: a scalar, the address of a buffer, the bytes of a structure, or a tensor map.
 type Arg struct {
 	Type   Elem // of Value, for scalars
 	Value  number
 	Buffer string // with Offset, for addresses
 	Offset int64
-	Bytes  []byte // for structures
+	Bytes  []byte     // for structures
+	Map    *TensorMap // of the tensor that begins at Offset of Buffer
 	at     position
 }
+
+// A TensorMap describes the tensor of an argument (CUDA driver API, cuTensorMapEncodeTiled): its element type by the name in PTX, and the other
+// fields as [emu.TensorMap] has them.
+type TensorMap = emu.TensorMap
 
 // An Expectation is what a buffer or symbol should hold after the last launch. A value matches if
 // |got - want| <= Atol + Rtol·|want|.

@@ -386,6 +386,11 @@ func (s *Session) params(k *cubin.Kernel, l *Launch) ([]byte, error) {
 // argument returns the bytes of an argument and what it is called in messages.
 func (s *Session) argument(a *Arg) (data []byte, what string) {
 	switch {
+	case a.Map != nil:
+		m := *a.Map
+		m.Address = s.buffers[a.Buffer].addr + uint64(a.Offset)
+		encoded := m.Encode()
+		return encoded[:], "a tensor map"
 	case a.Buffer != "":
 		data = binary.LittleEndian.AppendUint64(nil, s.buffers[a.Buffer].addr+uint64(a.Offset))
 		return data, "the address of a buffer"

@@ -6,15 +6,16 @@ import "math/bits"
 // goes on to the [Device]. Times that depend on an answer of the device are [Never] at first; the answer comes as an
 // [Answer] when the quantum has been served.
 type SM struct {
-	cfg  *Config
-	id   int32
-	l1   *dataCache
-	lsu  calendar
-	idc  calendar // the indexed constant cache, of LDC
-	bars calendar // the unit that counts arrivals at CTA barriers
-	full int64    // the LSU takes no access to L1 before this cycle
-	shut int64    // the LSU takes nothing before this cycle
-	subs []path
+	cfg    *Config
+	id     int32
+	l1     *dataCache
+	lsu    calendar
+	idc    calendar // the indexed constant cache, of LDC
+	bars   calendar // the unit that counts arrivals at CTA barriers
+	full   int64    // the LSU takes no access to L1 before this cycle
+	shut   int64    // the LSU takes nothing before this cycle
+	engine int64    // the copy engine has asked for all its lines before this cycle
+	subs   []path
 
 	log     []request
 	head    int  // of log: the first that has not been answered
@@ -245,6 +246,18 @@ func (s *SM) Global(sub int, at int64, lines []Line, a Global) (read, done int64
 		}
 	}
 	return read, s.close(t)
+}
+
+// Bulk times a copy between global and shared memory by the copy engine, which asks L2 for a line a cycle and passes L1 by. read is when it
+// has asked for the last one; done is Never where it depends on an answer of the device.
+func (s *SM) Bulk(at int64, lines []Line, a Global) (read, done int64) {
+	begin := max(at, s.engine)
+	s.engine = begin + int64(len(lines))
+	t := s.open(a.User, begin)
+	for i := range lines {
+		s.send(t, &lines[i], begin+int64(i), a)
+	}
+	return s.engine, s.close(t)
 }
 
 // lookups returns the cycles in which the tags of the lines are looked up: lines of one bank take turns.

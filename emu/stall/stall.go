@@ -28,6 +28,7 @@ const (
 	DispatchStall                  // the dispatcher holds the instruction back (register-file ports)
 	Sleeping                       // NANOSLEEP, or every thread yielded or blocked
 	Misc                           // anything else
+	GMMA                           // matrix products of the warpgroup are not complete
 	NumReasons
 )
 
@@ -76,6 +77,7 @@ var reasons = [NumReasons]struct {
 	DispatchStall:    {"dispatch_stall", Other},
 	Sleeping:         {"sleeping", SleepingClass},
 	Misc:             {"misc", Other},
+	GMMA:             {"gmma", ExecutionDependency},
 }
 
 var classNames = [NumClasses]string{

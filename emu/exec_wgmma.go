@@ -1,0 +1,327 @@
+package emu
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+	"math/bits"
+
+	"gpa/cubin/sass"
+)
+
+// warpgroupCompilers are the multiply-accumulate of four warps (PTX ISA, wgmma) and what orders it. A product is complete when it issues,
+// as early as the PTX ISA allows; the waits for it cost time only.
+var warpgroupCompilers = map[sass.Op]compiler{
+	sass.HGMMA:     compileGroupProduct,
+	sass.QGMMA:     compileGroupProduct,
+	sass.IGMMA:     compileGroupProduct,
+	sass.BGMMA:     compileGroupProduct,
+	sass.WARPGROUP: compileNothing,
+}
+
+// groupRowBytes is what a product of a warpgroup takes of a row of A and of a column of B, whatever their types.
+const groupRowBytes = 32
+
+// groupRows are the rows of A and D that one warp of the four has, of the 64.
+const groupRows = 16
+
+// A groupProduct is a multiply-accumulate of a warpgroup made ready. Every warp computes its own 16 rows of D from its rows of A and all of B.
+// With g = lane/4 and t = lane%4:
+//
+//	A in registers: register r has bytes 4t+16(r div 2) of row g+8(r mod 2)
+//	D of 32 bits: register i is row g+8(i/2 mod 2), column 8(i div 4)+2t+i mod 2; of 16 bits: register j has i = 2j and 2j+1
+//
+// The op's a is the register of A, u the descriptors, c the addend. The descriptor of B is the second also where A needs none.
+type groupProduct struct {
+	columns      int
+	registers    int // of D
+	inRegisters  bool
+	transA       bool
+	transB       bool
+	negate       bool
+	sat          bool
+	a, b         factor
+	format       numberFormat // of A and B
+	formatB      numberFormat
+	sum          fusedSum
+	multiply     func(a, b byte) int32 // of integers and bits
+	elementBytes int
+}
+
+// groupFormats are the types of factors whose products are summed up in floating point.
+var groupFormats = map[uint16]numberFormat{
+	sass.TypeF16: {10, -14}, sass.TypeBF16: {7, -126}, sass.TypeTF32: {10, -126}, sass.TypeE4M3: {3, -6}, sass.TypeE5M2: {2, -14},
+}
+
+// single and half are the formats of the addend.
+var (
+	single = numberFormat{23, -126}
+	half   = numberFormat{10, -14}
+)
+
+func compileGroupProduct(p *program, o *op) error {
+	in := o.inst
+	if in.Mod(sass.Sparse) != 0 {
+		return unsupported(o)
+	}
+	at := findOperand(in, sass.KindGDesc)
+	g := &groupProduct{columns: int(in.Mod(sass.GmmaN)), inRegisters: in.Operands[1].Source, elementBytes: 1}
+	g.registers = g.columns / 2
+	switch in.Op {
+	case sass.IGMMA:
+		g.multiply, g.sat = byteProduct(in.Mod(sass.SrcType) == sass.TypeS8, in.Mod(sass.SrcType2) == sass.TypeS8), in.Mod(sass.Sat) != 0
+	case sass.BGMMA:
+		g.multiply = func(a, b byte) int32 { return int32(bits.OnesCount8(a & b)) }
+	default:
+		if !g.floats(in) {
+			return unsupported(o)
+		}
+	}
+	if err := g.modifiers(o, &in.Operands[at]); err != nil {
+		return err
+	}
+	if o.run = g.run; in.Operands[0].Reg == sass.RZ { // what compilers write to close a group that has nothing in it
+		o.run = nothing
+	}
+	return g.operands(p, o, at)
+}
+
+// floats sets the types of a product of floating point; ok is false for one that there is not.
+func (g *groupProduct) floats(in *sass.Inst) (ok bool) {
+	a, b := in.Mod(sass.SrcType), in.Mod(sass.SrcType)
+	g.sum = fusedSum{align: 25, keep: 23}
+	if in.Op == sass.QGMMA {
+		b = in.Mod(sass.SrcType2)
+		g.sum = fusedSum{align: 13, keep: 13}
+	}
+	if in.Mod(sass.DstType) == sass.TypeF16 {
+		g.sum.half, g.registers = true, g.columns/4
+	}
+	g.a, g.b = mmaFactors[a], mmaFactors[b]
+	g.format, g.formatB = groupFormats[a], groupFormats[b]
+	g.elementBytes = int(g.a.bits) / 8
+	return g.format.frac != 0 && g.formatB.frac != 0
+}
+
+// modifiers reads the flags behind the descriptors and the sign of A in registers. Only matrices of 16 bits can be transposed (PTX ISA,
+// wgmma.mma_async).
+func (g *groupProduct) modifiers(o *op, descriptors *sass.Operand) error {
+	flags := uint16(descriptors.Swz)
+	g.transA, g.transB = flags&sass.GroupTransposeA != 0, flags&sass.GroupTransposeB != 0
+	g.negate = flags&sass.GroupNegateA != 0 != (flags&sass.GroupNegateB != 0)
+	if g.inRegisters && o.inst.Operands[1].Neg {
+		g.negate = !g.negate
+	}
+	if (g.transA || g.transB) && g.elementBytes != 2 {
+		return fmt.Errorf("%s with a transposed matrix of %d-byte elements is not supported", o.inst.Mnemonic(), g.elementBytes)
+	}
+	return nil
+}
+
+// byteProduct multiplies bytes with or without signs.
+func byteProduct(signA, signB bool) func(a, b byte) int32 {
+	value := func(v byte, signed bool) int32 {
+		if signed {
+			return int32(int8(v))
+		}
+		return int32(v)
+	}
+	return func(a, b byte) int32 { return value(a, signA) * value(b, signB) }
+}
+
+func (g *groupProduct) operands(p *program, o *op, at int) (err error) {
+	in := o.inst
+	d := in.Operands[0]
+	if o.dst = p.dest(&d); o.dst != sinkRegister {
+		p.use(int(o.dst) + g.registers)
+	}
+	if g.inRegisters {
+		if o.a, err = p.source(&in.Operands[1], rawValue); err != nil {
+			return err
+		}
+	}
+	if o.u, err = p.source(&sass.Operand{Kind: sass.KindUReg, Reg: in.Operands[at].Reg, Width: 4}, rawValue); err != nil {
+		return err
+	}
+	if o.c, err = p.source(&in.Operands[at+1], rawValue); err != nil {
+		return err
+	}
+	if c := &in.Operands[at+1]; c.Reg != sass.RZ {
+		p.use(int(c.Reg) + g.registers)
+	}
+	o.pp = predicateOf(&in.Operands[at+2])
+	return nil
+}
+
+// run computes the rows of a warp.
+func (g *groupProduct) run(w *warp, o *op) error {
+	if w.mask == 0 {
+		return nil
+	}
+	a, b, err := g.factors(w, o)
+	if err != nil {
+		return err
+	}
+	var d [128]lanes
+	if w.get(o.pp) != 0 {
+		for i := range g.registers {
+			d[i] = *w.word(&o.c, i)
+		}
+	}
+	if g.multiply != nil {
+		g.integers(&d, a, b)
+	} else {
+		g.numbers(&d, a, b)
+	}
+	for i := range g.registers {
+		w.regs[int(o.dst)+i] = d[i]
+	}
+	return nil
+}
+
+// A groupRow is what a product takes of a row of A or a column of B.
+type groupRow [groupRowBytes]byte
+
+// factors reads the warp's rows of A and all columns of B.
+func (g *groupProduct) factors(w *warp, o *op) (a, b []groupRow, err error) {
+	all := make([]groupRow, groupRows+g.columns)
+	a, b = all[:groupRows], all[groupRows:]
+	word := func(k int) matrixDescriptor {
+		return matrixDescriptor(w.word(&o.u, 2*k)[0]) | matrixDescriptor(w.word(&o.u, 2*k+1)[0])<<32
+	}
+	if g.inRegisters {
+		for r := range 4 {
+			for lane, v := range w.word(&o.a, r) {
+				binary.LittleEndian.PutUint32(a[lane>>2+8*(r&1)][4*(lane&3)+16*(r>>1):], v)
+			}
+		}
+		return a, b, word(1).read(w, o, b, 0, g.transB)
+	}
+	if err = word(0).read(w, o, a, groupRows*(w.id&3), g.transA); err != nil {
+		return nil, nil, err
+	}
+	return a, b, word(1).read(w, o, b, 0, g.transB)
+}
+
+// groupElement returns the row of a warp's part of D and the column of the i-th element that a lane holds.
+func groupElement(lane, i int) (row, column int) {
+	return lane>>2 + 8*(i>>1&1), 8*(i>>2) + 2*(lane&3) + i&1
+}
+
+// integers adds sums of products of integers, which wrap around or are clamped.
+func (g *groupProduct) integers(d *[128]lanes, a, b []groupRow) {
+	for i := range g.registers {
+		for lane := range 32 {
+			row, column := groupElement(lane, i)
+			sum := int64(int32(d[i][lane]))
+			for k := range groupRowBytes {
+				sum += int64(g.multiply(a[row][k], b[column][k]))
+			}
+			if g.sat {
+				sum = max(math.MinInt32, min(math.MaxInt32, sum))
+			}
+			d[i][lane] = uint32(sum)
+		}
+	}
+}
+
+// numbers adds products of floating point.
+func (g *groupProduct) numbers(d *[128]lanes, a, b []groupRow) {
+	depth := groupRowBytes / g.elementBytes
+	rows, columns := termsOf(a, g.a, g.format, depth), termsOf(b, g.b, g.formatB, depth)
+	if g.negate {
+		for i := range rows {
+			rows[i] = rows[i].minus()
+		}
+	}
+	// Factors of two formats have products with the fractions of both.
+	frac := g.format.frac + g.formatB.frac
+	for i := range 2 * g.columns / 4 {
+		for lane := range 32 {
+			row, column := groupElement(lane, i)
+			x, y := rows[row*depth:][:depth], columns[column*depth:][:depth]
+			if !g.sum.half {
+				c := single.termOf(float64(math.Float32frombits(d[i][lane])))
+				d[i][lane] = g.sum.dot(x, y, frac, c, single.frac)
+				continue
+			}
+			shift := 16 * (i & 1)
+			c := half.termOf(f16ToF64(uint16(d[i/2][lane] >> shift)))
+			d[i/2][lane] = d[i/2][lane]&^(0xffff<<shift) | g.sum.dot(x, y, frac, c, half.frac)<<shift
+		}
+	}
+}
+
+// termsOf takes the elements of rows apart.
+func termsOf(rows []groupRow, f factor, format numberFormat, depth int) []term {
+	terms := make([]term, 0, len(rows)*depth)
+	for r := range rows {
+		for k := range depth {
+			var word [8]byte
+			copy(word[:], rows[r][k*groupRowBytes/depth:][:groupRowBytes/depth])
+			terms = append(terms, format.termOf(f.value(binary.LittleEndian.Uint64(word[:]))))
+		}
+	}
+	return terms
+}
+
+// A matrixDescriptor says where a matrix lies in shared memory (PTX ISA, wgmma: matrix descriptor).
+type matrixDescriptor uint64
+
+// field returns bits of the descriptor that count 16 bytes.
+func (m matrixDescriptor) field(at int) uint64 { return uint64(m) >> at & (1<<14 - 1) << 4 }
+
+// swizzle returns the bytes of a row of the pattern, 16 where there is none.
+func (m matrixDescriptor) swizzle() uint64 { return [4]uint64{16, 128, 64, 32}[m>>62] }
+
+// at returns the address of 16 bytes of the matrix. Where the matrix is not transposed those are half of a row of A or column of B, n
+// of the rows before it and h of the halves; where it is, they are elements n to n+7, of 2 bytes, in the depth h.
+func (m matrixDescriptor) at(n, h uint64, transposed bool) uint64 {
+	start, lead, stride, width := m.field(0), m.field(16), m.field(32), m.swizzle()
+	plain := width == 16
+	switch {
+	case !transposed && plain:
+		return start + n%8*16 + n/8*stride + h*lead
+	case !transposed:
+		return m.swizzled(start + n%8*width + n/8*stride + h*16)
+	case plain:
+		return start + n/8*stride + h%8*16 + h/8*lead
+	}
+	row := width / 2
+	return m.swizzled(start + n%row*2 + n/row*lead + h%8*width + h/8*stride)
+}
+
+// swizzled applies the pattern to an address: bits 7 and up are added without carry to bits 4 and up. Where the pattern does not begin at
+// a multiple of its size, the descriptor says at which 128 bytes.
+func (m matrixDescriptor) swizzled(a uint64) uint64 {
+	base := uint64(m) >> 49 & 7
+	return a ^ ((a>>7-base)&(m.swizzle()/16-1))<<4
+}
+
+// read fills rows of A or columns of B, of which the first is the one of that number.
+func (m matrixDescriptor) read(w *warp, o *op, rows []groupRow, first int, transposed bool) error {
+	if !transposed {
+		for i := range rows {
+			for h := range uint64(2) {
+				from, err := w.shared(o, w.first(), m.at(uint64(first+i), h, false), 16)
+				if err != nil {
+					return err
+				}
+				copy(rows[i][16*h:], from)
+			}
+		}
+		return nil
+	}
+	for i := 0; i < len(rows); i += 8 {
+		for k := range uint64(groupRowBytes / 2) {
+			from, err := w.shared(o, w.first(), m.at(uint64(first+i), k, true), 16)
+			if err != nil {
+				return err
+			}
+			for j := range 8 {
+				copy(rows[i+j][2*k:2*k+2], from[2*j:])
+			}
+		}
+	}
+	return nil
+}

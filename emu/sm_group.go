@@ -1,0 +1,54 @@
+package emu
+
+import (
+	"gpa/cubin/sass"
+	"gpa/emu/arch"
+)
+
+// groups works out the time of a matrix product of a warpgroup and of what waits for such. A product takes the tensor core of each of the
+// four warps for as long as its multiplications take, or as the shared memory of the SM needs to read its matrices once for all four, or a
+// least time.
+func (t *timing) groups(in *sass.Inst, m *arch.Model) {
+	if in.Op.Properties().Sync == sass.SyncGroup && in.Mod(sass.GroupMode) == sass.GroupDEPBAR {
+		t.depbar, t.depbarMax = groupCount, int(in.Operands[1].Imm)
+	}
+	if t.path != pathGroup {
+		return
+	}
+	columns := int64(in.Mod(sass.GmmaN))
+	bytes := columns * groupRowBytes
+	if in.Mod(sass.Sparse) != 0 {
+		bytes *= 2 // of the depth of B half counts
+	}
+	if !in.Operands[1].Source {
+		bytes += 4 * groupRows * groupRowBytes
+	}
+	g := &m.Groups
+	t.interval = max(columns/max(g.Columns.Cycles(), 1), bytes/max(m.Shared.Banks.Cycles()*m.Shared.BankSize.Cycles(), 1), g.Least.Cycles())
+	t.latency = g.Complete.Cycles()
+	t.closes = closesGroup(in)
+	t.empty = in.Operands[0].Reg == sass.RZ
+}
+
+// closesGroup reports whether a product is the last of its group: wgmma.commit_group has no instruction of its own.
+func closesGroup(in *sass.Inst) bool {
+	group := &in.Operands[len(in.Operands)-1]
+	return group.Kind == sass.KindImm && group.Imm == 0
+}
+
+// product sends a product of the warpgroup to the tensor core in cycle t.
+func (c *subcore) product(v *resident, o *op, t int64) {
+	if !o.t.empty {
+		start := max(t, c.pipes[o.t.pipe])
+		c.pipes[o.t.pipe] = start + o.t.interval
+		v.product, v.multiplied = o, start+o.t.interval+o.t.latency
+	}
+	if !o.t.closes {
+		return
+	}
+	producer := v.product
+	if producer == nil {
+		producer = o
+	}
+	v.counters[groupCount].add(t, max(v.multiplied, t), producer)
+}

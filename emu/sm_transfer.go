@@ -1,0 +1,121 @@
+package emu
+
+import (
+	"math/bits"
+
+	"gpa/emu/mem"
+)
+
+// A bulkCopy is what the last instruction had the copy engine move.
+type bulkCopy struct {
+	lines   []mem.Line // of global memory
+	barrier uint64     // of a load: the transaction barrier that counts its bytes
+	load    bool
+}
+
+// touch adds bytes of global memory. Those of a line come one after the other.
+func (c *bulkCopy) touch(addr, size uint64) {
+	const line, sector = 128, 32
+	n := len(c.lines)
+	if n == 0 || c.lines[n-1].Number != addr/line {
+		c.lines = append(c.lines, mem.Line{Number: addr / line})
+		n++
+	}
+	l, s := &c.lines[n-1], addr%line/sector
+	l.Sectors |= 1 << s
+	l.Bytes[s] |= uint32((1<<size - 1) << (addr % sector))
+}
+
+// An asked is the transaction barrier of a query that found the phase complete.
+type asked struct {
+	barrier uint64
+	done    bool
+}
+
+// A transfer is the copies that a transaction barrier of a block counts. The functional model completes its phase when the last of them
+// issues; whoever asks for the phase waits for the answer until the data are there.
+type transfer struct {
+	pending int   // copies whose end is not known
+	done    int64 // of the others, the last one's
+	op      *op   // the last copy
+	waiters []awaited
+}
+
+// arrive notes that a copy is complete in some cycle, and lets those go on that wait for the last one.
+func (x *transfer) arrive(done int64) {
+	x.done = max(x.done, done)
+	if x.pending--; x.pending > 0 {
+		return
+	}
+	waiters := x.waiters
+	x.waiters = nil
+	for i := range waiters {
+		waiters[i].settle(max(x.done, waiters[i].issued))
+	}
+}
+
+// transfer sends what an instruction copies to the copy engine. Stores are complete when their lines are on the way.
+func (s *sm) transfer(v *resident, o *op, t int64) (read, done int64) {
+	c := &v.warp.bulk
+	if len(c.lines) == 0 {
+		return t + 1, t + 1
+	}
+	n := &s.domain.tally.memory[o.index]
+	for i := range c.lines {
+		n.GlobalSectors += int64(bits.OnesCount8(c.lines[i].Sectors))
+		n.GlobalSectorsIdeal += int64(bits.OnesCount8(c.lines[i].Sectors))
+	}
+	w := awaited{v: v, issued: t, write: -1}
+	g := mem.Global{Kind: mem.Write, Words: 4, Bypass: true}
+	if c.load {
+		g.Kind = mem.Read
+		w.transfer, w.further = v.block.transferOf(c.barrier), s.run.latency.bulk
+		w.transfer.pending++
+		w.transfer.op = o
+	} else {
+		w.stored, w.store = true, v.number(storeCount)
+	}
+	user := s.waits.add(w)
+	g.User = userData | uint64(user)
+	read, done = s.path.Bulk(t, c.lines, g)
+	if w.stored {
+		v.counters[storeCount].add(t, done, o)
+		v.sent = max(v.sent, read)
+	}
+	if done != mem.Never {
+		w = s.waits.take(user)
+		if w.transfer != nil {
+			w.transfer.arrive(done + w.further)
+		}
+	}
+	return read, read
+}
+
+// transferOf returns the copies that a transaction barrier counts.
+func (b *residentBlock) transferOf(barrier uint64) *transfer {
+	if b.transfers == nil {
+		b.transfers = make(map[uint64]*transfer)
+	}
+	x := b.transfers[barrier]
+	if x == nil {
+		x = new(transfer)
+		b.transfers[barrier] = x
+	}
+	return x
+}
+
+// queried returns when a query of a transaction barrier that found its phase complete is answered, and what it waits for.
+func (s *sm) queried(v *resident, o *op, done int64) (int64, *op) {
+	x := v.block.transfers[v.warp.asked.barrier]
+	v.warp.asked.done = false
+	switch {
+	case x == nil:
+		return done, o
+	case x.pending > 0 && o.t.write >= 0:
+		x.waiters = append(x.waiters, awaited{v: v, issued: done, write: o.t.write, number: v.number(o.t.write)})
+		return mem.Never, x.op
+	case x.done > done:
+		return x.done, x.op
+	}
+	return done, o
+}

@@ -1,0 +1,233 @@
+package emu
+
+import (
+	"encoding/binary"
+	"fmt"
+)
+
+// TensorMapBytes is the size of a tensor map, TensorMapAlign what its address is a multiple of (CUDA driver API, CUtensorMap).
+const (
+	TensorMapBytes = 128
+	TensorMapAlign = 64
+)
+
+// A TensorMap describes a tensor in global memory and the box of it that the copy engine moves (CUDA driver API,
+// cuTensorMapEncodeTiled). Dimension 0 is the one whose elements are next to each other.
+type TensorMap struct {
+	Address        uint64
+	Type           TensorType
+	Sizes          []uint64 // elements of each dimension, 1 to 5 of them
+	Strides        []uint64 // bytes from one element to the next of each dimension but the first
+	Box            []uint32 // elements of each dimension that are covered
+	ElementStrides []uint32 // every how many elements one is copied
+	Swizzle        TensorSwizzle
+	Interleave     uint8 // 0 for none
+	NaN            bool  // elements outside the tensor are NaN, not zero
+}
+
+// TensorType is the type of the elements of a tensor, as code that edits tensor maps on the device encodes it (PTX ISA, tensormap.replace).
+type TensorType uint8
+
+// The types of elements.
+const (
+	TensorU8 TensorType = iota
+	TensorU16
+	TensorU32
+	TensorS32
+	TensorU64
+	TensorS64
+	TensorF16
+	TensorF32
+	TensorF32FTZ
+	TensorF64
+	TensorBF16
+	numTensorTypes
+)
+
+var tensorTypeBytes = [numTensorTypes]uint64{1, 2, 4, 4, 8, 8, 2, 4, 4, 8, 2}
+
+// Bytes returns the size of an element, 0 of a type that there is not.
+func (t TensorType) Bytes() uint64 {
+	if t < numTensorTypes {
+		return tensorTypeBytes[t]
+	}
+	return 0
+}
+
+// TensorSwizzle is how the 16-byte units of a box are permuted in shared memory.
+type TensorSwizzle uint8
+
+// The swizzles: over rows of so many bytes.
+const (
+	SwizzleNone TensorSwizzle = iota
+	Swizzle32
+	Swizzle64
+	Swizzle128
+)
+
+// mask are the bits of an address that are added without carry to its bits 4 and up.
+func (s TensorSwizzle) mask() uint64 { return 1<<s - 1 }
+
+// of returns where a byte lies in shared memory.
+func (s TensorSwizzle) of(a uint64) uint64 { return a ^ (a>>7&s.mask())<<4 }
+
+// Check reports what the CUDA driver refuses to encode (driver API, cuTensorMapEncodeTiled).
+func (m *TensorMap) Check() error {
+	rank := len(m.Sizes)
+	switch {
+	case rank < 1 || rank > 5:
+		return fmt.Errorf("a tensor has 1 to 5 dimensions, not %d", rank)
+	case len(m.Strides) != rank-1 || len(m.Box) != rank || len(m.ElementStrides) != rank:
+		return fmt.Errorf("a tensor of %d dimensions needs %d strides, %d box sizes and %d element strides", rank, rank-1, rank, rank)
+	case m.Type.Bytes() == 0:
+		return fmt.Errorf("there is no tensor type %d", m.Type)
+	case m.Interleave != 0:
+		return fmt.Errorf("interleaved tensors are not supported")
+	case m.Address%16 != 0:
+		return fmt.Errorf("the address %#x is not a multiple of 16", m.Address)
+	}
+	for i, n := range m.Sizes {
+		if n < 1 || n > 1<<32 {
+			return fmt.Errorf("dimension %d has %d elements, not 1 to 2^32", i, n)
+		}
+		if m.Box[i] < 1 || m.Box[i] > 256 {
+			return fmt.Errorf("the box has %d elements of dimension %d, not 1 to 256", m.Box[i], i)
+		}
+		if m.ElementStrides[i] < 1 || m.ElementStrides[i] > 8 {
+			return fmt.Errorf("the element stride of dimension %d is %d, not 1 to 8", i, m.ElementStrides[i])
+		}
+	}
+	for i, n := range m.Strides {
+		if n%16 != 0 || n >= 1<<40 {
+			return fmt.Errorf("the stride of dimension %d is %d bytes, not a multiple of 16 below 2^40", i+1, n)
+		}
+	}
+	return m.checkRow()
+}
+
+// checkRow checks the bytes of a row of the box.
+func (m *TensorMap) checkRow() error {
+	row := uint64(m.Box[0]) * m.Type.Bytes()
+	switch {
+	case row%16 != 0:
+		return fmt.Errorf("a row of the box has %d bytes, not a multiple of 16", row)
+	case m.Swizzle > Swizzle128:
+		return fmt.Errorf("there is no swizzle %d", m.Swizzle)
+	case m.Swizzle != SwizzleNone && row > 16<<m.Swizzle:
+		return fmt.Errorf("a row of the box has %d bytes, more than the %d of the swizzle", row, 16<<m.Swizzle)
+	case m.NaN && m.Type < TensorF16:
+		return fmt.Errorf("elements of integers cannot be filled with NaN")
+	}
+	return nil
+}
+
+// Encode writes the map as the copy engine and code on the device read it. The places of the fields are those that ptxas' code for
+// tensormap.replace writes. The map has to pass Check.
+func (m *TensorMap) Encode() [TensorMapBytes]byte {
+	var b [TensorMapBytes]byte
+	word := func(at int, v uint32) { binary.LittleEndian.PutUint32(b[at:], v) }
+	binary.LittleEndian.PutUint64(b[:], m.Address)
+	flags := uint32(len(m.Sizes)-1)<<4 | uint32(m.Type)<<7 | uint32(m.Interleave)<<11 | uint32(m.Swizzle)<<13
+	if m.NaN {
+		flags |= 1 << 15
+	}
+	word(8, flags)
+	var high, steps uint32
+	for i, s := range m.Strides {
+		word(12+4*i, uint32(s>>4))
+		high |= uint32(s>>36) << (4 * i)
+	}
+	word(28, high)
+	for i, n := range m.Sizes {
+		word(32+4*i, uint32(n-1))
+		steps |= (m.ElementStrides[i] - 1) << (3 * i)
+		b[55+i] = byte(m.Box[i] - 1)
+	}
+	word(52, steps|uint32(b[55])<<24)
+	return b
+}
+
+// decodeTensorMap reads a map of 128 bytes. The error names what the emulator does not know.
+func decodeTensorMap(b []byte) (*TensorMap, error) {
+	word := func(at int) uint32 { return binary.LittleEndian.Uint32(b[at:]) }
+	flags, high, steps := word(8), word(28), word(52)
+	rank := int(flags>>4&7) + 1
+	m := &TensorMap{Address: binary.LittleEndian.Uint64(b), Type: TensorType(flags >> 7 & 15), Interleave: uint8(flags >> 11 & 3),
+		Swizzle: TensorSwizzle(flags >> 13 & 3), NaN: flags>>15&1 != 0}
+	if rank > 5 {
+		return nil, fmt.Errorf("a tensor map with %d dimensions", rank)
+	}
+	for i := range rank {
+		if i > 0 {
+			m.Strides = append(m.Strides, (uint64(high>>(4*(i-1))&15)<<32|uint64(word(8+4*i)))<<4)
+		}
+		m.Sizes = append(m.Sizes, uint64(word(32+4*i))+1)
+		m.Box = append(m.Box, uint32(b[55+i])+1)
+		m.ElementStrides = append(m.ElementStrides, steps>>(3*i)&7+1)
+	}
+	if flags>>16&1 != 0 {
+		return nil, fmt.Errorf("a tensor map of TF32 is not supported")
+	}
+	return m, m.Check()
+}
+
+// A tensorBox is a box of a tensor at coordinates.
+type tensorBox struct {
+	*TensorMap
+	first  []int32  // coordinates
+	counts []uint64 // elements of each dimension that are moved
+}
+
+func (m *TensorMap) at(first []int32) *tensorBox {
+	b := &tensorBox{TensorMap: m, first: first}
+	for i, n := range m.Box {
+		step := m.ElementStrides[i]
+		if i == 0 {
+			step = 1 // ignored without interleaving
+		}
+		b.counts = append(b.counts, uint64((n+step-1)/step))
+	}
+	return b
+}
+
+// bytes returns how many a copy of the box moves to shared memory, those outside the tensor too.
+func (b *tensorBox) bytes() uint64 {
+	n := b.Type.Bytes()
+	for _, count := range b.counts {
+		n *= count
+	}
+	return n
+}
+
+// element returns the address of the k-th element of the box in global memory; ok is false for one outside the tensor.
+func (b *tensorBox) element(k uint64) (addr uint64, ok bool) {
+	addr = b.Address
+	for i, count := range b.counts {
+		step := int64(b.ElementStrides[i])
+		stride := b.Type.Bytes()
+		if i == 0 {
+			step = 1
+		} else {
+			stride = b.Strides[i-1]
+		}
+		c := int64(b.first[i]) + int64(k%count)*step
+		k /= count
+		if c < 0 || uint64(c) >= b.Sizes[i] {
+			return 0, false
+		}
+		addr += uint64(c) * stride
+	}
+	return addr, true
+}
+
+// fill writes an element outside the tensor: zero, or a NaN, whose bits are not documented.
+func (b *tensorBox) fill(to []byte) {
+	clear(to)
+	if !b.NaN {
+		return
+	}
+	for i := range to {
+		to[i] = 0xff
+	}
+	to[len(to)-1] = 0x7f
+}

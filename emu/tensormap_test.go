@@ -1,0 +1,91 @@
+package emu
+
+import (
+	"encoding/hex"
+	"encoding/json"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// Maps packed by an independent model of what ptxas' code for tensormap.replace writes: testdata/tensormap.tsv.
+func TestTensorMapEncoding(t *testing.T) {
+	data, err := os.ReadFile("testdata/tensormap.tsv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for line := range strings.Lines(string(data)) {
+		fields, want, _ := strings.Cut(strings.TrimSpace(line), "\t")
+		var v struct {
+			Addr                      uint64
+			Elem, Swizzle, Interleave uint8
+			Fill                      int
+			Dims, Strides             []uint64
+			Box, Estr                 []uint32
+		}
+		if err := json.Unmarshal([]byte(strings.ReplaceAll(fields, "'", `"`)), &v); err != nil {
+			t.Fatalf("%s: %v", line, err)
+		}
+		m := TensorMap{Address: v.Addr, Type: TensorType(v.Elem), Sizes: v.Dims, Strides: v.Strides, Box: v.Box, ElementStrides: v.Estr,
+			Swizzle: TensorSwizzle(v.Swizzle), Interleave: v.Interleave, NaN: v.Fill != 0}
+		got := m.Encode()
+		if hex.EncodeToString(got[:64]) != want {
+			t.Errorf("%s: %x", line, got[:64])
+		}
+		n++
+	}
+	if n != 60 {
+		t.Errorf("%d maps", n)
+	}
+}
+
+func testMap() TensorMap {
+	return TensorMap{Address: globalBase, Type: TensorF32, Sizes: []uint64{20, 6}, Strides: []uint64{96}, Box: []uint32{8, 4}, ElementStrides: []uint32{1, 2}, Swizzle: Swizzle32}
+}
+
+func TestTensorMapRoundTrip(t *testing.T) {
+	m := testMap()
+	b := m.Encode()
+	got, err := decodeTensorMap(b[:])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.Address != m.Address || !slices.Equal(got.Sizes, m.Sizes) || !slices.Equal(got.Strides, m.Strides) || !slices.Equal(got.Box, m.Box) ||
+		!slices.Equal(got.ElementStrides, m.ElementStrides) || got.Swizzle != m.Swizzle {
+		t.Errorf("%+v, want %+v", got, m)
+	}
+}
+
+// A box of every second row that hangs over two edges.
+func TestTensorBox(t *testing.T) {
+	m := testMap()
+	b := m.at([]int32{16, -2})
+	if b.bytes() != 8*2*4 {
+		t.Errorf("%d bytes", b.bytes())
+	}
+	for k, want := range map[uint64]uint64{0: 0, 8: globalBase + 64, 11: globalBase + 76, 12: 0} {
+		if got, ok := b.element(k); got != want || ok != (want != 0) {
+			t.Errorf("element %d at %#x, %t, want %#x", k, got, ok, want)
+		}
+	}
+}
+
+func TestTensorMapErrors(t *testing.T) {
+	for want, change := range map[string]func(*TensorMap){
+		"1 to 5 dimensions":          func(m *TensorMap) { m.Sizes = nil },
+		"not a multiple of 16 below": func(m *TensorMap) { m.Strides[0] = 100 },
+		"address":                    func(m *TensorMap) { m.Address = 8 },
+		"a row of the box has 64":    func(m *TensorMap) { m.Box[0] = 16 },
+		"element stride":             func(m *TensorMap) { m.ElementStrides[1] = 9 },
+		"interleaved":                func(m *TensorMap) { m.Interleave = 1 },
+		"filled with NaN":            func(m *TensorMap) { m.Type, m.NaN, m.Box[0] = TensorU32, true, 4 },
+	} {
+		m := testMap()
+		change(&m)
+		if err := m.Check(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+}
