@@ -106,6 +106,8 @@ func TestRecurrence(t *testing.T) {
 		{"an address that advances by what the loop computes of constants", "LDG.E.SYS R8, [R2] ; SHF.L.U32 R13, R12, 0x2, RZ ; IADD3 R2, R2, R13, RZ ;", false},
 		{"the high word of an address by IMAD.X", "LDG.E.SYS R8, [R2] ; IADD3 R2, P1, R2, 0x4, RZ ; IMAD.X R3, RZ, RZ, R3, P1 ;", false},
 		{"a maximum by comparison", "LDG.E.SYS R8, [R5] ; FSETP.GT.AND P1, PT, R8, R4, PT ; FSEL R4, R8, R4, P1 ;", false},
+		{"a half that is put beside what was there", "LDG.E.U16.SYS R8, [R2] ; PRMT R4, R8, 0x7610, R4 ; STG.E.U16.SYS [R5], R4 ;", false},
+		{"halves that change places", "LDG.E.U16.SYS R8, [R2] ; PRMT R4, R8, 0x5410, R4 ; STG.E.U16.SYS [R5], R4 ;", true},
 		{"a choice by something else", "LDG.E.SYS R8, [R5] ; FSETP.GT.AND P1, PT, R8, R4, PT ; FSEL R4, R9, R4, P1 ;", true},
 		{"an address that advances by what advances", "LDG.E.SYS R8, [R2] ; IADD3 R2, R2, R12, RZ ; IADD3 R12, R12, 0x4, RZ ;", true},
 		{"y*.5 + 1", "FFMA R4, R4, R8, R9 ;", true},

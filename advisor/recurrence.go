@@ -156,7 +156,7 @@ func (s *tarjan) visit(n int) {
 func (in *Input) recurrence(code int, l *cfg.Loop) (blamer.Node, bool) {
 	f := in.flowOf(code, l)
 	for _, c := range f.cycles() {
-		if !f.isInduction(c) && (f.family(c) == noReduction || f.seen(c)) {
+		if !f.isInduction(c) && !f.keepsBytes(c) && (f.family(c) == noReduction || f.seen(c)) {
 			return blamer.Node{Code: code, Inst: c[slices.IndexFunc(c, func(n int) bool { return n >= 0 })]}, true
 		}
 	}
@@ -166,6 +166,26 @@ func (in *Input) recurrence(code int, l *cfg.Loop) (blamer.Node, bool) {
 		}
 	}
 	return blamer.Node{}, false
+}
+
+// keepsBytes reports whether a cycle changes nothing of what comes from round to round: PRMT puts a half into a register and leaves the
+// other as it was, as compilers do with the halves of 16-bit types.
+func (f *registerFlow) keepsBytes(cycle []int) bool {
+	for _, n := range cycle {
+		if n < 0 {
+			continue
+		}
+		x := f.inst(n)
+		if x.Op != sass.PRMT || len(x.Operands) < 4 || x.Operands[2].Kind != sass.KindImm || x.Operands[3].Kind != sass.KindReg || x.Operands[3].Reg != x.Operands[0].Reg {
+			return false
+		}
+		for at := range uint64(4) { // the byte of the result; from 4 on the selector means bytes of the third operand
+			if from := uint64(x.Operands[2].Imm) >> (4 * at) & 0xf; from >= 4 && from != 4+at {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // exits returns the conditional instructions by which control leaves the loop.
