@@ -209,7 +209,22 @@ func (c *Checker) Step(s *emu.Step) {
 	if size, lanes := s.Copied(); lanes != 0 {
 		c.copied(b, s, size, lanes)
 	}
+	if p := s.Inst.Op.Properties(); p.Async == sass.AsyncBulk {
+		c.bulk(b, p)
+	}
 	c.faulted = 0
+}
+
+// bulk takes memory that the copy engine writes to for written: a step does not tell where that is.
+func (c *Checker) bulk(b *block, p *sass.Properties) {
+	if p.Writes&sass.SpaceShared != 0 {
+		fill(b.written)
+	}
+	if p.Writes&sass.SpaceGlobal != 0 {
+		for _, r := range c.global.list {
+			fill(r.written)
+		}
+	}
 }
 
 // order follows the instructions that order what threads do.

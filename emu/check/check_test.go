@@ -235,6 +235,9 @@ func TestCorpus(t *testing.T) {
 	}
 	for i, name := range files {
 		for _, a := range []int{0, 80 + 10*(i%2)} {
+			if a > 0 && filepath.Base(filepath.Dir(filepath.Dir(name))) == "hopper" {
+				continue // of one architecture alone
+			}
 			t.Run(fmt.Sprintf("%s/sm_%d", filepath.Base(filepath.Dir(name)), a), func(t *testing.T) {
 				t.Parallel()
 				checkClean(t, name, a)

@@ -83,11 +83,16 @@ func (g *regions) where(addr uint64) string {
 func touch(kind emu.AccessKind, written []bool) bool {
 	known := kind == emu.Store || !slices.Contains(written, false)
 	if kind != emu.Load {
-		for i := range written {
-			written[i] = true
-		}
+		fill(written)
 	}
 	return known
+}
+
+// fill notes that all is written.
+func fill(written []bool) {
+	for i := range written {
+		written[i] = true
+	}
 }
 
 // A localShadow says of each byte of a warp's local memory which lanes have written theirs.
