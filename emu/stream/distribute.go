@@ -83,6 +83,9 @@ func (t *Transpose) Apply(_ Program, blocks []*Block) ([]*Block, error) {
 	if err != nil {
 		return nil, err
 	}
+	if n := t.repeated(old, lanes); n > mostRepeated {
+		return nil, fmt.Errorf("transpose: the threads of a block would repeat %d instructions outside of the loops", n)
+	}
 	var out []*Block
 	threads := 0
 	for w := range old.Warps {
@@ -99,6 +102,26 @@ func (t *Transpose) Apply(_ Program, blocks []*Block) ([]*Block, error) {
 		out, lanes = append(out, b.Block), lanes[n:]
 	}
 	return out, nil
+}
+
+// mostRepeated is how many instructions outside of loops the warps that a block becomes may have together: the new blocks of one are
+// made at once, and this many take a few hundred megabytes and a second.
+const mostRepeated = 1 << 23
+
+// repeated is the number of them.
+func (t *Transpose) repeated(old *Block, warps []newWarp) (n int) {
+	outside := make([]int, len(old.Warps))
+	for w := range old.Warps {
+		for _, s := range segments(old.Warps[w].Events, t.Loops) {
+			if s.loop < 0 {
+				outside[w] += s.last - s.first
+			}
+		}
+	}
+	for i := range warps {
+		n += outside[warps[i].old]
+	}
+	return n
 }
 
 // lanesOf lays the lanes out that a block's threads become, in order.

@@ -1,0 +1,30 @@
+package stream
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestTransposeRepeats holds that an edit which would make more instructions than anybody waits for is an error: here a warp with a long
+// stretch outside of the loop becomes 1,024 warps, each of which has it.
+func TestTransposeRepeats(t *testing.T) {
+	for _, c := range []struct {
+		outside int
+		fits    bool
+	}{{100, true}, {mostRepeated/1024 + 1, false}} {
+		b := NewBlock(1)
+		lanes := b.LanesOf(Lanes{Active: 1<<warpLanes - 1, Mask: 1<<warpLanes - 1})
+		for range c.outside {
+			b.Warps[0].Events = append(b.Warps[0].Events, Event{Lanes: lanes, Ref: -1})
+		}
+		b.Warps[0].Events = append(b.Warps[0].Events, Event{Op: 1, Lanes: lanes, Ref: -1})
+		e := &Transpose{Loops: []Loop{{Header: 1, Body: map[int32]bool{1: true}}}, Width: 1024}
+		out, err := e.Apply(nil, []*Block{b})
+		switch {
+		case c.fits && (err != nil || len(out) != 1024):
+			t.Errorf("%d instructions: %d blocks, %v", c.outside, len(out), err)
+		case !c.fits && (err == nil || !strings.Contains(err.Error(), "repeat")):
+			t.Errorf("%d instructions: %v", c.outside, err)
+		}
+	}
+}
