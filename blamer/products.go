@@ -7,23 +7,20 @@ import "gpa/cubin/sass"
 // outstanding are the nearest ones above it. Where there are not so many above, the wait is in a loop and the first above was also the
 // last of the round before.
 func (a *analysis) productSource(use int) []edge {
-	outstanding := 0
-	if in := &a.code.Insts[use]; in.Op.Properties().Sync == sass.SyncGroup && in.Mod(sass.GroupMode) == sass.GroupDEPBAR {
-		outstanding = int(in.Operands[1].Imm)
-	}
+	outstanding, _ := a.code.Insts[use].AwaitsGroups()
 	found, closed := -1, 0
 	for i := use - 1; i >= 0; i-- {
 		in := &a.code.Insts[i]
 		if in.Op.Properties().Async != sass.AsyncMatrix || !a.within(i) {
 			continue
 		}
-		if closesGroup(in) {
+		if in.ClosesGroup() {
 			closed++
 		}
 		if in.Operands[0].Reg == sass.RZ { // it only closes a group
 			continue
 		}
-		if found < 0 || closed <= outstanding+1 && closesGroup(in) {
+		if found < 0 || closed <= outstanding+1 && in.ClosesGroup() {
 			found = i
 		}
 		if closed > outstanding {
@@ -38,12 +35,6 @@ func (a *analysis) productSource(use int) []edge {
 
 // within reports whether an instruction can be reached in the function that is analyzed.
 func (a *analysis) within(i int) bool { return a.block[i] >= 0 }
-
-// closesGroup reports whether a matrix product is the last of its group.
-func closesGroup(in *sass.Inst) bool {
-	group := &in.Operands[len(in.Operands)-1]
-	return group.Kind == sass.KindImm && group.Imm == 0
-}
 
 // transferSources are the copies to shared memory that a wait for the answers of queries of transaction barriers is for: all bulk copies of
 // the function, as the addresses of barriers are not followed; nil where the wait is for something else too.

@@ -9,8 +9,8 @@ import (
 // four warps for as long as its multiplications take, or as the shared memory of the SM needs to read its matrices once for all four, or a
 // least time.
 func (t *timing) groups(in *sass.Inst, m *arch.Model) {
-	if in.Op.Properties().Sync == sass.SyncGroup && in.Mod(sass.GroupMode) == sass.GroupDEPBAR {
-		t.depbar, t.depbarMax = groupCount, int(in.Operands[1].Imm)
+	if n, ok := in.AwaitsGroups(); ok {
+		t.depbar, t.depbarMax = groupCount, n
 	}
 	if t.path != pathGroup {
 		return
@@ -26,14 +26,8 @@ func (t *timing) groups(in *sass.Inst, m *arch.Model) {
 	g := &m.Groups
 	t.interval = max(columns/max(g.Columns.Cycles(), 1), bytes/max(m.Shared.Banks.Cycles()*m.Shared.BankSize.Cycles(), 1), g.Least.Cycles())
 	t.latency = g.Complete.Cycles()
-	t.closes = closesGroup(in)
+	t.closes = in.ClosesGroup()
 	t.empty = in.Operands[0].Reg == sass.RZ
-}
-
-// closesGroup reports whether a product is the last of its group: wgmma.commit_group has no instruction of its own.
-func closesGroup(in *sass.Inst) bool {
-	group := &in.Operands[len(in.Operands)-1]
-	return group.Kind == sass.KindImm && group.Imm == 0
 }
 
 // product sends a product of the warpgroup to the tensor core in cycle t.

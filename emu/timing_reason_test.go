@@ -5,12 +5,17 @@ import (
 	"testing"
 
 	"gpa/cubin/sass"
+	"gpa/emu/arch"
 	"gpa/emu/stall"
 )
 
 // TestReasons reaches every stall reason that the emulator gives, with the producer where there is one.
 func TestReasons(t *testing.T) {
 	buffer := [][]uint32{make([]uint32, 1<<12)}
+	hopper, err := arch.ByName("h100pcie")
+	if err != nil {
+		t.Fatal(err)
+	}
 	tests := []struct {
 		name     string
 		program  timedProgram
@@ -74,6 +79,14 @@ func TestReasons(t *testing.T) {
 		{"three operands in a register bank", timedProgram{text: twice("[B------:R-:W-:-:S01] FFMA R4, R6, R8, R10\nIADD3 R5, R7, R9, RZ")}, 2, stall.DispatchStall, -1},
 		{"three operands in a register bank, the pipe free in each cycle", timedProgram{model: ga102(t), text: twice("[B------:R-:W-:-:S01] FFMA R4, R6, R8, R10\n[B------:R-:W-:-:S01] FFMA R5, R12, R14, R16\n[B------:R-:W-:-:S01] FFMA R7, R18, R20, R22")}, 3, stall.DispatchStall, -1},
 		{"a sleep", timedProgram{text: twice("[B------:R-:W-:-:S02] NANOSLEEP 0x20\nFADD R4, R5, R6")}, 2, stall.Sleeping, -1},
+		{"a product of a warpgroup", timedProgram{model: hopper, threads: 128, text: `
+			[B------:R-:W-:Y:S12] UMOV UR8, URZ
+			[B------:R-:W-:Y:S12] UMOV UR9, URZ
+			[B------:R-:W-:Y:S12] UMOV UR10, URZ
+			[B------:R-:W-:Y:S12] UMOV UR11, URZ
+			[B------:R-:W-:-:S02] HGMMA.64x8x16.F32 R4, gdesc[UR8], R4, gsb0
+			[B------:R-:W-:-:S02] WARPGROUP.DEPBAR.LE gsb0, 0x0
+			[B------:R-:W-:Y:S05] EXIT`, shared: 4096}, 5, stall.GMMA, 4},
 		{"the launch", timedProgram{text: "[B------:R-:W-:Y:S05] EXIT"}, 0, stall.NoInstructions, -1},
 	}
 	seen := map[stall.Reason]bool{}

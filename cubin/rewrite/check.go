@@ -126,7 +126,9 @@ func (c *checker) producer(i int) {
 	if in.Control.WriteBarrier >= 0 || in.Control.ReadBarrier >= 0 {
 		c.checkCounter(i)
 	}
-	if in.Variable() {
+	if in.Op.Properties().Async == sass.AsyncMatrix {
+		c.checkGroup(i)
+	} else if in.Variable() {
 		c.checkVariable(i)
 	} else if len(c.defs[i]) > 0 {
 		c.checkFixed(i)
@@ -220,6 +222,42 @@ func (c *checker) checkVariable(i int) {
 	if operands := lateOperands(in, c.uses[i]); len(operands) > 0 {
 		done := func(q *sass.Inst) bool { return drains(in, q) }
 		c.followCounters(i, read, readsAfter, done, func(node int) bool { return c.touchesOperands(i, node, operands) })
+	}
+}
+
+// mostGroups is how many groups of products of a warpgroup are told apart: the count of WARPGROUP.DEPBAR has three bits.
+const mostGroups = 8
+
+// checkGroup finds instructions that touch the registers of a product of a warpgroup before a WARPGROUP.DEPBAR has waited for its group
+// (PTX ISA, wgmma.mma_async: reading or writing the accumulator, or writing A, before is undefined). Products follow each other in order.
+func (c *checker) checkGroup(i int) {
+	type state struct{ node, closed int }
+	seen := make(map[state]bool)
+	var work []state
+	push := func(at state) {
+		if in := c.insts[at.node]; in.ClosesGroup() {
+			at.closed = min(at.closed+1, mostGroups)
+		}
+		for _, to := range c.succs[at.node] {
+			if next := (state{to, at.closed}); !seen[next] {
+				seen[next] = true
+				work = append(work, next)
+			}
+		}
+	}
+	operands := lateOperands(c.insts[i], c.uses[i])
+	push(state{i, 0})
+	for len(work) > 0 {
+		at := work[len(work)-1]
+		work = work[:len(work)-1]
+		q := c.insts[at.node]
+		outstanding, waits := q.AwaitsGroups()
+		if waits && at.closed > outstanding {
+			continue
+		}
+		if q.Op.Properties().Async == sass.AsyncMatrix || !c.touchesResult(i, at.node) && !c.touchesOperands(i, at.node, operands) {
+			push(at)
+		}
 	}
 }
 

@@ -13,6 +13,11 @@ import (
 // assemble makes a file of one kernel from lines of control code and instruction.
 func assemble(t *testing.T, lines ...string) *cubin.File {
 	t.Helper()
+	return assembleFor(t, sass.SM70, lines...)
+}
+
+func assembleFor(t *testing.T, isa sass.Arch, lines ...string) *cubin.File {
+	t.Helper()
 	code := &cubin.Code{Name: "k"}
 	for i, line := range lines {
 		control, text, _ := strings.Cut(line, " ")
@@ -20,14 +25,14 @@ func assemble(t *testing.T, lines ...string) *cubin.File {
 		if err != nil {
 			t.Fatal(err)
 		}
-		in, err := sass.Parse(sass.SM70, uint64(i)*sass.InstSize, text, c)
+		in, err := sass.Parse(isa, uint64(i)*sass.InstSize, text, c)
 		if err != nil {
 			t.Fatal(err)
 		}
 		code.Insts = append(code.Insts, in)
 	}
 	code.Functions = []cubin.Function{{Name: "k", Size: code.Size()}}
-	return &cubin.File{Name: "test", Arch: sass.SM70, Codes: []*cubin.Code{code}}
+	return &cubin.File{Name: "test", Arch: isa, Codes: []*cubin.Code{code}}
 }
 
 // corpus returns the cubins of the repository's kernels whose instructions are all known.
@@ -112,19 +117,44 @@ func TestCheck(t *testing.T) {
 			"[B------:R-:W0:-:S02] @P0 MUFU.RCP R0, R2", "[B------:R-:W-:-:S01] @!P0 MOV R0, R5", exit}, nil},
 	}
 	for _, test := range tests {
-		t.Run(test.name, func(t *testing.T) {
-			found, err := Check(assemble(t, test.lines...))
-			if err != nil {
-				t.Fatal(err)
-			}
-			var got []string
-			for _, f := range found {
-				got = append(got, f.Hazard.String()+" "+resourceName(f.Resource))
-			}
-			if !slices.Equal(got, test.want) {
-				t.Errorf("found %q, want %q", got, test.want)
-			}
-		})
+		t.Run(test.name, func(t *testing.T) { checkFinds(t, assemble(t, test.lines...), test.want) })
+	}
+}
+
+// checkFinds holds what Check says of a file, a hazard and a resource each.
+func checkFinds(t *testing.T, file *cubin.File, want []string) {
+	t.Helper()
+	found, err := Check(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, f := range found {
+		got = append(got, f.Hazard.String()+" "+resourceName(f.Resource))
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("found %q, want %q", got, want)
+	}
+}
+
+// TestCheckGroups holds a warpgroup's products: their registers are theirs until their group has been waited for.
+func TestCheckGroups(t *testing.T) {
+	const exit = "[B------:R-:W-:-:S05] EXIT"
+	for _, test := range []struct {
+		name        string
+		lines, want []string
+	}{
+		{"a product of a warpgroup", []string{
+			"[B------:R-:W-:-:S01] HGMMA.64x8x16.F32 R24, gdesc[UR8], R24", "[B------:R-:W-:-:S01] HGMMA.64x8x16.F32 R24, gdesc[UR12], R24, gsb0",
+			"[B------:R-:W-:-:S01] WARPGROUP.DEPBAR.LE gsb0, 0x0", "[B------:R-:W-:-:S05] FADD R0, R24, R25", exit}, nil},
+		{"one that nothing waits for", []string{
+			"[B------:R-:W-:-:S01] HGMMA.64x8x16.F32 R24, gdesc[UR8], R24, gsb0", "[B------:R-:W-:-:S01] HGMMA.64x8x16.F32 R28, gdesc[UR12], R28, gsb0",
+			"[B------:R-:W-:-:S01] WARPGROUP.DEPBAR.LE gsb0, 0x1", "[B------:R-:W-:-:S05] FADD R0, R24, R24", "[B------:R-:W-:-:S05] FADD R0, R28, R28", exit}, []string{"RAW R28"}},
+		{"an operand of one", []string{
+			"[B------:R-:W-:-:S01] HGMMA.64x8x16.F32 R24, R4, gdesc[UR8], R24, gsb0", "[B------:R-:W-:-:S05] MOV R5, RZ",
+			"[B------:R-:W-:-:S01] WARPGROUP.DEPBAR.LE gsb0, 0x0", exit}, []string{"WAR R5"}},
+	} {
+		t.Run(test.name, func(t *testing.T) { checkFinds(t, assembleFor(t, sass.SM90, test.lines...), test.want) })
 	}
 }
 

@@ -294,7 +294,7 @@ func readerOf(q *sass.Inst, reg uint8) reader {
 	case sass.PipeTensor:
 		return readsTensor
 	case sass.PipeLSU:
-		if q.Op != sass.MATCH {
+		if q.Op != sass.MATCH && q.Op != sass.SYNCS {
 			return readsMemory
 		}
 	case sass.PipeTEX:
