@@ -28,6 +28,12 @@ const (
 // newMemoryTest makes registers and memory ready.
 func newMemoryTest(t *testing.T, in sass.Inst, r *rand.Rand) *memoryTest {
 	t.Helper()
+	return newSharedTest(t, in, r, memoryBytes)
+}
+
+// newSharedTest is the same with another size of shared memory.
+func newSharedTest(t *testing.T, in sass.Inst, r *rand.Rand, sharedBytes int) *memoryTest {
+	t.Helper()
 	code := &cubin.Code{Name: "one", Insts: []sass.Inst{in}}
 	kernel := &cubin.Kernel{Name: "one", Code: code, ParamBase: 0x160}
 	m, err := New(modelOf(in.Arch), &cubin.File{Arch: in.Arch, Codes: []*cubin.Code{code}, Kernels: []*cubin.Kernel{kernel}}, Options{})
@@ -39,7 +45,7 @@ func newMemoryTest(t *testing.T, in sass.Inst, r *rand.Rand) *memoryTest {
 		t.Fatal(err)
 	}
 	x := &memoryTest{in: in, global: global, r: r}
-	run, err := m.prepare(&Launch{Kernel: kernel, Grid: [3]int{1, 1, 1}, Block: [3]int{32, 1, 1}, SharedDynamic: memoryBytes, Stack: stackBytes})
+	run, err := m.prepare(&Launch{Kernel: kernel, Grid: [3]int{1, 1, 1}, Block: [3]int{32, 1, 1}, SharedDynamic: sharedBytes, Stack: stackBytes})
 	if err != nil {
 		t.Fatal(err)
 	}
