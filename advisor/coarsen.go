@@ -37,13 +37,30 @@ func (threadCoarsening) Match(in *Input) []*Match {
 			memory += b.Count
 		}
 	}
-	gone := (in.Total - memory) * (1 - 1/float64(items))
+	type way struct {
+		axis  MergeAxis
+		items int
+	}
 	folds := in.putsTogether()
-	var matches []*Match
-	for _, axis := range []MergeAxis{MergeX, MergeLanes} {
-		if axis == MergeX && in.Launch.Grid[0]%items != 0 || axis == MergeLanes && (folds || threads%(items*warpSize) != 0 || in.apartInMemory()) {
-			continue
+	var ways []way
+	switch {
+	case folds:
+		ways = append(ways, way{MergeX, items})
+		if n := ceilDiv(blocks, wave); n > items && n <= warpSize && in.Launch.Grid[0] > wave {
+			ways = append(ways, way{MergeX, n}) // as many blocks as there is room for
 		}
+	default:
+		if in.Launch.Grid[0]%items == 0 {
+			ways = append(ways, way{MergeX, items})
+		}
+		if threads%(items*warpSize) == 0 && !in.apartInMemory() {
+			ways = append(ways, way{MergeLanes, items})
+		}
+	}
+	var matches []*Match
+	for _, w := range ways {
+		axis, items := w.axis, w.items
+		gone := (in.Total - memory) * (1 - 1/float64(items))
 		m := in.launchMatch(in.ofLaunch(EliminateStalls(in.Total, gone)))
 		m.Spares = IssueSlots | SharedMemory | L2
 		m.Change = &Change{Streams: &Streams{Merged: []Merged{{Factor: items, Axis: axis, Folded: folds}}}, Registers: coarserRegisters(f.Registers, items, folds)}
@@ -124,8 +141,8 @@ func (in *Input) coarserWords(axis MergeAxis, items int, folds bool, blocks, thr
 	last := "Not where the grid then has too few blocks for the SMs, or the registers for more items leave room for fewer warps."
 	switch {
 	case folds:
-		return "sums", []string{
-			fmt.Sprintf("Blocks of %d threads read few items a thread and then put them together, %d times over. Let each thread add up several items while it loads them (a grid-stride loop over a grid of a few blocks an SM): the steps behind are then done by %d times fewer blocks.", threads, blocks, items),
+		return fmt.Sprintf("sums of %d", items), []string{
+			fmt.Sprintf("Blocks of %d threads read few items a thread and then put them together, %d times over. Let each thread add up %d times as many items while it loads them (a grid-stride loop over a grid of %d blocks): the steps behind are then done by %d times fewer blocks.", threads, blocks, items, ceilDiv(blocks, items), items),
 			last,
 		}
 	case axis == MergeLanes:

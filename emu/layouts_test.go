@@ -165,6 +165,9 @@ func layoutPairs(t *testing.T, f *cubin.File) []layoutPair {
 	bins := func(kernel string) layoutLaunch {
 		return layoutLaunch{kernel: kernel, grid: 432, block: 256, buffers: []int{words, 256}, numbers: []uint32{words}}
 	}
+	parts := func(kernel string, blocks int) layoutLaunch {
+		return layoutLaunch{kernel: kernel, grid: blocks, block: 256, buffers: []int{2 * words, words / 256}, numbers: []uint32{2 * words}}
+	}
 	total := func(kernel string) layoutLaunch {
 		return layoutLaunch{kernel: kernel, grid: words / 8 / 256, block: 256, buffers: []int{words / 8, 1}}
 	}
@@ -224,6 +227,8 @@ func layoutPairs(t *testing.T, f *cubin.File) []layoutPair {
 		{name: "four elements of a row", before: layoutLaunch{kernel: "normalize", grid: words / 512, block: 512, buffers: []int{words, words}},
 			after: layoutLaunch{kernel: "normalize_four", grid: words / 512, block: 128, buffers: []int{words, words}},
 			edit:  merged(stream.Merge{Factor: 4, Axis: stream.Threads})},
+		{name: "sums of several items", before: parts("block_sums", words/256), after: parts("block_sums_strided", words/256/5+1),
+			edit: merged(stream.Merge{Factor: 5, Axis: stream.GridX, Folded: true})},
 		{name: "bins of a block", before: bins("bins_global"), after: bins("bins_shared"), shared: 1024, edit: private("bins_global")},
 		{name: "a sum of a block", before: total("total_threads"), after: total("total_blocks"), edit: private("total_threads")},
 		{name: "two buffers", before: squares("one_buffer"), after: squares("two_buffers"), shared: 16384, gone: barriers[1:], edit: func(loops []Loop, loads [][]InstAt) *Streams {

@@ -1,6 +1,7 @@
 package stream
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math/bits"
@@ -55,10 +56,10 @@ func (m *Merge) Reshape(s Shape) (Shape, int, error) {
 		if m.Axis == GridY {
 			axis = 1
 		}
-		if s.Grid[axis]%m.Factor != 0 {
+		if s.Grid[axis]%m.Factor != 0 && m.Axis != GridX {
 			return s, 0, fmt.Errorf("merge: a grid of %v cannot be divided by %d", s.Grid, m.Factor)
 		}
-		s.Grid[axis] /= m.Factor
+		s.Grid[axis] = (s.Grid[axis] + m.Factor - 1) / m.Factor
 	default: // within a block
 		if s.Threads%(warpLanes*m.Factor) != 0 {
 			return s, 0, fmt.Errorf("merge: the warps of a block of %d threads cannot be divided by %d", s.Threads, m.Factor)
@@ -72,8 +73,15 @@ func (m *Merge) Reshape(s Shape) (Shape, int, error) {
 func (m *Merge) Inputs(s Shape, n int) (list []int) {
 	switch m.Axis {
 	case GridX, GridThreads:
-		for k := range m.Factor {
-			list = append(list, n*m.Factor+k)
+		columns := s.Grid[0]
+		groups := (columns + m.Factor - 1) / m.Factor // of a row; the last may be of fewer blocks
+		first, step := n%groups*m.Factor, 1
+		last := min(first+m.Factor, columns)
+		if m.Folded { // as a grid-stride loop does
+			first, step, last = n%groups, groups, columns
+		}
+		for x := first; x < last; x += step {
+			list = append(list, n/groups*columns+x)
 		}
 	case GridY:
 		x, y := n%s.Grid[0], n/s.Grid[0]
@@ -119,6 +127,7 @@ type merger struct {
 	folding bool            // the instruction is behind the last load, and done for all
 	sums    map[uint64]bool // words of shared memory with results of reductions, where these are folded
 	addr    [warpLanes]uint64
+	turns   []int // by event of the warp: which of the threads it is of, -1 for all
 }
 
 // An item is the stream of one of the warps that are merged.
@@ -156,7 +165,7 @@ func (g *merger) block() (*Block, error) {
 	g.sums = make(map[uint64]bool)
 	for g.warp = range n {
 		g.items = g.items[:0]
-		for k := range g.Factor {
+		for k := range g.threads() {
 			b, w := first, 0
 			switch g.Axis {
 			case GridX, GridY:
@@ -179,10 +188,18 @@ func (g *merger) block() (*Block, error) {
 	return g.out, nil
 }
 
+// threads is how many are merged: fewer than asked for where the rest of a grid is left.
+func (g *merger) threads() int {
+	if g.Axis == GridX {
+		return len(g.blocks)
+	}
+	return g.Factor
+}
+
 // merge merges the streams of the items.
 func (g *merger) merge() error {
 	clear(g.classes[:])
-	g.apart, g.folding = 0, false
+	g.apart, g.folding, g.turns = 0, false, g.turns[:0]
 	total, last := 0, g.items[0].lastLoad()
 	at := make([]int, 0, g.Factor) // items with the next instruction
 	for {
@@ -214,7 +231,61 @@ func (g *merger) merge() error {
 	if float64(g.apart) > mostApart*float64(total) {
 		return fmt.Errorf("merge: %d of %d instructions are not those of all %d threads", g.apart, total, g.Factor)
 	}
+	g.loadInTurn()
 	return nil
+}
+
+// loadInTurn orders loads that follow each other by the threads that they were of: a loop over items, unrolled, loads all of one before
+// the next, and what a thread loads of one lies together.
+func (g *merger) loadInTurn() {
+	w := &g.out.Warps[g.warp]
+	loads := func(i int) bool {
+		e := &w.Events[i]
+		if g.turns[i] < 0 || e.Kind != RefAccess || e.Wait > 0 {
+			return false
+		}
+		a := &g.out.Access[e.Ref]
+		return a.Kind == load && a.Space == global
+	}
+	for first := 0; first < len(w.Events); first++ {
+		end := first
+		for end < len(w.Events) && loads(end) {
+			end++
+		}
+		if end-first > 1 {
+			order := make([]int, end-first)
+			for i := range order {
+				order[i] = first + i
+			}
+			slices.SortStableFunc(order, func(x, y int) int { return cmp.Compare(g.turns[x], g.turns[y]) })
+			events, values := slices.Clone(w.Events[first:end]), slices.Clone(w.Values[first:end])
+			for i, from := range order {
+				w.Events[first+i], w.Values[first+i] = events[from-first], values[from-first]
+				if g.Folded && i > 0 && i%unrolledLoads == 0 {
+					w.Events[first+i].Wait = g.wait(g.awaits(w.Events[first : first+i]))
+				}
+			}
+			first = end
+		}
+	}
+}
+
+// unrolledLoads is how many loads of a loop that adds up what it loads are under way together: NVIDIA's compiler unrolls such a loop by
+// four.
+const unrolledLoads = 4
+
+// awaits is the wait for loads to be complete.
+func (g *merger) awaits(loads []Event) Waits {
+	var w Waits
+	for i := range w {
+		w[i] = 0xff
+	}
+	for i := range loads {
+		if counter := g.program.Inst(loads[i].Op).Control.WriteBarrier; counter >= 0 {
+			w[counter] = 0
+		}
+	}
+	return w
 }
 
 // lastLoad is the place of the last load from global memory in the stream, -1 where there is none.
@@ -302,6 +373,7 @@ func (g *merger) add(n Event, l Lanes) {
 	n.Lanes = g.out.LanesOf(l)
 	g.out.Warps[g.warp].Events = append(g.out.Warps[g.warp].Events, n)
 	g.out.Warps[g.warp].Values = append(g.out.Warps[g.warp].Values, g.value) // for a merge after this one
+	g.turns = append(g.turns, -1)
 }
 
 // place says which new lanes the lanes of an item's warp become: those whose part-th thread they are, or any for -1.
@@ -353,6 +425,7 @@ func (g *merger) each(at []int) {
 			}
 		}
 		g.add(c, lanes)
+		g.turns[len(g.turns)-1] = part
 	}
 }
 
@@ -398,7 +471,7 @@ func (g *merger) addresses(at []int, part int) (mask uint32) {
 func (g *merger) accesses(in *sass.Inst, at []int) {
 	it := &g.items[at[0]]
 	a := &it.block.Access[it.events[0].Ref]
-	common := len(at) == g.Factor && g.together(at)
+	common := len(at) == len(g.items) && g.together(at)
 	apart := len(g.blocks) > 1 && a.Space == shared
 	source := g.sources(in)
 	if a.Space == shared && g.folds() && g.sum(at, a, source) {

@@ -370,3 +370,33 @@ extern "C" __global__ void total_blocks(const float *__restrict__ in, float *__r
         if (threadIdx.x == 0) atomicAdd(out, sum);
     }
 }
+
+// sums of 512 elements a block, and of what a loop with the stride of the grid adds up before.
+__device__ void block_sum(float sum, float *out) {
+    __shared__ float parts[256];
+    parts[threadIdx.x] = sum;
+    __syncthreads();
+    for (int d = 128; d >= 32; d /= 2) {
+        if (threadIdx.x < d) parts[threadIdx.x] = sum = sum + parts[threadIdx.x + d];
+        __syncthreads();
+    }
+    if (threadIdx.x < 32)
+        for (int d = 16; d > 0; d /= 2) sum += __shfl_down_sync(0xffffffff, sum, d);
+    if (threadIdx.x == 0) out[blockIdx.x] = sum;
+}
+
+extern "C" __global__ void block_sums(const float *__restrict__ in, float *__restrict__ out, int n) {
+    int i = blockIdx.x * 512 + threadIdx.x;
+    float sum = i < n ? in[i] : 0;
+    if (i + 256 < n) sum += in[i + 256];
+    block_sum(sum, out);
+}
+
+extern "C" __global__ void block_sums_strided(const float *__restrict__ in, float *__restrict__ out, int n) {
+    float sum = 0;
+    for (int i = blockIdx.x * 512 + threadIdx.x; i < n; i += gridDim.x * 512) {
+        sum += in[i];
+        if (i + 256 < n) sum += in[i + 256];
+    }
+    block_sum(sum, out);
+}
