@@ -49,6 +49,26 @@ func (in *Input) written(load blamer.Node) (written, known bool) {
 	return r.Stored > 0, true
 }
 
+// ownMemory reports whether all that a load reads is also stored by the thread that reads it, before or afterwards, and by no other, as far as
+// the record tells: an array that is updated in place.
+func (in *Input) ownMemory(load blamer.Node) bool {
+	r := in.recorded(load)
+	if r == nil {
+		return false
+	}
+	at, own := in.recordPlace(load), int64(0)
+	for _, d := range in.Launch.Record.Dependences {
+		switch {
+		case d.Space != "global" || d.From != at && d.To != at:
+		case d.Party != profiler.SameThread || d.Carried:
+			return false
+		default:
+			own += d.Bytes
+		}
+	}
+	return own >= r.Bytes
+}
+
 // feedsBack reports whether a load reads in a round of the loop what an earlier round of it has stored, as far as the record tells.
 func (in *Input) feedsBack(l *cfg.Loop, load blamer.Node) bool {
 	at := in.recordPlace(load)

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"gpa/blamer"
-	"gpa/cubin/cfg"
 	"gpa/cubin/sass"
 )
 
@@ -40,7 +39,7 @@ func (restrictPointers) Match(in *Input) []*Match {
 		m.hide(in.hiddenWithout(m.Scope, again) - in.hidden(m.Scope, freedom{}))
 		m.Gone = in.issuedAt(again, m.Scope)
 		m.Suggestions = in.restrictSuggestions(m, again)
-		m.Change = in.together(m, again)
+		m.Change = in.loadedFirst(m, again, behind)
 		if assumed {
 			m.assume(assumedUnwritten)
 		}
@@ -48,11 +47,12 @@ func (restrictPointers) Match(in *Input) []*Match {
 	return matches
 }
 
-// dropWritten leaves the loads of memory to which nobody stores during the launch, and reports whether that is assumed of any.
+// dropWritten leaves the loads of memory to which nobody stores during the launch but the thread that loads, and reports whether that is
+// assumed of any. What a thread has stored itself through the same pointer the compiler knows.
 func (in *Input) dropWritten(loads map[blamer.Node]bool) (assumed bool) {
 	for n := range loads {
 		written, known := in.written(n)
-		if written {
+		if written && !in.ownMemory(n) {
 			delete(loads, n)
 		}
 		assumed = assumed || !known
@@ -60,23 +60,18 @@ func (in *Input) dropWritten(loads map[blamer.Node]bool) (assumed bool) {
 	return assumed
 }
 
-// together is the change by which what is loaded again is not, and the other loads of each block are under way at the same time.
-func (in *Input) together(m *Match, again map[blamer.Node]bool) *Change {
-	change := &Change{Gone: sortedKeys(again)}
-	loads := map[*cfg.Block][]blamer.Node{}
-	var blocks []*cfg.Block
-	for _, n := range m.allDefs() {
-		if b := in.Block(n); b != nil && !again[n] && in.Inst(n).Op == sass.LDG {
-			if loads[b] == nil {
-				blocks = append(blocks, b)
-			}
-			loads[b] = append(loads[b], n)
+// loadedFirst is the change by which what is loaded again is not, and the other loads of a stretch of code come first in it.
+func (in *Input) loadedFirst(m *Match, again, behind map[blamer.Node]bool) *Change {
+	change := &Change{Gone: sortedKeys(again), Streams: &Streams{}}
+	words := 0
+	for _, n := range sortedKeys(behind) {
+		if s := in.innermost(n); !again[n] && s.Code == m.Scope.Code && s.Loop == m.Scope.Loop {
+			change.Streams.Hoisted = append(change.Streams.Hoisted, n)
+			words++
 		}
 	}
-	for _, b := range blocks {
-		for _, n := range loads[b] {
-			change.Overlapped = append(change.Overlapped, Overlapped{n, float64(len(loads[b]))})
-		}
+	if len(change.Streams.Hoisted) > 0 {
+		change.Registers = min(mostRegisters, in.Launch.Facts.Registers+words)
 	}
 	return change
 }

@@ -168,6 +168,9 @@ func layoutPairs(t *testing.T, f *cubin.File) []layoutPair {
 	parts := func(kernel string, blocks int) layoutLaunch {
 		return layoutLaunch{kernel: kernel, grid: blocks, block: 256, buffers: []int{2 * words, words / 256}, numbers: []uint32{2 * words}}
 	}
+	update := func(kernel string) layoutLaunch {
+		return layoutLaunch{kernel: kernel, grid: words / 256, block: 256, buffers: []int{words, words, words, words}}
+	}
 	total := func(kernel string) layoutLaunch {
 		return layoutLaunch{kernel: kernel, grid: words / 8 / 256, block: 256, buffers: []int{words / 8, 1}}
 	}
@@ -229,6 +232,9 @@ func layoutPairs(t *testing.T, f *cubin.File) []layoutPair {
 			edit:  merged(stream.Merge{Factor: 4, Axis: stream.Threads})},
 		{name: "sums of several items", before: parts("block_sums", words/256), after: parts("block_sums_strided", words/256/5+1),
 			edit: merged(stream.Merge{Factor: 5, Axis: stream.GridX, Folded: true})},
+		{name: "loads before stores", before: update("update"), after: update("update_loaded"), registers: 24, edit: func([]Loop, [][]InstAt) *Streams {
+			return &Streams{Hoist: instructions(t, f, "update", func(op sass.Op) bool { return op == sass.LDG })}
+		}},
 		{name: "bins of a block", before: bins("bins_global"), after: bins("bins_shared"), shared: 1024, edit: private("bins_global")},
 		{name: "a sum of a block", before: total("total_threads"), after: total("total_blocks"), edit: private("total_threads")},
 		{name: "two buffers", before: squares("one_buffer"), after: squares("two_buffers"), shared: 16384, gone: barriers[1:], edit: func(loops []Loop, loads [][]InstAt) *Streams {

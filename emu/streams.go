@@ -15,6 +15,7 @@ type Streams struct {
 	Share     []InstAt   // [stream.Share]
 	Solo      []InstAt   // [stream.Solo]
 	Private   []InstAt   // [stream.Private]
+	Hoist     []InstAt   // [stream.Hoist]
 	Vectors   [][]InstAt // [stream.Vectors]
 	Tile      []LoopLoads
 	Prefetch  []LoopLoads
@@ -69,6 +70,7 @@ func (s *Streams) edits(p *program) (list []stream.Edit, err error) {
 		{s.Keep, func(ops map[int32]bool) stream.Edit { return &stream.Keep{Loads: ops} }},
 		{s.Share, func(ops map[int32]bool) stream.Edit { return &stream.Share{Accesses: ops} }},
 		{s.Solo, func(ops map[int32]bool) stream.Edit { return &stream.Solo{Barriers: ops} }},
+		{s.Hoist, func(ops map[int32]bool) stream.Edit { return &stream.Hoist{Loads: ops} }},
 		{s.Private, func(ops map[int32]bool) stream.Edit { return &stream.Private{Atomics: ops} }},
 	} {
 		if len(x.at) == 0 {

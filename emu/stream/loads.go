@@ -88,7 +88,6 @@ func (f *Prefetch) Apply(p Program, blocks []*Block) ([]*Block, error) {
 		return nil, fmt.Errorf("prefetch: %d rounds early", f.Rounds)
 	}
 	b := blocks[0]
-	waits := make(map[Waits]uint8)
 	for w := range b.Warps {
 		old := &b.Warps[w]
 		var list []Event
@@ -97,7 +96,7 @@ func (f *Prefetch) Apply(p Program, blocks []*Block) ([]*Block, error) {
 				list = append(list, old.Events[s.first:s.last]...)
 				continue
 			}
-			m := prefetcher{Prefetch: f, program: p, block: b, events: old.Events, segment: &s, list: list, waits: waits}
+			m := prefetcher{Prefetch: f, program: p, block: b, events: old.Events, segment: &s, list: list}
 			if err := m.loop(); err != nil {
 				return nil, err
 			}
@@ -116,7 +115,6 @@ type prefetcher struct {
 	events  []Event
 	segment *segment
 	list    []Event
-	waits   map[Waits]uint8
 
 	issued [6][]int // by dependence counter: the rounds that what was issued belongs to
 }
@@ -178,7 +176,7 @@ func (m *prefetcher) add(e Event, round int) {
 
 // wait makes an event of a round leave those loads outstanding that belong to later ones.
 func (m *prefetcher) wait(e *Event, round int) {
-	w := Waits{0xff, 0xff, 0xff, 0xff, 0xff, 0xff}
+	w := ownWaits
 	changed := false
 	for c := range w {
 		if m.program.Inst(e.Op).Control.WaitMask>>c&1 == 0 {
@@ -189,17 +187,13 @@ func (m *prefetcher) wait(e *Event, round int) {
 			later++
 		}
 		if later > 0 {
-			w[c], changed = uint8(min(later, 0xfe)), true
+			w[c], changed = uint8(min(later, allOutstanding)), true
 		}
 	}
 	if !changed {
 		return
 	}
-	if m.waits[w] == 0 {
-		m.block.Waits = append(m.block.Waits, w)
-		m.waits[w] = uint8(min(len(m.block.Waits), 0xff))
-	}
-	e.Wait = m.waits[w]
+	e.Wait = m.block.waitsOf(w)
 }
 
 // Tile makes loads of a loop find their data in shared memory. Before each so many rounds the warps of the block load what these read,

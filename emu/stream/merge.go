@@ -262,7 +262,7 @@ func (g *merger) loadInTurn() {
 			for i, from := range order {
 				w.Events[first+i], w.Values[first+i] = events[from-first], values[from-first]
 				if g.Folded && i > 0 && i%unrolledLoads == 0 {
-					w.Events[first+i].Wait = g.wait(g.awaits(w.Events[first : first+i]))
+					w.Events[first+i].Wait = g.out.waitsOf(g.awaits(w.Events[first : first+i]))
 				}
 			}
 			first = end
@@ -276,10 +276,7 @@ const unrolledLoads = 4
 
 // awaits is the wait for loads to be complete.
 func (g *merger) awaits(loads []Event) Waits {
-	var w Waits
-	for i := range w {
-		w[i] = 0xff
-	}
+	w := ownWaits
 	for i := range loads {
 		if counter := g.program.Inst(loads[i].Op).Control.WriteBarrier; counter >= 0 {
 			w[counter] = 0
@@ -354,19 +351,9 @@ func (g *merger) merged(at []int) (Event, Lanes) {
 		l.Mask |= g.place(k, -1, old.Mask)
 	}
 	if n.Wait > 0 {
-		n.Wait = g.wait(first.block.Waits[n.Wait-1])
+		n.Wait = g.out.waitsOf(first.block.Waits[n.Wait-1])
 	}
 	return n, l
-}
-
-func (g *merger) wait(w Waits) uint8 {
-	for i := range g.out.Waits {
-		if g.out.Waits[i] == w {
-			return uint8(i + 1)
-		}
-	}
-	g.out.Waits = append(g.out.Waits, w)
-	return uint8(len(g.out.Waits))
 }
 
 func (g *merger) add(n Event, l Lanes) {

@@ -6,6 +6,7 @@ package stream
 
 import (
 	"math/bits"
+	"slices"
 )
 
 // A Block is the streams of a block's warps. What events refer to is kept in tables of the block.
@@ -90,6 +91,24 @@ type Gate struct {
 // Waits are how many events a warp leaves outstanding in each dependence counter instead of none; 0xff where the instruction's own
 // wait holds.
 type Waits [6]uint8
+
+// ownWaits are those of the instruction, allOutstanding waits for nothing.
+var ownWaits = Waits{0xff, 0xff, 0xff, 0xff, 0xff, 0xff}
+
+const allOutstanding = 0xfe
+
+// waitsOf returns what an event's Wait is for some waits, which are added to the block's where they are not there: 0, those of the
+// instruction, where no more find room.
+func (b *Block) waitsOf(w Waits) uint8 {
+	i := slices.Index(b.Waits, w)
+	if i < 0 {
+		if i = len(b.Waits); i == 0xff {
+			return 0
+		}
+		b.Waits = append(b.Waits, w)
+	}
+	return uint8(i + 1)
+}
 
 // An Access is what an event did to memory: Size bytes at an address in each lane of Mask. Kind and Space are those of package emu.
 type Access struct {

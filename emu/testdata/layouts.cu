@@ -400,3 +400,19 @@ extern "C" __global__ void block_sums_strided(const float *__restrict__ in, floa
     }
     block_sum(sum, out);
 }
+
+// three arrays updated in place one after the other, or all loaded first.
+extern "C" __global__ void update(const float *in, float *a, float *b, float *c) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    a[i] = a[i] * 0.5f + in[i];
+    b[i] = b[i] * 0.25f + 1;
+    c[i] = c[i] * 0.125f + 2;
+}
+
+extern "C" __global__ void update_loaded(const float *in, float *a, float *b, float *c) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    float x = in[i], ai = a[i], bi = b[i], ci = c[i];
+    a[i] = ai * 0.5f + x;
+    b[i] = bi * 0.25f + 1;
+    c[i] = ci * 0.125f + 2;
+}
