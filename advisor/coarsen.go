@@ -121,7 +121,7 @@ func movesGlobal(op sass.Op) bool {
 	return p.Loads(sass.SpaceGlobal) || p.Stores(sass.SpaceGlobal) || p.Atomic(sass.SpaceGlobal|sass.SpaceGeneric)
 }
 
-// putsTogether reports whether blocks write much less than they read, as where they sum up.
+// putsTogether reports whether each block writes one result of much that it reads, as where it sums up.
 func (in *Input) putsTogether() bool {
 	const much = 16
 	read, written := 0.0, 0.0
@@ -133,7 +133,7 @@ func (in *Input) putsTogether() bool {
 			written += threads
 		}
 	}
-	return read > 0 && read >= much*written
+	return read > 0 && read >= much*written && written <= float64(volume(in.Launch.Grid))
 }
 
 // coarserWords tells how a thread takes more items.
@@ -143,7 +143,7 @@ func (in *Input) coarserWords(axis MergeAxis, items int, folds bool, blocks, thr
 	case folds:
 		return fmt.Sprintf("sums of %d", items), []string{
 			fmt.Sprintf("Blocks of %d threads read few items a thread and then put them together, %d times over. Let each thread add up %d times as many items while it loads them (a grid-stride loop over a grid of %d blocks): the steps behind are then done by %d times fewer blocks.", threads, blocks, items, ceilDiv(blocks, items), items),
-			last,
+			"Where the results of the blocks are put together afterwards, not where each stands for itself. " + last,
 		}
 	case axis == MergeLanes:
 		return "neighbours", []string{
