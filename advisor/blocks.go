@@ -40,8 +40,8 @@ func (blockIncrease) Match(in *Input) []*Match {
 	if p.NewWarps <= 1 { // a single warp of a scheduler competes with none for pipes and queues
 		p.Factor = max(p.Factor, in.withoutContention())
 	}
-	// Work that ran on some SMs cannot be done faster than by as many times more SMs as there are blocks now.
-	speedup := min(p.Redistribute(), float64(pieces))
+	// The SM with the most warps cannot be done faster than by as many times as it has fewer of them.
+	speedup := min(p.Redistribute(), float64(in.mostWarps(blocks, warps, 1))/float64(in.mostWarps(blocks, warps, pieces)))
 	speedup = in.ofLaunch(speedup)
 	if cycles := float64(f.Cycles); cycles > 0 {
 		speedup = max(1, cycles/(cycles/speedup+in.placing(float64(blocks*(pieces-1)))))
@@ -60,15 +60,22 @@ func (blockIncrease) Match(in *Input) []*Match {
 // placing is the cycles that more blocks take to be placed, one after the other.
 func (in *Input) placing(more float64) float64 { return more * in.Model.Launching.Block.Value }
 
-// pieces returns into how many blocks each block should be split: by a power of two, into no more blocks in all than
-// there are SMs by more than the last doubling needs, and with at least one warp for every scheduler of an SM.
+// pieces returns into how many blocks each block should be split, a power of two: so that the SM with the most warps has the fewest, as
+// long as each of its schedulers has one.
 func (in *Input) pieces(blocks, warps int) int {
-	f := &in.Launch.Facts
-	pieces := 1
-	for blocks*pieces*2 <= f.SMs && warps/(pieces*2) >= f.SchedulersPerSM {
-		pieces *= 2
+	best := 1
+	for p := 2; p <= warps; p *= 2 {
+		if in.mostWarps(blocks, warps, p) < in.mostWarps(blocks, warps, best) {
+			best = p
+		}
 	}
-	return pieces
+	return best
+}
+
+// mostWarps is how many warps the SM has that has the most of them, at least one for each scheduler, when each block is split into pieces.
+func (in *Input) mostWarps(blocks, warps, pieces int) int {
+	f := &in.Launch.Facts
+	return max(f.SchedulersPerSM, ceilDiv(blocks*pieces, f.SMs)*ceilDiv(warps, pieces))
 }
 
 // withoutContention is the factor f of Equation 10 when pipe, queue and selection stalls are gone.
