@@ -64,11 +64,14 @@ func (c *tensorCopy) run(w *warp, o *op) error {
 	b := m.at(first)
 	to := uint64(w.raw(&o.a)[0]) & (windowSize - 1)
 	w.bulk = bulkCopy{lines: w.bulk.lines[:0], load: c.load}
-	if err := c.move(w, o, lane, b, to); err != nil || !c.load {
+	barrier := uint64(0)
+	if c.load {
+		barrier = uint64(w.word(&o.a, 1)[0]) & (windowSize - 1)
+	}
+	if err := c.move(w, o, lane, b, to, barrier); err != nil || !c.load {
 		return err
 	}
 	w.block.domain.changes++
-	barrier := uint64(w.word(&o.a, 1)[0]) & (windowSize - 1)
 	w.bulk.barrier = barrier
 	_, err = w.arriveAt(o, lane, barrier, func(old uint64) uint64 {
 		return uint64(transactionBarrier(old).after(arrival{transactions: -int32(b.bytes())}))
@@ -106,12 +109,18 @@ func (c *tensorCopy) tensorMap(w *warp, o *op, lane int) (*TensorMap, error) {
 }
 
 // move copies the elements of a box. Those outside the tensor are filled by a load and left out by a store.
-func (c *tensorCopy) move(w *warp, o *op, lane int, b *tensorBox, base uint64) error {
+func (c *tensorCopy) move(w *warp, o *op, lane int, b *tensorBox, base, barrier uint64) error {
 	size := b.Type.Bytes()
 	for k := range b.bytes() / size {
-		in, err := w.shared(o, lane, b.Swizzle.of(base+k*size), int(size))
+		at := b.Swizzle.of(base + k*size)
+		in, err := w.shared(o, lane, at, int(size))
 		if err != nil {
 			return err
+		}
+		if c.load {
+			w.accessed(Span{Store, Shared, at, int(size), barrier})
+		} else {
+			w.accessed(Span{Load, Shared, at, int(size), 0})
 		}
 		addr, ok := b.element(k)
 		if ok {
@@ -123,12 +132,14 @@ func (c *tensorCopy) move(w *warp, o *op, lane int, b *tensorBox, base uint64) e
 			if err != nil {
 				return err
 			}
+			w.accessed(Span{Load, Global, addr, int(size), 0})
 			copy(in, from)
 		case ok:
 			to, err := w.stored(o, lane, addr, int(size))
 			if err != nil {
 				return err
 			}
+			w.accessed(Span{Store, Global, addr, int(size), 0})
 			copy(to, in)
 		case c.load:
 			b.fill(in)

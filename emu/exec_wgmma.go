@@ -303,7 +303,7 @@ func (m matrixDescriptor) read(w *warp, o *op, rows []groupRow, first int, trans
 	if !transposed {
 		for i := range rows {
 			for h := range uint64(2) {
-				from, err := w.shared(o, w.first(), m.at(uint64(first+i), h, false), 16)
+				from, err := m.unit(w, o, m.at(uint64(first+i), h, false))
 				if err != nil {
 					return err
 				}
@@ -314,7 +314,7 @@ func (m matrixDescriptor) read(w *warp, o *op, rows []groupRow, first int, trans
 	}
 	for i := 0; i < len(rows); i += 8 {
 		for k := range uint64(groupRowBytes / 2) {
-			from, err := w.shared(o, w.first(), m.at(uint64(first+i), k, true), 16)
+			from, err := m.unit(w, o, m.at(uint64(first+i), k, true))
 			if err != nil {
 				return err
 			}
@@ -324,4 +324,11 @@ func (m matrixDescriptor) read(w *warp, o *op, rows []groupRow, first int, trans
 		}
 	}
 	return nil
+}
+
+// unit reads 16 bytes.
+func (matrixDescriptor) unit(w *warp, o *op, addr uint64) ([]byte, error) {
+	const size = 16
+	w.accessed(Span{Load, Shared, addr, size, 0})
+	return w.shared(o, w.first(), addr, size)
 }

@@ -46,6 +46,7 @@ type Step struct {
 	Parted      bool   // the active ones that have not exited go on by different ways, or some have exited
 	Absent      uint32 // lanes that a shuffle let read from a lane that does not execute it
 	Mbarriers   []MbarrierUse
+	Spans       []Span
 	warp        *warp
 	op          *op
 }
@@ -76,6 +77,31 @@ func (w *warp) uses(u MbarrierUse) {
 	if run := w.block.run; run.launch.Tracer != nil {
 		run.step.Mbarriers = append(run.step.Mbarriers, u)
 	}
+}
+
+// A Span is bytes that an instruction accessed not lane by lane: the copy engine for it, or the tensor cores of a warpgroup.
+type Span struct {
+	Kind    AccessKind
+	Space   Space
+	Addr    uint64 // as of Step.Lane
+	Size    int
+	Barrier uint64 // of what the copy engine stores in shared memory: the transaction barrier that tells when it is there
+}
+
+// accessed notes a span for the tracer.
+func (w *warp) accessed(x Span) {
+	run := w.block.run
+	if run.launch.Tracer == nil {
+		return
+	}
+	list := run.step.Spans
+	if n := len(list); n > 0 {
+		if last := &list[n-1]; last.Kind == x.Kind && last.Space == x.Space && last.Addr+uint64(last.Size) == x.Addr {
+			last.Size += x.Size
+			return
+		}
+	}
+	run.step.Spans = append(list, x)
 }
 
 // An Arrival is lanes that arrive at a CTA barrier.
@@ -221,7 +247,7 @@ func (w *warp) trace() error {
 	o, run := w.next(), w.block.run
 	s := &run.step
 	*s = Step{Block: w.block.number, Warp: w.id, Code: int(o.code), Inst: o.inst, Active: w.active, Live: w.state.Live(), warp: w, op: o,
-		Mbarriers: s.Mbarriers[:0]}
+		Mbarriers: s.Mbarriers[:0], Spans: s.Spans[:0]}
 	w.taken, w.parted, w.absent = 0, false, 0
 	if err := w.step(); err != nil {
 		return err

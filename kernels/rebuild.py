@@ -115,7 +115,7 @@ class Compiler:
         self.call("nvrtcCreateProgram", ctypes.byref(program), source, f"./{name}.cu".encode(), len(self.headers),
                   strings(*self.headers.values()), strings(*self.headers))
         suite = os.path.basename(os.path.dirname(os.path.abspath(directory)))
-        options = [f"--gpu-architecture=sm_{architecture}{SPECIFIC.get(suite, '')}".encode(), b"-lineinfo"]
+        options = [f"--gpu-architecture=sm_{architecture}{SPECIFIC.get(suite, SPECIFIC.get(name, ''))}".encode(), b"-lineinfo"]
         try:
             self.call("nvrtcCompileProgram", program, len(options), (ctypes.c_char_p * len(options))(*options))
         except RuntimeError:

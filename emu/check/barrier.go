@@ -42,7 +42,7 @@ func (c *Checker) Arrive(a *emu.Arrival) {
 		return
 	}
 	if bar.known == nil {
-		bar.known = make(clock, 2*len(b.warps))
+		bar.known = newClock(len(b.warps))
 	}
 	w.tick(a.Warp)
 	bar.known.join(w.now)

@@ -30,6 +30,7 @@ const (
 	RaceWAR           Kind = "read-write race"
 	UnfinishedCopy    Kind = "copy not waited for"
 	MissingSyncwarp   Kind = "missing __syncwarp"
+	MissingProxyFence Kind = "missing proxy fence"
 	DivergentBarrier  Kind = "divergent barrier"
 	MixedBarriers     Kind = "different barriers meet"
 	PartialBarrier    Kind = "barrier without threads that exited"
@@ -69,7 +70,7 @@ func (k Kind) Family() string {
 	switch k {
 	case UninitialisedRead, UnusedMemory:
 		return "init"
-	case RaceWAW, RaceRAW, RaceWAR, UnfinishedCopy, MissingSyncwarp:
+	case RaceWAW, RaceRAW, RaceWAR, UnfinishedCopy, MissingSyncwarp, MissingProxyFence:
 		return "race"
 	case DivergentBarrier, MixedBarriers, PartialBarrier, BadSyncMask, DifferentMasks, MissingLanes, AbsentLane, MbarrierUnready,
 		MbarrierTwice, MbarrierCount, Kind(emu.InvalidBarrier), Kind(emu.BarrierDeadlock), Kind(emu.Livelock):
@@ -209,22 +210,8 @@ func (c *Checker) Step(s *emu.Step) {
 	if size, lanes := s.Copied(); lanes != 0 {
 		c.copied(b, s, size, lanes)
 	}
-	if p := s.Inst.Op.Properties(); p.Async == sass.AsyncBulk {
-		c.bulk(b, p)
-	}
+	c.async(b, w, s)
 	c.faulted = 0
-}
-
-// bulk takes memory that the copy engine writes to for written: a step does not tell where that is.
-func (c *Checker) bulk(b *block, p *sass.Properties) {
-	if p.Writes&sass.SpaceShared != 0 {
-		fill(b.written)
-	}
-	if p.Writes&sass.SpaceGlobal != 0 {
-		for _, r := range c.global.list {
-			fill(r.written)
-		}
-	}
 }
 
 // order follows the instructions that order what threads do.
@@ -240,6 +227,8 @@ func (c *Checker) order(b *block, w *warp, s *emu.Step) {
 			w.acquire()
 			w.acquireGrid()
 		}
+	case sass.FENCE:
+		w.proxyFence(s.Warp)
 	case sass.WARPSYNC:
 		w.mark(s.Active)
 		c.sync(w, s)

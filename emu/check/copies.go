@@ -35,8 +35,7 @@ func (w *warp) copied(s *emu.Step) {
 		}
 	}
 	if complete > 0 {
-		mine := &w.now[len(w.now)/2+s.Warp]
-		*mine = max(*mine, complete)
+		w.know(copyGroups, s.Warp, complete)
 	}
 }
 
@@ -50,13 +49,9 @@ func (c *Checker) copied(b *block, s *emu.Step, size int, lanes uint32) {
 		addr := s.CopiedTo(lane)
 		b.accessShared(emu.Store, addr, size)
 		if c.faulted>>lane&1 == 0 {
-			c.race(b, s, at, emu.Store, lane, addr, size)
+			now := b.slot(s, at, emu.Store, lane)
+			now.group, now.bank = b.warps[s.Warp].copies.closed+1, copyGroups
+			c.raceOf(b, s, now, addr, size)
 		}
 	}
 }
-
-// complete reports whether a warp knows a copy to be complete.
-func (w *warp) complete(copy *slot) bool { return w.now[len(w.now)/2+int(copy.warp)] >= copy.group }
-
-// unfinished reports whether an access is a copy that its own warp has not waited for yet.
-func (b *block) unfinished(old *slot) bool { return old.group > 0 && !b.warps[old.warp].complete(old) }

@@ -28,7 +28,7 @@ func (b *block) mbarrier(s *emu.Step, kind emu.AccessKind, addr uint64) bool {
 		w.fence(s.Warp)
 		b.atomic(s.Warp, at.space, at.addr, false, true)
 		if in.Op == sass.ARRIVES {
-			b.told[at][len(w.now)/2+s.Warp] = w.copies.closed
+			*b.told[at].at(copyGroups, s.Warp) = w.copies.closed
 		}
 		if b.words[at.addr] == nil {
 			b.words[at.addr] = &mbarrier{}

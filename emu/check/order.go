@@ -6,18 +6,6 @@ import (
 	"gpa/emu"
 )
 
-// A clock is a vector clock over the warps of a block, and behind them over the copies that each has begun: how many
-// synchronisations of each warp are known to have happened, and how many groups of its copies to be complete. The copies are
-// a thread of their own, as it were: that their warp goes on says nothing of them.
-type clock []uint32
-
-// join takes over what another clock knows.
-func (c clock) join(o clock) {
-	for i, v := range o {
-		c[i] = max(c[i], v)
-	}
-}
-
 // A stretch is a run of steps of a warp that the same lanes executed.
 type stretch struct {
 	lanes uint32
@@ -30,7 +18,7 @@ const logLength = 4096
 // A warp is what orders the accesses of a warp: between warps a vector clock, within the warp the lanes that executed
 // together.
 type warp struct {
-	now clock // now[i]: accesses of warp i with this stamp or an earlier one have happened
+	now clock
 	// released is now at the last fence: what an atomic after it tells others. gained is what atomics have told, which
 	// holds from the next fence on (PTX ISA, memory consistency model: fence-fence synchronisation).
 	released, gained clock
@@ -47,6 +35,8 @@ type warp struct {
 	waiting   [emu.NumBarriers]arrival
 	syncing   arrival // at a WARPSYNC
 	copies    copies
+	products  uint32 // groups of products of the warpgroup that are closed
+	transfers uint32 // copies to shared memory that the copy engine was told to make
 	undefined undefined
 	call      siteID // the last one
 }

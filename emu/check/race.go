@@ -18,7 +18,9 @@ type slot struct {
 	step       int64
 	value      uint32 // that was stored
 	valued     bool
-	group      uint32 // of a copy: the number of its group among those of its warp, from 1; 0 for other accesses
+	group      uint32 // of an asynchronous access: the number of its group among those of its warp, from 1; 0 for other accesses
+	bank       bank   // of its group
+	proxied    bool   // made through the asynchronous proxy
 }
 
 // A cell is what is remembered of a word.
@@ -55,7 +57,7 @@ func (b *block) begin(number int) {
 	b.barriers = [emu.NumBarriers]barrier{}
 	for i := range b.warps {
 		w := &b.warps[i]
-		*w = warp{now: make(clock, 2*len(b.warps)), log: w.log[:0], local: w.local[:0]}
+		*w = warp{now: newClock(len(b.warps)), log: w.log[:0], local: w.local[:0]}
 	}
 }
 
@@ -70,17 +72,25 @@ func (b *block) accessShared(kind emu.AccessKind, addr uint64, size int) bool {
 
 // race looks for accesses that the present one is not ordered with.
 func (c *Checker) race(b *block, s *emu.Step, at siteID, kind emu.AccessKind, lane int, addr uint64, size int) {
+	now := b.slot(s, at, kind, lane)
+	if kind == emu.Store {
+		now.value, now.valued = s.Stored(lane)
+	}
+	c.raceOf(b, s, now, addr, size)
+}
+
+// slot is an access of a lane.
+func (b *block) slot(s *emu.Step, at siteID, kind emu.AccessKind, lane int) slot {
+	w := &b.warps[s.Warp]
+	return slot{site: at, kind: kind, warp: uint8(s.Warp), lane: uint8(lane), stamp: w.stamp(s.Warp), step: w.step}
+}
+
+// raceOf is race for an access that is known.
+func (c *Checker) raceOf(b *block, s *emu.Step, now slot, addr uint64, size int) {
 	if addr+uint64(size) > uint64(len(b.written)) {
 		return
 	}
 	w := &b.warps[s.Warp]
-	now := slot{site: at, kind: kind, warp: uint8(s.Warp), lane: uint8(lane), stamp: w.stamp(s.Warp), step: w.step}
-	if kind == emu.Store {
-		now.value, now.valued = s.Stored(lane)
-	}
-	if _, lanes := s.Copied(); lanes != 0 {
-		now.group = w.copies.closed + 1
-	}
 	for from := addr &^ 3; from < addr+uint64(size); from += 4 {
 		cl := &b.cells[from/4]
 		if cl.begun != b.begun {
@@ -112,7 +122,9 @@ func (c *Checker) compare(b *block, w *warp, s *emu.Step, cl *cell, now *slot, a
 			continue
 		}
 		if !b.happened(old, w, int(now.lane)) {
-			c.reportRace(b, s, now.site, old, int(now.lane), addr, size)
+			c.reportRace(b, s, now, old, addr, size)
+		} else if now.proxied && now.kind == emu.Load && !old.proxied && *w.at(fences, int(old.warp)) < old.stamp {
+			c.reportUnfenced(s, now, old, addr, size)
 		} else if w.unmarked(old, s.Warp, int(now.lane)) {
 			c.reportUnmarked(s, now.site, old, int(now.lane), addr, size)
 		}
@@ -207,40 +219,37 @@ func (cl *cell) remember(b *block, w *warp, now *slot) {
 }
 
 // reportRace makes a finding of two accesses.
-func (c *Checker) reportRace(b *block, s *emu.Step, at siteID, old *slot, lane int, addr uint64, size int) {
+func (c *Checker) reportRace(b *block, s *emu.Step, now, old *slot, addr uint64, size int) {
 	kind := RaceRAW
-	now, _, _ := s.Access()
-	if _, copied := s.Copied(); copied != 0 {
-		now = emu.Store
-	}
 	switch {
-	case b.unfinished(old):
+	case b.unfinished(old) && old.kind != emu.Load:
 		kind = UnfinishedCopy
 	case old.kind == emu.Load:
 		kind = RaceWAR
-	case now != emu.Load:
+	case now.kind != emu.Load:
 		kind = RaceWAW
 	}
-	f := c.report(kind, at, old.site, s.Block, s.Warp, lane)
+	f := c.report(kind, now.site, old.site, s.Block, s.Warp, int(now.lane))
 	f.address(emu.Shared, addr, size)
 	if f.Other == nil {
 		other := c.place(old.site, s.Block, int(old.warp), int(old.lane))
 		f.Other = &other
-		f.Detail = raceDetail(old, s.Warp, b.warps[s.Warp].step)
-		if kind == UnfinishedCopy {
-			f.Detail = "no cp.async.wait_group or wait_all between them"
-		} else if old.group > 0 {
-			f.Detail = "a copy: no barrier after the wait for it"
-		}
+		f.Detail = raceDetail(b, old, s.Warp)
 	}
 }
 
-// raceDetail says what is missing between the accesses.
-func raceDetail(old *slot, warp int, step int64) string {
+// raceDetail says what is missing between an access and the present one of a warp.
+func raceDetail(b *block, old *slot, warp int) string {
 	switch {
+	case b.unfinished(old):
+		return old.bank.unfinished()
+	case old.bank == copyGroups && old.group > 0:
+		return "a copy: no barrier after the wait for it"
+	case old.group > 0:
+		return "nothing tells the warp that it is complete"
 	case int(old.warp) != warp:
 		return "no barrier between them"
-	case old.step == step:
+	case old.step == b.warps[warp].step:
 		return "two lanes of one instruction store different values"
 	}
 	return "lanes of one warp that have parted, no __syncwarp between them"

@@ -20,6 +20,7 @@ type seeded struct {
 	grid, block int
 	shared      int
 	padding     int64
+	maps        int // buffers of which the kernel gets tensor maps
 	first, last int // architectures
 	args        []string
 	expected    []expectation
@@ -80,6 +81,10 @@ func newSeeded(file string, m []string) *seeded {
 			k.shared, _ = strconv.Atoi(v)
 		} else if v, ok := strings.CutPrefix(word, "padding="); ok {
 			k.padding, _ = strconv.ParseInt(v, 10, 64)
+		} else if word == "maps" {
+			k.maps = len(k.args)
+		} else if v, ok := strings.CutPrefix(word, "maps="); ok {
+			k.maps, _ = strconv.Atoi(v)
 		} else if v, ok := strings.CutPrefix(word, "sm="); ok {
 			first, last, ends := strings.Cut(v, "-")
 			k.first, _ = strconv.Atoi(first)
@@ -118,7 +123,7 @@ func onLine(frames []cubin.Frame, line int) bool {
 
 // Of the seeded errors each is found, at its line and with its thread, on every architecture, and nothing else is.
 func TestSeeded(t *testing.T) {
-	for _, file := range []string{"memory", "init", "race", "sync"} {
+	for _, file := range []string{"memory", "init", "race", "sync", "hopper"} {
 		for _, k := range readSeeded(t, file) {
 			for _, a := range architectures {
 				if a < k.first || a > k.last {
@@ -136,6 +141,10 @@ func (k *seeded) check(t *testing.T, architecture int) {
 	file, err := c.File(launch.OSDir("testdata/" + k.file))
 	if err != nil {
 		t.Fatal(err)
+	}
+	for i := range k.maps {
+		file.Launches[0].Args[i].Map = &launch.TensorMap{Type: emu.TensorF32, Sizes: []uint64{32, 32}, Strides: []uint64{128},
+			Box: []uint32{32, 8}, ElementStrides: []uint32{1, 1}}
 	}
 	found := checked(t, file, emu.Options{Padding: k.padding}, 0)
 	met := make([]bool, len(k.expected))

@@ -1,0 +1,102 @@
+package check
+
+import (
+	"math/bits"
+
+	"gpa/cubin/sass"
+	"gpa/emu"
+)
+
+// async checks what the tensor cores read for a product of a warpgroup, and what the copy engine reads and writes.
+func (c *Checker) async(b *block, w *warp, s *emu.Step) {
+	if n, ok := s.Inst.AwaitsGroups(); ok && w.products > uint32(n) {
+		w.know(productGroups, firstOfGroup(s.Warp), w.products-uint32(n))
+	}
+	if len(s.Spans) > 0 {
+		c.spans(b, w, s)
+	}
+	if s.Inst.Op.Properties().Async == sass.AsyncMatrix && s.Inst.ClosesGroup() {
+		w.products++
+	}
+}
+
+// firstOfGroup is the first warp of a warp's warpgroup, whose products are those of all four.
+func firstOfGroup(warp int) int { return warp &^ 3 }
+
+// spans checks the accesses one after the other. What is stored in shared memory is complete for those that the transaction barrier has
+// told so, and what products read for those behind a wait for their group. When a copy from shared memory has read it is not followed.
+func (c *Checker) spans(b *block, w *warp, s *emu.Step) {
+	at, lane := c.site(s.Code, s.Inst), bits.TrailingZeros32(s.Mask)
+	told := false
+	for i := range s.Spans {
+		x := &s.Spans[i]
+		if x.Space == emu.Global {
+			if !c.global.access(x.Kind, x.Addr, x.Size) {
+				c.unwritten(s, at, lane, x.Space, x.Addr, x.Size)
+			}
+			c.use(x.Kind, x.Addr, x.Size)
+			continue
+		}
+		now := b.slot(s, at, x.Kind, lane)
+		now.proxied = true
+		switch {
+		case s.Inst.Op.Properties().Async == sass.AsyncMatrix:
+			now.group, now.bank = w.products+1, productGroups
+			now.warp = uint8(firstOfGroup(s.Warp))
+		case x.Kind == emu.Store:
+			if !told {
+				told = true
+				w.transfers++
+				b.tell(s.Warp, x.Barrier, w.transfers)
+			}
+			now.group, now.bank = w.transfers, transferGroups
+		}
+		if !b.accessShared(x.Kind, x.Addr, x.Size) {
+			c.unwritten(s, at, lane, x.Space, x.Addr, x.Size)
+		}
+		c.raceOf(b, s, now, x.Addr, x.Size)
+	}
+}
+
+// tell makes a transaction barrier tell of a copy.
+func (b *block) tell(warp int, barrier uint64, group uint32) {
+	at := word{emu.Shared, barrier &^ 7}
+	if b.told[at] == nil {
+		b.told[at] = newClock(len(b.warps))
+	}
+	*b.told[at].at(transferGroups, warp) = group
+}
+
+// know notes that groups of a warp are complete.
+func (w *warp) know(n bank, warp int, groups uint32) {
+	mine := w.now.at(n, warp)
+	*mine = max(*mine, groups)
+}
+
+// at is what the warp knows of another.
+func (w *warp) at(n bank, warp int) *uint32 { return w.now.at(n, warp) }
+
+// complete reports whether a warp knows an asynchronous access to be complete.
+func (w *warp) complete(old *slot) bool { return *w.at(old.bank, int(old.warp)) >= old.group }
+
+// unfinished reports whether an access is one that its own warp has not waited for yet.
+func (b *block) unfinished(old *slot) bool { return old.group > 0 && !b.warps[old.warp].complete(old) }
+
+// proxyFence is fence.proxy.async: what is known to be written, the asynchronous proxy sees from now on.
+func (w *warp) proxyFence(id int) {
+	for warp := range len(w.now) / int(numBanks) {
+		*w.at(fences, warp) = *w.at(stamps, warp)
+	}
+	*w.at(fences, id) = w.stamp(id)
+	w.tick(id)
+}
+
+func (c *Checker) reportUnfenced(s *emu.Step, now, old *slot, addr uint64, size int) {
+	f := c.report(MissingProxyFence, now.site, old.site, s.Block, s.Warp, int(now.lane))
+	f.address(emu.Shared, addr, size)
+	if f.Other == nil {
+		other := c.place(old.site, s.Block, int(old.warp), int(old.lane))
+		f.Other = &other
+		f.Detail = "no fence.proxy.async behind the store"
+	}
+}

@@ -1,0 +1,226 @@
+// Kernels with errors in what they leave to the tensor cores of a warpgroup and to the copy engine, for sm_90. `maps` makes tensor maps of
+// 32 by 32 words, with boxes of 32 by 8, of the buffers. See memory.cu and race.cu for the rest.
+using u32 = unsigned;
+using u64 = unsigned long long;
+struct __align__(64) TensorMap { unsigned char data[128]; };
+
+static __device__ u32 address(const void *p) { return (u32)__cvta_generic_to_shared(p); }
+
+// A matrix of 64 or 8 rows of 16 halves without a swizzle: 128 bytes from a half of a row to the other, 256 from eight rows to the next.
+static __device__ u64 descriptor(const void *p) { return (u64)(address(p) >> 4) | 8ull << 16 | 16ull << 32; }
+
+#define COMMIT asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory")
+#define WAIT asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory")
+#define PROXY asm volatile("fence.proxy.async.shared::cta;" ::: "memory")
+#define MULTIPLY(d, a, b)                                                                                                \
+    asm volatile("wgmma.fence.sync.aligned;" ::: "memory");                                                              \
+    asm volatile("wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%0, %1, %2, %3}, %4, %5, 1, 1, 1, 0, 0;"            \
+                 : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])                                                        \
+                 : "l"(descriptor(a)), "l"(descriptor(b)))
+#define STAGE(a, b)                                                                                                      \
+    for (int i = threadIdx.x; i < 512; i += 128) a[i] = 0x3c003c00;                                                      \
+    if (threadIdx.x < 64) b[threadIdx.x] = 0x3c003c00
+#define STORE(out, d)                                                                                                    \
+    for (int i = 0; i < 4; i++) out[4 * threadIdx.x + i] = d[i]
+
+//: 1 128 f32[512] sm=90
+extern "C" __global__ void product_as_it_should_be(float *out) {
+    __shared__ __align__(128) u32 a[512], b[64];
+    float d[4] = {};
+    STAGE(a, b);
+    PROXY;
+    __syncthreads();
+    MULTIPLY(d, a, b);
+    COMMIT;
+    WAIT;
+    __syncthreads();
+    a[threadIdx.x] = 1;
+    STORE(out, d);
+}
+
+//: 1 128 f32[512] sm=90
+extern "C" __global__ void product_without_proxy_fence(float *out) {
+    __shared__ __align__(128) u32 a[512], b[64];
+    float d[4] = {};
+    STAGE(a, b);
+    __syncthreads();
+    MULTIPLY(d, a, b); //! missing proxy fence
+    COMMIT;
+    WAIT;
+    STORE(out, d);
+}
+
+//: 1 128 f32[512] sm=90
+extern "C" __global__ void fenced_before_the_store(float *out) {
+    __shared__ __align__(128) u32 a[512], b[64];
+    float d[4] = {};
+    PROXY;
+    STAGE(a, b);
+    __syncthreads();
+    MULTIPLY(d, a, b); //! missing proxy fence
+    COMMIT;
+    WAIT;
+    STORE(out, d);
+}
+
+//: 1 128 f32[512] sm=90
+extern "C" __global__ void product_of_what_others_store(float *out) {
+    __shared__ __align__(128) u32 a[512], b[64];
+    float d[4] = {};
+    STAGE(a, b); //? read-write race
+    PROXY;
+    MULTIPLY(d, a, b); //? write-read race //? uninitialised read
+    COMMIT;
+    WAIT;
+    STORE(out, d);
+} //! any race
+
+//: 1 128 f32[512] sm=90
+extern "C" __global__ void operand_replaced_before_the_wait(float *out) {
+    __shared__ __align__(128) u32 a[512], b[64];
+    float d[4] = {};
+    STAGE(a, b);
+    PROXY;
+    __syncthreads();
+    MULTIPLY(d, a, b);
+    COMMIT;
+    __syncthreads();
+    a[threadIdx.x] = 1; //! read-write race
+    WAIT;
+    STORE(out, d);
+}
+
+//: 1 128 f32[512] sm=90
+extern "C" __global__ void operand_replaced_by_another_warp(float *out) {
+    __shared__ __align__(128) u32 a[512], b[64];
+    float d[4] = {};
+    STAGE(a, b);
+    PROXY;
+    __syncthreads();
+    MULTIPLY(d, a, b); //? any race //? missing proxy fence
+    COMMIT;
+    if (threadIdx.x == 96) b[0] = 1; //! any race 0/96
+    WAIT;
+    STORE(out, d);
+}
+
+//: 1 128 f32[512] sm=90
+extern "C" __global__ void operand_not_written(float *out) {
+    __shared__ __align__(128) u32 a[512], b[64];
+    float d[4] = {};
+    for (int i = threadIdx.x; i < 512; i += 128) a[i] = 0x3c003c00;
+    if (threadIdx.x < 63) b[threadIdx.x] = 0x3c003c00;
+    PROXY;
+    __syncthreads();
+    MULTIPLY(d, a, b); //! uninitialised read
+    COMMIT;
+    WAIT;
+    STORE(out, d);
+}
+
+static __device__ void expect(u64 *b) {
+    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], 1024;" ::"r"(address(b)) : "memory");
+}
+static __device__ void init(u64 *b) {
+    if (threadIdx.x == 0) {
+        asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(address(b)) : "memory");
+        PROXY;
+    }
+    __syncthreads();
+}
+static __device__ void wait(u64 *b, u32 parity) {
+    asm volatile("{ .reg .pred p; wait: mbarrier.try_wait.parity.shared::cta.b64 p, [%0], %1; @!p bra wait; }" ::"r"(address(b)), "r"(parity) : "memory");
+}
+#define LOAD(to, map, y, b)                                                                                                                          \
+    asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3}], [%4];" ::"r"(address(to)), \
+                 "l"(&map), "r"(0), "r"(y), "r"(address(b))                                                                                          \
+                 : "memory")
+#define STORE_BOX(map, y, from)                                                                                                                      \
+    asm volatile("cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%0, {%1, %2}], [%3];" ::"l"(&map), "r"(0), "r"(y), "r"(address(from))  \
+                 : "memory");                                                                                                                        \
+    asm volatile("cp.async.bulk.commit_group;" ::: "memory");                                                                                        \
+    asm volatile("cp.async.bulk.wait_group 0;" ::: "memory")
+
+//: 1 64 f32[32,32]:iota(0,1) f32[32,32] maps sm=90
+extern "C" __global__ void copies_as_they_should_be(const __grid_constant__ TensorMap from, const __grid_constant__ TensorMap to) {
+    __shared__ __align__(128) float in[2][256], out[256];
+    __shared__ u64 full[2];
+    init(&full[0]);
+    init(&full[1]);
+    for (int k = 0; k < 4; k++) {
+        if (threadIdx.x == 0) {
+            expect(&full[k & 1]);
+            LOAD(in[k & 1], from, 8 * k, &full[k & 1]);
+        }
+        wait(&full[k & 1], k >> 1 & 1);
+        for (int i = threadIdx.x; i < 256; i += 64) out[i] = in[k & 1][255 - i];
+        PROXY;
+        __syncthreads();
+        if (threadIdx.x == 0) { STORE_BOX(to, 8 * k, out); }
+        __syncthreads();
+    }
+}
+
+//: 1 64 f32[32,32]:iota(0,1) f32[64] maps=1 sm=90
+extern "C" __global__ void copy_not_waited_for(const __grid_constant__ TensorMap from, float *out) {
+    __shared__ __align__(128) float in[256];
+    __shared__ u64 full;
+    init(&full);
+    if (threadIdx.x == 0) {
+        expect(&full);
+        LOAD(in, from, 0, &full);
+    }
+    __syncthreads();
+    out[threadIdx.x] = in[threadIdx.x]; //! copy not waited for 0/0
+}
+
+//: 1 64 f32[32,32]:iota(0,1) f32[64] maps=1 sm=90
+extern "C" __global__ void waits_for_the_phase_before(const __grid_constant__ TensorMap from, float *out) {
+    __shared__ __align__(128) float in[256];
+    __shared__ u64 full;
+    init(&full);
+    if (threadIdx.x == 0) {
+        expect(&full);
+        LOAD(in, from, 0, &full); //? read-write race
+    }
+    wait(&full, 1); //! livelock
+    out[threadIdx.x] = in[threadIdx.x]; //! uninitialised read
+}
+
+//: 1 64 f32[32,32]:iota(0,1) f32[64] maps=1 sm=90
+extern "C" __global__ void stage_used_again_too_early(const __grid_constant__ TensorMap from, float *out) {
+    __shared__ __align__(128) float in[256];
+    __shared__ u64 full[2];
+    float sum = 0;
+    init(&full[0]);
+    init(&full[1]);
+    for (int k = 0; k < 2; k++) {
+        if (threadIdx.x == 0) {
+            expect(&full[k]);
+            LOAD(in, from, 8 * k, &full[k]); //? any race
+        }
+        wait(&full[k], 0);
+        sum += in[255 - threadIdx.x]; //? any race
+    }
+    out[threadIdx.x] = sum;
+} //! any race
+
+//: 1 64 f32[32,32] maps sm=90
+extern "C" __global__ void box_without_proxy_fence(const __grid_constant__ TensorMap to) {
+    __shared__ __align__(128) float out[256];
+    for (int i = threadIdx.x; i < 256; i += 64) out[i] = i;
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        STORE_BOX(to, 0, out); //! missing proxy fence 0/0
+    }
+}
+
+//: 1 64 f32[32,32] maps sm=90
+extern "C" __global__ void box_not_synced(const __grid_constant__ TensorMap to) {
+    __shared__ __align__(128) float out[256];
+    for (int i = threadIdx.x; i < 256; i += 64) out[i] = i; //? read-write race
+    PROXY;
+    if (threadIdx.x == 0) {
+        STORE_BOX(to, 0, out); //? write-read race 0/0 //? uninitialised read
+    }
+} //! any race
