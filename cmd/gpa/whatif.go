@@ -205,6 +205,10 @@ func (t *trial) cycles(ctx context.Context, k int, c *advisor.Change) (cycles in
 	switch {
 	case err != nil:
 		return 0, "", err
+	case c.Grid != [3]int{} && (fails != nil || !t.equal(s)):
+		return 0, "the code relies on the size of its blocks, and has to change with it", nil
+	case fails != nil && c.Streams != nil:
+		return 0, "what the threads execute does not fit it: " + fails.Error(), nil
 	case fails != nil:
 		return 0, "the kernel does not run with it: " + fails.Error(), nil
 	case keeps && !t.equal(s):
