@@ -106,11 +106,19 @@ func TestSinglePass(t *testing.T) {
 			r.Loads = []profiler.LoadRecord{l}
 		})
 	}
-	source := replaceSectors(sumLoop, "1024/1024")
+	source := `
+		first: [B------:R-:W1:-:S01] LDG.E.SYS R12, [R10] ; // executed=256 threads=8192
+		[B-1----:R-:W-:-:S01] IADD3 R10, P0, R10, R12, RZ ; // executed=256
+		@P0 BRA ` + "`(first)" + ` ; // executed=256` + replaceSectors(sumLoop, "1024/1024")
 	checkOptimizer(t, singlePass{}, []optimizerCase{
 		{name: "a second pass", source: source, change: again(900, 0), speedup: 2.5, says: []string{"one"}},
 		{name: "near miss: the first pass", source: source, change: again(0, 0)},
 		{name: "near miss: somebody stores to it", source: source, change: again(900, 40)},
+		{name: "near miss: no pass before", source: replaceSectors(sumLoop, "1024/1024"), change: again(900, 0)},
+	})
+	checkOptimizer(t, registerTiling{}, []optimizerCase{
+		{name: "windows that overlap", source: replaceSectors(sumLoop, "1024/1024"), change: again(900, 0), speedup: 2.5, says: []string{"overlap", "neighbouring results"}},
+		{name: "near miss: a second pass", source: source, change: again(900, 0)},
 	})
 }
 

@@ -17,13 +17,7 @@ func (singlePass) Name() string { return "single-pass" }
 func (singlePass) Class() Class { return StallElimination }
 
 func (singlePass) Match(in *Input) []*Match {
-	again := make(map[blamer.Node]bool)
-	for _, n := range in.executedNodes(func(op sass.Op) bool { return op == sass.LDG }) {
-		r := in.recorded(n)
-		if r != nil && 2*(r.Earlier[profiler.SameThread]+r.Earlier[profiler.SameWarp]) > r.Bytes && r.Stored == 0 {
-			again[n] = true
-		}
-	}
+	again := in.readAgain(true)
 	matches := in.goneAccesses(again)
 	kept := in.keptRow(again)
 	for _, m := range matches {
@@ -38,6 +32,40 @@ func (singlePass) Match(in *Input) []*Match {
 		matches = append(matches, kept)
 	}
 	return matches
+}
+
+// readAgain returns the loads that read for the most part what the same thread or warp has read before, and to which nobody stores: those of
+// later passes, which are loops behind other loops that load, or else those of windows that overlap.
+func (in *Input) readAgain(passes bool) map[blamer.Node]bool {
+	again := make(map[blamer.Node]bool)
+	for _, n := range in.executedNodes(func(op sass.Op) bool { return op == sass.LDG }) {
+		r := in.recorded(n)
+		if r != nil && 2*(r.Earlier[profiler.SameThread]+r.Earlier[profiler.SameWarp]) > r.Bytes && r.Stored == 0 && passes == in.ofPass(n) {
+			again[n] = true
+		}
+	}
+	return again
+}
+
+// ofPass reports whether a load is in one of several loops of the source that load.
+func (in *Input) ofPass(load blamer.Node) bool {
+	if in.Loop(load) == nil {
+		return false
+	}
+	code, graph := in.Module.Codes[load.Code], in.codes[load.Code].graph
+	loops := make(map[string]bool) // what the compiler makes of one loop of the source is one
+	for i := range code.Insts {
+		n := blamer.Node{Code: load.Code, Inst: i}
+		if l := in.Loop(n); l != nil && in.Inst(n).Op == sass.LDG {
+			header := code.Insts[graph.Blocks[l.Header].First].PC
+			at := fmt.Sprint(code.Frames(header))
+			if in.loopScope(n.Code, l).Frame.Line == 0 {
+				at = fmt.Sprint(header)
+			}
+			loops[at] = true
+		}
+	}
+	return len(loops) > 1
 }
 
 // mostKept is the most words of its row that a thread can keep in registers beside what it needs for its work, half of those that it has

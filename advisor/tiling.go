@@ -17,7 +17,26 @@ type registerTiling struct{}
 func (registerTiling) Name() string { return "register-tiling" }
 func (registerTiling) Class() Class { return Parallel }
 
-func (registerTiling) Match(in *Input) []*Match {
+func (registerTiling) Match(in *Input) []*Match { return append(in.windows(), in.tiles()...) }
+
+// windows matches loads of what other threads of the warp have just loaded: each thread reads a window of the data around it, as stencils
+// and filters do, and the windows of neighbours overlap.
+func (in *Input) windows() []*Match {
+	matches := in.goneAccesses(in.readAgain(false))
+	for _, m := range matches {
+		m.Variant = "window"
+		m.Speedup = in.ofLaunch(EliminateStalls(in.Total, m.Samples))
+		m.Suggestions = []string{
+			fmt.Sprintf("Neighbouring threads read windows that overlap: the loads at %s read what other threads of the warp have read before. Let a thread compute several neighbouring results, with the values that these have in common in registers (a window that slides along).",
+				in.places(m.defs(), 3)),
+			"Or load the window of the whole block into shared memory once, with the edge around it, so that nobody looks at the borders for each value; or take values of neighbours by __shfl_up_sync and __shfl_down_sync. Not where the registers for it leave room for too few warps.",
+		}
+	}
+	return matches
+}
+
+// tiles matches the loop that waits most for data which several threads load.
+func (in *Input) tiles() []*Match {
 	l, code := in.hottestLoop()
 	if l == nil {
 		return nil
