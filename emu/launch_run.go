@@ -235,7 +235,7 @@ func (r *launchRun) result() *Result {
 		out.Cycles, out.SMActiveCycles = r.timed.cycles()
 		out.WarpActiveCycles = r.timed.warpCycles()
 		out.Traffic = r.timed.device.Traffic()
-		if r.replay != nil && r.timed.rest != nil {
+		if (r.replay != nil || r.launch.Part != nil) && r.timed.rest != nil {
 			out.WarpInstructions += r.timed.rest.instructions
 		}
 		r.extrapolate(out)

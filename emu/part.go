@@ -9,9 +9,12 @@ import (
 // Every, a larger one. In each wave, as many blocks as the GPU holds, the first are taken, as many as the machine holds: blocks that
 // run side by side do so in the whole launch as well.
 type Part struct {
-	Share  float64 // of the GPU that the machine is
-	Every  int     // one wave of so many, 0 or 1 for all
-	Others bool    // the blocks that are not timed take effect afterwards
+	Share float64 // of the GPU that the machine is
+	Every int     // one wave of so many, 0 or 1 for all
+	// Instructions is how many warp instructions the blocks execute, where that is known and timing may end once their waves are
+	// steady, else 0.
+	Instructions int64
+	Others       bool // the blocks that are not timed take effect afterwards
 }
 
 // blocks is how many of so many blocks are timed.

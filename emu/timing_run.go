@@ -117,6 +117,8 @@ func (r *launchRun) runTimed(ctx context.Context) error {
 	switch {
 	case err != nil:
 		return err
+	case r.launch.Part != nil && r.timed.rest != nil:
+		r.timed.rest.instructions = max(0, r.launch.Part.Instructions-(r.limit-r.left))
 	case r.launch.Part != nil && r.launch.Part.Others:
 		return r.runOthers(ctx)
 	case r.timed.rest != nil:
