@@ -106,6 +106,8 @@ type Launch struct {
 	Observer Observer
 	Tracer   Tracer // of a launch without timing
 	Recorder Recorder
+
+	touches *touches // of a launch without timing
 }
 
 // A Result is what a launch did. Of a launch that faulted it tells what was done until then.

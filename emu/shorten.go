@@ -11,6 +11,9 @@ import (
 // a sixteenth of its blocks on a sixteenth of the GPU, an eighth on an eighth, and so on until two in a row come to the same cycles or
 // the instructions that may be timed are spent. What a portion executes beside its share of the launch corrects its cycles, and in
 // a portion of many waves timing ends when they are steady.
+//
+// Blocks share more than a part of the GPU has: touches.go notes which lines other blocks use, and package mem makes a portion pay its
+// part of those.
 
 const (
 	// largeLaunch is the number of warp instructions, each sector that a warp asks of L1 counted as another one, from which on a
@@ -65,14 +68,14 @@ func (m *Machine) shorten(ctx context.Context, l *Launch) (*Result, error) {
 		return nil, errSmall
 	}
 	effect := *l
-	effect.Untimed, effect.Observer = true, nil
+	effect.Untimed, effect.Observer, effect.touches = true, nil, m.newTouches(l)
 	all, err := m.launch(ctx, &effect)
 	if err != nil || m.State() == nil {
 		m.Enter(before)
 		return nil, errSmall
 	}
 	after := m.State()
-	out, err := m.portions(ctx, l, before, all)
+	out, err := m.portions(ctx, l, before, all, effect.touches)
 	if err != nil {
 		m.Enter(before)
 		return out, err
@@ -104,15 +107,11 @@ func (m *Machine) scout(ctx context.Context, l *Launch, before *State) bool {
 }
 
 // portions times portions of a launch of which all is known but the time.
-func (m *Machine) portions(ctx context.Context, l *Launch, before *State, all *Result) (*Result, error) {
-	parts := mostParts
-	for parts > leastParts && m.gpu.SMs.Int()/parts < leastSMs {
-		parts /= 2
-	}
+func (m *Machine) portions(ctx context.Context, l *Launch, before *State, all *Result, t *touches) (*Result, error) {
 	var last, spent float64
-	for ; ; parts /= 2 {
+	for level, parts := range t.portions {
 		m.Enter(before)
-		p, share, err := m.portion(ctx, l, parts, all)
+		p, share, err := m.portion(ctx, l, level, all, t)
 		var fault *Fault
 		switch {
 		case ctx.Err() != nil:
@@ -131,10 +130,12 @@ func (m *Machine) portions(ctx context.Context, l *Launch, before *State, all *R
 		spent += weight
 		differ := math.Abs(last/cycles - 1)
 		if last > 0 && (differ <= agreed || parts <= leastParts || spent+2*weight > float64(m.large())) {
+			p.ErrorBound += math.Abs(expected/float64(max(p.WarpInstructions, 1)) - 1)
 			return all.timedBy(p, cycles, share, differ), nil
 		}
 		last = cycles
 	}
+	return nil, errSmall
 }
 
 // weight is what it takes to time the launch.
@@ -147,13 +148,14 @@ func (r *Result) weight() int64 {
 }
 
 // portion times one of so many parts of a launch, and returns which share of the launch it is.
-func (m *Machine) portion(ctx context.Context, l *Launch, parts int, all *Result) (*Result, float64, error) {
+func (m *Machine) portion(ctx context.Context, l *Launch, level int, all *Result, t *touches) (*Result, float64, error) {
 	gpu, device, paths, out, limit := m.gpu, m.device, m.paths, m.options.Stdout, m.options.MaxInstructions
 	defer func() {
 		m.gpu, m.device, m.paths, m.options.Stdout, m.options.MaxInstructions = gpu, device, paths, out, limit
 	}()
-	model, share := gpu.Part(parts)
+	model, share := gpu.Part(t.portions[level])
 	part := &Part{Share: share, Instructions: int64(share * float64(all.WarpInstructions))}
+	part.lines = &portionLines{touches: t, level: level, share: share, fetched: make(map[uint64]bool)}
 	m.gpu, m.device, m.paths, m.options.Stdout = model, nil, nil, io.Discard
 	m.options.MaxInstructions = spare*part.Instructions + scoutLimit
 	timed := *l
@@ -163,9 +165,10 @@ func (m *Machine) portion(ctx context.Context, l *Launch, parts int, all *Result
 }
 
 const (
-	// What two portions in a row differ by, the larger may be off the launch by so many times, and by so much more.
-	boundOfDifference = 1.5
-	boundAtLeast      = 0.03
+	// What two portions in a row differ by, the larger may be off the launch by so many times, and by so much more: chosen by launches that
+	// were timed whole as well, see docs/timing.md.
+	boundOfDifference = 0.5
+	boundAtLeast      = 0.07
 )
 
 // timedBy completes the result of a launch that only took effect by that of a portion.

@@ -6,6 +6,7 @@ import (
 	"math"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -54,5 +55,67 @@ func TestPortions(t *testing.T) {
 		if r, _ := run(1, x); r.TimedBlocks != 0 || r.Cycles != whole.Cycles {
 			t.Errorf("%+v: %d blocks timed, %d cycles for %d", x, r.TimedBlocks, r.Cycles, whole.Cycles)
 		}
+	}
+}
+
+// TestPortionsShare holds portions of launches whose blocks use the same memory: what all of them read comes from DRAM once, and what
+// all of them add to is in one place.
+func TestPortionsShare(t *testing.T) {
+	const blocks, threads = 4000, 256
+	number := "[B01----:R-:W-:-:S04] IMAD R0, R0, c[0x0][0x0], R1"
+	rows := strings.Replace(wordStream, number, "[B01----:R-:W-:-:S08] LOP3.LUT R0, R0, 0x1ff, RZ, 0xc0, !PT\n"+number, 1)
+	sum := strings.Replace(wordStream, "[B------:R-:W-:-:S08] IMAD.WIDE R6, R0, 0x4, R6\n", "", 1)
+	sum = strings.Replace(sum, "STG.E.SYS [R6], R4", "RED.E.ADD.STRONG.GPU [R6], R4", 1)
+	for name, text := range map[string]string{"rows": rows, "sum": sum} {
+		t.Run(name, func(t *testing.T) {
+			p := timedProgram{text: text, blocks: blocks, threads: threads}
+			p.buffers = [][]uint32{words(blocks * threads), make([]uint32, blocks*threads)}
+			run := func(e Extrapolation) *Result {
+				model := *testModel(t)
+				model.SMs.Value = 32
+				m, l, _ := p.start(t, &model, Options{Timing: TimingFull, Extrapolation: e})
+				r, err := m.Launch(context.Background(), l)
+				if err != nil {
+					t.Fatal(err)
+				}
+				return r
+			}
+			whole, part := run(Extrapolation{Off: true}), run(Extrapolation{After: 1 << 16, Portions: true})
+			if part.TimedBlocks == 0 {
+				t.Fatal("the whole launch was timed")
+			}
+			e := float64(part.Cycles)/float64(whole.Cycles) - 1
+			t.Logf("%d cycles for %d, %+.2f %%, within %.2f %%; %d sectors of DRAM read for %d", part.Cycles, whole.Cycles, 100*e, 100*part.ErrorBound,
+				part.Traffic.DRAMRead, whole.Traffic.DRAMRead)
+			if math.Abs(e) > part.ErrorBound {
+				t.Errorf("%d cycles for %d, the bound is %.2f %%", part.Cycles, whole.Cycles, 100*part.ErrorBound)
+			}
+			if read := float64(part.Traffic.DRAMRead) / float64(whole.Traffic.DRAMRead); math.Abs(read-1) > .1 {
+				t.Errorf("%d sectors of DRAM read for %d", part.Traffic.DRAMRead, whole.Traffic.DRAMRead)
+			}
+		})
+	}
+}
+
+// TestPartTakesEachBlockOnce holds that the blocks of a part are other ones each and lie side by side in each round, and that smaller
+// parts are parts of larger ones.
+func TestPartTakesEachBlockOnce(t *testing.T) {
+	const sms, perSM, all = 80, 4, 2777
+	larger := make(map[int]bool)
+	for parts := 2; parts <= 16; parts *= 2 {
+		p := &Part{Share: 1 / float64(parts)}
+		taken := make(map[int]bool)
+		blocks, round := p.blocks(all), sms/parts
+		for n := range blocks {
+			number := p.numberOf(n, blocks, round, perSM)
+			if number >= all || taken[number] || n%round > 0 && !taken[number-1] {
+				t.Errorf("1/%d: block %d is %d", parts, n, number)
+			}
+			if parts > 2 && n/round < blocks/round && !larger[number] {
+				t.Errorf("1/%d: block %d is in no larger part", parts, number)
+			}
+			taken[number] = true
+		}
+		larger = taken
 	}
 }

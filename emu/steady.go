@@ -18,8 +18,8 @@ type Extrapolation struct {
 	Off bool
 	// After is the number of warp instructions that are timed in any case, 0 for DefaultExtrapolation.
 	After int64
-	// Portions lets a launch that executes more than that be timed in portions, see shorten.go. It is not the default: two
-	// portions can agree with each other and be off the launch by up to a quarter.
+	// Portions lets a launch that executes more than that be timed in portions, see shorten.go. It is not the default: the
+	// bound holds for too few launches.
 	Portions bool
 }
 

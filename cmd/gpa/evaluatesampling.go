@@ -17,16 +17,16 @@ import (
 )
 
 // evaluateSamplingHelp is what the help of gpa evaluate says about --sampling.
-const evaluateSamplingHelp = `With --sampling, the launches of the launch files under DIR run whole and in part, by portions of the GPU, which no other command does yet; of those that
+const evaluateSamplingHelp = `With --sampling, the launches of the launch files under DIR run whole and in part, by portions of the GPU as with gpa profile --portions; of those that
 have work for that the table has the share of the blocks that was timed, the error of the cycles and its bound. What is large is made smaller
-by 64 times for it. A launch is irregular where less than nine tenths of the lanes of its warps are active; half of the launches, by a hash
-of their names, are held out. Files with a launch that faults are left out. --json prints {"launches": [{"launch", "gpu", "irregular",
+by half for it. A launch is irregular where less than nine tenths of the lanes of its warps are active; half of the launches, by a hash
+of their kernels' names, are held out. Files with a launch that faults are left out. --json prints {"launches": [{"launch", "gpu", "irregular",
 "held_out", "waves", "instructions", "cycles", "timed", "error", "bound"}], "summary": {"launches", "irregular", "within",
 "mean_error", "max_error", "mean_bound"}, "held_out": {as summary}}.`
 
 const (
-	sampledLaunch = emu.DefaultExtrapolation / 64 // warp instructions from which on a launch is large here
-	regularLanes  = 0.9                           // of a warp, from which on a launch is regular
+	sampledLaunch = emu.DefaultExtrapolation / 2 // warp instructions from which on a launch is large here
+	regularLanes  = 0.9                          // of a warp, from which on a launch is regular
 )
 
 // evaluateSampling holds launches timed in part against the whole launches.
@@ -118,7 +118,7 @@ func timedLaunches(ctx context.Context, r *resolved, x emu.Extrapolation) (resul
 // sampledLaunchOf holds what was timed in part against the whole launch.
 func sampledLaunchOf(name string, model *arch.Model, whole, part *emu.Result) reports.SampledLaunch {
 	hash := fnv.New32a()
-	hash.Write([]byte(name)) // never fails
+	hash.Write([]byte(whole.Facts.Kernel.Demangled)) // never fails
 	blocks := float64(whole.Facts.Grid[0] * whole.Facts.Grid[1] * whole.Facts.Grid[2])
 	return reports.SampledLaunch{
 		Launch: name, GPU: model.Name, HeldOut: hash.Sum32()>>16%2 == 1,
