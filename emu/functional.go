@@ -182,6 +182,8 @@ func (w *warp) turn() error {
 	switch {
 	case w.block.run.launch.Tracer != nil:
 		step = (*warp).trace
+	case w.block.run.launch.touches != nil:
+		step = (*warp).stepTouching
 	case w.block.run.launch.Recorder != nil:
 		step = (*warp).stepRecorded
 	}

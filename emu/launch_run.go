@@ -140,8 +140,7 @@ func (m *Machine) check(l *Launch, r *launchRun) error {
 	case max(l.Stack, k.LocalFrame) > limits.LocalThreadBytes.Int():
 		return fmt.Errorf("%d bytes of local memory a thread, it can have %d", max(l.Stack, k.LocalFrame), limits.LocalThreadBytes.Int())
 	}
-	r.facts.Occupancy = arch.OccupancyOf(m.gpu, l.WhatIf.resources(arch.Resources{Threads: threads, Registers: k.Registers,
-		SharedStatic: k.SharedStatic, SharedDynamic: l.SharedDynamic, Barriers: k.Barriers, Blocks: r.blocks}))
+	r.facts.Occupancy = l.occupancy(m.gpu, r.blocks)
 	if w := l.WhatIf; w != nil && w.Resident > 0 {
 		most := arch.OccupancyOf(m.gpu, arch.Resources{Threads: threads, Blocks: r.blocks}).BlocksPerSM
 		r.facts.Occupancy.BlocksPerSM = min(w.Resident, most)
@@ -156,6 +155,13 @@ func (m *Machine) check(l *Launch, r *launchRun) error {
 		return &ResourceError{fmt.Sprintf("a block does not fit on an SM: too many resources requested (%d threads of %d registers)", threads, k.Registers)}
 	}
 	return nil
+}
+
+// occupancy returns the occupancy of a GPU by so many blocks.
+func (l *Launch) occupancy(gpu *arch.Model, blocks int) arch.Occupancy {
+	k := l.Kernel
+	return arch.OccupancyOf(gpu, l.WhatIf.resources(arch.Resources{Threads: l.Block[0] * l.Block[1] * l.Block[2], Registers: k.Registers,
+		SharedStatic: k.SharedStatic, SharedDynamic: l.SharedDynamic, Barriers: k.Barriers, Blocks: blocks}))
 }
 
 // A ResourceError says that a launch asks for more than an SM has.
@@ -235,7 +241,7 @@ func (r *launchRun) result() *Result {
 		out.Cycles, out.SMActiveCycles = r.timed.cycles()
 		out.WarpActiveCycles = r.timed.warpCycles()
 		out.Traffic = r.timed.device.Traffic()
-		if r.replay != nil && r.timed.rest != nil {
+		if (r.replay != nil || r.launch.Part != nil) && r.timed.rest != nil {
 			out.WarpInstructions += r.timed.rest.instructions
 		}
 		r.extrapolate(out)

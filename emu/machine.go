@@ -106,6 +106,8 @@ type Launch struct {
 	Observer Observer
 	Tracer   Tracer // of a launch without timing
 	Recorder Recorder
+
+	touches *touches // of a launch without timing
 }
 
 // A Result is what a launch did. Of a launch that faulted it tells what was done until then.
@@ -336,6 +338,15 @@ func (m *Machine) ReadConstant(name string, at int64, data []byte) error {
 // Launch runs a kernel. The error is a *Fault where the kernel did not end well, else it says what is wrong with the
 // launch or that ctx was cancelled. The result is not nil where the kernel began.
 func (m *Machine) Launch(ctx context.Context, l *Launch) (*Result, error) {
+	if m.shortens(l) {
+		if r, err := m.shorten(ctx, l); err != errSmall {
+			return r, err
+		}
+	}
+	return m.launch(ctx, l)
+}
+
+func (m *Machine) launch(ctx context.Context, l *Launch) (*Result, error) {
 	r, err := m.prepare(l)
 	if err != nil {
 		return nil, fmt.Errorf("kernel %s: %w", l.Kernel.Demangled, err)

@@ -18,6 +18,9 @@ type Extrapolation struct {
 	Off bool
 	// After is the number of warp instructions that are timed in any case, 0 for DefaultExtrapolation.
 	After int64
+	// Portions lets a launch that executes more than that be timed in portions, see shorten.go. It is not the default: the
+	// bound holds for too few launches.
+	Portions bool
 }
 
 // DefaultExtrapolation is the number of warp instructions, some seconds' worth, that are timed in any case.
@@ -76,7 +79,11 @@ func (r *timedRun) settle() {
 	if after == 0 {
 		after = DefaultExtrapolation
 	}
-	if e.Off || r.launch.launch.Part != nil || r.unsteady || r.rest != nil || !r.waiting() || r.launch.limit-r.launch.left < after ||
+	part := r.launch.launch.Part
+	if part != nil {
+		after /= mostParts
+	}
+	if e.Off || part != nil && part.Instructions == 0 || r.unsteady || r.rest != nil || !r.waiting() || r.launch.limit-r.launch.left < after ||
 		len(r.waves) < steadyWaves+2 || r.launch.blocks-r.next < wavesLeft*r.capacity() {
 		return
 	}

@@ -68,6 +68,10 @@ func newTimedRun(l *launchRun) *timedRun {
 	}
 	r.codeLines = (int64(len(l.program.ops)) + r.codeLine - 1) / r.codeLine
 	r.device = l.machine.caches(r.memory, l.launch.WarmCaches)
+	if p := l.launch.Part; p != nil && p.lines != nil {
+		p.lines.run = r
+		r.device.Others = p.lines
+	}
 	r.crew = newCrew(l.machine.workers(), l.tally)
 	r.sms = make([]*sm, min(m.SMs.Int(), l.blocks)) // the others would get no block
 	r.paths = l.machine.pathsOf(len(r.sms))
@@ -117,6 +121,8 @@ func (r *launchRun) runTimed(ctx context.Context) error {
 	switch {
 	case err != nil:
 		return err
+	case r.launch.Part != nil && r.timed.rest != nil:
+		r.timed.rest.instructions = max(0, r.launch.Part.Instructions-(r.limit-r.left))
 	case r.launch.Part != nil && r.launch.Part.Others:
 		return r.runOthers(ctx)
 	case r.timed.rest != nil:

@@ -63,7 +63,9 @@ The exit status is 1 where outputs differ or an optimizer is not silent that mus
 
 ` + evaluateCalibrationHelp + `
 
-` + evaluateMeasuredHelp,
+` + evaluateMeasuredHelp + `
+
+` + evaluateSamplingHelp,
 		setup: func(flags *pflag.FlagSet) action {
 			var f evaluateFlags
 			flags.BoolVar(&f.json, "json", false, "print JSON")
@@ -71,6 +73,7 @@ The exit status is 1 where outputs differ or an optimizer is not silent that mus
 			flags.BoolVar(&f.measured, "measured", false, "hold emulated launches against measured ones instead")
 			flags.BoolVar(&f.ladders, "ladders", false, "hold the advice against ladders of versions instead")
 			flags.BoolVar(&f.calibrates, "calibrate", false, "count how estimates come out when they are tried, over pairs and ladders")
+			flags.BoolVar(&f.portions, "sampling", false, "hold launches timed in portions against the whole launches instead")
 			flags.BoolVar(&f.markdown, "markdown", false, "with --measured or --ladders, print tables in Markdown")
 			flags.StringVar(&f.plot, "plot", "", "with --blame, draw single dependency coverage to an SVG `FILE`")
 			flags.StringVar(&f.compare.gpu, "arch", "", "`GPU` to run on: a model as in v100, or sm_NN (default: by the cubin)")
@@ -87,6 +90,7 @@ type evaluateFlags struct {
 	measured   bool
 	ladders    bool
 	calibrates bool
+	portions   bool
 	markdown   bool
 	plot       string // SVG file
 	compare    compareFlags
@@ -98,7 +102,7 @@ func (f *evaluateFlags) run(ctx context.Context, e *env, args []string) error {
 		return err
 	}
 	switch {
-	case f.markdown && (!f.measured && !f.ladders || f.json):
+	case f.markdown && (!f.measured && !f.ladders || f.portions || f.json):
 		return usagef("--markdown goes with --measured or --ladders, and not with --json")
 	case f.blame:
 		return f.evaluateBlame(ctx, e, root)
@@ -110,6 +114,8 @@ func (f *evaluateFlags) run(ctx context.Context, e *env, args []string) error {
 		return f.evaluateLadders(ctx, e, root)
 	case f.calibrates:
 		return f.calibrate(ctx, e, root)
+	case f.portions:
+		return f.evaluateSampling(ctx, e, root)
 	}
 	evaluation := &reports.Evaluation{}
 	err = eachFile(e, root, pairFile, "pair", func(file string) error {

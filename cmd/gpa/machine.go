@@ -19,6 +19,7 @@ type machineFlags struct {
 	reconvergence   string
 	workers         int
 	wholeGrid       bool
+	portions        bool
 	padding         int64 // bytes between buffers, at least
 }
 
@@ -26,6 +27,7 @@ func (m *machineFlags) register(flags *pflag.FlagSet) {
 	registerLimit(flags, &m.maxInstructions)
 	flags.IntVar(&m.workers, "workers", 0, "run `N` SMs at a time; no result depends on it (default: as many as there are processors)")
 	flags.BoolVar(&m.wholeGrid, "whole-grid", false, "time every block, also of a large grid whose blocks have long taken the same time (by default the rest of such a grid only takes effect, and the cycles are extrapolated)")
+	flags.BoolVar(&m.portions, "portions", false, "time portions of the GPU with that share of the blocks of a large launch, until two come to the same cycles; the others only take effect")
 	var names []string
 	for _, model := range reconv.Models() {
 		names = append(names, model.Name())
@@ -57,7 +59,7 @@ func (m *machineFlags) options(level emu.TimingLevel, prints io.Writer, heap int
 	return emu.Options{
 		Timing: level, MaxInstructions: limit, Stdout: prints, Heap: heap, Reconvergence: model, Workers: m.workers, HostMemory: emu.FreeMemory,
 		Padding:       m.padding,
-		Extrapolation: emu.Extrapolation{Off: m.wholeGrid},
+		Extrapolation: emu.Extrapolation{Off: m.wholeGrid, Portions: m.portions && !m.wholeGrid},
 	}, nil
 }
 

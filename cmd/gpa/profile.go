@@ -55,7 +55,9 @@ to, a WARPSYNC before such a barrier, and loops that wait for a thread of the sa
 
 Of a large grid only the first blocks are timed, until wave after wave of them has taken the same time for an instruction. The
 others take effect without timing, their cycles are extrapolated, and the report says from how many blocks and within which
-error. --whole-grid times them all.
+error. --whole-grid times them all. With --portions, a launch of more than 8 million warp instructions and sectors is timed on a sixteenth
+of the GPU, with a sixteenth of its blocks from all over the grid, then on an eighth, and so on until two in a row take the same time; all
+blocks take effect. Samples come from the last portion. Of the errors that were measured not all lie within the bound that it names.
 
 What depended on what through memory in some of the blocks is recorded and saved with the samples; advice to divide loops, drop barriers
 or mark loads restrict or constant rests on it. Where nothing tells, as of samples from hardware, the advice says what it assumes (--json:

@@ -67,7 +67,7 @@ func appendFigures(out []NamedFigure, name string, v reflect.Value) []NamedFigur
 		}
 		return out
 	}
-	switch v.Kind() {
+	switch v.Kind() { // a pointer is to another model
 	case reflect.Struct:
 		for i := range v.NumField() {
 			out = appendFigures(out, name+"."+v.Type().Field(i).Name, v.Field(i))

@@ -48,6 +48,8 @@ type Model struct {
 	Fetch     Fetch
 	Launching Launching
 	Bounds    [NumBoundClasses]Bound // see [Model.Bound]
+
+	Whole *Model // the GPU that this is a part of, see [Model.Part]; nil for a GPU
 }
 
 // Groups is how the four tensor cores of an SM compute products of a warpgroup (PTX wgmma), on GPUs that have them. A product takes as long

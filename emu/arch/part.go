@@ -8,6 +8,7 @@ import "math"
 // were, and there is one slice of L2 and one channel of DRAM in each partition at least, which are slower where that is too many.
 func (m *Model) Part(n int) (*Model, float64) {
 	p := *m
+	p.Whole = m
 	p.SMs.Value = math.Max(1, math.Round(m.SMs.Value/float64(n)))
 	share := p.SMs.Value / m.SMs.Value
 	parts := m.L2.Partitions.Value

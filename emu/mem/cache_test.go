@@ -11,7 +11,7 @@ import (
 // TestPlacesOfSets holds that L2 has storage only for sets that were used since it was last empty, and that a line comes without sectors.
 func TestPlacesOfSets(t *testing.T) {
 	const sets, ways, set = 1 << 16, 4, 7
-	c := newSectored(sets, ways)
+	c := newSectored(places{l2Sets: sets, whole: newIndex(sets)}, ways)
 	for range 3 {
 		for line := range uint64(ways + 1) {
 			if l := c.find(line, set); l != nil {
@@ -56,7 +56,7 @@ func TestOldestMakesWay(t *testing.T) {
 	for _, ways := range []int{1, 2, 3, 4, 7, 8, 9, 12, 16, 20, 25, 32} {
 		random := rand.New(rand.NewPCG(1, uint64(ways)))
 		const sets, last = 37, 1 << 50
-		l2 := newSectored(sets, ways)
+		l2 := newSectored(places{l2Sets: sets, whole: newIndex(sets)}, ways)
 		var l1 *dataCache
 		if ways <= maxWaysL1 {
 			l1 = newDataCache(sets, ways)

@@ -59,48 +59,49 @@ type Config struct {
 	atomic                    int64 // from the LSU's grant
 	dram                      int64 // more than l2Hit
 
-	banks                  int
-	shared, atomicShared   int64 // from the LSU's grant
-	conflict               int64
-	slices, l2Sets, l2Ways int // of one partition
-	partitions             int
-	far                    int64 // more than l2Hit in another partition than the SM's
-	inOrder                bool  // a hit of L2 waits with the miss before it
-	linkPerSector          int64 // ticks that a slice's link to the other partitions is busy with a sector
-	channels, memoryBanks  int   // banks of a channel
-	slicePerSector         int64 // ticks that a slice is busy with a sector
-	slicePartial           int64 // ticks more with one that is written in part
-	fill                   fillRule
-	portPerSector          int64 // ticks that an SM's port is busy with a sector that is stored
-	replyPerSector         int64 // and with one that is loaded
-	l2PerSector            int64 // ticks of all of L2
-	reading, writing       bankTime
-	rowLines               uint64
-	batch                  int64 // cycles that a channel keeps writes while it reads
-	buffered               int64 // cycles that a write may wait for its bank without delaying others
-	spread                 int64 // of the latency, less or more
-	turn                   int64 // ticks that it is more busy with a line written back after a read, all banks together with a batch
-	atomicUnit             int64 // ticks
-	atomicFloat            int64 // ticks
-	tlbPage                uint
-	tlbEntries             int
-	tlbMiss                int64
-	firstEntries           int // of the TLB of an SM
-	firstMiss              int64
+	banks                 int
+	shared, atomicShared  int64 // from the LSU's grant
+	conflict              int64
+	places                // of lines in a partition of L2
+	l2Ways                int
+	partitions            int
+	far                   int64 // more than l2Hit in another partition than the SM's
+	inOrder               bool  // a hit of L2 waits with the miss before it
+	linkPerSector         int64 // ticks that a slice's link to the other partitions is busy with a sector
+	channels, memoryBanks int   // banks of a channel
+	slicePerSector        int64 // ticks that a slice is busy with a sector
+	slicePartial          int64 // ticks more with one that is written in part
+	fill                  fillRule
+	portPerSector         int64 // ticks that an SM's port is busy with a sector that is stored
+	replyPerSector        int64 // and with one that is loaded
+	l2PerSector           int64 // ticks of all of L2
+	reading, writing      bankTime
+	rowLines              uint64
+	batch                 int64 // cycles that a channel keeps writes while it reads
+	buffered              int64 // cycles that a write may wait for its bank without delaying others
+	spread                int64 // of the latency, less or more
+	turn                  int64 // ticks that it is more busy with a line written back after a read, all banks together with a batch
+	atomicUnit            int64 // ticks
+	atomicFloat           int64 // ticks
+	tlbPage               uint
+	tlbEntries            int
+	tlbMiss               int64
+	firstEntries          int // of the TLB of an SM
+	firstMiss             int64
 }
 
 // NewConfig derives the figures from a model for SMs whose shared memory takes carveout bytes of the unified memory.
 func NewConfig(m *arch.Model, carveout int, fast bool) *Config {
 	l, q := &m.Latencies, &m.Queues
 	entry := q.Entry.Cycles()
-	line := m.L1.Line.Int()
 	perCycle := func(bytesPerCycle float64) int64 { return int64(math.Ceil(sectorBytes * tick / bytesPerCycle)) }
 	parts, linkPerSector := m.L2.Partitions.Int(), int64(0)
 	if parts > 1 {
 		linkPerSector = perCycle(m.L2.LinkWidth.Value)
 	}
 	return &Config{
-		SMs: m.SMs.Int(), Schedulers: m.Limits.Schedulers.Int(), Fast: fast,
+		places: newPlaces(m),
+		SMs:    m.SMs.Int(), Schedulers: m.Limits.Schedulers.Int(), Fast: fast,
 		queueLG: q.LG.Int(), queueMIO: q.MIO.Int(),
 		entry: entry, address: q.Address.Cycles(), lsu: q.LSU.Cycles(), instruction: q.Instruction.Cycles(), shuffle: q.Shuffle.Cycles(), barrier: q.Barrier.Cycles(),
 		wider: l.Wider.Cycles(), sharedWider: l.SharedWider.Cycles(),
@@ -113,8 +114,8 @@ func NewConfig(m *arch.Model, carveout int, fast bool) *Config {
 		l1Hit:   l.L1.Cycles() - entry, l2Hit: l.L2.Cycles() - entry, atomic: l.Global.Cycles() - entry,
 		dram:  l.DRAM.Cycles() - l.L2.Cycles(),
 		banks: m.Shared.Banks.Int(), shared: l.Shared.Cycles() - q.EntryMIO.Cycles(), atomicShared: l.Atomic.Cycles() - q.EntryMIO.Cycles(),
-		conflict: m.Shared.Conflict.Cycles(),
-		slices:   m.L2.Slices.Int() / parts, l2Ways: m.L2.Ways.Int(), l2Sets: m.L2.Size.Int() / line / m.L2.Ways.Int() / parts,
+		conflict:   m.Shared.Conflict.Cycles(),
+		l2Ways:     m.L2.Ways.Int(),
 		partitions: parts, far: m.L2.Far.Cycles(), linkPerSector: linkPerSector, inOrder: m.L2.InOrder.Value > 0,
 		channels: m.DRAM.Channels.Int(), memoryBanks: m.DRAM.Banks.Int(),
 		slicePerSector: perCycle(m.L2.SliceWidth.Value), portPerSector: perCycle(m.L2.PortWidth.Value), replyPerSector: perCycle(m.L2.ReplyWidth.Value),

@@ -18,6 +18,10 @@ type Device struct {
 	last     *tlb
 
 	traffic Traffic
+	// Others is who else uses the lines, where the SMs are those of a part of a GPU; nil where nobody does.
+	Others  Others
+	partial float64 // of a sector that was read for the SMs and others
+	atomics []port  // of a part: by slice of the GPU
 
 	pending []place // the requests of the quantum, in order
 	buckets []int32
@@ -25,6 +29,20 @@ type Device struct {
 
 // A place is where a request is: in the log of an SM.
 type place struct{ log, at int32 }
+
+// Others says how a part of a GPU uses lines that other parts use too.
+type Others interface {
+	// Own returns which part of the uses of a line are the SMs' own, and whether others have brought it to L2 before its first use.
+	Own(line uint64) (own float64, there bool)
+}
+
+// own returns the same of a device that may be a whole one.
+func (d *Device) own(line uint64) (own float64, there bool) {
+	if d.Others == nil {
+		return 1, false
+	}
+	return d.Others.Own(line)
+}
 
 // Traffic counts what went over L2 and DRAM since the clock was at zero, in sectors of 32 bytes. Without full timing there is no
 // DRAM to count at.
@@ -84,9 +102,12 @@ func NewDevice(cfg *Config) *Device {
 		cfg: cfg, parts: make([]partition, cfg.partitions), banks: make([]bank, cfg.channels*cfg.memoryBanks), first: newFirstTLBs(cfg), last: newLastTLB(cfg),
 		channels: make([]channel, cfg.channels),
 	}
+	if cfg.part {
+		d.atomics = make([]port, int(cfg.wholeSlices)*cfg.partitions)
+	}
 	d.stagger()
 	for i := range d.parts {
-		d.parts[i] = partition{newSectored(cfg.l2Sets, cfg.l2Ways), make([]slice, cfg.slices)}
+		d.parts[i] = partition{newSectored(cfg.places, cfg.l2Ways), make([]slice, cfg.slices)}
 	}
 	return d
 }
@@ -102,7 +123,8 @@ func (d *Device) stagger() {
 func (d *Device) Restart(cfg *Config, warm bool) {
 	d.cfg, d.traffic = cfg, Traffic{}
 	clear(d.banks)
-	d.whole = 0
+	clear(d.atomics)
+	d.whole, d.partial = 0, 0
 	for _, p := range d.parts {
 		clear(p.slices)
 		if !warm {
@@ -224,8 +246,15 @@ func (d *Device) access(r *request, part int, arrive int64) int64 {
 	set := p.set(r.line)
 	turns := d.cfg.atomicTicks(r)
 	n := int64(bits.OnesCount8(r.sectors))
-	cost := n*d.cfg.slicePerSector + int64(bits.OnesCount8(r.partial()))*d.cfg.slicePartial + turns
+	cost := n*d.cfg.slicePerSector + int64(bits.OnesCount8(r.partial()))*d.cfg.slicePartial
+	if !d.cfg.part {
+		cost += turns
+	}
 	at := p.slice(set).take(r.kind, arrive, cost) + turns/tick
+	if d.cfg.part && turns > 0 {
+		of := uint64(part)*d.cfg.wholeSlices + d.cfg.whole.set(r.line)%d.cfg.wholeSlices
+		at = max(at, d.atomics[of].take(arrive, int64(float64(turns)/d.cfg.share))+turns/tick)
+	}
 	l, way := p.place(r.line, set)
 	switch {
 	case l == nil:
@@ -340,7 +369,12 @@ func (l *sectorState) last(sectors uint8, at int64) int64 {
 // their way is answered when they are there, one after the other: the requests that a miss has gathered leave one by one, as from the
 // miss status registers of Accel-Sim's L2.
 func (d *Device) answered(l *sectorState, sectors uint8, at int64) int64 {
-	return l.reply.take(l.last(sectors, at), int64(bits.OnesCount8(sectors))*d.cfg.slicePerSector)
+	cost := int64(bits.OnesCount8(sectors)) * d.cfg.slicePerSector
+	if d.Others != nil {
+		own, _ := d.own(l.line)
+		cost = int64(float64(cost) / own)
+	}
+	return l.reply.take(l.last(sectors, at), cost)
 }
 
 // fetch returns when the sectors of a request are in L2; those that are not come from DRAM.
@@ -360,7 +394,12 @@ func (d *Device) fetch(l *sectorState, part int, set uint64, r *request, at int6
 
 // read brings sectors of a line from DRAM and returns when the bank begins with the last of them.
 func (d *Device) read(l *sectorState, sectors uint8, part int, set, line uint64, at int64) (begin int64) {
-	d.traffic.DRAMRead += int64(bits.OnesCount8(sectors))
+	own, there := d.own(line)
+	d.count(own, bits.OnesCount8(sectors))
+	if there {
+		l.arrived(sectors, at)
+		return at
+	}
 	c := d.bank(part, set, line)
 	c.read = true
 	if d.cfg.batch > 0 {
@@ -368,6 +407,9 @@ func (d *Device) read(l *sectorState, sectors uint8, part int, set, line uint64,
 	}
 	latency := d.cfg.dram + d.cfg.deviation(line)
 	perSector := d.perSector(&d.cfg.reading, line)
+	if own < 1 {
+		perSector = int64(float64(perSector) * own)
+	}
 	for i := range l.arrive {
 		if sectors>>i&1 != 0 {
 			begin = c.take(at, perSector)
@@ -377,6 +419,14 @@ func (d *Device) read(l *sectorState, sectors uint8, part int, set, line uint64,
 	l.valid |= sectors
 	l.words |= wordsOf(sectors)
 	return begin
+}
+
+// count counts sectors read from DRAM.
+func (d *Device) count(own float64, sectors int) {
+	d.partial += own * float64(sectors)
+	n := int64(d.partial)
+	d.traffic.DRAMRead += n
+	d.partial -= float64(n)
 }
 
 // deviation returns by how much the latency of a line in DRAM differs from the mean.
@@ -445,8 +495,8 @@ func (d *Device) drain(n uint64, at int64) {
 // perSector returns the ticks that a bank is busy with a sector of a line. The first line of a row waits for it to be opened;
 // the rows of the banks begin at different lines.
 func (d *Device) perSector(t *bankTime, line uint64) int64 {
-	slices := uint64(d.cfg.slices)
-	if (line/(slices*uint64(d.cfg.memoryBanks))+scatter(line%slices))%d.cfg.rowLines == 0 {
+	slice, n := d.cfg.sequence(line)
+	if (n/uint64(d.cfg.memoryBanks)+scatter(slice))%d.cfg.rowLines == 0 {
 		return t.opening
 	}
 	return t.open
@@ -466,8 +516,9 @@ func (p *partition) forget(line uint64) {
 // a row as L2 has sets are spread evenly over all banks.
 func (d *Device) bank(part int, set, line uint64) *bank {
 	slices, banks := uint64(d.cfg.slices), uint64(d.cfg.memoryBanks)
-	window := line / uint64(d.cfg.l2Sets)
-	return &d.banks[d.channelOf(part, set)*banks+(set/slices+scatter(window*slices+d.sliceOf(part, set)))%banks]
+	window := line / d.cfg.wholeSets
+	_, n := d.cfg.sequence(d.cfg.whole.set(line))
+	return &d.banks[d.channelOf(part, set)*banks+(n+scatter(window*slices+d.sliceOf(part, set)))%banks]
 }
 
 // sliceOf returns the number of the slice of a set among those of all partitions.

@@ -9,7 +9,7 @@ import "math/bits"
 // and of a line its number with its state. Sets and lines get storage when they are first used: short launches use a small part of a
 // large cache, and empty it for nothing.
 type sectored struct {
-	index
+	places
 	ways   int
 	words  int      // of the hashes of a set, of its order, and of its groups
 	stride int      // words of a head
@@ -57,11 +57,11 @@ func equalBytes(w, b uint64) uint64 {
 	return (x - lowBits) &^ x & highBits
 }
 
-func newSectored(sets, ways int) *sectored {
-	c := &sectored{index: newIndex(sets), ways: max(ways, 1)}
+func newSectored(places places, ways int) *sectored {
+	c := &sectored{places: places, ways: max(ways, 1)}
 	c.words = (c.ways + wordBytes - 1) / wordBytes
 	c.stride = 1 << bits.Len(uint(2*c.words+(c.words+1)/2-1))
-	c.first = make([]int32, c.sets)
+	c.first = make([]int32, c.l2Sets)
 	return c
 }
 

@@ -1,0 +1,130 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"io"
+	"io/fs"
+	"path/filepath"
+	"strings"
+
+	"gpa/emu"
+	"gpa/emu/arch"
+	"gpa/emu/launch"
+	"gpa/reports"
+)
+
+// evaluateSamplingHelp is what the help of gpa evaluate says about --sampling.
+const evaluateSamplingHelp = `With --sampling, the launches of the launch files under DIR run whole and in part, by portions of the GPU as with gpa profile --portions; of those that
+have work for that the table has the share of the blocks that was timed, the error of the cycles and its bound. What is large is made smaller
+by half for it. A launch is irregular where less than nine tenths of the lanes of its warps are active; half of the launches, by a hash
+of their kernels' names, are held out. Files with a launch that faults are left out. --json prints {"launches": [{"launch", "gpu", "irregular",
+"held_out", "waves", "instructions", "cycles", "timed", "error", "bound"}], "summary": {"launches", "irregular", "within",
+"mean_error", "max_error", "mean_bound"}, "held_out": {as summary}}.`
+
+const (
+	sampledLaunch = emu.DefaultExtrapolation / 2 // warp instructions from which on a launch is large here
+	regularLanes  = 0.9                          // of a warp, from which on a launch is regular
+)
+
+// evaluateSampling holds launches timed in part against the whole launches.
+func (f *evaluateFlags) evaluateSampling(ctx context.Context, e *env, root string) error {
+	files, err := launchFiles(root)
+	if err != nil {
+		return err
+	}
+	x := new(reports.SamplingEvaluation)
+	for i, file := range files {
+		end := e.progress.stage("launch file %d of %d", i+1, len(files))
+		list, err := f.sampling(ctx, root, file)
+		end()
+		var fault *emu.Fault
+		switch {
+		case ctx.Err() != nil:
+		case err != nil && !errors.As(err, &fault):
+			return fmt.Errorf("%s: %w", file, err)
+		case err == nil:
+			x.Launches = append(x.Launches, list...)
+		}
+	}
+	x.Sum()
+	return writeEvaluation(ctx, e, f, x, nil, reports.SamplingText)
+}
+
+// launchFiles lists the launch files under a folder.
+func launchFiles(root string) (files []string, err error) {
+	err = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() && filepath.Ext(path) == ".yaml" {
+			files = append(files, path)
+		}
+		return err
+	})
+	return files, err
+}
+
+// sampling runs the launches of a file whole and in part.
+func (f *evaluateFlags) sampling(ctx context.Context, root, file string) (list []reports.SampledLaunch, err error) {
+	t := target{gpu: f.compare.gpu}
+	r, err := t.resolve(file)
+	if err != nil {
+		return nil, err
+	}
+	name, err := filepath.Rel(root, strings.TrimSuffix(file, filepath.Ext(file)))
+	if err != nil {
+		return nil, err
+	}
+	part, err := timedLaunches(ctx, r, emu.Extrapolation{After: sampledLaunch, Portions: true})
+	if err != nil {
+		return nil, err
+	}
+	whole := make([]*emu.Result, len(part))
+	for i := range part {
+		if part[i].TimedBlocks == 0 {
+			continue
+		}
+		if whole[i] == nil {
+			if whole, err = timedLaunches(ctx, r, emu.Extrapolation{Off: true}); err != nil {
+				return nil, err
+			}
+		}
+		list = append(list, sampledLaunchOf(fmt.Sprintf("%s:%d", filepath.ToSlash(name), i), r.model, whole[i], part[i]))
+	}
+	return list, nil
+}
+
+// timedLaunches runs every launch of a file once.
+func timedLaunches(ctx context.Context, r *resolved, x emu.Extrapolation) (results []*emu.Result, err error) {
+	m, err := emu.New(r.model, r.module, emu.Options{Timing: emu.TimingFull, MaxInstructions: emu.DefaultMaxInstructions, Heap: r.file.Heap,
+		HostMemory: emu.FreeMemory, Extrapolation: x, Stdout: io.Discard})
+	if err != nil {
+		return nil, err
+	}
+	s, err := launch.NewSession(r.file, m)
+	if err != nil {
+		return nil, err
+	}
+	for i := range r.file.Launches {
+		result, err := s.Vary(ctx, i, launch.Variation{})
+		if err != nil {
+			return nil, err
+		}
+		results = append(results, result)
+	}
+	return results, nil
+}
+
+// sampledLaunchOf holds what was timed in part against the whole launch.
+func sampledLaunchOf(name string, model *arch.Model, whole, part *emu.Result) reports.SampledLaunch {
+	hash := fnv.New32a()
+	hash.Write([]byte(whole.Facts.Kernel.Demangled)) // never fails
+	blocks := float64(whole.Facts.Grid[0] * whole.Facts.Grid[1] * whole.Facts.Grid[2])
+	return reports.SampledLaunch{
+		Launch: name, GPU: model.Name, HeldOut: hash.Sum32()>>16%2 == 1,
+		Irregular:    float64(whole.ThreadInstructions) < regularLanes*model.Limits.WarpSize.Value*float64(whole.WarpInstructions),
+		Waves:        blocks / float64(whole.Facts.Occupancy.BlocksPerSM*model.SMs.Int()),
+		Instructions: whole.WarpInstructions, Cycles: whole.Cycles,
+		Timed: float64(part.TimedBlocks) / blocks, Error: float64(part.Cycles)/float64(whole.Cycles) - 1, Bound: part.ErrorBound,
+	}
+}
