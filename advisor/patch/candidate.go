@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"gpa/advisor"
+	"gpa/blamer"
 	"gpa/cubin"
 	"gpa/profiler"
 )
@@ -28,6 +29,7 @@ type Candidate struct {
 	Flags       []string
 	Grid, Block [3]int // another shape of the launch, of as many threads; zero for no change
 	Rounds      bool   // results may differ by rounding
+	Promises    bool   // that the kernel's pointers never overlap
 }
 
 // The flag by which compilers take approximate functions for all single-precision ones.
@@ -118,13 +120,9 @@ func (w *writer) lines() []int {
 		add(m.Scope.Frame)
 	}
 	for _, h := range m.Hotspots {
-		for _, n := range []int{h.Def.Inst, h.Use.Inst} {
-			code := h.Def.Code
-			if n == h.Use.Inst {
-				code = h.Use.Code
-			}
-			c := w.program.Module.Codes[code]
-			if frames := c.Frames(c.Insts[n].PC); len(frames) > 0 {
+		for _, n := range []blamer.Node{h.Def, h.Use} {
+			c := w.program.Module.Codes[n.Code]
+			if frames := c.Frames(c.Insts[n.Inst].PC); len(frames) > 0 {
 				add(frames[cubin.OwnFrame(frames)])
 			}
 		}
@@ -173,7 +171,9 @@ func (w *writer) unroll(lines []int, factors ...int) {
 
 func (w *writer) restrict() {
 	text, err := w.source.Restrict(w.program.Kernel)
-	w.edited("__restrict__ pointers of "+w.program.Kernel, false, text, err)
+	if err == nil {
+		w.add(Candidate{Name: "__restrict__ pointers of " + w.program.Kernel, Text: text, Promises: true})
+	}
 }
 
 func (w *writer) launchBounds(blocks int) {

@@ -6,10 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 
 	"github.com/spf13/pflag"
 
 	"gpa/emu"
+	"gpa/emu/launch"
 	"gpa/kernels"
 	"gpa/profiler"
 	"gpa/profiler/sampler"
@@ -26,6 +28,8 @@ type profileFlags struct {
 	seed    uint64
 	timing  string
 	try     int
+	proves  bool
+	prove   proveFlags
 }
 
 func profileCommand() command {
@@ -81,10 +85,17 @@ programs is estimated, not tried.`,
 			flags.Uint64Var(&f.seed, "seed", 0, "`NUMBER` that selects the sequence of warps sampled")
 			flags.StringVar(&f.timing, "timing", "full", "`LEVEL` of the timing model: full, fast (perfect instruction cache, fixed L2 latency), or none (no cycles and no samples: counts, warnings)")
 			flags.IntVar(&f.try, "try", byBudget, "try the first `N` pieces of advice on each kernel, 0 for none (default: as many as take three times the launches' instructions)")
+			flags.BoolVar(&f.proves, "prove", false, "change a copy of the source as the advice says, compile and run it, and print the diffs that made the kernel faster with the same outputs (gpa tune --help says more)")
+			f.prove.register(flags)
 			f.machine.register(flags)
 			f.target.register(flags)
 			f.program.registerSelection(flags)
-			return f.run
+			return func(ctx context.Context, e *env, args []string) error {
+				if err := f.prove.check(flags); err != nil {
+					return err
+				}
+				return f.run(ctx, e, args)
+			}
 		},
 	}
 }
@@ -107,6 +118,15 @@ func (f *profileFlags) run(ctx context.Context, e *env, args []string) error {
 	o, err := sampler.New(sampler.Options{Period: f.period, Seed: f.seed})
 	if err != nil {
 		return usagef("--period: %w", err)
+	}
+	var c *compiler
+	if f.proves {
+		if level != emu.TimingFull {
+			return usagef("--prove: a speedup needs --timing full")
+		}
+		if c, err = f.prove.compiler.find(os.Getenv); err != nil {
+			return err
+		}
 	}
 	r, err := f.target.resolve(name)
 	if err != nil {
@@ -142,10 +162,37 @@ func (f *profileFlags) run(ctx context.Context, e *env, args []string) error {
 			return err
 		}
 	}
+	if c != nil && ran.failed() == nil {
+		return f.reportProved(ctx, e, c, r, s, result)
+	}
 	if err := f.advice.report(e, result, r.source); err != nil {
 		return err
 	}
 	if err := ran.failed(); err != nil {
+		return err
+	}
+	return endedEarly(ctx)
+}
+
+// reportProved reports, and proves what can be of the advice.
+func (f *profileFlags) reportProved(ctx context.Context, e *env, c *compiler, r *resolved, s *launch.Session, result *reports.Result) error {
+	p, err := newProving(&f.prove, c, r, s, result, f.advice.source)
+	if err != nil {
+		return err
+	}
+	defer p.close()
+	p.machine, p.progress = f.machine, e.progress
+	base, err := p.base(ctx)
+	if err != nil {
+		return err
+	}
+	proof := p.proof(base)
+	if _, _, err := p.round(ctx, base, result, proof); err != nil && ctx.Err() == nil {
+		return err
+	}
+	sortPatches(proof.Patches)
+	f.advice.proof = proof
+	if err := f.advice.report(e, result, r.source); err != nil {
 		return err
 	}
 	return endedEarly(ctx)

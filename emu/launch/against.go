@@ -22,25 +22,24 @@ func (s *Session) Against(before *Session, t *Tolerance) ([]Check, error) {
 }
 
 // AllAgainst compares all buffers and symbols that both files name, each within a tolerance of its own.
-func (s *Session) AllAgainst(before *Session, tolerance func(name string) Tolerance) ([]Check, error) {
+func (s *Session) AllAgainst(before *Session, tolerance func(name string, e Elem) Tolerance) ([]Check, error) {
+	var names []string
+	for _, list := range [][]Buffer{s.File.Buffers, s.File.Symbols} {
+		for i := range list {
+			names = append(names, list[i].Name)
+		}
+	}
+	for i := range s.File.Expect {
+		names = append(names, s.File.Expect[i].Name)
+	}
 	var list []Expectation
-	for _, named := range [][]Buffer{s.File.Buffers, s.File.Symbols} {
-		for i := range named {
-			name := named[i].Name
-			t := tolerance(name)
+	for i, name := range names {
+		now, here := s.buffers[name]
+		if _, there := before.buffers[name]; here && there && !slices.Contains(names[:i], name) {
+			t := tolerance(name, now.elem)
 			list = append(list, Expectation{Name: name, Rtol: t.Rtol, Atol: t.Atol})
 		}
 	}
-	for _, x := range s.File.Expect {
-		if t := tolerance(x.Name); !slices.ContainsFunc(list, func(y Expectation) bool { return y.Name == x.Name }) {
-			list = append(list, Expectation{Name: x.Name, Rtol: t.Rtol, Atol: t.Atol})
-		}
-	}
-	list = slices.DeleteFunc(list, func(x Expectation) bool {
-		_, here := s.buffers[x.Name]
-		_, there := before.buffers[x.Name]
-		return !here || !there
-	})
 	return s.compared(before, list)
 }
 
