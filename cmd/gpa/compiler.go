@@ -26,7 +26,7 @@ type compilerFlags struct {
 
 func (f *compilerFlags) register(flags *pflag.FlagSet) {
 	flags.StringVar(&f.command, "compiler", "", "compile with `CMD`, run without a shell in the folder of the copied source, where {in}, {out} and {arch} (as sm_80) stand for what they say and {flags} for the flags of a patch (otherwise at the end; default: nvcc -cubin -arch={arch} -lineinfo -o {out} {in})")
-	flags.StringVar(&f.extra, "compiler-flags", "", "further `FLAGS` for the compiler, separated by spaces")
+	flags.StringVar(&f.extra, "compiler-flags", "", "further `FLAGS` for the compiler, separated by spaces (folders of -I are relative to where gpa runs; that of the source is searched anyway)")
 }
 
 // A compiler is a command line that makes a cubin of a source.
@@ -48,6 +48,9 @@ func (f *compilerFlags) find(getenv func(string) string) (*compiler, error) {
 	extra, err := splitWords(f.extra)
 	if err != nil {
 		return nil, usagef("--compiler-flags: %w", err)
+	}
+	if extra, err = absoluteFolders(extra); err != nil {
+		return nil, err
 	}
 	if f.command == "" {
 		nvcc := findNvcc(getenv)
@@ -99,11 +102,33 @@ func splitWords(line string) (words []string, err error) {
 	return words, nil
 }
 
+// absoluteFolders makes the folders of flags that say where headers are independent of where the compiler runs.
+func absoluteFolders(flags []string) ([]string, error) {
+	flags = slices.Clone(flags)
+	for i, f := range flags {
+		switch folder, joined := strings.CutPrefix(f, "-I"); {
+		case joined && folder != "":
+			abs, err := filepath.Abs(folder)
+			if err != nil {
+				return nil, err
+			}
+			flags[i] = "-I" + abs
+		case i > 0 && (flags[i-1] == "-I" || flags[i-1] == "-isystem"):
+			abs, err := filepath.Abs(f)
+			if err != nil {
+				return nil, err
+			}
+			flags[i] = abs
+		}
+	}
+	return flags, nil
+}
+
 // findNvcc looks for nvcc on PATH, in the folders of a toolkit, and in Python environments, where NVIDIA's packages put it below
 // nvidia/*/bin. It returns "" where there is none.
 func findNvcc(getenv func(string) string) string {
-	if path, err := exec.LookPath("nvcc"); err == nil {
-		return path
+	if _, err := exec.LookPath("nvcc"); err == nil {
+		return "nvcc"
 	}
 	var patterns []string
 	for _, name := range []string{"CUDA_HOME", "CUDA_PATH"} {
@@ -182,8 +207,11 @@ func (c *compiler) compile(ctx context.Context, folder, in string, arch sass.Arc
 	return module, nil
 }
 
-// arguments fills in the placeholders.
+// arguments fills in the placeholders. A file is never taken for a flag.
 func (c *compiler) arguments(in, arch string, flags []string) []string {
+	if strings.HasPrefix(in, "-") || strings.HasPrefix(in, "@") {
+		in = "./" + in
+	}
 	var words []string
 	placed := false
 	for _, w := range c.words {

@@ -174,28 +174,35 @@ func (f *profileFlags) run(ctx context.Context, e *env, args []string) error {
 	return endedEarly(ctx)
 }
 
-// reportProved reports, and proves what can be of the advice.
+// reportProved reports, and proves what can be of the advice. Where nothing can be proved, the report is as without.
 func (f *profileFlags) reportProved(ctx context.Context, e *env, c *compiler, r *resolved, s *launch.Session, result *reports.Result) error {
+	proof, proved := f.proven(ctx, e, c, r, s, result)
+	f.advice.proof = proof
+	if err := f.advice.report(e, result, r.source); err != nil {
+		return err
+	}
+	if early := endedEarly(ctx); early != nil || proved == nil {
+		return early
+	}
+	return fmt.Errorf("--prove: %w", proved)
+}
+
+// proven compiles and runs patches. Where ctx ends, the proof is of those that were run until then.
+func (f *profileFlags) proven(ctx context.Context, e *env, c *compiler, r *resolved, s *launch.Session, result *reports.Result) (*reports.Proof, error) {
 	p, err := newProving(&f.prove, c, r, s, result, f.advice.source)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer p.close()
 	p.machine, p.progress = f.machine, e.progress
 	base, err := p.base(ctx)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	proof := p.proof(base)
-	if _, _, err := p.round(ctx, base, result, proof); err != nil && ctx.Err() == nil {
-		return err
-	}
+	_, _, err = p.round(ctx, base, result, proof)
 	sortPatches(proof.Patches)
-	f.advice.proof = proof
-	if err := f.advice.report(e, result, r.source); err != nil {
-		return err
-	}
-	return endedEarly(ctx)
+	return proof, err
 }
 
 // level reads --timing.
@@ -220,6 +227,8 @@ func (f *profileFlags) profileProgram(ctx context.Context, e *env, args []string
 		return err
 	case len(args) == 0:
 		return usagef("there is no program behind --")
+	case f.proves:
+		return usagef("--prove: patches are of kernels with a launch file")
 	case level == emu.TimingNone:
 		return usagef("--timing none: gpa run -- CMD runs a program without timing")
 	}

@@ -307,3 +307,14 @@ func TestSplitWords(t *testing.T) {
 		t.Errorf("%q, %v", got, err)
 	}
 }
+
+func TestAbsoluteFolders(t *testing.T) {
+	here, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := absoluteFolders([]string{"-I..", "-isystem", "a", "-I", "/b", "-O3"})
+	if want := []string{"-I" + filepath.Dir(here), "-isystem", filepath.Join(here, "a"), "-I", "/b", "-O3"}; err != nil || !slices.Equal(got, want) {
+		t.Errorf("%q, %v", got, err)
+	}
+}
