@@ -79,8 +79,8 @@ func ProofText(w io.Writer, p *Proof, style Style) error {
 			shown[patch.Optimizer] = true
 		}
 	}
-	if len(shown) == 0 {
-		t.line("  No patch is proved: what was tried follows.")
+	if len(p.Patches) == 0 {
+		t.line(" The advice has no mechanical patch.")
 	}
 	t.notProved(p.Patches)
 	_, err := io.WriteString(w, t.out.String())

@@ -52,19 +52,31 @@ func (s *Source) LoopHeader(line int) bool {
 func (s *Source) loopAt(line int) *loop {
 	var best *loop
 	at := func(l *loop) bool { return l.first <= line && line <= l.header }
-	for i := range s.tokens {
-		l := s.loop(i)
-		if l == nil || line < l.first || l.last < line {
-			continue
-		}
-		if best == nil || at(l) || !at(best) { // inner loops come later
+	for i := range s.loops {
+		l := &s.loops[i]
+		if l.first <= line && line <= l.last && (best == nil || at(l) || !at(best)) { // inner loops come later
 			best = l
 		}
 	}
 	return best
 }
 
-// loop is the loop that begins at a token, nil for none. The while of do … while is none.
+// findLoops lists the loops, in the order of their headers.
+func (s *Source) findLoops() {
+	ends := make(map[int]bool) // while that belongs to a do
+	for i := range s.tokens {
+		if s.at(i) == "do" {
+			if end := s.statementEnd(i+1, 0); end >= 0 {
+				ends[end+1] = true
+			}
+		}
+		if l := s.loop(i); l != nil && !ends[i] {
+			s.loops = append(s.loops, *l)
+		}
+	}
+}
+
+// loop is the loop that begins at a token, nil for none.
 func (s *Source) loop(i int) *loop {
 	if !s.is(i, identifier) {
 		return nil
@@ -74,7 +86,7 @@ func (s *Source) loop(i int) *loop {
 	switch s.at(i) {
 	case "for", "while":
 		closing := s.match(i + 1)
-		if s.at(i+1) != "(" || closing < 0 || s.at(i) == "while" && s.endsDo(i) {
+		if s.at(i+1) != "(" || closing < 0 {
 			return nil
 		}
 		l.header = s.tokens[closing].line
@@ -82,7 +94,7 @@ func (s *Source) loop(i int) *loop {
 	default:
 		return nil
 	}
-	end := s.statementEnd(i)
+	end := s.statementEnd(i, 0)
 	if end < 0 {
 		return nil
 	}
@@ -95,20 +107,14 @@ func (s *Source) loop(i int) *loop {
 
 var unrolls = regexp.MustCompile(`^#[ \t]*pragma[ \t]+(unroll|nounroll)\b`)
 
-// endsDo reports whether a while is the end of a do statement.
-func (s *Source) endsDo(while int) bool {
-	for i := range while {
-		if s.at(i) == "do" && s.is(i, identifier) {
-			if end := s.statementEnd(i + 1); end == while-1 {
-				return true
-			}
-		}
-	}
-	return false
-}
+// deepest is how many statements may be in each other without braces.
+const deepest = 100
 
 // statementEnd is the last token of the statement that begins at a token, -1 where it has no end.
-func (s *Source) statementEnd(i int) int {
+func (s *Source) statementEnd(i, depth int) int {
+	if depth > deepest {
+		return -1
+	}
 	for s.is(i, directive) {
 		i++
 	}
@@ -120,19 +126,19 @@ func (s *Source) statementEnd(i int) int {
 	case "{":
 		return s.match(i)
 	case "for", "while", "switch":
-		return s.behind(i + 1)
+		return s.behind(i+1, depth)
 	case "if":
 		next := i + 1
 		if s.at(next) == "constexpr" {
 			next++
 		}
-		end := s.behind(next)
+		end := s.behind(next, depth)
 		if end >= 0 && s.at(end+1) == "else" {
-			return s.statementEnd(end + 2)
+			return s.statementEnd(end+2, depth+1)
 		}
 		return end
 	case "do":
-		end := s.statementEnd(i + 1)
+		end := s.statementEnd(i+1, depth+1)
 		if end < 0 || s.at(end+1) != "while" || s.match(end+2) < 0 || s.at(s.match(end+2)+1) != ";" {
 			return -1
 		}
@@ -142,12 +148,12 @@ func (s *Source) statementEnd(i int) int {
 }
 
 // behind is the end of the statement behind a condition in parentheses.
-func (s *Source) behind(parenthesis int) int {
+func (s *Source) behind(parenthesis, depth int) int {
 	closing := s.match(parenthesis)
 	if s.at(parenthesis) != "(" || closing < 0 {
 		return -1
 	}
-	return s.statementEnd(closing + 1)
+	return s.statementEnd(closing+1, depth+1)
 }
 
 // semicolon is the next one that is in no brackets, -1 where the block ends before.

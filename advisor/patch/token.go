@@ -29,6 +29,7 @@ type token struct {
 type Source struct {
 	text   []byte
 	tokens []token
+	loops  []loop
 }
 
 // NewSource takes a text apart. It takes any text: what is no C++ makes odd tokens, and no patch applies to them.
@@ -39,6 +40,7 @@ func NewSource(text []byte) *Source {
 		s.tokens = append(s.tokens, l.token)
 	}
 	s.pair()
+	s.findLoops()
 	return s
 }
 
