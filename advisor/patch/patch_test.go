@@ -204,3 +204,13 @@ func FuzzPatches(f *testing.F) {
 		_, _ = s.Inline("k")
 	})
 }
+
+func TestSourceName(t *testing.T) {
+	for from, want := range map[string]string{
+		"k": "k", "scale<3>": "scale", "ns::scale<float, (int)2>(float*)": "scale", "void a::b::k<1>": "k", "(anonymous namespace)::k": "k",
+	} {
+		if got := SourceName(from); got != want {
+			t.Errorf("%s: %q", from, got)
+		}
+	}
+}

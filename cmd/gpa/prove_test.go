@@ -111,7 +111,7 @@ func (w *workshop) assemble(t *testing.T, name, text string) {
 // proof runs gpa profile --prove and returns the patches by name.
 func (w *workshop) proof(t *testing.T, args ...string) (*reports.Proof, map[string]*reports.Patch) {
 	t.Helper()
-	stdout, stderr, status := gpa(t, append([]string{"profile", w.kernel, "--arch", "sm_80", "--prove", "--json", "--compiler", w.compiler}, args...)...)
+	stdout, stderr, status := gpa(t, append([]string{"profile", w.kernel, "--arch", "sm_80", "--prove", "--json", "--try", "0", "--compiler", w.compiler}, args...)...)
 	if status != exitDone {
 		t.Fatalf("status %d: %s", status, stderr)
 	}
