@@ -44,7 +44,7 @@ type Patch struct {
 	Outcome   Outcome `json:"outcome"`
 	Speedup   float64 `json:"speedup,omitempty"`
 	Cycles    int64   `json:"cycles,omitempty"`
-	Outputs   string  `json:"outputs,omitempty"` // how they compare: "equal", "within rtol …"
+	Outputs   string  `json:"outputs,omitempty"` // how they compare: "outputs equal", or which are within what tolerance
 	Why       string  `json:"why,omitempty"`     // it is not proved
 
 	Flags []string `json:"flags,omitempty"` // for the compiler

@@ -341,16 +341,15 @@ func (p *proving) compare(v *variant, rounds bool) (how, why string, err error) 
 	if len(checks) == 0 {
 		return "", "the launch file names no buffer", nil
 	}
-	if different(checks) == nil {
+	unequal := different(checks)
+	if unequal == nil {
 		return "outputs equal", "", nil
 	}
-	how = ""
-	used := make(map[launch.Tolerance]bool)
+	var within []string
 	checks, err = v.session.AllAgainst(p.original, func(name string, e launch.Elem) launch.Tolerance {
 		t := p.tolerance(name, e, rounds)
-		if x := different(checks); t != (launch.Tolerance{}) && slices.Contains(x, name) && !used[t] {
-			used[t] = true
-			how += fmt.Sprintf(", rtol %g, atol %g", t.Rtol, t.Atol)
+		if slices.Contains(unequal, name) {
+			within = append(within, fmt.Sprintf("%s within rtol %g, atol %g", name, t.Rtol, t.Atol))
 		}
 		return t
 	})
@@ -362,7 +361,7 @@ func (p *proving) compare(v *variant, rounds bool) (how, why string, err error) 
 			return "", fmt.Sprintf("%d of %d elements of %s differ, the first at %d: %v instead of %v", c.Mismatches, c.Elements, c.Buffer, c.First.Index, c.First.Got, c.First.Want), nil
 		}
 	}
-	return "outputs equal within" + strings.TrimPrefix(how, ","), "", nil
+	return "outputs equal: " + strings.Join(within, "; "), "", nil
 }
 
 // different lists the buffers that are not equal.

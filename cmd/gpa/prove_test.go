@@ -165,7 +165,7 @@ func TestProve(t *testing.T) {
 	w.clean(t)
 
 	_, patches = w.proof(t, "--rtol", "1e9") // within any tolerance
-	if p := patches["#pragma unroll 4 at taps_rolled.cu:7"]; p == nil || p.Outcome != reports.Proved || p.Outputs != "outputs equal within rtol 1e+09, atol 0" {
+	if p := patches["#pragma unroll 4 at taps_rolled.cu:7"]; p == nil || p.Outcome != reports.Proved || p.Outputs != "outputs equal: out within rtol 1e+09, atol 0" {
 		t.Errorf("%+v", p)
 	}
 	proof, _ = w.proof(t, "--patches", "1")
