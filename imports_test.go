@@ -45,6 +45,7 @@ var allowed = map[string][]string{
 	"blamer":                     {"profiler", "cubin/sass", "cubin", "cubin/cfg", "emu/arch", "emu/stall"},
 	"blamer/sasstest":            {"profiler"},
 	"advisor":                    {"blamer", "cubin/branch", "cubin/rewrite"},
+	"advisor/patch":              {"advisor"},
 	"reports":                    {"profiler", "blamer", "advisor", "cubin/sass", "cubin"},
 	"cmd/gpa":                    {"all"},
 	"kernels":                    {},

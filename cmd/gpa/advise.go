@@ -28,6 +28,7 @@ type adviceFlags struct {
 
 	source string
 	tables []reports.HTMLTable // for the web page
+	proof  *reports.Proof      // of patches, nil for none
 }
 
 func (f *adviceFlags) register(flags *pflag.FlagSet) {
@@ -120,9 +121,25 @@ func (f *adviceFlags) report(e *env, r *reports.Result, source sourceFinder) err
 		return err
 	}
 	if f.json {
-		return reports.WriteJSON(e.stdout, r.Report())
+		return reports.WriteJSON(e.stdout, f.proved(r.Report()))
 	}
-	return reports.Text(e.stdout, r, reports.TextOptions{Top: f.top, Source: source.read, Style: e.style()})
+	err := reports.Text(e.stdout, r, reports.TextOptions{Top: f.top, Source: source.read, Style: e.style()})
+	if err != nil || f.proof == nil {
+		return err
+	}
+	fmt.Fprintln(e.stdout)
+	return reports.ProofText(e.stdout, f.proof, e.style())
+}
+
+// proved is a report with the proof of patches, where there is one.
+func (f *adviceFlags) proved(r *reports.ProfileReport) any {
+	if f.proof == nil {
+		return r
+	}
+	return struct {
+		*reports.ProfileReport
+		Proof *reports.Proof `json:"proof"`
+	}{r, f.proof}
 }
 
 // writeHTML writes the web page.

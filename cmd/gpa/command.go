@@ -53,6 +53,7 @@ func commands() []command {
 		reportCommand(),
 		compareCommand(),
 		checkCommand(),
+		tuneCommand(),
 		pprofCommand(),
 		evaluateCommand(),
 		reconvergeCommand(),

@@ -27,6 +27,11 @@ func examplesOf(command string) []example {
 		}
 	case "check":
 		return []example{{"gpa check vecadd", "all errors"}, {"gpa check reduce_shared --only race,barrier", "only some kinds"}}
+	case "tune":
+		return []example{
+			{"gpa tune my.yaml --out tuned", "with nvcc, and keep what came out"},
+			{"gpa tune my.yaml --compiler-flags --std=c++20", "with a flag more"},
+		}
 	case "evaluate":
 		return []example{{"gpa evaluate kernels/pairs", "in a checkout of gpa"}}
 	case "reconverge":

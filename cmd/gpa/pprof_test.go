@@ -19,6 +19,9 @@ const asCommand = "GPA_TEST_AS_COMMAND"
 
 func TestMain(m *testing.M) {
 	runOther()
+	if folder := os.Getenv(asCompiler); folder != "" {
+		os.Exit(fakeCompiler(folder, os.Args[1:]))
+	}
 	if os.Getenv(asCommand) != "" {
 		main()
 	}

@@ -6,10 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 
 	"github.com/spf13/pflag"
 
 	"gpa/emu"
+	"gpa/emu/launch"
 	"gpa/kernels"
 	"gpa/profiler"
 	"gpa/profiler/sampler"
@@ -26,6 +28,8 @@ type profileFlags struct {
 	seed    uint64
 	timing  string
 	try     int
+	proves  bool
+	prove   proveFlags
 }
 
 func profileCommand() command {
@@ -81,10 +85,17 @@ programs is estimated, not tried.`,
 			flags.Uint64Var(&f.seed, "seed", 0, "`NUMBER` that selects the sequence of warps sampled")
 			flags.StringVar(&f.timing, "timing", "full", "`LEVEL` of the timing model: full, fast (perfect instruction cache, fixed L2 latency), or none (no cycles and no samples: counts, warnings)")
 			flags.IntVar(&f.try, "try", byBudget, "try the first `N` pieces of advice on each kernel, 0 for none (default: as many as take three times the launches' instructions)")
+			flags.BoolVar(&f.proves, "prove", false, "change a copy of the source as the advice says, compile and run it, and print the diffs that made the kernel faster with the same outputs (gpa tune --help says more)")
+			f.prove.register(flags)
 			f.machine.register(flags)
 			f.target.register(flags)
 			f.program.registerSelection(flags)
-			return f.run
+			return func(ctx context.Context, e *env, args []string) error {
+				if err := f.prove.check(flags); err != nil {
+					return err
+				}
+				return f.run(ctx, e, args)
+			}
 		},
 	}
 }
@@ -107,6 +118,15 @@ func (f *profileFlags) run(ctx context.Context, e *env, args []string) error {
 	o, err := sampler.New(sampler.Options{Period: f.period, Seed: f.seed})
 	if err != nil {
 		return usagef("--period: %w", err)
+	}
+	var c *compiler
+	if f.proves {
+		if level != emu.TimingFull {
+			return usagef("--prove: a speedup needs --timing full")
+		}
+		if c, err = f.prove.compiler.find(os.Getenv); err != nil {
+			return err
+		}
 	}
 	r, err := f.target.resolve(name)
 	if err != nil {
@@ -142,6 +162,9 @@ func (f *profileFlags) run(ctx context.Context, e *env, args []string) error {
 			return err
 		}
 	}
+	if c != nil && ran.failed() == nil {
+		return f.reportProved(ctx, e, c, r, s, result)
+	}
 	if err := f.advice.report(e, result, r.source); err != nil {
 		return err
 	}
@@ -149,6 +172,37 @@ func (f *profileFlags) run(ctx context.Context, e *env, args []string) error {
 		return err
 	}
 	return endedEarly(ctx)
+}
+
+// reportProved reports, and proves what can be of the advice. Where nothing can be proved, the report is as without.
+func (f *profileFlags) reportProved(ctx context.Context, e *env, c *compiler, r *resolved, s *launch.Session, result *reports.Result) error {
+	proof, proved := f.proven(ctx, e, c, r, s, result)
+	f.advice.proof = proof
+	if err := f.advice.report(e, result, r.source); err != nil {
+		return err
+	}
+	if early := endedEarly(ctx); early != nil || proved == nil {
+		return early
+	}
+	return fmt.Errorf("--prove: %w", proved)
+}
+
+// proven compiles and runs patches. Where ctx ends, the proof is of those that were run until then.
+func (f *profileFlags) proven(ctx context.Context, e *env, c *compiler, r *resolved, s *launch.Session, result *reports.Result) (*reports.Proof, error) {
+	p, err := newProving(&f.prove, c, r, s, result, f.advice.source)
+	if err != nil {
+		return nil, err
+	}
+	defer p.close()
+	p.machine, p.progress = f.machine, e.progress
+	base, err := p.base(ctx)
+	if err != nil {
+		return nil, err
+	}
+	proof := p.proof(base)
+	_, _, err = p.round(ctx, base, result, proof)
+	sortPatches(proof.Patches)
+	return proof, err
 }
 
 // level reads --timing.
@@ -173,6 +227,8 @@ func (f *profileFlags) profileProgram(ctx context.Context, e *env, args []string
 		return err
 	case len(args) == 0:
 		return usagef("there is no program behind --")
+	case f.proves:
+		return usagef("--prove: patches are of kernels with a launch file")
 	case level == emu.TimingNone:
 		return usagef("--timing none: gpa run -- CMD runs a program without timing")
 	}

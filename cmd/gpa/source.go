@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -54,13 +55,16 @@ func newEmbeddedFinder(files fs.FS) sourceFinder {
 
 // registerSource declares the flag that names a folder with sources.
 func registerSource(flags *pflag.FlagSet, folder *string) {
-	flags.StringVar(folder, "source", "", "look for source files below `DIR` first, then beside the kernel or the result, and nowhere else")
+	flags.StringVar(folder, "source", "", "look for source files below `DIR`, or in that of a source file, first, then beside the kernel or the result, and nowhere else")
 }
 
 // before returns the finder with a folder that it looks into first.
 func (s sourceFinder) before(folder string) sourceFinder {
 	if folder == "" {
 		return s
+	}
+	if isRegular(folder) {
+		folder = filepath.Dir(folder)
 	}
 	first := newSourceFinder(folder)
 	first.folders = append(first.folders, s.folders...)
@@ -87,6 +91,20 @@ func (s sourceFinder) find(name string) (below string, data []byte) {
 	}
 	if s.missing != nil && name != "" && !slices.Contains(*s.missing, name) {
 		*s.missing = append(*s.missing, name)
+	}
+	return "", nil
+}
+
+// locate returns a source file and the folder of the file system that it lies in, "" for none.
+func (s sourceFinder) locate(name string) (folder string, data []byte) {
+	for _, f := range s.folders {
+		one := sourceFinder{folders: []sourceFolder{f}}
+		if below, data := one.find(name); data != nil {
+			if f.name == "" {
+				return "", data
+			}
+			return filepath.Join(f.name, filepath.FromSlash(path.Dir(below))), data
+		}
 	}
 	return "", nil
 }

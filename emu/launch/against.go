@@ -12,11 +12,41 @@ type Tolerance struct{ Rtol, Atol float64 }
 // it. Compared are the buffers and symbols for which both files have expectations, or all buffers that both have where there
 // is no such expectation. A nil tolerance is the wider of the two expectations'.
 func (s *Session) Against(before *Session, t *Tolerance) ([]Check, error) {
-	var checks []Check
-	for _, x := range s.outputs(before) {
+	list := s.outputs(before)
+	for i := range list {
 		if t != nil {
-			x.Rtol, x.Atol = t.Rtol, t.Atol
+			list[i].Rtol, list[i].Atol = t.Rtol, t.Atol
 		}
+	}
+	return s.compared(before, list)
+}
+
+// AllAgainst compares all buffers and symbols that both files name, each within a tolerance of its own.
+func (s *Session) AllAgainst(before *Session, tolerance func(name string, e Elem) Tolerance) ([]Check, error) {
+	var names []string
+	for _, list := range [][]Buffer{s.File.Buffers, s.File.Symbols} {
+		for i := range list {
+			names = append(names, list[i].Name)
+		}
+	}
+	for i := range s.File.Expect {
+		names = append(names, s.File.Expect[i].Name)
+	}
+	var list []Expectation
+	for i, name := range names {
+		now, here := s.buffers[name]
+		if _, there := before.buffers[name]; here && there && !slices.Contains(names[:i], name) {
+			t := tolerance(name, now.elem)
+			list = append(list, Expectation{Name: name, Rtol: t.Rtol, Atol: t.Atol})
+		}
+	}
+	return s.compared(before, list)
+}
+
+// compared compares buffers of two sessions.
+func (s *Session) compared(before *Session, list []Expectation) ([]Check, error) {
+	var checks []Check
+	for _, x := range list {
 		now, was := s.buffers[x.Name], before.buffers[x.Name]
 		if now.elem != was.elem || now.bytes != was.bytes {
 			return nil, fmt.Errorf("%s is %v of %s before and %v of %s after", x.Name, was.shape, was.elem, now.shape, now.elem)

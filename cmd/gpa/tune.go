@@ -1,0 +1,193 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"gpa/advisor/patch"
+	"gpa/emu"
+	"gpa/emu/launch"
+	"gpa/reports"
+)
+
+// tuneFlags are the flags of gpa tune.
+type tuneFlags struct {
+	target  target
+	machine machineFlags
+	prove   proveFlags
+	json    bool
+	out     string
+	source  string
+	rounds  int
+}
+
+func tuneCommand() command {
+	return command{
+		runs: true, name: "tune", args: "KERNEL", short: "change a kernel's source as advised, compile and run it, until nothing gains",
+		long: kernelHelp + `
+
+Advice that can be followed mechanically is: the source is copied, changed, compiled by --compiler, and run with the same memory. A patch is proved
+where the kernel takes 2 % fewer cycles at least, all buffers hold what they held, and gpa check finds no error that was not there. The
+best one is applied, the kernel is profiled anew, and so on, until no patch gains. The source of the kernel that takes most of the time is
+looked for under the name that the line table has, or named by --source FILE; it is never written to.
+
+Patches are: #pragma unroll before a loop, __restrict__ pointers (const where they are only read), __launch_bounds__, float constants,
+approximate functions by name or -use_fast_math, __forceinline__, and another shape of the launch with as many threads.
+
+Speedups are against the unchanged source as the compiler makes it. --out DIR writes the tuned source, its cubin, a launch file and the diff
+as a folder that gpa profile takes. What was tried and did not help is listed with the reason.
+
+--json prints {"kernel", "source", "compiler", "given_cycles", "base_cycles", "versions", "runs", "skipped", "patches": [{"change",
+"optimizer", "estimated_speedup", "tried_speedup", "outcome": "proved|no-gain|slower|outputs-differ|finding|same-code|not-compiled|not-run|untrue",
+"speedup", "cycles", "outputs", "why", "flags", "grid", "block", "diff"}], "steps": the patches applied, "speedup", "cycles", "flags",
+"grid", "block", "diff"}.`,
+		setup: func(flags *pflag.FlagSet) action {
+			var f tuneFlags
+			f.prove.register(flags)
+			flags.IntVar(&f.rounds, "rounds", 8, "apply at most `N` patches")
+			flags.StringVar(&f.out, "out", "", "write the tuned source, cubin, launch file and diff to `DIR`")
+			flags.BoolVar(&f.json, "json", false, "print JSON")
+			registerSource(flags, &f.source)
+			f.machine.register(flags)
+			f.target.register(flags)
+			return func(ctx context.Context, e *env, args []string) error {
+				if err := f.prove.check(flags); err != nil {
+					return err
+				}
+				return f.run(ctx, e, args)
+			}
+		},
+	}
+}
+
+func (f *tuneFlags) run(ctx context.Context, e *env, args []string) error {
+	name, err := oneArgument(args, "the kernel")
+	if err != nil {
+		return err
+	}
+	if f.rounds < 1 {
+		return usagef("--rounds: %d is not positive", f.rounds)
+	}
+	compiler, err := f.prove.compiler.find(os.Getenv)
+	if err != nil {
+		return err
+	}
+	r, err := f.target.resolve(name)
+	if err != nil {
+		return err
+	}
+	s, err := f.machine.session(r, emu.TimingFull, e.prints)
+	if err != nil {
+		return err
+	}
+	ran, err := sampled(ctx, r, s, e.progress)
+	if err != nil {
+		return err
+	}
+	if err := ran.failed(); err != nil {
+		return err
+	}
+	p, err := newProving(&f.prove, compiler, r, s, ran.result(false), f.source)
+	if err != nil {
+		return err
+	}
+	defer p.close()
+	p.machine, p.progress = f.machine, e.progress
+	base, err := p.base(ctx)
+	if err != nil {
+		return err
+	}
+	tuned := &reports.Tuning{Proof: *p.proof(base), Steps: []*reports.Patch{}}
+	best, err := f.climb(ctx, p, base, tuned)
+	if err != nil && ctx.Err() == nil {
+		return err
+	}
+	p.finish(tuned, base, best)
+	if err := f.print(e, tuned); err != nil {
+		return err
+	}
+	if err := f.write(p, best, tuned); err != nil {
+		return err
+	}
+	return endedEarly(ctx)
+}
+
+// climb applies the best patch again and again and returns the last version.
+func (f *tuneFlags) climb(ctx context.Context, p *proving, on *variant, tuned *reports.Tuning) (*variant, error) {
+	for range f.rounds {
+		result, err := p.advise(ctx, on)
+		if err != nil {
+			return on, err
+		}
+		tuned.Patches, tuned.Skipped = []*reports.Patch{}, 0
+		best, by, err := p.round(ctx, on, result, &tuned.Proof)
+		if best != nil {
+			tuned.Steps = append(tuned.Steps, by)
+			on = best
+		}
+		if err != nil || best == nil {
+			return on, err
+		}
+	}
+	return on, nil
+}
+
+// advise advises on a version, with what-if runs.
+func (p *proving) advise(ctx context.Context, v *variant) (*reports.Result, error) {
+	var advice adviceFlags
+	result := v.ran.result(false)
+	if err := advice.blame(result); err != nil {
+		return nil, err
+	}
+	t := trial{machine: p.machine, level: emu.TimingFull, target: v.target, before: v.session, result: result, progress: p.progress}
+	return result, t.rank(ctx, byBudget, &advice)
+}
+
+// finish enters what has become of the kernel in all.
+func (p *proving) finish(t *reports.Tuning, base, best *variant) {
+	t.Versions, t.Runs = p.compiled, p.ran
+	t.Speedup, t.Cycles, t.Flags = float64(base.cycles)/float64(best.cycles), best.cycles, best.flags
+	t.Diff = patch.Diff(p.source.name, p.source.name, base.text, best.text)
+	if best.grid != [3]int{} {
+		t.Grid, t.Block = best.grid[:], best.block[:]
+	}
+	t.Patches = slices.DeleteFunc(t.Patches, func(x *reports.Patch) bool { return x.Outcome == reports.Proved })
+}
+
+func (f *tuneFlags) print(e *env, t *reports.Tuning) error {
+	if f.json {
+		return reports.WriteJSON(e.stdout, t)
+	}
+	return reports.TuningText(e.stdout, t, e.style())
+}
+
+// write writes the tuned kernel as a folder that gpa profile takes.
+func (f *tuneFlags) write(p *proving, v *variant, t *reports.Tuning) error {
+	if f.out == "" {
+		return nil
+	}
+	file := *v.target.file
+	stem := strings.TrimSuffix(p.source.name, path.Ext(p.source.name))
+	file.Module = fmt.Sprintf("%s.sm_%d.cubin", stem, v.target.module.Arch)
+	names := make(map[string]string)
+	files := []outputFile{{p.source.name, v.text}, {file.Module, v.target.module.Raw}, {stem + ".patch", []byte(t.Diff)}}
+	for i, name := range file.Files() {
+		data, err := file.Dir().ReadFile(name)
+		if err != nil {
+			return err
+		}
+		names[name] = fmt.Sprintf("%d.%s", i, path.Base(strings.ReplaceAll(name, `\`, "/")))
+		files = append(files, outputFile{names[name], data})
+	}
+	yaml := file.Write(func(name string) string { return names[name] })
+	if _, err := launch.Parse(launchFileName, yaml, file.Dir()); err != nil {
+		return fmt.Errorf("the launch file cannot be written: %w", err)
+	}
+	return writeFiles(f.out, append(files, outputFile{launchFileName, yaml}))
+}
