@@ -54,6 +54,9 @@ func (m *Machine) prepare(l *Launch) (*launchRun, error) {
 	if err := m.check(l, r); err != nil {
 		return nil, err
 	}
+	if err := l.Snapshot.begin(r); err != nil {
+		return nil, err
+	}
 	r.sharedBytes = k.SharedReserved + k.SharedStatic + l.SharedDynamic
 	r.localBytes = (max(l.Stack, k.LocalFrame) + 15) &^ 15
 	r.localPlace = r.localBytes

@@ -106,6 +106,7 @@ type Launch struct {
 	Observer Observer
 	Tracer   Tracer // of a launch without timing
 	Recorder Recorder
+	Snapshot *Snapshot // of a launch without timing: the memory that it touches
 
 	touches *touches // of a launch without timing
 }

@@ -87,6 +87,8 @@ func (p *program) launch(ctx context.Context, l *cuda.Launch) (*emu.Result, erro
 	switch {
 	case p.checked != nil:
 		result, err = p.checked.launch(ctx, l)
+	case p.folder != nil && p.selects(e):
+		result, err = p.captured(ctx, e, l)
 	case p.selects(e):
 		result, err = p.profiled(ctx, e, l)
 	default:
@@ -101,7 +103,7 @@ func (p *program) launch(ctx context.Context, l *cuda.Launch) (*emu.Result, erro
 
 // selects says whether the next launch of a kernel is profiled, and counts it if --kernel selects it.
 func (p *program) selects(e *kernelEntry) bool {
-	if !p.timed || p.only != nil && !p.only.MatchString(reports.KernelName(e.module, e.kernel.Name)) && !p.only.MatchString(e.kernel.Name) {
+	if !p.timed && p.folder == nil || p.only != nil && !p.only.MatchString(reports.KernelName(e.module, e.kernel.Name)) && !p.only.MatchString(e.kernel.Name) {
 		return false
 	}
 	p.journal.selected++

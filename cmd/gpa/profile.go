@@ -89,7 +89,8 @@ programs is estimated, not tried.`,
 			f.prove.register(flags)
 			f.machine.register(flags)
 			f.target.register(flags)
-			f.program.registerSelection(flags)
+			f.program.registerSelection(flags, "profile")
+			f.program.registerKernels(flags)
 			return func(ctx context.Context, e *env, args []string) error {
 				if err := f.prove.check(flags); err != nil {
 					return err

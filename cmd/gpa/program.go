@@ -35,11 +35,15 @@ type programFlags struct {
 
 func (f *programFlags) register(flags *pflag.FlagSet) { f.flags = flags }
 
-// registerSelection declares which launches of a program are profiled.
-func (f *programFlags) registerSelection(flags *pflag.FlagSet) {
+// registerSelection declares which launches of a program something is done with.
+func (f *programFlags) registerSelection(flags *pflag.FlagSet, verb string) {
 	f.register(flags)
-	flags.IntVar(&f.skip, "launch-skip", 0, "of a program, profile none of the first `N` launches that --kernel selects")
-	flags.IntVar(&f.count, "launch-count", 0, "of a program, profile at most `N` launches (default: all)")
+	flags.IntVar(&f.skip, "launch-skip", 0, "of a program, "+verb+" none of the first `N` launches that --kernel selects")
+	flags.IntVar(&f.count, "launch-count", 0, "of a program, "+verb+" at most `N` launches (default: all)")
+}
+
+// registerKernels declares for how many kernels there is advice.
+func (f *programFlags) registerKernels(flags *pflag.FlagSet) {
 	flags.IntVar(&f.kernels, "kernels", 3, "of a program, give advice on the `N` kernels that take most of the time")
 }
 
@@ -57,8 +61,10 @@ type program struct {
 	sampler *sampler.Sampler
 	journal *journal
 	server  *cuda.Server
-	checked *programCheck // for gpa check
-	quiet   bool          // the program's standard output goes to standard error
+	checked *programCheck  // for gpa check
+	folder  *captureFolder // for gpa capture
+	notes   []string       // what tell says of captures
+	quiet   bool           // the program's standard output goes to standard error
 }
 
 // newProgram makes a program ready to run.
@@ -139,6 +145,9 @@ func (p *program) tell() {
 	say := func(format string, args ...any) { fmt.Fprintf(p.env.stderr, "gpa: "+format+"\n", args...) }
 	for _, problem := range p.server.Problems() {
 		say("%s", problem)
+	}
+	for _, note := range p.notes {
+		say("%s", note)
 	}
 	if list := p.server.Unsupported(); len(list) > 0 {
 		say("not supported, and answered with CUDA_ERROR_NOT_SUPPORTED: %s", counted(list))
