@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -150,16 +151,14 @@ func (f *captureFolder) write(number int, kernel string, c *capture.Capture) err
 	return writeFile(filepath.Join(folder, launchFileName), c.Text)
 }
 
+// notInName is what takes the place of one dash in a file name.
+var notInName = regexp.MustCompile(`[^0-9A-Za-z_]+`)
+
 // fileName makes a file name of a kernel's.
 func fileName(kernel string) string {
 	const longest = 60
-	plain := strings.Map(func(r rune) rune {
-		if r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r == '_' {
-			return r
-		}
-		return '-'
-	}, kernel)
-	return plain[:min(len(plain), longest)]
+	plain := notInName.ReplaceAllString(kernel, "-")
+	return strings.Trim(plain[:min(len(plain), longest)], "-")
 }
 
 // writeSparse writes a file, in which pages of zeros take no place.

@@ -59,6 +59,7 @@ type program struct {
 	timed   bool
 	only    *regexp.Regexp // which kernels are profiled, nil for all
 	sampler *sampler.Sampler
+	try     int // pieces of advice to try, as trial has it
 	journal *journal
 	server  *cuda.Server
 	checked *programCheck  // for gpa check
