@@ -19,7 +19,7 @@ type launchRun struct {
 	states      []reconv.State // of all warps that there have been
 	entry       int32
 	facts       LaunchFacts
-	sharedBytes int
+	sharedBytes int    // that a block reaches
 	localBytes  int    // bytes a thread may use
 	localPlace  int    // bytes a thread has, as the driver gives them out
 	blocks      int    // that are timed, or all
@@ -58,6 +58,9 @@ func (m *Machine) prepare(l *Launch) (*launchRun, error) {
 		return nil, err
 	}
 	r.sharedBytes = k.SharedReserved + k.SharedStatic + l.SharedDynamic
+	if l.WholeUnits {
+		r.sharedBytes = arch.RoundUp(r.sharedBytes, m.gpu.Limits.SharedUnit.Int())
+	}
 	r.localBytes = (max(l.Stack, k.LocalFrame) + 15) &^ 15
 	r.localPlace = r.localBytes
 	if k.MinStack > 0 {

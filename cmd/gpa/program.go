@@ -143,7 +143,9 @@ func findProgram(name string) (string, error) {
 
 // tell says on standard error what the program should know besides its results.
 func (p *program) tell() {
-	say := func(format string, args ...any) { fmt.Fprintf(p.env.stderr, "gpa: "+format+"\n", args...) }
+	say := func(format string, args ...any) {
+		fmt.Fprintln(p.env.stderr, wrapped("gpa: "+fmt.Sprintf(format, args...)))
+	}
 	for _, problem := range p.server.Problems() {
 		say("%s", problem)
 	}
@@ -168,6 +170,28 @@ func (p *program) tell() {
 			say("times that the program took by events are the least that its kernels can take, as they ran without timing (gpa profile times them)")
 		}
 	}
+}
+
+// wrappedAt is how many characters of a message stand on a line, which is less than what [plainWriter] cuts.
+const wrappedAt = 200
+
+// wrapped breaks a message into lines. Names of kernels that a compiler has made of closures and types can be hundreds of characters long, and what
+// follows them is what matters.
+func wrapped(message string) string {
+	var lines []string
+	rest := []rune(message)
+	for len(rest) > wrappedAt {
+		at := wrappedAt
+		for i := wrappedAt; i > wrappedAt/2; i-- {
+			if rest[i] == ' ' {
+				at = i
+				break
+			}
+		}
+		lines = append(lines, string(rest[:at]))
+		rest = []rune("  " + strings.TrimPrefix(string(rest[at:]), " "))
+	}
+	return strings.Join(append(lines, string(rest)), "\n")
 }
 
 // counted lists names with how often they occurred.

@@ -222,6 +222,25 @@ func TestProgramFault(t *testing.T) {
 	}
 }
 
+// Nothing of a message is lost behind a long name.
+func TestWrapped(t *testing.T) {
+	message := "gpa: out of bounds in kernel " + strings.Repeat("closure_of_", 100) + ", 4 bytes past the end of allocation 3"
+	lines := strings.Split(wrapped(message), "\n")
+	var joined strings.Builder
+	for i, l := range lines {
+		if len(l) > longestLine || i > 0 && !strings.HasPrefix(l, "  ") {
+			t.Errorf("%q", l)
+		}
+		joined.WriteString(strings.ReplaceAll(l, " ", ""))
+	}
+	if joined.String() != strings.ReplaceAll(message, " ", "") {
+		t.Errorf("%q", lines)
+	}
+	if short := "gpa: a message"; wrapped(short) != short {
+		t.Error(wrapped(short))
+	}
+}
+
 // gpa check finds what runs off an allocation by a byte, which hardware lets pass.
 func TestProgramCheck(t *testing.T) {
 	stdout, stderr, status := runProgram(t, "vectors", "check")

@@ -103,7 +103,7 @@ func (c *Capture) Bytes() (n int64) {
 // A variant is a way to take memory for what a replay needs.
 type variant struct {
 	addresses bool // words in memory that could be addresses are
-	mapped    bool // buffers are as long as what is mapped, not as their allocations
+	mapped    bool // buffers are as long as what is mapped, not as their allocations, and shared memory as what the kernel reaches
 }
 
 // Replay makes a capture after the launch has ended, and has run replay it. Where the capture does not do what the launch did, as run

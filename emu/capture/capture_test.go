@@ -2,6 +2,7 @@ package capture
 
 import (
 	"context"
+	"fmt"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -14,12 +15,17 @@ import (
 // open prepares a launch file of the corpus on a GPU whose buffers lie elsewhere than a launch file's, as those of a program do.
 func open(t *testing.T, folder, gpu string) (*launch.Session, *arch.Model) {
 	t.Helper()
+	return openFile(t, folder, "launch.yaml", gpu)
+}
+
+func openFile(t *testing.T, folder, file, gpu string) (*launch.Session, *arch.Model) {
+	t.Helper()
 	model, err := arch.ByName(gpu)
 	if err != nil {
 		t.Fatal(err)
 	}
 	dir := launch.OSDir(filepath.Join("../../kernels", folder))
-	data, err := dir.ReadFile("launch.yaml")
+	data, err := dir.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -115,6 +121,35 @@ func TestContents(t *testing.T) {
 	}
 	if strings.Contains(string(first.Text), "ahead") || strings.Count(string(first.Text), "type: u8") != 2 {
 		t.Errorf("%s", first.Text)
+	}
+}
+
+// On hardware, and so in programs, blocks reach the rest of the last unit of shared memory that they are given. A launch file grants it.
+func TestWholeUnits(t *testing.T) {
+	s, model := openFile(t, "ladders/reduction", "sequential.yaml", "a100")
+	l, err := s.Launch(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	full := l.SharedDynamic
+	l.SharedDynamic -= 16
+	if _, err := s.Machine.Launch(context.Background(), l); err == nil {
+		t.Error("the kernel does not need the last bytes")
+	}
+	l.WholeUnits = true
+	taking := &Taking{GPU: model, Machine: s.Machine, Launch: l, Size: func(uint64) uint64 { return 0 }}
+	if err := taking.Begin(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Machine.Launch(context.Background(), l); err != nil {
+		t.Fatal(err)
+	}
+	c, err := taking.Replay(nil, Check(context.Background(), emu.Options{}, nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := fmt.Sprintf("shared: %d\n", full); !strings.Contains(string(c.Text), want) {
+		t.Errorf("no %q in\n%s", want, c.Text)
 	}
 }
 

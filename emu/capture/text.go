@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"gpa/cubin"
+	"gpa/emu/arch"
 	"gpa/emu/launch"
 )
 
@@ -60,8 +61,8 @@ func (x *text) whole(module string) []byte {
 		}
 	}
 	fmt.Fprintf(&out, "launches:\n  - kernel: %q\n    grid: %s\n    block: %s\n", l.Kernel.Name, list(l.Grid), list(l.Block))
-	if l.SharedDynamic > 0 {
-		fmt.Fprintf(&out, "    shared: %d\n", l.SharedDynamic)
+	if n := x.shared(); n > 0 {
+		fmt.Fprintf(&out, "    shared: %d\n", n)
 	}
 	if l.Cluster != [3]int{} {
 		fmt.Fprintf(&out, "    cluster: %s\n", list(l.Cluster))
@@ -79,6 +80,16 @@ func (x *text) whole(module string) []byte {
 		fmt.Fprintf(&out, "expect:\n%s", &x.expectPart)
 	}
 	return []byte(out.String())
+}
+
+// shared is the dynamic shared memory of a block.
+func (x *text) shared() int {
+	l := x.Launch
+	if !x.mapped || !l.WholeUnits {
+		return l.SharedDynamic
+	}
+	before := l.Kernel.SharedReserved + l.Kernel.SharedStatic
+	return arch.RoundUp(before+l.SharedDynamic, x.GPU.Limits.SharedUnit.Int()) - before
 }
 
 func list(d [3]int) string { return fmt.Sprintf("[%d, %d, %d]", d[0], d[1], d[2]) }
