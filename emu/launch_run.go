@@ -33,6 +33,8 @@ type launchRun struct {
 	limit       int64         // warp instructions that it may execute
 	left        int64         // those that are left, as of the last quantum
 
+	grid gridBarrier
+
 	changes int64 // of all domains, as of the last quantum or round
 
 	timed  *timedRun // nil without timing
