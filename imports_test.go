@@ -29,6 +29,7 @@ var allowed = map[string][]string{
 	"emu":                        {"cubin/sass", "cubin", "cubin/cfg", "emu/arch", "emu/stall", "emu/mem", "emu/reconv", "emu/stream"},
 	"emu/stream":                 {"cubin/sass"},
 	"emu/launch":                 {"emu", "cubin"},
+	"emu/capture":                {"emu/launch"},
 	"emu/activity":               {"emu", "cubin/branch"},
 	"emu/check":                  {"emu"},
 	"emu/record":                 {"emu", "profiler"},

@@ -318,3 +318,20 @@ func FuzzLines(f *testing.F) {
 func FuzzInfo(f *testing.F) {
 	fuzzSections(f, "module.cubin", ".nv.info", ".nv.info.calls", ".nv.callgraph", ".symtab", ".rel.nv.constant4")
 }
+
+// A table of kernels, as the device runtime has it, loads: its entries are addresses.
+func TestRelocationOfKernel(t *testing.T) {
+	plain, err := NewFile("plain", read(t, "module.cubin"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	data := read(t, "module.cubin")
+	inSection(t, ".rel.nv.constant4", 8, relKernel64)(data)
+	f, err := NewFile("table", data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(f.Relocs) != len(plain.Relocs) || f.Relocs[0] != plain.Relocs[0] {
+		t.Errorf("%+v, want %+v", f.Relocs, plain.Relocs)
+	}
+}

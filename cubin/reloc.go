@@ -55,6 +55,7 @@ const (
 	relUnified32Lo   = 0x70 // R_CUDA_UNIFIED32_LO_32: as R_CUDA_ABS32_LO_32, of an address in the unified space
 	relUnified32Hi   = 0x71 // R_CUDA_UNIFIED32_HI_32
 	relAbs56         = 0x72 // R_CUDA_ABS56_16_34: as R_CUDA_ABS55_16_34
+	relKernel64      = 0x23 // what the device runtime knows a kernel by that it launches; here the address of its code
 	relUnusedClear64 = 0x49 // R_CUDA_UNUSED_CLEAR64: nothing to do
 )
 
@@ -158,7 +159,7 @@ func (r *reader) reloc(raw *rawReloc, section int) (Reloc, error) {
 	}
 	place := r.file.SectionData(section)
 	switch raw.kind {
-	case rel64, relG64:
+	case rel64, relG64, relKernel64:
 		reloc.Kind = Abs64
 		word, err := slice(place, raw.offset, 8)
 		if err != nil {

@@ -1,8 +1,10 @@
 package emu
 
 import (
+	"errors"
 	"fmt"
 	"math/bits"
+	"slices"
 	"strings"
 
 	"gpa/cubin/sass"
@@ -318,7 +320,14 @@ func (b *block) unblock() error {
 		return fmt.Errorf("the warps of block %d wait for each other after their streams were edited", b.number)
 	}
 	for _, w := range b.warps {
-		if w.status == warpBarrier && w.state.Unblock() {
+		if w.status != warpBarrier {
+			continue
+		}
+		missing := b.missing(w)
+		if w.state.Unblock() {
+			if missing != nil {
+				b.run.launch.Tracer.Fault(missing)
+			}
 			w.group()
 			if w.status == warpRunning {
 				return nil
@@ -326,6 +335,19 @@ func (b *block) unblock() error {
 		}
 	}
 	return b.deadlock()
+}
+
+// missing is what a tracer is told of a warp whose lanes wait for a WARPSYNC that others would never come to if no BSYNC gave way; nil
+// where there is nothing to tell.
+func (b *block) missing(w *warp) *Fault {
+	if b.run.launch.Tracer == nil || !slices.ContainsFunc(w.state.Waiting(), func(g reconv.Waiting) bool {
+		return !g.Queued && w.waitsAt(&g).inst.Op == sass.WARPSYNC
+	}) {
+		return nil
+	}
+	var fault *Fault
+	errors.As(b.deadlock(), &fault)
+	return fault
 }
 
 // deadlock makes the fault of a block that waits for ever.

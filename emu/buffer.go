@@ -14,6 +14,8 @@ type buffer struct {
 	own   []byte // to write: the same as data, or nil while that is shared
 	store *storage
 	fixed bool // others know the bytes by their place: they are never shared
+
+	snapshot *Snapshot // that has a copy of it
 }
 
 // A storage keeps the bytes of buffers that share it.

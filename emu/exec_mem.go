@@ -210,6 +210,9 @@ func (w *warp) global(o *op, lane int, addr uint64, size int) ([]byte, error) {
 		return w.missing(size, w.addressFault(o, lane, OutOfBounds, addr, ""))
 	}
 	d.last = b
+	if s := w.block.run.launch.Snapshot; s != nil {
+		s.touch(b)
+	}
 	return b.data[addr-b.addr : addr-b.addr+uint64(size)], nil
 }
 

@@ -149,11 +149,11 @@ func TestFaults(t *testing.T) {
 			BSSY B0, join
 			ISETP.GE.AND P0, PT, R0, 0x8, PT
 			@P0 BRA sync
-			WARPSYNC 0xffffffff
+			BAR.SYNC 0x0
 			sync:
 			BSYNC B0
 			join:
-			EXIT`}, BarrierDeadlock, "warp 0 lanes 0x000000ff wait at WARPSYNC, pc 0x40, for lanes 0xffffff00; " +
+			EXIT`}, BarrierDeadlock, "warp 0 lanes 0x000000ff wait at BAR 0, pc 0x40; " +
 			"warp 0 lanes 0xffffff00 wait at BSYNC B0, pc 0x50, for lanes 0x000000ff"},
 		{"instruction limit", timedProgram{text: `
 			loop:

@@ -19,7 +19,7 @@ type launchRun struct {
 	states      []reconv.State // of all warps that there have been
 	entry       int32
 	facts       LaunchFacts
-	sharedBytes int
+	sharedBytes int    // that a block reaches
 	localBytes  int    // bytes a thread may use
 	localPlace  int    // bytes a thread has, as the driver gives them out
 	blocks      int    // that are timed, or all
@@ -32,6 +32,8 @@ type launchRun struct {
 	slept       int64         // cycles that passed without timing while all waited for the clock
 	limit       int64         // warp instructions that it may execute
 	left        int64         // those that are left, as of the last quantum
+
+	grid gridBarrier
 
 	changes int64 // of all domains, as of the last quantum or round
 
@@ -54,7 +56,13 @@ func (m *Machine) prepare(l *Launch) (*launchRun, error) {
 	if err := m.check(l, r); err != nil {
 		return nil, err
 	}
+	if err := l.Snapshot.begin(r); err != nil {
+		return nil, err
+	}
 	r.sharedBytes = k.SharedReserved + k.SharedStatic + l.SharedDynamic
+	if l.WholeUnits {
+		r.sharedBytes = arch.RoundUp(r.sharedBytes, m.gpu.Limits.SharedUnit.Int())
+	}
 	r.localBytes = (max(l.Stack, k.LocalFrame) + 15) &^ 15
 	r.localPlace = r.localBytes
 	if k.MinStack > 0 {

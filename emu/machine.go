@@ -96,6 +96,7 @@ type Launch struct {
 	SharedDynamic int    // bytes a block
 	Cooperative   bool
 	Params        []byte  // laid out as the kernel's parameters
+	WholeUnits    bool    // blocks reach shared memory up to the end of the last unit that they are given, as on hardware
 	Stack         int     // local memory for the call stack, bytes a thread
 	WarmCaches    bool    // the caches keep what the launch before left in them
 	WhatIf        *WhatIf // a change to try, in time; nil for none
@@ -106,6 +107,7 @@ type Launch struct {
 	Observer Observer
 	Tracer   Tracer // of a launch without timing
 	Recorder Recorder
+	Snapshot *Snapshot // of a launch without timing: the memory that it touches
 
 	touches *touches // of a launch without timing
 }

@@ -14,14 +14,18 @@ import (
 type systemCall struct {
 	name string
 	run  func(w *warp, o *op, lane int) error
+	// ready says whether the call of a lane is carried out; else the lane makes it again. Nil where it always is.
+	ready func(w *warp, lane int) bool
 }
 
 // systemCalls are the functions, in the order of their addresses.
 var systemCalls = [...]systemCall{
-	{"vprintf", callPrintf},
-	{"malloc", callMalloc},
-	{"free", callFree},
-	{"__assertfail", callAssertFail},
+	{name: "vprintf", run: callPrintf},
+	{name: "malloc", run: callMalloc},
+	{name: "free", run: callFree},
+	{name: "__assertfail", run: callAssertFail},
+	{name: "__cuda_syscall_CGS_get_intrinsic_handle", run: callGridHandle},
+	{name: "__cuda_syscall_CGS_sync", run: callGridSync, ready: gridReady},
 }
 
 // Registers of the device ABI: arguments and results begin at R4, the return address is in R20 and R21. A caller has all
@@ -45,10 +49,14 @@ func (w *warp) systemCall(o *op, lanes uint32, address uint64) error {
 	if w.block.run.program.registers < abiRegisters {
 		return w.fault(o, bits.TrailingZeros32(lanes), BadSystemCall, "the caller does not follow the calling convention")
 	}
-	w.block.domain.changes++
 	var targets [32]int32
 	for m := lanes; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m)
+		if ready := systemCalls[number].ready; ready != nil && !ready(w, i) {
+			targets[i] = o.index
+			continue
+		}
+		w.block.domain.changes++
 		if err := systemCalls[number].run(w, o, i); err != nil {
 			return err
 		}

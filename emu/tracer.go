@@ -22,6 +22,8 @@ type Tracer interface {
 	Release(block, barrier int)
 	// Fault is called for a lane's access that cannot be. Where it returns true the launch goes on: a load gives 0 and a
 	// store is lost; a thread whose stack has overflowed ends. Where it returns false, and for all other faults, the launch ends with the fault.
+	// A BarrierDeadlock is also told where the launch goes on whatever is returned: the lanes that a WARPSYNC names come to it only
+	// because a BSYNC gives way, which the PTX ISA leaves undefined.
 	Fault(*Fault) bool
 	// Heap tells of a lane's malloc or free, before the Step of its call.
 	Heap(*HeapCall)

@@ -49,6 +49,7 @@ func commands() []command {
 	return []command{
 		profileCommand(),
 		runCommand(),
+		captureCommand(),
 		adviseCommand(),
 		reportCommand(),
 		compareCommand(),

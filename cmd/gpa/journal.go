@@ -38,6 +38,8 @@ type kernelEntry struct {
 	instructions int64
 	seconds      float64 // on the emulated GPU, of those that were timed
 	profiled     []int   // indices of launches in the profile
+	kept         *replayed
+	untried      error // why there is no capture of a launch
 }
 
 func newJournal() *journal {
@@ -82,12 +84,15 @@ func (p *program) launch(ctx context.Context, l *cuda.Launch) (*emu.Result, erro
 	e := j.entry(l.Machine.Module(), l.Launch.Kernel)
 	j.launches++
 	e.launches++
+	selected := p.selects(e)
 	var result *emu.Result
 	var err error
 	switch {
 	case p.checked != nil:
 		result, err = p.checked.launch(ctx, l)
-	case p.selects(e):
+	case selected && p.folder != nil:
+		result, err = p.captured(ctx, e, l)
+	case selected:
 		result, err = p.profiled(ctx, e, l)
 	default:
 		l.Launch.Untimed = true
@@ -99,9 +104,9 @@ func (p *program) launch(ctx context.Context, l *cuda.Launch) (*emu.Result, erro
 	return result, err
 }
 
-// selects says whether the next launch of a kernel is profiled, and counts it if --kernel selects it.
+// selects says whether the next launch of a kernel is profiled or captured, and counts it if --kernel selects it.
 func (p *program) selects(e *kernelEntry) bool {
-	if !p.timed || p.only != nil && !p.only.MatchString(reports.KernelName(e.module, e.kernel.Name)) && !p.only.MatchString(e.kernel.Name) {
+	if !p.timed && p.folder == nil || p.only != nil && !p.only.MatchString(reports.KernelName(e.module, e.kernel.Name)) && !p.only.MatchString(e.kernel.Name) {
 		return false
 	}
 	p.journal.selected++
@@ -109,8 +114,21 @@ func (p *program) selects(e *kernelEntry) bool {
 	return n > 0 && (p.flags.count == 0 || n <= p.flags.count)
 }
 
-// profiled runs a launch with timing and takes samples.
+// profiled runs a launch, takes samples of it, and adds it to the profile.
 func (p *program) profiled(ctx context.Context, e *kernelEntry, l *cuda.Launch) (*emu.Result, error) {
+	result, err, done := p.replay(ctx, e, l)
+	if !done {
+		result, err = p.inPlace(ctx, e, l)
+	}
+	if n := len(e.profiled); n > e.timed {
+		e.timed = n
+		e.seconds += float64(result.Cycles) / result.Facts.Model.Clock.Value
+	}
+	return result, err
+}
+
+// inPlace runs a launch with timing on the memory of the program.
+func (p *program) inPlace(ctx context.Context, e *kernelEntry, l *cuda.Launch) (*emu.Result, error) {
 	var recorder record.Recorder
 	l.Launch.Observer, l.Launch.Recorder = p.sampler, &recorder
 	result, err := l.Machine.Launch(ctx, l.Launch)
@@ -124,8 +142,6 @@ func (p *program) profiled(ctx context.Context, e *kernelEntry, l *cuda.Launch) 
 	run := profiledRun(result, fault)
 	run.Record = recorder.Record()
 	p.journal.add(e, p.sampler.Launch(run))
-	e.timed++
-	e.seconds += float64(result.Cycles) / result.Facts.Model.Clock.Value
 	return result, err
 }
 

@@ -76,8 +76,8 @@ stops the launch: the result is of what was sampled until then and says so, and 
 gpa at once.` + programHelp + `
 
 Of a program every launch is profiled that --kernel (a regular expression), --launch-skip and --launch-count select, the others run without timing,
-at full speed. The report begins with a table of all kernels; blame and advice follow for the --kernels N that take most of the time. Advice on
-programs is estimated, not tried.`,
+at full speed. The report begins with a table of all kernels; blame and advice follow for the --kernels N that take most of the time. Each is timed as gpa capture
+would write it, with buffers where a launch file has them, so that advice is tried as that on a KERNEL.`,
 		setup: func(flags *pflag.FlagSet) action {
 			var f profileFlags
 			f.advice.register(flags)
@@ -89,7 +89,8 @@ programs is estimated, not tried.`,
 			f.prove.register(flags)
 			f.machine.register(flags)
 			f.target.register(flags)
-			f.program.registerSelection(flags)
+			f.program.registerSelection(flags, "profile")
+			f.program.registerKernels(flags)
 			return func(ctx context.Context, e *env, args []string) error {
 				if err := f.prove.check(flags); err != nil {
 					return err
@@ -239,20 +240,20 @@ func (f *profileFlags) profileProgram(ctx context.Context, e *env, args []string
 	if err := p.newSampler(sampler.Options{Period: f.period, Seed: f.seed}); err != nil {
 		return err
 	}
-	p.quiet = f.advice.json
+	p.quiet, p.try = f.advice.json, f.try
 	ended := p.run(ctx, args)
 	var status programStatus
 	if ended != nil && !errors.As(ended, &status) {
 		return ended
 	}
-	if err := f.reportProgram(e, p); err != nil {
+	if err := f.reportProgram(ctx, e, p); err != nil {
 		return err
 	}
 	return ended
 }
 
 // reportProgram prints the table of kernels and what there is to say of the costliest.
-func (f *profileFlags) reportProgram(e *env, p *program) error {
+func (f *profileFlags) reportProgram(ctx context.Context, e *env, p *program) error {
 	if !f.advice.json {
 		if err := p.table(e.stdout); err != nil {
 			return err
@@ -262,7 +263,18 @@ func (f *profileFlags) reportProgram(e *env, p *program) error {
 	if len(result.Profile.Launches) == 0 {
 		return nil
 	}
-	if err := f.advice.analyze(result); err != nil {
+	if err := f.advice.blame(result); err != nil {
+		return err
+	}
+	if err := f.advice.rank(result, true); err != nil {
+		return err
+	}
+	if f.try != 0 {
+		if err := p.tryAdvice(ctx, f.try, f.machine, result); err != nil && ctx.Err() == nil {
+			return err
+		}
+	}
+	if err := f.advice.rank(result, f.advice.all); err != nil {
 		return err
 	}
 	if !f.advice.json {

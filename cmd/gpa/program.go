@@ -35,11 +35,15 @@ type programFlags struct {
 
 func (f *programFlags) register(flags *pflag.FlagSet) { f.flags = flags }
 
-// registerSelection declares which launches of a program are profiled.
-func (f *programFlags) registerSelection(flags *pflag.FlagSet) {
+// registerSelection declares which launches of a program something is done with.
+func (f *programFlags) registerSelection(flags *pflag.FlagSet, verb string) {
 	f.register(flags)
-	flags.IntVar(&f.skip, "launch-skip", 0, "of a program, profile none of the first `N` launches that --kernel selects")
-	flags.IntVar(&f.count, "launch-count", 0, "of a program, profile at most `N` launches (default: all)")
+	flags.IntVar(&f.skip, "launch-skip", 0, "of a program, "+verb+" none of the first `N` launches that --kernel selects")
+	flags.IntVar(&f.count, "launch-count", 0, "of a program, "+verb+" at most `N` launches (default: all)")
+}
+
+// registerKernels declares for how many kernels there is advice.
+func (f *programFlags) registerKernels(flags *pflag.FlagSet) {
 	flags.IntVar(&f.kernels, "kernels", 3, "of a program, give advice on the `N` kernels that take most of the time")
 }
 
@@ -55,10 +59,13 @@ type program struct {
 	timed   bool
 	only    *regexp.Regexp // which kernels are profiled, nil for all
 	sampler *sampler.Sampler
+	try     int // pieces of advice to try, as trial has it
 	journal *journal
 	server  *cuda.Server
-	checked *programCheck // for gpa check
-	quiet   bool          // the program's standard output goes to standard error
+	checked *programCheck  // for gpa check
+	folder  *captureFolder // for gpa capture
+	notes   []string       // what tell says of captures
+	quiet   bool           // the program's standard output goes to standard error
 }
 
 // newProgram makes a program ready to run.
@@ -136,9 +143,14 @@ func findProgram(name string) (string, error) {
 
 // tell says on standard error what the program should know besides its results.
 func (p *program) tell() {
-	say := func(format string, args ...any) { fmt.Fprintf(p.env.stderr, "gpa: "+format+"\n", args...) }
+	say := func(format string, args ...any) {
+		fmt.Fprintln(p.env.stderr, wrapped("gpa: "+fmt.Sprintf(format, args...)))
+	}
 	for _, problem := range p.server.Problems() {
 		say("%s", problem)
+	}
+	for _, note := range p.notes {
+		say("%s", note)
 	}
 	if list := p.server.Unsupported(); len(list) > 0 {
 		say("not supported, and answered with CUDA_ERROR_NOT_SUPPORTED: %s", counted(list))
@@ -158,6 +170,28 @@ func (p *program) tell() {
 			say("times that the program took by events are the least that its kernels can take, as they ran without timing (gpa profile times them)")
 		}
 	}
+}
+
+// wrappedAt is how many characters of a message stand on a line, which is less than what [plainWriter] cuts.
+const wrappedAt = 200
+
+// wrapped breaks a message into lines. Names of kernels that a compiler has made of closures and types can be hundreds of characters long, and what
+// follows them is what matters.
+func wrapped(message string) string {
+	var lines []string
+	rest := []rune(message)
+	for len(rest) > wrappedAt {
+		at := wrappedAt
+		for i := wrappedAt; i > wrappedAt/2; i-- {
+			if rest[i] == ' ' {
+				at = i
+				break
+			}
+		}
+		lines = append(lines, string(rest[:at]))
+		rest = []rune("  " + strings.TrimPrefix(string(rest[at:]), " "))
+	}
+	return strings.Join(append(lines, string(rest)), "\n")
 }
 
 // counted lists names with how often they occurred.

@@ -3,11 +3,14 @@ package main
 import (
 	"bytes"
 	"encoding/binary"
+	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"unsafe"
@@ -37,20 +40,34 @@ var programs = map[string]func() error{
 	"vectors": func() error {
 		return vectors("vecadd", 3)
 	},
+	"transposition": func() error {
+		return launches("transpose_naive", 2, [2]uint64{7, 32}, []uint64{4 * 200 * 150, 4 * 200 * 150}, 200, 150)
+	},
 	"fault": func() error { return vectors("vecadd", -1) },
 }
 
 // vectors adds vectors some times, with a kernel of the corpus; with -1 beyond the end of its buffers.
 func vectors(kernel string, times int) error {
+	const n = 1024
+	size := uint64(4 * n)
+	if times < 0 {
+		size, times = 4, 1
+	}
+	return launches(kernel, times, [2]uint64{8, 128}, []uint64{size, size, size}, n)
+}
+
+// launches runs a kernel of the corpus over buffers of so many bytes, full of twos, and prints the second word of the last. Numbers follow as
+// parameters.
+func launches(kernel string, times int, shape [2]uint64, sizes []uint64, numbers ...uint64) error {
 	library, err := solibtest.Load(os.Getenv("NUMBA_CUDA_DRIVER"))
 	if err != nil {
 		return err
 	}
-	image, err := cubin.ReadFile("../../kernels/basic/vecadd/vecadd.sm_80.cubin")
+	image, err := cubin.ReadFile("../../kernels/basic/" + kernel + "/" + kernel + ".sm_80.cubin")
 	if err != nil {
 		return err
 	}
-	memory := make([]uint64, 16)
+	memory := make([]uint64, 32)
 	at := func(i int) uint64 { return uint64(uintptr(unsafe.Pointer(&memory[i]))) }
 	name := append([]byte(kernel), 0)
 	call := func(function string, args ...uint64) {
@@ -62,32 +79,32 @@ func vectors(kernel string, times int) error {
 			err = callErr
 		}
 	}
-	const n = 1024
-	size := uint64(4 * n)
 	call("cuInit", 0)
 	call("cuDevicePrimaryCtxRetain", at(0), 0)
 	call("cuCtxSetCurrent", memory[0])
 	call("cuModuleLoadData", at(1), uint64(uintptr(unsafe.Pointer(&image[0]))))
 	call("cuModuleGetFunction", at(2), memory[1], uint64(uintptr(unsafe.Pointer(&name[0]))))
-	if times < 0 {
-		size, times = 4, 1
+	parameters, values := memory[16:], 3
+	for _, size := range sizes {
+		call("cuMemAlloc_v2", at(values), size)
+		call("cuMemsetD32_v2", memory[values], 0x40000000, size/4)
+		parameters[values-3] = at(values)
+		values++
 	}
-	for i := 3; i < 6; i++ {
-		call("cuMemAlloc_v2", at(i), size)
-		call("cuMemsetD32_v2", memory[i], 0x40000000, size/4)
-	}
-	memory[6] = n
-	for i, parameter := range []int{3, 4, 5, 6} {
-		memory[8+i] = at(parameter)
+	last := memory[values-1]
+	for _, n := range numbers {
+		memory[values] = n
+		parameters[values-3] = at(values)
+		values++
 	}
 	for range times {
-		call("cuLaunchKernel", memory[2], 8, 1, 1, 128, 1, 1, 0, 0, at(8), 0)
+		call("cuLaunchKernel", memory[2], shape[0], 1, 1, shape[1], 1, 1, 0, 0, at(16), 0)
 	}
 	call("cuCtxSynchronize")
-	sums := make([]byte, size)
-	call("cuMemcpyDtoH_v2", uint64(uintptr(unsafe.Pointer(&sums[0]))), memory[5], size)
+	results := make([]byte, sizes[len(sizes)-1])
+	call("cuMemcpyDtoH_v2", uint64(uintptr(unsafe.Pointer(&results[0]))), last, uint64(len(results)))
 	if err == nil {
-		fmt.Printf("%#x\n", binary.LittleEndian.Uint32(sums[4:]))
+		fmt.Printf("%#x\n", binary.LittleEndian.Uint32(results[4:]))
 	}
 	return err
 }
@@ -140,12 +157,87 @@ func TestProgramProfile(t *testing.T) {
 	}
 }
 
+// A capture is a folder that other commands take. It does what the launch in the program did: the same memory, the same cycles.
+func TestProgramCapture(t *testing.T) {
+	out := filepath.Join(t.TempDir(), "captures")
+	stdout, stderr, status := runProgram(t, "vectors", "capture", "--launch-skip", "1", "--out", out)
+	if status != 0 || stdout != "0x40800000\n" || !strings.Contains(stderr, "2 captures in "+out) {
+		t.Fatalf("status %d, output %q, messages %q", status, stdout, stderr)
+	}
+	stdout, stderr, status = gpa(t, "run", filepath.Join(out, "0003-vecadd"))
+	if status != 0 || strings.Count(stdout, "4096 values as expected") != 3 {
+		t.Errorf("status %d, output %q, messages %q", status, stdout, stderr)
+	}
+	replayed, _, _ := gpa(t, "profile", "--try", "0", filepath.Join(out, "0002-vecadd"))
+	profiled, _, _ := runProgram(t, "vectors", "profile", "--launch-skip", "1", "--launch-count", "1")
+	cycles := regexp.MustCompile(`([0-9,]+) cycles, .*`)
+	if a, b := cycles.FindString(replayed), cycles.FindString(profiled); a == "" || a != b {
+		t.Errorf("%q in the replay, %q in the program", a, b)
+	}
+	if data, err := os.ReadDir(filepath.Join(out, "data")); err != nil || len(data) != 3 { // the module, the operands, the sums
+		t.Errorf("%v, %v", data, err)
+	}
+	_, stderr, status = runProgram(t, "vectors", "capture", "--out", out)
+	if status != exitUsage || !strings.Contains(stderr, "not empty") {
+		t.Errorf("status %d, messages %q", status, stderr)
+	}
+}
+
+// Advice is tried on what the costliest launch found in memory, which the program has changed since: the same comes out as for its capture.
+func TestProgramTries(t *testing.T) {
+	out := filepath.Join(t.TempDir(), "captures")
+	if _, stderr, status := runProgram(t, "transposition", "capture", "--launch-count", "1", "--out", out); status != 0 {
+		t.Fatal(stderr)
+	}
+	tries := func(text string) (list []float64) {
+		var report struct {
+			Launches []struct {
+				Advice []struct {
+					Tried float64 `json:"tried_speedup"`
+				}
+			}
+		}
+		if err := json.Unmarshal([]byte(text), &report); err != nil || len(report.Launches) != 1 {
+			t.Fatalf("%v: %s", err, text)
+		}
+		for _, a := range report.Launches[0].Advice {
+			list = append(list, a.Tried)
+		}
+		return list
+	}
+	alone, _, _ := gpa(t, "profile", "--all", "--json", filepath.Join(out, "0001-transpose_naive"))
+	inside, _, _ := runProgram(t, "transposition", "profile", "--launch-count", "1", "--all", "--json")
+	a, b := tries(alone), tries(inside)
+	if !slices.ContainsFunc(a, func(x float64) bool { return x > 1 }) || !slices.Equal(a, b) {
+		t.Errorf("tried on the capture %v, in the program %v", a, b)
+	}
+}
+
 // A fault is an error of the program, and gpa says what it was.
 func TestProgramFault(t *testing.T) {
 	stdout, stderr, status := runProgram(t, "fault", "run")
 	if status != 1 || stdout != "" || !strings.Contains(stderr, "cuCtxSynchronize: 700") || !strings.Contains(stderr, "gpa: out of bounds in kernel vecadd") ||
 		!strings.Contains(stderr, "of allocation") {
 		t.Errorf("status %d, output %q, messages %q", status, stdout, stderr)
+	}
+}
+
+// Nothing of a message is lost behind a long name.
+func TestWrapped(t *testing.T) {
+	message := "gpa: out of bounds in kernel " + strings.Repeat("closure_of_", 100) + ", 4 bytes past the end of allocation 3"
+	lines := strings.Split(wrapped(message), "\n")
+	var joined strings.Builder
+	for i, l := range lines {
+		if len(l) > longestLine || i > 0 && !strings.HasPrefix(l, "  ") {
+			t.Errorf("%q", l)
+		}
+		joined.WriteString(strings.ReplaceAll(l, " ", ""))
+	}
+	if joined.String() != strings.ReplaceAll(message, " ", "") {
+		t.Errorf("%q", lines)
+	}
+	if short := "gpa: a message"; wrapped(short) != short {
+		t.Error(wrapped(short))
 	}
 }
 
@@ -180,6 +272,8 @@ func TestProgramBadUse(t *testing.T) {
 		{[]string{"profile", "--timing", "none", "--", "true"}, exitUsage, "gpa run"},
 		{[]string{"profile", "--launch-skip", "-1", "--", "true"}, exitUsage, "negative"},
 		{[]string{"run", "--save", "x", "--", "true"}, exitUsage, "not with a program"},
+		{[]string{"capture", "--out", "x", "vecadd"}, exitUsage, "takes a program"},
+		{[]string{"capture", "--", "true"}, exitUsage, "--out is missing"},
 		{[]string{"run", "--arch", "gtx480", "--", "true"}, exitUsage, "gtx480"},
 	} {
 		_, stderr, status := gpa(t, tt.args...)

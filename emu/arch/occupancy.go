@@ -75,8 +75,8 @@ func (l *Limits) byRegisters(r Resources, warps int) int {
 		return unlimited
 	}
 	schedulers := l.Schedulers.Int()
-	perWarp := roundUp(r.Registers*l.WarpSize.Int(), l.RegisterUnit.Int())
-	if perWarp*roundUp(warps, schedulers) > l.RegistersBlock.Int() || r.Registers > l.RegistersThread.Int() {
+	perWarp := RoundUp(r.Registers*l.WarpSize.Int(), l.RegisterUnit.Int())
+	if perWarp*RoundUp(warps, schedulers) > l.RegistersBlock.Int() || r.Registers > l.RegistersThread.Int() {
 		return 0
 	}
 	return l.Registers.Int() / schedulers / perWarp * schedulers / warps
@@ -102,7 +102,7 @@ func (l *Limits) byBarriers(r Resources) int {
 
 // sharedOf returns the bytes of shared memory that a block is allocated.
 func (l *Limits) sharedOf(r Resources) int {
-	return roundUp(r.SharedStatic+r.SharedDynamic+l.SharedReserved.Int(), l.SharedUnit.Int())
+	return RoundUp(r.SharedStatic+r.SharedDynamic+l.SharedReserved.Int(), l.SharedUnit.Int())
 }
 
 // carveout returns the smallest carve-out of at least that many bytes.
@@ -117,4 +117,5 @@ func (l *Limits) carveout(bytes int) int {
 
 func ceilDiv(a, b int) int { return (a + b - 1) / b }
 
-func roundUp(a, unit int) int { return ceilDiv(a, unit) * unit }
+// RoundUp is the least multiple of a unit that is not less than a.
+func RoundUp(a, unit int) int { return ceilDiv(a, unit) * unit }

@@ -315,8 +315,10 @@ func (c *Checker) unwritten(s *emu.Step, at siteID, lane int, space emu.Space, a
 
 // Fault records an access that failed, and lets the launch go on.
 func (c *Checker) Fault(f *emu.Fault) bool {
-	_, _, lane := c.linear(f)
-	c.faulted |= 1 << lane
+	if f.Kind != emu.BarrierDeadlock {
+		_, _, lane := c.linear(f)
+		c.faulted |= 1 << lane
+	}
 	c.fault(f)
 	return true
 }

@@ -132,9 +132,9 @@ func (c *call) launch(q *request, handle uint64) Result {
 	if r != Success {
 		return r
 	}
-	r, fault := c.execute(&Launch{Process: c.pid, Machine: q.function.module.machine, Launch: &emu.Launch{
+	r, fault := c.execute(&Launch{Process: c.pid, Machine: q.function.module.machine, device: c.device, Launch: &emu.Launch{
 		Kernel: q.function.kernel, Grid: q.grid, Block: q.block, Cluster: q.cluster, SharedDynamic: int(q.shared),
-		Cooperative: q.cooperative, Params: params, Stack: int(c.context.limits[limitStack]),
+		Cooperative: q.cooperative, WholeUnits: !c.server.options.Exact, Params: params, Stack: int(c.context.limits[limitStack]),
 	}})
 	if fault != nil {
 		c.context.failed = faultResult(fault.Kind)

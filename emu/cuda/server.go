@@ -42,6 +42,24 @@ type Launch struct {
 	Process int // of the operating system
 	Machine *emu.Machine
 	Launch  *emu.Launch
+
+	device *deviceMemory
+}
+
+// Size returns the number of bytes of the allocation that begins at an address, as the program asked for it; 0 where there is none.
+func (l *Launch) Size(addr uint64) uint64 {
+	if a := l.device.find(addr); a != nil && a.addr == addr {
+		return a.size
+	}
+	return 0
+}
+
+// Allocated returns the bytes of all allocations of the program.
+func (l *Launch) Allocated() int64 {
+	if l.device == nil {
+		return 0
+	}
+	return int64(l.device.used)
 }
 
 // A Server carries out the driver calls of programs.

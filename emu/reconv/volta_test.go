@@ -248,22 +248,44 @@ func TestVoltaUnblock(t *testing.T) {
 		}
 		runs(t, w, Group{2, 0xffff0000})
 	})
-	t.Run("WARPSYNC is not forced", func(t *testing.T) {
+	t.Run("BSYNC gives way to WARPSYNC", func(t *testing.T) {
 		w := newWarp()
 		w.Set(0, all)
 		w.Branch(0xffff, 10, 1)
 		w.Sync(0, 0xffff, 11)
+		w.SyncLanes(0xffff0000, same(all), 2)
+		if !w.Unblock() {
+			t.Fatal("not released")
+		}
+		runs(t, w, Group{11, 0xffff})
+		w.Exit(0xffff, 12)
+		runs(t, w, Group{2, 0xffff0000})
+	})
+	t.Run("WARPSYNC is not forced", func(t *testing.T) {
+		w := newWarp()
+		w.Branch(0xffff, 10, 1)
+		w.SyncLanes(0xffff, same(0xffff0000), 11)
 		w.SyncLanes(0xffff0000, same(all), 2)
 		if w.Unblock() {
 			t.Fatal("released")
 		}
 		list := w.Waiting()
 		want := []Waiting{
-			{Group: Group{11, 0xffff}, At: "BSYNC B0", Mask: all},
+			{Group: Group{11, 0xffff}, At: "WARPSYNC", Mask: 0xffff0000},
 			{Group: Group{2, 0xffff0000}, At: "WARPSYNC", Mask: all},
 		}
 		if len(list) != 2 || list[0] != want[0] || list[1] != want[1] {
 			t.Errorf("waiting: %+v, want %+v", list, want)
+		}
+	})
+	t.Run("BSYNC does not give way to a CTA barrier", func(t *testing.T) {
+		w := newWarp()
+		w.Set(0, all)
+		w.Branch(0xffff, 10, 1)
+		w.Sync(0, 0xffff, 11)
+		w.Hold(0, 0xffff0000, 2)
+		if w.Unblock() {
+			t.Fatal("released")
 		}
 	})
 }

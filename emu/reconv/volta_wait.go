@@ -100,13 +100,14 @@ func (v *voltaWarp) Resume(barrier int) bool {
 	return held != 0
 }
 
-// Unblock ends the youngest barrier whose missing lanes all wait at other barriers: they would wait for each other for
-// ever, and a BSYNC only helps performance. Lanes that wait for a WARPSYNC or a CTA barrier are left to wait, as they
-// would on the hardware.
+// Unblock ends the youngest barrier whose missing lanes all wait at other barriers or for a WARPSYNC: they would wait for each other for
+// ever, and a BSYNC only helps performance. A WARPSYNC is the program's own (bar.warp.sync): the lanes that it names go on until they come to one
+// as well, or exit, as the PTX ISA says, and what the compiler has added must not keep them from it. Kernels count on that, as Numba's
+// reductions, of whose last step two lanes end with a full mask. Lanes that wait for a WARPSYNC or a CTA barrier themselves are left to wait.
 func (v *voltaWarp) Unblock() bool {
 	var syncing uint32
 	for m := v.waiting; m != 0; m &= m - 1 {
-		if l := bits.TrailingZeros32(m); v.waits[l].kind == waitSync {
+		if l := bits.TrailingZeros32(m); v.waits[l].kind == waitSync || v.waits[l].kind == waitLanes {
 			syncing |= 1 << l
 		}
 	}

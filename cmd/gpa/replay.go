@@ -1,0 +1,168 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+
+	"gpa/emu"
+	"gpa/emu/capture"
+	"gpa/emu/cuda"
+	"gpa/emu/launch"
+	"gpa/emu/record"
+	"gpa/profiler"
+	"gpa/reports"
+)
+
+// Launches of programs are profiled as captures of them are: the launch takes effect without timing, and what it found in memory is run
+// with timing from a launch file, as gpa profile would one that gpa capture has written. So the two agree to the cycle, and advice
+// can be tried after the program has gone on. Launches of which there is no capture are timed where they are.
+
+// A replayed launch is the costliest of a kernel.
+type replayed struct {
+	capture *capture.Capture
+	launch  *profiler.Launch
+}
+
+const (
+	// mostAllocated is how much memory a program may have for its launches to be captured, bytes: a kernel may touch all of it, which is
+	// there three times then.
+	mostAllocated = 4 << 30
+	// mostKept is how much captures may take that are kept until the program has ended.
+	mostKept = 1 << 30
+)
+
+// replay runs a launch for its effect and its capture with timing. done is false where that cannot be; memory is then as before.
+func (p *program) replay(ctx context.Context, e *kernelEntry, l *cuda.Launch) (result *emu.Result, err error, done bool) {
+	if n := l.Allocated(); n > mostAllocated || n > emu.FreeMemory()/4 {
+		return nil, p.estimated(e, fmt.Errorf("the program has %d MiB of memory", n>>20)), false
+	}
+	t := p.taking(l)
+	if err := t.Begin(); err != nil {
+		return nil, p.estimated(e, err), false
+	}
+	l.Launch.Untimed = true
+	result, err = l.Machine.Launch(ctx, l.Launch)
+	l.Launch.Untimed, l.Launch.Snapshot = false, nil
+	var fault *emu.Fault
+	switch {
+	case errors.As(err, &fault):
+		t.Restore()
+		return nil, nil, false
+	case err != nil:
+		return result, err, true
+	}
+	var timed *emu.Result
+	var recorder record.Recorder
+	c, err := t.Replay(nil, func(c *capture.Capture) (ok bool, err error) {
+		timed, ok, err = p.time(ctx, c, &recorder)
+		return ok, err
+	})
+	switch {
+	case ctx.Err() != nil:
+		return result, ctx.Err(), true
+	case err != nil:
+		t.Restore()
+		return nil, p.estimated(e, err), false
+	}
+	run := profiledRun(timed, nil)
+	run.Record = recorder.Record()
+	p.journal.add(e, p.sampler.Launch(run))
+	p.keep(e, c)
+	return timed, nil, true
+}
+
+// estimated notes that advice on a kernel is not tried.
+func (p *program) estimated(e *kernelEntry, why error) error {
+	if e.untried == nil {
+		e.untried = why
+	}
+	return nil
+}
+
+// session prepares the emulated GPU of a capture.
+func (p *program) session(c *capture.Capture, level emu.TimingLevel) (*launch.Session, error) {
+	o := p.machine
+	o.Timing, o.Stdout, o.Heap = level, io.Discard, c.File.Heap
+	machine, err := emu.New(c.Model, c.Module, o)
+	if err != nil {
+		return nil, err
+	}
+	return launch.NewSession(c.File, machine)
+}
+
+// time runs a capture with timing and takes samples. ok says whether it left the memory that the launch did.
+func (p *program) time(ctx context.Context, c *capture.Capture, recorder *record.Recorder) (result *emu.Result, ok bool, err error) {
+	s, err := p.session(c, p.machine.Timing)
+	if err != nil {
+		return nil, false, err
+	}
+	*recorder = record.Recorder{}
+	s.Recorder = recorder
+	result, err = s.Run(ctx, 0, p.sampler)
+	ok, err = capture.Same(s, err, nil)
+	return result, ok, err
+}
+
+// keep keeps the capture of a kernel's costliest launch. Where there is too much to keep, the kernel that takes least loses its own.
+func (p *program) keep(e *kernelEntry, c *capture.Capture) {
+	l := p.journal.profile.Launches[len(p.journal.profile.Launches)-1]
+	if e.kept != nil && e.kept.launch.Facts.Cycles >= l.Facts.Cycles || p.try == 0 {
+		return
+	}
+	e.kept = &replayed{c, l}
+	var sum int64
+	list := slices.DeleteFunc(slices.Collect(maps.Values(p.journal.kernels)), func(e *kernelEntry) bool { return e.kept == nil })
+	slices.SortFunc(list, func(a, b *kernelEntry) int {
+		return cmp.Or(cmp.Compare(b.seconds, a.seconds), cmp.Compare(a.number, b.number))
+	})
+	for _, x := range list {
+		if sum += x.kept.capture.Bytes(); sum > mostKept {
+			x.kept = nil
+			p.estimated(x, errors.New("the memory of its costliest launch was not kept"))
+		}
+	}
+}
+
+// tryAdvice tries n pieces of advice on the costliest launch of each kernel of a result and ranks all by what came out.
+func (p *program) tryAdvice(ctx context.Context, n int, machine machineFlags, result *reports.Result) error {
+	for i, e := range p.journal.sorted() {
+		if i == p.flags.kernels || len(e.profiled) == 0 {
+			break
+		}
+		if e.kept == nil {
+			if e.untried != nil {
+				fmt.Fprintf(p.env.stderr, "gpa: advice on %s is estimated, not tried: %v\n", reports.KernelName(e.module, e.kernel.Name), e.untried)
+			}
+			continue
+		}
+		if err := p.tryKernel(ctx, n, machine, result, e.kept); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// tryKernel tries advice on a launch.
+func (p *program) tryKernel(ctx context.Context, n int, machine machineFlags, result *reports.Result, r *replayed) error {
+	before, err := p.session(r.capture, emu.TimingNone)
+	if err != nil {
+		return err
+	}
+	if _, err := before.Run(ctx, 0, nil); err != nil {
+		return err
+	}
+	k := slices.Index(result.Profile.Launches, r.launch)
+	if k < 0 {
+		return nil
+	}
+	one := &reports.Result{Profile: &profiler.Profile{Modules: result.Profile.Modules, Launches: []*profiler.Launch{r.launch}},
+		Launches: result.Launches[k : k+1]}
+	t := trial{machine: machine, level: p.machine.Timing, before: before, result: one, progress: p.env.progress,
+		target: &resolved{file: r.capture.File, module: r.capture.Module, model: r.capture.Model}}
+	return t.all(ctx, n)
+}

@@ -1,0 +1,78 @@
+package emu
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+
+	"gpa/cubin/sass"
+)
+
+// gridProgram has every thread add 1 to a word, synchronise the grid by the system calls of cooperative groups, and store what it finds
+// there then.
+func gridProgram() *timedProgram {
+	call := func(function string) int64 {
+		for i := range systemCalls {
+			if systemCalls[i].name == function {
+				return syscallBase + int64(i)*sass.InstSize
+			}
+		}
+		return 0
+	}
+	return &timedProgram{blocks: 3, threads: 64, buffers: [][]uint32{{0}, make([]uint32, 3*64)}, text: fmt.Sprintf(`
+		MOV R2, c[0x0][0x160]
+		MOV R3, c[0x0][0x164]
+		MOV R6, 0x1
+		RED.E.ADD.STRONG.GPU [R2], R6
+		MOV R4, 0x1
+		MOV R20, handled
+		MOV R21, 0x7fa0
+		CALL.ABS.NOINC %#x
+		handled:
+		MOV R20, synced
+		MOV R21, 0x7fa0
+		CALL.ABS.NOINC %#x
+		synced:
+		LDG.E.STRONG.SYS R6, [R2]
+		S2R R7, SR_TID.X
+		S2R R8, SR_CTAID.X
+		MOV R9, 0x4
+		IMAD R7, R8, 0x40, R7
+		IMAD.WIDE.U32 R10, R7, R9, c[0x0][0x168]
+		STG.E.SYS [R10], R6
+		EXIT`, call("__cuda_syscall_CGS_get_intrinsic_handle"), call("__cuda_syscall_CGS_sync"))}
+}
+
+// All threads of a grid come to its barrier before one goes on, without timing and with it.
+func TestGridSync(t *testing.T) {
+	for _, level := range []TimingLevel{TimingNone, TimingFull} {
+		p := gridProgram()
+		m, l, addrs := p.start(t, testModel(t), Options{Timing: level, MaxInstructions: 1 << 22})
+		l.Cooperative = true
+		if _, err := m.Launch(context.Background(), l); err != nil {
+			t.Fatal(err)
+		}
+		for i, v := range memoryWords(t, m, addrs[1], 3*64) {
+			if v != 3*64 {
+				t.Fatalf("timing %s: thread %d finds %d, want %d", level, i, v, 3*64)
+			}
+		}
+	}
+}
+
+// A grid of which a thread never comes waits for ever, which is a fault and not an endless run.
+func TestGridSyncOfMissing(t *testing.T) {
+	p := gridProgram()
+	p.text = `
+		S2R R0, SR_CTAID.X
+		ISETP.NE.AND P0, PT, R0, RZ, PT
+		@!P0 EXIT` + p.text
+	m, l, _ := p.start(t, testModel(t), Options{MaxInstructions: 1 << 24})
+	l.Cooperative = true
+	_, err := m.Launch(context.Background(), l)
+	var f *Fault
+	if !errors.As(err, &f) || f.Kind != Livelock {
+		t.Errorf("%v, want a livelock", err)
+	}
+}
