@@ -10,13 +10,13 @@ import (
 	"gpa/reports"
 )
 
-// TestWarnings: the text, the JSON and the page warn of a kernel that hangs, and name the lines.
+// TestWarnings: the text, the JSON and the page warn of a kernel that may hang, and name the lines.
 func TestWarnings(t *testing.T) {
 	page := filepath.Join(t.TempDir(), "page.html")
 	args := []string{"profile", "../../cubin/branch/testdata/warnings.sm_70.cubin", "--kernel", "barrier_exception", "--grid", "1",
 		"--block", "64", "--arg", "i32[1024]", "--arg", "i32[1024]:iota(0,1)"}
 	text, _, status := gpa(t, append(args, "--html", page)...)
-	if status != exitFailed || !strings.Contains(text, "Warning: A warp may hang at the barrier at warnings.cu:62") {
+	if status != 0 || !strings.Contains(text, "Warning: A warp may hang at the barrier at warnings.cu:62") {
 		t.Errorf("status %d, text:\n%s", status, text)
 	}
 	if html, err := os.ReadFile(page); err != nil || !strings.Contains(string(html), "A warp may hang at the barrier at warnings.cu:62") {
