@@ -88,13 +88,14 @@ func (in *Input) carried(code int, l *cfg.Loop) []profiler.Dependence {
 
 // ordered reports whether the rounds of a loop depend on each other, so that they have to be done one after the other; where they do
 // not, assumed is what nothing tells, empty for nothing. That a round stores to shared or local memory over what earlier rounds used
-// is no dependence: each part can have memory of its own.
+// is no dependence: each part can have memory of its own; nor is a running value that each round stores to the same place.
 func (in *Input) ordered(code int, l *cfg.Loop) (ordered bool, assumed assumption) {
 	if _, found := in.recurrence(code, l); found {
 		return true, ""
 	}
 	for _, d := range in.carried(code, l) {
-		if d.Kind == profiler.FlowDependence || d.Space == "global" {
+		inPlace := d.Kind == profiler.OutputDependence && in.running[nodeOf(d.From)] && in.running[nodeOf(d.To)]
+		if d.Kind == profiler.FlowDependence || d.Space == "global" && !inPlace {
 			return true, ""
 		}
 	}

@@ -24,8 +24,9 @@ func (workDistribution) Match(in *Input) []*Match {
 	if len(nest.loops) == 0 || nest.samples < in.Total/2 || in.Launch.Facts.SMs <= 0 {
 		return nil
 	}
-	room, sectors := in.room(), in.sectorsTooMany(&nest)
-	if !in.starved(room) && sectors < leastSectors {
+	working := in.working(&nest)
+	room, sectors := in.room()/working, in.sectorsTooMany(&nest)
+	if !in.starved(room, working) && sectors < leastSectors {
 		return nil
 	}
 	if nest.barrier || sectors < leastSectors {
@@ -42,9 +43,26 @@ func (workDistribution) Match(in *Input) []*Match {
 	return matches
 }
 
-// starved reports whether SMs have nothing to do, or blocks of one warp too little, while the GPU could hold more.
-func (in *Input) starved(room float64) bool {
-	idle := volume(in.Launch.Grid) < in.Launch.Facts.SMs
+// working is the share of the launch's warps that come to a nest at all: of a grid much larger than what there is to do most warps end at
+// their first comparison.
+func (in *Input) working(n *loopNest) float64 {
+	rounds, known := in.TripCount(n.code, n.hottest)
+	if !known {
+		return 1
+	}
+	c := in.codes[n.code]
+	begun := c.executions[c.graph.Blocks[c.graph.Funcs[n.hottest.Func].Entry].First]
+	entries := c.executions[c.graph.Blocks[n.hottest.Header].First] / rounds
+	if begun == 0 || entries >= begun {
+		return 1
+	}
+	return entries / begun
+}
+
+// starved reports whether SMs have nothing to do, or blocks of one warp too little, while the GPU could hold more; so they have too where a
+// share of the blocks alone works.
+func (in *Input) starved(room, working float64) bool {
+	idle := float64(volume(in.Launch.Grid))*working < float64(in.Launch.Facts.SMs)
 	return room >= leastRoom && (idle || volume(in.Launch.Block) <= warpSize)
 }
 

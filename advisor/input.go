@@ -25,6 +25,7 @@ type Input struct {
 	language language
 	codes    []*codeSamples // by code index; nil for sections without a graph
 	byUse    map[blamer.Node][]*blamer.Blame
+	running  map[blamer.Node]bool // see runningStores
 }
 
 // codeSamples are the samples of one section.
@@ -86,6 +87,7 @@ func NewInput(r *blamer.Result) *Input {
 		in.byUse[b.Use] = append(in.byUse[b.Use], b)
 	}
 	in.language = languageOf(r.Module, r.Launch.Kernel)
+	in.running = in.runningStores()
 	return in
 }
 

@@ -11,10 +11,19 @@ func (in *Input) held() float64 {
 		return 1
 	}
 	share := in.Total * float64(in.Launch.Period) / (float64(f.Cycles) * float64(min(f.SMs, blocks)))
-	if blocks > f.SMs*max(1, f.BlocksPerSM) || in.memoryCycles() >= saturated*share*float64(f.Cycles) {
-		share = max(share, 1-in.Model.Launching.Fixed.Value/float64(f.Cycles))
+	if blocks > f.SMs*max(1, f.BlocksPerSM) || in.memoryCycles() >= saturated*share*float64(f.Cycles) || share < mostlyIdle {
+		share = max(share, in.heldLongest())
 	}
 	return min(1, share)
+}
+
+// mostlyIdle is the share of the launch below which SMs with work hold warps so short on average that a few of them make the launch as
+// long as it is, as where most blocks have nothing to do and end at once: what counts is how long these few are busy.
+const mostlyIdle = .5
+
+// heldLongest is the share of a launch's cycles in which the SM that is busy longest holds warps.
+func (in *Input) heldLongest() float64 {
+	return max(0, 1-in.Model.Launching.Fixed.Value/float64(in.Launch.Facts.Cycles))
 }
 
 // ofLaunch turns the speedup of the time in which SMs hold warps into that of the launch (Amdahl's law).

@@ -39,7 +39,10 @@ func TestWorkDistribution(t *testing.T) {
 		{name: "rows that threads walk along", source: source("8192/1024"), change: shape(1<<20, 256), speedup: 1 / (.2 + .8/8),
 			says: []string{"64 rounds", "a warp", "__shfl_xor_sync"}},
 		{name: "room for eight times the warps", source: source("1024/1024"), change: shape(40, 256), speedup: 1 / (.2 + .8/16), says: []string{"16 times as many threads"}},
+		{name: "a grid of which one warp in a hundred has work", source: "S2R R0, SR_TID.X ; // executed=400\n@P0 EXIT ; // executed=400" + source("1024/1024"), change: shape(80, 256),
+			speedup: 1 / (.2 + .8/32), says: []string{"32 times as many threads"}},
 		{name: "near miss: each SM has a block", source: source("1024/1024"), change: shape(80, 256)},
+		{name: "near miss: half of the warps have work", source: "S2R R0, SR_TID.X ; // executed=8\n@P0 EXIT ; // executed=8" + source("1024/1024"), change: shape(320, 256)},
 		{name: "near miss: a full GPU that reads whole sectors", source: source("1024/1024"), change: shape(1<<20, 256)},
 		{name: "near miss: each round needs the one before", source: recurrentLoop, change: shape(40, 256)},
 	})
@@ -141,6 +144,39 @@ func TestRegisterCaching(t *testing.T) {
 		{name: "a sum in memory", source: source, change: through(profiler.SameThread, true), speedup: 2.5, says: []string{"register"}},
 		{name: "near miss: what another thread has stored", source: source, change: through(profiler.SameBlock, true)},
 		{name: "near miss: from rounds before the last", source: source, change: through(profiler.SameThread, false)},
+	})
+}
+
+// A running sum that two unrolled rounds store to the same place: without the stores the second load is issued with the first, and of the
+// 40 samples that its use waits those remain in which the first sum is made.
+func TestStoredEachRound(t *testing.T) {
+	const source = `
+		loop: [B------:R-:W0:-:S01] LDG.E.SYS R4, [R10] ; // selected=1 executed=256 threads=8192
+		[B0-----:R-:W-:-:S04] FADD R6, R4, R6 ; // long_scoreboard=40/40 selected=4 executed=256
+		first: STG.E.SYS [R2], R6 ; // selected=1 executed=256
+		behind: [B------:R-:W0:-:S01] LDG.E.SYS R4, [R10+0x100] ; // selected=1 executed=256 threads=8192
+		[B0-----:R-:W-:-:S04] FADD R6, R4, R6 ; // long_scoreboard=40/40 selected=4 executed=256
+		second: STG.E.SYS [R2], R6 ; // selected=1 executed=256
+		IADD3 R10, R10, 0x200, RZ ; // selected=4 executed=256
+		ISETP.NE.AND P1, PT, R10, R8, PT ; // selected=4 executed=256
+		@P1 BRA ` + "`(loop)" + ` ; // executed=256
+		EXIT ;`
+	over := func(more ...profiler.Dependence) func(*sasstest.Program) {
+		return recorded(func(p *sasstest.Program, r *profiler.Record) {
+			for _, d := range append(more, profiler.Dependence{Kind: profiler.OutputDependence, From: at(p, "first"), To: at(p, "second"), Space: "global"}) {
+				if d.Kind == profiler.FlowDependence {
+					d.From, d.To = at(p, "first"), at(p, "behind")
+				}
+				d.Bytes = 1000
+				r.Dependences = append(r.Dependences, d)
+			}
+			r.Loads = []profiler.LoadRecord{{Place: at(p, "loop"), Bytes: 1000, Distinct: 1000}, {Place: at(p, "behind"), Bytes: 1000, Distinct: 1000}}
+		})
+	}
+	checkOptimizer(t, registerCaching{}, []optimizerCase{
+		{name: "a running sum", source: source, change: over(), speedup: 100. / (100 - 2 - 34.11), says: []string{"local variable", "behind the loop"}},
+		{name: "near miss: another thread reads it", source: source, change: over(profiler.Dependence{Kind: profiler.FlowDependence, Party: profiler.SameBlock, Space: "global"})},
+		{name: "near miss: the next round reads it", source: source, change: over(profiler.Dependence{Kind: profiler.FlowDependence, Party: profiler.SameThread, Space: "global"})},
 	})
 }
 

@@ -154,7 +154,70 @@ func (registerCaching) Match(in *Input) []*Match {
 			"Not where other threads have to see the value in between.",
 		}
 	}
+	return append(matches, in.storedEachRound()...)
+}
+
+// storedEachRound matches running values that are stored in every round though the thread has them in a register. What is loaded behind
+// such a store waits until it is issued, as it might read what was stored.
+func (in *Input) storedEachRound() (matches []*Match) {
+	_, behind := in.reloads()
+	assumed := in.dropWritten(behind)
+	c := newCollector(in)
+	for _, n := range sortedKeys(in.running) {
+		if issued := in.codes[n.Code].issued[n.Inst]; issued > 0 {
+			c.add(in.innermost(n), &blamer.Blame{Def: n, Use: n, Detail: blamer.NotSelected, Count: issued})
+		}
+	}
+	for _, m := range c.finish() {
+		stores := m.defs()
+		m.Samples += max(0, in.hiddenWithout(m.Scope, in.running)-in.hidden(m.Scope, freedom{}))
+		for i := range in.Blame.Blames {
+			if b := &in.Blame.Blames[i]; behind[b.Def] && b.Detail == blamer.GlobalMemory && in.Loop(b.Def) == m.Scope.Loop {
+				m.Hotspots = append(m.Hotspots, Hotspot{Def: b.Def, Use: b.Use, Detail: b.Detail, Distance: b.Distance, Samples: b.Count})
+			}
+		}
+		m.Hotspots = rankHotspots(in, m.Hotspots)
+		m.Spares = L2 | IssueSlots
+		m.Change = in.loadedFirst(m, nil, behind)
+		m.Change.Gone = stores
+		if assumed && len(behind) > 0 {
+			m.assume(assumedUnwritten)
+		}
+		m.Suggestions = []string{
+			fmt.Sprintf("A thread stores to the same place in every round of the loop (%s). Keep the value in a local variable and store it once, behind the loop: what later rounds load need then not wait for the stores, which might change it.",
+				in.places(stores, 2)),
+			"Not where other threads have to see the value in between.",
+		}
+		matches = append(matches, m)
+	}
 	return matches
+}
+
+// runningStores returns the stores to global memory by which a thread stores to the same place in every round of a loop, each time over
+// the last one, and which nobody reads before the loop ends: running sums in arrays.
+func (in *Input) runningStores() map[blamer.Node]bool {
+	stores, read := make(map[blamer.Node]bool), make(map[blamer.Node]bool)
+	if in.Launch.Record == nil {
+		return stores
+	}
+	for _, d := range in.Launch.Record.Dependences {
+		if from, to := nodeOf(d.From), nodeOf(d.To); d.Kind == profiler.FlowDependence && in.storesInPlace(from) {
+			read[from] = read[from] || d.Party != profiler.SameThread || d.Carried || in.Loop(from) == in.Loop(to)
+		}
+	}
+	for _, d := range in.Launch.Record.Dependences {
+		from, to := nodeOf(d.From), nodeOf(d.To)
+		if d.Kind == profiler.OutputDependence && d.Party == profiler.SameThread && d.Space == "global" && in.storesInPlace(from) && in.storesInPlace(to) &&
+			in.Loop(from) == in.Loop(to) && !read[from] && !read[to] {
+			stores[from], stores[to] = true, true
+		}
+	}
+	return stores
+}
+
+// storesInPlace reports whether an instruction stores to global memory, each round of its loop to the same place.
+func (in *Input) storesInPlace(n blamer.Node) bool {
+	return in.codes[n.Code] != nil && in.Inst(n).Op == sass.STG && in.Inst(n).Guard.Always() && in.invariantAddress(n)
 }
 
 // invariantAddress reports whether the address register of an access stays as it is in its innermost loop.

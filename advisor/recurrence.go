@@ -221,11 +221,12 @@ func fromElsewhere(op sass.Op) bool {
 	return p.Loads(^sass.SpaceConstant) || p.Crosses
 }
 
-// seen reports whether the loop reads the values of a cycle elsewhere.
+// seen reports whether the loop reads the values of a cycle elsewhere. A store of the running value to the same place in every round could
+// as well stand behind the loop.
 func (f *registerFlow) seen(cycle []int) bool {
 	found := false
 	f.in.eachInst(f.code, f.loop, func(i int) {
-		if found || slices.Contains(cycle, i) {
+		if found || slices.Contains(cycle, i) || f.in.running[blamer.Node{Code: f.code, Inst: i}] {
 			return
 		}
 		found = slices.ContainsFunc(f.from[i], func(e flowEdge) bool { return slices.Contains(cycle, e.node) })

@@ -92,7 +92,7 @@ func (in *Input) ceiling(spared Unit) float64 {
 			busiest = max(busiest, in.unitCycles(u)*in.needed(u, spared))
 		}
 	}
-	return max(1, cycles/max(1, busiest+(1-in.held())*cycles))
+	return max(1, cycles/max(1, busiest+(1-max(in.held(), in.heldLongest()))*cycles))
 }
 
 // needed is the share of a unit's work that remains when needless sectors are spared.

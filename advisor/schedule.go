@@ -32,6 +32,7 @@ const maxSteps = 4096
 type freedom struct {
 	rounds  int  // of a loop, one behind the other
 	noAlias bool // loads from global memory do not read what stores write
+	words   int  // registers that values from global memory may take before their first use, 0 for any number
 	gone    steps
 }
 
@@ -120,6 +121,9 @@ func (t *trace) schedule(f freedom) *schedule {
 	}
 	t.linkRounds(s, f.rounds, around, begun, issued)
 	t.order(s, f)
+	if f.words > 0 {
+		t.window(s, f, within)
+	}
 	s.rise()
 	return s
 }
@@ -182,7 +186,10 @@ func (t *trace) linkRounds(s *schedule, rounds int, around [][]int, begun, issue
 
 // latency is that of a result nobody was seen to wait for: no longer than the time that it had.
 func (t *trace) latency(def int, had float64) float64 {
-	if t.steps[def].variable {
+	switch s := &t.steps[def]; {
+	case s.cycles > 0:
+		return min(had, s.cycles*t.unit)
+	case s.variable:
 		return had
 	}
 	return min(had, fixedLatency*t.unit)
@@ -193,7 +200,9 @@ func (t *trace) order(s *schedule, f freedom) {
 	n := len(t.steps)
 	kinds := make([]effect, n)
 	for i := range t.steps {
-		kinds[i] = t.steps[i].effect
+		if !f.gone[i] {
+			kinds[i] = t.steps[i].effect
+		}
 	}
 	loopEnd := t.control()
 	last, since := -1, []int(nil) // the last fence, and the steps behind it
@@ -216,6 +225,45 @@ func (t *trace) order(s *schedule, f freedom) {
 		}
 		since = append(since, j)
 	}
+}
+
+// window keeps loads from global memory behind the first use of those for whose values there are no registers beside theirs.
+func (t *trace) window(s *schedule, f freedom, within [][]int) {
+	n := len(t.steps)
+	use := make(map[int]int) // load → its first use
+	for i, list := range within {
+		for _, d := range list {
+			if _, used := use[d]; !used {
+				use[d] = i
+			}
+		}
+	}
+	for r := range f.rounds {
+		var open []int // loads with values under way, in order
+		words := 0
+		for i := range t.steps {
+			size := t.words(i)
+			if size == 0 || f.gone[i] {
+				continue
+			}
+			for words += size; words > f.words && len(open) > 0; open = open[1:] {
+				words -= t.words(open[0])
+				if at, used := use[open[0]]; used && at < i {
+					s.edge(r*n+at, r*n+i, 0)
+				}
+			}
+			open = append(open, i)
+		}
+	}
+}
+
+// words is the number of registers that a step loads from global memory.
+func (t *trace) words(i int) int {
+	inst := &(*t.code)[t.steps[i].insts[0]]
+	if len(t.steps[i].insts) > 1 || inst.Op.Properties().Reads&globalMemory == 0 {
+		return 0
+	}
+	return max(1, inst.AccessBytes()/4)
 }
 
 // An effect says what an instruction does besides writing registers.

@@ -23,7 +23,8 @@ type step struct {
 	own   float64 // its samples that are no wait for a step of the trace
 	waits []wait
 	effect
-	variable bool // its latency varies
+	variable bool    // its latency varies
+	cycles   float64 // that an instruction of varying latency takes which accesses no memory; 0 for others
 	op       sass.Op
 	branched float64 // of own: what the branch that leads there takes
 }
@@ -134,7 +135,11 @@ func (in *Input) newTrace(code int, parts []part) *trace {
 		for i := c.graph.Blocks[p.block].First; i <= c.graph.Blocks[p.block].Last; i++ {
 			inst := &(*t.code)[i]
 			at[i] = len(t.steps)
-			t.steps = append(t.steps, step{insts: []int{i}, own: c.total[i], effect: effectOf(inst), variable: inst.Form.Variable, op: inst.Op})
+			s := step{insts: []int{i}, own: c.total[i], effect: effectOf(inst), variable: inst.Form.Variable, op: inst.Op}
+			if p := inst.Op.Properties(); s.variable && p.Memory() == sass.NoSpace {
+				s.cycles = in.Model.Latencies.Of(p.Class).Value
+			}
+			t.steps = append(t.steps, s)
 			issued += c.issued[i]
 			count++
 		}

@@ -171,6 +171,9 @@ func layoutPairs(t *testing.T, f *cubin.File) []layoutPair {
 	update := func(kernel string) layoutLaunch {
 		return layoutLaunch{kernel: kernel, grid: words / 256, block: 256, buffers: []int{words, words, words, words}}
 	}
+	column := func(kernel string) layoutLaunch {
+		return layoutLaunch{kernel: kernel, grid: 64, block: 128, buffers: []int{64 * 128 * 256, 256, 64 * 128}, numbers: []uint32{256, 64 * 128}}
+	}
 	total := func(kernel string) layoutLaunch {
 		return layoutLaunch{kernel: kernel, grid: words / 8 / 256, block: 256, buffers: []int{words / 8, 1}}
 	}
@@ -235,6 +238,10 @@ func layoutPairs(t *testing.T, f *cubin.File) []layoutPair {
 		{name: "loads before stores", before: update("update"), after: update("update_loaded"), registers: 24, edit: func([]Loop, [][]InstAt) *Streams {
 			return &Streams{Hoist: instructions(t, f, "update", func(op sass.Op) bool { return op == sass.LDG })}
 		}},
+		{name: "sums in registers", before: column("column_memory"), after: column("column_restrict"), registers: 32,
+			gone: instructions(t, f, "column_memory", func(op sass.Op) bool { return op == sass.STG }), edit: func([]Loop, [][]InstAt) *Streams {
+				return &Streams{Hoist: instructions(t, f, "column_memory", func(op sass.Op) bool { return op == sass.LDG }), HoistWords: 12}
+			}},
 		{name: "bins of a block", before: bins("bins_global"), after: bins("bins_shared"), shared: 1024, edit: private("bins_global")},
 		{name: "a sum of a block", before: total("total_threads"), after: total("total_blocks"), edit: private("total_threads")},
 		{name: "two buffers", before: squares("one_buffer"), after: squares("two_buffers"), shared: 16384, gone: barriers[1:], edit: func(loops []Loop, loads [][]InstAt) *Streams {

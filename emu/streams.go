@@ -11,18 +11,20 @@ import (
 // they are. The edits take place in the order of the fields; package stream says what each does. A launch whose blocks cannot be
 // executed one by one, and one whose streams an edit does not fit, are errors.
 type Streams struct {
-	Keep      []InstAt   // [stream.Keep]
-	Share     []InstAt   // [stream.Share]
-	Solo      []InstAt   // [stream.Solo]
-	Private   []InstAt   // [stream.Private]
-	Hoist     []InstAt   // [stream.Hoist]
-	Vectors   [][]InstAt // [stream.Vectors]
-	Tile      []LoopLoads
-	Prefetch  []LoopLoads
-	Widen     []Widen
-	Transpose *Transpose // nil for none, as of Divide
-	Divide    *Divide
-	Merge     []stream.Merge // one after another
+	Keep    []InstAt // [stream.Keep]
+	Share   []InstAt // [stream.Share]
+	Solo    []InstAt // [stream.Solo]
+	Private []InstAt // [stream.Private]
+	Hoist   []InstAt // [stream.Hoist]
+	// HoistWords is the most registers for what they load that [stream.Hoist] takes, 0 for any number.
+	HoistWords int
+	Vectors    [][]InstAt // [stream.Vectors]
+	Tile       []LoopLoads
+	Prefetch   []LoopLoads
+	Widen      []Widen
+	Transpose  *Transpose // nil for none, as of Divide
+	Divide     *Divide
+	Merge      []stream.Merge // one after another
 }
 
 // A Loop is the instructions of a loop.
@@ -70,7 +72,7 @@ func (s *Streams) edits(p *program) (list []stream.Edit, err error) {
 		{s.Keep, func(ops map[int32]bool) stream.Edit { return &stream.Keep{Loads: ops} }},
 		{s.Share, func(ops map[int32]bool) stream.Edit { return &stream.Share{Accesses: ops} }},
 		{s.Solo, func(ops map[int32]bool) stream.Edit { return &stream.Solo{Barriers: ops} }},
-		{s.Hoist, func(ops map[int32]bool) stream.Edit { return &stream.Hoist{Loads: ops} }},
+		{s.Hoist, func(ops map[int32]bool) stream.Edit { return &stream.Hoist{Loads: ops, Words: s.HoistWords} }},
 		{s.Private, func(ops map[int32]bool) stream.Edit { return &stream.Private{Atomics: ops} }},
 	} {
 		if len(x.at) == 0 {

@@ -9,10 +9,11 @@ import (
 // Hoist issues loads as early as the first loads of their straight stretch of code, with the arithmetic that finds their addresses: in front
 // of stores, as a compiler does that knows that no store goes where they read, and of everything that waits for what was loaded. What needs
 // a loaded value, or another result of variable latency, to find its address stays where it is. Values keep registers of their own until
-// they are used, which takes more of them: the caller says how many.
+// they are used, which takes more of them: no load is issued early while so many words wait for their first use.
 type Hoist struct {
 	single
 	Loads map[int32]bool
+	Words int // registers that values under way may take, 0 for any number
 }
 
 // Apply moves the loads.
@@ -90,8 +91,8 @@ func (x *hoister) plan(b *Block, events []Event) *hoistPlan {
 	if !ok {
 		return p
 	}
-	if early := x.early(p.ops, from); slices.Contains(early, true) {
-		p.rearrange(x.program, from, early)
+	if early, needs := x.early(p.ops, from); slices.Contains(early, true) {
+		x.rearrange(p, from, early, needs)
 	}
 	return p
 }
@@ -112,10 +113,10 @@ func (x *hoister) firstUse(b *Block, events []Event) (at int, ok bool) {
 	return 0, false
 }
 
-// early says which events behind one go to its place: loads and what finds their addresses.
-func (x *hoister) early(ops []int32, from int) []bool {
+// early says which events behind one go to its place: loads and what finds their addresses; and whose results each event needs.
+func (x *hoister) early(ops []int32, from int) (early []bool, needs [][]int) {
 	written := make(map[sass.Resource]int) // by whom last
-	needs := make([][]int, len(ops))
+	needs = make([][]int, len(ops))
 	var list []sass.Resource
 	for i, op := range ops {
 		in := x.program.Inst(op)
@@ -128,7 +129,7 @@ func (x *hoister) early(ops []int32, from int) []bool {
 			written[r] = i
 		}
 	}
-	early := make([]bool, len(ops))
+	early = make([]bool, len(ops))
 	for i := from; i < len(ops); i++ {
 		if x.Loads[ops[i]] {
 			if slice := map[int]bool{i: true}; x.slice(ops, needs, i, from, slice) {
@@ -138,7 +139,7 @@ func (x *hoister) early(ops []int32, from int) []bool {
 			}
 		}
 	}
-	return early
+	return early, needs
 }
 
 // slice adds what an event needs to compute; false where that is loaded, or not there yet.
@@ -158,46 +159,95 @@ func (x *hoister) slice(ops []int32, needs [][]int, i, from int, slice map[int]b
 // isCounter reports whether a resource is a dependence counter.
 func isCounter(r sass.Resource) bool { return r >= sass.ResSB && r < sass.ResConvBar }
 
-// rearrange puts the early events to a place. They wait for nothing: all that they need is arithmetic. The others leave those loads
-// outstanding that stood behind them.
-func (p *hoistPlan) rearrange(program Program, from int, early []bool) {
-	var moved [6][]int // loads by counter
-	for i := range from {
-		p.add(i, ownWaits)
+// rearrange puts the early events to a place, or as soon behind it as there are registers for what they load.
+func (x *hoister) rearrange(p *hoistPlan, from int, early []bool, needs [][]int) {
+	r := rearrangement{hoistPlan: p, program: x.program, most: x.Words, used: make(map[int][]int)}
+	first := make(map[int]bool)
+	for i := range p.ops {
+		if i < from {
+			p.add(i, ownWaits)
+		} else if early[i] {
+			r.early = append(r.early, i)
+		}
+		for _, k := range needs[i] {
+			if early[k] && !early[i] && !first[k] {
+				first[k] = true
+				r.used[i] = append(r.used[i], k)
+			}
+		}
 	}
 	for i := from; i < len(p.ops); i++ {
+		r.advance(i)
 		if !early[i] {
-			continue
-		}
-		c := &program.Inst(p.ops[i]).Control
-		w := ownWaits
-		for n := range w {
-			if c.WaitMask>>n&1 != 0 {
-				w[n] = allOutstanding
-			}
-		}
-		p.add(i, w)
-		if c.WriteBarrier >= 0 {
-			moved[c.WriteBarrier] = append(moved[c.WriteBarrier], i)
+			r.late(i)
 		}
 	}
-	for i := from; i < len(p.ops); i++ {
-		if early[i] {
-			continue
+}
+
+// A rearrangement is the new order of a stretch, as far as it is known.
+type rearrangement struct {
+	*hoistPlan
+	program Program
+	early   []int         // what is left of them
+	used    map[int][]int // by event: the early ones whose results it is the first to use
+	moved   [6][]int      // early loads that have been issued, by counter
+	words   int           // that are under way
+	most    int
+}
+
+// advance issues early events as long as there are registers for what they load, those in any case that stood before an event.
+func (r *rearrangement) advance(at int) {
+	for len(r.early) > 0 {
+		i := r.early[0]
+		if i >= at && r.most > 0 && r.words+r.loaded(i) > r.most {
+			return
 		}
-		w := ownWaits
-		for n := range w {
-			later := 0
-			for _, k := range moved[n] {
-				if k > i {
-					later++
-				}
-			}
-			if later > 0 && program.Inst(p.ops[i]).Control.WaitMask>>n&1 != 0 {
-				w[n] = uint8(min(later, allOutstanding))
+		r.early = r.early[1:]
+		r.words += r.loaded(i)
+		r.issue(i)
+	}
+}
+
+// loaded is the number of registers that take what an event loads from memory.
+func (r *rearrangement) loaded(i int) int {
+	in := r.program.Inst(r.ops[i])
+	if in.Op.Properties().Reads&^sass.SpaceConstant == 0 {
+		return 0
+	}
+	return max(1, in.AccessBytes()/4)
+}
+
+// issue adds an early event. It waits for nothing: all that it needs is arithmetic.
+func (r *rearrangement) issue(i int) {
+	c, w := &r.program.Inst(r.ops[i]).Control, ownWaits
+	for n := range w {
+		if c.WaitMask>>n&1 != 0 {
+			w[n] = allOutstanding
+		}
+	}
+	r.add(i, w)
+	if c.WriteBarrier >= 0 {
+		r.moved[c.WriteBarrier] = append(r.moved[c.WriteBarrier], i)
+	}
+}
+
+// late adds another event. It leaves those loads outstanding that stood behind it.
+func (r *rearrangement) late(i int) {
+	w := ownWaits
+	for n := range w {
+		later := 0
+		for _, k := range r.moved[n] {
+			if k > i {
+				later++
 			}
 		}
-		p.add(i, w)
+		if later > 0 && r.program.Inst(r.ops[i]).Control.WaitMask>>n&1 != 0 {
+			w[n] = uint8(min(later, allOutstanding))
+		}
+	}
+	r.add(i, w)
+	for _, k := range r.used[i] {
+		r.words -= r.loaded(k)
 	}
 }
 

@@ -416,3 +416,18 @@ extern "C" __global__ void update_loaded(const float *in, float *a, float *b, fl
     b[i] = bi * 0.25f + 1;
     c[i] = ci * 0.125f + 2;
 }
+
+// sums of columns that are kept in memory: every store might change what the next round loads, or no store does.
+extern "C" __global__ void column_memory(const float *in, const float *factors, float *out, int rounds, int width) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    for (int j = 0; j < rounds; j++) {
+        out[i] += in[j * width + i] * factors[j];
+    }
+}
+
+extern "C" __global__ void column_restrict(const float *__restrict__ in, const float *__restrict__ factors, float *__restrict__ out, int rounds, int width) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    for (int j = 0; j < rounds; j++) {
+        out[i] += in[j * width + i] * factors[j];
+    }
+}
