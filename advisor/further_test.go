@@ -82,6 +82,20 @@ func TestVectorAccess(t *testing.T) {
 			LDG.E.SYS R6, [R2+0x8] ; // lg_throttle=10/10
 			LDG.E.SYS R7, [R2+0xc] ; // lg_throttle=10/10` + rest + `60
 			EXIT ;`, speedup: 100. / (100 - 30), says: []string{"float4"}},
+		{name: "two words of shared memory, the second behind a store", source: `
+			[B------:R-:W0:-:S01] LDS R4, [0x100] ;
+			[B0-----:R-:W-:-:S01] FADD R5, R4, R9 ; // short_scoreboard=20/20
+			STS [R2], R5 ;
+			[B------:R-:W0:-:S01] LDS R6, [0x104] ;
+			[B0-----:R-:W-:-:S01] FADD R7, R6, R9 ; // short_scoreboard=20/20` + rest + `60
+			EXIT ;`, speedup: 100. / (100 - 20), says: []string{"float4"}},
+		{name: "near miss: words of shared memory that others store between", source: `
+			[B------:R-:W0:-:S01] LDS R4, [0x100] ;
+			[B0-----:R-:W-:-:S01] FADD R5, R4, R9 ; // short_scoreboard=20/20
+			BAR.SYNC 0x0 ;
+			[B------:R-:W0:-:S01] LDS R6, [0x104] ;
+			[B0-----:R-:W-:-:S01] FADD R7, R6, R9 ; // short_scoreboard=20/20` + rest + `60
+			EXIT ;`},
 		{name: "near miss: the address changes", source: `
 			LDG.E.SYS R4, [R2] ; // lg_throttle=20/20
 			IADD3 R2, R2, R9, RZ ;

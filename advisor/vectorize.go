@@ -7,7 +7,7 @@ import (
 	"gpa/cubin/sass"
 )
 
-// vectorAccess matches groups of loads or stores of neighbouring words of global memory by one thread, which one instruction of
+// vectorAccess matches groups of loads or stores of neighbouring words of global or shared memory by one thread, which one instruction of
 // 64 or 128 bits could do: it saves the queue's places and the issue slots of all but one. It matches loops too in which neighbouring
 // threads could take vectors in place of words.
 type vectorAccess struct{}
@@ -24,7 +24,7 @@ func (vectorAccess) Match(in *Input) []*Match {
 		switch share := saved[b.Def]; {
 		case share > 0 && b.Def == b.Use && b.Detail == blamer.MemoryThrottle:
 			c.addShare(in.kernelScope(), b, share)
-		case b.Detail == blamer.GlobalMemory && b.Def != b.Use && late[b.Def]:
+		case (b.Detail == blamer.GlobalMemory || b.Detail == blamer.SharedMemory) && b.Def != b.Use && late[b.Def]:
 			c.add(in.kernelScope(), b)
 		}
 	}
@@ -58,7 +58,7 @@ func (vectorAccess) Match(in *Input) []*Match {
 func (in *Input) issuedLate(groups [][]blamer.Node) map[blamer.Node]bool {
 	late := make(map[blamer.Node]bool)
 	for _, load := range attached(groups) {
-		if in.Inst(load).Op == sass.LDG && in.waitsBefore(load) {
+		if op := in.Inst(load).Op; (op == sass.LDG || op == sass.LDS) && in.waitsBefore(load) {
 			late[load] = true
 		}
 	}
@@ -68,7 +68,7 @@ func (in *Input) issuedLate(groups [][]blamer.Node) map[blamer.Node]bool {
 // waitsBefore reports whether the block uses, before a load, what an earlier load from the same base has brought.
 func (in *Input) waitsBefore(load blamer.Node) bool {
 	insts, b := in.Module.Codes[load.Code].Insts, in.Block(load)
-	base := insts[load.Inst].Address().Reg
+	own, _ := wordOf(&insts[load.Inst])
 	pending := make(map[sass.Resource]bool) // what loads from the same base write
 	for i := b.First; i < load.Inst; i++ {
 		for _, r := range insts[i].Uses(nil) {
@@ -76,7 +76,7 @@ func (in *Input) waitsBefore(load blamer.Node) bool {
 				return true
 			}
 		}
-		if a, ok := wordOf(&insts[i]); ok && a.op == sass.LDG && a.base == base {
+		if a, ok := wordOf(&insts[i]); ok && a.op == own.op && a.base == own.base {
 			for _, r := range insts[i].Defs(nil) {
 				pending[r] = true
 			}
@@ -123,10 +123,11 @@ func attached(groups [][]blamer.Node) (nodes []blamer.Node) {
 	return nodes
 }
 
-// A wordAccess is an access of one word of global memory.
+// A wordAccess is an access of one word of global or shared memory.
 type wordAccess struct {
 	op     sass.Op
 	base   uint8
+	scale  uint8 // by which the base is multiplied
 	offset int32
 	size   int32
 }
@@ -187,9 +188,10 @@ func contains(insts []sass.Inst, run []int, offset int32) bool {
 	return false
 }
 
-// wordOf describes an unguarded access of up to 64 bits to global memory.
+// wordOf describes an unguarded access of up to 64 bits to global or shared memory.
 func wordOf(in *sass.Inst) (wordAccess, bool) {
-	if in.Op != sass.LDG && in.Op != sass.STG || !in.Guard.Always() {
+	shared := in.Op == sass.LDS || in.Op == sass.STS
+	if in.Op != sass.LDG && in.Op != sass.STG && !shared || !in.Guard.Always() {
 		return wordAccess{}, false
 	}
 	sizes := map[uint16]int32{sass.SizeU8: 1, sass.SizeS8: 1, sass.SizeU16: 2, sass.SizeS16: 2, sass.Size32: 4, sass.Size64: 8}
@@ -198,10 +200,10 @@ func wordOf(in *sass.Inst) (wordAccess, bool) {
 		return wordAccess{}, false
 	}
 	o := in.Address()
-	if o == nil {
+	if o == nil || shared && o.UReg != sass.URZ {
 		return wordAccess{}, false
 	}
-	return wordAccess{in.Op, o.Reg, o.Offset, size}, o.Reg != sass.RZ
+	return wordAccess{in.Op, o.Reg, o.Swz, o.Offset, size}, o.Reg != sass.RZ || shared
 }
 
 // writesRegister reports whether an instruction writes a register or the one after it.

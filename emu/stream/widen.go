@@ -157,24 +157,37 @@ func (v *Vectors) Apply(_ Program, blocks []*Block) ([]*Block, error) {
 	return blocks, nil
 }
 
-// merge makes one access of several whose words follow each other in each lane.
+// merge makes one access of several whose words follow each other in each lane and make up an aligned vector.
 func (b *Block) merge(events []Event, run []int, gone []bool) {
 	first := b.Access[events[run[0]].Ref]
-	low, high := first.base, first.base+uint64(first.Size)
+	var addr, other [warpLanes]uint64
+	b.Addresses(&first, &addr)
+	lane := bits.TrailingZeros32(first.Mask)
+	low, high := int64(0), int64(first.Size) // from the address of the first
 	for _, k := range run {
 		a := &b.Access[events[k].Ref]
-		if a.Mask == 0 || a.Mask != first.Mask || a.Kind != first.Kind || a.Space != global || a.at >= 0 || a.stride != first.stride {
+		if a.Mask == 0 || a.Mask != first.Mask || a.Kind != first.Kind || a.Space != first.Space {
 			return
 		}
-		low, high = min(low, a.base), max(high, a.base+uint64(a.Size))
+		b.Addresses(a, &other)
+		off := int64(other[lane] - addr[lane])
+		for m := a.Mask; m != 0; m &= m - 1 {
+			if i := bits.TrailingZeros32(m); int64(other[i]-addr[i]) != off {
+				return
+			}
+		}
+		low, high = min(low, off), max(high, off+int64(a.Size))
 	}
-	if high-low > widest || first.at >= 0 {
+	size := uint64(high - low)
+	aligned := uint64(1) << bits.Len64(size-1) // a vector of three words takes the room of four
+	if size > widest {
 		return
 	}
-	var addr [warpLanes]uint64
-	b.Addresses(&first, &addr)
-	for i := range addr {
-		addr[i] += low - first.base
+	for m := first.Mask; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m)
+		if addr[i] += uint64(low); addr[i]%aligned != 0 {
+			return
+		}
 	}
 	at := run[0]
 	if first.Kind == store {
@@ -183,7 +196,7 @@ func (b *Block) merge(events []Event, run []int, gone []bool) {
 	for _, k := range run {
 		gone[k] = k != at
 	}
-	events[at].Ref = b.AddAccess(Access{Kind: first.Kind, Space: global, Size: uint8(high - low)}, first.Mask, &addr)
+	events[at].Ref = b.AddAccess(Access{Kind: first.Kind, Space: first.Space, Size: uint8(size)}, first.Mask, &addr)
 }
 
 // drop takes events out of a warp's stream.

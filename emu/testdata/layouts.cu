@@ -431,3 +431,67 @@ extern "C" __global__ void column_restrict(const float *__restrict__ in, const f
         out[i] += in[j * width + i] * factors[j];
     }
 }
+
+// a state in shared memory with factors that all threads read from shared memory: words, as each store of the state might change them, or
+// vectors, loaded before.
+const int STATE = 32;
+
+extern "C" __global__ void state_words(const float *in, float *out, int rounds) {
+    __shared__ float state[STATE * 64], factors[STATE];
+    int i = threadIdx.x;
+#pragma unroll
+    for (int j = 0; j < STATE; j++) {
+        state[j * 64 + i] = 0;
+    }
+    float sum = 0;
+    for (int t = 0; t < rounds; t++) {
+        if (i < STATE) {
+            factors[i] = in[(blockIdx.x * rounds + t) * STATE + i];
+        }
+        __syncthreads();
+#pragma unroll
+        for (int j = 0; j < STATE; j++) {
+            float s = state[j * 64 + i];
+            sum += s;
+            state[j * 64 + i] = s * 0.5f + factors[j];
+        }
+        __syncthreads();
+    }
+    out[blockIdx.x * 64 + i] = sum;
+}
+
+extern "C" __global__ void state_vectors(const float *in, float *out, int rounds) {
+    __shared__ float state[STATE * 64];
+    __shared__ float4 factors[STATE / 4];
+    int i = threadIdx.x;
+#pragma unroll
+    for (int j = 0; j < STATE; j++) {
+        state[j * 64 + i] = 0;
+    }
+    float sum = 0;
+    for (int t = 0; t < rounds; t++) {
+        if (i < STATE) {
+            ((float *)factors)[i] = in[(blockIdx.x * rounds + t) * STATE + i];
+        }
+        __syncthreads();
+#pragma unroll
+        for (int j = 0; j < STATE; j += 4) {
+            float4 f = factors[j / 4];
+            float by[4] = {f.x, f.y, f.z, f.w};
+#pragma unroll
+            for (int k = 0; k < 4; k++) {
+                float s = state[(j + k) * 64 + i];
+                sum += s;
+                state[(j + k) * 64 + i] = s * 0.5f + by[k];
+            }
+        }
+        __syncthreads();
+    }
+    out[blockIdx.x * 64 + i] = sum;
+}
+
+// windows of neighbouring threads overlap: no vector begins at each.
+extern "C" __global__ void windows(const float *in, float *out) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    out[i] = in[i] + 0.5f * in[i + 1] + 0.25f * in[i + 2] + 0.125f * in[i + 3];
+}
