@@ -147,7 +147,7 @@ func (in *Input) coarserWords(axis MergeAxis, items int, folds bool, blocks, thr
 		}
 	case axis == MergeLanes:
 		return "neighbours", []string{
-			fmt.Sprintf("Each of %d blocks does little beside its index and its accesses. Let a thread take %d neighbouring items, loaded and stored at once as a vector (float4, int4, uint4 of halves).", blocks, items),
+			fmt.Sprintf("Each of %d blocks does little beside its index and its accesses. Let a thread take %d neighbouring items, with accesses to all of them at once as vectors (float4, int4, uint4 of halves).", blocks, items),
 			"Their number and the addresses have to be multiples of the vector's size. " + last,
 		}
 	}

@@ -1,6 +1,7 @@
 package advisor
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -8,6 +9,7 @@ import (
 	"gpa/blamer/sasstest"
 	"gpa/cubin"
 	"gpa/cubin/sass"
+	"gpa/profiler"
 )
 
 // adviseKernel blames a kernel of the corpus with every instruction sampled, and asks one optimizer.
@@ -94,5 +96,47 @@ func TestListing1(t *testing.T) {
 	}
 	if inside < 2 {
 		t.Errorf("%d of the hotspots in the expression of lines 33 to 36", inside)
+	}
+}
+
+// Four elements that a thread brings to shared memory one by one, beside those of its neighbours, are vectors; not where neighbouring
+// threads read far apart, and not where the thread computes with them and stores a result for each.
+func TestDealtElements(t *testing.T) {
+	for _, c := range []struct {
+		kernel  string
+		sectors int64 // of an access
+		says    string
+	}{
+		{"stage_words", 4, "neighbouring elements instead"},
+		{"stage_words", 32, ""},
+		{"stage_vectors", 16, ""},
+		{"update_loaded", 4, ""},
+	} {
+		module, err := cubin.Open("../emu/testdata/layouts.sm_80.cubin")
+		if err != nil {
+			t.Fatal(err)
+		}
+		index := slices.IndexFunc(module.Kernels, func(k *cubin.Kernel) bool { return k.Name == c.kernel })
+		code := module.Kernels[index].Code
+		launch := sasstest.SampleEverywhere(module, code.Index)
+		launch.PCs = nil
+		for i := range code.Insts {
+			k := profiler.Counter{Code: code.Index, PC: code.Insts[i].PC, Executions: 100, ThreadExecutions: 3200}
+			if op := code.Insts[i].Op; op == sass.LDG || op == sass.STG {
+				k.GlobalSectors, k.GlobalSectorsIdeal = 100*c.sectors, 100*min(c.sectors, 16)
+			}
+			launch.PCs = append(launch.PCs, k)
+		}
+		r, err := blamer.Analyze(launch, module, blamer.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := ""
+		for _, m := range NewInput(r).dealtOut() {
+			found += strings.Join(m.Suggestions, " ")
+		}
+		if (found == "") != (c.says == "") || !strings.Contains(found, c.says) {
+			t.Errorf("%s, %d sectors an access: %q", c.kernel, c.sectors, found)
+		}
 	}
 }

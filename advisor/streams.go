@@ -17,6 +17,7 @@ type Streams struct {
 	Hoisted    []blamer.Node   // loads that are issued with the first ones of their stretch of code
 	HoistWords int             // the most registers that their values take at a time, 0 for any number
 	Vectors    [][]blamer.Node // groups of accesses that become one wide access each
+	Dealt      [][]blamer.Node // groups of accesses whose elements are dealt out to the threads anew, as vectors
 	Staged     []Staged
 	Prefetched []Prefetched
 	Widened    []Widened
@@ -100,7 +101,7 @@ func (s *Streams) with(d *Streams) *Streams {
 		return s
 	}
 	return &Streams{
-		Kept: slices.Concat(s.Kept, d.Kept), Shared: slices.Concat(s.Shared, d.Shared), Solo: slices.Concat(s.Solo, d.Solo), Private: slices.Concat(s.Private, d.Private), Hoisted: slices.Concat(s.Hoisted, d.Hoisted), HoistWords: max(s.HoistWords, d.HoistWords), Vectors: slices.Concat(s.Vectors, d.Vectors), Staged: slices.Concat(s.Staged, d.Staged), Prefetched: slices.Concat(s.Prefetched, d.Prefetched), Widened: slices.Concat(s.Widened, d.Widened),
+		Kept: slices.Concat(s.Kept, d.Kept), Shared: slices.Concat(s.Shared, d.Shared), Solo: slices.Concat(s.Solo, d.Solo), Private: slices.Concat(s.Private, d.Private), Hoisted: slices.Concat(s.Hoisted, d.Hoisted), HoistWords: max(s.HoistWords, d.HoistWords), Vectors: slices.Concat(s.Vectors, d.Vectors), Dealt: slices.Concat(s.Dealt, d.Dealt), Staged: slices.Concat(s.Staged, d.Staged), Prefetched: slices.Concat(s.Prefetched, d.Prefetched), Widened: slices.Concat(s.Widened, d.Widened),
 		Transposed: cmp.Or(s.Transposed, d.Transposed), Divided: cmp.Or(s.Divided, d.Divided), Merged: slices.Concat(s.Merged, d.Merged),
 	}
 }

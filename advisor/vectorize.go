@@ -2,6 +2,7 @@ package advisor
 
 import (
 	"fmt"
+	"slices"
 
 	"gpa/blamer"
 	"gpa/cubin/sass"
@@ -50,7 +51,7 @@ func (vectorAccess) Match(in *Input) []*Match {
 			"The address has to be a multiple of the vector's size: not where a thread's part may begin anywhere.",
 		}
 	}
-	return append(matches, in.wideRounds()...)
+	return slices.Concat(matches, in.wideRounds(), in.dealtOut())
 }
 
 // issuedLate returns the loads that another one of their group would do as well and that are issued only after data of the block were
@@ -190,8 +191,16 @@ func contains(insts []sass.Inst, run []int, offset int32) bool {
 
 // wordOf describes an unguarded access of up to 64 bits to global or shared memory.
 func wordOf(in *sass.Inst) (wordAccess, bool) {
+	if !in.Guard.Always() {
+		return wordAccess{}, false
+	}
+	return guardedWordOf(in)
+}
+
+// guardedWordOf describes one under any guard.
+func guardedWordOf(in *sass.Inst) (wordAccess, bool) {
 	shared := in.Op == sass.LDS || in.Op == sass.STS
-	if in.Op != sass.LDG && in.Op != sass.STG && !shared || !in.Guard.Always() {
+	if in.Op != sass.LDG && in.Op != sass.STG && !shared {
 		return wordAccess{}, false
 	}
 	sizes := map[uint16]int32{sass.SizeU8: 1, sass.SizeS8: 1, sass.SizeU16: 2, sass.SizeS16: 2, sass.Size32: 4, sass.Size64: 8}

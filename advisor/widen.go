@@ -54,8 +54,10 @@ func (in *Input) wideRound(code int, l *cfg.Loop, samples float64) *Match {
 	for _, a := range arrays {
 		most = max(most, len(a))
 	}
-	if rounds*float64(most) < float64(w.Factor) {
-		return nil
+	for ; rounds*float64(most) < float64(w.Factor); w.Factor /= 2 { // a thread has fewer elements than the widest vector
+		if w.Factor*size <= wordAccessBytes {
+			return nil
+		}
 	}
 	gone := 0.0
 	for _, n := range w.Overhead {
@@ -69,28 +71,45 @@ func (in *Input) wideRound(code int, l *cfg.Loop, samples float64) *Match {
 	}
 	gone *= 1 - float64(most)/float64(max(w.Factor, 2*most))
 	m := &Match{Scope: in.loopScope(code, l), Samples: gone, Spares: IssueSlots, Variant: "rounds"}
+	m.Scope.Frame = in.scopeFrame(m.Scope)
 	m.Change = &Change{Streams: &Streams{Widened: []Widened{w}}}
 	m.assume(assumed)
 	m.Suggestions = []string{
-		fmt.Sprintf("In the loop at %s each thread accesses one element of %d bytes a round, beside those of its neighbours. Let it take %d neighbouring elements a round, loaded and stored as one vector of %d bytes (float4, int4, uint4 of halves): there are as many fewer rounds, and more bytes under way.",
-			in.scopePlace(m.Scope), size, w.Factor, widestAccess),
+		fmt.Sprintf("In the loop at %s each thread accesses one element of %d bytes a round, beside those of its neighbours. Let it take %d neighbouring elements a round, as one vector of %d bytes (%s): there are as many fewer rounds, and more bytes under way.",
+			in.scopePlace(m.Scope), size, w.Factor, w.Factor*size, vectorTypes(w.Factor*size)),
 		"The address has to be a multiple of the vector's size, and what is left at the end of the data is done one by one.",
 	}
 	return m
 }
 
+// wordAccessBytes is the size of a register: narrower vectors are words.
+const wordAccessBytes = 4
+
+// vectorTypes names types of vectors of so many bytes.
+func vectorTypes(bytes int) string {
+	switch bytes {
+	case 4:
+		return "uchar4, half2, or a word whose bytes are taken apart"
+	case 8:
+		return "float2, int2, uint2 of halves"
+	}
+	return "float4, int4, uint4 of halves"
+}
+
 // spread reports whether it does not matter which thread has which round: where nothing is kept from round to round, or where the
 // threads put together what they have, so that few of them store.
 func (in *Input) spread(code int, l *cfg.Loop) bool {
-	const few = 16 // threads to one store
 	f := in.flowOf(code, l)
 	kept := false
 	for _, c := range f.cycles() {
 		kept = kept || !f.isInduction(c)
 	}
-	if !kept {
-		return true
-	}
+	return !kept || in.fewStore()
+}
+
+// fewStore reports whether few threads store, as where threads put together what they have.
+func (in *Input) fewStore() bool {
+	const few = 16 // threads to one store
 	stored := 0.0
 	for _, n := range in.executedNodes(func(op sass.Op) bool {
 		return op == sass.STG || op == sass.ST || isAtomic(op) && op.Properties().Atomic(sass.SpaceGlobal|sass.SpaceGeneric)

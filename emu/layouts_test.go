@@ -201,6 +201,9 @@ func layoutPairs(t *testing.T, f *cubin.File) []layoutPair {
 	state := func(kernel string) layoutLaunch {
 		return layoutLaunch{kernel: kernel, grid: 64, block: 64, buffers: []int{64 * 64 * 32, 64 * 64}, numbers: []uint32{64}}
 	}
+	stage := func(kernel string) layoutLaunch {
+		return layoutLaunch{kernel: kernel, grid: 864, block: 256, buffers: []int{16 * 1024, 864 * 256}, numbers: []uint32{16}}
+	}
 	total := func(kernel string) layoutLaunch {
 		return layoutLaunch{kernel: kernel, grid: words / 8 / 256, block: 256, buffers: []int{words / 8, 1}}
 	}
@@ -257,6 +260,9 @@ func layoutPairs(t *testing.T, f *cubin.File) []layoutPair {
 		// The compiler orders what stands between the vectors anew as well.
 		{name: "vectors of shared memory", before: state("state_words"), after: state("state_vectors"), most: .2, edit: func([]Loop, [][]InstAt) *Streams {
 			return &Streams{Vectors: fours(t, f, instructions(t, f, "state_words", uniformLoad))}
+		}},
+		{name: "elements dealt out anew", before: stage("stage_words"), after: stage("stage_vectors"), edit: func([]Loop, [][]InstAt) *Streams {
+			return &Streams{Deal: [][]InstAt{instructions(t, f, "stage_words", opcode(sass.LDG)), instructions(t, f, "stage_words", opcode(sass.STS))}}
 		}},
 		{name: "windows are no vectors", before: copies("windows"), after: copies("windows"), edit: func([]Loop, [][]InstAt) *Streams {
 			return &Streams{Vectors: [][]InstAt{instructions(t, f, "windows", opcode(sass.LDG))}}

@@ -19,6 +19,7 @@ type Streams struct {
 	// HoistWords is the most registers for what they load that [stream.Hoist] takes, 0 for any number.
 	HoistWords int
 	Vectors    [][]InstAt // [stream.Vectors]
+	Deal       [][]InstAt // [stream.Deal]
 	Tile       []LoopLoads
 	Prefetch   []LoopLoads
 	Widen      []Widen
@@ -84,12 +85,21 @@ func (s *Streams) edits(p *program) (list []stream.Edit, err error) {
 		}
 		list = append(list, x.edit(ops))
 	}
-	if len(s.Vectors) > 0 {
-		v, err := p.vectors(s.Vectors)
+	for _, x := range []struct {
+		groups [][]InstAt
+		edit   func([][]int32) stream.Edit
+	}{
+		{s.Vectors, func(groups [][]int32) stream.Edit { return &stream.Vectors{Groups: groups} }},
+		{s.Deal, func(groups [][]int32) stream.Edit { return &stream.Deal{Groups: groups} }},
+	} {
+		if len(x.groups) == 0 {
+			continue
+		}
+		groups, err := p.opLists(x.groups)
 		if err != nil {
 			return nil, err
 		}
-		list = append(list, v)
+		list = append(list, x.edit(groups))
 	}
 	for i := range s.Tile {
 		ops, loop, err := p.loopLoads(&s.Tile[i])
@@ -170,8 +180,7 @@ func (p *program) loops(list []Loop) (loops []stream.Loop, err error) {
 	return loops, nil
 }
 
-func (p *program) vectors(groups [][]InstAt) (*stream.Vectors, error) {
-	out := &stream.Vectors{}
+func (p *program) opLists(groups [][]InstAt) (out [][]int32, err error) {
 	for _, g := range groups {
 		var ops []int32
 		for _, at := range g {
@@ -181,7 +190,7 @@ func (p *program) vectors(groups [][]InstAt) (*stream.Vectors, error) {
 			}
 			ops = append(ops, o.index)
 		}
-		out.Groups = append(out.Groups, ops)
+		out = append(out, ops)
 	}
 	return out, nil
 }

@@ -39,3 +39,27 @@ func TestAddresses(t *testing.T) {
 		})
 	}
 }
+
+// The two factors of a product are two arrays, in all rounds of unrolled loops.
+func TestArrays(t *testing.T) {
+	module, graphs := open(t, "../../../kernels/linear/sgemm_naive/sgemm_naive.sm_70.cubin")
+	found, err := Arrays(graphs, module.Kernels[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	loads := make(map[uint64]int)
+	for at, set := range found {
+		if module.Codes[at.Code].Insts[at.Inst].Op == sass.LDG {
+			loads[set]++
+		}
+	}
+	for set, n := range loads {
+		if set == 0 || set&(set-1) != 0 {
+			t.Errorf("%d loads from parameters %b", n, set)
+		}
+	}
+	const a, b, c = 1 << 4, 1 << 5, 1 << 7 // m, n, k and alpha come first, beta before c
+	if len(loads) != 3 || loads[a] != loads[b] || loads[a] == 0 || loads[c] != 1 {
+		t.Errorf("loads by array: %v", loads)
+	}
+}

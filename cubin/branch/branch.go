@@ -184,3 +184,58 @@ func Addresses(graphs []*cfg.Graph, k *cubin.Kernel) (map[Place]Origins, error) 
 	}
 	return found, nil
 }
+
+// Arrays returns, for each load and atomic of a kernel, the pointers among the kernel's parameters that its address is computed from: bit i
+// is parameter i, one of the first 64 and of 8 bytes. What was loaded says nothing of where it came from, so that an index that is data adds
+// no array.
+func Arrays(graphs []*cfg.Graph, k *cubin.Kernel) (map[Place]uint64, error) {
+	s, err := analyze(graphs, k)
+	if err != nil {
+		return nil, err
+	}
+	arrays := make([]uint64, len(s.values))
+	for v := range s.values {
+		arrays[v] = pointers(s.values[v].inst, k)
+	}
+	for changed := true; changed; { // values depend on each other in circles: up to the least solution
+		changed = false
+		for v := range s.values {
+			all := arrays[v]
+			for _, to := range s.values[v].operands {
+				all |= arrays[to]
+			}
+			changed = changed || all != arrays[v]
+			arrays[v] = all
+		}
+	}
+	found := make(map[Place]uint64)
+	for _, node := range s.order {
+		n := s.super.Nodes[node]
+		for i, v := range s.written[node] {
+			for _, a := range s.values[v].address {
+				found[Place{n.Graph, n.First + i}] |= arrays[a]
+			}
+		}
+	}
+	return found, nil
+}
+
+// pointers returns the parameters of 8 bytes that an instruction has as operands.
+func pointers(in *sass.Inst, k *cubin.Kernel) (set uint64) {
+	if in == nil || opaque(in) {
+		return 0
+	}
+	const pointer = 8
+	for i := range in.Operands {
+		o := &in.Operands[i]
+		if o.Kind != sass.KindConst || o.Bank != 0 {
+			continue
+		}
+		for n, p := range k.Params {
+			if at := int(o.Offset) - k.ParamBase - p.Offset; n < 64 && p.Size == pointer && at >= 0 && at < pointer {
+				set |= 1 << n
+			}
+		}
+	}
+	return set
+}

@@ -3,6 +3,7 @@ package stream
 import (
 	"fmt"
 	"math/bits"
+	"slices"
 )
 
 // Widen makes several executions of a load or store that follow each other in a loop one wide access, as where each thread takes several
@@ -123,18 +124,25 @@ type Vectors struct {
 }
 
 // Apply merges accesses.
-func (v *Vectors) Apply(_ Program, blocks []*Block) ([]*Block, error) {
+func (v *Vectors) Apply(p Program, blocks []*Block) ([]*Block, error) {
+	blocks[0].eachRun(p, v.Groups, blocks[0].merge)
+	return blocks, nil
+}
+
+// eachRun calls do with the events of each execution of a group of instructions, and takes those out of the streams that it says are gone.
+// Who waits for a load that is gone waits for the last one of its execution that is not.
+func (b *Block) eachRun(p Program, groups [][]int32, do func(events []Event, run []int, gone []bool)) {
 	group, order := make(map[int32]int), make(map[int32]int)
-	for g, ops := range v.Groups {
+	for g, ops := range groups {
 		for k, op := range ops {
 			group[op], order[op] = g, k
 		}
 	}
-	b := blocks[0]
 	for i := range b.Warps {
 		old := &b.Warps[i]
 		gone := make([]bool, len(old.Events))
-		open := make([][]int, len(v.Groups)) // events of a group so far
+		open := make([][]int, len(groups)) // events of a group so far
+		var done [][]int
 		for k := range old.Events {
 			e := &old.Events[k]
 			g, ok := group[e.Op]
@@ -147,14 +155,131 @@ func (v *Vectors) Apply(_ Program, blocks []*Block) ([]*Block, error) {
 			if order[e.Op] == len(open[g]) {
 				open[g] = append(open[g], k)
 			}
-			if len(open[g]) == len(v.Groups[g]) {
-				b.merge(old.Events, open[g], gone)
+			if len(open[g]) == len(groups[g]) {
+				do(old.Events, open[g], gone)
+				done = append(done, slices.Clone(open[g]))
 				open[g] = open[g][:0]
 			}
 		}
+		for _, run := range done {
+			b.awaitKept(p, old.Events, run, gone)
+		}
 		drop(old, gone)
 	}
+}
+
+// awaitKept makes events that wait for loads which are gone wait for the last of their run that is left.
+func (b *Block) awaitKept(p Program, events []Event, run []int, gone []bool) {
+	kept := -1
+	for _, k := range run {
+		if !gone[k] {
+			kept = k
+		}
+	}
+	if kept < 0 || b.Access[events[kept].Ref].Kind != load {
+		return
+	}
+	to := p.Inst(events[kept].Op).Control.WriteBarrier
+	for _, k := range run {
+		from := p.Inst(events[k].Op).Control.WriteBarrier
+		if !gone[k] || to < 0 || from < 0 || from == to {
+			continue
+		}
+		left := 0 // loads by the counter of the one that is left, behind it
+		for at := kept + 1; at < len(events); at++ {
+			c := &p.Inst(events[at].Op).Control
+			if at > k && c.WaitMask>>from&1 != 0 {
+				b.leave(&events[at], c.WaitMask, int(to), left)
+				break
+			}
+			if !gone[at] && c.WriteBarrier == to {
+				left++
+			}
+		}
+	}
+}
+
+// leave makes an event leave at most so many outstanding in a counter.
+func (b *Block) leave(e *Event, mask uint8, counter, left int) {
+	w := ownWaits
+	if e.Wait > 0 {
+		w = b.Waits[e.Wait-1]
+	}
+	if w[counter] == ownWaits[counter] && mask>>counter&1 != 0 {
+		return // it waits for all
+	}
+	if w[counter] == ownWaits[counter] || int(w[counter]) > left {
+		w[counter] = uint8(min(left, allOutstanding))
+		e.Wait = b.waitsOf(w)
+	}
+}
+
+// Deal gives the elements that the threads of a warp access by each group of instructions to them anew, neighbouring ones to one thread: as
+// few accesses of vectors as their bytes take, of loads at the places of the first ones, of stores at those of the last. Executions whose
+// elements do not make up aligned vectors are left as they are.
+type Deal struct {
+	single
+	Groups [][]int32 // instructions of one basic block each, in their order
+}
+
+// Apply deals the elements.
+func (d *Deal) Apply(p Program, blocks []*Block) ([]*Block, error) {
+	blocks[0].eachRun(p, d.Groups, blocks[0].deal)
 	return blocks, nil
+}
+
+// deal makes vectors of the elements of several accesses.
+func (b *Block) deal(events []Event, run []int, gone []bool) {
+	first := b.Access[events[run[0]].Ref]
+	var addr [warpLanes]uint64
+	var elements []uint64
+	for _, k := range run {
+		a := &b.Access[events[k].Ref]
+		if a.Mask == 0 || a.Mask != first.Mask || a.Kind != first.Kind || a.Space != first.Space || a.Size != first.Size {
+			return
+		}
+		b.Addresses(a, &addr)
+		for m := a.Mask; m != 0; m &= m - 1 {
+			elements = append(elements, addr[bits.TrailingZeros32(m)])
+		}
+	}
+	factor := 1 // elements of a vector
+	for 2*factor <= len(run) && 2*factor*int(first.Size) <= widest {
+		factor *= 2
+	}
+	slices.Sort(elements)
+	if factor < 2 || !vectors(elements, factor, int(first.Size)) {
+		return
+	}
+	wide, lanes := Access{Kind: first.Kind, Space: first.Space, Size: uint8(factor) * first.Size}, bits.OnesCount32(first.Mask)
+	count := (len(elements)/factor + lanes - 1) / lanes // accesses
+	for n, k := range run {
+		if gone[k] = n >= count; first.Kind == store {
+			gone[k] = n < len(run)-count
+		}
+		if gone[k] {
+			continue
+		}
+		mask := uint32(0)
+		for m := first.Mask; m != 0 && len(elements) > 0; m &= m - 1 {
+			i := bits.TrailingZeros32(m)
+			addr[i], mask, elements = elements[0], mask|1<<i, elements[factor:]
+		}
+		events[k].Ref = b.AddAccess(wide, mask, &addr)
+	}
+}
+
+// vectors reports whether elements in the order of their addresses make up vectors of so many each.
+func vectors(elements []uint64, factor, size int) bool {
+	if len(elements)%factor != 0 {
+		return false
+	}
+	for i, at := range elements {
+		if first := elements[i-i%factor]; first%uint64(factor*size) != 0 || at != first+uint64(i%factor*size) {
+			return false
+		}
+	}
+	return true
 }
 
 // merge makes one access of several whose words follow each other in each lane and make up an aligned vector.

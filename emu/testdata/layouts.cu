@@ -495,3 +495,36 @@ extern "C" __global__ void windows(const float *in, float *out) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     out[i] = in[i] + 0.5f * in[i + 1] + 0.25f * in[i + 2] + 0.125f * in[i + 3];
 }
+
+// a tile that a block brings to shared memory, four elements a thread: as far apart as the block has threads, or neighbouring ones.
+extern "C" __global__ void stage_words(const float *in, float *out, int rounds) {
+    __shared__ float tile[1024];
+    int i = threadIdx.x;
+    float sum = 0;
+#pragma unroll 1
+    for (int t = 0; t < rounds; t++) {
+        const float *from = in + t * 1024;
+#pragma unroll
+        for (int j = 0; j < 4; j++) {
+            tile[i + 256 * j] = from[i + 256 * j];
+        }
+        __syncthreads();
+        sum += tile[i * 37 % 1024];
+        __syncthreads();
+    }
+    out[blockIdx.x * 256 + i] = sum;
+}
+
+extern "C" __global__ void stage_vectors(const float4 *in, float *out, int rounds) {
+    __shared__ float4 tile[256];
+    int i = threadIdx.x;
+    float sum = 0;
+#pragma unroll 1
+    for (int t = 0; t < rounds; t++) {
+        tile[i] = in[t * 256 + i];
+        __syncthreads();
+        sum += ((float *)tile)[i * 37 % 1024];
+        __syncthreads();
+    }
+    out[blockIdx.x * 256 + i] = sum;
+}
