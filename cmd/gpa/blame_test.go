@@ -30,7 +30,7 @@ func TestBlameAgreement(t *testing.T) {
 	}
 	for _, c := range list {
 		t.Run(c.arch+" "+c.name, func(t *testing.T) {
-			out, stderr, status := gpa(t, "evaluate", "--blame", "../../kernels/"+c.name, "--arch", c.arch, "--json")
+			out, stderr, status := invoke(t, "evaluate", "--blame", "../../kernels/"+c.name, "--arch", c.arch, "--json")
 			if status != exitDone {
 				t.Fatalf("status %d: %s", status, stderr)
 			}
@@ -76,7 +76,7 @@ func checkBlame(t *testing.T, x *reports.BlameEvaluation) {
 // TestBlamePlot holds that the plot has a line for each kernel.
 func TestBlamePlot(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "coverage.svg")
-	out, stderr, status := gpa(t, "evaluate", "--blame", "../../kernels/stencil", "--plot", file)
+	out, stderr, status := invoke(t, "evaluate", "--blame", "../../kernels/stencil", "--plot", file)
 	if status != exitDone {
 		t.Fatalf("status %d: %s", status, stderr)
 	}

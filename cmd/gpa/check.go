@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"gpa"
 	"gpa/cubin"
 	"gpa/emu"
 	"gpa/emu/check"
@@ -100,7 +101,11 @@ func (f *checkFlags) run(ctx context.Context, e *env, args []string) error {
 		return err
 	}
 	f.machine.padding = f.padding
-	s, err := f.machine.session(r, emu.TimingNone, e.prints)
+	o, err := f.machine.options(e)
+	if err != nil {
+		return err
+	}
+	s, err := r.Session(emu.TimingNone, o)
 	if err != nil {
 		return err
 	}
@@ -204,12 +209,12 @@ func (f *checkFlags) chosen(list []*check.Finding) []*check.Finding {
 }
 
 // print prints what was found; early says that there may be more.
-func (f *checkFlags) print(e *env, r *resolved, found []*check.Finding, early bool) error {
+func (f *checkFlags) print(e *env, r *gpa.Target, found []*check.Finding, early bool) error {
 	out := struct {
 		Findings []reports.Finding `json:"findings"`
 	}{make([]reports.Finding, 0, len(found))}
 	for _, x := range found {
-		out.Findings = append(out.Findings, reportedFinding(r.module, x))
+		out.Findings = append(out.Findings, reportedFinding(r.Module, x))
 	}
 	if err := f.writeSARIF(out.Findings); err != nil {
 		return err
@@ -218,15 +223,15 @@ func (f *checkFlags) print(e *env, r *resolved, found []*check.Finding, early bo
 	case f.json:
 		return reports.WriteJSON(e.stdout, out)
 	case len(found) == 0 && early:
-		_, err := fmt.Fprintf(e.stdout, "%s: nothing found so far\n", r.file.Name)
+		_, err := fmt.Fprintf(e.stdout, "%s: nothing found so far\n", r.File.Name)
 		return err
 	case len(found) == 0:
-		_, err := fmt.Fprintf(e.stdout, "%s: nothing found\n", r.file.Name)
+		_, err := fmt.Fprintf(e.stdout, "%s: nothing found\n", r.File.Name)
 		return err
 	}
-	source := r.source.before(f.source)
-	defer source.tell(e.stderr)
-	return reports.WriteFindings(e.stdout, out.Findings, source.read, e.style())
+	source := r.Sources.Before(f.source)
+	defer missedSources(e.stderr, source)
+	return reports.WriteFindings(e.stdout, out.Findings, source.Read, e.style())
 }
 
 func (f *checkFlags) writeSARIF(findings []reports.Finding) error {

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/spf13/pflag"
+
+	"gpa"
 )
 
 // Exit statuses, the same for every command.
@@ -83,6 +85,19 @@ func usagef(format string, args ...any) error { return usageError{fmt.Errorf(for
 
 // A failure is a kernel or a check that failed, after the result was printed.
 type failure struct{ error }
+
+// failureOf is the error of a result whose launches were stopped, or did not end as expected; nil for others.
+func failureOf(r *gpa.Result) error {
+	err := r.Failure()
+	var stopped *gpa.StoppedError
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &stopped):
+		err = fmt.Errorf("%s in launch %d of %d; the result is of what ran until then", howEnded(stopped.Cause), stopped.Launch, stopped.Launches)
+	}
+	return failure{err}
+}
 
 // plain returns the surroundings with outputs that are fit to be read: messages, and everything on a terminal.
 func (e *env) plain() *env {
@@ -207,6 +222,7 @@ func (c *command) report(e *env, err error) int {
 	if stopped(err) {
 		err = failure{errors.New(howEnded(err))}
 	}
+	err = explained(err)
 	fmt.Fprintf(e.stderr, "%s %s\n", e.messageStyle().Bad("gpa "+c.name+":"), oneLine(err.Error()))
 	var failed failure
 	if errors.As(err, &failed) {

@@ -11,7 +11,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"gpa/emu"
+	"gpa"
 	"gpa/reports"
 )
 
@@ -188,15 +188,15 @@ func (f *evaluateFlags) pair(ctx context.Context, e *env, root, file string) (*r
 		return nil, err
 	}
 	if spec.Silent != "" {
-		return reports.EvaluateSilence(filepath.ToSlash(name), spec.Silent, before.result), nil
+		return reports.EvaluateSilence(filepath.ToSlash(name), spec.Silent, &before.Result), nil
 	}
 	after, err := f.compare.side(ctx, e, filepath.Join(folder, spec.After))
 	if err != nil {
 		return nil, err
 	}
-	p := reports.EvaluatePair(filepath.ToSlash(name), spec.Optimizer, spec.Changed, before.result, after.result)
+	p := reports.EvaluatePair(filepath.ToSlash(name), spec.Optimizer, spec.Changed, &before.Result, &after.Result)
 	p.HeldOut, p.SameChange, p.Row = spec.HeldOut, spec.SameChange, spec.Row
-	checks, err := after.session.Against(before.session, nil)
+	checks, err := after.Session().Against(before.Session(), nil)
 	if err != nil {
 		return nil, err
 	}
@@ -208,12 +208,11 @@ func (f *evaluateFlags) pair(ctx context.Context, e *env, root, file string) (*r
 }
 
 // try tries the advice on a kernel that ran here, as gpa profile does, but for that on the kernel beside.
-func (f *evaluateFlags) try(ctx context.Context, side *comparedSide, beside string) error {
-	if side.target == nil {
+func (f *evaluateFlags) try(ctx context.Context, side *gpa.Result, beside string) error {
+	if side.Session() == nil {
 		return nil
 	}
-	t := trial{machine: f.compare.machine, level: emu.TimingFull, target: side.target, before: side.session, result: side.result, beside: beside}
-	return t.rank(ctx, byBudget, new(adviceFlags))
+	return side.Try(ctx, gpa.TryOptions{Beside: beside})
 }
 
 func readPair(file string) (*pairSpec, error) {

@@ -12,7 +12,7 @@ import (
 
 // TestEvaluate holds the advice against the pairs of the corpus.
 func TestEvaluate(t *testing.T) {
-	out, stderr, status := gpa(t, "evaluate", "../../kernels/pairs", "--json")
+	out, stderr, status := invoke(t, "evaluate", "../../kernels/pairs", "--json")
 	if status != exitDone {
 		t.Fatalf("status %d: %s", status, stderr)
 	}
@@ -58,7 +58,7 @@ func TestEvaluateFails(t *testing.T) {
 			if err := os.WriteFile(filepath.Join(dir, pairFile), []byte(text), 0o644); err != nil {
 				t.Fatal(err)
 			}
-			if _, stderr, status := gpa(t, "evaluate", dir); status != c.status || !strings.Contains(stderr, c.says) {
+			if _, stderr, status := invoke(t, "evaluate", dir); status != c.status || !strings.Contains(stderr, c.says) {
 				t.Errorf("status %d: %s", status, stderr)
 			}
 		})

@@ -5,13 +5,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"path/filepath"
 	"strings"
 
+	"gpa"
 	"gpa/blamer"
-	"gpa/emu"
 	"gpa/reports"
 )
 
@@ -94,27 +93,26 @@ func launchName(file string) string {
 
 // blameLaunches profiles a launch file and blames its launches.
 func (f *evaluateFlags) blameLaunches(ctx context.Context, file string) ([]*blamer.Result, error) {
-	t := target{gpu: f.compare.gpu}
-	r, err := t.resolve(file)
+	o, err := f.compare.machine.options(new(env))
 	if err != nil {
 		return nil, err
 	}
-	s, err := f.compare.machine.session(r, emu.TimingFull, io.Discard)
+	r, err := gpa.Load(file, gpa.LoadOptions{GPU: f.compare.gpu})
 	if err != nil {
 		return nil, err
 	}
-	ran, err := sampled(ctx, r, s, nil)
+	ran, err := r.Profile(ctx, o)
 	if err != nil {
 		return nil, err
 	}
-	for _, l := range ran.profile.Launches {
+	for _, l := range ran.Profile.Launches {
 		if l.Fault != nil {
 			return nil, faulted{l.Fault.Message}
 		}
 	}
 	var launches []*blamer.Result
-	for _, l := range ran.profile.Launches {
-		b, err := blamer.Analyze(l, r.module, blamer.Options{})
+	for _, l := range ran.Profile.Launches {
+		b, err := blamer.Analyze(l, r.Module, blamer.Options{})
 		if err != nil {
 			return nil, err
 		}

@@ -23,8 +23,8 @@ func (f *evaluateFlags) calibrate(ctx context.Context, e *env, root string) erro
 		if err := f.try(ctx, side, ""); err != nil {
 			return err
 		}
-		for i := range side.result.Launches {
-			for _, a := range side.result.Launches[i].Advice {
+		for i := range side.Launches {
+			for _, a := range side.Launches[i].Advice {
 				list = append(list, advisor.TriedEstimate{Optimizer: a.Optimizer, Estimated: a.Speedup, Tried: a.Tried})
 			}
 		}

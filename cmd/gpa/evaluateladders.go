@@ -93,8 +93,8 @@ func (f *evaluateFlags) ladder(ctx context.Context, e *env, root, file string) (
 				return nil, err
 			}
 		}
-		l.GPU = side.result.Profile.Launches[0].GPU
-		l.Add(reports.EvaluateVersion(v.Version, spec.Beside, side.result), reports.LadderStep{Change: v.Change, Kind: v.Kind, Optimizers: v.Optimizers})
+		l.GPU = side.Profile.Launches[0].GPU
+		l.Add(reports.EvaluateVersion(v.Version, spec.Beside, &side.Result), reports.LadderStep{Change: v.Change, Kind: v.Kind, Optimizers: v.Optimizers})
 	}
 	return l, nil
 }

@@ -13,7 +13,7 @@ import (
 // TestEvaluateLadders holds a ladder's figures against each other and against those of gpa profile.
 func TestEvaluateLadders(t *testing.T) {
 	const folder = "../../kernels/ladders/colsum"
-	out, stderr, status := gpa(t, "evaluate", "--ladders", folder, "--json")
+	out, stderr, status := invoke(t, "evaluate", "--ladders", folder, "--json")
 	if status != exitDone {
 		t.Fatal(stderr)
 	}
@@ -63,7 +63,7 @@ func TestEvaluateLaddersFails(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			if _, stderr, status := gpa(t, "evaluate", "--ladders", dir); status != c.status || !strings.Contains(stderr, c.says) {
+			if _, stderr, status := invoke(t, "evaluate", "--ladders", dir); status != c.status || !strings.Contains(stderr, c.says) {
 				t.Errorf("status %d: %s", status, stderr)
 			}
 		})

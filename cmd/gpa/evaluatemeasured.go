@@ -10,7 +10,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"gpa/emu"
+	"gpa"
 	"gpa/emu/arch"
 	"gpa/profiler"
 	"gpa/profiler/ncurep"
@@ -198,21 +198,20 @@ func (s *measuredSpec) profile(folder string) (*profiler.Profile, error) {
 
 // emulate runs a launch file on a GPU at a clock, at the model's own where clock is 0.
 func (f *evaluateFlags) emulate(ctx context.Context, e *env, file, gpu string, clock float64) (*profiler.Profile, error) {
-	t := target{gpu: gpu}
-	r, err := t.resolve(file)
+	o, err := f.compare.machine.options(e)
 	if err != nil {
 		return nil, err
 	}
-	setClock(r.model, clock)
-	s, err := f.compare.machine.session(r, emu.TimingFull, e.prints)
+	t, err := gpa.Load(file, gpa.LoadOptions{GPU: gpu})
 	if err != nil {
 		return nil, err
 	}
-	ran, err := sampled(ctx, r, s, e.progress)
+	setClock(t.GPU, clock)
+	ran, err := t.Profile(ctx, o)
 	if err != nil {
 		return nil, err
 	}
-	return ran.profile, ran.failed()
+	return ran.Profile, failureOf(ran)
 }
 
 func setClock(m *arch.Model, hz float64) {

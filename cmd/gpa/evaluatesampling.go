@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"gpa"
 	"gpa/emu"
 	"gpa/emu/arch"
 	"gpa/emu/launch"
@@ -66,8 +67,7 @@ func launchFiles(root string) (files []string, err error) {
 
 // sampling runs the launches of a file whole and in part.
 func (f *evaluateFlags) sampling(ctx context.Context, root, file string) (list []reports.SampledLaunch, err error) {
-	t := target{gpu: f.compare.gpu}
-	r, err := t.resolve(file)
+	r, err := gpa.Load(file, gpa.LoadOptions{GPU: f.compare.gpu})
 	if err != nil {
 		return nil, err
 	}
@@ -89,23 +89,23 @@ func (f *evaluateFlags) sampling(ctx context.Context, root, file string) (list [
 				return nil, err
 			}
 		}
-		list = append(list, sampledLaunchOf(fmt.Sprintf("%s:%d", filepath.ToSlash(name), i), r.model, whole[i], part[i]))
+		list = append(list, sampledLaunchOf(fmt.Sprintf("%s:%d", filepath.ToSlash(name), i), r.GPU, whole[i], part[i]))
 	}
 	return list, nil
 }
 
 // timedLaunches runs every launch of a file once.
-func timedLaunches(ctx context.Context, r *resolved, x emu.Extrapolation) (results []*emu.Result, err error) {
-	m, err := emu.New(r.model, r.module, emu.Options{Timing: emu.TimingFull, MaxInstructions: emu.DefaultMaxInstructions, Heap: r.file.Heap,
+func timedLaunches(ctx context.Context, r *gpa.Target, x emu.Extrapolation) (results []*emu.Result, err error) {
+	m, err := emu.New(r.GPU, r.Module, emu.Options{Timing: emu.TimingFull, MaxInstructions: emu.DefaultMaxInstructions, Heap: r.File.Heap,
 		HostMemory: emu.FreeMemory, Extrapolation: x, Stdout: io.Discard})
 	if err != nil {
 		return nil, err
 	}
-	s, err := launch.NewSession(r.file, m)
+	s, err := launch.NewSession(r.File, m)
 	if err != nil {
 		return nil, err
 	}
-	for i := range r.file.Launches {
+	for i := range r.File.Launches {
 		result, err := s.Vary(ctx, i, launch.Variation{})
 		if err != nil {
 			return nil, err

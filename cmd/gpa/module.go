@@ -3,16 +3,15 @@ package main
 import (
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/spf13/pflag"
 
+	"gpa"
 	"gpa/cubin"
 	"gpa/cubin/sass"
-	"gpa/kernels"
 )
 
 // moduleFlags choose one of the cubins that a file may hold.
@@ -36,42 +35,7 @@ func (m *moduleFlags) open(name string) (*cubin.File, error) {
 			return nil, usagef("--arch %s: want sm_NN", m.arch)
 		}
 	}
-	isLaunch := kernels.Has(name) || strings.HasSuffix(name, ".yaml") || strings.HasSuffix(name, ".yml")
-	if info, err := os.Stat(name); err == nil && info.IsDir() {
-		isLaunch = true
-	}
-	if isLaunch {
-		file, err := new(target).launchFile(name)
-		if err != nil {
-			return nil, err
-		}
-		return file.LoadModule(sass.Arch(sm))
-	}
-	if sm == 0 && m.entry == 0 {
-		return cubin.Open(name)
-	}
-	data, err := cubin.ReadFile(name)
-	if err != nil {
-		return nil, err
-	}
-	label, code := "", []byte(nil)
-	if m.entry != 0 {
-		list, problem := cubin.Entries(data)
-		if problem != nil && len(list) == 0 {
-			return nil, fmt.Errorf("%s: %w", name, problem)
-		}
-		label, code, err = cubin.ReadEntry(name, list, m.entry-1)
-	} else {
-		label, code, err = cubin.Pick(name, data, sass.Arch(sm))
-	}
-	if err != nil {
-		return nil, err
-	}
-	file, err := cubin.NewFile(label, code)
-	if err == nil && sm != 0 && int(file.Arch) != sm {
-		return nil, fmt.Errorf("%s is for sm_%d, not sm_%d", label, file.Arch, sm)
-	}
-	return file, err
+	return gpa.LoadModule(name, gpa.ModuleOptions{Arch: sass.Arch(sm), Entry: m.entry})
 }
 
 // listEntries prints the device code that a file holds, and why an entry, or what follows the last one, cannot be read. That is no

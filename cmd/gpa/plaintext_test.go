@@ -49,7 +49,7 @@ func TestHostileNames(t *testing.T) {
 	if err := os.WriteFile(file, fmt.Appendf(nil, "module: %q\nlaunches: [{kernel: k, grid: [1], block: [1]}]\n", evil), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	_, stderr, status := gpa(t, "run", file)
+	_, stderr, status := invoke(t, "run", file)
 	if longest := utf8.RuneCountInString(stderr); status != exitUsage || strings.ContainsAny(stderr, "\x1b\u202e") || longest > longestLine+4 {
 		t.Errorf("status %d, %d characters: %q", status, longest, stderr)
 	}

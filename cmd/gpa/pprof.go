@@ -16,8 +16,8 @@ import (
 	"github.com/google/pprof/driver"
 	"github.com/google/pprof/profile"
 
+	"gpa"
 	"gpa/cubin"
-	"gpa/emu"
 	"gpa/profiler"
 	"gpa/reports"
 )
@@ -160,7 +160,7 @@ func (s *pprofSources) open(name string) error {
 	case isFile && !slices.Contains([]string{".yaml", ".yml"}, filepath.Ext(name)):
 		return s.parse(name)
 	case err == nil && info.IsDir():
-		if saved := filepath.Join(name, samplesFile); isRegular(saved) {
+		if saved := filepath.Join(name, gpa.SavedFile); isRegular(saved) {
 			return s.load(name, saved)
 		}
 	}
@@ -169,13 +169,13 @@ func (s *pprofSources) open(name string) error {
 
 // parse reads a profile of pprof's own, with the machine code of the result that it lies in.
 func (s *pprofSources) parse(name string) error {
-	beside := filepath.Join(filepath.Dir(name), samplesFile)
+	beside := filepath.Join(filepath.Dir(name), gpa.SavedFile)
 	if _, err := os.Stat(beside); err == nil {
-		p, err := loadProfile(beside)
+		r, err := openResult(beside)
 		if err != nil {
 			return err
 		}
-		s.add(p.Modules)
+		s.add(r.Profile.Modules)
 	}
 	data, err := os.ReadFile(name)
 	if err != nil {
@@ -185,7 +185,7 @@ func (s *pprofSources) parse(name string) error {
 	if err != nil {
 		return nil // pprof says what it is not
 	}
-	return s.use(name, converted, newSourceFinder(filepath.Dir(name)))
+	return s.use(name, converted, gpa.NewSources(filepath.Dir(name)))
 }
 
 func isRegular(name string) bool {
@@ -195,15 +195,15 @@ func isRegular(name string) bool {
 
 // load reads a saved profile.
 func (s *pprofSources) load(name, file string) error {
-	p, err := loadProfile(file)
+	r, err := openResult(file)
 	if err != nil {
 		return err
 	}
-	return s.keep(name, p, newSourceFinder(filepath.Dir(file)))
+	return s.keep(name, r.Profile, r.Sources)
 }
 
 // keep converts a profile for pprof. Its source files are those that lie in the folder of the kernel or the result.
-func (s *pprofSources) keep(name string, p *profiler.Profile, sources sourceFinder) error {
+func (s *pprofSources) keep(name string, p *profiler.Profile, sources gpa.Sources) error {
 	s.add(p.Modules)
 	converted, err := reports.Pprof(p, version)
 	if err != nil {
@@ -219,7 +219,7 @@ func (s *pprofSources) add(modules []*cubin.File) {
 }
 
 // use makes a profile one that pprof is to show.
-func (s *pprofSources) use(name string, p *profile.Profile, sources sourceFinder) error {
+func (s *pprofSources) use(name string, p *profile.Profile, sources gpa.Sources) error {
 	s.profiles[name] = p
 	if s.asNamed {
 		return nil
@@ -229,7 +229,7 @@ func (s *pprofSources) use(name string, p *profile.Profile, sources sourceFinder
 
 // unpack copies the source files of a profile to a temporary folder, the only one that pprof is to look into: it looks for absolute
 // names where they are, and for others in all folders above. The name of a file that is not found is made one that no file has.
-func (s *pprofSources) unpack(p *profile.Profile, sources sourceFinder) error {
+func (s *pprofSources) unpack(p *profile.Profile, sources gpa.Sources) error {
 	to, err := os.MkdirTemp("", "gpa-sources-")
 	if err != nil {
 		return err
@@ -239,7 +239,7 @@ func (s *pprofSources) unpack(p *profile.Profile, sources sourceFinder) error {
 		if f.Filename == "" {
 			continue
 		}
-		below, data := sources.find(f.Filename)
+		below, data := sources.Find(f.Filename)
 		if data == nil {
 			f.Filename = "(source not found)/" + path.Base(path.Clean("/"+f.Filename))
 			continue
@@ -263,18 +263,17 @@ func (s *pprofSources) run(name string) error {
 	if err != nil {
 		return err
 	}
-	var m machineFlags
-	session, err := m.session(r, emu.TimingFull, s.prints)
-	if err != nil {
-		return err
-	}
 	s.progress.start("gpa pprof")
 	defer s.progress.finish()
-	ran, err := sampled(s.ctx, r, session, s.progress)
+	o := gpa.Options{Stdout: s.prints}
+	if s.progress != nil {
+		o.Progress = s.progress
+	}
+	ran, err := r.Profile(s.ctx, o)
 	if err != nil {
 		return err
 	}
-	return s.keep(name, ran.profile, r.source)
+	return s.keep(name, ran.Profile, ran.Sources)
 }
 
 // close removes what was unpacked.

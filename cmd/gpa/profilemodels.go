@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"gpa"
 	"gpa/emu"
 	"gpa/emu/convergence"
 	"gpa/reports"
@@ -18,21 +19,21 @@ const (
 
 // modelTables runs a kernel that was profiled under every re-convergence model, for the web page. A kernel that takes too long, or
 // that cannot be compared, has no table.
-func modelTables(ctx context.Context, e *env, ran *execution) ([]reports.HTMLTable, error) {
+func modelTables(ctx context.Context, e *env, ran *gpa.Result) ([]reports.HTMLTable, error) {
 	var instructions int64
-	for _, l := range ran.profile.Launches {
+	for _, l := range ran.Profile.Launches {
 		instructions += l.Facts.WarpInstructions
 	}
 	o := convergence.Options{Timing: emu.TimingFull, HostMemory: emu.FreeMemory}
 	switch {
-	case ran.failed() != nil || instructions > countedModels:
+	case ran.Failure() != nil || instructions > countedModels:
 		return nil, nil
 	case instructions > timedModels:
 		o.Timing = emu.TimingNone
 	}
 	defer e.progress.stage("re-convergence models")()
-	r := ran.resolved
-	list, err := convergence.Compare(ctx, r.file, r.module, r.model, o)
+	r := ran.Target
+	list, err := convergence.Compare(ctx, r.File, r.Module, r.GPU, o)
 	if ctx.Err() != nil {
 		return nil, nil
 	}
@@ -46,7 +47,7 @@ func modelTables(ctx context.Context, e *env, ran *execution) ([]reports.HTMLTab
 			continue
 		}
 		tables = append(tables, reports.HTMLTable{
-			Kernel: reports.KernelName(r.module, l.Kernel.Name), Title: "Re-convergence models", Note: modelNote(&l), Table: modelTable(&l),
+			Kernel: reports.KernelName(r.Module, l.Kernel.Name), Title: "Re-convergence models", Note: modelNote(&l), Table: modelTable(&l),
 		})
 	}
 	return tables, nil

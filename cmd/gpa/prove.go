@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path"
 	"path/filepath"
@@ -13,6 +12,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"gpa"
 	"gpa/advisor/patch"
 	"gpa/cubin"
 	"gpa/emu"
@@ -56,9 +56,9 @@ func (f *proveFlags) check(flags *pflag.FlagSet) error {
 // outputs against the kernel that was given.
 type proving struct {
 	flags     *proveFlags
-	machine   machineFlags
+	options   gpa.Options
 	compiler  *compiler
-	target    *resolved
+	target    *gpa.Target
 	kernel    string // symbol
 	source    kernelSource
 	folder    string // for what is compiled
@@ -66,7 +66,6 @@ type proving struct {
 	given     int64 // cycles of the kernel in the cubin that was given
 	unchanged *variant
 	findings  map[check.Kind]bool // kinds of errors that the unchanged kernel has, nil before that is known
-	progress  *progress
 	compiled  int
 	ran       int
 }
@@ -88,18 +87,17 @@ type variation struct {
 // A variant is a variation that was compiled, and what running it has shown.
 type variant struct {
 	variation
-	target  *resolved
-	code    string // what tells it from others: code, constants and shape
-	ran     *execution
-	session *launch.Session
-	cycles  int64 // of the kernel
-	total   int64 // of all launches
+	target *gpa.Target
+	code   string // what tells it from others: code, constants and shape
+	ran    *gpa.Result
+	cycles int64 // of the kernel
+	total  int64 // of all launches
 }
 
 // newProving finds the source of the kernel that takes most of the time, and prepares a folder to compile in. The caller removes that.
-func newProving(f *proveFlags, c *compiler, r *resolved, s *launch.Session, result *reports.Result, sourceFile string) (*proving, error) {
-	p := &proving{flags: f, compiler: c, target: r, original: s}
-	if err := p.choose(result, sourceFile); err != nil {
+func newProving(f *proveFlags, c *compiler, o gpa.Options, result *gpa.Result, sourceFile string) (*proving, error) {
+	p := &proving{flags: f, options: o, compiler: c, target: result.Target, original: result.Session()}
+	if err := p.choose(&result.Result, sourceFile); err != nil {
 		return nil, err
 	}
 	folder, err := os.MkdirTemp("", "gpa-prove-")
@@ -115,7 +113,7 @@ func (p *proving) choose(result *reports.Result, sourceFile string) error {
 	var missed []string
 	for _, k := range result.Costliest() {
 		l := result.Profile.Launches[k]
-		name := definedIn(p.target.module, l.Kernel)
+		name := definedIn(p.target.Module, l.Kernel)
 		switch source, err := p.find(name, sourceFile); {
 		case err != nil:
 			return err
@@ -124,7 +122,7 @@ func (p *proving) choose(result *reports.Result, sourceFile string) error {
 			p.given, _ = cyclesOf(result.Profile.Launches, l.Kernel)
 			return nil
 		case name == "":
-			missed = append(missed, "that of "+reports.KernelName(p.target.module, l.Kernel)+", which has no line table")
+			missed = append(missed, "that of "+reports.KernelName(p.target.Module, l.Kernel)+", which has no line table")
 		default:
 			missed = append(missed, path.Base(name))
 		}
@@ -152,7 +150,7 @@ func (p *proving) find(name, sourceFile string) (kernelSource, error) {
 	if name == "" || slices.Contains(headers, path.Ext(source.name)) {
 		return kernelSource{}, nil
 	}
-	source.folder, source.text = p.target.source.before(sourceFile).locate(name)
+	source.folder, source.text = p.target.Sources.Before(sourceFile).Locate(name)
 	return source, nil
 }
 
@@ -205,25 +203,25 @@ func (p *proving) build(ctx context.Context, v variation) (*variant, error) {
 		flags = append(flags, "-I"+folder)
 	}
 	p.compiled++
-	module, err := p.compiler.compile(ctx, p.folder, p.source.name, p.target.module.Arch, flags)
+	module, err := p.compiler.compile(ctx, p.folder, p.source.name, p.target.Module.Arch, flags)
 	if err != nil {
 		return nil, err
 	}
 	target := *p.target
-	target.module, target.source = module, newSourceFinder(p.folder)
+	target.Module, target.Sources = module, gpa.NewSources(p.folder)
 	if v.grid != [3]int{} {
-		target.file = p.reshaped(v.grid, v.block)
+		target.File = p.reshaped(v.grid, v.block)
 	}
 	return &variant{variation: v, target: &target, code: codeOf(module) + fmt.Sprint(v.grid, v.block)}, nil
 }
 
 // reshaped is the launch file with another shape of the kernel's launches that are as large as its largest.
 func (p *proving) reshaped(grid, block [3]int) *launch.File {
-	file := *p.target.file
+	file := *p.target.File
 	file.Launches = slices.Clone(file.Launches)
 	for i := range file.Launches {
 		l := &file.Launches[i]
-		if k, err := p.target.module.FindKernel(l.Kernel); err == nil && k.Name == p.kernel && threadsOf(l.Grid, l.Block) == threadsOf(grid, block) {
+		if k, err := p.target.Module.FindKernel(l.Kernel); err == nil && k.Name == p.kernel && threadsOf(l.Grid, l.Block) == threadsOf(grid, block) {
 			l.Grid, l.Block = grid, block
 		}
 	}
@@ -256,28 +254,29 @@ func codeOf(m *cubin.File) string {
 // run profiles a version. fails is why it does not run.
 func (p *proving) run(ctx context.Context, v *variant) (fails, err error) {
 	p.ran++
-	v.session, err = p.machine.session(v.target, emu.TimingFull, io.Discard)
-	if err != nil {
-		return err, nil
-	}
-	v.ran, err = sampled(ctx, v.target, v.session, p.progress)
+	o := p.options
+	o.Stdout = nil
+	v.ran, err = v.target.Profile(ctx, o)
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
 	if err != nil {
 		return err, nil
 	}
-	for _, l := range v.ran.profile.Launches {
+	for _, l := range v.ran.Profile.Launches {
 		if l.Fault != nil {
 			return fmt.Errorf("kernel %s: %s", l.Kernel, l.Fault.Kind), nil
 		}
 	}
-	v.cycles, v.total = cyclesOf(v.ran.profile.Launches, p.kernel)
+	v.cycles, v.total = cyclesOf(v.ran.Profile.Launches, p.kernel)
 	if v.cycles == 0 {
 		return fmt.Errorf("there is no kernel %s", p.kernel), nil
 	}
 	return nil, nil
 }
+
+// mostInstructions is how many times the instructions of the longest launch each launch of a patched kernel may execute: it may never end.
+const mostInstructions = 4
 
 // base builds and runs the source as it is.
 func (p *proving) base(ctx context.Context) (*variant, error) {
@@ -300,10 +299,10 @@ func (p *proving) base(ctx context.Context) (*variant, error) {
 		return nil, err
 	}
 	longest := int64(0)
-	for _, l := range v.ran.profile.Launches {
+	for _, l := range v.ran.Profile.Launches {
 		longest = max(longest, l.Facts.WarpInstructions)
 	}
-	p.machine.maxInstructions = mostInstructions*longest + 1
+	p.options.MaxInstructions = mostInstructions*longest + 1
 	p.unchanged = v
 	return v, nil
 }
@@ -334,7 +333,7 @@ const (
 // tells.
 func (p *proving) compare(v *variant, rounds bool) (how, why string, err error) {
 	exact := func(string, launch.Elem) launch.Tolerance { return launch.Tolerance{} }
-	checks, err := v.session.AllAgainst(p.original, exact)
+	checks, err := v.ran.Session().AllAgainst(p.original, exact)
 	if err != nil {
 		return "", err.Error(), nil
 	}
@@ -346,7 +345,7 @@ func (p *proving) compare(v *variant, rounds bool) (how, why string, err error) 
 		return "outputs equal", "", nil
 	}
 	var within []string
-	checks, err = v.session.AllAgainst(p.original, func(name string, e launch.Elem) launch.Tolerance {
+	checks, err = v.ran.Session().AllAgainst(p.original, func(name string, e launch.Elem) launch.Tolerance {
 		t := p.tolerance(name, e, rounds)
 		if slices.Contains(unequal, name) {
 			within = append(within, fmt.Sprintf("%s within rtol %g, atol %g", name, t.Rtol, t.Atol))
@@ -379,7 +378,7 @@ func (p *proving) tolerance(name string, e launch.Elem, rounds bool) launch.Tole
 	if p.flags.tolerance != nil {
 		return *p.flags.tolerance
 	}
-	for _, x := range p.target.file.Expect {
+	for _, x := range p.target.File.Expect {
 		if x.Name == name {
 			return launch.Tolerance{Rtol: x.Rtol, Atol: x.Atol}
 		}
@@ -392,12 +391,14 @@ func (p *proving) tolerance(name string, e launch.Elem, rounds bool) launch.Tole
 
 // check lists the errors that gpa check finds in a version.
 func (p *proving) check(ctx context.Context, v *variant) ([]*check.Finding, error) {
-	s, err := p.machine.session(v.target, emu.TimingNone, io.Discard)
+	o := p.options
+	o.Stdout = nil
+	s, err := v.target.Session(emu.TimingNone, o)
 	if err != nil {
 		return nil, err
 	}
 	var f checkFlags
-	found, err := f.checkAll(ctx, &env{progress: p.progress}, s)
+	found, err := f.checkAll(ctx, &env{}, s)
 	if err == nil {
 		err = ctx.Err()
 	}
@@ -453,9 +454,9 @@ func (p *proving) prove(ctx context.Context, on *variant, c *patch.Candidate) (*
 
 // shared is a buffer that a launch of the kernel has two pointers to, "" for none.
 func (p *proving) shared() string {
-	for i := range p.target.file.Launches {
-		l := &p.target.file.Launches[i]
-		if k, err := p.target.module.FindKernel(l.Kernel); err != nil || k.Name != p.kernel {
+	for i := range p.target.File.Launches {
+		l := &p.target.File.Launches[i]
+		if k, err := p.target.Module.FindKernel(l.Kernel); err != nil || k.Name != p.kernel {
 			continue
 		}
 		for j, a := range l.Args {
@@ -515,7 +516,7 @@ func (p *proving) round(ctx context.Context, on *variant, result *reports.Result
 				continue
 			}
 			left--
-			end := p.progress.stage("proving %s", group[i].Name)
+			end := p.stage("proving " + group[i].Name)
 			out, v, err := p.prove(ctx, on, &group[i])
 			end()
 			proof.Versions, proof.Runs = p.compiled, p.ran
@@ -529,6 +530,14 @@ func (p *proving) round(ctx context.Context, on *variant, result *reports.Result
 		}
 	}
 	return best, by, nil
+}
+
+// stage says what is being done.
+func (p *proving) stage(what string) (end func()) {
+	if p.options.Progress == nil {
+		return func() {}
+	}
+	return p.options.Progress.Stage(what)
 }
 
 // candidates lists the patches for the advice on the kernel's costliest launch.
@@ -550,7 +559,7 @@ func (p *proving) candidates(on *variant, result *reports.Result) [][]patch.Cand
 // proof is the beginning of what is told.
 func (p *proving) proof(base *variant) *reports.Proof {
 	return &reports.Proof{
-		Kernel: reports.KernelName(p.target.module, p.kernel), Source: p.source.name, Compiler: p.compiler.String(), Given: p.given, Base: base.cycles,
+		Kernel: reports.KernelName(p.target.Module, p.kernel), Source: p.source.name, Compiler: p.compiler.String(), Given: p.given, Base: base.cycles,
 		Versions: p.compiled, Runs: p.ran, Patches: []*reports.Patch{},
 	}
 }

@@ -98,13 +98,13 @@ func (f *reconvergeFlags) run(ctx context.Context, e *env, args []string) error 
 	if err != nil {
 		return err
 	}
-	list, err := convergence.Compare(ctx, r.file, r.module, r.model, o)
+	list, err := convergence.Compare(ctx, r.File, r.Module, r.GPU, o)
 	early := endedEarly(ctx)
 	if err != nil && (early == nil || len(list) == 0) {
-		return fmt.Errorf("%s: %w", r.file.Name, err)
+		return fmt.Errorf("%s: %w", r.File.Name, err)
 	}
 	if f.json {
-		err = reports.WriteJSON(e.stdout, reconvergeObjects(r.module, list))
+		err = reports.WriteJSON(e.stdout, reconvergeObjects(r.Module, list))
 	} else {
 		err = reconvergeText(e, r, convergence.Sum(list), f.top)
 	}

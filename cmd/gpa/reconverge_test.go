@@ -12,7 +12,7 @@ import (
 // reconvergeJSON runs gpa reconverge and reads what it prints.
 func reconvergeJSON(t *testing.T, args ...string) (object reconvergeObject, status int) {
 	t.Helper()
-	out, stderr, status := gpa(t, append([]string{"reconverge", "--json"}, args...)...)
+	out, stderr, status := invoke(t, append([]string{"reconverge", "--json"}, args...)...)
 	if err := json.Unmarshal([]byte(out), &object); err != nil {
 		t.Fatalf("%v: %s", err, stderr)
 	}
@@ -87,7 +87,7 @@ func TestReconvergeUsage(t *testing.T) {
 		{"state_machine", "--activity", "struct"}, {"state_machine", "--models", "pdom", "--activity", "tf-stack"},
 		{"state_machine", "--branch-type", "a.cu:3"}, {"state_machine", "--top", "-1"},
 	} {
-		if _, _, status := gpa(t, append([]string{"reconverge"}, args...)...); status != exitUsage {
+		if _, _, status := invoke(t, append([]string{"reconverge"}, args...)...); status != exitUsage {
 			t.Errorf("%v: exit status %d", args, status)
 		}
 	}

@@ -74,7 +74,7 @@ func checkShares(t *testing.T, l *reconvergeLaunch) {
 
 // TestReconvergeRules: the text tells of rules that contradict the code, and standard error of those that decide nothing.
 func TestReconvergeRules(t *testing.T) {
-	out, stderr, status := gpa(t, append(append([]string{"reconverge"}, dotProduct...),
+	out, stderr, status := invoke(t, append(append([]string{"reconverge"}, dotProduct...),
 		"--branch-type", "branches.cu:13=intrinsic", "--branch-type", "x.cu:3=uniform", "--top", "1", "--activity", "pdom")...)
 	if status != exitDone {
 		t.Fatal(stderr)
@@ -94,7 +94,7 @@ func TestReconvergeRules(t *testing.T) {
 
 // TestReconvergeTables: the tables of a folder, and what no table can be made of.
 func TestReconvergeTables(t *testing.T) {
-	out, stderr, status := gpa(t, "reconverge", "--tables", "../../kernels/sort")
+	out, stderr, status := invoke(t, "reconverge", "--tables", "../../kernels/sort")
 	if status != exitDone {
 		t.Fatal(stderr)
 	}
@@ -104,13 +104,13 @@ func TestReconvergeTables(t *testing.T) {
 		}
 	}
 	empty := t.TempDir()
-	if _, stderr, status := gpa(t, "reconverge", "--tables", empty); status != exitUsage || !strings.Contains(stderr, "no launch.yaml") {
+	if _, stderr, status := invoke(t, "reconverge", "--tables", empty); status != exitUsage || !strings.Contains(stderr, "no launch.yaml") {
 		t.Errorf("empty folder: exit status %d, %s", status, stderr)
 	}
 	if err := os.WriteFile(filepath.Join(empty, "launch.yaml"), []byte("module: none.cubin\nlaunches: [{kernel: k, grid: [1], block: [1]}]\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, stderr, status := gpa(t, "reconverge", "--tables", empty); status != exitFailed || !strings.Contains(stderr, "none.cubin") {
+	if _, stderr, status := invoke(t, "reconverge", "--tables", empty); status != exitFailed || !strings.Contains(stderr, "none.cubin") {
 		t.Errorf("folder with a bad file: exit status %d, %s", status, stderr)
 	}
 }

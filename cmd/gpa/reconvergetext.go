@@ -4,13 +4,14 @@ import (
 	"fmt"
 	"strconv"
 
+	"gpa"
 	"gpa/emu/convergence"
 	"gpa/reports"
 )
 
 // reconvergeText prints the comparison, a table for each kernel. The host time of the transformation goes to standard error.
-func reconvergeText(e *env, r *resolved, list []convergence.Launch, top int) error {
-	fmt.Fprintf(e.stdout, "%s on %s (sm_%d)\n", r.file.Name, r.model.Name, r.module.Arch)
+func reconvergeText(e *env, r *gpa.Target, list []convergence.Launch, top int) error {
+	fmt.Fprintf(e.stdout, "%s on %s (sm_%d)\n", r.File.Name, r.GPU.Name, r.Module.Arch)
 	for i := range list {
 		l := &list[i]
 		times := ""
@@ -27,7 +28,7 @@ func reconvergeText(e *env, r *resolved, list []convergence.Launch, top int) err
 			}
 		}
 		staticText(e, l)
-		if err := activityText(e, r.module, l.Activity, top); err != nil {
+		if err := activityText(e, r.Module, l.Activity, top); err != nil {
 			return err
 		}
 	}

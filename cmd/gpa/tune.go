@@ -10,8 +10,8 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"gpa"
 	"gpa/advisor/patch"
-	"gpa/emu"
 	"gpa/emu/launch"
 	"gpa/reports"
 )
@@ -82,23 +82,22 @@ func (f *tuneFlags) run(ctx context.Context, e *env, args []string) error {
 	if err != nil {
 		return err
 	}
-	s, err := f.machine.session(r, emu.TimingFull, e.prints)
+	o, err := f.machine.options(e)
 	if err != nil {
 		return err
 	}
-	ran, err := sampled(ctx, r, s, e.progress)
+	ran, err := r.Profile(ctx, o)
 	if err != nil {
 		return err
 	}
-	if err := ran.failed(); err != nil {
+	if err := failureOf(ran); err != nil {
 		return err
 	}
-	p, err := newProving(&f.prove, compiler, r, s, ran.result(false), f.source)
+	p, err := newProving(&f.prove, compiler, o, ran, f.source)
 	if err != nil {
 		return err
 	}
 	defer p.close()
-	p.machine, p.progress = f.machine, e.progress
 	base, err := p.base(ctx)
 	if err != nil {
 		return err
@@ -140,13 +139,7 @@ func (f *tuneFlags) climb(ctx context.Context, p *proving, on *variant, tuned *r
 
 // advise advises on a version, with what-if runs.
 func (p *proving) advise(ctx context.Context, v *variant) (*reports.Result, error) {
-	var advice adviceFlags
-	result := v.ran.result(false)
-	if err := advice.blame(result); err != nil {
-		return nil, err
-	}
-	t := trial{machine: p.machine, level: emu.TimingFull, target: v.target, before: v.session, result: result, progress: p.progress}
-	return result, t.rank(ctx, byBudget, &advice)
+	return &v.ran.Result, v.ran.Try(ctx, gpa.TryOptions{})
 }
 
 // finish enters what has become of the kernel in all.
@@ -172,11 +165,11 @@ func (f *tuneFlags) write(p *proving, v *variant, t *reports.Tuning) error {
 	if f.out == "" {
 		return nil
 	}
-	file := *v.target.file
+	file := *v.target.File
 	stem := strings.TrimSuffix(p.source.name, path.Ext(p.source.name))
-	file.Module = fmt.Sprintf("%s.sm_%d.cubin", stem, v.target.module.Arch)
+	file.Module = fmt.Sprintf("%s.sm_%d.cubin", stem, v.target.Module.Arch)
 	names := make(map[string]string)
-	files := []outputFile{{p.source.name, v.text}, {file.Module, v.target.module.Raw}, {stem + ".patch", []byte(t.Diff)}}
+	files := []outputFile{{p.source.name, v.text}, {file.Module, v.target.Module.Raw}, {stem + ".patch", []byte(t.Diff)}}
 	for i, name := range file.Files() {
 		data, err := file.Dir().ReadFile(name)
 		if err != nil {

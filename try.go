@@ -1,8 +1,7 @@
-package main
+package gpa
 
 import (
 	"context"
-	"io"
 	"slices"
 
 	"gpa/advisor"
@@ -16,15 +15,51 @@ import (
 	"gpa/reports"
 )
 
+// TryOptions say which advice is tried.
+type TryOptions struct {
+	// First is how many pieces of advice on each kernel are tried, by their estimates, on whole launches. With 0 as many are as take three times the
+	// instructions of all launches, and large launches are tried on a portion of the GPU that takes as long as the whole.
+	First  int
+	All    bool   // see [AdviceOptions]
+	Beside string // kernel whose advice is not tried
+}
+
+// Try runs the costliest launch of each kernel again for one piece of advice after the other, with its change supposed in time only or, where it can
+// be made, made: another shape of the launch, another order of the code, another re-convergence model; then the outputs must stay equal.
+// What came out is noted in the profile, and all advice is ranked by it as [Result.Advise] does. Where ctx ends, what was tried until then
+// counts.
+func (r *Result) Try(ctx context.Context, o TryOptions) error {
+	if r.session == nil {
+		return ErrNotRun
+	}
+	if err := r.Advise(AdviceOptions{All: true}); err != nil {
+		return err
+	}
+	t := trial{options: r.options, target: r.Target, before: r.session, result: &r.Result, beside: o.Beside}
+	if err := t.all(ctx, o.First); err != nil && ctx.Err() == nil {
+		return err
+	}
+	return r.Advise(AdviceOptions{All: o.All})
+}
+
+// Attach makes a result of launches of a target that were profiled before or elsewhere, so that their advice can be tried: it runs the target without
+// timing for its outputs. samples keeps what it has.
+func Attach(ctx context.Context, t *Target, samples *reports.Result, o Options) (*Result, error) {
+	r, err := t.Run(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	r.Result = *samples
+	return r, nil
+}
+
 // A trial runs launches again with the changes that the advice is about.
 type trial struct {
-	machine  machineFlags
-	level    emu.TimingLevel
-	target   *resolved
-	before   *launch.Session // after all launches as they are
-	result   *reports.Result
-	beside   string    // kernel whose advice is not tried
-	progress *progress // nil for none
+	options Options
+	target  *Target
+	before  *launch.Session // after all launches as they are
+	result  *reports.Result
+	beside  string // kernel whose advice is not tried
 
 	budget, spent int64 // warp instructions that the trials of a kernel may execute, 0 for any number, and have
 	portion       portion
@@ -41,30 +76,16 @@ const (
 	triesFloor  = 3e6 // warp instructions
 )
 
-// byBudget is the number of pieces of advice to try where the budget decides.
-const byBudget = -1
-
-// rank tries n pieces of advice on each kernel and ranks all by what came out. Where ctx ends, those that were tried until then count.
-func (t *trial) rank(ctx context.Context, n int, f *adviceFlags) error {
-	if err := f.rank(t.result, true); err != nil {
-		return err
-	}
-	if err := t.all(ctx, n); err != nil && ctx.Err() == nil {
-		return err
-	}
-	return f.rank(t.result, f.all)
-}
-
 // all tries the first n pieces of advice on the costliest launch of each kernel, by their estimates, and notes in the profile what came
-// out.
+// out. With n 0 the budget decides.
 func (t *trial) all(ctx context.Context, n int) error {
 	for _, k := range t.result.Costliest() {
 		l := t.result.Profile.Launches[k]
 		if l.Kernel == t.beside {
 			continue
 		}
-		t.spent, t.budget, t.portion = 0, 0, portion{model: t.target.model, before: l.Facts.Cycles}
-		if n == byBudget {
+		t.spent, t.budget, t.portion = 0, 0, portion{model: t.target.GPU, before: l.Facts.Cycles}
+		if n == 0 {
 			t.budget = t.allowance()
 			if err := t.divide(ctx, k); err != nil {
 				return err
@@ -82,9 +103,9 @@ func (t *trial) launch(ctx context.Context, k, n int) error {
 	l := t.result.Profile.Launches[k]
 	runs := make(map[string]bool) // optimizers of which a change runs
 	order := inTurn(t.result.Launches[k].Advice)
-	for i := 0; i < len(order) && i != n; i++ {
+	for i := 0; i < len(order) && (n == 0 || i < n); i++ {
 		a := order[i]
-		end := t.progress.stage("trying %s", a.Optimizer)
+		end := t.options.stage("trying " + a.Optimizer)
 		try, err := t.one(ctx, k, a)
 		end()
 		if err != nil {
@@ -177,30 +198,31 @@ func (t *trial) one(ctx context.Context, k int, a *advisor.Advice) (profiler.Try
 // the launch, another order of the code) must leave the same outputs.
 func (t *trial) cycles(ctx context.Context, k int, c *advisor.Change) (cycles int64, why string, err error) {
 	r := *t.target
-	machine := t.machine
+	o := t.options
+	o.Stdout, o.Progress = nil, nil
 	if c.Model != "" {
-		machine.reconvergence = c.Model
+		o.Reconvergence = c.Model
 	}
 	for _, pass := range passes(c) {
-		module, err := rewritten(r.module, pass)
+		module, err := rewritten(r.Module, pass)
 		switch {
 		case err == nil && module != nil:
-			r.module = module
+			r.Module = module
 		case c.Reconverged: // the model of what the barriers do stands for them
-			machine.reconvergence = reconv.TFStack{}.Name()
+			o.Reconvergence = reconv.TFStack{}.Name()
 		default:
 			return 0, "the code cannot be rewritten in that way", nil
 		}
 	}
-	r.model = t.portion.model
-	machine.maxInstructions = mostInstructions*t.longest() + 1
-	s, err := machine.session(&r, t.level, io.Discard)
+	r.GPU = t.portion.model
+	o.MaxInstructions = mostInstructions*t.longest() + 1
+	s, err := r.Session(o.level(), o)
 	if err != nil {
 		return 0, "", err
 	}
 	defer func() { t.spent += s.Machine.Progress().WarpInstructions() }()
 	keeps := len(passes(c)) > 0 || c.Model != "" || c.Grid != [3]int{}
-	v := launch.Variation{WhatIf: whatIf(r.module, c), Grid: c.Grid, Block: c.Block, Part: t.portion.with(keeps)}
+	v := launch.Variation{WhatIf: whatIf(r.Module, c), Grid: c.Grid, Block: c.Block, Part: t.portion.with(keeps)}
 	cycles, fails, err := t.replay(ctx, s, k, v, keeps)
 	switch {
 	case err != nil:
@@ -223,9 +245,9 @@ func (t *trial) replay(ctx context.Context, s *launch.Session, k int, v launch.V
 	for _, l := range t.result.Profile.Launches[:k] {
 		first += int(l.Facts.Count())
 	}
-	for i := range t.target.file.Launches {
-		for range t.target.file.Launches[i].Repeat {
-			varied := launch.Variation{Untimed: t.target.file.Caches != launch.Warm}
+	for i := range t.target.File.Launches {
+		for range t.target.File.Launches[i].Repeat {
+			varied := launch.Variation{Untimed: t.target.File.Caches != launch.Warm}
 			if at == first {
 				varied = v
 			}

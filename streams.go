@@ -1,4 +1,4 @@
-package main
+package gpa
 
 import (
 	"gpa/advisor"

@@ -1,4 +1,4 @@
-package main
+package gpa
 
 import (
 	"context"
@@ -38,7 +38,7 @@ const (
 // it takes as long as the whole launch.
 func (t *trial) divide(ctx context.Context, k int) error {
 	l := t.result.Profile.Launches[k]
-	if t.target.file.Caches == launch.Warm {
+	if t.target.File.Caches == launch.Warm {
 		return nil
 	}
 	wanted := float64(l.Facts.WarpInstructions*triesWanted) / float64(t.budget)
@@ -51,7 +51,7 @@ func (t *trial) divide(ctx context.Context, k int) error {
 	every := max(1, int(min(wanted/mostParts, waves/leastWaves)))
 	for ; parts > 1; parts /= 2 {
 		p := portion{part: &emu.Part{Every: every}}
-		p.model, p.part.Share = t.target.model.Part(parts)
+		p.model, p.part.Share = t.target.GPU.Part(parts)
 		if exact := p.part.Share * blocks / float64(every); math.Abs(math.Round(exact)/exact-1) > partError {
 			continue
 		}

@@ -1,14 +1,13 @@
-package main
+package sampler
 
 import (
 	"gpa/emu"
 	"gpa/profiler"
-	"gpa/profiler/sampler"
 )
 
-// profiledRun turns what the emulator knows of a launch into what profiles hold. fault is nil where there was none.
-func profiledRun(r *emu.Result, fault *emu.Fault) *sampler.Run {
-	run := &sampler.Run{
+// Emulated returns what the emulator knows of a launch that has ended, as profiles hold it. fault is nil where there was none.
+func Emulated(r *emu.Result, fault *emu.Fault) *Run {
+	run := &Run{
 		Facts:         &r.Facts,
 		SharedDynamic: r.SharedDynamic, LocalBytes: r.LocalBytes,
 		Cycles: r.Cycles, SMActiveCycles: r.SMActiveCycles, WarpActiveCycles: r.WarpActiveCycles, Traffic: r.Traffic,

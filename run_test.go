@@ -1,15 +1,17 @@
-package main
+package gpa
 
 import (
 	"bytes"
-	"encoding/json"
+	"context"
+	"errors"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
-	"gpa/emu/launch"
+	"gpa/emu"
 	"gpa/profiler"
+	"gpa/profiler/sampler"
 	"gpa/reports"
 )
 
@@ -25,14 +27,14 @@ func TestEqualLaunches(t *testing.T) {
 		{"output written again", "vecadd", []int{5}, 1, 3}, // the first launch finds an empty output, the second one a full one
 		{"memory that changes", "saxpy", []int{4}, 1, 0},
 		{"among others", "vecadd", []int{2, 1, 1}, 1, 2},
-		{"printing", "../../kernels/control/printf", []int{3}, 1, 0},
-		{"allocating", "../../kernels/control/malloc", []int{2}, 2, 0},
+		{"printing", "kernels/control/printf", []int{3}, 1, 0},
+		{"allocating", "kernels/control/malloc", []int{2}, 2, 0},
 		{"once", "transpose_naive", []int{1}, 1, 0},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			all, allSession := repeated(t, test.kernel, test.repeat, true)
-			merged, session := repeated(t, test.kernel, test.repeat, false)
+			all := repeated(t, test.kernel, test.repeat, true)
+			merged := repeated(t, test.kernel, test.repeat, false)
 			notRun := 0
 			for _, l := range merged.profile.Launches {
 				notRun += l.Facts.Untimed
@@ -55,10 +57,10 @@ func TestEqualLaunches(t *testing.T) {
 			if _, ok := merged.profile.At(len(all.profile.Launches)); ok {
 				t.Error("the profile has too many launches")
 			}
-			if done, want := session.Machine.Progress().Blocks(), allSession.Machine.Progress().Blocks(); done != want {
+			if done, want := merged.session.Machine.Progress().Blocks(), all.session.Machine.Progress().Blocks(); done != want {
 				t.Errorf("progress: %d blocks ended, want %d", done, want)
 			}
-			checks, err := session.Against(allSession, nil)
+			checks, err := merged.session.Against(all.session, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -72,35 +74,34 @@ func TestEqualLaunches(t *testing.T) {
 }
 
 // repeated samples a kernel whose launch is repeated, as several launches of the file each so many times.
-func repeated(t *testing.T, kernel string, repeat []int, every bool) (*execution, *launch.Session) {
+func repeated(t *testing.T, kernel string, repeat []int, every bool) *execution {
 	t.Helper()
-	r, err := new(target).resolve(kernel)
+	r, err := Load(kernel, LoadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	only := r.file.Launches[0]
-	r.file.Launches = nil
+	only := r.File.Launches[0]
+	r.File.Launches = nil
 	for _, n := range repeat {
 		l := only
 		l.Repeat = n
-		r.file.Launches = append(r.file.Launches, l)
+		r.File.Launches = append(r.File.Launches, l)
 	}
-	r.file.Expect = nil
-	s, o := timedSession(t, r)
-	x := newExecution(r)
+	r.File.Expect = nil
+	x, o := prepared(t, r)
 	x.every = every
-	if err := x.all(t.Context(), s, o); err != nil {
+	if err := x.all(t.Context(), o); err != nil {
 		t.Fatal(err)
 	}
-	return x, s
+	return x
 }
 
 // TestEqualLaunchesTold holds what reports say of equal launches.
 func TestEqualLaunchesTold(t *testing.T) {
-	x, _ := repeated(t, "vecadd", []int{5}, false)
-	result := x.result(false)
+	x := repeated(t, "vecadd", []int{5}, false)
+	result := x.result()
 	var out strings.Builder
-	if err := reports.Text(&out, result, reports.TextOptions{}); err != nil {
+	if err := reports.Text(&out, result.WithoutHostTimes(), reports.TextOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	text := strings.Join(strings.Fields(out.String()), " ")
@@ -110,7 +111,7 @@ func TestEqualLaunchesTold(t *testing.T) {
 	if l := result.Report().Launches; len(l) != 1 || l[0].Count != 5 || l[0].NotRun != 3 {
 		t.Errorf("JSON: %d launches, %+v", len(l), l[0].LaunchReport)
 	}
-	one, _ := repeated(t, "vecadd", []int{1}, false)
+	one := repeated(t, "vecadd", []int{1}, false)
 	for _, side := range []struct {
 		x    *execution
 		want float64
@@ -141,32 +142,60 @@ func TestEqualLaunchesTold(t *testing.T) {
 	}
 }
 
-// TestProfileWithoutTiming holds that a profile without timing counts what one with timing counts, and has neither cycles nor samples.
-func TestProfileWithoutTiming(t *testing.T) {
-	launches := func(level string) []reports.ProfiledLaunch {
-		stdout, stderr, status := gpa(t, "profile", "hotspot", "--timing", level, "--json")
-		if status != exitDone {
-			t.Fatalf("status %d: %s", status, stderr)
-		}
-		var r reports.ProfileReport
-		if err := json.Unmarshal([]byte(stdout), &r); err != nil {
-			t.Fatal(err)
-		}
-		if len(r.Checks) == 0 || !r.Checks[0].OK {
-			t.Errorf("%s: checks %+v", level, r.Checks)
-		}
-		return r.Launches
+// prepared prepares the launches of a kernel with full timing, and a sampler.
+func prepared(t *testing.T, target *Target) (*execution, *sampler.Sampler) {
+	t.Helper()
+	s, err := target.Session(emu.TimingFull, Options{})
+	if err != nil {
+		t.Fatal(err)
 	}
-	full, none := launches("full"), launches("none")
-	for i, l := range none {
-		if l.WarpInstructions != full[i].WarpInstructions || l.ThreadInstructions != full[i].ThreadInstructions {
-			t.Errorf("%d and %d instructions, with timing %d and %d", l.WarpInstructions, l.ThreadInstructions, full[i].WarpInstructions, full[i].ThreadInstructions)
-		}
-		if l.Cycles != 0 || l.Samples != nil || l.Timing.Level != "none" || len(l.Advice) > 0 {
-			t.Errorf("%d cycles, samples %+v, timing %+v, %d pieces of advice", l.Cycles, l.Samples, l.Timing, len(l.Advice))
-		}
+	o, err := sampler.New(sampler.Options{})
+	if err != nil {
+		t.Fatal(err)
 	}
-	if _, stderr, status := gpa(t, "profile", "vecadd", "--timing", "none", "--try", "1"); status != exitUsage || !strings.Contains(stderr, "--try") {
-		t.Errorf("--try without timing: status %d, %q", status, stderr)
+	return newExecution(target, s, Options{}), o
+}
+
+// TestInterrupt cancels a profile of a long sequence of launches in its second launch: that launch is kept as far as it
+// came, its samples obey the sampling laws, and it says that its rest is missing.
+func TestInterrupt(t *testing.T) {
+	r, err := Load("sgemm_tiled", LoadOptions{})
+	if err != nil {
+		t.Fatal(err)
 	}
+	r.File.Launches[0].Repeat = 3
+	x, o := prepared(t, r)
+	if _, err := x.one(t.Context(), 0, o); err != nil {
+		t.Fatal(err)
+	}
+	ctx := &expiring{Context: t.Context(), left: 10}
+	if _, err := x.one(ctx, 0, o); !errors.Is(err, context.Canceled) || x.stopped == nil {
+		t.Fatalf("stopped by %v: %v", x.stopped, err)
+	}
+	whole, part := x.profile.Launches[0], x.profile.Launches[1]
+	if part.Facts.Cycles <= 0 || part.Facts.Cycles >= whole.Facts.Cycles || part.Totals().Samples == 0 {
+		t.Errorf("%d of %d cycles, %d samples", part.Facts.Cycles, whole.Facts.Cycles, part.Totals().Samples)
+	}
+	if err := part.CheckSampling(0.05); err != nil {
+		t.Error(err)
+	}
+	if len(part.Missing) != 1 || len(whole.Missing) != 0 {
+		t.Errorf("missing: %q of the part, %q of the whole", part.Missing, whole.Missing)
+	}
+	if err := x.result().Failure(); err == nil || !strings.Contains(err.Error(), "launch 2 of 3") {
+		t.Error(err)
+	}
+}
+
+// An expiring context is cancelled after it has been asked some times.
+type expiring struct {
+	context.Context
+	left int
+}
+
+func (c *expiring) Err() error {
+	if c.left--; c.left < 0 {
+		return context.Canceled
+	}
+	return nil
 }
