@@ -47,6 +47,7 @@ var allowed = map[string][]string{
 	"blamer/sasstest":            {"profiler"},
 	"advisor":                    {"blamer", "cubin/branch", "cubin/rewrite"},
 	"advisor/patch":              {"advisor"},
+	"advisor/evaluation":         {".", "profiler/ncurep"},
 	"reports":                    {"profiler", "blamer", "advisor", "cubin/sass", "cubin"},
 	".":                          {"reports", "emu/launch", "emu/record", "profiler/sampler", "kernels"},
 	"cmd/gpa":                    {"all"},

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"gpa/advisor/evaluation"
 	"gpa/reports"
 )
 
@@ -55,7 +56,7 @@ func TestEvaluateFails(t *testing.T) {
 				t.Fatal(err)
 			}
 			text := strings.ReplaceAll(c.pair, "KERNELS", filepath.ToSlash(toCorpus))
-			if err := os.WriteFile(filepath.Join(dir, pairFile), []byte(text), 0o644); err != nil {
+			if err := os.WriteFile(filepath.Join(dir, evaluation.PairFile), []byte(text), 0o644); err != nil {
 				t.Fatal(err)
 			}
 			if _, stderr, status := invoke(t, "evaluate", dir); status != c.status || !strings.Contains(stderr, c.says) {

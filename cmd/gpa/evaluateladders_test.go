@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"gpa/advisor/evaluation"
 	"gpa/reports"
 )
 
@@ -58,7 +59,7 @@ func TestEvaluateLaddersFails(t *testing.T) {
 			if err := os.CopyFS(dir, os.DirFS("../../kernels/ladders/colsum")); err != nil {
 				t.Fatal(err)
 			}
-			for name, data := range map[string][]byte{ladderFile: []byte(c.ladder), "out.expected.npy": otherFloats(t, filepath.Join(dir, "out.expected.npy"))} {
+			for name, data := range map[string][]byte{evaluation.LadderFile: []byte(c.ladder), "out.expected.npy": otherFloats(t, filepath.Join(dir, "out.expected.npy"))} {
 				if err := os.WriteFile(filepath.Join(dir, name), data, 0o644); err != nil {
 					t.Fatal(err)
 				}

@@ -1,4 +1,4 @@
-package main
+package evaluation
 
 import (
 	"bytes"
@@ -6,34 +6,17 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 
 	"gpa"
-	"gpa/emu/arch"
 	"gpa/profiler"
 	"gpa/profiler/ncurep"
 	"gpa/reports"
 )
 
-// measuredFile is the name of the file that says what was measured.
-const measuredFile = "measured.json"
-
-// evaluateMeasuredHelp is what the help of gpa evaluate says about --measured.
-const evaluateMeasuredHelp = `With --measured, every folder under DIR with a measured.json is a launch file and what was measured of its launches:
-
-  {"launch": "launch.yaml", "report": "report.ncu-rep", "launches": [{"launch": 0, "measured": 2}]}
-  {"launch": "launch.yaml", "gpu": "h100", "fixed": 3950, "source": "…", "launches": [{"launch": 0, "cycles": 5055}]}
-
-Launches are counted from 0, in the launch file and in the report file of Nsight Compute. A report gives the GPU, its clock, the cycles in
-which SMs were active, samples and executions; else cycles are those of the launch, and fixed is what of them the launch itself
-takes. The launches run on the GPU's model, at the measured clock, which "clock_hz" tells where no report does. Cycles may be those of "count" launches in a row. error is |emulated - measured| / measured; stall
-distance is half the sum of the differences of the stall reasons' shares (total variation); hot pcs are of the five
-hottest measured instructions those among the five hottest emulated; executions says whether each instruction was executed as often. The
-launches of one kernel with blocks of one shape, and of the same "series" where some are named, are a series: the sizes of each are
-to come in the measured order. --json names the shares of the stall reasons too, measured and emulated, and the rank correlation of
-each series; --markdown prints the page that docs/measured.md ends with.`
+// MeasuredFile is the name of the file that says what was measured.
+const MeasuredFile = "measured.json"
 
 // A measuredSpec is a measured.json.
 type measuredSpec struct {
@@ -55,34 +38,20 @@ type measuredPoint struct {
 	Count    int     `json:"count"` // launches from Launch on that Cycles are of, 0 for one
 }
 
-// evaluateMeasured runs what was measured and holds it against the measurement.
-func (f *evaluateFlags) evaluateMeasured(ctx context.Context, e *env, root string) error {
+// Measured runs what was measured of the launches under a folder and holds it against the measurement. Where ctx ends, what there is until then is the
+// result.
+func (v *Evaluator) Measured(ctx context.Context, root string) (*reports.MeasuredEvaluation, error) {
 	x := new(reports.MeasuredEvaluation)
-	err := eachFile(e, root, measuredFile, "folder", func(file string) error { return f.measuredFolder(ctx, e, x, root, file) })
+	err := v.eachFile(root, MeasuredFile, "folder", func(file string) error { return v.measuredFolder(ctx, x, root, file) })
 	if err != nil && ctx.Err() == nil {
-		return err
+		return nil, err
 	}
 	x.Sum()
-	return writeEvaluation(ctx, e, f, x, reports.MeasuredMarkdown, reports.MeasuredText)
-}
-
-// filesNamed lists the files of a name under a folder.
-func filesNamed(root, name string) ([]string, error) {
-	var files []string
-	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
-		if err == nil && entry.Name() == name {
-			files = append(files, path)
-		}
-		return err
-	})
-	if err == nil && len(files) == 0 {
-		err = fmt.Errorf("there is no %s under %s", name, root)
-	}
-	return files, err
+	return x, nil
 }
 
 // measuredFolder adds the launches of one folder.
-func (f *evaluateFlags) measuredFolder(ctx context.Context, e *env, x *reports.MeasuredEvaluation, root, file string) error {
+func (v *Evaluator) measuredFolder(ctx context.Context, x *reports.MeasuredEvaluation, root, file string) error {
 	folder := filepath.Dir(file)
 	name, err := filepath.Rel(root, folder)
 	if err != nil {
@@ -100,7 +69,7 @@ func (f *evaluateFlags) measuredFolder(ctx context.Context, e *env, x *reports.M
 	if measured != nil {
 		gpu, clock = measured.Launches[0].GPU, measured.Launches[0].Facts.ClockHz
 	}
-	emulated, err := f.emulate(ctx, e, filepath.Join(folder, spec.Launch), gpu, clock)
+	emulated, err := v.emulate(ctx, filepath.Join(folder, spec.Launch), gpu, clock)
 	if err != nil {
 		return err
 	}
@@ -142,6 +111,7 @@ func sumCycles(launches []*profiler.Launch) (sum float64) {
 	return sum
 }
 
+// readMeasured reads and checks a measured.json.
 func readMeasured(file string) (*measuredSpec, error) {
 	data, err := os.ReadFile(file)
 	if err != nil {
@@ -197,25 +167,17 @@ func (s *measuredSpec) profile(folder string) (*profiler.Profile, error) {
 }
 
 // emulate runs a launch file on a GPU at a clock, at the model's own where clock is 0.
-func (f *evaluateFlags) emulate(ctx context.Context, e *env, file, gpu string, clock float64) (*profiler.Profile, error) {
-	o, err := f.compare.machine.options(e)
-	if err != nil {
-		return nil, err
-	}
+func (v *Evaluator) emulate(ctx context.Context, file, gpu string, clock float64) (*profiler.Profile, error) {
 	t, err := gpa.Load(file, gpa.LoadOptions{GPU: gpu})
 	if err != nil {
 		return nil, err
 	}
-	setClock(t.GPU, clock)
-	ran, err := t.Profile(ctx, o)
+	if clock > 0 {
+		t.GPU.SetClock(clock)
+	}
+	ran, err := t.Profile(ctx, v.Options)
 	if err != nil {
 		return nil, err
 	}
-	return ran.Profile, failureOf(ran)
-}
-
-func setClock(m *arch.Model, hz float64) {
-	if hz > 0 {
-		m.SetClock(hz)
-	}
+	return ran.Profile, ran.Failure()
 }

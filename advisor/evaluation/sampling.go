@@ -1,4 +1,4 @@
-package main
+package evaluation
 
 import (
 	"context"
@@ -17,41 +17,34 @@ import (
 	"gpa/reports"
 )
 
-// evaluateSamplingHelp is what the help of gpa evaluate says about --sampling.
-const evaluateSamplingHelp = `With --sampling, the launches of the launch files under DIR run whole and in part, by portions of the GPU as with gpa profile --portions; of those that
-have work for that the table has the share of the blocks that was timed, the error of the cycles and its bound. What is large is made smaller
-by half for it. A launch is irregular where less than nine tenths of the lanes of its warps are active; half of the launches, by a hash
-of their kernels' names, are held out. Files with a launch that faults are left out. --json prints {"launches": [{"launch", "gpu", "irregular",
-"held_out", "waves", "instructions", "cycles", "timed", "error", "bound"}], "summary": {"launches", "irregular", "within",
-"mean_error", "max_error", "mean_bound"}, "held_out": {as summary}}.`
-
 const (
 	sampledLaunch = emu.DefaultExtrapolation / 2 // warp instructions from which on a launch is large here
 	regularLanes  = 0.9                          // of a warp, from which on a launch is regular
 )
 
-// evaluateSampling holds launches timed in part against the whole launches.
-func (f *evaluateFlags) evaluateSampling(ctx context.Context, e *env, root string) error {
+// Sampling holds the launches of the launch files under a folder, timed in part, against the whole launches. Where ctx ends, what there is until then
+// is the result.
+func (v *Evaluator) Sampling(ctx context.Context, root string) (*reports.SamplingEvaluation, error) {
 	files, err := launchFiles(root)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	x := new(reports.SamplingEvaluation)
 	for i, file := range files {
-		end := e.progress.stage("launch file %d of %d", i+1, len(files))
-		list, err := f.sampling(ctx, root, file)
+		end := v.stage(fmt.Sprintf("launch file %d of %d", i+1, len(files)))
+		list, err := v.sampling(ctx, root, file)
 		end()
 		var fault *emu.Fault
 		switch {
 		case ctx.Err() != nil:
 		case err != nil && !errors.As(err, &fault):
-			return fmt.Errorf("%s: %w", file, err)
+			return nil, fmt.Errorf("%s: %w", file, err)
 		case err == nil:
 			x.Launches = append(x.Launches, list...)
 		}
 	}
 	x.Sum()
-	return writeEvaluation(ctx, e, f, x, nil, reports.SamplingText)
+	return x, nil
 }
 
 // launchFiles lists the launch files under a folder.
@@ -66,8 +59,8 @@ func launchFiles(root string) (files []string, err error) {
 }
 
 // sampling runs the launches of a file whole and in part.
-func (f *evaluateFlags) sampling(ctx context.Context, root, file string) (list []reports.SampledLaunch, err error) {
-	r, err := gpa.Load(file, gpa.LoadOptions{GPU: f.compare.gpu})
+func (v *Evaluator) sampling(ctx context.Context, root, file string) (list []reports.SampledLaunch, err error) {
+	r, err := gpa.Load(file, gpa.LoadOptions{GPU: v.GPU})
 	if err != nil {
 		return nil, err
 	}

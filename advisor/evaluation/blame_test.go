@@ -1,7 +1,6 @@
-package main
+package evaluation
 
 import (
-	"encoding/json"
 	"flag"
 	"fmt"
 	"os"
@@ -13,6 +12,7 @@ import (
 	"gpa/blamer"
 	"gpa/cubin/sass"
 	"gpa/emu/stall"
+	"gpa/kernels"
 	"gpa/reports"
 )
 
@@ -30,20 +30,17 @@ func TestBlameAgreement(t *testing.T) {
 	}
 	for _, c := range list {
 		t.Run(c.arch+" "+c.name, func(t *testing.T) {
-			out, stderr, status := invoke(t, "evaluate", "--blame", "../../kernels/"+c.name, "--arch", c.arch, "--json")
-			if status != exitDone {
-				t.Fatalf("status %d: %s", status, stderr)
-			}
-			var x reports.BlameEvaluation
-			if err := json.Unmarshal([]byte(out), &x); err != nil {
+			v := Evaluator{GPU: c.arch}
+			x, err := v.Blame(t.Context(), "../../kernels/"+c.name)
+			if err != nil {
 				t.Fatal(err)
 			}
 			var text strings.Builder
-			if err := reports.BlameEvaluationText(&text, &x); err != nil {
+			if err := reports.BlameEvaluationText(&text, x); err != nil {
 				t.Fatal(err)
 			}
 			t.Log(text.String())
-			checkBlame(t, &x)
+			checkBlame(t, x)
 		})
 	}
 }
@@ -73,24 +70,6 @@ func checkBlame(t *testing.T, x *reports.BlameEvaluation) {
 	}
 }
 
-// TestBlamePlot holds that the plot has a line for each kernel.
-func TestBlamePlot(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "coverage.svg")
-	out, stderr, status := invoke(t, "evaluate", "--blame", "../../kernels/stencil", "--plot", file)
-	if status != exitDone {
-		t.Fatalf("status %d: %s", status, stderr)
-	}
-	svg, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, name := range []string{"hotspot", "pathfinder", "stencil3d"} {
-		if !strings.Contains(string(svg), ">"+name+"</text>") || !strings.Contains(out, "\n"+name+" ") {
-			t.Errorf("%s is missing:\n%s\n%s", name, out, svg)
-		}
-	}
-}
-
 // TestBlameListings holds that the blame finds what the GPA paper's Listings 1 and 2 show: a double constant among floats makes
 // hotspot wait for conversions and double-precision arithmetic at its line, and a search tree waits for the loads whose values it needs
 // at once.
@@ -107,7 +86,7 @@ func TestBlameListings(t *testing.T) {
 		{"Listing2", "../../kernels/graph/btree", stall.MemoryDependency, 0, 1000, []sass.Op{sass.LDG}, .95},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			launches, err := new(evaluateFlags).blameLaunches(t.Context(), c.kernel)
+			launches, err := new(Evaluator).BlameLaunches(t.Context(), c.kernel)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -178,16 +157,15 @@ func worse(from, to reports.BlameSummary) bool {
 // blameWithout profiles every launch file under a folder and blames it without each of the lists of rules. It returns the sums.
 func blameWithout(t *testing.T, arch, folder string, without [][]blamer.Rule) []reports.BlameSummary {
 	t.Helper()
-	files, err := filesNamed(folder, launchFileName)
+	files, err := FilesNamed(folder, kernels.LaunchFile)
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := new(evaluateFlags)
-	f.compare.gpu = arch
+	v := Evaluator{GPU: arch}
 	sums := make([]reports.BlameEvaluation, len(without))
 	for _, file := range files {
-		launches, err := f.blameLaunches(t.Context(), file)
-		if f.leftOut(err) {
+		launches, err := v.BlameLaunches(t.Context(), file)
+		if v.isLeftOut(err) {
 			continue
 		}
 		if err != nil {
@@ -230,10 +208,12 @@ launches:
     block: [128]
     args: [{buffer: out}, {buffer: in}, {i32: 4096}]
 `
-	if err := writeFiles(folder, []outputFile{{"linked.cubin", cubin}, {launchFileName, []byte(launch)}}); err != nil {
-		t.Fatal(err)
+	for name, data := range map[string][]byte{"linked.cubin": cubin, kernels.LaunchFile: []byte(launch)} {
+		if err := os.WriteFile(filepath.Join(folder, name), data, 0o600); err != nil {
+			t.Fatal(err)
+		}
 	}
-	launches, err := new(evaluateFlags).blameLaunches(t.Context(), filepath.Join(folder, launchFileName))
+	launches, err := new(Evaluator).BlameLaunches(t.Context(), filepath.Join(folder, kernels.LaunchFile))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,10 +1,14 @@
-package main
+package evaluation
 
 import (
+	"bytes"
+	"errors"
+	"os"
 	"path/filepath"
 	"slices"
 	"testing"
 
+	"gpa"
 	"gpa/advisor"
 )
 
@@ -43,13 +47,13 @@ var unpaired = []string{"work-distribution", "register-tiling", "shared-memory-t
 
 // TestPairsCover holds that each row of Table 3 has a pair of its pattern, and each optimizer a pair and a kernel at which it is silent.
 func TestPairsCover(t *testing.T) {
-	files, err := filesNamed("../../kernels/pairs", pairFile)
+	files, err := FilesNamed("../../kernels/pairs", PairFile)
 	if err != nil {
 		t.Fatal(err)
 	}
 	advised, silent, rows := map[string]int{}, map[string]int{}, map[string]string{}
 	for _, file := range files {
-		p, err := readPair(file)
+		p, err := ReadPair(file)
 		if err != nil {
 			t.Fatalf("%s: %v", file, err)
 		}
@@ -77,5 +81,31 @@ func TestPairsCover(t *testing.T) {
 		if silent[o.Name()] == 0 {
 			t.Errorf("%s has no kernel at which it must be silent", o.Name())
 		}
+	}
+}
+
+// TestPairOfSavedResults holds that a pair of results without memory is refused, as there are no outputs to compare.
+func TestPairOfSavedResults(t *testing.T) {
+	target, err := gpa.Load("vecadd", gpa.LoadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := target.Profile(t.Context(), gpa.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var saved bytes.Buffer
+	if err := r.Save(&saved); err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	pair := `{"before": "` + gpa.SavedFile + `", "after": "` + gpa.SavedFile + `", "optimizer": "fast-math"}`
+	for name, data := range map[string][]byte{gpa.SavedFile: saved.Bytes(), PairFile: []byte(pair)} {
+		if err := os.WriteFile(filepath.Join(dir, name), data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := new(Evaluator).Pairs(t.Context(), dir); !errors.Is(err, gpa.ErrNotRun) {
+		t.Errorf("%v, want %v", err, gpa.ErrNotRun)
 	}
 }
