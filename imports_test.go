@@ -47,9 +47,10 @@ var allowed = map[string][]string{
 	"blamer/sasstest":            {"profiler"},
 	"advisor":                    {"blamer", "cubin/branch", "cubin/rewrite"},
 	"advisor/patch":              {"advisor"},
+	"advisor/tune":               {".", "advisor/patch", "emu/check"},
 	"advisor/evaluation":         {".", "profiler/ncurep"},
 	"reports":                    {"profiler", "blamer", "advisor", "cubin/sass", "cubin"},
-	".":                          {"reports", "emu/launch", "emu/record", "profiler/sampler", "kernels"},
+	".":                          {"reports", "emu/launch", "emu/check", "emu/record", "profiler/sampler", "kernels"},
 	"cmd/gpa":                    {"all"},
 	"kernels":                    {},
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -12,9 +11,7 @@ import (
 
 	"gpa"
 	"gpa/cubin"
-	"gpa/emu"
 	"gpa/emu/check"
-	"gpa/emu/launch"
 	"gpa/reports"
 )
 
@@ -105,12 +102,8 @@ func (f *checkFlags) run(ctx context.Context, e *env, args []string) error {
 	if err != nil {
 		return err
 	}
-	s, err := r.Session(emu.TimingNone, o)
-	if err != nil {
-		return err
-	}
-	found, err := f.checkAll(ctx, e, s)
-	if err != nil {
+	found, err := r.Check(ctx, o, gpa.CheckOptions{Unused: f.unused})
+	if err != nil && ctx.Err() == nil {
 		return err
 	}
 	found = f.chosen(found)
@@ -156,48 +149,6 @@ func toolNames() string {
 		names = append(names, t.name)
 	}
 	return strings.Join(names, ", ")
-}
-
-// checkAll runs the launches of a file, to the first that cannot go on, or as far as it comes until ctx ends.
-func (f *checkFlags) checkAll(ctx context.Context, e *env, s *launch.Session) ([]*check.Finding, error) {
-	checker := f.checker(s)
-	for i := range s.File.Launches {
-		for range s.File.Launches[i].Repeat {
-			end := e.progress.stage("%s", s.File.Launches[i].Kernel)
-			_, err := s.Trace(ctx, i, checker)
-			end()
-			var fault *emu.Fault
-			if errors.As(err, &fault) {
-				checker.End(fault)
-				return checker.Findings(), nil
-			}
-			if err != nil && ctx.Err() == nil {
-				return nil, err
-			}
-			if err != nil {
-				return checker.Findings(), nil
-			}
-		}
-	}
-	checker.Leaks()
-	return append(checker.Findings(), checker.Unused()...), nil
-}
-
-// checker makes a checker that knows the buffers of a session.
-func (f *checkFlags) checker(s *launch.Session) *check.Checker {
-	checker := new(check.Checker)
-	for _, b := range s.Unwritten() {
-		checker.Uninitialised(b.Name, b.Addr, uint64(b.Size))
-		for _, at := range b.Written {
-			checker.Initialised(at, 8)
-		}
-	}
-	if f.unused {
-		for _, b := range s.Extents() {
-			checker.TrackUse(b.Name, b.Addr, uint64(b.Size))
-		}
-	}
-	return checker
 }
 
 // chosen leaves the findings that --only asks for.

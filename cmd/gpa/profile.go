@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"gpa"
+	"gpa/advisor/tune"
 	"gpa/emu"
 	"gpa/kernels"
 	"gpa/profiler"
@@ -120,12 +121,12 @@ func (f *profileFlags) run(ctx context.Context, e *env, args []string) error {
 	if _, err := sampler.New(sampler.Options{Period: f.period, Seed: f.seed}); err != nil {
 		return usagef("--period: %w", err)
 	}
-	var c *compiler
+	var c *tune.Compiler
 	if f.proves {
 		if level != emu.TimingFull {
 			return usagef("--prove: a speedup needs --timing full")
 		}
-		if c, err = f.prove.compiler.find(os.Getenv); err != nil {
+		if c, err = f.prove.find(os.Getenv); err != nil {
 			return err
 		}
 	}
@@ -194,8 +195,8 @@ func (f *profileFlags) tries() gpa.TryOptions {
 const byBudget = -1
 
 // reportProved reports, and proves what can be of the advice. Where nothing can be proved, the report is as without.
-func (f *profileFlags) reportProved(ctx context.Context, e *env, c *compiler, o gpa.Options, result *gpa.Result) error {
-	proof, proved := f.proven(ctx, e, c, o, result)
+func (f *profileFlags) reportProved(ctx context.Context, e *env, c *tune.Compiler, o gpa.Options, result *gpa.Result) error {
+	proof, proved := tune.Prove(ctx, result, f.prove.options(c, f.advice.source, o))
 	f.advice.proof = proof
 	if err := f.advice.report(e, &result.Result, result.Sources); err != nil {
 		return err
@@ -204,23 +205,6 @@ func (f *profileFlags) reportProved(ctx context.Context, e *env, c *compiler, o 
 		return early
 	}
 	return fmt.Errorf("--prove: %w", proved)
-}
-
-// proven compiles and runs patches. Where ctx ends, the proof is of those that were run until then.
-func (f *profileFlags) proven(ctx context.Context, e *env, c *compiler, o gpa.Options, result *gpa.Result) (*reports.Proof, error) {
-	p, err := newProving(&f.prove, c, o, result, f.advice.source)
-	if err != nil {
-		return nil, err
-	}
-	defer p.close()
-	base, err := p.base(ctx)
-	if err != nil {
-		return nil, err
-	}
-	proof := p.proof(base)
-	_, _, err = p.round(ctx, base, &result.Result, proof)
-	sortPatches(proof.Patches)
-	return proof, err
 }
 
 // level reads --timing.

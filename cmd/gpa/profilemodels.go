@@ -38,7 +38,7 @@ func modelTables(ctx context.Context, e *env, ran *gpa.Result) ([]reports.HTMLTa
 		return nil, nil
 	}
 	if err != nil {
-		fmt.Fprintf(e.stderr, "gpa profile: the page has no table of re-convergence models: %s\n", oneLine(err.Error()))
+		fmt.Fprintf(e.stderr, "gpa profile: the page has no table of re-convergence models: %s\n", reports.OneLine(err.Error()))
 		return nil, nil
 	}
 	var tables []reports.HTMLTable

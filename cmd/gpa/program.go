@@ -177,7 +177,7 @@ func (p *program) tell() {
 	}
 }
 
-// wrappedAt is how many characters of a message stand on a line, which is less than what [plainWriter] cuts.
+// wrappedAt is how many characters of a message stand on a line, which is less than what [reports.PlainWriter] cuts.
 const wrappedAt = 200
 
 // wrapped breaks a message into lines. Names of kernels that a compiler has made of closures and types can be hundreds of characters long, and what

@@ -17,6 +17,7 @@ import (
 
 	"gpa/cubin"
 	"gpa/emu/cuda/solib/solibtest"
+	"gpa/reports"
 )
 
 // A program for gpa run -- and gpa profile -- is this test's own, started once more.
@@ -228,7 +229,7 @@ func TestWrapped(t *testing.T) {
 	lines := strings.Split(wrapped(message), "\n")
 	var joined strings.Builder
 	for i, l := range lines {
-		if len(l) > longestLine || i > 0 && !strings.HasPrefix(l, "  ") {
+		if len(l) > reports.LongestLine || i > 0 && !strings.HasPrefix(l, "  ") {
 			t.Errorf("%q", l)
 		}
 		joined.WriteString(strings.ReplaceAll(l, " ", ""))

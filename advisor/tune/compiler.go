@@ -1,4 +1,4 @@
-package main
+package tune
 
 import (
 	"bytes"
@@ -12,25 +12,13 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spf13/pflag"
-
 	"gpa/cubin"
 	"gpa/cubin/sass"
+	"gpa/reports"
 )
 
-// compilerFlags name the compiler of the commands that need one.
-type compilerFlags struct {
-	command string
-	extra   string
-}
-
-func (f *compilerFlags) register(flags *pflag.FlagSet) {
-	flags.StringVar(&f.command, "compiler", "", "compile with `CMD`, run without a shell in the folder of the copied source, where {in}, {out} and {arch} (as sm_80) stand for what they say and {flags} for the flags of a patch (otherwise at the end; default: nvcc -cubin -arch={arch} -lineinfo -o {out} {in})")
-	flags.StringVar(&f.extra, "compiler-flags", "", "further `FLAGS` for the compiler, separated by spaces (folders of -I are relative to where gpa runs; that of the source is searched anyway)")
-}
-
-// A compiler is a command line that makes a cubin of a source.
-type compiler struct {
+// A Compiler is a command line that makes a cubin of a source.
+type Compiler struct {
 	words []string // with placeholders
 	extra []string
 }
@@ -43,32 +31,44 @@ const (
 	flagsPlace = "{flags}"
 )
 
-// find returns the compiler that the flags name, else an nvcc that is at hand.
-func (f *compilerFlags) find(getenv func(string) string) (*compiler, error) {
-	extra, err := splitWords(f.extra)
+// ErrNoCompiler is the error of a machine on which no nvcc is found.
+var ErrNoCompiler = errors.New("no CUDA compiler at hand: put nvcc on PATH, set CUDA_HOME, install one (pip install nvidia-cuda-nvcc)")
+
+// FindCompiler returns an nvcc that is at hand: on PATH, in the folders that CUDA_HOME and CUDA_PATH name, or in a Python environment. getenv is
+// os.Getenv or another source of these names.
+func FindCompiler(getenv func(string) string) (*Compiler, error) {
+	nvcc := findNvcc(getenv)
+	if nvcc == "" {
+		return nil, ErrNoCompiler
+	}
+	return &Compiler{words: []string{nvcc, "-cubin", "-arch=" + archPlace, "-lineinfo", "-o", outPlace, inPlace}}, nil
+}
+
+// ParseCompiler reads a command line, split at white space outside quotes. {in}, {out} and {arch} (as sm_80) in it stand for what they say, and
+// {flags} for the flags of a patch, which else come last. It runs without a shell in the folder of the copied source.
+func ParseCompiler(command string) (*Compiler, error) {
+	words, err := splitWords(command)
 	if err != nil {
-		return nil, usagef("--compiler-flags: %w", err)
+		return nil, err
+	}
+	for _, place := range []string{inPlace, outPlace} {
+		if !slices.ContainsFunc(words, func(w string) bool { return strings.Contains(w, place) }) {
+			return nil, fmt.Errorf("%s is missing: it stands for the name of a file", place)
+		}
+	}
+	return &Compiler{words: words}, nil
+}
+
+// With returns the compiler with further flags, separated by white space outside quotes. Folders of -I are relative to the working directory.
+func (c *Compiler) With(flags string) (*Compiler, error) {
+	extra, err := splitWords(flags)
+	if err != nil {
+		return nil, err
 	}
 	if extra, err = absoluteFolders(extra); err != nil {
 		return nil, err
 	}
-	if f.command == "" {
-		nvcc := findNvcc(getenv)
-		if nvcc == "" {
-			return nil, errors.New("no CUDA compiler at hand: put nvcc on PATH, set CUDA_HOME, install one (pip install nvidia-cuda-nvcc), or name another by --compiler 'CMD … {in} {out} {arch}'")
-		}
-		return &compiler{[]string{nvcc, "-cubin", "-arch=" + archPlace, "-lineinfo", "-o", outPlace, inPlace}, extra}, nil
-	}
-	words, err := splitWords(f.command)
-	if err != nil {
-		return nil, usagef("--compiler: %w", err)
-	}
-	for _, place := range []string{inPlace, outPlace} {
-		if !slices.ContainsFunc(words, func(w string) bool { return strings.Contains(w, place) }) {
-			return nil, usagef("--compiler: %s is missing: it stands for the name of a file", place)
-		}
-	}
-	return &compiler{words, extra}, nil
+	return &Compiler{c.words, append(slices.Clone(c.extra), extra...)}, nil
 }
 
 // splitWords splits a command line at white space outside single and double quotes.
@@ -157,7 +157,7 @@ func findNvcc(getenv func(string) string) string {
 }
 
 // String is the command with its placeholders.
-func (c *compiler) String() string {
+func (c *Compiler) String() string {
 	return strings.Join(append(slices.Clone(c.words), c.extra...), " ")
 }
 
@@ -171,7 +171,7 @@ const outName = "patched.cubin"
 const compilerPatience = 2 * time.Second
 
 // compile makes a cubin of a source file in a folder. A compiler that still runs when ctx ends is killed with all that it has started.
-func (c *compiler) compile(ctx context.Context, folder, in string, arch sass.Arch, flags []string) (*cubin.File, error) {
+func (c *Compiler) compile(ctx context.Context, folder, in string, arch sass.Arch, flags []string) (*cubin.File, error) {
 	out := filepath.Join(folder, outName)
 	if err := os.Remove(out); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, err
@@ -208,7 +208,7 @@ func (c *compiler) compile(ctx context.Context, folder, in string, arch sass.Arc
 }
 
 // arguments fills in the placeholders. A file is never taken for a flag.
-func (c *compiler) arguments(in, arch string, flags []string) []string {
+func (c *Compiler) arguments(in, arch string, flags []string) []string {
 	if strings.HasPrefix(in, "-") || strings.HasPrefix(in, "@") {
 		in = "./" + in
 	}
@@ -258,5 +258,5 @@ func quotedError(said string) string {
 	if first == "" {
 		return "it says nothing"
 	}
-	return fmt.Sprintf("%q", clipped(oneLine(first)))
+	return fmt.Sprintf("%q", reports.Clipped(reports.OneLine(first)))
 }
