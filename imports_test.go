@@ -49,6 +49,8 @@ var allowed = map[string][]string{
 	"advisor/patch":              {"advisor"},
 	"advisor/tune":               {".", "advisor/patch", "emu/check"},
 	"advisor/evaluation":         {".", "profiler/ncurep"},
+	"reports/listing":            {"cubin/asm", "cubin/cfg"},
+	"reports/reconvergence":      {"reports", "emu/convergence"},
 	"reports":                    {"profiler", "blamer", "advisor", "cubin/sass", "cubin"},
 	".":                          {"reports", "emu/launch", "emu/check", "emu/record", "profiler/sampler", "kernels"},
 	"cmd/gpa":                    {"all"},

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"gpa/reports/listing"
 )
 
 // TestCFG looks at the graph of a kernel with functions, in all forms.
@@ -19,7 +21,7 @@ func TestCFG(t *testing.T) {
 		}
 		return stdout
 	}
-	var object cfgObject
+	var object listing.GraphReport
 	if err := json.Unmarshal([]byte(out("--json")), &object); err != nil {
 		t.Fatal(err)
 	}
@@ -81,7 +83,7 @@ func TestCFGFrontiers(t *testing.T) {
 // TestDisasmFunction prints one function of a section.
 func TestDisasmFunction(t *testing.T) {
 	stdout, stderr, status := invoke(t, "disasm", "../../cubin/testdata/module.cubin", "--function", "ackermann", "--json")
-	var object disasmObject
+	var object listing.DisasmReport
 	if err := json.Unmarshal([]byte(stdout), &object); err != nil || status != exitDone {
 		t.Fatalf("status %d, %s, %v", status, stderr, err)
 	}
@@ -109,7 +111,7 @@ func TestDisasmNotExecuted(t *testing.T) {
 		t.Fatalf("status %d, %s", status, stderr)
 	}
 	stdout, stderr, status := invoke(t, "disasm", module, "--json")
-	var object disasmObject
+	var object listing.DisasmReport
 	if err := json.Unmarshal([]byte(stdout), &object); err != nil || status != exitDone {
 		t.Fatalf("status %d, %s, %v", status, stderr, err)
 	}

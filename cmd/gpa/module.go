@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"io"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -65,57 +64,3 @@ func listEntries(w io.Writer, name string) error {
 
 // openModule reads the cubin that an argument names, of a file that holds no other.
 func openModule(name string) (*cubin.File, error) { return new(moduleFlags).open(name) }
-
-// A chooser says which functions of a module were asked for.
-type chooser map[*cubin.Function]bool
-
-// newChooser finds the functions of these names, symbols or demangled ones; without names it chooses all. A name may stand
-// for several functions: each kernel has its own copies of device functions.
-func newChooser(module *cubin.File, names []string) (chooser, error) {
-	c := make(chooser)
-	found := make([]bool, len(names))
-	for _, code := range module.Codes {
-		for i := range code.Functions {
-			f := &code.Functions[i]
-			for k, name := range names {
-				if f.Name == name || f.Demangled == name {
-					c[f], found[k] = true, true
-				}
-			}
-			if len(names) == 0 {
-				c[f] = true
-			}
-		}
-	}
-	if k := slices.Index(found, false); k >= 0 {
-		near := suggestion(names[k], functionNames(module))
-		if near == "" {
-			near = "; gpa cfg lists them"
-		}
-		return nil, fmt.Errorf("%s: no function %q%s", module.Name, names[k], near)
-	}
-	return c, nil
-}
-
-// functionNames lists the functions of a module.
-func functionNames(module *cubin.File) []string {
-	var names []string
-	for _, code := range module.Codes {
-		for i := range code.Functions {
-			names = append(names, code.Functions[i].Demangled)
-		}
-	}
-	return names
-}
-
-func (c chooser) has(f *cubin.Function) bool { return c[f] }
-
-// anyIn reports whether functions of a section were chosen.
-func (c chooser) anyIn(code *cubin.Code) bool {
-	for i := range code.Functions {
-		if c[&code.Functions[i]] {
-			return true
-		}
-	}
-	return false
-}

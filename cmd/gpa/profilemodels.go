@@ -8,6 +8,7 @@ import (
 	"gpa/emu"
 	"gpa/emu/convergence"
 	"gpa/reports"
+	"gpa/reports/reconvergence"
 )
 
 // The most warp instructions of a kernel that the web page runs under every re-convergence model, with timing and without: that
@@ -41,36 +42,5 @@ func modelTables(ctx context.Context, e *env, ran *gpa.Result) ([]reports.HTMLTa
 		fmt.Fprintf(e.stderr, "gpa profile: the page has no table of re-convergence models: %s\n", reports.OneLine(err.Error()))
 		return nil, nil
 	}
-	var tables []reports.HTMLTable
-	for _, l := range convergence.Sum(list) {
-		if !diverges(&l) {
-			continue
-		}
-		tables = append(tables, reports.HTMLTable{
-			Kernel: reports.KernelName(r.Module, l.Kernel.Name), Title: "Re-convergence models", Note: modelNote(&l), Table: modelTable(&l),
-		})
-	}
-	return tables, nil
-}
-
-// diverges reports whether a model issues more instructions for a launch than another one: else its warps hardly part.
-func diverges(l *convergence.Launch) bool {
-	for i := range l.Runs {
-		run := &l.Runs[i]
-		if run.Status != convergence.OK || run.WarpInstructions != l.Runs[0].WarpInstructions {
-			return true
-		}
-	}
-	return false
-}
-
-// modelNote says what the table's rows are, and why some have no figures.
-func modelNote(l *convergence.Launch) string {
-	note := "The same code under other ways to bring the threads of a warp together again (gpa reconverge says more). Activity: share of active lanes."
-	for i := range l.Runs {
-		if run := &l.Runs[i]; run.Fault != "" {
-			note += fmt.Sprintf(" %s: %s.", run.Model, run.Fault)
-		}
-	}
-	return note
+	return reconvergence.PageTables(r.Module, convergence.Sum(list)), nil
 }

@@ -7,10 +7,11 @@ import (
 	"testing"
 
 	"gpa/emu/convergence"
+	"gpa/reports/reconvergence"
 )
 
 // reconvergeJSON runs gpa reconverge and reads what it prints.
-func reconvergeJSON(t *testing.T, args ...string) (object reconvergeObject, status int) {
+func reconvergeJSON(t *testing.T, args ...string) (object reconvergence.Report, status int) {
 	t.Helper()
 	out, stderr, status := invoke(t, append([]string{"reconverge", "--json"}, args...)...)
 	if err := json.Unmarshal([]byte(out), &object); err != nil {
@@ -26,7 +27,7 @@ func TestReconvergeModels(t *testing.T) {
 	if status != exitDone || len(object.Launches) != 1 {
 		t.Fatalf("exit status %d, %d launches", status, len(object.Launches))
 	}
-	rows := make(map[string]reconvergeModel)
+	rows := make(map[string]reconvergence.ModelReport)
 	var names []string
 	for _, m := range object.Launches[0].Models {
 		if names = append(names, m.Model); m.Status != "ok" {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"gpa/emu/activity"
+	"gpa/reports/reconvergence"
 )
 
 // dotProduct are the arguments for the example of Gupta and Datta: two blocks of eight warps, the last of which ends behind the
@@ -22,7 +23,7 @@ func TestReconvergeBranches(t *testing.T) {
 		t.Fatalf("exit status %d", status)
 	}
 	l := &object.Launches[0]
-	byLine := make(map[int][]branchObject)
+	byLine := make(map[int][]reconvergence.BranchReport)
 	full := 0
 	for _, b := range l.Branches {
 		byLine[b.At.Line] = append(byLine[b.At.Line], b)
@@ -49,7 +50,7 @@ func TestReconvergeBranches(t *testing.T) {
 }
 
 // checkShares: the lanes are all accounted for, in the kernel and in each scope, and so are the branches.
-func checkShares(t *testing.T, l *reconvergeLaunch) {
+func checkShares(t *testing.T, l *reconvergence.LaunchReport) {
 	t.Helper()
 	if a := l.Activity; a == nil || a.Model != "volta" || len(a.ByScope) < 3 || a.ByScope[0].Kind != "kernel" || a.ByScope[0].Share != 1 {
 		t.Fatalf("activity %+v", a)

@@ -13,6 +13,7 @@ import (
 
 	"gpa"
 	"gpa/kernels"
+	"gpa/reports/listing"
 )
 
 // suggestion is the end of a message about a name that is not known: the known one that it was most likely meant to be, or nothing.
@@ -74,7 +75,10 @@ func explained(err error) error {
 	var missing *gpa.NotFoundError
 	var folder *gpa.NoLaunchFileError
 	var undescribed *gpa.UndescribedError
+	var function *listing.NoFunctionError
 	switch {
+	case errors.As(err, &function):
+		return fmt.Errorf("%w%s", err, nearFunction(function))
 	case errors.As(err, &missing):
 		return fmt.Errorf("%w%s", err, nearKernel(missing.Name))
 	case errors.As(err, &folder):
@@ -85,6 +89,20 @@ func explained(err error) error {
 		return inFlags(err, gpa.ErrDescribed, "--kernel, --grid, --block, --shared and --arg go with a cubin, not with a launch file")
 	}
 	return err
+}
+
+// nearFunction is the end of a message about a function that a module does not have.
+func nearFunction(e *listing.NoFunctionError) string {
+	var names []string
+	for _, code := range e.Module.Codes {
+		for i := range code.Functions {
+			names = append(names, code.Functions[i].Demangled)
+		}
+	}
+	if near := suggestion(e.Name, names); near != "" {
+		return near
+	}
+	return "; gpa cfg lists them"
 }
 
 // inFlags says what an error is about in the words of the command line.

@@ -1,8 +1,9 @@
-package main
+package reconvergence
 
 import (
 	"cmp"
 	"fmt"
+	"io"
 	"path"
 	"slices"
 	"strconv"
@@ -15,26 +16,26 @@ import (
 )
 
 // activityText prints where the lanes of warps were, and what the branches did. top bounds the rows of a table, 0 does not.
-func activityText(e *env, module *cubin.File, a *convergence.Activity, top int) error {
+func activityText(w io.Writer, module *cubin.File, a *convergence.Activity, top int) error {
 	if a == nil || a.Total().Total() == 0 {
 		return nil
 	}
-	fmt.Fprintf(e.stdout, "\n  lanes under %s\n", a.Model)
+	fmt.Fprintf(w, "\n  lanes under %s\n", a.Model)
 	tables := []*reports.Table{scopeTable(a, top)}
 	if len(a.Branches) > 0 {
 		tables = append(tables, classTable(a.Branches), branchTable(module, a.Branches, top))
 	}
 	for i, t := range tables {
 		if i > 0 {
-			fmt.Fprintln(e.stdout)
+			fmt.Fprintln(w)
 		}
-		if err := t.Render(e.stdout); err != nil {
+		if err := t.Render(w); err != nil {
 			return err
 		}
 	}
 	for i := range a.Branches {
 		if b := &a.Branches[i].Branch; b.Contradicts() {
-			fmt.Fprintf(e.stdout, "  %s %#x: %s by the rule %s, but it depends on: %s\n",
+			fmt.Fprintf(w, "  %s %#x: %s by the rule %s, but it depends on: %s\n",
 				place(module, b), b.PC, b.Type, b.Rule, cmp.Or(b.Origins.String(), "nothing that differs"))
 		}
 	}
@@ -73,7 +74,7 @@ func scopeTable(a *convergence.Activity, top int) *reports.Table {
 	slices.Sort(places)
 	for _, i := range append([]int{0}, places...) {
 		s := &a.Scopes[i]
-		o, at := newLanesObject(&s.Slots), ""
+		o, at := lanesReport(&s.Slots), ""
 		if s.Line > 0 {
 			at = fmt.Sprintf("%s:%d", path.Base(s.File), s.Line)
 		}

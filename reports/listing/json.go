@@ -1,4 +1,4 @@
-package main
+package listing
 
 import (
 	"fmt"
@@ -6,77 +6,78 @@ import (
 	"gpa/cubin"
 )
 
-// The JSON of gpa cfg.
+// What gpa cfg --json prints.
 type (
-	cfgObject struct {
-		File      string        `json:"file"`
-		Arch      string        `json:"arch"`
-		Functions []cfgFunction `json:"functions"`
+	GraphReport struct {
+		File      string           `json:"file"`
+		Arch      string           `json:"arch"`
+		Functions []FunctionReport `json:"functions"`
 	}
-	cfgFunction struct {
-		Name       string     `json:"name"`
-		Symbol     string     `json:"symbol"`
-		Visibility string     `json:"visibility"`
-		Section    string     `json:"section"`
-		Offset     uint64     `json:"offset"`
-		Size       uint64     `json:"size"`
-		Blocks     []cfgBlock `json:"blocks"`
-		Loops      []cfgLoop  `json:"loops"`
-		Calls      []cfgCall  `json:"calls"`
+	FunctionReport struct {
+		Name       string        `json:"name"`
+		Symbol     string        `json:"symbol"`
+		Visibility string        `json:"visibility"`
+		Section    string        `json:"section"`
+		Offset     uint64        `json:"offset"`
+		Size       uint64        `json:"size"`
+		Blocks     []BlockReport `json:"blocks"`
+		Loops      []LoopReport  `json:"loops"`
+		Calls      []CallReport  `json:"calls"`
 	}
-	cfgBlock struct {
+	BlockReport struct {
 		ID         int           `json:"id"`
 		First      uint64        `json:"first"`
 		Last       uint64        `json:"last"`
 		Successors []int         `json:"successors"`
 		Exits      bool          `json:"exits"`
 		Loop       *int          `json:"loop,omitempty"`
-		Frames     []disasmFrame `json:"frames,omitempty"`
+		Frames     []FrameReport `json:"frames,omitempty"`
 	}
-	cfgLoop struct {
+	LoopReport struct {
 		ID     int   `json:"id"`
 		Header int   `json:"header"`
 		Parent *int  `json:"parent,omitempty"`
 		Depth  int   `json:"depth"`
 		Blocks []int `json:"blocks"`
 	}
-	cfgCall struct {
+	CallReport struct {
 		PC      uint64        `json:"pc"`
 		Callees []string      `json:"callees"`
 		Extern  string        `json:"extern,omitempty"`
-		Frames  []disasmFrame `json:"frames,omitempty"`
+		Frames  []FrameReport `json:"frames,omitempty"`
 	}
 )
 
-func cfgObjects(module *cubin.File, list []functionGraph) cfgObject {
-	object := cfgObject{File: module.Name, Arch: fmt.Sprintf("sm_%d", module.Arch), Functions: []cfgFunction{}}
+// NewGraphReport makes the report of the graphs of a module.
+func NewGraphReport(module *cubin.File, list []Function) GraphReport {
+	object := GraphReport{File: module.Name, Arch: fmt.Sprintf("sm_%d", module.Arch), Functions: []FunctionReport{}}
 	for i := range list {
 		object.Functions = append(object.Functions, list[i].object())
 	}
 	return object
 }
 
-func (f *functionGraph) object() cfgFunction {
+func (f *Function) object() FunctionReport {
 	fn, loops := f.Function, f.loops()
-	o := cfgFunction{
+	o := FunctionReport{
 		Name: fn.Demangled, Symbol: fn.Name, Visibility: fn.Kind.String(), Section: f.graph.Code.Name, Offset: fn.Offset, Size: fn.Size,
-		Blocks: []cfgBlock{}, Loops: []cfgLoop{}, Calls: []cfgCall{},
+		Blocks: []BlockReport{}, Loops: []LoopReport{}, Calls: []CallReport{},
 	}
 	for _, id := range f.Blocks {
 		b := f.graph.Blocks[id]
-		o.Blocks = append(o.Blocks, cfgBlock{
+		o.Blocks = append(o.Blocks, BlockReport{
 			ID: f.blockNumber(id), First: f.pc(b.First), Last: f.pc(b.Last), Successors: f.numbers(b.Succs), Exits: b.Exits,
 			Loop: optional(loopNumber(loops, b.Loop)), Frames: jsonFrames(f.frames(b)),
 		})
 	}
 	for i, l := range loops {
-		o.Loops = append(o.Loops, cfgLoop{
+		o.Loops = append(o.Loops, LoopReport{
 			ID: i, Header: f.blockNumber(l.Header), Parent: optional(loopNumber(loops, l.Parent)), Depth: l.Depth, Blocks: f.numbers(l.Blocks),
 		})
 	}
 	for i := range f.Calls {
 		c := &f.Calls[i]
-		o.Calls = append(o.Calls, cfgCall{
+		o.Calls = append(o.Calls, CallReport{
 			PC: f.pc(c.Inst), Callees: f.callees(c), Extern: c.Extern, Frames: jsonFrames(f.graph.Code.Frames(f.pc(c.Inst))),
 		})
 	}
@@ -84,7 +85,7 @@ func (f *functionGraph) object() cfgFunction {
 }
 
 // numbers are the function's numbers of blocks.
-func (f *functionGraph) numbers(ids []int) []int {
+func (f *Function) numbers(ids []int) []int {
 	list := make([]int, len(ids))
 	for i, id := range ids {
 		list[i] = f.blockNumber(id)
@@ -100,10 +101,10 @@ func optional(n int) *int {
 	return &n
 }
 
-func jsonFrames(frames []cubin.Frame) []disasmFrame {
-	var list []disasmFrame
+func jsonFrames(frames []cubin.Frame) []FrameReport {
+	var list []FrameReport
 	for _, f := range frames {
-		list = append(list, disasmFrame{f.Function, f.File, f.Line})
+		list = append(list, FrameReport{f.Function, f.File, f.Line})
 	}
 	return list
 }

@@ -1,25 +1,26 @@
-package main
+// Package reconvergence prints how launches ran under each re-convergence model, and what their branches did to the lanes of warps.
+package reconvergence
 
 import (
 	"gpa/cubin"
 	"gpa/emu/convergence"
 )
 
-// The JSON of gpa reconverge.
+// What gpa reconverge --json prints; the command's help and docs/control-flow.md say what its figures are.
 type (
-	reconvergeObject struct {
-		Launches []reconvergeLaunch `json:"launches"`
+	Report struct {
+		Launches []LaunchReport `json:"launches"`
 	}
-	reconvergeLaunch struct {
-		Kernel    string                       `json:"kernel"`
-		Models    []reconvergeModel            `json:"models"`
-		Frontier  reconvergeFrontier           `json:"frontier"`
-		Structure reconvergeStructure          `json:"structure"`
-		Activity  *activityObject              `json:"activity,omitempty"`
-		Classes   map[string]branchClassObject `json:"branch_classes,omitempty"`
-		Branches  []branchObject               `json:"branches,omitempty"`
+	LaunchReport struct {
+		Kernel    string                 `json:"kernel"`
+		Models    []ModelReport          `json:"models"`
+		Frontier  FrontierReport         `json:"frontier"`
+		Structure StructureReport        `json:"structure"`
+		Activity  *ActivityReport        `json:"activity,omitempty"`
+		Classes   map[string]ClassReport `json:"branch_classes,omitempty"`
+		Branches  []BranchReport         `json:"branches,omitempty"`
 	}
-	reconvergeModel struct {
+	ModelReport struct {
 		Model              string   `json:"model"`
 		Status             string   `json:"status"`
 		Fault              string   `json:"fault,omitempty"`
@@ -33,7 +34,7 @@ type (
 		Cycles             *int64   `json:"cycles,omitempty"`
 		OutputsEqual       *bool    `json:"outputs_equal,omitempty"`
 	}
-	reconvergeFrontier struct {
+	FrontierReport struct {
 		Blocks    int     `json:"blocks"`
 		Min       int     `json:"min"`
 		Average   float64 `json:"average"`
@@ -42,7 +43,7 @@ type (
 		TFJoins   int     `json:"tf_joins"`
 		PDOMJoins int     `json:"pdom_joins"`
 	}
-	reconvergeStructure struct {
+	StructureReport struct {
 		Unstructured    bool    `json:"unstructured"`
 		ForwardCopies   int     `json:"forward_copies"`
 		BackwardCopies  int     `json:"backward_copies"`
@@ -57,20 +58,21 @@ type (
 	}
 )
 
-func reconvergeObjects(module *cubin.File, list []convergence.Launch) reconvergeObject {
-	object := reconvergeObject{Launches: []reconvergeLaunch{}}
+// NewReport makes the report of a comparison of the launches of a module.
+func NewReport(module *cubin.File, list []convergence.Launch) *Report {
+	object := &Report{Launches: []LaunchReport{}}
 	for i := range list {
-		object.Launches = append(object.Launches, reconvergeLaunchObject(module, &list[i]))
+		object.Launches = append(object.Launches, launchReport(module, &list[i]))
 	}
 	return object
 }
 
-func reconvergeLaunchObject(module *cubin.File, l *convergence.Launch) reconvergeLaunch {
+func launchReport(module *cubin.File, l *convergence.Launch) LaunchReport {
 	f, s := &l.Frontier, &l.Structure
-	o := reconvergeLaunch{
+	o := LaunchReport{
 		Kernel:   l.Kernel.Demangled,
-		Frontier: reconvergeFrontier{f.Blocks, f.Min, f.Mean, f.Max, f.Checks, f.TFJoins, f.PDOMJoins},
-		Structure: reconvergeStructure{
+		Frontier: FrontierReport{f.Blocks, f.Min, f.Mean, f.Max, f.Checks, f.TFJoins, f.PDOMJoins},
+		Structure: StructureReport{
 			Unstructured: s.Unstructured, ForwardCopies: s.ForwardCopies, BackwardCopies: s.BackwardCopies, Cuts: s.Cuts, CutEdges: s.CutEdges,
 			CopiedBlocks: s.CopiedBlocks, StaticExpansion: s.StaticExpansion(), TransformMS: float64(s.Took.Microseconds()) / 1000},
 	}
@@ -81,20 +83,20 @@ func reconvergeLaunchObject(module *cubin.File, l *convergence.Launch) reconverg
 		o.Structure.UpperLimit = &share
 	}
 	if l.Activity != nil {
-		o.Activity = newActivityObject(l.Activity)
-		o.Classes = branchClassObjects(l.Activity.Branches)
+		o.Activity = activityReport(l.Activity)
+		o.Classes = classReports(l.Activity.Branches)
 		for i := range l.Activity.Branches {
-			o.Branches = append(o.Branches, newBranchObject(module, &l.Activity.Branches[i]))
+			o.Branches = append(o.Branches, branchReport(module, &l.Activity.Branches[i]))
 		}
 	}
 	for i := range l.Runs {
-		o.Models = append(o.Models, reconvergeModelObject(&l.Runs[i]))
+		o.Models = append(o.Models, modelReport(&l.Runs[i]))
 	}
 	return o
 }
 
-func reconvergeModelObject(r *convergence.Run) reconvergeModel {
-	o := reconvergeModel{Model: r.Model, Status: string(r.Status), Fault: r.Fault}
+func modelReport(r *convergence.Run) ModelReport {
+	o := ModelReport{Model: r.Model, Status: string(r.Status), Fault: r.Fault}
 	if r.Status != convergence.OK {
 		return o
 	}

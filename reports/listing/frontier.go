@@ -1,4 +1,4 @@
-package main
+package listing
 
 import (
 	"fmt"
@@ -10,7 +10,7 @@ import (
 
 // printFrontiers writes what a function's control flow means to re-convergence: thread frontiers with the priorities that
 // gpa uses, where threads come together again, and the edges that keep the function from being structured.
-func (f *functionGraph) printFrontiers(w io.Writer) error {
+func (f *Function) printFrontiers(w io.Writer) error {
 	s := f.graph.Shape(f.Func)
 	fr, err := s.Frontiers(s.Order())
 	if err != nil {

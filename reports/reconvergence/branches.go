@@ -1,4 +1,4 @@
-package main
+package reconvergence
 
 import (
 	"gpa/cubin"
@@ -10,28 +10,28 @@ import (
 
 // The part of gpa reconverge's JSON that is about branches. Shares are of 1.
 type (
-	lanesObject struct {
+	LanesReport struct {
 		Active    float64 `json:"active"`
 		Intrinsic float64 `json:"intrinsic"` // inactive because of an intrinsic branch
 		Extrinsic float64 `json:"extrinsic"`
 		Absent    float64 `json:"absent"` // without a thread, or parted by no branch
 	}
-	activityObject struct {
+	ActivityReport struct {
 		Model string `json:"model"`
-		lanesObject
-		ByScope []scopeActivity `json:"by_scope"`
+		LanesReport
+		ByScope []ScopeReport `json:"by_scope"`
 	}
-	scopeActivity struct {
+	ScopeReport struct {
 		reports.ScopeReport
-		lanesObject
+		LanesReport
 		Share float64 `json:"share"` // of the kernel's lanes
 	}
-	branchClassObject struct {
+	ClassReport struct {
 		Static  float64  `json:"static"`  // share of the branches
 		Dynamic float64  `json:"dynamic"` // share of the branches that warps executed
 		Taken   *float64 `json:"taken,omitempty"`
 	}
-	branchObject struct {
+	BranchReport struct {
 		At           reports.Location `json:"at"`
 		Target       *uint64          `json:"target,omitempty"` // offset in the section
 		Type         string           `json:"type"`
@@ -49,38 +49,38 @@ type (
 	}
 )
 
-func newLanesObject(s *activity.Slots) lanesObject {
+func lanesReport(s *activity.Slots) LanesReport {
 	active, intrinsic, extrinsic := s.Fractions()
-	o := lanesObject{Active: active, Intrinsic: intrinsic, Extrinsic: extrinsic}
+	o := LanesReport{Active: active, Intrinsic: intrinsic, Extrinsic: extrinsic}
 	if total := s.Total(); total > 0 {
 		o.Absent = float64(s.Absent) / float64(total)
 	}
 	return o
 }
 
-func newActivityObject(a *convergence.Activity) *activityObject {
+func activityReport(a *convergence.Activity) *ActivityReport {
 	total := a.Total()
-	o := &activityObject{Model: a.Model, lanesObject: newLanesObject(total), ByScope: []scopeActivity{}}
+	o := &ActivityReport{Model: a.Model, LanesReport: lanesReport(total), ByScope: []ScopeReport{}}
 	for i := range a.Scopes {
 		s := &a.Scopes[i]
 		if s.Total() == 0 {
 			continue
 		}
-		o.ByScope = append(o.ByScope, scopeActivity{
+		o.ByScope = append(o.ByScope, ScopeReport{
 			ScopeReport: reports.ScopeReport{Kind: string(s.Kind), Function: s.Function, File: s.File, Line: s.Line},
-			lanesObject: newLanesObject(&s.Slots),
+			LanesReport: lanesReport(&s.Slots),
 			Share:       float64(s.Total()) / float64(total.Total()),
 		})
 	}
 	return o
 }
 
-func branchClassObjects(uses []activity.BranchUse) map[string]branchClassObject {
-	objects := make(map[string]branchClassObject)
+func classReports(uses []activity.BranchUse) map[string]ClassReport {
+	objects := make(map[string]ClassReport)
 	classes := activity.Classes(uses)
 	static, dynamic := activity.Shares(classes)
 	for t, c := range classes {
-		o := branchClassObject{Static: static[t], Dynamic: dynamic[t]}
+		o := ClassReport{Static: static[t], Dynamic: dynamic[t]}
 		if c.Instances > 0 {
 			taken := c.TakenFraction()
 			o.Taken = &taken
@@ -90,9 +90,9 @@ func branchClassObjects(uses []activity.BranchUse) map[string]branchClassObject 
 	return objects
 }
 
-func newBranchObject(module *cubin.File, u *activity.BranchUse) branchObject {
+func branchReport(module *cubin.File, u *activity.BranchUse) BranchReport {
 	b := &u.Branch
-	o := branchObject{
+	o := BranchReport{
 		At: reports.Locate(module, b.Code, b.PC), Type: b.Type.String(), Source: "auto", Automatic: b.Origins.Type().String(),
 		DependsOn: b.Origins.String(), Contradicts: b.Contradicts(), Instances: u.Instances, DynamicCount: u.Executions, Warps: u.Warps,
 		LostLanes: u.Lost, Grade: u.Grade(),

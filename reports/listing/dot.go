@@ -1,6 +1,7 @@
-package main
+package listing
 
 import (
+	"bufio"
 	"fmt"
 	"io"
 	"strings"
@@ -8,26 +9,28 @@ import (
 	"gpa/cubin/cfg"
 )
 
-// printDot draws the graphs: a cluster for each function, a box for each block with its instructions, nested clusters for
+// DOT draws the graphs: a cluster for each function, a box for each block with its instructions, nested clusters for
 // loops, dashed edges for calls.
-func printDot(w io.Writer, list []functionGraph) {
-	fmt.Fprintln(w, "digraph cfg {\n  node [shape=box fontname=monospace];")
+func DOT(w io.Writer, list []Function) error {
+	out := bufio.NewWriter(w)
+	fmt.Fprintln(out, "digraph cfg {\n  node [shape=box fontname=monospace];")
 	for i := range list {
-		list[i].dot(w, i)
+		list[i].dot(out, i)
 	}
 	for i := range list {
-		list[i].dotCalls(w, list)
+		list[i].dotCalls(out, list)
 	}
-	fmt.Fprintln(w, "}")
+	fmt.Fprintln(out, "}")
+	return out.Flush()
 }
 
 // node is the name of a block's node.
-func (f *functionGraph) node(id int) string {
+func (f *Function) node(id int) string {
 	return fmt.Sprintf("%q", fmt.Sprintf("%s B%d", f.Function.Name, f.blockNumber(id)))
 }
 
 // dot draws one function.
-func (f *functionGraph) dot(w io.Writer, number int) {
+func (f *Function) dot(w io.Writer, number int) {
 	fmt.Fprintf(w, "  subgraph cluster_%d {\n    label=%s;\n", number, dotText(f.Function.Demangled+": "+f.Function.Kind.String()))
 	loops := f.loops()
 	f.dotLoop(w, loops, nil, fmt.Sprint("cluster_", number), "    ")
@@ -45,7 +48,7 @@ func (f *functionGraph) dot(w io.Writer, number int) {
 }
 
 // dotLoop draws the blocks whose innermost loop is this one, and the loops in it.
-func (f *functionGraph) dotLoop(w io.Writer, loops []*cfg.Loop, loop *cfg.Loop, name, indent string) {
+func (f *Function) dotLoop(w io.Writer, loops []*cfg.Loop, loop *cfg.Loop, name, indent string) {
 	for _, id := range f.Blocks {
 		if b := f.graph.Blocks[id]; b.Loop == loop {
 			fmt.Fprintf(w, "%s%s [label=%s];\n", indent, f.node(id), f.dotBlock(b))
@@ -63,7 +66,7 @@ func (f *functionGraph) dotLoop(w io.Writer, loops []*cfg.Loop, loop *cfg.Loop, 
 }
 
 // dotBlock is the label of a block: its lines, then its instructions.
-func (f *functionGraph) dotBlock(b *cfg.Block) string {
+func (f *Function) dotBlock(b *cfg.Block) string {
 	lines := []string{fmt.Sprintf("B%d%s", f.blockNumber(b.ID), whereText(f.frames(b)))}
 	for i := range f.graph.Insts(b) {
 		in := &f.graph.Insts(b)[i]
@@ -85,7 +88,7 @@ func dotText(lines ...string) string {
 }
 
 // dotCalls draws the calls of functions that are drawn.
-func (f *functionGraph) dotCalls(w io.Writer, list []functionGraph) {
+func (f *Function) dotCalls(w io.Writer, list []Function) {
 	entries := make(map[string]string)
 	for i := range list {
 		entries[list[i].Function.Name] = list[i].node(list[i].Entry)
