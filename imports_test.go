@@ -50,6 +50,7 @@ var allowed = map[string][]string{
 	"advisor/tune":               {".", "advisor/patch", "emu/check"},
 	"advisor/evaluation":         {".", "profiler/ncurep"},
 	"reports/listing":            {"cubin/asm", "cubin/cfg"},
+	"reports/pprof":              {"."},
 	"reports/reconvergence":      {"reports", "emu/convergence"},
 	"reports":                    {"profiler", "blamer", "advisor", "cubin/sass", "cubin"},
 	".":                          {"reports", "emu/launch", "emu/check", "emu/record", "profiler/sampler", "kernels"},
@@ -62,8 +63,8 @@ var restricted = map[string][]string{
 	"github.com/olekukonko/tablewriter": {"reports"},
 	"github.com/spf13/pflag":            {"cmd/gpa"},
 	"github.com/goccy/go-yaml":          {"emu/launch"},
-	"github.com/google/pprof/profile":   {"reports", "cmd/gpa"}, // gpa pprof hands profiles to the driver
-	"github.com/google/pprof/driver":    {"cmd/gpa"},
+	"github.com/google/pprof/profile":   {"reports", "reports/pprof"},
+	"github.com/google/pprof/driver":    {"cmd/gpa", "reports/pprof"},
 	"golang.org/x/sys":                  {"cmd/gpa", "emu", "emu/cuda/wire", "emu/cuda/solib/solibtest"}, // what a terminal is, and memory
 }
 

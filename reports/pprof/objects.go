@@ -1,4 +1,4 @@
-package main
+package pprof
 
 import (
 	"crypto/sha256"
@@ -18,16 +18,17 @@ import (
 	"gpa/reports"
 )
 
-// pprofObjects lets pprof look into cubins. An address of a cubin is a file offset, as in the profiles that [reports.Pprof]
+// Objects lets pprof look into cubins. An address of a cubin is a file offset, as in the profiles that [reports.Pprof]
 // makes once a mapping's start is taken off.
 // pprof asks for several profiles' cubins at a time.
-type pprofObjects struct {
+type Objects struct {
 	mu   sync.Mutex
 	byID map[string]*cubin.File // by build id
 	used map[string]*cubin.File // by the name that pprof opened it under
 }
 
-func (o *pprofObjects) add(m *cubin.File) {
+// Add makes a cubin known.
+func (o *Objects) Add(m *cubin.File) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.byID == nil {
@@ -45,7 +46,7 @@ func buildID(m *cubin.File) string {
 var errNoCubin = errors.New("no such cubin")
 
 // Open opens a cubin: one that came with a profile, which pprof looks for in a folder named after its build id, or a file.
-func (o *pprofObjects) Open(name string, start, _, _ uint64, _ string) (driver.ObjFile, error) {
+func (o *Objects) Open(name string, start, _, _ uint64, _ string) (driver.ObjFile, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	m, err := o.find(name)
@@ -56,10 +57,10 @@ func (o *pprofObjects) Open(name string, start, _, _ uint64, _ string) (driver.O
 		o.used = make(map[string]*cubin.File)
 	}
 	o.used[name] = m
-	return &pprofObject{name, m, start}, nil
+	return &object{name, m, start}, nil
 }
 
-func (o *pprofObjects) find(name string) (*cubin.File, error) {
+func (o *Objects) find(name string) (*cubin.File, error) {
 	for _, part := range strings.Split(filepath.ToSlash(name), "/") {
 		if m := o.byID[part]; m != nil {
 			return m, nil
@@ -85,7 +86,7 @@ func (o *pprofObjects) find(name string) (*cubin.File, error) {
 }
 
 // Disasm lists the instructions between two file offsets.
-func (o *pprofObjects) Disasm(name string, start, end uint64, _ bool) ([]driver.Inst, error) {
+func (o *Objects) Disasm(name string, start, end uint64, _ bool) ([]driver.Inst, error) {
 	o.mu.Lock()
 	m := o.used[name]
 	o.mu.Unlock()
@@ -97,31 +98,31 @@ func (o *pprofObjects) Disasm(name string, start, end uint64, _ bool) ([]driver.
 		base := m.Sections[c.Section].Offset
 		for i := range c.Insts {
 			if addr := base + c.Insts[i].PC; addr >= start && addr < end {
-				list = append(list, pprofInst(m, c, &c.Insts[i], addr))
+				list = append(list, instruction(m, c, &c.Insts[i], addr))
 			}
 		}
 	}
 	return list, nil
 }
 
-func pprofInst(m *cubin.File, c *cubin.Code, in *sass.Inst, addr uint64) driver.Inst {
+func instruction(m *cubin.File, c *cubin.Code, in *sass.Inst, addr uint64) driver.Inst {
 	at := reports.Locate(m, c.Index, in.PC)
 	text := in.Control.String() + " " + strings.TrimSuffix(at.SASS, " ;")
 	return driver.Inst{Addr: addr, Text: text, Function: at.Function, File: at.File, Line: at.Line}
 }
 
-// A pprofObject is a cubin that pprof has opened, mapped at an address.
-type pprofObject struct {
+// A object is a cubin that pprof has opened, mapped at an address.
+type object struct {
 	name  string
 	file  *cubin.File
 	start uint64
 }
 
 // Name returns the name that it was opened under.
-func (o *pprofObject) Name() string { return o.name }
+func (o *object) Name() string { return o.name }
 
 // ObjAddr takes the start of the mapping off.
-func (o *pprofObject) ObjAddr(addr uint64) (uint64, error) {
+func (o *object) ObjAddr(addr uint64) (uint64, error) {
 	if addr < o.start {
 		return 0, fmt.Errorf("address %#x lies before the mapping of %s at %#x", addr, o.name, o.start)
 	}
@@ -129,11 +130,11 @@ func (o *pprofObject) ObjAddr(addr uint64) (uint64, error) {
 }
 
 // BuildID returns the SHA-256 of the file.
-func (o *pprofObject) BuildID() string { return buildID(o.file) }
+func (o *object) BuildID() string { return buildID(o.file) }
 
 // SourceLine returns the source lines of a file offset, innermost first. It fails where there are none: pprof takes an empty
 // list for an answer.
-func (o *pprofObject) SourceLine(addr uint64) ([]driver.Frame, error) {
+func (o *object) SourceLine(addr uint64) ([]driver.Frame, error) {
 	for _, c := range o.file.Codes {
 		base := o.file.Sections[c.Section].Offset
 		if addr < base || addr-base >= c.Size() {
@@ -151,7 +152,7 @@ func (o *pprofObject) SourceLine(addr uint64) ([]driver.Frame, error) {
 }
 
 // Symbols lists the functions whose names match, or the one that holds an address.
-func (o *pprofObject) Symbols(r *regexp.Regexp, addr uint64) ([]*driver.Sym, error) {
+func (o *object) Symbols(r *regexp.Regexp, addr uint64) ([]*driver.Sym, error) {
 	var list []*driver.Sym
 	for _, c := range o.file.Codes {
 		base := o.file.Sections[c.Section].Offset
@@ -168,4 +169,4 @@ func (o *pprofObject) Symbols(r *regexp.Regexp, addr uint64) ([]*driver.Sym, err
 }
 
 // Close does nothing: the cubin stays in memory.
-func (o *pprofObject) Close() error { return nil }
+func (o *object) Close() error { return nil }
