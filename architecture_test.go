@@ -6,6 +6,7 @@ import (
 	"go/doc"
 	"go/parser"
 	"go/token"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -55,7 +56,7 @@ func packageTable(t *testing.T) string {
 		var list []string
 		for _, imported := range direct[folder] {
 			if inner, ok := inModule(imported); ok {
-				list = append(list, inner)
+				list = append(list, packageName(inner))
 			}
 		}
 		slices.Sort(list)
@@ -63,22 +64,21 @@ func packageTable(t *testing.T) string {
 		if uses == "" {
 			uses = "-"
 		}
-		fmt.Fprintf(&out, "| [%s](../%s) | %s | %s |\n", folder, folder, synopsis(t, folder), uses)
+		fmt.Fprintf(&out, "| [%s](../%s) | %s | %s |\n", packageName(folder), strings.TrimPrefix(folder, "."), synopsis(t, folder), uses)
 	}
 	return out.String()
 }
 
-// sortedFolders lists the packages below the root.
-func sortedFolders(direct map[string][]string) []string {
-	var folders []string
-	for folder := range direct {
-		if folder != "." {
-			folders = append(folders, folder)
-		}
+// packageName is the path of a package below the module, and the module's for its root.
+func packageName(folder string) string {
+	if folder == "." {
+		return "gpa"
 	}
-	slices.Sort(folders)
-	return folders
+	return folder
 }
+
+// sortedFolders lists the packages, the root's first.
+func sortedFolders(direct map[string][]string) []string { return slices.Sorted(maps.Keys(direct)) }
 
 // synopsis is the first sentence of a package's documentation, without "Package x".
 func synopsis(t *testing.T, folder string) string {

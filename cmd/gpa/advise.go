@@ -4,16 +4,13 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/spf13/pflag"
 
-	"gpa/advisor"
+	"gpa"
 	"gpa/blamer"
-	"gpa/profiler"
 	"gpa/reports"
 )
 
@@ -69,51 +66,40 @@ func (f *adviceFlags) advise(_ context.Context, e *env, args []string) error {
 	if err != nil {
 		return err
 	}
-	name = savedFile(name)
-	p, err := loadProfile(name)
+	r, err := openResult(name)
 	if err != nil {
 		return err
 	}
-	return f.tell(e, p, filepath.Dir(name))
+	return f.tell(e, r)
 }
 
-// tell blames, advises and reports. Source files are looked for in folder.
-func (f *adviceFlags) tell(e *env, p *profiler.Profile, folder string) error {
-	r := &reports.Result{Profile: p}
-	if err := f.analyze(r); err != nil {
+// tell blames, advises and reports.
+func (f *adviceFlags) tell(e *env, r *gpa.Result) error {
+	if err := r.Blame(f.blamed()); err != nil {
 		return err
 	}
-	return f.report(e, r, newSourceFinder(folder))
+	if err := r.Advise(f.listed()); err != nil {
+		return err
+	}
+	return f.report(e, &r.Result, r.Sources)
 }
 
-// savedFile is the saved profile that a name stands for: of a folder, the one in it.
-func savedFile(name string) string {
-	if info, err := os.Stat(name); err == nil && info.IsDir() {
-		return filepath.Join(name, samplesFile)
-	}
-	return name
-}
-
-func loadProfile(name string) (*profiler.Profile, error) {
-	file, err := os.Open(name)
+// openResult reads a saved profile, a file or the folder that holds one.
+func openResult(name string) (*gpa.Result, error) {
+	r, err := gpa.Open(name)
 	if err != nil {
-		return nil, noResult(name, err)
+		return nil, noResult(gpa.SavedName(name), err)
 	}
-	defer file.Close()
-	info, err := file.Stat()
-	if err != nil {
-		return nil, err
-	}
-	return profiler.Load(name, file, info.Size())
+	return r, nil
 }
 
 // report writes the files and prints the result.
-func (f *adviceFlags) report(e *env, r *reports.Result, source sourceFinder) error {
+func (f *adviceFlags) report(e *env, r *reports.Result, source gpa.Sources) error {
 	if f.top < 1 {
 		return usagef("--top: %d is not positive", f.top)
 	}
-	source = source.before(f.source)
-	defer source.tell(e.stderr)
+	source = source.Before(f.source)
+	defer missedSources(e.stderr, source)
 	if err := f.write(r, source); err != nil {
 		return err
 	}
@@ -123,7 +109,7 @@ func (f *adviceFlags) report(e *env, r *reports.Result, source sourceFinder) err
 	if f.json {
 		return reports.WriteJSON(e.stdout, f.proved(r.Report()))
 	}
-	err := reports.Text(e.stdout, r, reports.TextOptions{Top: f.top, Source: source.read, Style: e.style()})
+	err := reports.Text(e.stdout, r, reports.TextOptions{Top: f.top, Source: source.Read, Style: e.style()})
 	if err != nil || f.proof == nil {
 		return err
 	}
@@ -143,7 +129,7 @@ func (f *adviceFlags) proved(r *reports.ProfileReport) any {
 }
 
 // writeHTML writes the web page.
-func (f *adviceFlags) writeHTML(r *reports.Result, source sourceFinder) error {
+func (f *adviceFlags) writeHTML(r *reports.Result, source gpa.Sources) error {
 	if f.html == "" {
 		return nil
 	}
@@ -154,66 +140,26 @@ func (f *adviceFlags) writeHTML(r *reports.Result, source sourceFinder) error {
 		}
 	}
 	var page bytes.Buffer
-	o := reports.HTMLOptions{Title: strings.Join(names, ", "), Version: version, Source: source.read, Tables: f.tables}
+	o := reports.HTMLOptions{Title: strings.Join(names, ", "), Version: version, Source: source.Read, Tables: f.tables}
 	if err := reports.HTML(&page, r.WithoutHostTimes(), o); err != nil {
 		return err
 	}
 	return writeFile(f.html, page.Bytes())
 }
 
-// analyze adds blame and advice to the launches of a result.
-func (f *adviceFlags) analyze(r *reports.Result) error {
-	if err := f.blame(r); err != nil {
-		return err
-	}
-	return f.rank(r, f.all)
-}
+// blamed says how stalls are blamed.
+func (f *adviceFlags) blamed() blamer.Options { return blamer.Options{Exact: f.exact} }
 
-// blame adds blame, limits and warnings to the launches of a result.
-func (f *adviceFlags) blame(r *reports.Result) error {
-	if r.Launches == nil {
-		r.Launches = make([]reports.LaunchResult, len(r.Profile.Launches))
-	}
-	warnings := make(map[string][]advisor.Warning) // by module and kernel
-	for i, l := range r.Profile.Launches {
-		blame, err := blamer.Analyze(l, r.Profile.Modules[l.Module], blamer.Options{Exact: f.exact})
-		if err != nil {
-			return err
-		}
-		r.Launches[i].Blame = blame
-		if r.Launches[i].Limits, err = advisor.Limits(blame); err != nil {
-			return err
-		}
-		key := fmt.Sprintf("%d %s", l.Module, l.Kernel)
-		if _, ok := warnings[key]; !ok {
-			if warnings[key], err = advisor.Warnings(r.Profile.Modules[l.Module], l.Kernel); err != nil {
-				return err
-			}
-		}
-		r.Launches[i].Warnings = warnings[key]
-	}
-	return nil
-}
-
-// rank adds advice to the blamed launches of a result, with the what-if runs that their profile holds: what is worth listing, or all
-// that there is to say.
-func (f *adviceFlags) rank(r *reports.Result, all bool) error {
-	for i := range r.Launches {
-		var err error
-		if r.Launches[i].Advice, err = advisor.Advise(r.Launches[i].Blame, advisor.Options{Candidates: all, Tries: r.Profile.Launches[i].Tries}); err != nil {
-			return err
-		}
-	}
-	return nil
-}
+// listed says which advice is listed.
+func (f *adviceFlags) listed() gpa.AdviceOptions { return gpa.AdviceOptions{All: f.all} }
 
 // write puts all files of a result into the output folder.
-func (f *adviceFlags) write(r *reports.Result, source sourceFinder) error {
+func (f *adviceFlags) write(r *reports.Result, source gpa.Sources) error {
 	if f.out == "" {
 		return nil
 	}
 	var text bytes.Buffer
-	if err := reports.Text(&text, r, reports.TextOptions{Top: f.top, Source: source.read}); err != nil {
+	if err := reports.Text(&text, r, reports.TextOptions{Top: f.top, Source: source.Read}); err != nil {
 		return err
 	}
 	files, err := profileFiles(r.Profile)

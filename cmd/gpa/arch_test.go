@@ -7,23 +7,23 @@ import (
 )
 
 func TestArchCommand(t *testing.T) {
-	list, stderr, status := gpa(t, "arch")
+	list, stderr, status := invoke(t, "arch")
 	if status != exitDone || !strings.Contains(list, "\nv100 ") || !strings.Contains(list, "sm_90 *") {
 		t.Errorf("status %d, %s\n%s", status, stderr, list)
 	}
-	one, stderr, status := gpa(t, "arch", "sm_75")
+	one, stderr, status := invoke(t, "arch", "sm_75")
 	if status != exitDone || !strings.HasPrefix(one, "t4: ") || !strings.Contains(one, "\nDRAM.Peak ") {
 		t.Errorf("status %d, %s\n%s", status, stderr, one)
 	}
-	if _, stderr, status = gpa(t, "arch", "sm_13"); status != exitUsage || !strings.Contains(stderr, "rtx2080ti") {
+	if _, stderr, status = invoke(t, "arch", "sm_13"); status != exitUsage || !strings.Contains(stderr, "rtx2080ti") {
 		t.Errorf("an unknown GPU: status %d, %s", status, stderr)
 	}
 }
 
 // TestArchJSON holds that the table and the JSON of a model say the same.
 func TestArchJSON(t *testing.T) {
-	text, _, _ := gpa(t, "arch", "h100")
-	out, stderr, status := gpa(t, "arch", "h100", "--json")
+	text, _, _ := invoke(t, "arch", "h100")
+	out, stderr, status := invoke(t, "arch", "h100", "--json")
 	if status != exitDone {
 		t.Fatalf("status %d: %s", status, stderr)
 	}

@@ -12,8 +12,8 @@ import (
 	"gpa/kernels"
 )
 
-// gpa runs a command line and returns what it printed and its exit status.
-func gpa(t *testing.T, args ...string) (stdout, stderr string, status int) {
+// invoke runs a command line and returns what it printed and its exit status.
+func invoke(t *testing.T, args ...string) (stdout, stderr string, status int) {
 	t.Helper()
 	var out, err bytes.Buffer
 	status = run(context.Background(), &env{stdout: &out, stderr: &err}, args)
@@ -132,7 +132,7 @@ func TestBadInput(t *testing.T) {
 			test.spoil(t, dir)
 			for _, verb := range []string{"run", "profile"} {
 				result := filepath.Join(t.TempDir(), "out")
-				stdout, stderr, status := gpa(t, verb, filepath.Join(dir, yaml), "--out", result)
+				stdout, stderr, status := invoke(t, verb, filepath.Join(dir, yaml), "--out", result)
 				checkRefused(t, verb, stdout, stderr, status)
 				for _, want := range test.want {
 					if !strings.Contains(stderr, want) {
@@ -211,7 +211,7 @@ func TestBadCommandLine(t *testing.T) {
 		{[]string{"pprof", "-top"}, "a kernel or a profile is missing"},
 	}
 	for _, test := range tests {
-		stdout, stderr, status := gpa(t, test.args...)
+		stdout, stderr, status := invoke(t, test.args...)
 		checkRefused(t, strings.Join(test.args, " "), stdout, stderr, status)
 		if !strings.Contains(stderr, test.want) {
 			t.Errorf("%v: %q does not say %q", test.args, stderr, test.want)
@@ -231,7 +231,7 @@ func TestDistance(t *testing.T) {
 }
 
 func TestHelp(t *testing.T) {
-	stdout, _, status := gpa(t, "--help")
+	stdout, _, status := invoke(t, "--help")
 	if status != exitDone {
 		t.Errorf("exit status %d", status)
 	}
@@ -239,7 +239,7 @@ func TestHelp(t *testing.T) {
 		if !strings.Contains(stdout, "\n  "+c.name) {
 			t.Errorf("gpa --help lacks %s", c.name)
 		}
-		out, stderr, status := gpa(t, c.name, "--help")
+		out, stderr, status := invoke(t, c.name, "--help")
 		if status != exitDone || stderr != "" || !strings.Contains(out, "Usage: gpa "+c.name) {
 			t.Errorf("gpa %s --help: status %d, %q, %q", c.name, status, out, stderr)
 		}
@@ -250,11 +250,11 @@ func TestHelp(t *testing.T) {
 func TestCubinOnTheCommandLine(t *testing.T) {
 	module := filepath.Join(copyKernel(t, "saxpy"), "saxpy.sm_70.cubin")
 	args := []string{"run", module, "--grid", "16", "--block", "256", "--arg", "i32:4096", "--arg", "f32:2"}
-	stdout, stderr, status := gpa(t, append(args, "--arg", "f32[4096]:uniform(0,1)", "--arg", "f32[4096]")...)
+	stdout, stderr, status := invoke(t, append(args, "--arg", "f32[4096]:uniform(0,1)", "--arg", "f32[4096]")...)
 	if status != exitDone || !strings.Contains(stdout, "1 launch,") {
 		t.Errorf("status %d, %q, %q", status, stdout, stderr)
 	}
-	_, stderr, status = gpa(t, append(args, "--arg", "f32[4096]")...)
+	_, stderr, status = invoke(t, append(args, "--arg", "f32[4096]")...)
 	if status != exitUsage || !strings.Contains(stderr, "takes 4 arguments, not 3") {
 		t.Errorf("one argument less: status %d, %q", status, stderr)
 	}
@@ -266,7 +266,7 @@ func TestFaultStatus(t *testing.T) {
 	edit(t, filepath.Join(dir, "launch.yaml"), "- {i32: 32700}", "- {i32: 40000}")
 	edit(t, filepath.Join(dir, "launch.yaml"), "grid: [128]", "grid: [150]")
 	for _, verb := range []string{"run", "profile"} {
-		stdout, stderr, status := gpa(t, verb, dir)
+		stdout, stderr, status := invoke(t, verb, dir)
 		if status != exitFailed || !strings.Contains(stdout, "out of bounds") || !strings.Contains(stdout, "vecadd.cu:6") {
 			t.Errorf("%s: status %d\n%s\n%s", verb, status, stdout, stderr)
 		}
@@ -277,7 +277,7 @@ func TestFaultStatus(t *testing.T) {
 func TestWrongOutput(t *testing.T) {
 	dir := copyKernel(t, "vecadd")
 	edit(t, filepath.Join(dir, "launch.yaml"), "seed: 2", "seed: 3")
-	stdout, stderr, status := gpa(t, "run", dir)
+	stdout, stderr, status := invoke(t, "run", dir)
 	if status != exitFailed || !strings.Contains(stdout, "the first at index 0") || !strings.Contains(stderr, "1 of 1 outputs") {
 		t.Errorf("status %d, %q, %q", status, stdout, stderr)
 	}

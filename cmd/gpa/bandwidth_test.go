@@ -11,7 +11,7 @@ import (
 // TestBandwidth holds the bandwidths of a kernel that reads two arrays and writes one against what it moves.
 func TestBandwidth(t *testing.T) {
 	const array = 4 * 32700 // bytes
-	stdout, stderr, status := gpa(t, "profile", "vecadd", "--json")
+	stdout, stderr, status := invoke(t, "profile", "vecadd", "--json")
 	if status != exitDone {
 		t.Fatalf("status %d: %s", status, stderr)
 	}

@@ -4,8 +4,8 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
-	"io"
 	"os"
 	"runtime"
 	"slices"
@@ -14,7 +14,10 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"gpa"
 	"gpa/emu"
+	"gpa/emu/launch"
+	"gpa/emu/record"
 	"gpa/kernels"
 	"gpa/profiler/sampler"
 	"gpa/reports"
@@ -164,32 +167,62 @@ func (f *benchFlags) speedup(ctx context.Context, k *benchKernel) error {
 // benchOnce runs all launches of a kernel and returns their warp instructions and their time by a clock. 0 workers are as many as
 // there are processors.
 func benchOnce(ctx context.Context, name string, level emu.TimingLevel, clock func() time.Duration, workers int) (instructions int64, took time.Duration, err error) {
-	r, err := new(target).resolve(name)
+	t, err := gpa.Load(name, gpa.LoadOptions{})
 	if err != nil {
 		return 0, 0, err
 	}
-	var o *sampler.Sampler
+	s, err := t.Session(level, gpa.Options{Workers: workers})
+	if err != nil {
+		return 0, 0, err
+	}
+	var o emu.Observer
 	if level != emu.TimingNone {
 		if o, err = sampler.New(sampler.Options{}); err != nil {
 			return 0, 0, err
 		}
 	}
-	s, err := (&machineFlags{workers: workers}).session(r, level, io.Discard)
-	if err != nil {
-		return 0, 0, err
-	}
-	ran := newExecution(r)
-	ran.clock, ran.every = clock, true
 	runtime.GC() // what was set up before is not to be paid for during the launches
-	if err := ran.all(ctx, s, o); err != nil {
-		return 0, 0, err
+	for i := range t.File.Launches {
+		for range t.File.Launches[i].Repeat {
+			s.Recorder = new(record.Recorder)
+			start := clock()
+			result, err := s.Run(ctx, i, o)
+			took += clock() - start
+			var fault *emu.Fault
+			if errors.As(err, &fault) {
+				err = failure{fmt.Errorf("kernel %s: %s", result.Facts.Kernel.Name, fault.Kind)}
+			}
+			if err != nil {
+				return 0, 0, err
+			}
+			instructions += result.WarpInstructions
+		}
 	}
-	for i, l := range ran.profile.Launches {
-		instructions += l.Facts.WarpInstructions
-		took += ran.took[i]
-	}
-	return instructions, max(took, 1), ran.failed()
+	return instructions, max(took, 1), expected(s)
 }
+
+// expected is the error of a session whose outputs are not as the launch file expects.
+func expected(s *launch.Session) error {
+	checks, err := s.Check()
+	if err != nil {
+		return err
+	}
+	wrong := 0
+	for i := range checks {
+		if !checks[i].OK() {
+			wrong++
+		}
+	}
+	if wrong > 0 {
+		return failure{fmt.Errorf("%d of %d outputs are not as expected", wrong, len(checks))}
+	}
+	return nil
+}
+
+// wallTime is the time by the clock since some moment.
+func wallTime() time.Duration { return time.Since(processStart) }
+
+var processStart = time.Now()
 
 // medianSpeed returns the median of each level by itself.
 func medianSpeed(list []benchKernel) benchSpeed {

@@ -9,7 +9,7 @@ import (
 
 // TestBench measures two kernels: each executes what gpa run counts, at every level, and the median lies between them.
 func TestBench(t *testing.T) {
-	stdout, stderr, status := gpa(t, "bench", "vecadd", "saxpy", "--repeat", "1", "--workers", "2", "--json")
+	stdout, stderr, status := invoke(t, "bench", "vecadd", "saxpy", "--repeat", "1", "--workers", "2", "--json")
 	if status != exitDone {
 		t.Fatalf("status %d: %s", status, stderr)
 	}
@@ -24,7 +24,7 @@ func TestBench(t *testing.T) {
 		t.Errorf("speedup with 2 workers: %+v", r)
 	}
 	for _, k := range r.Kernels {
-		ran, _, _ := gpa(t, "run", k.Name)
+		ran, _, _ := invoke(t, "run", k.Name)
 		if want := strconv.FormatInt(k.WarpInstructions, 10) + " warp instructions"; !strings.Contains(ran, want) {
 			t.Errorf("%s: %s by gpa bench, gpa run says %s", k.Name, want, ran)
 		}
@@ -46,7 +46,7 @@ func TestBenchRefuses(t *testing.T) {
 		"no repetition":  {"bench", "--repeat", "0"},
 		"one worker":     {"bench", "--workers", "1"},
 	} {
-		if _, stderr, status := gpa(t, args...); status != exitUsage || stderr == "" {
+		if _, stderr, status := invoke(t, args...); status != exitUsage || stderr == "" {
 			t.Errorf("%s: status %d, %q", name, status, stderr)
 		}
 	}

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"gpa/reports/listing"
 )
 
 // TestCFG looks at the graph of a kernel with functions, in all forms.
@@ -13,13 +15,13 @@ func TestCFG(t *testing.T) {
 	const cubin = "../../cubin/testdata/module.cubin"
 	out := func(args ...string) string {
 		t.Helper()
-		stdout, stderr, status := gpa(t, append([]string{"cfg", cubin}, args...)...)
+		stdout, stderr, status := invoke(t, append([]string{"cfg", cubin}, args...)...)
 		if status != exitDone || stderr != "" {
 			t.Fatalf("%v: status %d, %s", args, status, stderr)
 		}
 		return stdout
 	}
-	var object cfgObject
+	var object listing.GraphReport
 	if err := json.Unmarshal([]byte(out("--json")), &object); err != nil {
 		t.Fatal(err)
 	}
@@ -53,7 +55,7 @@ func TestCFG(t *testing.T) {
 
 // Figure 1 of Thread Frontiers: what --frontiers says of it.
 func TestCFGFrontiers(t *testing.T) {
-	stdout, stderr, status := gpa(t, "cfg", "../../emu/activity/testdata/figures.sm_70.cubin", "--function", "figure1", "--frontiers")
+	stdout, stderr, status := invoke(t, "cfg", "../../emu/activity/testdata/figures.sm_70.cubin", "--function", "figure1", "--frontiers")
 	if status != exitDone || stderr != "" {
 		t.Fatalf("status %d, %s", status, stderr)
 	}
@@ -73,15 +75,15 @@ func TestCFGFrontiers(t *testing.T) {
 	if !strings.HasSuffix(stdout, want) {
 		t.Errorf("%s\nwant at its end:\n%s", stdout, want)
 	}
-	if _, _, status := gpa(t, "cfg", "../../emu/activity/testdata/figures.sm_70.cubin", "--frontiers", "--json"); status != exitUsage {
+	if _, _, status := invoke(t, "cfg", "../../emu/activity/testdata/figures.sm_70.cubin", "--frontiers", "--json"); status != exitUsage {
 		t.Errorf("--frontiers --json: status %d", status)
 	}
 }
 
 // TestDisasmFunction prints one function of a section.
 func TestDisasmFunction(t *testing.T) {
-	stdout, stderr, status := gpa(t, "disasm", "../../cubin/testdata/module.cubin", "--function", "ackermann", "--json")
-	var object disasmObject
+	stdout, stderr, status := invoke(t, "disasm", "../../cubin/testdata/module.cubin", "--function", "ackermann", "--json")
+	var object listing.DisasmReport
 	if err := json.Unmarshal([]byte(stdout), &object); err != nil || status != exitDone {
 		t.Fatalf("status %d, %s, %v", status, stderr, err)
 	}
@@ -91,7 +93,7 @@ func TestDisasmFunction(t *testing.T) {
 	if list := object.Sections[0].Instructions; list[0].PC != 0x400 || len(list) != 0x780/16 {
 		t.Errorf("%d instructions from 0x%x on", len(list), list[0].PC)
 	}
-	if _, stderr, status := gpa(t, "disasm", "../../cubin/testdata/module.cubin", "--function", "nobody"); status != exitUsage || !strings.Contains(stderr, "nobody") {
+	if _, stderr, status := invoke(t, "disasm", "../../cubin/testdata/module.cubin", "--function", "nobody"); status != exitUsage || !strings.Contains(stderr, "nobody") {
 		t.Errorf("status %d, %s", status, stderr)
 	}
 }
@@ -105,11 +107,11 @@ func TestDisasmNotExecuted(t *testing.T) {
 	if err := os.WriteFile(source, []byte(text), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if _, stderr, status := gpa(t, "asm", source, "-o", module); status != exitDone {
+	if _, stderr, status := invoke(t, "asm", source, "-o", module); status != exitDone {
 		t.Fatalf("status %d, %s", status, stderr)
 	}
-	stdout, stderr, status := gpa(t, "disasm", module, "--json")
-	var object disasmObject
+	stdout, stderr, status := invoke(t, "disasm", module, "--json")
+	var object listing.DisasmReport
 	if err := json.Unmarshal([]byte(stdout), &object); err != nil || status != exitDone {
 		t.Fatalf("status %d, %s, %v", status, stderr, err)
 	}
@@ -119,7 +121,7 @@ func TestDisasmNotExecuted(t *testing.T) {
 			t.Errorf("%s: %q, want %q", in.SASS, in.Purpose, purpose)
 		}
 	}
-	stdout, _, status = gpa(t, "run", module, "--kernel", "shader", "--grid", "1", "--block", "32")
+	stdout, _, status = invoke(t, "run", module, "--kernel", "shader", "--grid", "1", "--block", "32")
 	said := strings.Join(strings.Fields(stdout), " ")
 	if status != exitFailed || !strings.Contains(said, "TEX is not supported: instructions of textures and surfaces are not executed") {
 		t.Errorf("status %d, %s", status, stdout)

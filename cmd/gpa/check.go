@@ -3,17 +3,15 @@ package main
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/spf13/pflag"
 
+	"gpa"
 	"gpa/cubin"
-	"gpa/emu"
 	"gpa/emu/check"
-	"gpa/emu/launch"
 	"gpa/reports"
 )
 
@@ -100,12 +98,12 @@ func (f *checkFlags) run(ctx context.Context, e *env, args []string) error {
 		return err
 	}
 	f.machine.padding = f.padding
-	s, err := f.machine.session(r, emu.TimingNone, e.prints)
+	o, err := f.machine.options(e)
 	if err != nil {
 		return err
 	}
-	found, err := f.checkAll(ctx, e, s)
-	if err != nil {
+	found, err := r.Check(ctx, o, gpa.CheckOptions{Unused: f.unused})
+	if err != nil && ctx.Err() == nil {
 		return err
 	}
 	found = f.chosen(found)
@@ -153,48 +151,6 @@ func toolNames() string {
 	return strings.Join(names, ", ")
 }
 
-// checkAll runs the launches of a file, to the first that cannot go on, or as far as it comes until ctx ends.
-func (f *checkFlags) checkAll(ctx context.Context, e *env, s *launch.Session) ([]*check.Finding, error) {
-	checker := f.checker(s)
-	for i := range s.File.Launches {
-		for range s.File.Launches[i].Repeat {
-			end := e.progress.stage("%s", s.File.Launches[i].Kernel)
-			_, err := s.Trace(ctx, i, checker)
-			end()
-			var fault *emu.Fault
-			if errors.As(err, &fault) {
-				checker.End(fault)
-				return checker.Findings(), nil
-			}
-			if err != nil && ctx.Err() == nil {
-				return nil, err
-			}
-			if err != nil {
-				return checker.Findings(), nil
-			}
-		}
-	}
-	checker.Leaks()
-	return append(checker.Findings(), checker.Unused()...), nil
-}
-
-// checker makes a checker that knows the buffers of a session.
-func (f *checkFlags) checker(s *launch.Session) *check.Checker {
-	checker := new(check.Checker)
-	for _, b := range s.Unwritten() {
-		checker.Uninitialised(b.Name, b.Addr, uint64(b.Size))
-		for _, at := range b.Written {
-			checker.Initialised(at, 8)
-		}
-	}
-	if f.unused {
-		for _, b := range s.Extents() {
-			checker.TrackUse(b.Name, b.Addr, uint64(b.Size))
-		}
-	}
-	return checker
-}
-
 // chosen leaves the findings that --only asks for.
 func (f *checkFlags) chosen(list []*check.Finding) []*check.Finding {
 	if f.only == nil {
@@ -204,12 +160,12 @@ func (f *checkFlags) chosen(list []*check.Finding) []*check.Finding {
 }
 
 // print prints what was found; early says that there may be more.
-func (f *checkFlags) print(e *env, r *resolved, found []*check.Finding, early bool) error {
+func (f *checkFlags) print(e *env, r *gpa.Target, found []*check.Finding, early bool) error {
 	out := struct {
 		Findings []reports.Finding `json:"findings"`
 	}{make([]reports.Finding, 0, len(found))}
 	for _, x := range found {
-		out.Findings = append(out.Findings, reportedFinding(r.module, x))
+		out.Findings = append(out.Findings, reportedFinding(r.Module, x))
 	}
 	if err := f.writeSARIF(out.Findings); err != nil {
 		return err
@@ -218,15 +174,15 @@ func (f *checkFlags) print(e *env, r *resolved, found []*check.Finding, early bo
 	case f.json:
 		return reports.WriteJSON(e.stdout, out)
 	case len(found) == 0 && early:
-		_, err := fmt.Fprintf(e.stdout, "%s: nothing found so far\n", r.file.Name)
+		_, err := fmt.Fprintf(e.stdout, "%s: nothing found so far\n", r.File.Name)
 		return err
 	case len(found) == 0:
-		_, err := fmt.Fprintf(e.stdout, "%s: nothing found\n", r.file.Name)
+		_, err := fmt.Fprintf(e.stdout, "%s: nothing found\n", r.File.Name)
 		return err
 	}
-	source := r.source.before(f.source)
-	defer source.tell(e.stderr)
-	return reports.WriteFindings(e.stdout, out.Findings, source.read, e.style())
+	source := r.Sources.Before(f.source)
+	defer missedSources(e.stderr, source)
+	return reports.WriteFindings(e.stdout, out.Findings, source.Read, e.style())
 }
 
 func (f *checkFlags) writeSARIF(findings []reports.Finding) error {

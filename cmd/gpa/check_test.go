@@ -42,7 +42,7 @@ func TestCheckStatus(t *testing.T) {
 		{"padding", seededKernel("race", "syncwarp", "32", out, "--padding", "-1"), exitUsage, nil},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			stdout, stderr, status := gpa(t, append(test.args, "--json")...)
+			stdout, stderr, status := invoke(t, append(test.args, "--json")...)
 			if status != test.status {
 				t.Fatalf("status %d: %s", status, stderr)
 			}
@@ -66,8 +66,8 @@ func TestCheckStatus(t *testing.T) {
 // --padding catches what runs past a variable into the next one.
 func TestCheckPadding(t *testing.T) {
 	args := seededKernel("memory", "into_next_variable", "65", "--arg=i32[65]", "--json")
-	near, _, _ := gpa(t, args...)
-	far, _, _ := gpa(t, append(args, "--padding", "1")...)
+	near, _, _ := invoke(t, args...)
+	far, _, _ := invoke(t, append(args, "--padding", "1")...)
 	const kind = `"kind": "out of bounds"`
 	if strings.Count(near, kind) != 1 || strings.Count(far, kind) != 2 {
 		t.Errorf("%d and, with padding, %d errors", strings.Count(near, kind), strings.Count(far, kind))
@@ -78,7 +78,7 @@ func TestCheckPadding(t *testing.T) {
 func TestCheckSARIF(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "out.sarif")
 	for kernel, results := range map[string]int{"no_syncwarp": 1, "syncwarp": 0} {
-		if _, stderr, status := gpa(t, seededKernel("race", kernel, "32", "--arg=i32[32]", "--sarif", name)...); status != exitDone {
+		if _, stderr, status := invoke(t, seededKernel("race", kernel, "32", "--arg=i32[32]", "--sarif", name)...); status != exitDone {
 			t.Fatalf("status %d: %s", status, stderr)
 		}
 		data, err := os.ReadFile(name)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"gpa"
 	"gpa/cubin"
 	"gpa/emu"
 	"gpa/emu/check"
@@ -89,7 +90,7 @@ func (f *checkFlags) printProgram(e *env, p *programCheck) (all []*check.Finding
 		_, err = fmt.Fprintln(e.stdout, "nothing found")
 		return nil, err
 	}
-	source := newSourceFinder(".").before(f.source)
-	defer source.tell(e.stderr)
-	return all, reports.WriteFindings(e.stdout, list, source.read, e.style())
+	source := gpa.NewSources(".").Before(f.source)
+	defer missedSources(e.stderr, source)
+	return all, reports.WriteFindings(e.stdout, list, source.Read, e.style())
 }

@@ -59,9 +59,3 @@ func childStatus(err error) (int, error) {
 	}
 	return exit.ExitCode(), nil
 }
-
-// ownGroup makes a command one whose processes end together when its context does.
-func ownGroup(command *exec.Cmd) {
-	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	command.Cancel = func() error { return syscall.Kill(-command.Process.Pid, syscall.SIGKILL) }
-}

@@ -10,6 +10,9 @@ import (
 	"time"
 
 	"github.com/spf13/pflag"
+
+	"gpa"
+	"gpa/reports"
 )
 
 // Exit statuses, the same for every command.
@@ -84,15 +87,28 @@ func usagef(format string, args ...any) error { return usageError{fmt.Errorf(for
 // A failure is a kernel or a check that failed, after the result was printed.
 type failure struct{ error }
 
+// failureOf is the error of a result whose launches were stopped, or did not end as expected; nil for others.
+func failureOf(r *gpa.Result) error {
+	err := r.Failure()
+	var stopped *gpa.StoppedError
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &stopped):
+		err = fmt.Errorf("%s in launch %d of %d; the result is of what ran until then", howEnded(stopped.Cause), stopped.Launch, stopped.Launches)
+	}
+	return failure{err}
+}
+
 // plain returns the surroundings with outputs that are fit to be read: messages, and everything on a terminal.
 func (e *env) plain() *env {
 	out := *e
-	out.stderr, out.prints = &plainWriter{w: e.stderr}, e.stderr
+	out.stderr, out.prints = &reports.PlainWriter{W: e.stderr}, e.stderr
 	if e.terminal.messages > 0 {
 		out.prints = out.stderr
 	}
 	if e.terminal.width > 0 {
-		out.stdout = &plainWriter{w: e.stdout}
+		out.stdout = &reports.PlainWriter{W: e.stdout}
 	}
 	return &out
 }
@@ -167,17 +183,8 @@ func (c *command) recovered(e *env, args []string, status *int) {
 	if r := recover(); r != nil {
 		*status = exitPanic
 		fmt.Fprintf(e.stderr, "gpa %s: a mistake in gpa, at %s: %s; please report it with the input and with what --dump-stack prints\n",
-			c.name, clipped(strconv.Quote(strings.Join(args, " "))), clipped(oneLine(fmt.Sprint(r))))
+			c.name, reports.Clipped(strconv.Quote(strings.Join(args, " "))), reports.Clipped(reports.OneLine(fmt.Sprint(r))))
 	}
-}
-
-// clipped keeps a text from filling the terminal.
-func clipped(s string) string {
-	const most = 200
-	if len(s) > most {
-		return s[:most] + "…"
-	}
-	return s
 }
 
 // register declares the flags that every command has.
@@ -207,7 +214,8 @@ func (c *command) report(e *env, err error) int {
 	if stopped(err) {
 		err = failure{errors.New(howEnded(err))}
 	}
-	fmt.Fprintf(e.stderr, "%s %s\n", e.messageStyle().Bad("gpa "+c.name+":"), oneLine(err.Error()))
+	err = explained(err)
+	fmt.Fprintf(e.stderr, "%s %s\n", e.messageStyle().Bad("gpa "+c.name+":"), reports.OneLine(err.Error()))
 	var failed failure
 	if errors.As(err, &failed) {
 		return exitFailed
@@ -239,9 +247,6 @@ func endedEarly(ctx context.Context) error {
 	}
 	return failure{errors.New(howEnded(ctx.Err()) + "; the result is of what ran until then")}
 }
-
-// oneLine keeps an error from breaking out of its line, and from reaching a terminal's controls.
-func oneLine(s string) string { return plainText(strings.Join(strings.Fields(s), " ")) }
 
 func printHelp(w io.Writer) {
 	fmt.Fprint(w, `gpa finds out why a CUDA kernel is slow and says what to change, without a GPU.

@@ -4,15 +4,13 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/spf13/pflag"
 
+	"gpa"
 	"gpa/advisor"
-	"gpa/emu"
 	"gpa/emu/launch"
 	"gpa/reports"
 )
@@ -70,14 +68,6 @@ The exit status is 1 where outputs differ, a kernel faults, or a speedup is belo
 	}
 }
 
-// A comparedSide is a result to compare, with its buffers where it ran here.
-type comparedSide struct {
-	result  *reports.Result
-	source  sourceFinder
-	session *launch.Session
-	target  *resolved // of kernels that ran here
-}
-
 func (f *compareFlags) run(ctx context.Context, e *env, args []string) error {
 	if len(args) != 2 {
 		return usagef("two results are compared, not %d", len(args))
@@ -93,26 +83,22 @@ func (f *compareFlags) run(ctx context.Context, e *env, args []string) error {
 	if err != nil {
 		return err
 	}
-	for _, side := range []*comparedSide{before, after} {
-		side.source = side.source.before(f.source)
-		defer side.source.tell(e.stderr)
+	for _, side := range []*gpa.Result{before, after} {
+		side.Sources = side.Sources.Before(f.source)
+		defer missedSources(e.stderr, side.Sources)
 	}
-	o := reports.CompareOptions{Optimizer: f.optimizer, BeforeSource: before.source.read, AfterSource: after.source.read}
-	c, err := reports.Compare(before.result, after.result, o)
+	c, err := gpa.Compare(before, after, gpa.CompareOptions{Optimizer: f.optimizer, Tolerance: f.tolerance})
 	if err != nil {
 		return err
 	}
-	different, err := f.outputs(c, before, after)
-	if err != nil {
+	o := reports.CompareOptions{Optimizer: f.optimizer, BeforeSource: before.Sources.Read, AfterSource: after.Sources.Read}
+	if err := f.writeHTML(c.Comparison, &before.Result, &after.Result, o); err != nil {
 		return err
 	}
-	if err := f.writeHTML(c, before.result, after.result, o); err != nil {
+	if err := f.print(e, c.Comparison, o); err != nil {
 		return err
 	}
-	if err := f.print(e, c, o); err != nil {
-		return err
-	}
-	return f.judge(c, after, different)
+	return f.judge(c, after)
 }
 
 // check refuses flags that make no sense.
@@ -135,70 +121,12 @@ func (f *compareFlags) check() error {
 }
 
 // side profiles a kernel or loads a saved result, and advises on it.
-func (f *compareFlags) side(ctx context.Context, e *env, name string) (*comparedSide, error) {
-	side, err := f.open(ctx, e, name)
+func (f *compareFlags) side(ctx context.Context, e *env, name string) (*gpa.Result, error) {
+	o, err := f.machine.options(e)
 	if err != nil {
 		return nil, err
 	}
-	var advice adviceFlags
-	if err := advice.analyze(side.result); err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
-	}
-	return side, nil
-}
-
-func (f *compareFlags) open(ctx context.Context, e *env, name string) (*comparedSide, error) {
-	defer e.progress.stage("%s", name)()
-	saved := savedFile(name)
-	if filepath.Ext(saved) == ".gpa" && isRegular(saved) {
-		p, err := loadProfile(saved)
-		if err != nil {
-			return nil, err
-		}
-		return &comparedSide{result: &reports.Result{Profile: p}, source: newSourceFinder(filepath.Dir(saved))}, nil
-	}
-	if info, err := os.Stat(name); err == nil && info.IsDir() && !isRegular(filepath.Join(name, launchFileName)) {
-		return nil, fmt.Errorf("%s is neither a saved result nor a kernel: it has no %s and no %s", name, samplesFile, launchFileName)
-	}
-	t := target{gpu: f.gpu}
-	r, err := t.resolve(name)
-	if err != nil {
-		return nil, err
-	}
-	s, err := f.machine.session(r, emu.TimingFull, e.prints)
-	if err != nil {
-		return nil, err
-	}
-	ran, err := sampled(ctx, r, s, e.progress)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
-	}
-	return &comparedSide{ran.result(true), r.source, s, r}, nil
-}
-
-// outputs enters whether outputs are equal, and returns the names of those that are not.
-func (f *compareFlags) outputs(c *reports.Comparison, before, after *comparedSide) ([]string, error) {
-	if before.session == nil || after.session == nil {
-		return nil, nil
-	}
-	checks, err := after.session.Against(before.session, f.tolerance)
-	if err != nil {
-		return nil, err
-	}
-	var different []string
-	for i := range checks {
-		if !checks[i].OK() {
-			different = append(different, checks[i].Buffer)
-		}
-	}
-	for i := range c.Pairs {
-		if len(checks) == 0 {
-			break // nothing in common
-		}
-		equal := len(different) == 0
-		c.Pairs[i].OutputsEqual = &equal
-	}
-	return different, nil
+	return gpa.ResultOf(ctx, name, gpa.LoadOptions{GPU: f.gpu}, o)
 }
 
 // writeHTML writes the web page.
@@ -245,15 +173,15 @@ func (f *compareFlags) tooSlow(p *reports.Pair) string {
 }
 
 // judge is the outcome for CI.
-func (f *compareFlags) judge(c *reports.Comparison, after *comparedSide, different []string) error {
-	for _, l := range after.result.Profile.Launches {
+func (f *compareFlags) judge(c *gpa.Comparison, after *gpa.Result) error {
+	for _, l := range after.Profile.Launches {
 		if l.Fault != nil {
 			return failure{fmt.Errorf("kernel %s: %s", l.Kernel, l.Fault.Kind)}
 		}
 	}
-	if len(different) > 0 {
-		slices.Sort(different)
-		return failure{fmt.Errorf("outputs differ: %s", strings.Join(different, ", "))}
+	if len(c.Different) > 0 {
+		slices.Sort(c.Different)
+		return failure{fmt.Errorf("outputs differ: %s", strings.Join(c.Different, ", "))}
 	}
 	for i := range c.Pairs {
 		if message := f.tooSlow(&c.Pairs[i]); message != "" {

@@ -16,7 +16,7 @@ const slow, fast = "../../kernels/basic/transpose_naive", "../../kernels/basic/t
 
 func compare(t *testing.T, args ...string) reports.Pair {
 	t.Helper()
-	out, stderr, status := gpa(t, append([]string{"compare", "--json"}, args...)...)
+	out, stderr, status := invoke(t, append([]string{"compare", "--json"}, args...)...)
 	if status != exitDone {
 		t.Fatalf("status %d: %s", status, stderr)
 	}
@@ -48,7 +48,7 @@ func TestCompare(t *testing.T) {
 		t.Errorf("stalls change by %v, lines by %v", stalls, lines)
 	}
 	dir := t.TempDir()
-	if _, stderr, status := gpa(t, "profile", slow, "--out", dir); status != exitDone {
+	if _, stderr, status := invoke(t, "profile", slow, "--out", dir); status != exitDone {
 		t.Fatal(stderr)
 	}
 	saved := compare(t, dir, fast)
@@ -116,14 +116,14 @@ func TestCompareWithItself(t *testing.T) {
 // TestCompareFails holds the exit status to the threshold and to the outputs, and JUnit to the exit status.
 func TestCompareFails(t *testing.T) {
 	junit := filepath.Join(t.TempDir(), "junit.xml")
-	_, stderr, status := gpa(t, "compare", fast, slow, "--min-speedup", "0.98", "--junit", junit)
+	_, stderr, status := invoke(t, "compare", fast, slow, "--min-speedup", "0.98", "--junit", junit)
 	if status != exitFailed || !strings.Contains(stderr, "below 0.98") {
 		t.Errorf("status %d: %s", status, stderr)
 	}
 	if xml, err := os.ReadFile(junit); err != nil || !strings.Contains(string(xml), `failures="1"`) || !strings.Contains(string(xml), "below 0.98") {
 		t.Errorf("%v: %s", err, xml)
 	}
-	markdown, _, status := gpa(t, "compare", slow, fast, "--min-speedup", "0.98", "--markdown")
+	markdown, _, status := invoke(t, "compare", slow, fast, "--min-speedup", "0.98", "--markdown")
 	if status != exitDone || strings.Count(markdown, "\n| `") != 1 {
 		t.Errorf("status %d:\n%s", status, markdown)
 	}
@@ -145,11 +145,11 @@ func TestCompareOutputs(t *testing.T) {
 	if err := os.WriteFile(name, changed, 0o644); err != nil || string(changed) == string(text) {
 		t.Fatal("no seed to change", err)
 	}
-	out, stderr, status := gpa(t, "compare", folder, other)
+	out, stderr, status := invoke(t, "compare", folder, other)
 	if status != exitFailed || !strings.Contains(stderr, "outputs differ") || !strings.Contains(out, "outputs DIFFER") {
 		t.Errorf("status %d: %s\n%s", status, stderr, out)
 	}
-	if _, stderr, status = gpa(t, "compare", folder, other, "--atol", "1000"); status != exitDone {
+	if _, stderr, status = invoke(t, "compare", folder, other, "--atol", "1000"); status != exitDone {
 		t.Errorf("with a tolerance: status %d: %s", status, stderr)
 	}
 }

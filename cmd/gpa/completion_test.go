@@ -9,7 +9,7 @@ import (
 // TestCompletion holds that every shell's script names every command and its flags.
 func TestCompletion(t *testing.T) {
 	for _, shell := range []string{"bash", "zsh", "fish"} {
-		out, stderr, status := gpa(t, "completion", shell)
+		out, stderr, status := invoke(t, "completion", shell)
 		if status != exitDone {
 			t.Fatal(stderr)
 		}
@@ -24,7 +24,7 @@ func TestCompletion(t *testing.T) {
 			}
 		}
 	}
-	if _, _, status := gpa(t, "completion", "tcsh"); status != exitUsage {
+	if _, _, status := invoke(t, "completion", "tcsh"); status != exitUsage {
 		t.Errorf("tcsh: status %d", status)
 	}
 }
@@ -35,7 +35,7 @@ func TestBashCompletion(t *testing.T) {
 	if err != nil {
 		t.Skip("there is no bash")
 	}
-	script, _, _ := gpa(t, "completion", "bash")
+	script, _, _ := invoke(t, "completion", "bash")
 	for line, want := range map[string]string{
 		`COMP_WORDS=(gpa prof); COMP_CWORD=1`:           "profile",
 		`COMP_WORDS=(gpa profile --per); COMP_CWORD=2`:  "--period",

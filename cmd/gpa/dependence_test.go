@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"gpa"
 	"gpa/profiler"
 	"gpa/reports"
 )
@@ -15,7 +16,7 @@ import (
 // dependent profiles a kernel of emu/record/testdata/dependent.cu and returns its advice by optimizer.
 func dependent(t *testing.T, args ...string) map[string]reports.AdviceReport {
 	t.Helper()
-	text, stderr, status := gpa(t, append([]string{"profile", "--json"}, args...)...)
+	text, stderr, status := invoke(t, append([]string{"profile", "--json"}, args...)...)
 	if status != 0 {
 		t.Fatalf("status %d: %s", status, stderr)
 	}
@@ -60,10 +61,10 @@ func TestBarrierOfAPipeline(t *testing.T) {
 		t.Errorf("a barrier that orders copies is called redundant: %v", a.Suggestions)
 	}
 	dir := t.TempDir()
-	gpa(t, append([]string{"profile", "--out", dir}, args...)...)
+	invoke(t, append([]string{"profile", "--out", dir}, args...)...)
 	without := filepath.Join(dir, "without.gpa")
-	forget(t, filepath.Join(dir, samplesFile), without)
-	if text, _, _ := gpa(t, "advise", without); strings.Contains(text, "redundant-barrier") || !strings.Contains(text, "three_stages on ") {
+	forget(t, filepath.Join(dir, gpa.SavedFile), without)
+	if text, _, _ := invoke(t, "advise", without); strings.Contains(text, "redundant-barrier") || !strings.Contains(text, "three_stages on ") {
 		t.Errorf("without a record a barrier that orders copies is called redundant:\n%s", text)
 	}
 }
@@ -71,20 +72,20 @@ func TestBarrierOfAPipeline(t *testing.T) {
 // Without a record the advice says what it assumes.
 func TestAssumed(t *testing.T) {
 	dir := t.TempDir()
-	if _, stderr, status := gpa(t, "profile", "../../kernels/tuning/rounds_synced/launch.yaml", "--out", dir); status != 0 {
+	if _, stderr, status := invoke(t, "profile", "../../kernels/tuning/rounds_synced/launch.yaml", "--out", dir); status != 0 {
 		t.Fatal(stderr)
 	}
-	text, _, _ := gpa(t, "advise", filepath.Join(dir, samplesFile))
+	text, _, _ := invoke(t, "advise", filepath.Join(dir, gpa.SavedFile))
 	if !strings.Contains(text, "redundant-barrier") || strings.Contains(text, "Assumed: ") {
 		t.Errorf("advice of a saved profile with a record:\n%s", text)
 	}
 	without := filepath.Join(dir, "without.gpa")
-	forget(t, filepath.Join(dir, samplesFile), without)
-	text, _, _ = gpa(t, "advise", without)
+	forget(t, filepath.Join(dir, gpa.SavedFile), without)
+	text, _, _ = invoke(t, "advise", without)
 	if !strings.Contains(text, "redundant-barrier") || !strings.Contains(text, "Assumed: ") {
 		t.Errorf("advice of a profile without a record:\n%s", text)
 	}
-	text, _, _ = gpa(t, "advise", without, "--json")
+	text, _, _ = invoke(t, "advise", without, "--json")
 	if !strings.Contains(text, `"assumed"`) {
 		t.Errorf("JSON of a profile without a record:\n%s", text)
 	}

@@ -1,19 +1,15 @@
 package main
 
 import (
-	"bufio"
 	"context"
-	"fmt"
-	"io"
 	"slices"
-	"strings"
 
 	"github.com/spf13/pflag"
 
 	"gpa/cubin"
 	"gpa/cubin/asm"
-	"gpa/cubin/sass"
 	"gpa/reports"
+	"gpa/reports/listing"
 )
 
 // disasmFlags are the choices of gpa disasm.
@@ -28,8 +24,6 @@ type disasmFlags struct {
 	kernel  string
 
 	functions []string
-	choose    chooser
-	calls     map[codePlace]string // symbols that relocations name
 }
 
 func disasmCommand() command {
@@ -80,10 +74,11 @@ func (f *disasmFlags) run(e *env, name string) error {
 		}
 		return asm.Print(e.stdout, module)
 	}
-	if f.choose, err = newChooser(module, f.functions); err != nil {
+	choice, err := listing.Choose(module, f.functions)
+	if err != nil {
 		return err
 	}
-	codes := slices.DeleteFunc(slices.Clone(module.Codes), func(c *cubin.Code) bool { return !f.choose.anyIn(c) })
+	codes := slices.DeleteFunc(slices.Clone(module.Codes), func(c *cubin.Code) bool { return !choice.AnyIn(c) })
 	if f.kernel != "" {
 		k, err := module.FindKernel(f.kernel)
 		if err != nil {
@@ -92,159 +87,7 @@ func (f *disasmFlags) run(e *env, name string) error {
 		codes = []*cubin.Code{k.Code}
 	}
 	if f.json {
-		return reports.WriteJSON(e.stdout, f.object(module, codes))
+		return reports.WriteJSON(e.stdout, listing.NewDisasmReport(module, codes, choice))
 	}
-	w := bufio.NewWriter(e.stdout)
-	fmt.Fprintf(w, "// %s: sm_%d\n", module.Name, module.Arch)
-	if module.Relocatable {
-		fmt.Fprintln(w, "// relocatable device code: addresses of symbols are 0 until it is linked")
-	}
-	f.calls = calledSymbols(module)
-	for _, code := range codes {
-		f.section(w, code)
-	}
-	return w.Flush()
-}
-
-// section prints one .text section.
-func (f *disasmFlags) section(w io.Writer, code *cubin.Code) {
-	labels := asm.Labels(code)
-	last := ""
-	for i := range code.Insts {
-		in := &code.Insts[i]
-		if !f.choose.has(code.FunctionAt(in.PC)) {
-			continue
-		}
-		for _, fn := range code.Functions {
-			if fn.Offset == in.PC {
-				fmt.Fprintf(w, "\n%s:  // %s, %d instructions\n", fn.Name, fn.Kind, fn.Size/sass.InstSize)
-			}
-		}
-		if label, ok := labels[in.PC]; ok && strings.HasPrefix(label, localLabel) {
-			fmt.Fprintf(w, "%s:\n", label)
-		}
-		if f.lines {
-			if where := framesText(code.Frames(in.PC)); where != last && where != "" {
-				fmt.Fprintf(w, "        //## %s\n", where)
-				last = where
-			}
-		}
-		f.instruction(w, code, in, labels)
-	}
-}
-
-// A codePlace is an instruction of a section.
-type codePlace struct {
-	code *cubin.Code
-	pc   uint64
-}
-
-// calledSymbols names the functions whose addresses relocations put into calls.
-func calledSymbols(module *cubin.File) map[codePlace]string {
-	calls := make(map[codePlace]string)
-	for i := range module.Relocs {
-		if r := &module.Relocs[i]; r.Kind == cubin.AbsCall {
-			calls[codePlace{r.Code, r.Offset}] = r.Symbol
-		}
-	}
-	return calls
-}
-
-func (f *disasmFlags) instruction(w io.Writer, code *cubin.Code, in *sass.Inst, labels map[uint64]string) {
-	fmt.Fprintf(w, "        /*%04x*/ ", in.PC)
-	if f.control {
-		fmt.Fprintf(w, "%s ", in.Control)
-	}
-	if !in.Known() {
-		fmt.Fprintf(w, ".inst 0x%016x, 0x%016x  // not known\n", in.Word.Hi, in.Word.Lo)
-		return
-	}
-	text := in.TextWith(func(pc uint64) string {
-		if symbol, ok := f.calls[codePlace{code, in.PC}]; ok {
-			return "`(" + symbol + ")"
-		}
-		if label, ok := labels[pc]; ok {
-			return "`(" + label + ")"
-		}
-		return ""
-	})
-	if f.hex {
-		fmt.Fprintf(w, "%-60s /* 0x%016x 0x%016x */\n", text+" ;", in.Word.Hi, in.Word.Lo)
-		return
-	}
-	fmt.Fprintln(w, text+" ;")
-}
-
-// localLabel begins the names of branch targets inside functions.
-const localLabel = ".L_"
-
-// framesText is an inline stack in one line, innermost first.
-func framesText(frames []cubin.Frame) string {
-	parts := make([]string, len(frames))
-	for i, f := range frames {
-		parts[i] = fmt.Sprintf("%s:%d", f.File, f.Line)
-		if i < len(frames)-1 {
-			parts[i] += " (" + f.Function + ")"
-		}
-	}
-	return strings.Join(parts, " inlined at ")
-}
-
-// The JSON of gpa disasm.
-type (
-	disasmObject struct {
-		File     string          `json:"file"`
-		Arch     string          `json:"arch"`
-		Sections []disasmSection `json:"sections"`
-	}
-	disasmSection struct {
-		Name         string           `json:"name"`
-		Functions    []disasmFunction `json:"functions"`
-		Instructions []disasmInst     `json:"instructions"`
-	}
-	disasmFunction struct {
-		Name   string `json:"name"`
-		Kind   string `json:"kind"`
-		Offset uint64 `json:"offset"`
-		Size   uint64 `json:"size"`
-	}
-	disasmInst struct {
-		PC      uint64        `json:"pc"`
-		Word    string        `json:"word"`
-		Control string        `json:"control"`
-		SASS    string        `json:"sass"`
-		Purpose string        `json:"not_executed,omitempty"`
-		Frames  []disasmFrame `json:"frames,omitempty"`
-	}
-	disasmFrame struct {
-		Function string `json:"function"`
-		File     string `json:"file"`
-		Line     int    `json:"line"`
-	}
-)
-
-func (f *disasmFlags) object(module *cubin.File, codes []*cubin.Code) disasmObject {
-	object := disasmObject{File: module.Name, Arch: fmt.Sprintf("sm_%d", module.Arch)}
-	for _, code := range codes {
-		s := disasmSection{Name: code.Name}
-		for k := range code.Functions {
-			if fn := &code.Functions[k]; f.choose.has(fn) {
-				s.Functions = append(s.Functions, disasmFunction{fn.Demangled, fn.Kind.String(), fn.Offset, fn.Size})
-			}
-		}
-		for i := range code.Insts {
-			in := &code.Insts[i]
-			if !f.choose.has(code.FunctionAt(in.PC)) {
-				continue
-			}
-			d := disasmInst{PC: in.PC, Word: fmt.Sprintf("%016x%016x", in.Word.Hi, in.Word.Lo), Control: in.Control.String(), SASS: in.Text(),
-				Purpose: in.Purpose()}
-			for _, frame := range code.Frames(in.PC) {
-				d.Frames = append(d.Frames, disasmFrame{frame.Function, frame.File, frame.Line})
-			}
-			s.Instructions = append(s.Instructions, d)
-		}
-		object.Sections = append(object.Sections, s)
-	}
-	return object
+	return listing.Disasm(e.stdout, module, codes, listing.DisasmOptions{Choice: choice, Hex: f.hex, Control: f.control, Lines: f.lines})
 }

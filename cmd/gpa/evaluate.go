@@ -1,37 +1,19 @@
 package main
 
 import (
+	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 
 	"github.com/spf13/pflag"
 
-	"gpa/emu"
+	"gpa"
+	"gpa/advisor"
+	"gpa/advisor/evaluation"
 	"gpa/reports"
 )
-
-// pairFile is the name of the file that describes a pair.
-const pairFile = "pair.json"
-
-// A pairSpec is a pair.json: a kernel before and after a change that an optimizer should advise, or a kernel at which an
-// optimizer must stay silent.
-type pairSpec struct {
-	Before    string `json:"before"` // folders or launch files, relative to the file
-	After     string `json:"after"`
-	Optimizer string `json:"optimizer"`
-	Changed   []int  `json:"changed"` // lines of the source before that the change is about
-	Silent    string `json:"silent"`  // instead of Optimizer and After
-	// HeldOut: the pair was written after the estimators. SameChange: what the advice is tried by is what After does.
-	HeldOut    bool `json:"held_out"`
-	SameChange bool `json:"same_change"`
-	// Row is the row of the GPA paper's Table 3 whose pattern the pair has.
-	Row string `json:"row"`
-}
 
 func evaluateCommand() command {
 	return command{
@@ -101,55 +83,118 @@ func (f *evaluateFlags) run(ctx context.Context, e *env, args []string) error {
 	if err != nil {
 		return err
 	}
+	v, err := f.evaluator(e)
+	if err != nil {
+		return err
+	}
 	switch {
 	case f.markdown && (!f.measured && !f.ladders || f.portions || f.json):
 		return usagef("--markdown goes with --measured or --ladders, and not with --json")
 	case f.blame:
-		return f.evaluateBlame(ctx, e, root)
+		return f.evaluateBlame(ctx, e, v, root)
 	case f.plot != "":
 		return usagef("--plot goes with --blame")
 	case f.measured:
-		return f.evaluateMeasured(ctx, e, root)
+		return f.evaluateMeasured(ctx, e, v, root)
 	case f.ladders:
-		return f.evaluateLadders(ctx, e, root)
+		return f.evaluateLadders(ctx, e, v, root)
 	case f.calibrates:
-		return f.calibrate(ctx, e, root)
+		return f.calibrate(ctx, e, v, root)
 	case f.portions:
-		return f.evaluateSampling(ctx, e, root)
+		return f.evaluateSampling(ctx, e, v, root)
 	}
-	evaluation := &reports.Evaluation{}
-	err = eachFile(e, root, pairFile, "pair", func(file string) error {
-		p, err := f.pair(ctx, e, root, file)
-		if err == nil {
-			evaluation.Pairs = append(evaluation.Pairs, *p)
-		}
-		return err
-	})
-	if err != nil && (ctx.Err() == nil || len(evaluation.Pairs) == 0) {
-		return err
-	}
-	evaluation.Sum()
-	if err := writeEvaluation(ctx, e, f, evaluation, nil, reports.EvaluationText); err != nil {
-		return err
-	}
-	return judgeEvaluation(evaluation)
+	return f.evaluatePairs(ctx, e, v, root)
 }
 
-// eachFile calls do with every file of a name under a folder, up to the first error.
-func eachFile(e *env, root, name, what string, do func(file string) error) error {
-	files, err := filesNamed(root, name)
+// evaluator says how kernels run.
+func (f *evaluateFlags) evaluator(e *env) (*evaluation.Evaluator, error) {
+	o, err := f.compare.machine.options(e)
+	return &evaluation.Evaluator{GPU: f.compare.gpu, Options: o}, err
+}
+
+func (f *evaluateFlags) evaluatePairs(ctx context.Context, e *env, v *evaluation.Evaluator, root string) error {
+	x, err := v.Pairs(ctx, root)
 	if err != nil {
 		return err
 	}
-	for i, file := range files {
-		end := e.progress.stage("%s %d of %d", what, i+1, len(files))
-		err := do(file)
-		end()
-		if err != nil {
-			return fmt.Errorf("%s: %w", file, err)
+	if err := writeEvaluation(ctx, e, f, x, nil, reports.EvaluationText); err != nil {
+		return err
+	}
+	return failed(evaluation.JudgePairs(x))
+}
+
+func (f *evaluateFlags) evaluateMeasured(ctx context.Context, e *env, v *evaluation.Evaluator, root string) error {
+	x, err := v.Measured(ctx, root)
+	var wrong *gpa.FailureError
+	if errors.As(err, &wrong) {
+		return failure{err}
+	}
+	if err != nil {
+		return err
+	}
+	return writeEvaluation(ctx, e, f, x, reports.MeasuredMarkdown, reports.MeasuredText)
+}
+
+func (f *evaluateFlags) evaluateLadders(ctx context.Context, e *env, v *evaluation.Evaluator, root string) error {
+	x, err := v.Ladders(ctx, root)
+	if err != nil {
+		return err
+	}
+	if err := writeEvaluation(ctx, e, f, x, reports.LadderMarkdown, reports.LadderText); err != nil {
+		return err
+	}
+	return failed(evaluation.JudgeLadders(x))
+}
+
+func (f *evaluateFlags) evaluateSampling(ctx context.Context, e *env, v *evaluation.Evaluator, root string) error {
+	x, err := v.Sampling(ctx, root)
+	if err != nil {
+		return err
+	}
+	return writeEvaluation(ctx, e, f, x, nil, reports.SamplingText)
+}
+
+func (f *evaluateFlags) calibrate(ctx context.Context, e *env, v *evaluation.Evaluator, root string) error {
+	list, err := v.Calibrate(ctx, root)
+	if err != nil {
+		return err
+	}
+	return advisor.WriteCalibration(e.stdout, advisor.Calibrate(list))
+}
+
+// evaluateBlame writes the blame held against the true producers, and the plot where one is asked for.
+func (f *evaluateFlags) evaluateBlame(ctx context.Context, e *env, v *evaluation.Evaluator, root string) error {
+	v.LeftOut = func(file string, why error) { fmt.Fprintf(e.stderr, "left out: %s: %v\n", file, why) }
+	x, err := v.Blame(ctx, root)
+	if err != nil {
+		return err
+	}
+	if f.plot != "" {
+		var svg bytes.Buffer
+		if err := reports.CoveragePlot(&svg, x); err != nil {
+			return err
+		}
+		if err := writeFile(f.plot, svg.Bytes()); err != nil {
+			return err
 		}
 	}
-	return nil
+	if f.json {
+		err = reports.WriteJSON(e.stdout, x)
+	} else {
+		err = reports.BlameEvaluationText(e.stdout, x)
+	}
+	if err != nil {
+		return err
+	}
+	return endedEarly(ctx)
+}
+
+// failed is a failure where err is one.
+func failed(err error) error {
+	if err == nil {
+		return nil
+	}
+	return failure{err}
 }
 
 // writeEvaluation prints an evaluation in the form that the flags ask for. It fails where ctx has ended.
@@ -167,84 +212,4 @@ func writeEvaluation[X any](ctx context.Context, e *env, f *evaluateFlags, x *X,
 		return err
 	}
 	return endedEarly(ctx)
-}
-
-// pair evaluates one pair.
-func (f *evaluateFlags) pair(ctx context.Context, e *env, root, file string) (*reports.EvaluatedPair, error) {
-	spec, err := readPair(file)
-	if err != nil {
-		return nil, err
-	}
-	folder := filepath.Dir(file)
-	name, err := filepath.Rel(root, folder)
-	if err != nil {
-		return nil, err
-	}
-	before, err := f.compare.side(ctx, e, filepath.Join(folder, spec.Before))
-	if err != nil {
-		return nil, err
-	}
-	if err := f.try(ctx, before, ""); err != nil {
-		return nil, err
-	}
-	if spec.Silent != "" {
-		return reports.EvaluateSilence(filepath.ToSlash(name), spec.Silent, before.result), nil
-	}
-	after, err := f.compare.side(ctx, e, filepath.Join(folder, spec.After))
-	if err != nil {
-		return nil, err
-	}
-	p := reports.EvaluatePair(filepath.ToSlash(name), spec.Optimizer, spec.Changed, before.result, after.result)
-	p.HeldOut, p.SameChange, p.Row = spec.HeldOut, spec.SameChange, spec.Row
-	checks, err := after.session.Against(before.session, nil)
-	if err != nil {
-		return nil, err
-	}
-	p.OutputsEqual = true
-	for i := range checks {
-		p.OutputsEqual = p.OutputsEqual && checks[i].OK()
-	}
-	return p, nil
-}
-
-// try tries the advice on a kernel that ran here, as gpa profile does, but for that on the kernel beside.
-func (f *evaluateFlags) try(ctx context.Context, side *comparedSide, beside string) error {
-	if side.target == nil {
-		return nil
-	}
-	t := trial{machine: f.compare.machine, level: emu.TimingFull, target: side.target, before: side.session, result: side.result, beside: beside}
-	return t.rank(ctx, byBudget, new(adviceFlags))
-}
-
-func readPair(file string) (*pairSpec, error) {
-	data, err := os.ReadFile(file)
-	if err != nil {
-		return nil, err
-	}
-	spec := new(pairSpec)
-	if err := json.Unmarshal(data, spec); err != nil {
-		return nil, err
-	}
-	switch {
-	case spec.Before == "":
-		return nil, errors.New(`"before" is missing`)
-	case (spec.Optimizer == "") == (spec.Silent == ""):
-		return nil, errors.New(`one of "optimizer" and "silent" is needed`)
-	case spec.Optimizer != "" && spec.After == "":
-		return nil, errors.New(`"after" is missing`)
-	}
-	return spec, nil
-}
-
-// judgeEvaluation is the exit status.
-func judgeEvaluation(x *reports.Evaluation) error {
-	for _, p := range x.Pairs {
-		switch {
-		case p.Silent != nil && !*p.Silent:
-			return failure{fmt.Errorf("%s: %s is not silent", p.Pair, p.Optimizer)}
-		case p.Silent == nil && !p.OutputsEqual:
-			return failure{fmt.Errorf("%s: outputs differ", p.Pair)}
-		}
-	}
-	return nil
 }

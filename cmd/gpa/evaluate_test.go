@@ -7,12 +7,13 @@ import (
 	"strings"
 	"testing"
 
+	"gpa/advisor/evaluation"
 	"gpa/reports"
 )
 
 // TestEvaluate holds the advice against the pairs of the corpus.
 func TestEvaluate(t *testing.T) {
-	out, stderr, status := gpa(t, "evaluate", "../../kernels/pairs", "--json")
+	out, stderr, status := invoke(t, "evaluate", "../../kernels/pairs", "--json")
 	if status != exitDone {
 		t.Fatalf("status %d: %s", status, stderr)
 	}
@@ -55,10 +56,10 @@ func TestEvaluateFails(t *testing.T) {
 				t.Fatal(err)
 			}
 			text := strings.ReplaceAll(c.pair, "KERNELS", filepath.ToSlash(toCorpus))
-			if err := os.WriteFile(filepath.Join(dir, pairFile), []byte(text), 0o644); err != nil {
+			if err := os.WriteFile(filepath.Join(dir, evaluation.PairFile), []byte(text), 0o644); err != nil {
 				t.Fatal(err)
 			}
-			if _, stderr, status := gpa(t, "evaluate", dir); status != c.status || !strings.Contains(stderr, c.says) {
+			if _, stderr, status := invoke(t, "evaluate", dir); status != c.status || !strings.Contains(stderr, c.says) {
 				t.Errorf("status %d: %s", status, stderr)
 			}
 		})

@@ -7,13 +7,14 @@ import (
 	"strings"
 	"testing"
 
+	"gpa/advisor/evaluation"
 	"gpa/reports"
 )
 
 // TestEvaluateLadders holds a ladder's figures against each other and against those of gpa profile.
 func TestEvaluateLadders(t *testing.T) {
 	const folder = "../../kernels/ladders/colsum"
-	out, stderr, status := gpa(t, "evaluate", "--ladders", folder, "--json")
+	out, stderr, status := invoke(t, "evaluate", "--ladders", folder, "--json")
 	if status != exitDone {
 		t.Fatal(stderr)
 	}
@@ -58,12 +59,12 @@ func TestEvaluateLaddersFails(t *testing.T) {
 			if err := os.CopyFS(dir, os.DirFS("../../kernels/ladders/colsum")); err != nil {
 				t.Fatal(err)
 			}
-			for name, data := range map[string][]byte{ladderFile: []byte(c.ladder), "out.expected.npy": otherFloats(t, filepath.Join(dir, "out.expected.npy"))} {
+			for name, data := range map[string][]byte{evaluation.LadderFile: []byte(c.ladder), "out.expected.npy": otherFloats(t, filepath.Join(dir, "out.expected.npy"))} {
 				if err := os.WriteFile(filepath.Join(dir, name), data, 0o644); err != nil {
 					t.Fatal(err)
 				}
 			}
-			if _, stderr, status := gpa(t, "evaluate", "--ladders", dir); status != c.status || !strings.Contains(stderr, c.says) {
+			if _, stderr, status := invoke(t, "evaluate", "--ladders", dir); status != c.status || !strings.Contains(stderr, c.says) {
 				t.Errorf("status %d: %s", status, stderr)
 			}
 		})

@@ -40,7 +40,7 @@ func measuredFolder(t *testing.T, spec string) string {
 // TestEvaluateMeasured holds a launch against its own profile: nothing differs. Twice the cycles are an error of a half.
 func TestEvaluateMeasured(t *testing.T) {
 	evaluate := func(spec string) reports.MeasuredLaunch {
-		out, stderr, status := gpa(t, "evaluate", "--measured", measuredFolder(t, spec), "--json")
+		out, stderr, status := invoke(t, "evaluate", "--measured", measuredFolder(t, spec), "--json")
 		if status != exitDone {
 			t.Fatal(stderr)
 		}
@@ -82,7 +82,7 @@ func TestEvaluateMeasuredRefuses(t *testing.T) {
 		{"a launch that is not run", `{"launch": "kernel/launch.yaml", "report": "report.ncu-rep", "launches": [{"launch": 3}]}`, "there is no launch 3"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			_, stderr, status := gpa(t, "evaluate", "--measured", measuredFolder(t, c.spec))
+			_, stderr, status := invoke(t, "evaluate", "--measured", measuredFolder(t, c.spec))
 			if status != exitUsage || !strings.Contains(stderr, c.says) {
 				t.Errorf("status %d: %s", status, stderr)
 			}
@@ -100,7 +100,7 @@ func TestMeasuredKernels(t *testing.T) {
 		folders = []string{""}
 	}
 	for _, folder := range folders {
-		out, stderr, status := gpa(t, "evaluate", "--measured", "../../kernels/measured/"+folder, "--json")
+		out, stderr, status := invoke(t, "evaluate", "--measured", "../../kernels/measured/"+folder, "--json")
 		if status != exitDone {
 			t.Fatal(stderr)
 		}

@@ -40,7 +40,7 @@ func late(c *command) int {
 // runExample runs a command line, its output into a file where it says so.
 func runExample(t *testing.T, line string) {
 	line, file, redirected := strings.Cut(line, " > ")
-	stdout, stderr, status := gpa(t, strings.Fields(line)[1:]...)
+	stdout, stderr, status := invoke(t, strings.Fields(line)[1:]...)
 	if status != exitDone {
 		t.Errorf("%s: status %d: %s", line, status, stderr)
 	}

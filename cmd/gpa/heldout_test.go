@@ -30,7 +30,7 @@ func TestHeldOut(t *testing.T) {
 			for _, a := range test.args {
 				args = append(args, "--arg", a)
 			}
-			text, stderr, status := gpa(t, args...)
+			text, stderr, status := invoke(t, args...)
 			var report reports.ProfileReport
 			if err := json.Unmarshal([]byte(text), &report); err != nil || status != exitDone {
 				t.Fatalf("status %d, %v\n%s", status, err, stderr)

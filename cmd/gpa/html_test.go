@@ -55,7 +55,7 @@ func TestHTMLInBrowser(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			b.t = t
 			file := filepath.Join(t.TempDir(), name+".html")
-			if _, stderr, status := gpa(t, "profile", name, "--html", file); status != exitDone {
+			if _, stderr, status := invoke(t, "profile", name, "--html", file); status != exitDone {
 				t.Fatalf("status %d: %s", status, stderr)
 			}
 			paint := b.open("file://" + file)
@@ -120,7 +120,7 @@ func TestCompareInBrowser(t *testing.T) {
 		{"hotspot", "../../kernels/stencil/hotspot_float"}, {"vecadd", "vecadd"},
 	} {
 		file := filepath.Join(t.TempDir(), "compared.html")
-		if _, stderr, status := gpa(t, "compare", pair[0], pair[1], "--html", file); status != exitDone {
+		if _, stderr, status := invoke(t, "compare", pair[0], pair[1], "--html", file); status != exitDone {
 			t.Fatalf("%v: status %d: %s", pair, status, stderr)
 		}
 		paint := b.open("file://" + file)
@@ -184,7 +184,7 @@ func TestLongKernelInBrowser(t *testing.T) {
 		{"asm", source, "-o", module},
 		{"profile", module, "--grid", "1", "--block", "32", "--arg", "f32[1024]:uniform(0,1)", "--html", file},
 	} {
-		if _, stderr, status := gpa(t, args...); status != exitDone {
+		if _, stderr, status := invoke(t, args...); status != exitDone {
 			t.Fatalf("status %d: %s", status, stderr)
 		}
 	}

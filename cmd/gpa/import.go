@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"gpa"
 	"gpa/cubin"
 	"gpa/emu/arch"
 	"gpa/profiler"
@@ -166,7 +167,7 @@ func (f *importFlags) importSamples(e *env, flags *pflag.FlagSet, name string) e
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
-	return f.advice.tell(e, p, filepath.Dir(f.cubin))
+	return f.advice.tell(e, gpa.FromProfile(p, gpa.NewSources(filepath.Dir(f.cubin))))
 }
 
 // importPage imports a source page.
@@ -194,7 +195,7 @@ func (f *importFlags) importPage(e *env, flags *pflag.FlagSet, name string) erro
 	if err := profiler.Check(p); err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
-	return f.advice.tell(e, p, filepath.Dir(f.cubin))
+	return f.advice.tell(e, gpa.FromProfile(p, gpa.NewSources(filepath.Dir(f.cubin))))
 }
 
 // complete enters the facts of the launch.
@@ -245,11 +246,11 @@ has the launch facts too. gpa import reads both again.`,
 				if err != nil {
 					return err
 				}
-				p, err := loadProfile(savedFile(name))
+				r, err := openResult(name)
 				if err != nil {
 					return err
 				}
-				return exportProfile(e, p, *asJSON)
+				return exportProfile(e, r.Profile, *asJSON)
 			}
 		},
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"gpa"
 	"gpa/kernels"
 	"gpa/profiler"
 	"gpa/reports"
@@ -41,7 +42,7 @@ func TestImportRoundTrip(t *testing.T) {
 			if err := json.Unmarshal([]byte(direct), &all); err != nil || len(all.Launches) != 1 {
 				t.Skip("several launches share a name in the form")
 			}
-			csv, stderr, status := gpa(t, "export", dir)
+			csv, stderr, status := invoke(t, "export", dir)
 			if status != exitDone {
 				t.Fatal(stderr)
 			}
@@ -49,12 +50,12 @@ func TestImportRoundTrip(t *testing.T) {
 			if err := os.WriteFile(file, []byte(csv), 0o644); err != nil {
 				t.Fatal(err)
 			}
-			p, err := loadProfile(savedFile(dir))
+			p, err := savedProfile(dir)
 			if err != nil {
 				t.Fatal(err)
 			}
 			facts := &p.Launches[0].Facts
-			imported, stderr, status := gpa(t, "import", file, "--json", "--cubin", cubinOf(t, name), "--grid", join(want.Grid), "--block", join(want.Block),
+			imported, stderr, status := invoke(t, "import", file, "--json", "--cubin", cubinOf(t, name), "--grid", join(want.Grid), "--block", join(want.Block),
 				"--period", fmt.Sprint(want.SamplingPeriod), "--cycles", fmt.Sprint(want.Cycles), "--l2-bytes", fmt.Sprint(facts.L2Bytes),
 				"--dram-read-bytes", fmt.Sprint(facts.DRAMReadBytes), "--dram-written-bytes", fmt.Sprint(facts.DRAMWrittenBytes))
 			if status != exitDone {
@@ -73,10 +74,10 @@ func TestImportRoundTrip(t *testing.T) {
 // returns the result as JSON.
 func asMeasured(t *testing.T, name, dir string) string {
 	t.Helper()
-	if _, stderr, status := gpa(t, "profile", name, "--try", "0", "--out", dir); status != exitDone {
+	if _, stderr, status := invoke(t, "profile", name, "--try", "0", "--out", dir); status != exitDone {
 		t.Fatal(stderr)
 	}
-	p, err := loadProfile(savedFile(dir))
+	p, err := savedProfile(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,10 +88,10 @@ func asMeasured(t *testing.T, name, dir string) string {
 	if err := profiler.Save(&saved, p); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(savedFile(dir), saved.Bytes(), 0o644); err != nil {
+	if err := os.WriteFile(gpa.SavedName(dir), saved.Bytes(), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	direct, stderr, status := gpa(t, "report", dir, "--json")
+	direct, stderr, status := invoke(t, "report", dir, "--json")
 	if status != exitDone {
 		t.Fatal(stderr)
 	}
@@ -124,7 +125,7 @@ func TestImportSamples(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
 			direct := asMeasured(t, name, dir)
-			text, stderr, status := gpa(t, "export", "--json", dir)
+			text, stderr, status := invoke(t, "export", "--json", dir)
 			if status != exitDone {
 				t.Fatal(stderr)
 			}
@@ -132,7 +133,7 @@ func TestImportSamples(t *testing.T) {
 			if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
 				t.Fatal(err)
 			}
-			imported, stderr, status := gpa(t, "import", file, "--json", "--cubin", cubinOf(t, name))
+			imported, stderr, status := invoke(t, "import", file, "--json", "--cubin", cubinOf(t, name))
 			if status != exitDone {
 				t.Fatal(stderr)
 			}
@@ -144,10 +145,10 @@ func TestImportSamples(t *testing.T) {
 // TestImportForms reads the column names and numbers of other versions of Nsight Compute, and rows of CUDA source between.
 func TestImportForms(t *testing.T) {
 	dir := t.TempDir()
-	if _, stderr, status := gpa(t, "profile", "vecadd", "--out", dir); status != exitDone {
+	if _, stderr, status := invoke(t, "profile", "vecadd", "--out", dir); status != exitDone {
 		t.Fatal(stderr)
 	}
-	csv, _, _ := gpa(t, "export", dir)
+	csv, _, _ := invoke(t, "export", dir)
 	older := strings.NewReplacer(`Warp Stall Sampling (All Samples)`, `Warp Stall Sampling (All Cycles)`, `Warp Stall Sampling (Not-issued Samples)`,
 		`Warp Stall Sampling (Not-issued Cycles)`, "\n0x", "\n0x7fc48541d", "stall_sleeping,", "stall_sleep,").Replace(csv)
 	older = strings.ReplaceAll("==PROF== Disconnected from process 1\n"+older, "0x7fc48541d0,", "0x7fc48541d000,")
@@ -164,7 +165,7 @@ func TestImportForms(t *testing.T) {
 	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	out, stderr, status := gpa(t, "import", file, "--cubin", cubinOf(t, "vecadd"), "--grid", "128", "--block", "256", "--period", "32")
+	out, stderr, status := invoke(t, "import", file, "--cubin", cubinOf(t, "vecadd"), "--grid", "128", "--block", "256", "--period", "32")
 	if status != exitDone || !strings.Contains(out, "the profile lacks:\n    cycles: time") {
 		t.Errorf("status %d: %s\n%s", status, stderr, out)
 	}
@@ -173,10 +174,10 @@ func TestImportForms(t *testing.T) {
 // TestImportRefuses holds what does not belong together apart.
 func TestImportRefuses(t *testing.T) {
 	dir := t.TempDir()
-	if _, stderr, status := gpa(t, "profile", "vecadd", "--out", dir); status != exitDone {
+	if _, stderr, status := invoke(t, "profile", "vecadd", "--out", dir); status != exitDone {
 		t.Fatal(stderr)
 	}
-	csv, _, _ := gpa(t, "export", dir)
+	csv, _, _ := invoke(t, "export", dir)
 	for _, c := range []struct{ name, text, cubin, says string }{
 		{"another kernel's cubin", csv, cubinOf(t, "saxpy"), "has no kernel"},
 		{"other code", strings.Replace(csv, "vecadd", "saxpy", 1), cubinOf(t, "saxpy"), "do not belong together"},
@@ -190,10 +191,19 @@ func TestImportRefuses(t *testing.T) {
 			if err := os.WriteFile(file, []byte(c.text), 0o644); err != nil {
 				t.Fatal(err)
 			}
-			_, stderr, status := gpa(t, "import", file, "--cubin", c.cubin, "--grid", "128", "--block", "256")
+			_, stderr, status := invoke(t, "import", file, "--cubin", c.cubin, "--grid", "128", "--block", "256")
 			if status != exitUsage || !strings.Contains(stderr, c.says) {
 				t.Errorf("status %d: %s", status, stderr)
 			}
 		})
 	}
+}
+
+// savedProfile reads the profile of a result.
+func savedProfile(dir string) (*profiler.Profile, error) {
+	r, err := gpa.Open(dir)
+	if err != nil {
+		return nil, err
+	}
+	return r.Profile, nil
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"gpa"
 	"gpa/profiler/ncurep"
 	"gpa/reports"
 )
@@ -51,7 +52,7 @@ func (f *importFlags) importReport(e *env, flags *pflag.FlagSet, name string) er
 	for _, err := range leftOut {
 		fmt.Fprintf(e.stderr, "gpa: left out: %v\n", err)
 	}
-	return f.advice.tell(e, p, filepath.Dir(name))
+	return f.advice.tell(e, gpa.FromProfile(p, gpa.NewSources(filepath.Dir(name))))
 }
 
 // supply gives the report the cubin of --cubin. Where the file holds the cubins of all launches that were asked for, another is

@@ -17,7 +17,7 @@ import (
 func reportOf(t *testing.T, kernel, dir string) (file, direct string) {
 	t.Helper()
 	direct = asMeasured(t, kernel, dir)
-	p, err := loadProfile(filepath.Join(dir, samplesFile))
+	p, err := savedProfile(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,12 +63,12 @@ func TestImportReport(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
 			file, direct := reportOf(t, name, dir)
-			imported, stderr, status := gpa(t, "import", file, "--json", "--launch", "all", "--out", filepath.Join(dir, "imported"))
+			imported, stderr, status := invoke(t, "import", file, "--json", "--launch", "all", "--out", filepath.Join(dir, "imported"))
 			if status != exitDone {
 				t.Fatal(stderr)
 			}
 			sameLaunches(t, imported, direct)
-			again, stderr, status := gpa(t, "advise", filepath.Join(dir, "imported"), "--json")
+			again, stderr, status := invoke(t, "advise", filepath.Join(dir, "imported"), "--json")
 			if status != exitDone || again != imported {
 				t.Errorf("the saved result is told otherwise, status %d: %s", status, stderr)
 			}
@@ -80,13 +80,13 @@ func TestImportReport(t *testing.T) {
 func TestImportReportCubin(t *testing.T) {
 	dir := t.TempDir()
 	whole, direct := reportOf(t, "vecadd", dir)
-	p, err := loadProfile(filepath.Join(dir, samplesFile))
+	p, err := savedProfile(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
 	without := writeReport(t, p, t.TempDir(), ncureptest.Options{Device: "Tesla V100-SXM2-16GB", WithoutCubin: true})
 	const ran, other = "../../kernels/basic/vecadd/vecadd.sm_70.cubin", "../../kernels/basic/saxpy/saxpy.sm_70.cubin"
-	imported, stderr, status := gpa(t, "import", without, "--cubin", ran, "--json")
+	imported, stderr, status := invoke(t, "import", without, "--cubin", ran, "--json")
 	if status != exitDone {
 		t.Fatal(stderr)
 	}
@@ -101,7 +101,7 @@ func TestImportReportCubin(t *testing.T) {
 		{"of no use", []string{whole, "--cubin", ran}, "the report holds the cubin"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			_, stderr, status := gpa(t, append([]string{"import"}, c.args...)...)
+			_, stderr, status := invoke(t, append([]string{"import"}, c.args...)...)
 			if status != exitUsage || !strings.Contains(stderr, c.says) {
 				t.Errorf("status %d: %s", status, stderr)
 			}
@@ -112,7 +112,7 @@ func TestImportReportCubin(t *testing.T) {
 // TestImportReportChoice lists the launches of a report with several and imports those that are asked for.
 func TestImportReportChoice(t *testing.T) {
 	file, _ := reportOf(t, "../../kernels/basic/compact", t.TempDir())
-	list, stderr, status := gpa(t, "import", file)
+	list, stderr, status := invoke(t, "import", file)
 	if status != exitDone || !strings.HasPrefix(list, "launch") || !strings.Contains(stderr, "--launch N") {
 		t.Fatalf("status %d: %s\n%s", status, stderr, list)
 	}
@@ -131,7 +131,7 @@ func TestImportReportChoice(t *testing.T) {
 		{"one of a kernel", []string{"--kernel", "scatter_kept", "--launch", "1,2"}, 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			out, stderr, status := gpa(t, append([]string{"import", file, "--json"}, c.flags...)...)
+			out, stderr, status := invoke(t, append([]string{"import", file, "--json"}, c.flags...)...)
 			if status != exitDone {
 				t.Fatal(stderr)
 			}
@@ -141,7 +141,7 @@ func TestImportReportChoice(t *testing.T) {
 		})
 	}
 	var listed struct{ Launches []listedLaunch }
-	out, stderr, _ := gpa(t, "import", file, "--list", "--json")
+	out, stderr, _ := invoke(t, "import", file, "--list", "--json")
 	if err := json.Unmarshal([]byte(out), &listed); err != nil || len(listed.Launches) != launches || listed.Launches[1].Samples == 0 {
 		t.Errorf("%v: %s%s", err, out, stderr)
 	}
@@ -172,7 +172,7 @@ func TestImportReportRefuses(t *testing.T) {
 		{"a choice from a source page", []string{"../../go.mod", "--launch", "1"}, "--launch is of no use"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			_, stderr, status := gpa(t, append([]string{"import"}, c.args...)...)
+			_, stderr, status := invoke(t, append([]string{"import"}, c.args...)...)
 			if status != exitUsage || !strings.Contains(stderr, c.says) {
 				t.Errorf("status %d: %s", status, stderr)
 			}
@@ -185,7 +185,7 @@ func TestImportReportRefuses(t *testing.T) {
 func TestImportReportParts(t *testing.T) {
 	dir := t.TempDir()
 	reportOf(t, "../../kernels/patterns/rows_tiny/launch.yaml", dir)
-	p, err := loadProfile(filepath.Join(dir, samplesFile))
+	p, err := savedProfile(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -197,7 +197,7 @@ func TestImportReportParts(t *testing.T) {
 	uneven.Facts.SMActiveCycles = uneven.Facts.Cycles // of one SM
 	p.Launches = append([]*profiler.Launch{&without, &few, &uneven}, p.Launches...)
 	file := writeReport(t, p, dir, ncureptest.Options{Device: "Quadro GV100", Without: map[string]bool{"smsp__pcsamp_sample_count": true, "inst_executed": true}})
-	text, stderr, status := gpa(t, "import", file, "--launch", "all")
+	text, stderr, status := invoke(t, "import", file, "--launch", "all")
 	if status != exitDone || !strings.Contains(stderr, "left out: launch 0") {
 		t.Fatalf("status %d: %s", status, stderr)
 	}

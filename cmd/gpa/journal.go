@@ -139,7 +139,7 @@ func (p *program) inPlace(ctx context.Context, e *kernelEntry, l *cuda.Launch) (
 	if err != nil && !errors.As(err, &fault) {
 		return result, err
 	}
-	run := profiledRun(result, fault)
+	run := sampler.Emulated(result, fault)
 	run.Record = recorder.Record()
 	p.journal.add(e, p.sampler.Launch(run))
 	return result, err

@@ -30,7 +30,7 @@ func TestLanguage(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		stdout, stderr, status := gpa(t, "profile", dir, "--try", "0")
+		stdout, stderr, status := invoke(t, "profile", dir, "--try", "0")
 		if status != exitDone {
 			t.Fatal(stderr)
 		}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"gpa"
 	"gpa/emu"
 )
 
@@ -15,13 +16,8 @@ type launchProgress struct {
 	began   time.Time
 }
 
-func newLaunchProgress(r *resolved, m *emu.Progress) *launchProgress {
-	p := &launchProgress{machine: m, clock: time.Now, began: time.Now()}
-	for i := range r.file.Launches {
-		l := &r.file.Launches[i]
-		p.blocks += int64(l.Repeat) * int64(l.Grid[0]) * int64(l.Grid[1]) * int64(l.Grid[2])
-	}
-	return p
+func newLaunchProgress(t *gpa.Target, m *emu.Progress) *launchProgress {
+	return &launchProgress{machine: m, blocks: t.Blocks(), clock: time.Now, began: time.Now()}
 }
 
 // String says how many blocks have ended, how long the rest will take if its blocks take as long as those, and how many warp
@@ -34,4 +30,12 @@ func (p *launchProgress) String() string {
 		left = fmt.Sprintf(", about %.0f s left", perBlock*float64(p.blocks-ended))
 	}
 	return fmt.Sprintf("%d of %d blocks%s, %.1f M warp instructions", ended, p.blocks, left, float64(p.machine.WarpInstructions())/1e6)
+}
+
+// Stage is what the library does next.
+func (p *progress) Stage(what string) (end func()) { return p.stage("%s", what) }
+
+// Running shows how far the launches of a target have come.
+func (p *progress) Running(t *gpa.Target, m *emu.Progress) (end func()) {
+	return p.watch(newLaunchProgress(t, m))
 }

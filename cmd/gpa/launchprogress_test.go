@@ -1,21 +1,21 @@
 package main
 
 import (
-	"context"
 	"testing"
 	"time"
 
+	"gpa"
 	"gpa/emu"
 )
 
 // TestLaunchProgress reads how far launches have come after each of them.
 func TestLaunchProgress(t *testing.T) {
 	for _, level := range []emu.TimingLevel{emu.TimingNone, emu.TimingFull} {
-		r, err := new(target).resolve("bfs")
+		r, err := gpa.Load("bfs", gpa.LoadOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		s, err := new(machineFlags).session(r, level, nil)
+		s, err := r.Session(level, gpa.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -24,14 +24,14 @@ func TestLaunchProgress(t *testing.T) {
 		if got, want := p.String(), "0 of 376 blocks, 0.0 M warp instructions"; got != want {
 			t.Errorf("%s, before the first launch: %q instead of %q", level, got, want)
 		}
-		ran := newExecution(r)
-		if _, err := ran.one(context.Background(), s, 0, nil); err != nil {
+		result, err := s.Run(t.Context(), 0, nil)
+		if err != nil {
 			t.Fatal(err)
 		}
 		if got, want := p.String(), "47 of 376 blocks, about 70 s left, 0.0 M warp instructions"; got != want {
 			t.Errorf("%s, after one launch of eight: %q instead of %q", level, got, want)
 		}
-		instructions := ran.profile.Launches[0].Facts.WarpInstructions
+		instructions := result.WarpInstructions
 		if got := s.Machine.Progress().WarpInstructions(); got != instructions {
 			t.Errorf("%s: %d warp instructions, the launch executed %d", level, got, instructions)
 		}

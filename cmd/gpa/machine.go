@@ -1,15 +1,12 @@
 package main
 
 import (
-	"fmt"
-	"io"
-	"math"
 	"strings"
 
 	"github.com/spf13/pflag"
 
+	"gpa"
 	"gpa/emu"
-	"gpa/emu/launch"
 	"gpa/emu/reconv"
 )
 
@@ -40,38 +37,23 @@ func registerLimit(flags *pflag.FlagSet, limit *int64) {
 	flags.Int64Var(limit, "max-instructions", emu.DefaultMaxInstructions, "stop a launch after `N` warp instructions, 0 for no limit")
 }
 
-// options is how a machine behaves. Device-side printf goes to prints.
-func (m *machineFlags) options(level emu.TimingLevel, prints io.Writer, heap int64) (o emu.Options, err error) {
+// options is how a target runs. What kernels print goes to prints.
+func (m *machineFlags) options(e *env) (o gpa.Options, err error) {
 	if m.maxInstructions < 0 {
 		return o, usagef("--max-instructions: %d is negative", m.maxInstructions)
 	}
 	if m.workers < 0 {
 		return o, usagef("--workers: %d is negative", m.workers)
 	}
-	limit := m.maxInstructions
-	if limit == 0 {
-		limit = math.MaxInt64
-	}
-	model, err := reconv.ByName(m.reconvergence)
-	if err != nil {
+	if _, err := reconv.ByName(m.reconvergence); err != nil {
 		return o, usagef("--reconvergence: %w", err)
 	}
-	return emu.Options{
-		Timing: level, MaxInstructions: limit, Stdout: prints, Heap: heap, Reconvergence: model, Workers: m.workers, HostMemory: emu.FreeMemory,
-		Padding:       m.padding,
-		Extrapolation: emu.Extrapolation{Off: m.wholeGrid, Portions: m.portions && !m.wholeGrid},
-	}, nil
-}
-
-// session prepares the emulated GPU of a resolved target. Device-side printf goes to prints.
-func (m *machineFlags) session(r *resolved, level emu.TimingLevel, prints io.Writer) (*launch.Session, error) {
-	o, err := m.options(level, prints, r.file.Heap)
-	if err != nil {
-		return nil, err
+	o = gpa.Options{
+		MaxInstructions: m.maxInstructions, Workers: m.workers, Reconvergence: m.reconvergence, Stdout: e.prints, Padding: m.padding,
+		WholeGrid: m.wholeGrid, Portions: m.portions,
 	}
-	machine, err := emu.New(r.model, r.module, o)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", r.module.Name, err)
+	if e.progress != nil {
+		o.Progress = e.progress
 	}
-	return launch.NewSession(r.file, machine)
+	return o, nil
 }

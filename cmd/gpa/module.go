@@ -3,16 +3,14 @@ package main
 import (
 	"fmt"
 	"io"
-	"os"
-	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/spf13/pflag"
 
+	"gpa"
 	"gpa/cubin"
 	"gpa/cubin/sass"
-	"gpa/kernels"
 )
 
 // moduleFlags choose one of the cubins that a file may hold.
@@ -36,42 +34,7 @@ func (m *moduleFlags) open(name string) (*cubin.File, error) {
 			return nil, usagef("--arch %s: want sm_NN", m.arch)
 		}
 	}
-	isLaunch := kernels.Has(name) || strings.HasSuffix(name, ".yaml") || strings.HasSuffix(name, ".yml")
-	if info, err := os.Stat(name); err == nil && info.IsDir() {
-		isLaunch = true
-	}
-	if isLaunch {
-		file, err := new(target).launchFile(name)
-		if err != nil {
-			return nil, err
-		}
-		return file.LoadModule(sass.Arch(sm))
-	}
-	if sm == 0 && m.entry == 0 {
-		return cubin.Open(name)
-	}
-	data, err := cubin.ReadFile(name)
-	if err != nil {
-		return nil, err
-	}
-	label, code := "", []byte(nil)
-	if m.entry != 0 {
-		list, problem := cubin.Entries(data)
-		if problem != nil && len(list) == 0 {
-			return nil, fmt.Errorf("%s: %w", name, problem)
-		}
-		label, code, err = cubin.ReadEntry(name, list, m.entry-1)
-	} else {
-		label, code, err = cubin.Pick(name, data, sass.Arch(sm))
-	}
-	if err != nil {
-		return nil, err
-	}
-	file, err := cubin.NewFile(label, code)
-	if err == nil && sm != 0 && int(file.Arch) != sm {
-		return nil, fmt.Errorf("%s is for sm_%d, not sm_%d", label, file.Arch, sm)
-	}
-	return file, err
+	return gpa.LoadModule(name, gpa.ModuleOptions{Arch: sass.Arch(sm), Entry: m.entry})
 }
 
 // listEntries prints the device code that a file holds, and why an entry, or what follows the last one, cannot be read. That is no
@@ -101,57 +64,3 @@ func listEntries(w io.Writer, name string) error {
 
 // openModule reads the cubin that an argument names, of a file that holds no other.
 func openModule(name string) (*cubin.File, error) { return new(moduleFlags).open(name) }
-
-// A chooser says which functions of a module were asked for.
-type chooser map[*cubin.Function]bool
-
-// newChooser finds the functions of these names, symbols or demangled ones; without names it chooses all. A name may stand
-// for several functions: each kernel has its own copies of device functions.
-func newChooser(module *cubin.File, names []string) (chooser, error) {
-	c := make(chooser)
-	found := make([]bool, len(names))
-	for _, code := range module.Codes {
-		for i := range code.Functions {
-			f := &code.Functions[i]
-			for k, name := range names {
-				if f.Name == name || f.Demangled == name {
-					c[f], found[k] = true, true
-				}
-			}
-			if len(names) == 0 {
-				c[f] = true
-			}
-		}
-	}
-	if k := slices.Index(found, false); k >= 0 {
-		near := suggestion(names[k], functionNames(module))
-		if near == "" {
-			near = "; gpa cfg lists them"
-		}
-		return nil, fmt.Errorf("%s: no function %q%s", module.Name, names[k], near)
-	}
-	return c, nil
-}
-
-// functionNames lists the functions of a module.
-func functionNames(module *cubin.File) []string {
-	var names []string
-	for _, code := range module.Codes {
-		for i := range code.Functions {
-			names = append(names, code.Functions[i].Demangled)
-		}
-	}
-	return names
-}
-
-func (c chooser) has(f *cubin.Function) bool { return c[f] }
-
-// anyIn reports whether functions of a section were chosen.
-func (c chooser) anyIn(code *cubin.Code) bool {
-	for i := range code.Functions {
-		if c[&code.Functions[i]] {
-			return true
-		}
-	}
-	return false
-}

@@ -13,6 +13,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"gpa"
 )
 
 // go test ./cmd/gpa -run TestMutatedFiles -mutations 100000 -timeout 12h, with -mutation-seed for other ones. Where something
@@ -65,7 +67,7 @@ func subjects(t *testing.T) []subject {
 		list = append(list, subject{dir, filepath.Base(modules[0]), kernel}, subject{dir, launchFileName, launch})
 	}
 	result := savedResult(t, "vecadd")
-	return append(list, subject{result, samplesFile, saved}, subject{result, "profile.pb.gz", pb})
+	return append(list, subject{result, gpa.SavedFile, saved}, subject{result, "profile.pb.gz", pb})
 }
 
 // TestMutatedFiles spoils files of all formats and runs whole commands on them, each in a process of its own. None may panic,

@@ -128,7 +128,7 @@ func TestListCutOff(t *testing.T) {
 			t.Fatal(err)
 		}
 		list, problem := cubin.Entries([]byte(tt.text))
-		stdout, stderr, status := gpa(t, "disasm", "--list", file)
+		stdout, stderr, status := invoke(t, "disasm", "--list", file)
 		if status != tt.status || stdout != "" != tt.rows {
 			t.Errorf("%s: status %d, %q, %s (%d entries, %v)", tt.name, status, stdout, stderr, len(list), problem)
 		}

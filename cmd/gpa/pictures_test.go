@@ -59,7 +59,7 @@ func takePictures(t *testing.T) {
 	b := openBrowser(t)
 	for _, p := range guidePictures() {
 		page := filepath.Join(t.TempDir(), "page.html")
-		if _, stderr, status := gpa(t, append(p.args, page)...); status != exitDone {
+		if _, stderr, status := invoke(t, append(p.args, page)...); status != exitDone {
 			t.Fatalf("%s: status %d: %s", p.name, status, stderr)
 		}
 		b.open("file://" + page)

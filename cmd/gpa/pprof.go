@@ -6,20 +6,12 @@ import (
 	"flag"
 	"io"
 	"os"
-	"path"
 	"path/filepath"
-	"slices"
 	"strings"
-	"sync"
-	"time"
 
 	"github.com/google/pprof/driver"
-	"github.com/google/pprof/profile"
 
-	"gpa/cubin"
-	"gpa/emu"
-	"gpa/profiler"
-	"gpa/reports"
+	"gpa/reports/pprof"
 )
 
 func pprofCommand() command {
@@ -41,15 +33,23 @@ a profile.pb.gz beside which a samples.gpa lies; the cubins come from there. Sev
 }
 
 func runPprof(ctx context.Context, e *env, args []string) error {
-	s := &pprofSources{ctx: ctx, stderr: e.stderr, prints: e.prints, progress: e.progress, profiles: make(map[string]*profile.Profile)}
-	defer s.close()
+	s := pprof.NewSources(ctx)
+	s.Version, s.Options.Stdout = version, e.prints
+	if e.progress != nil {
+		s.Options.Progress = e.progress
+		s.Running = func() func() {
+			e.progress.start("gpa pprof")
+			return e.progress.finish
+		}
+	}
+	defer s.Close()
 	// pprof's web server and its prompt end with the process only.
 	defer context.AfterFunc(ctx, func() {
-		s.close()
+		s.Close()
 		os.Exit(exitFailed)
 	})()
-	flags := newPprofFlags(args, s)
-	err := driver.PProf(&driver.Options{Fetch: s, Obj: &s.objects, Flagset: flags})
+	flags := newPprofFlags(args, s, e.stderr)
+	err := driver.PProf(&driver.Options{Fetch: s, Obj: &s.Objects, Flagset: flags})
 	if flags.err != nil {
 		return flags.err // what pprof says then follows from it
 	}
@@ -60,14 +60,15 @@ func runPprof(ctx context.Context, e *env, args []string) error {
 type pprofFlags struct {
 	*flag.FlagSet
 	args    []string
-	sources *pprofSources
+	sources *pprof.Sources
+	stderr  io.Writer
 	extra   []string
 	err     error
 }
 
-func newPprofFlags(args []string, s *pprofSources) *pprofFlags {
-	f := &pprofFlags{FlagSet: flag.NewFlagSet("gpa pprof", flag.ContinueOnError), args: args, sources: s}
-	f.SetOutput(s.stderr)
+func newPprofFlags(args []string, s *pprof.Sources, stderr io.Writer) *pprofFlags {
+	f := &pprofFlags{FlagSet: flag.NewFlagSet("gpa pprof", flag.ContinueOnError), args: args, sources: s, stderr: stderr}
+	f.SetOutput(stderr)
 	return f
 }
 
@@ -96,7 +97,7 @@ func (f *pprofFlags) Parse(usage func()) []string {
 	f.Usage = func() {}
 	if err := f.FlagSet.Parse(f.args); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
-			f.SetOutput(f.sources.stderr)
+			f.SetOutput(f.stderr)
 			usage()
 		}
 		f.err = usageError{err}
@@ -107,179 +108,14 @@ func (f *pprofFlags) Parse(usage func()) []string {
 		return nil
 	}
 	folders := f.Lookup("source_path")
-	f.sources.asNamed = folders != nil && folders.Value.String() != ""
+	f.sources.AsNamed = folders != nil && folders.Value.String() != ""
 	for _, name := range f.Args() {
-		if f.err = f.sources.open(name); f.err != nil {
+		if f.err = f.sources.Open(name); f.err != nil {
 			return nil
 		}
 	}
-	if folders != nil && !f.sources.asNamed && len(f.sources.folders) > 0 {
-		f.err = folders.Value.Set(strings.Join(f.sources.folders, string(filepath.ListSeparator)))
+	if folders != nil && !f.sources.AsNamed && len(f.sources.Folders()) > 0 {
+		f.err = folders.Value.Set(strings.Join(f.sources.Folders(), string(filepath.ListSeparator)))
 	}
 	return f.Args()
-}
-
-// pprofSources are the profiles that a command line names, the cubins that they refer to and the folders with their source
-// files.
-type pprofSources struct {
-	mu       sync.Mutex // pprof fetches several at a time
-	ctx      context.Context
-	stderr   io.Writer
-	prints   io.Writer // see env
-	progress *progress
-	profiles map[string]*profile.Profile // by source; those that pprof reads itself are missing
-	objects  pprofObjects
-	folders  []string
-	unpacked []string // temporary folders
-	asNamed  bool     // --source_path is given: pprof finds source files by its own rules
-}
-
-// Fetch returns the profile of a source; none where pprof is to read it itself.
-func (s *pprofSources) Fetch(name string, _, _ time.Duration) (*profile.Profile, string, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	p, ok := s.profiles[name]
-	if !ok {
-		if err := s.open(name); err != nil { // the profile of -base or -diff_base
-			return nil, "", err
-		}
-		p = s.profiles[name]
-	}
-	return p, "", nil // with a name it would be taken for one from elsewhere and a copy kept in the home folder
-}
-
-// open makes a source ready.
-func (s *pprofSources) open(name string) error {
-	info, err := os.Stat(name)
-	isFile := err == nil && !info.IsDir()
-	switch {
-	case strings.Contains(name, "://"):
-		return nil
-	case isFile && filepath.Ext(name) == ".gpa":
-		return s.load(name, name)
-	case isFile && !slices.Contains([]string{".yaml", ".yml"}, filepath.Ext(name)):
-		return s.parse(name)
-	case err == nil && info.IsDir():
-		if saved := filepath.Join(name, samplesFile); isRegular(saved) {
-			return s.load(name, saved)
-		}
-	}
-	return s.run(name)
-}
-
-// parse reads a profile of pprof's own, with the machine code of the result that it lies in.
-func (s *pprofSources) parse(name string) error {
-	beside := filepath.Join(filepath.Dir(name), samplesFile)
-	if _, err := os.Stat(beside); err == nil {
-		p, err := loadProfile(beside)
-		if err != nil {
-			return err
-		}
-		s.add(p.Modules)
-	}
-	data, err := os.ReadFile(name)
-	if err != nil {
-		return err
-	}
-	converted, err := profile.ParseData(data)
-	if err != nil {
-		return nil // pprof says what it is not
-	}
-	return s.use(name, converted, newSourceFinder(filepath.Dir(name)))
-}
-
-func isRegular(name string) bool {
-	info, err := os.Stat(name)
-	return err == nil && info.Mode().IsRegular()
-}
-
-// load reads a saved profile.
-func (s *pprofSources) load(name, file string) error {
-	p, err := loadProfile(file)
-	if err != nil {
-		return err
-	}
-	return s.keep(name, p, newSourceFinder(filepath.Dir(file)))
-}
-
-// keep converts a profile for pprof. Its source files are those that lie in the folder of the kernel or the result.
-func (s *pprofSources) keep(name string, p *profiler.Profile, sources sourceFinder) error {
-	s.add(p.Modules)
-	converted, err := reports.Pprof(p, version)
-	if err != nil {
-		return err
-	}
-	return s.use(name, converted, sources)
-}
-
-func (s *pprofSources) add(modules []*cubin.File) {
-	for _, m := range modules {
-		s.objects.add(m)
-	}
-}
-
-// use makes a profile one that pprof is to show.
-func (s *pprofSources) use(name string, p *profile.Profile, sources sourceFinder) error {
-	s.profiles[name] = p
-	if s.asNamed {
-		return nil
-	}
-	return s.unpack(p, sources)
-}
-
-// unpack copies the source files of a profile to a temporary folder, the only one that pprof is to look into: it looks for absolute
-// names where they are, and for others in all folders above. The name of a file that is not found is made one that no file has.
-func (s *pprofSources) unpack(p *profile.Profile, sources sourceFinder) error {
-	to, err := os.MkdirTemp("", "gpa-sources-")
-	if err != nil {
-		return err
-	}
-	s.unpacked, s.folders = append(s.unpacked, to), append(s.folders, to)
-	for _, f := range p.Function {
-		if f.Filename == "" {
-			continue
-		}
-		below, data := sources.find(f.Filename)
-		if data == nil {
-			f.Filename = "(source not found)/" + path.Base(path.Clean("/"+f.Filename))
-			continue
-		}
-		f.Filename = below
-		file := filepath.Join(to, filepath.FromSlash(below))
-		if err := os.MkdirAll(filepath.Dir(file), 0o777); err != nil {
-			return err
-		}
-		if err := os.WriteFile(file, data, 0o666); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// run profiles a kernel.
-func (s *pprofSources) run(name string) error {
-	var t target
-	r, err := t.resolve(name)
-	if err != nil {
-		return err
-	}
-	var m machineFlags
-	session, err := m.session(r, emu.TimingFull, s.prints)
-	if err != nil {
-		return err
-	}
-	s.progress.start("gpa pprof")
-	defer s.progress.finish()
-	ran, err := sampled(s.ctx, r, session, s.progress)
-	if err != nil {
-		return err
-	}
-	return s.keep(name, ran.profile, r.source)
-}
-
-// close removes what was unpacked.
-func (s *pprofSources) close() {
-	for _, dir := range s.unpacked {
-		os.RemoveAll(dir)
-	}
 }

@@ -40,7 +40,7 @@ func gpaProcess(t *testing.T, args ...string) *exec.Cmd {
 func savedResult(t *testing.T, kernel string) string {
 	t.Helper()
 	dir := t.TempDir()
-	if _, stderr, status := gpa(t, "profile", kernel, "--out", dir); status != exitDone {
+	if _, stderr, status := invoke(t, "profile", kernel, "--out", dir); status != exitDone {
 		t.Fatalf("status %d: %s", status, stderr)
 	}
 	return dir

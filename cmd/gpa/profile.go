@@ -6,12 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 
 	"github.com/spf13/pflag"
 
+	"gpa"
+	"gpa/advisor/tune"
 	"gpa/emu"
-	"gpa/emu/launch"
 	"gpa/kernels"
 	"gpa/profiler"
 	"gpa/profiler/sampler"
@@ -116,16 +118,15 @@ func (f *profileFlags) run(ctx context.Context, e *env, args []string) error {
 	if err != nil {
 		return err
 	}
-	o, err := sampler.New(sampler.Options{Period: f.period, Seed: f.seed})
-	if err != nil {
+	if _, err := sampler.New(sampler.Options{Period: f.period, Seed: f.seed}); err != nil {
 		return usagef("--period: %w", err)
 	}
-	var c *compiler
+	var c *tune.Compiler
 	if f.proves {
 		if level != emu.TimingFull {
 			return usagef("--prove: a speedup needs --timing full")
 		}
-		if c, err = f.prove.compiler.find(os.Getenv); err != nil {
+		if c, err = f.prove.find(os.Getenv); err != nil {
 			return err
 		}
 	}
@@ -133,77 +134,77 @@ func (f *profileFlags) run(ctx context.Context, e *env, args []string) error {
 	if err != nil {
 		return err
 	}
-	s, err := f.machine.session(r, level, e.prints)
+	o, err := f.machine.options(e)
 	if err != nil {
 		return err
 	}
-	if level == emu.TimingNone {
-		o = nil
-	}
-	ran := newExecution(r)
-	ran.progress = e.progress
-	if err := ran.all(ctx, s, o); err != nil && !ran.partial {
-		return err
-	}
-	result := ran.result(true)
-	if err := f.advice.blame(result); err != nil {
-		return err
-	}
-	if f.try != 0 && o != nil && !ran.partial {
-		t := trial{machine: f.machine, level: level, target: r, before: s, result: result, progress: e.progress}
-		err = t.rank(ctx, f.try, &f.advice)
-	} else {
-		err = f.advice.rank(result, f.advice.all)
-	}
+	o.Fast, o.Period, o.Seed = level == emu.TimingFast, f.period, f.seed
+	result, err := f.profile(ctx, r, level, o)
 	if err != nil {
 		return err
 	}
 	if f.advice.html != "" {
-		if f.advice.tables, err = modelTables(ctx, e, ran); err != nil {
+		if f.advice.tables, err = modelTables(ctx, e, result); err != nil {
 			return err
 		}
 	}
-	if c != nil && ran.failed() == nil {
-		return f.reportProved(ctx, e, c, r, s, result)
+	if c != nil && result.Failure() == nil {
+		return f.reportProved(ctx, e, c, o, result)
 	}
-	if err := f.advice.report(e, result, r.source); err != nil {
+	if err := f.advice.report(e, &result.Result, r.Sources); err != nil {
 		return err
 	}
-	if err := ran.failed(); err != nil {
+	if err := failureOf(result); err != nil {
 		return err
 	}
 	return endedEarly(ctx)
 }
 
+// profile runs a kernel and advises on it.
+func (f *profileFlags) profile(ctx context.Context, t *gpa.Target, level emu.TimingLevel, o gpa.Options) (*gpa.Result, error) {
+	run := t.Profile
+	if level == emu.TimingNone {
+		run = t.Run
+	}
+	r, err := run(ctx, o)
+	if r == nil {
+		return nil, err
+	}
+	if err := r.Blame(f.advice.blamed()); err != nil {
+		return nil, err
+	}
+	if f.try == 0 || level == emu.TimingNone || r.Stopped != nil {
+		return r, r.Advise(f.advice.listed())
+	}
+	return r, r.Try(ctx, f.tries())
+}
+
+// tries says which advice is tried.
+func (f *profileFlags) tries() gpa.TryOptions {
+	o := gpa.TryOptions{First: f.try, All: f.advice.all}
+	switch {
+	case f.try == byBudget:
+		o.First = 0
+	case f.try < 0:
+		o.First = math.MaxInt
+	}
+	return o
+}
+
+// byBudget is the number of pieces of advice to try where the budget decides.
+const byBudget = -1
+
 // reportProved reports, and proves what can be of the advice. Where nothing can be proved, the report is as without.
-func (f *profileFlags) reportProved(ctx context.Context, e *env, c *compiler, r *resolved, s *launch.Session, result *reports.Result) error {
-	proof, proved := f.proven(ctx, e, c, r, s, result)
+func (f *profileFlags) reportProved(ctx context.Context, e *env, c *tune.Compiler, o gpa.Options, result *gpa.Result) error {
+	proof, proved := tune.Prove(ctx, result, f.prove.options(c, f.advice.source, o))
 	f.advice.proof = proof
-	if err := f.advice.report(e, result, r.source); err != nil {
+	if err := f.advice.report(e, &result.Result, result.Sources); err != nil {
 		return err
 	}
 	if early := endedEarly(ctx); early != nil || proved == nil {
 		return early
 	}
 	return fmt.Errorf("--prove: %w", proved)
-}
-
-// proven compiles and runs patches. Where ctx ends, the proof is of those that were run until then.
-func (f *profileFlags) proven(ctx context.Context, e *env, c *compiler, r *resolved, s *launch.Session, result *reports.Result) (*reports.Proof, error) {
-	p, err := newProving(&f.prove, c, r, s, result, f.advice.source)
-	if err != nil {
-		return nil, err
-	}
-	defer p.close()
-	p.machine, p.progress = f.machine, e.progress
-	base, err := p.base(ctx)
-	if err != nil {
-		return nil, err
-	}
-	proof := p.proof(base)
-	_, _, err = p.round(ctx, base, result, proof)
-	sortPatches(proof.Patches)
-	return proof, err
 }
 
 // level reads --timing.
@@ -259,28 +260,25 @@ func (f *profileFlags) reportProgram(ctx context.Context, e *env, p *program) er
 			return err
 		}
 	}
-	result := &reports.Result{Profile: p.costliest()}
+	result := gpa.FromProfile(p.costliest(), gpa.NewSources("."))
 	if len(result.Profile.Launches) == 0 {
 		return nil
 	}
-	if err := f.advice.blame(result); err != nil {
-		return err
-	}
-	if err := f.advice.rank(result, true); err != nil {
+	if err := result.Blame(f.advice.blamed()); err != nil {
 		return err
 	}
 	if f.try != 0 {
-		if err := p.tryAdvice(ctx, f.try, f.machine, result); err != nil && ctx.Err() == nil {
+		if err := p.tryAdvice(ctx, f.tries(), &result.Result); err != nil && ctx.Err() == nil {
 			return err
 		}
 	}
-	if err := f.advice.rank(result, f.advice.all); err != nil {
+	if err := result.Advise(f.advice.listed()); err != nil {
 		return err
 	}
 	if !f.advice.json {
 		fmt.Fprintln(e.stdout)
 	}
-	return f.advice.report(e, result, newSourceFinder("."))
+	return f.advice.report(e, &result.Result, result.Sources)
 }
 
 // listKernels is what gpa profile prints without a kernel.
@@ -308,9 +306,6 @@ func blameFile(r *reports.Result) (outputFile, error) {
 	return outputFile{"blame.pb.gz", pb.Bytes()}, nil
 }
 
-// samplesFile is the name of the saved profile in a result.
-const samplesFile = "samples.gpa"
-
 // profileFiles are the files of a result that hold the samples.
 func profileFiles(p *profiler.Profile) ([]outputFile, error) {
 	var saved, pb bytes.Buffer
@@ -324,5 +319,5 @@ func profileFiles(p *profiler.Profile) ([]outputFile, error) {
 	if err := converted.Write(&pb); err != nil {
 		return nil, err
 	}
-	return []outputFile{{"profile.pb.gz", pb.Bytes()}, {samplesFile, saved.Bytes()}}, nil
+	return []outputFile{{"profile.pb.gz", pb.Bytes()}, {gpa.SavedFile, saved.Bytes()}}, nil
 }

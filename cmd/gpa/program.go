@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"regexp"
@@ -12,6 +11,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"gpa"
 	"gpa/emu"
 	"gpa/emu/arch"
 	"gpa/emu/cuda"
@@ -55,7 +55,8 @@ type program struct {
 	env     *env
 	flags   programFlags
 	model   *arch.Model
-	machine emu.Options
+	options gpa.Options
+	machine emu.Options // what they come to for the launches of the program
 	timed   bool
 	only    *regexp.Regexp // which kernels are profiled, nil for all
 	sampler *sampler.Sampler
@@ -90,7 +91,11 @@ func newProgram(e *env, f programFlags, t *target, m *machineFlags, level emu.Ti
 			return nil, usagef("--kernel: %w", err)
 		}
 	}
-	p.machine, err = m.options(level, io.Discard, 0)
+	if p.options, err = m.options(e); err != nil {
+		return nil, err
+	}
+	p.options.Stdout, p.options.Fast = nil, level == emu.TimingFast
+	p.machine, err = p.options.Emulator(level, 0)
 	return p, err
 }
 
@@ -172,7 +177,7 @@ func (p *program) tell() {
 	}
 }
 
-// wrappedAt is how many characters of a message stand on a line, which is less than what [plainWriter] cuts.
+// wrappedAt is how many characters of a message stand on a line, which is less than what [reports.PlainWriter] cuts.
 const wrappedAt = 200
 
 // wrapped breaks a message into lines. Names of kernels that a compiler has made of closures and types can be hundreds of characters long, and what

@@ -17,6 +17,7 @@ import (
 
 	"gpa/cubin"
 	"gpa/emu/cuda/solib/solibtest"
+	"gpa/reports"
 )
 
 // A program for gpa run -- and gpa profile -- is this test's own, started once more.
@@ -164,11 +165,11 @@ func TestProgramCapture(t *testing.T) {
 	if status != 0 || stdout != "0x40800000\n" || !strings.Contains(stderr, "2 captures in "+out) {
 		t.Fatalf("status %d, output %q, messages %q", status, stdout, stderr)
 	}
-	stdout, stderr, status = gpa(t, "run", filepath.Join(out, "0003-vecadd"))
+	stdout, stderr, status = invoke(t, "run", filepath.Join(out, "0003-vecadd"))
 	if status != 0 || strings.Count(stdout, "4096 values as expected") != 3 {
 		t.Errorf("status %d, output %q, messages %q", status, stdout, stderr)
 	}
-	replayed, _, _ := gpa(t, "profile", "--try", "0", filepath.Join(out, "0002-vecadd"))
+	replayed, _, _ := invoke(t, "profile", "--try", "0", filepath.Join(out, "0002-vecadd"))
 	profiled, _, _ := runProgram(t, "vectors", "profile", "--launch-skip", "1", "--launch-count", "1")
 	cycles := regexp.MustCompile(`([0-9,]+) cycles, .*`)
 	if a, b := cycles.FindString(replayed), cycles.FindString(profiled); a == "" || a != b {
@@ -205,7 +206,7 @@ func TestProgramTries(t *testing.T) {
 		}
 		return list
 	}
-	alone, _, _ := gpa(t, "profile", "--all", "--json", filepath.Join(out, "0001-transpose_naive"))
+	alone, _, _ := invoke(t, "profile", "--all", "--json", filepath.Join(out, "0001-transpose_naive"))
 	inside, _, _ := runProgram(t, "transposition", "profile", "--launch-count", "1", "--all", "--json")
 	a, b := tries(alone), tries(inside)
 	if !slices.ContainsFunc(a, func(x float64) bool { return x > 1 }) || !slices.Equal(a, b) {
@@ -228,7 +229,7 @@ func TestWrapped(t *testing.T) {
 	lines := strings.Split(wrapped(message), "\n")
 	var joined strings.Builder
 	for i, l := range lines {
-		if len(l) > longestLine || i > 0 && !strings.HasPrefix(l, "  ") {
+		if len(l) > reports.LongestLine || i > 0 && !strings.HasPrefix(l, "  ") {
 			t.Errorf("%q", l)
 		}
 		joined.WriteString(strings.ReplaceAll(l, " ", ""))
@@ -276,7 +277,7 @@ func TestProgramBadUse(t *testing.T) {
 		{[]string{"capture", "--", "true"}, exitUsage, "--out is missing"},
 		{[]string{"run", "--arch", "gtx480", "--", "true"}, exitUsage, "gtx480"},
 	} {
-		_, stderr, status := gpa(t, tt.args...)
+		_, stderr, status := invoke(t, tt.args...)
 		if status != tt.status || !strings.Contains(stderr, tt.want) {
 			t.Errorf("%v: status %d, %q", tt.args, status, stderr)
 		}

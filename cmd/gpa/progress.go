@@ -6,6 +6,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"gpa/reports"
 )
 
 // When a line of progress appears, and how often it is drawn again.
@@ -121,7 +123,7 @@ func (p *progress) draw() {
 	if p.done || p.inLine || passed < progressAfter {
 		return
 	}
-	line := oneLine(strings.Join(p.stages, ": "))
+	line := reports.OneLine(strings.Join(p.stages, ": "))
 	if p.detail != nil {
 		line += ", " + p.detail.String()
 	}

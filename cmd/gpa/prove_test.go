@@ -30,7 +30,7 @@ func fakeCompiler(folder string, args []string) int {
 		factor = string(m[1])
 	}
 	name := filepath.Join(folder, factor)
-	if isRegular(name + ".hang") {
+	if _, err := os.Stat(name + ".hang"); err == nil {
 		time.Sleep(time.Hour)
 	}
 	if said, err := os.ReadFile(name + ".error"); err == nil {
@@ -67,7 +67,7 @@ func newWorkshop(t *testing.T) *workshop {
 		t.Fatal(err)
 	}
 	w.write(t, "1.cubin", data)
-	text, stderr, status := gpa(t, "disasm", filepath.Join("../../kernels/tuning", unrolled, unrolled+".sm_80.cubin.gz"), "--asm")
+	text, stderr, status := invoke(t, "disasm", filepath.Join("../../kernels/tuning", unrolled, unrolled+".sm_80.cubin.gz"), "--asm")
 	if status != exitDone {
 		t.Fatal(stderr)
 	}
@@ -103,7 +103,7 @@ func (w *workshop) assemble(t *testing.T, name, text string) {
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, stderr, status := gpa(t, "asm", file, "-o", filepath.Join(w.versions, name)); status != exitDone {
+	if _, stderr, status := invoke(t, "asm", file, "-o", filepath.Join(w.versions, name)); status != exitDone {
 		t.Fatal(stderr)
 	}
 }
@@ -111,7 +111,7 @@ func (w *workshop) assemble(t *testing.T, name, text string) {
 // proof runs gpa profile --prove and returns the patches by name.
 func (w *workshop) proof(t *testing.T, args ...string) (*reports.Proof, map[string]*reports.Patch) {
 	t.Helper()
-	stdout, stderr, status := gpa(t, append([]string{"profile", w.kernel, "--arch", "sm_80", "--prove", "--json", "--try", "0", "--compiler", w.compiler}, args...)...)
+	stdout, stderr, status := invoke(t, append([]string{"profile", w.kernel, "--arch", "sm_80", "--prove", "--json", "--try", "0", "--compiler", w.compiler}, args...)...)
 	if status != exitDone {
 		t.Fatalf("status %d: %s", status, stderr)
 	}
@@ -177,7 +177,7 @@ func TestProve(t *testing.T) {
 // TestProveFinding: a version with equal outputs that gains and reads local memory that nobody has written is not recommended.
 func TestProveFinding(t *testing.T) {
 	w := newWorkshop(t)
-	text, stderr, status := gpa(t, "disasm", filepath.Join(w.versions, "8.cubin"), "--asm")
+	text, stderr, status := invoke(t, "disasm", filepath.Join(w.versions, "8.cubin"), "--asm")
 	if status != exitDone {
 		t.Fatal(stderr)
 	}
@@ -200,14 +200,14 @@ func TestProveSource(t *testing.T) {
 		t.Fatal(err)
 	}
 	args := []string{"profile", w.kernel, "--arch", "sm_80", "--prove", "--compiler", w.compiler}
-	if _, stderr, status := gpa(t, args...); status != exitUsage || !strings.Contains(stderr, "no CUDA source to change: taps_rolled.cu not found") {
+	if _, stderr, status := invoke(t, args...); status != exitUsage || !strings.Contains(stderr, "no CUDA source to change: taps_rolled.cu not found") {
 		t.Errorf("status %d: %s", status, stderr)
 	}
-	if stdout, stderr, status := gpa(t, append(args, "--source", elsewhere)...); status != exitDone || !strings.Contains(stdout, "proved") {
+	if stdout, stderr, status := invoke(t, append(args, "--source", elsewhere)...); status != exitDone || !strings.Contains(stdout, "proved") {
 		t.Errorf("status %d: %s %s", status, stdout, stderr)
 	}
 	w.write(t, "1.cubin", must(os.ReadFile(filepath.Join(w.versions, "4.cubin"))))
-	if _, stderr, status := gpa(t, append(args, "--source", elsewhere)...); status != exitUsage || !strings.Contains(stderr, "does not compute what the given cubin does") {
+	if _, stderr, status := invoke(t, append(args, "--source", elsewhere)...); status != exitUsage || !strings.Contains(stderr, "does not compute what the given cubin does") {
 		t.Errorf("status %d: %s", status, stderr)
 	}
 }
@@ -224,7 +224,7 @@ func TestTune(t *testing.T) {
 	w := newWorkshop(t)
 	out := filepath.Join(t.TempDir(), "tuned")
 	args := []string{"tune", w.kernel, "--arch", "sm_80", "--compiler", w.compiler, "--out", out}
-	stdout, stderr, status := gpa(t, args...)
+	stdout, stderr, status := invoke(t, args...)
 	if status != exitDone {
 		t.Fatalf("status %d: %s", status, stderr)
 	}
@@ -234,7 +234,7 @@ func TestTune(t *testing.T) {
 		}
 	}
 	w.clean(t)
-	if stdout, stderr, status := gpa(t, "compare", filepath.Join(w.kernel, "launch.yaml"), out, "--arch", "sm_80", "--min-speedup", "1.2"); status != exitDone {
+	if stdout, stderr, status := invoke(t, "compare", filepath.Join(w.kernel, "launch.yaml"), out, "--arch", "sm_80", "--min-speedup", "1.2"); status != exitDone {
 		t.Errorf("status %d: %s %s", status, stdout, stderr)
 	}
 	diff := string(must(os.ReadFile(filepath.Join(out, "taps_rolled.patch"))))
@@ -243,7 +243,7 @@ func TestTune(t *testing.T) {
 	}
 
 	// Tuned again, there is nothing to gain: the compiler makes of the new source what it is.
-	stdout, stderr, status = gpa(t, "tune", out, "--json", "--compiler", w.compiler, "--source", filepath.Join(out, "taps_rolled.cu"))
+	stdout, stderr, status = invoke(t, "tune", out, "--json", "--compiler", w.compiler, "--source", filepath.Join(out, "taps_rolled.cu"))
 	var tuned reports.Tuning
 	if err := json.Unmarshal([]byte(stdout), &tuned); err != nil || status != exitDone || len(tuned.Steps) != 0 || tuned.Speedup != 1 || tuned.Diff != "" {
 		t.Errorf("status %d, %v: %s %s", status, err, stdout, stderr)
@@ -255,7 +255,7 @@ func TestTuneHangs(t *testing.T) {
 	w := newWorkshop(t)
 	w.write(t, "1.hang", nil)
 	args := []string{"tune", w.kernel, "--arch", "sm_80", "--compiler", w.compiler, "--timeout", "300ms"}
-	if stdout, stderr, status := gpa(t, args...); status != exitFailed || stdout != "" || !strings.Contains(stderr, "stopped by --timeout") {
+	if stdout, stderr, status := invoke(t, args...); status != exitFailed || stdout != "" || !strings.Contains(stderr, "stopped by --timeout") {
 		t.Errorf("status %d: %s %s", status, stdout, stderr)
 	}
 	w.clean(t)
@@ -283,38 +283,9 @@ func TestCompiler(t *testing.T) {
 			if command == "profile" {
 				args = append(args, "--prove")
 			}
-			if _, stderr, status := gpa(t, args...); status != exitUsage || !strings.Contains(stderr, c.want) {
+			if _, stderr, status := invoke(t, args...); status != exitUsage || !strings.Contains(stderr, c.want) {
 				t.Errorf("%v: status %d: %s", args, status, stderr)
 			}
 		}
-	}
-	home := t.TempDir()
-	nvcc := filepath.Join(home, "lib", "python3.11", "site-packages", "nvidia", "cu13", "bin", "nvcc")
-	if err := os.MkdirAll(filepath.Dir(nvcc), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(nvcc, nil, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if got := findNvcc(func(name string) string { return map[string]string{"VIRTUAL_ENV": home}[name] }); got != nvcc {
-		t.Errorf("%q", got)
-	}
-}
-
-func TestSplitWords(t *testing.T) {
-	got, err := splitWords(`a  'b c' --d="e f" "" g`)
-	if want := []string{"a", "b c", "--d=e f", "", "g"}; err != nil || !slices.Equal(got, want) {
-		t.Errorf("%q, %v", got, err)
-	}
-}
-
-func TestAbsoluteFolders(t *testing.T) {
-	here, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
-	got, err := absoluteFolders([]string{"-I..", "-isystem", "a", "-I", "/b", "-O3"})
-	if want := []string{"-I" + filepath.Dir(here), "-isystem", filepath.Join(here, "a"), "-I", "/b", "-O3"}; err != nil || !slices.Equal(got, want) {
-		t.Errorf("%q, %v", got, err)
 	}
 }

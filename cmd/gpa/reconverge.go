@@ -9,11 +9,13 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"gpa"
 	"gpa/cubin/branch"
 	"gpa/emu"
 	"gpa/emu/activity"
 	"gpa/emu/convergence"
 	"gpa/reports"
+	"gpa/reports/reconvergence"
 )
 
 // reconvergeFlags are the flags of gpa reconverge.
@@ -98,15 +100,15 @@ func (f *reconvergeFlags) run(ctx context.Context, e *env, args []string) error 
 	if err != nil {
 		return err
 	}
-	list, err := convergence.Compare(ctx, r.file, r.module, r.model, o)
+	list, err := convergence.Compare(ctx, r.File, r.Module, r.GPU, o)
 	early := endedEarly(ctx)
 	if err != nil && (early == nil || len(list) == 0) {
-		return fmt.Errorf("%s: %w", r.file.Name, err)
+		return fmt.Errorf("%s: %w", r.File.Name, err)
 	}
 	if f.json {
-		err = reports.WriteJSON(e.stdout, reconvergeObjects(r.module, list))
+		err = reports.WriteJSON(e.stdout, reconvergence.NewReport(r.Module, list))
 	} else {
-		err = reconvergeText(e, r, convergence.Sum(list), f.top)
+		err = f.print(e, r, convergence.Sum(list))
 	}
 	if err != nil {
 		return err
@@ -116,6 +118,18 @@ func (f *reconvergeFlags) run(ctx context.Context, e *env, args []string) error 
 	}
 	unusedRules(e, o.Rules, list)
 	return reconvergeFailed(list)
+}
+
+// print prints the comparison. The host time of the transformation goes to standard error.
+func (f *reconvergeFlags) print(e *env, t *gpa.Target, list []convergence.Launch) error {
+	fmt.Fprintf(e.stdout, "%s on %s (sm_%d)\n", t.File.Name, t.GPU.Name, t.Module.Arch)
+	if err := reconvergence.Text(e.stdout, t.Module, list, f.top, e.style()); err != nil {
+		return err
+	}
+	if len(list) > 0 && list[0].Took > 0 {
+		fmt.Fprintf(e.stderr, "restructured in %.1f ms\n", float64(list[0].Took.Microseconds())/1000)
+	}
+	return nil
 }
 
 // options checks the flags.

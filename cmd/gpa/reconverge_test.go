@@ -7,12 +7,13 @@ import (
 	"testing"
 
 	"gpa/emu/convergence"
+	"gpa/reports/reconvergence"
 )
 
 // reconvergeJSON runs gpa reconverge and reads what it prints.
-func reconvergeJSON(t *testing.T, args ...string) (object reconvergeObject, status int) {
+func reconvergeJSON(t *testing.T, args ...string) (object reconvergence.Report, status int) {
 	t.Helper()
-	out, stderr, status := gpa(t, append([]string{"reconverge", "--json"}, args...)...)
+	out, stderr, status := invoke(t, append([]string{"reconverge", "--json"}, args...)...)
 	if err := json.Unmarshal([]byte(out), &object); err != nil {
 		t.Fatalf("%v: %s", err, stderr)
 	}
@@ -26,7 +27,7 @@ func TestReconvergeModels(t *testing.T) {
 	if status != exitDone || len(object.Launches) != 1 {
 		t.Fatalf("exit status %d, %d launches", status, len(object.Launches))
 	}
-	rows := make(map[string]reconvergeModel)
+	rows := make(map[string]reconvergence.ModelReport)
 	var names []string
 	for _, m := range object.Launches[0].Models {
 		if names = append(names, m.Model); m.Status != "ok" {
@@ -87,7 +88,7 @@ func TestReconvergeUsage(t *testing.T) {
 		{"state_machine", "--activity", "struct"}, {"state_machine", "--models", "pdom", "--activity", "tf-stack"},
 		{"state_machine", "--branch-type", "a.cu:3"}, {"state_machine", "--top", "-1"},
 	} {
-		if _, _, status := gpa(t, append([]string{"reconverge"}, args...)...); status != exitUsage {
+		if _, _, status := invoke(t, append([]string{"reconverge"}, args...)...); status != exitUsage {
 			t.Errorf("%v: exit status %d", args, status)
 		}
 	}

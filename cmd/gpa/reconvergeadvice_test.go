@@ -15,7 +15,7 @@ func TestReconvergenceAdvice(t *testing.T) {
 		"divergence/photon": false, "divergence/ray_trace": false, "divergence/exception_call": false, "control/state_machine": false,
 	} {
 		t.Run(kernel, func(t *testing.T) {
-			text, _, _ := gpa(t, "profile", "../../kernels/"+kernel, "--try", "20", "--json")
+			text, _, _ := invoke(t, "profile", "../../kernels/"+kernel, "--try", "20", "--json")
 			var report reports.ProfileReport
 			if err := json.Unmarshal([]byte(text), &report); err != nil {
 				t.Fatal(err)

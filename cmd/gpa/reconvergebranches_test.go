@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"gpa/emu/activity"
+	"gpa/reports/reconvergence"
 )
 
 // dotProduct are the arguments for the example of Gupta and Datta: two blocks of eight warps, the last of which ends behind the
@@ -22,7 +23,7 @@ func TestReconvergeBranches(t *testing.T) {
 		t.Fatalf("exit status %d", status)
 	}
 	l := &object.Launches[0]
-	byLine := make(map[int][]branchObject)
+	byLine := make(map[int][]reconvergence.BranchReport)
 	full := 0
 	for _, b := range l.Branches {
 		byLine[b.At.Line] = append(byLine[b.At.Line], b)
@@ -49,7 +50,7 @@ func TestReconvergeBranches(t *testing.T) {
 }
 
 // checkShares: the lanes are all accounted for, in the kernel and in each scope, and so are the branches.
-func checkShares(t *testing.T, l *reconvergeLaunch) {
+func checkShares(t *testing.T, l *reconvergence.LaunchReport) {
 	t.Helper()
 	if a := l.Activity; a == nil || a.Model != "volta" || len(a.ByScope) < 3 || a.ByScope[0].Kind != "kernel" || a.ByScope[0].Share != 1 {
 		t.Fatalf("activity %+v", a)
@@ -74,7 +75,7 @@ func checkShares(t *testing.T, l *reconvergeLaunch) {
 
 // TestReconvergeRules: the text tells of rules that contradict the code, and standard error of those that decide nothing.
 func TestReconvergeRules(t *testing.T) {
-	out, stderr, status := gpa(t, append(append([]string{"reconverge"}, dotProduct...),
+	out, stderr, status := invoke(t, append(append([]string{"reconverge"}, dotProduct...),
 		"--branch-type", "branches.cu:13=intrinsic", "--branch-type", "x.cu:3=uniform", "--top", "1", "--activity", "pdom")...)
 	if status != exitDone {
 		t.Fatal(stderr)
@@ -94,7 +95,7 @@ func TestReconvergeRules(t *testing.T) {
 
 // TestReconvergeTables: the tables of a folder, and what no table can be made of.
 func TestReconvergeTables(t *testing.T) {
-	out, stderr, status := gpa(t, "reconverge", "--tables", "../../kernels/sort")
+	out, stderr, status := invoke(t, "reconverge", "--tables", "../../kernels/sort")
 	if status != exitDone {
 		t.Fatal(stderr)
 	}
@@ -104,13 +105,13 @@ func TestReconvergeTables(t *testing.T) {
 		}
 	}
 	empty := t.TempDir()
-	if _, stderr, status := gpa(t, "reconverge", "--tables", empty); status != exitUsage || !strings.Contains(stderr, "no launch.yaml") {
+	if _, stderr, status := invoke(t, "reconverge", "--tables", empty); status != exitUsage || !strings.Contains(stderr, "no launch.yaml") {
 		t.Errorf("empty folder: exit status %d, %s", status, stderr)
 	}
 	if err := os.WriteFile(filepath.Join(empty, "launch.yaml"), []byte("module: none.cubin\nlaunches: [{kernel: k, grid: [1], block: [1]}]\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, stderr, status := gpa(t, "reconverge", "--tables", empty); status != exitFailed || !strings.Contains(stderr, "none.cubin") {
+	if _, stderr, status := invoke(t, "reconverge", "--tables", empty); status != exitFailed || !strings.Contains(stderr, "none.cubin") {
 		t.Errorf("folder with a bad file: exit status %d, %s", status, stderr)
 	}
 }

@@ -58,7 +58,7 @@ func (f *reconvergeFlags) compareFile(ctx context.Context, name string, o conver
 	if err != nil {
 		return nil, err
 	}
-	return convergence.Compare(ctx, r.file, r.module, r.model, o)
+	return convergence.Compare(ctx, r.File, r.Module, r.GPU, o)
 }
 
 // launchFilesBelow returns the launch files in a folder and those in it, in the order of their names.

@@ -5,16 +5,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"slices"
 
+	"gpa"
 	"gpa/emu"
 	"gpa/emu/capture"
 	"gpa/emu/cuda"
-	"gpa/emu/launch"
 	"gpa/emu/record"
 	"gpa/profiler"
+	"gpa/profiler/sampler"
 	"gpa/reports"
 )
 
@@ -69,7 +69,7 @@ func (p *program) replay(ctx context.Context, e *kernelEntry, l *cuda.Launch) (r
 		t.Restore()
 		return nil, p.estimated(e, err), false
 	}
-	run := profiledRun(timed, nil)
+	run := sampler.Emulated(timed, nil)
 	run.Record = recorder.Record()
 	p.journal.add(e, p.sampler.Launch(run))
 	p.keep(e, c)
@@ -84,20 +84,9 @@ func (p *program) estimated(e *kernelEntry, why error) error {
 	return nil
 }
 
-// session prepares the emulated GPU of a capture.
-func (p *program) session(c *capture.Capture, level emu.TimingLevel) (*launch.Session, error) {
-	o := p.machine
-	o.Timing, o.Stdout, o.Heap = level, io.Discard, c.File.Heap
-	machine, err := emu.New(c.Model, c.Module, o)
-	if err != nil {
-		return nil, err
-	}
-	return launch.NewSession(c.File, machine)
-}
-
 // time runs a capture with timing and takes samples. ok says whether it left the memory that the launch did.
 func (p *program) time(ctx context.Context, c *capture.Capture, recorder *record.Recorder) (result *emu.Result, ok bool, err error) {
-	s, err := p.session(c, p.machine.Timing)
+	s, err := targetOf(c).Session(p.machine.Timing, p.options)
 	if err != nil {
 		return nil, false, err
 	}
@@ -106,6 +95,11 @@ func (p *program) time(ctx context.Context, c *capture.Capture, recorder *record
 	result, err = s.Run(ctx, 0, p.sampler)
 	ok, err = capture.Same(s, err, nil)
 	return result, ok, err
+}
+
+// targetOf is what a capture runs.
+func targetOf(c *capture.Capture) *gpa.Target {
+	return &gpa.Target{File: c.File, Module: c.Module, GPU: c.Model}
 }
 
 // keep keeps the capture of a kernel's costliest launch. Where there is too much to keep, the kernel that takes least loses its own.
@@ -128,8 +122,8 @@ func (p *program) keep(e *kernelEntry, c *capture.Capture) {
 	}
 }
 
-// tryAdvice tries n pieces of advice on the costliest launch of each kernel of a result and ranks all by what came out.
-func (p *program) tryAdvice(ctx context.Context, n int, machine machineFlags, result *reports.Result) error {
+// tryAdvice tries advice on the costliest launch of each kernel of a result.
+func (p *program) tryAdvice(ctx context.Context, o gpa.TryOptions, result *reports.Result) error {
 	for i, e := range p.journal.sorted() {
 		if i == p.flags.kernels || len(e.profiled) == 0 {
 			break
@@ -140,7 +134,7 @@ func (p *program) tryAdvice(ctx context.Context, n int, machine machineFlags, re
 			}
 			continue
 		}
-		if err := p.tryKernel(ctx, n, machine, result, e.kept); err != nil {
+		if err := p.tryKernel(ctx, o, result, e.kept); err != nil {
 			return err
 		}
 	}
@@ -148,21 +142,16 @@ func (p *program) tryAdvice(ctx context.Context, n int, machine machineFlags, re
 }
 
 // tryKernel tries advice on a launch.
-func (p *program) tryKernel(ctx context.Context, n int, machine machineFlags, result *reports.Result, r *replayed) error {
-	before, err := p.session(r.capture, emu.TimingNone)
-	if err != nil {
-		return err
-	}
-	if _, err := before.Run(ctx, 0, nil); err != nil {
-		return err
-	}
+func (p *program) tryKernel(ctx context.Context, o gpa.TryOptions, result *reports.Result, r *replayed) error {
 	k := slices.Index(result.Profile.Launches, r.launch)
 	if k < 0 {
 		return nil
 	}
 	one := &reports.Result{Profile: &profiler.Profile{Modules: result.Profile.Modules, Launches: []*profiler.Launch{r.launch}},
 		Launches: result.Launches[k : k+1]}
-	t := trial{machine: machine, level: p.machine.Timing, before: before, result: one, progress: p.env.progress,
-		target: &resolved{file: r.capture.File, module: r.capture.Module, model: r.capture.Model}}
-	return t.all(ctx, n)
+	attached, err := gpa.Attach(ctx, targetOf(r.capture), one, p.options)
+	if err != nil {
+		return err
+	}
+	return attached.Try(ctx, o)
 }

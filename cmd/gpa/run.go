@@ -6,12 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/spf13/pflag"
 
+	"gpa"
 	"gpa/emu"
-	"gpa/emu/launch"
 	"gpa/reports"
 )
 
@@ -60,22 +59,21 @@ func (f *runFlags) run(ctx context.Context, e *env, args []string) error {
 	if err != nil {
 		return err
 	}
-	s, err := f.machine.session(r, emu.TimingNone, e.prints)
+	o, err := f.machine.options(e)
 	if err != nil {
 		return err
 	}
-	ran := newExecution(r)
-	ran.progress = e.progress
-	if err := ran.all(ctx, s, nil); err != nil && !ran.partial {
+	ran, err := r.Run(ctx, o)
+	if ran == nil {
 		return err
 	}
-	if err := f.write(ran, s); err != nil {
+	if err := f.write(ran); err != nil {
 		return err
 	}
 	if err := f.print(e, ran); err != nil {
 		return err
 	}
-	return ran.failed()
+	return failureOf(ran)
 }
 
 // runProgram runs a program without timing and lists its kernels.
@@ -102,18 +100,18 @@ func (f *runFlags) runProgram(ctx context.Context, e *env, args []string) error 
 }
 
 // write puts the report and the saved buffers into the output folder.
-func (f *runFlags) write(ran *execution, s *launch.Session) error {
+func (f *runFlags) write(ran *gpa.Result) error {
 	if f.out == "" {
 		return nil
 	}
 	var report bytes.Buffer
-	if err := reports.WriteJSON(&report, ran.result(false).Run()); err != nil {
+	if err := reports.WriteJSON(&report, ran.WithoutHostTimes().Run()); err != nil {
 		return err
 	}
 	files := []outputFile{{"run.json", report.Bytes()}}
 	slices.Sort(f.save)
 	for _, name := range slices.Compact(f.save) {
-		data, err := s.Save(name)
+		data, err := ran.Output(name)
 		if err != nil {
 			return usagef("--save %s: %w", name, err)
 		}
@@ -122,27 +120,27 @@ func (f *runFlags) write(ran *execution, s *launch.Session) error {
 	return writeFiles(f.out, files)
 }
 
-func (f *runFlags) print(e *env, ran *execution) error {
+func (f *runFlags) print(e *env, ran *gpa.Result) error {
 	if f.json {
-		return reports.WriteJSON(e.stdout, ran.result(true).Run())
+		return reports.WriteJSON(e.stdout, ran.Result.Run())
 	}
 	var instructions int64
-	var took time.Duration
-	for i, l := range ran.profile.Launches {
+	var seconds float64
+	for i, l := range ran.Profile.Launches {
 		instructions += l.Facts.WarpInstructions
-		took += ran.took[i]
+		seconds += ran.Launches[i].Seconds
 		if l.Fault != nil {
 			fmt.Fprintln(e.stdout, l.Fault.Message)
 		}
 	}
-	for i := range ran.checks {
-		fmt.Fprintln(e.stdout, ran.checks[i].String())
+	for i := range ran.Outputs {
+		fmt.Fprintln(e.stdout, ran.Outputs[i].String())
 	}
 	launches := "1 launch"
-	if n := len(ran.profile.Launches); n != 1 {
+	if n := len(ran.Profile.Launches); n != 1 {
 		launches = fmt.Sprintf("%d launches", n)
 	}
 	_, err := fmt.Fprintf(e.stdout, "%s: %s, %d warp instructions in %.2f s\n",
-		ran.resolved.file.Name, launches, instructions, took.Seconds())
+		ran.Target.File.Name, launches, instructions, seconds)
 	return err
 }

@@ -9,7 +9,7 @@ import (
 func TestTopFiveFitScreen(t *testing.T) {
 	for _, kernel := range []string{"linear/mma_async", "tuning/flux_accurate", "graph/align", "divergence/short_circuit"} {
 		t.Run(kernel, func(t *testing.T) {
-			out, stderr, status := gpa(t, "profile", "../../kernels/"+kernel, "--top", "5")
+			out, stderr, status := invoke(t, "profile", "../../kernels/"+kernel, "--top", "5")
 			if status != exitDone {
 				t.Fatal(stderr)
 			}

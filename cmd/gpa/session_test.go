@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"flag"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -11,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"gpa"
 	"gpa/emu"
 	"gpa/kernels"
 	"gpa/profiler/sampler"
@@ -53,7 +53,7 @@ func TestReadme(t *testing.T) {
 func runSession(t *testing.T, session string) string {
 	m := sessions.FindStringSubmatch(session)
 	line, shown := m[1], m[2]
-	got, stderr, status := gpa(t, strings.Fields(strings.ReplaceAll(line, "'", ""))...)
+	got, stderr, status := invoke(t, strings.Fields(strings.ReplaceAll(line, "'", ""))...)
 	if status == exitUsage {
 		t.Errorf("gpa %s: %s", line, stderr)
 	}
@@ -70,7 +70,7 @@ func TestSameBytes(t *testing.T) {
 			t.Parallel()
 			first, second := t.TempDir(), t.TempDir()
 			for _, dir := range []string{first, second} {
-				if _, stderr, status := gpa(t, "profile", name, "--out", dir); status != exitDone {
+				if _, stderr, status := invoke(t, "profile", name, "--out", dir); status != exitDone {
 					t.Fatalf("status %d: %s", status, stderr)
 				}
 			}
@@ -100,11 +100,11 @@ func TestSameBytes(t *testing.T) {
 // TestAdviseAgain advises from a saved profile: the same advice.
 func TestAdviseAgain(t *testing.T) {
 	dir := t.TempDir()
-	first, stderr, status := gpa(t, "profile", "sgemm_tiled", "--out", dir)
+	first, stderr, status := invoke(t, "profile", "sgemm_tiled", "--out", dir)
 	if status != exitDone {
 		t.Fatalf("status %d: %s", status, stderr)
 	}
-	again, stderr, status := gpa(t, "advise", dir)
+	again, stderr, status := invoke(t, "advise", dir)
 	if status != exitDone {
 		t.Fatalf("status %d: %s", status, stderr)
 	}
@@ -137,29 +137,31 @@ func benchmarkAll(b *testing.B, verb string) (instructions int64) {
 	}
 	for _, name := range files {
 		b.StopTimer()
-		r, err := new(target).resolve(name)
+		target, err := gpa.Load(name, gpa.LoadOptions{})
 		if err != nil {
 			b.Fatal(err)
 		}
 		level := emu.TimingNone
-		var o *sampler.Sampler
+		var o emu.Observer
 		if verb == "profile" {
 			level = emu.TimingFull
 			if o, err = sampler.New(sampler.Options{}); err != nil {
 				b.Fatal(err)
 			}
 		}
-		s, err := new(machineFlags).session(r, level, io.Discard)
+		s, err := target.Session(level, gpa.Options{})
 		if err != nil {
 			b.Fatal(err)
 		}
-		ran := newExecution(r)
 		b.StartTimer()
-		if err := ran.all(b.Context(), s, o); err != nil {
-			b.Fatal(err)
-		}
-		for _, l := range ran.profile.Launches {
-			instructions += l.Facts.WarpInstructions
+		for i := range target.File.Launches {
+			for range target.File.Launches[i].Repeat {
+				result, err := s.Run(b.Context(), i, o)
+				if err != nil {
+					b.Fatal(err)
+				}
+				instructions += result.WarpInstructions
+			}
 		}
 	}
 	return instructions

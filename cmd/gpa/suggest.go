@@ -11,8 +11,9 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"gpa/cubin"
+	"gpa"
 	"gpa/kernels"
+	"gpa/reports/listing"
 )
 
 // suggestion is the end of a message about a name that is not known: the known one that it was most likely meant to be, or nothing.
@@ -69,8 +70,48 @@ func suggestFlag(err error, flags *pflag.FlagSet) error {
 	return fmt.Errorf("%w%s", err, strings.Replace(s, "mean ", "mean --", 1))
 }
 
-// noKernel is the error of a KERNEL argument that names nothing.
-func noKernel(name string) error {
+// explained is an error of the library as it is told on a command line: with what was probably meant, and with the flags that would help.
+func explained(err error) error {
+	var missing *gpa.NotFoundError
+	var folder *gpa.NoLaunchFileError
+	var undescribed *gpa.UndescribedError
+	var function *listing.NoFunctionError
+	switch {
+	case errors.As(err, &function):
+		return fmt.Errorf("%w%s", err, nearFunction(function))
+	case errors.As(err, &missing):
+		return fmt.Errorf("%w%s", err, nearKernel(missing.Name))
+	case errors.As(err, &folder):
+		return fmt.Errorf("%w; %s", err, kernelsBelow(folder.Folder))
+	case errors.As(err, &undescribed):
+		return inFlags(err, undescribed, "a cubin needs --grid, --block and an --arg for each parameter; this has, with parameters of so many bytes: "+undescribed.Kernels())
+	case errors.Is(err, gpa.ErrDescribed):
+		return inFlags(err, gpa.ErrDescribed, "--kernel, --grid, --block, --shared and --arg go with a cubin, not with a launch file")
+	}
+	return err
+}
+
+// nearFunction is the end of a message about a function that a module does not have.
+func nearFunction(e *listing.NoFunctionError) string {
+	var names []string
+	for _, code := range e.Module.Codes {
+		for i := range code.Functions {
+			names = append(names, code.Functions[i].Demangled)
+		}
+	}
+	if near := suggestion(e.Name, names); near != "" {
+		return near
+	}
+	return "; gpa cfg lists them"
+}
+
+// inFlags says what an error is about in the words of the command line.
+func inFlags(err, about error, text string) error {
+	return usageError{errors.New(strings.Replace(err.Error(), about.Error(), text, 1))}
+}
+
+// nearKernel is the end of a message about a KERNEL that names nothing.
+func nearKernel(name string) string {
 	near := suggestion(name, kernels.Names())
 	if folder := filepath.Dir(name); near == "" {
 		near = suggestion(filepath.Base(name), entryNames(folder))
@@ -81,7 +122,7 @@ func noKernel(name string) error {
 	if near == "" {
 		near = "; gpa profile lists the built-in ones"
 	}
-	return fmt.Errorf("%s is neither a built-in kernel nor a file%s", name, near)
+	return near
 }
 
 // entryNames lists a folder; nothing where it cannot be read.
@@ -97,11 +138,11 @@ func entryNames(folder string) []string {
 	return names
 }
 
-// noLaunchFile is the error of a folder without a launch file.
-func noLaunchFile(folder string) error {
+// kernelsBelow says where there are launch files, for who named a folder without one.
+func kernelsBelow(folder string) string {
 	below, err := filepath.Glob(filepath.Join(folder, "*", launchFileName))
 	if err != nil || len(below) == 0 {
-		return fmt.Errorf("there is no %s in %s; the README shows what one holds", launchFileName, folder)
+		return "the README shows what one holds"
 	}
 	const most = 8
 	var names []string
@@ -112,36 +153,7 @@ func noLaunchFile(folder string) error {
 	if len(below) > most {
 		more = fmt.Sprintf(" and %d more", len(below)-most)
 	}
-	return fmt.Errorf("there is no %s in %s; there are kernels in %s%s", launchFileName, folder, strings.Join(names, ", "), more)
-}
-
-// notCompiled is the error of a source file in place of a cubin; nil for other files.
-func notCompiled(name string) error {
-	base := strings.TrimSuffix(filepath.Base(name), filepath.Ext(name))
-	switch filepath.Ext(name) {
-	case ".cu", ".cuh":
-		return fmt.Errorf("%s is source: gpa takes what nvcc -cubin -arch=sm_70 -lineinfo -o %s.cubin %s makes of it", name, base, name)
-	case ".ptx":
-		return fmt.Errorf("%s is PTX: gpa takes what ptxas -arch=sm_70 -lineinfo -o %s.cubin %s makes of it", name, base, name)
-	}
-	return nil
-}
-
-// parametersOf says what arguments the kernels of a module take.
-func parametersOf(module *cubin.File) string {
-	var list []string
-	for _, k := range module.Kernels {
-		sizes := make([]string, len(k.Params))
-		for i, p := range k.Params {
-			sizes[i] = fmt.Sprint(p.Size)
-		}
-		list = append(list, fmt.Sprintf("%s(%s)", k.Demangled, strings.Join(sizes, ", ")))
-	}
-	const most = 4
-	if len(list) > most {
-		list = append(list[:most], fmt.Sprintf("%d more", len(list)-most))
-	}
-	return strings.Join(list, ", ")
+	return fmt.Sprintf("there are kernels in %s%s", strings.Join(names, ", "), more)
 }
 
 // noResult makes a better error of a saved result that is not there.

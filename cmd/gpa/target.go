@@ -3,17 +3,12 @@ package main
 import (
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 
 	"github.com/spf13/pflag"
 
-	"gpa/cubin"
-	"gpa/cubin/sass"
-	"gpa/emu/arch"
-	"gpa/emu/launch"
+	"gpa"
 	"gpa/kernels"
 )
 
@@ -40,114 +35,12 @@ func (t *target) register(flags *pflag.FlagSet) {
 	flags.StringArrayVar(&t.args, "arg", nil, "one kernel argument, for a cubin: `TYPE:VALUE` as in i32:5, or a buffer as in 'f32[1024]:uniform(0,1)' (zeros without a generator, none: what nobody has written)")
 }
 
-// resolved is a target that was found: the launch file, its module and the GPU to run it on.
-type resolved struct {
-	file   *launch.File
-	module *cubin.File
-	model  *arch.Model
-	source sourceFinder
-}
-
-// launches is the number of launches, repeated ones included.
-func (r *resolved) launches() int {
-	n := 0
-	for i := range r.file.Launches {
-		n += r.file.Launches[i].Repeat
-	}
-	return n
-}
-
-// resolve finds the launch file, reads its module and chooses the GPU.
-func (t *target) resolve(name string) (*resolved, error) {
-	file, err := t.launchFile(name)
-	if err != nil {
-		return nil, err
-	}
-	r := &resolved{file: file, source: sourceOf(file)}
-	if t.gpu == "" {
-		r.module, err = file.LoadModule(0)
-		if err == nil {
-			r.model, err = arch.ByName("sm_" + strconv.Itoa(int(r.module.Arch)))
-		}
-		return r, err
-	}
-	if r.model, err = arch.ByName(t.gpu); err != nil {
-		return nil, err
-	}
-	r.module, err = file.LoadModule(sass.Arch(r.model.Arch))
-	return r, err
-}
-
-// sourceOf returns where the sources of a launch file's kernels are: in its folder.
-func sourceOf(file *launch.File) sourceFinder {
-	switch dir := file.Dir().(type) {
-	case launch.OSDir:
-		return newSourceFinder(string(dir))
-	case launch.FSDir:
-		return newEmbeddedFinder(dir.FS)
-	}
-	return newSourceFinder()
-}
-
-// launchFile finds what KERNEL names. A built-in name wins over a file of the same name, which ./name reaches.
-func (t *target) launchFile(name string) (*launch.File, error) {
-	if kernels.Has(name) {
-		folder, err := kernels.Open(name)
-		if err != nil {
-			return nil, err
-		}
-		return t.parse(name+"/"+launchFileName, launchFileName, launch.FSDir{FS: folder})
-	}
-	info, err := os.Stat(name)
-	if err != nil {
-		info, err = os.Stat(name + cubin.Compressed)
-	}
-	switch {
-	case err != nil:
-		return nil, noKernel(name)
-	case info.IsDir():
-		if !isRegular(filepath.Join(name, launchFileName)) {
-			return nil, noLaunchFile(name)
-		}
-		return t.parse(filepath.Join(name, launchFileName), launchFileName, launch.OSDir(name))
-	}
-	dir, base := launch.OSDir(filepath.Dir(name)), filepath.Base(name)
-	switch filepath.Ext(base) {
-	case ".yaml", ".yml":
-		return t.parse(name, base, dir)
-	}
-	if err := notCompiled(name); err != nil {
-		return nil, err
-	}
-	return t.fromFlags(base, dir)
+// resolve loads what KERNEL names.
+func (t *target) resolve(name string) (*gpa.Target, error) {
+	return gpa.Load(name, gpa.LoadOptions{GPU: t.gpu, Kernel: t.kernel, Grid: t.grid, Block: t.block, Shared: t.shared, Args: t.args})
 }
 
 const launchFileName = kernels.LaunchFile
-
-// parse reads a launch file; the flags that describe a launch have no place beside one.
-func (t *target) parse(shown, name string, dir launch.Dir) (*launch.File, error) {
-	if t.kernel != "" || t.grid.set() || t.block.set() || t.shared != 0 || len(t.args) > 0 {
-		return nil, usagef("--kernel, --grid, --block, --shared and --arg go with a cubin, not with a launch file")
-	}
-	data, err := dir.ReadFile(name)
-	if err != nil {
-		return nil, err
-	}
-	return launch.Parse(shown, data, dir)
-}
-
-func (t *target) fromFlags(module string, dir launch.Dir) (*launch.File, error) {
-	c := launch.Command{Module: module, Kernel: t.kernel, Grid: t.grid, Block: t.block, Shared: t.shared, Args: t.args}
-	file, err := c.File(dir)
-	if err != nil || t.grid.set() && t.block.set() {
-		return file, err
-	}
-	code, err := file.LoadModule(0)
-	if err != nil {
-		return nil, err
-	}
-	return nil, usagef("a cubin needs --grid, --block and an --arg for each parameter; this has, with parameters of so many bytes: %s", parametersOf(code))
-}
 
 // dims is a grid or block size as a flag value: 128, 16,16 or 16x16.
 type dims [3]int

@@ -68,7 +68,7 @@ func onTerminal(t *testing.T, width uint16, variables map[string]string, args ..
 
 // TestTerminal prints on terminals: what is printed fits, and colours come only where they are wanted.
 func TestTerminal(t *testing.T) {
-	inPipe, _, _ := gpa(t, "profile", "hotspot")
+	inPipe, _, _ := invoke(t, "profile", "hotspot")
 	tests := []struct {
 		name      string
 		width     uint16
@@ -104,7 +104,7 @@ func TestTerminal(t *testing.T) {
 	if strings.Contains(inPipe, "\x1b") {
 		t.Error("colours in a pipe")
 	}
-	if always, _, _ := gpa(t, "profile", "hotspot", "--color=always"); stripped(always) != inPipe || always == inPipe {
+	if always, _, _ := invoke(t, "profile", "hotspot", "--color=always"); stripped(always) != inPipe || always == inPipe {
 		t.Error("--color=always changes more than colours")
 	}
 }

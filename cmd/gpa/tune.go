@@ -5,13 +5,11 @@ import (
 	"fmt"
 	"os"
 	"path"
-	"slices"
 	"strings"
 
 	"github.com/spf13/pflag"
 
-	"gpa/advisor/patch"
-	"gpa/emu"
+	"gpa/advisor/tune"
 	"gpa/emu/launch"
 	"gpa/reports"
 )
@@ -74,7 +72,7 @@ func (f *tuneFlags) run(ctx context.Context, e *env, args []string) error {
 	if f.rounds < 1 {
 		return usagef("--rounds: %d is not positive", f.rounds)
 	}
-	compiler, err := f.prove.compiler.find(os.Getenv)
+	compiler, err := f.prove.find(os.Getenv)
 	if err != nil {
 		return err
 	}
@@ -82,82 +80,30 @@ func (f *tuneFlags) run(ctx context.Context, e *env, args []string) error {
 	if err != nil {
 		return err
 	}
-	s, err := f.machine.session(r, emu.TimingFull, e.prints)
+	o, err := f.machine.options(e)
 	if err != nil {
 		return err
 	}
-	ran, err := sampled(ctx, r, s, e.progress)
+	ran, err := r.Profile(ctx, o)
 	if err != nil {
 		return err
 	}
-	if err := ran.failed(); err != nil {
+	if err := failureOf(ran); err != nil {
 		return err
 	}
-	p, err := newProving(&f.prove, compiler, r, s, ran.result(false), f.source)
+	how := f.prove.options(compiler, f.source, o)
+	how.Rounds = f.rounds
+	tuned, err := tune.Tune(ctx, ran, how)
 	if err != nil {
 		return err
 	}
-	defer p.close()
-	p.machine, p.progress = f.machine, e.progress
-	base, err := p.base(ctx)
-	if err != nil {
+	if err := f.print(e, tuned.Tuning); err != nil {
 		return err
 	}
-	tuned := &reports.Tuning{Proof: *p.proof(base), Steps: []*reports.Patch{}}
-	best, err := f.climb(ctx, p, base, tuned)
-	if err != nil && ctx.Err() == nil {
-		return err
-	}
-	p.finish(tuned, base, best)
-	if err := f.print(e, tuned); err != nil {
-		return err
-	}
-	if err := f.write(p, best, tuned); err != nil {
+	if err := f.write(tuned); err != nil {
 		return err
 	}
 	return endedEarly(ctx)
-}
-
-// climb applies the best patch again and again and returns the last version.
-func (f *tuneFlags) climb(ctx context.Context, p *proving, on *variant, tuned *reports.Tuning) (*variant, error) {
-	for range f.rounds {
-		result, err := p.advise(ctx, on)
-		if err != nil {
-			return on, err
-		}
-		tuned.Patches, tuned.Skipped = []*reports.Patch{}, 0
-		best, by, err := p.round(ctx, on, result, &tuned.Proof)
-		if best != nil {
-			tuned.Steps = append(tuned.Steps, by)
-			on = best
-		}
-		if err != nil || best == nil {
-			return on, err
-		}
-	}
-	return on, nil
-}
-
-// advise advises on a version, with what-if runs.
-func (p *proving) advise(ctx context.Context, v *variant) (*reports.Result, error) {
-	var advice adviceFlags
-	result := v.ran.result(false)
-	if err := advice.blame(result); err != nil {
-		return nil, err
-	}
-	t := trial{machine: p.machine, level: emu.TimingFull, target: v.target, before: v.session, result: result, progress: p.progress}
-	return result, t.rank(ctx, byBudget, &advice)
-}
-
-// finish enters what has become of the kernel in all.
-func (p *proving) finish(t *reports.Tuning, base, best *variant) {
-	t.Versions, t.Runs = p.compiled, p.ran
-	t.Speedup, t.Cycles, t.Flags = float64(base.cycles)/float64(best.cycles), best.cycles, best.flags
-	t.Diff = patch.Diff(p.source.name, p.source.name, base.text, best.text)
-	if best.grid != [3]int{} {
-		t.Grid, t.Block = best.grid[:], best.block[:]
-	}
-	t.Patches = slices.DeleteFunc(t.Patches, func(x *reports.Patch) bool { return x.Outcome == reports.Proved })
 }
 
 func (f *tuneFlags) print(e *env, t *reports.Tuning) error {
@@ -168,15 +114,15 @@ func (f *tuneFlags) print(e *env, t *reports.Tuning) error {
 }
 
 // write writes the tuned kernel as a folder that gpa profile takes.
-func (f *tuneFlags) write(p *proving, v *variant, t *reports.Tuning) error {
+func (f *tuneFlags) write(t *tune.Tuned) error {
 	if f.out == "" {
 		return nil
 	}
-	file := *v.target.file
-	stem := strings.TrimSuffix(p.source.name, path.Ext(p.source.name))
-	file.Module = fmt.Sprintf("%s.sm_%d.cubin", stem, v.target.module.Arch)
+	file := *t.Target.File
+	stem := strings.TrimSuffix(t.Name, path.Ext(t.Name))
+	file.Module = fmt.Sprintf("%s.sm_%d.cubin", stem, t.Target.Module.Arch)
 	names := make(map[string]string)
-	files := []outputFile{{p.source.name, v.text}, {file.Module, v.target.module.Raw}, {stem + ".patch", []byte(t.Diff)}}
+	files := []outputFile{{t.Name, t.Text}, {file.Module, t.Target.Module.Raw}, {stem + ".patch", []byte(t.Diff)}}
 	for i, name := range file.Files() {
 		data, err := file.Dir().ReadFile(name)
 		if err != nil {

@@ -9,13 +9,14 @@ import (
 	"strings"
 	"testing"
 
+	"gpa"
 	"gpa/cubin"
 	"gpa/cubin/sass"
 )
 
 // commandsOn are the command lines that read a kernel's folder or its cubin.
 func commandsOn(dir, module, out string) [][]string {
-	saved := filepath.Join(out, samplesFile)
+	saved := filepath.Join(out, gpa.SavedFile)
 	return [][]string{
 		{"run", dir}, {"check", dir}, {"profile", dir, "--out", out, "--html", filepath.Join(out, "page.html")},
 		{"profile", dir, "--try", "2"}, {"profile", dir, "--timing", "none"},

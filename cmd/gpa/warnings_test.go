@@ -15,14 +15,14 @@ func TestWarnings(t *testing.T) {
 	page := filepath.Join(t.TempDir(), "page.html")
 	args := []string{"profile", "../../cubin/branch/testdata/warnings.sm_70.cubin", "--kernel", "barrier_exception", "--grid", "1",
 		"--block", "64", "--arg", "i32[1024]", "--arg", "i32[1024]:iota(0,1)"}
-	text, _, status := gpa(t, append(args, "--html", page)...)
+	text, _, status := invoke(t, append(args, "--html", page)...)
 	if status != 0 || !strings.Contains(text, "Warning: A warp may hang at the barrier at warnings.cu:62") {
 		t.Errorf("status %d, text:\n%s", status, text)
 	}
 	if html, err := os.ReadFile(page); err != nil || !strings.Contains(string(html), "A warp may hang at the barrier at warnings.cu:62") {
 		t.Error("no warning in the page")
 	}
-	text, _, _ = gpa(t, append(args, "--json")...)
+	text, _, _ = invoke(t, append(args, "--json")...)
 	var report reports.ProfileReport
 	if err := json.Unmarshal([]byte(text), &report); err != nil {
 		t.Fatal(err)

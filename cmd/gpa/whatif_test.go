@@ -33,7 +33,7 @@ func TestTry(t *testing.T) {
 
 // TestTryText holds that the report names the tried speedup beside the estimated one, and that only the first N are tried.
 func TestTryText(t *testing.T) {
-	out, stderr, status := gpa(t, "profile", "../../kernels/patterns/columns_conflict", "--try", "1")
+	out, stderr, status := invoke(t, "profile", "../../kernels/patterns/columns_conflict", "--try", "1")
 	if status != exitDone {
 		t.Fatal(stderr)
 	}
@@ -60,7 +60,7 @@ func profiledCycles(t *testing.T, kernel string) int64 {
 
 func profileJSON(t *testing.T, args ...string) *reports.ProfileReport {
 	t.Helper()
-	out, stderr, status := gpa(t, append([]string{"profile", "--json"}, args...)...)
+	out, stderr, status := invoke(t, append([]string{"profile", "--json"}, args...)...)
 	if status != exitDone {
 		t.Fatal(stderr)
 	}
@@ -76,11 +76,11 @@ func profileJSON(t *testing.T, args ...string) *reports.ProfileReport {
 func TestTriesAreKept(t *testing.T) {
 	const kernel = "../../kernels/patterns/rows_tiny"
 	dir := t.TempDir()
-	if _, stderr, status := gpa(t, "profile", kernel, "--out", dir); status != exitDone {
+	if _, stderr, status := invoke(t, "profile", kernel, "--out", dir); status != exitDone {
 		t.Fatal(stderr)
 	}
 	told := func(args ...string) []reports.AdviceReport {
-		out, stderr, status := gpa(t, append(args, "--json")...)
+		out, stderr, status := invoke(t, append(args, "--json")...)
 		r := new(reports.ProfileReport)
 		if err := json.Unmarshal([]byte(out), r); err != nil || status != exitDone {
 			t.Fatalf("%v: %s", err, stderr)

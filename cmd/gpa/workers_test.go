@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"testing"
+
+	"gpa"
 )
 
 // TestProfileWorkers holds that a profile has the same bytes for any number of workers: of kernels without races, with
@@ -18,12 +20,12 @@ func TestProfileWorkers(t *testing.T) {
 		var want map[string]string
 		for _, workers := range []int{1, 2, 3, 7} {
 			dir := t.TempDir()
-			_, stderr, status := gpa(t, "profile", name, "--workers", strconv.Itoa(workers), "--out", dir)
+			_, stderr, status := invoke(t, "profile", name, "--workers", strconv.Itoa(workers), "--out", dir)
 			if status != exitDone {
 				t.Fatalf("%s: status %d: %s", kernel, status, stderr)
 			}
 			got := map[string]string{"standard error": stderr}
-			for _, file := range []string{"profile.pb.gz", "blame.pb.gz", samplesFile, "advice.json"} {
+			for _, file := range []string{"profile.pb.gz", "blame.pb.gz", gpa.SavedFile, "advice.json"} {
 				data, err := os.ReadFile(filepath.Join(dir, file))
 				if err != nil {
 					t.Fatal(err)
@@ -40,7 +42,7 @@ func TestProfileWorkers(t *testing.T) {
 			}
 		}
 	}
-	if _, stderr, status := gpa(t, "profile", "vecadd", "--workers", "-1"); status != exitUsage || stderr == "" {
+	if _, stderr, status := invoke(t, "profile", "vecadd", "--workers", "-1"); status != exitUsage || stderr == "" {
 		t.Errorf("-1 workers: status %d, %q", status, stderr)
 	}
 }

@@ -1,0 +1,86 @@
+package gpa
+
+import (
+	"context"
+	"math"
+
+	"gpa/advisor"
+	"gpa/emu"
+	"gpa/emu/arch"
+	"gpa/emu/launch"
+)
+
+// What-if runs of a large launch time a portion of it, on that portion of the GPU, as it is and with the change: so there is time for
+// more of them than a few.
+
+// A portion is the part of a launch that its trials time.
+type portion struct {
+	model  *arch.Model
+	part   *emu.Part // nil for all
+	before int64     // cycles without a change
+}
+
+const (
+	// triesWanted is how many trials the budget should allow: most kernels draw fewer pieces of advice, and a third of it is enough for them.
+	triesWanted = 24
+	// mostParts is the least portion of a GPU: an eighth of one has a dozen SMs, few enough to be cheap, enough to share an L2.
+	mostParts = 8
+	// portionError is by which part the cycles of a portion may differ from those of the launch: it shares L2, DRAM and single
+	// addresses with fewer blocks.
+	portionError = .1
+	// partError is by which part the number of blocks of a portion may be more or less than its share.
+	partError = .03
+	// leastWaves is how many waves of blocks are kept of those of a large grid.
+	leastWaves = 6
+)
+
+// divide chooses the portion of the k-th launch that its trials time: the largest of which the budget allows as many as are wanted, if
+// it takes as long as the whole launch.
+func (t *trial) divide(ctx context.Context, k int) error {
+	l := t.result.Profile.Launches[k]
+	if t.target.File.Caches == launch.Warm {
+		return nil
+	}
+	wanted := float64(l.Facts.WarpInstructions*triesWanted) / float64(t.budget)
+	parts := 1
+	for parts < mostParts && wanted > float64(parts) {
+		parts *= 2
+	}
+	blocks := float64(l.Grid[0] * l.Grid[1] * l.Grid[2])
+	waves := blocks / float64(max(1, l.Facts.BlocksPerSM*l.Facts.SMs))
+	every := max(1, int(min(wanted/mostParts, waves/leastWaves)))
+	for ; parts > 1; parts /= 2 {
+		p := portion{part: &emu.Part{Every: every}}
+		p.model, p.part.Share = t.target.GPU.Part(parts)
+		if exact := p.part.Share * blocks / float64(every); math.Abs(math.Round(exact)/exact-1) > partError {
+			continue
+		}
+		if ok, err := t.stands(ctx, k, p); ok || err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// stands makes a portion that of the trials if it takes as long as the launch.
+func (t *trial) stands(ctx context.Context, k int, p portion) (bool, error) {
+	whole := t.portion
+	t.portion = p
+	cycles, fails, err := t.cycles(ctx, k, &advisor.Change{})
+	if err == nil && fails == "" && math.Abs(float64(cycles)*float64(p.part.Every)/float64(whole.before)-1) <= portionError {
+		t.portion.before = cycles
+		return true, nil
+	}
+	t.portion = whole
+	return false, err
+}
+
+// with is the part of a trial after which the outputs are compared, or not.
+func (p *portion) with(outputs bool) *emu.Part {
+	if p.part == nil {
+		return nil
+	}
+	part := *p.part
+	part.Others = outputs
+	return &part
+}

@@ -1,0 +1,80 @@
+package gpa
+
+import (
+	"gpa/advisor"
+	"gpa/blamer"
+	"gpa/cubin"
+	"gpa/emu"
+	"gpa/emu/stream"
+)
+
+// streams translates edits of streams for the emulator.
+func streams(m *cubin.File, s *advisor.Streams) *emu.Streams {
+	if s == nil {
+		return nil
+	}
+	t := streamTranslator{m}
+	out := &emu.Streams{Keep: t.all(s.Kept), Share: t.all(s.Shared), Solo: t.all(s.Solo), Private: t.all(s.Private), Hoist: t.all(s.Hoisted), HoistWords: s.HoistWords}
+	for _, g := range s.Vectors {
+		out.Vectors = append(out.Vectors, t.all(g))
+	}
+	for _, g := range s.Dealt {
+		out.Deal = append(out.Deal, t.all(g))
+	}
+	for _, x := range s.Staged {
+		out.Tile = append(out.Tile, emu.LoopLoads{Loads: t.all(x.Loads), Loop: t.loop(x.Loop), Rounds: x.Rounds})
+	}
+	for _, x := range s.Prefetched {
+		out.Prefetch = append(out.Prefetch, emu.LoopLoads{Loads: t.all(x.Loads), Loop: t.loop(x.Loop), Rounds: x.Rounds})
+	}
+	for _, x := range s.Widened {
+		w := emu.Widen{Loop: t.loop(x.Loop), Overhead: t.all(x.Overhead), Factor: x.Factor}
+		for _, a := range x.Arrays {
+			w.Arrays = append(w.Arrays, t.all(a))
+		}
+		out.Widen = append(out.Widen, w)
+	}
+	if x := s.Transposed; x != nil {
+		out.Transpose = &emu.Transpose{Loops: t.loops(x.Loops), Width: x.Width, Threads: x.Threads, Combine: x.Combined}
+	}
+	if x := s.Divided; x != nil {
+		out.Divide = &emu.Divide{Loops: t.loops(x.Loops), Parts: x.Parts, Contiguous: x.Contiguous, Atomic: x.Atomic}
+	}
+	for _, x := range s.Merged {
+		out.Merge = append(out.Merge, stream.Merge{Factor: x.Factor, Axis: mergeAxes[x.Axis], Folded: x.Folded})
+	}
+	return out
+}
+
+// mergeAxes are the emulator's names of the axes.
+var mergeAxes = [...]stream.Axis{
+	advisor.MergeWarps: stream.Warps, advisor.MergeStrided: stream.Strided, advisor.MergeLanes: stream.Threads,
+	advisor.MergeX: stream.GridX, advisor.MergeY: stream.GridY, advisor.MergeGridLanes: stream.GridThreads,
+}
+
+// A streamTranslator finds the addresses of instructions.
+type streamTranslator struct{ module *cubin.File }
+
+func (t streamTranslator) at(n blamer.Node) emu.InstAt {
+	return emu.InstAt{Code: n.Code, PC: t.module.Codes[n.Code].Insts[n.Inst].PC}
+}
+
+func (t streamTranslator) all(nodes []blamer.Node) []emu.InstAt {
+	var list []emu.InstAt
+	for _, n := range nodes {
+		list = append(list, t.at(n))
+	}
+	return list
+}
+
+func (t streamTranslator) loop(l advisor.Loop) emu.Loop {
+	return emu.Loop{Header: t.at(l.Header), Body: t.all(l.Body)}
+}
+
+func (t streamTranslator) loops(loops []advisor.Loop) []emu.Loop {
+	var list []emu.Loop
+	for _, l := range loops {
+		list = append(list, t.loop(l))
+	}
+	return list
+}

@@ -1,0 +1,334 @@
+package gpa
+
+import (
+	"context"
+	"slices"
+
+	"gpa/advisor"
+	"gpa/blamer"
+	"gpa/cubin"
+	"gpa/cubin/rewrite"
+	"gpa/emu"
+	"gpa/emu/launch"
+	"gpa/emu/reconv"
+	"gpa/profiler"
+	"gpa/reports"
+)
+
+// TryOptions say which advice is tried.
+type TryOptions struct {
+	// First is how many pieces of advice on each kernel are tried, by their estimates, on whole launches. With 0 as many are as take three times the
+	// instructions of all launches, and large launches are tried on a portion of the GPU that takes as long as the whole.
+	First  int
+	All    bool   // see [AdviceOptions]
+	Beside string // kernel whose advice is not tried
+}
+
+// Try runs the costliest launch of each kernel again for one piece of advice after the other, with its change supposed in time only or, where it can
+// be made, made: another shape of the launch, another order of the code, another re-convergence model; then the outputs must stay equal.
+// What came out is noted in the profile, and all advice is ranked by it as [Result.Advise] does. Where ctx ends, what was tried until then
+// counts.
+func (r *Result) Try(ctx context.Context, o TryOptions) error {
+	if r.session == nil {
+		return ErrNotRun
+	}
+	if err := r.Advise(AdviceOptions{All: true}); err != nil {
+		return err
+	}
+	t := trial{options: r.options, target: r.Target, before: r.session, result: &r.Result, beside: o.Beside}
+	if err := t.all(ctx, o.First); err != nil && ctx.Err() == nil {
+		return err
+	}
+	return r.Advise(AdviceOptions{All: o.All})
+}
+
+// Attach makes a result of launches of a target that were profiled before or elsewhere, so that their advice can be tried: it runs the target without
+// timing for its outputs. samples keeps what it has.
+func Attach(ctx context.Context, t *Target, samples *reports.Result, o Options) (*Result, error) {
+	r, err := t.Run(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	r.Result = *samples
+	return r, nil
+}
+
+// A trial runs launches again with the changes that the advice is about.
+type trial struct {
+	options Options
+	target  *Target
+	before  *launch.Session // after all launches as they are
+	result  *reports.Result
+	beside  string // kernel whose advice is not tried
+
+	budget, spent int64 // warp instructions that the trials of a kernel may execute, 0 for any number, and have
+	portion       portion
+}
+
+// mostInstructions is how many times the instructions of the longest launch each launch of a trial may execute: without barriers a kernel
+// may never end.
+const mostInstructions = 4
+
+// A trial costs about what the profile did. By default as many are made as take triesBudget times as many instructions as the launches
+// of the profile, and as triesFloor allows to short ones, of which a second runs dozens.
+const (
+	triesBudget = 3
+	triesFloor  = 3e6 // warp instructions
+)
+
+// all tries the first n pieces of advice on the costliest launch of each kernel, by their estimates, and notes in the profile what came
+// out. With n 0 the budget decides.
+func (t *trial) all(ctx context.Context, n int) error {
+	for _, k := range t.result.Costliest() {
+		l := t.result.Profile.Launches[k]
+		if l.Kernel == t.beside {
+			continue
+		}
+		t.spent, t.budget, t.portion = 0, 0, portion{model: t.target.GPU, before: l.Facts.Cycles}
+		if n == 0 {
+			t.budget = t.allowance()
+			if err := t.divide(ctx, k); err != nil {
+				return err
+			}
+		}
+		if err := t.launch(ctx, k, n); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// launch tries the first n pieces of advice on the k-th launch.
+func (t *trial) launch(ctx context.Context, k, n int) error {
+	l := t.result.Profile.Launches[k]
+	runs := make(map[string]bool) // optimizers of which a change runs
+	order := inTurn(t.result.Launches[k].Advice)
+	for i := 0; i < len(order) && (n == 0 || i < n); i++ {
+		a := order[i]
+		end := t.options.stage("trying " + a.Optimizer)
+		try, err := t.one(ctx, k, a)
+		end()
+		if err != nil {
+			return err
+		}
+		l.Tries = append(l.Tries, try)
+		if runs[a.Optimizer] = runs[a.Optimizer] || try.Speedup > 0; !runs[a.Optimizer] {
+			nextVariant(order[i+1:], a)
+		}
+	}
+	return nil
+}
+
+// inTurn lists advice in the order in which it is tried: the best of each optimizer, then what else it has to say.
+func inTurn(advice []advisor.Advice) (order []*advisor.Advice) {
+	var later []*advisor.Advice
+	met := make(map[string]bool)
+	for i := range advice {
+		if a := &advice[i]; met[a.Optimizer] {
+			later = append(later, a)
+		} else {
+			met[a.Optimizer] = true
+			order = append(order, a)
+		}
+	}
+	return append(order, later...)
+}
+
+// nextVariant moves another variant of a change that does not run to the beginning.
+func nextVariant(order []*advisor.Advice, a *advisor.Advice) {
+	if a.Match.Variant == "" {
+		return
+	}
+	for i, b := range order {
+		if b.Optimizer == a.Optimizer && b.Match.Variant != "" {
+			copy(order[1:i+1], order[:i])
+			order[0] = b
+			return
+		}
+	}
+}
+
+// allowance is the number of warp instructions that the trials of a kernel may execute by default.
+func (t *trial) allowance() int64 {
+	sum := int64(0)
+	for _, l := range t.result.Profile.Launches {
+		sum += timed(l) * l.Facts.Count()
+	}
+	return max(triesBudget*sum, triesFloor)
+}
+
+// longest is the number of warp instructions of the longest launch. Those before the one that is tried run as well.
+func (t *trial) longest() (most int64) {
+	for _, l := range t.result.Profile.Launches {
+		most = max(most, l.Facts.WarpInstructions)
+	}
+	return most
+}
+
+// timed is the number of warp instructions of a launch that took time to emulate.
+func timed(l *profiler.Launch) int64 {
+	if !l.Facts.Extrapolated {
+		return l.Facts.WarpInstructions
+	}
+	return l.Facts.WarpInstructions * int64(l.Facts.TimedBlocks) / int64(max(1, l.Grid[0]*l.Grid[1]*l.Grid[2]))
+}
+
+// one tries a piece of advice on the k-th launch.
+func (t *trial) one(ctx context.Context, k int, a *advisor.Advice) (profiler.Try, error) {
+	try := profiler.Try{Optimizer: a.Optimizer, Place: a.Place()}
+	switch {
+	case a.Match.Change == nil:
+		try.Why = "no what-if run can make this change"
+		return try, nil
+	case t.budget > 0 && t.spent >= t.budget:
+		try.Why = "the time for what-if runs was used up (--try N)"
+		return try, nil
+	}
+	cycles, why, err := t.cycles(ctx, k, a.Match.Change)
+	if err != nil {
+		return try, err
+	}
+	if try.Why = why; cycles > 0 {
+		try.Speedup = float64(t.portion.before) / float64(cycles)
+	}
+	return try, nil
+}
+
+// cycles returns what the k-th launch takes with a change, or why it does not run with it. A change that is real (another shape of
+// the launch, another order of the code) must leave the same outputs.
+func (t *trial) cycles(ctx context.Context, k int, c *advisor.Change) (cycles int64, why string, err error) {
+	r := *t.target
+	o := t.options
+	o.Stdout, o.Progress = nil, nil
+	if c.Model != "" {
+		o.Reconvergence = c.Model
+	}
+	for _, pass := range passes(c) {
+		module, err := rewritten(r.Module, pass)
+		switch {
+		case err == nil && module != nil:
+			r.Module = module
+		case c.Reconverged: // the model of what the barriers do stands for them
+			o.Reconvergence = reconv.TFStack{}.Name()
+		default:
+			return 0, "the code cannot be rewritten in that way", nil
+		}
+	}
+	r.GPU = t.portion.model
+	o.MaxInstructions = mostInstructions*t.longest() + 1
+	s, err := r.Session(o.level(), o)
+	if err != nil {
+		return 0, "", err
+	}
+	defer func() { t.spent += s.Machine.Progress().WarpInstructions() }()
+	keeps := len(passes(c)) > 0 || c.Model != "" || c.Grid != [3]int{}
+	v := launch.Variation{WhatIf: whatIf(r.Module, c), Grid: c.Grid, Block: c.Block, Part: t.portion.with(keeps)}
+	cycles, fails, err := t.replay(ctx, s, k, v, keeps)
+	switch {
+	case err != nil:
+		return 0, "", err
+	case c.Grid != [3]int{} && (fails != nil || !t.equal(s)):
+		return 0, "the code relies on the size of its blocks, and has to change with it", nil
+	case fails != nil && c.Streams != nil:
+		return 0, "what the threads execute does not fit it: " + fails.Error(), nil
+	case fails != nil:
+		return 0, "the kernel does not run with it: " + fails.Error(), nil
+	case keeps && !t.equal(s):
+		return 0, "the outputs change with it", nil
+	}
+	return cycles, "", nil
+}
+
+// replay runs the launches up to the first of the k-th of the result, which is varied, or to the end. fails is why one does not run.
+func (t *trial) replay(ctx context.Context, s *launch.Session, k int, v launch.Variation, toEnd bool) (cycles int64, fails, err error) {
+	at, first := 0, 0
+	for _, l := range t.result.Profile.Launches[:k] {
+		first += int(l.Facts.Count())
+	}
+	for i := range t.target.File.Launches {
+		for range t.target.File.Launches[i].Repeat {
+			varied := launch.Variation{Untimed: t.target.File.Caches != launch.Warm}
+			if at == first {
+				varied = v
+			}
+			result, err := s.Vary(ctx, i, varied)
+			if ctx.Err() != nil {
+				return 0, nil, ctx.Err()
+			}
+			if err != nil {
+				return 0, err, nil // a fault, or a shape that the kernel does not allow
+			}
+			if at == first {
+				cycles = result.Cycles
+			}
+			if at == first && !toEnd {
+				return cycles, nil, nil
+			}
+			at++
+		}
+	}
+	return cycles, nil, nil
+}
+
+// equal reports whether a session's outputs are those of the launches as they are.
+func (t *trial) equal(s *launch.Session) bool {
+	checks, err := s.Against(t.before, nil)
+	if err != nil {
+		return false
+	}
+	for i := range checks {
+		if !checks[i].OK() {
+			return false
+		}
+	}
+	return true
+}
+
+// passes returns how a change rewrites the code.
+func passes(c *advisor.Change) []func(*cubin.File) (*rewrite.Rewritten, error) {
+	var list []func(*cubin.File) (*rewrite.Rewritten, error)
+	if c.Restructured {
+		list = append(list, rewrite.Restructure)
+	}
+	if c.Reconverged && c.Model == "" {
+		list = append(list, rewrite.Reconverge)
+	}
+	if c.Reordered {
+		list = append(list, rewrite.Reorder)
+	}
+	return list
+}
+
+// rewritten is a module after a pass, nil where the pass changes no function.
+func rewritten(m *cubin.File, pass func(*cubin.File) (*rewrite.Rewritten, error)) (*cubin.File, error) {
+	r, err := pass(m)
+	if err != nil || !slices.ContainsFunc(r.Changes, func(c rewrite.Change) bool { return c.Err == nil }) {
+		return nil, err
+	}
+	return r.File, nil
+}
+
+// whatIf translates a change for the emulator.
+func whatIf(m *cubin.File, c *advisor.Change) *emu.WhatIf {
+	w := &emu.WhatIf{Suppositions: map[emu.InstAt]emu.Supposition{}, Rounds: map[emu.InstAt]float64{}, Thinned: map[emu.InstAt]float64{}, PerfectFetch: c.PerfectFetch, Resident: c.Resident,
+		Registers: c.Registers, Shared: c.Shared, Streams: streams(m, c.Streams)}
+	at := func(n blamer.Node) emu.InstAt { return emu.InstAt{Code: n.Code, PC: m.Codes[n.Code].Insts[n.Inst].PC} }
+	for _, part := range []struct {
+		nodes    []blamer.Node
+		supposed emu.Supposition
+	}{
+		{c.Gone, emu.Gone}, {c.Cheap, emu.Cheap}, {c.Coalesced, emu.Coalesced}, {c.ConflictFree, emu.ConflictFree},
+		{c.Constant, emu.Constant}, {c.Packed, emu.Packed},
+	} {
+		for _, n := range part.nodes {
+			w.Suppositions[at(n)] |= part.supposed
+		}
+	}
+	for _, o := range c.Thinned {
+		w.Thinned[at(o.At)] = o.By
+	}
+	for _, o := range c.Overlapped {
+		w.Rounds[at(o.At)] = o.Rounds
+	}
+	return w
+}
