@@ -315,3 +315,30 @@ func TestOccupancyIncrease(t *testing.T) {
 		{name: "near miss: the number of threads", source: program, change: launch(9600, 0, 16)},
 	})
 }
+
+// Loops in which neighbouring threads take neighbouring elements: vectors, where the threads put together what they have.
+func TestWideRounds(t *testing.T) {
+	loop := func(label, sum string) string {
+		return `
+			` + label + `: [B------:R-:W0:-:S01] LDG.E.SYS R4, [R2] ; // selected=4 executed=2048 threads=65536 sectors=8192/8192
+			[B0-----:R-:W-:-:S01] ` + sum + ` ; // long_scoreboard=30/30 selected=4 executed=2048 threads=65536
+			IADD3 R2, P0, R2, 0x400, RZ ; // selected=4 executed=2048 threads=65536
+			IADD3.X R3, RZ, R3, RZ, P0, !PT ; // selected=4 executed=2048 threads=65536
+			ISETP.NE.AND P1, PT, R2, R8, PT ; // selected=4 executed=2048 threads=65536
+			@P1 BRA ` + "`(" + label + ")" + ` ; // executed=2048 threads=65536`
+	}
+	const begin = "MOV R6, RZ ; // executed=64"
+	const together = `
+			[B------:R-:W1:-:S01] SHFL.BFLY PT, R7, R6, 0x1, 0x1f ; // executed=64 threads=2048
+			[B-1----:R-:W-:-:S01] FADD R6, R6, R7 ; // executed=64 threads=2048`
+	const end = `
+			STG.E.SYS [R10], R6 ; // executed=64 threads=2048 sectors=256/256
+			EXIT ;`
+	grid := shape(8, 256)
+	checkOptimizer(t, vectorAccess{}, []optimizerCase{
+		{name: "a sum of all threads", source: begin + loop("loop", "FADD R6, R4, R6") + together + end, change: grid, speedup: 50. / (50 - .75*42), says: []string{"4 neighbouring elements a round", "16 bytes"}},
+		{name: "near miss: a sum of each thread", source: begin + loop("loop", "FADD R6, R4, R6") + end, change: grid},
+		{name: "near miss: what a round has depends on the one before", source: begin + loop("loop", "FFMA R6, R6, R9, R4") + together + end, change: grid},
+		{name: "two loops", source: begin + loop("loop", "FADD R6, R4, R6") + together + loop("second", "FADD R6, R4, R6") + together + end, change: grid, speedup: 50. / (50 - .75*42), says: []string{"In the loops at"}},
+	})
+}

@@ -2,6 +2,8 @@ package advisor
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	"gpa/blamer"
 	"gpa/cubin/cfg"
@@ -25,7 +27,37 @@ func (in *Input) wideRounds() (matches []*Match) {
 			}
 		}
 	}
+	if len(matches) > 1 {
+		matches = append(matches, in.wideKernel(matches))
+	}
 	return matches
+}
+
+// wideKernel is the advice to take vectors in all of some loops.
+func (in *Input) wideKernel(loops []*Match) *Match {
+	all := &Match{Scope: in.kernelScope(), Spares: IssueSlots, Variant: "all rounds"}
+	all.Scope.Frame = in.scopeFrame(all.Scope)
+	var places []string
+	for i, m := range loops {
+		all.Samples += m.Samples
+		if i == 0 {
+			all.Change = m.Change
+		} else {
+			all.Change = all.Change.with(m.Change)
+		}
+		for _, a := range m.Assumed {
+			all.assume(assumption(a))
+		}
+		if at := in.scopePlace(m.Scope); !slices.Contains(places, at) {
+			places = append(places, at)
+		}
+	}
+	all.Suggestions = []string{
+		fmt.Sprintf("In the loops at %s each thread accesses one element of an array a round, beside those of its neighbours. Let it take neighbouring elements a round in all of them, as vectors (float4, int4, uint4 of halves): there are as many fewer rounds, and more bytes under way.",
+			strings.Join(places, ", ")),
+		loops[0].Suggestions[1],
+	}
+	return all
 }
 
 // isLeaf reports whether a loop has no loop in it.
@@ -75,8 +107,8 @@ func (in *Input) wideRound(code int, l *cfg.Loop, samples float64) *Match {
 	m.Change = &Change{Streams: &Streams{Widened: []Widened{w}}}
 	m.assume(assumed)
 	m.Suggestions = []string{
-		fmt.Sprintf("In the loop at %s each thread accesses one element of %d bytes a round, beside those of its neighbours. Let it take %d neighbouring elements a round, as one vector of %d bytes (%s): there are as many fewer rounds, and more bytes under way.",
-			in.scopePlace(m.Scope), size, w.Factor, w.Factor*size, vectorTypes(w.Factor*size)),
+		fmt.Sprintf("In the loop at %s each thread accesses one element of %s a round, beside those of its neighbours. Let it take %d neighbouring elements a round, as one vector of %d bytes (%s): there are as many fewer rounds, and more bytes under way.",
+			in.scopePlace(m.Scope), count(size, "byte"), w.Factor, w.Factor*size, vectorTypes(w.Factor*size)),
 		"The address has to be a multiple of the vector's size, and what is left at the end of the data is done one by one.",
 	}
 	return m
@@ -97,14 +129,57 @@ func vectorTypes(bytes int) string {
 }
 
 // spread reports whether it does not matter which thread has which round: where nothing is kept from round to round, or where the
-// threads put together what they have, so that few of them store.
+// threads put together what they have, behind the loop or so that few of them store.
 func (in *Input) spread(code int, l *cfg.Loop) bool {
 	f := in.flowOf(code, l)
-	kept := false
+	var kept []sass.Resource
 	for _, c := range f.cycles() {
-		kept = kept || !f.isInduction(c)
+		if f.isInduction(c) {
+			continue
+		}
+		for _, n := range c {
+			if n >= 0 {
+				kept = f.inst(n).Defs(kept)
+			}
+		}
 	}
-	return !kept || in.fewStore()
+	return len(kept) == 0 || in.fewStore() || in.putTogether(code, l, kept)
+}
+
+// putTogether reports whether threads only ever pass on what they have in some registers at the end of a loop to others, and go on with what
+// comes back, as in a reduction: by shuffles, of which each result meets the value that was passed, or through shared memory.
+func (in *Input) putTogether(code int, l *cfg.Loop, kept []sass.Resource) bool {
+	insts := in.Module.Codes[code].Insts
+	own, passed := make(map[sass.Resource]bool), make(map[sass.Resource]bool) // registers with values of the thread's own, and those that shuffles gave
+	for _, r := range kept {
+		if isValue(r) {
+			own[r] = true
+		}
+	}
+	last, any := 0, false
+	for _, id := range l.Blocks {
+		last = max(last, in.codes[code].graph.Blocks[id].Last)
+	}
+	for i := last + 1; i < len(insts); i++ {
+		x, p := &insts[i], insts[i].Op.Properties()
+		reads, meets := false, false
+		for _, r := range x.Uses(nil) {
+			reads, meets = reads || own[r], meets || passed[r]
+		}
+		if reads && p.Writes&^sass.SpaceShared != 0 {
+			return false // a result for each thread
+		}
+		shares := reads && (p.Crosses || p.Writes&sass.SpaceShared != 0 || isAtomic(x.Op))
+		any = any || shares
+		for _, r := range x.Defs(nil) {
+			if !isValue(r) || !x.Guard.Always() && !reads {
+				continue
+			}
+			own[r] = reads && !meets && !shares
+			passed[r] = shares && p.Crosses
+		}
+	}
+	return any
 }
 
 // fewStore reports whether few threads store, as where threads put together what they have.
@@ -119,8 +194,8 @@ func (in *Input) fewStore() bool {
 	return stored*few <= float64(volume(in.Launch.Grid)*volume(in.Launch.Block))
 }
 
-// wordArrays returns the accesses to global memory of a loop by the register that holds their address, and the size of an element.
-// There are none where lanes do not access words that follow each other, or accesses are of several sizes.
+// wordArrays returns the accesses to global memory of a loop by the register that holds their address, and the size of the largest element.
+// There are none where lanes do not access elements that follow each other.
 func (in *Input) wordArrays(code int, l *cfg.Loop) (arrays [][]blamer.Node, size int) {
 	type array struct {
 		op   sass.Op
@@ -142,8 +217,8 @@ func (in *Input) wordArrays(code int, l *cfg.Loop) (arrays [][]blamer.Node, size
 		}
 		bytes := inst.AccessBytes()
 		dense := k.sectors*in.Model.L1.Sector.Value <= 1.1*k.threads*float64(bytes) && k.threads > 0
-		fits = fits && dense && (size == 0 || size == bytes) && bytes < widestAccess
-		size = bytes
+		fits = fits && dense && bytes < widestAccess
+		size = max(size, bytes)
 		a := array{inst.Op, addressRegister(inst)}
 		if byBase[a] == nil {
 			order = append(order, a)
