@@ -90,7 +90,12 @@ func (in *Input) carried(code int, l *cfg.Loop) []profiler.Dependence {
 // not, assumed is what nothing tells, empty for nothing. That a round stores to shared or local memory over what earlier rounds used
 // is no dependence: each part can have memory of its own; nor is a running value that each round stores to the same place.
 func (in *Input) ordered(code int, l *cfg.Loop) (ordered bool, assumed assumption) {
-	if _, found := in.recurrence(code, l); found {
+	return in.orderedBut(code, l, false)
+}
+
+// orderedBut is the same, where rounds that a scan makes independent count as such if scans are wanted.
+func (in *Input) orderedBut(code int, l *cfg.Loop, scans bool) (ordered bool, assumed assumption) {
+	if _, found := in.recurrenceBut(code, l, scans); found {
 		return true, ""
 	}
 	for _, d := range in.carried(code, l) {

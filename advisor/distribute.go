@@ -29,7 +29,10 @@ func (workDistribution) Match(in *Input) []*Match {
 	if !in.starved(room, working) && sectors < leastSectors {
 		return nil
 	}
-	if nest.barrier || sectors < leastSectors {
+	switch {
+	case nest.scanned && (nest.barrier || sectors < leastSectors):
+		return nil // a scan over blocks is another algorithm
+	case nest.barrier || sectors < leastSectors:
 		return in.dividedMatch(&nest, room)
 	}
 	var matches []*Match
@@ -94,11 +97,15 @@ func (in *Input) transposedMatch(n *loopNest, width int, gain float64) *Match {
 		who, how = fmt.Sprintf("a block of %d threads", width), "__shfl_xor_sync and shared memory"
 	}
 	m.Variant = fmt.Sprintf("%d lanes", width)
-	m.Change = &Change{Streams: &Streams{Transposed: &Transposed{Loops: in.streamLoops(n), Width: width, Threads: max(width, volume(in.Launch.Block)), Combined: true}}}
+	m.Change = &Change{Streams: &Streams{Transposed: &Transposed{Loops: in.streamLoops(n), Width: width, Threads: max(width, volume(in.Launch.Block)), Combined: true, Scanned: n.scanned}}}
 	m.Suggestions = []string{
 		fmt.Sprintf("Each thread goes through the %.0f rounds of the loop at %s by itself. Let %s do what one thread does: thread j takes rounds j, j+%d and so on, and %s puts the results together.",
 			n.rounds, in.nestPlace(n), who, width, how),
 		fmt.Sprintf("Neighbouring threads then read neighbouring addresses, and there are %d times as many threads to hide latency. Not where each thread has only a few rounds.", width),
+	}
+	if n.scanned {
+		m.Suggestions[0] = fmt.Sprintf("Each thread goes through the %.0f rounds of the loop at %s by itself, with a running sum that the rounds look at. Let %s do what one thread does: thread j takes rounds j, j+%d and so on, and a scan of each %d rounds (cub::WarpScan or BlockScan; __ballot_sync and __popc for counts) gives every thread the sum of what comes before its own.",
+			n.rounds, in.nestPlace(n), who, width, width)
 	}
 	return m
 }

@@ -24,6 +24,7 @@ type loopNest struct {
 	hottest *cfg.Loop
 	rounds  float64 // of the hottest loop, each time it is entered
 	barrier bool    // one has a barrier of the block
+	scanned bool    // each round needs the sum of those before it
 	assumed assumption
 }
 
@@ -42,6 +43,11 @@ func (in *Input) independent() loopNest {
 				continue
 			}
 			ordered, assumed := in.ordered(code, l)
+			if ordered {
+				if ordered, assumed = in.orderedBut(code, l, true); !ordered {
+					nest.scanned = true
+				}
+			}
 			rounds, known := in.TripCount(code, l)
 			if ordered || !known || rounds < 2 {
 				add(l)

@@ -44,6 +44,10 @@ func TestWorkDistribution(t *testing.T) {
 		{name: "near miss: each SM has a block", source: source("1024/1024"), change: shape(80, 256)},
 		{name: "near miss: half of the warps have work", source: "S2R R0, SR_TID.X ; // executed=8\n@P0 EXIT ; // executed=8" + source("1024/1024"), change: shape(320, 256)},
 		{name: "near miss: a full GPU that reads whole sectors", source: source("1024/1024"), change: shape(1<<20, 256)},
+		{name: "prefix sums", source: strings.Replace(source("8192/1024"), "ISETP.NE", "STG.E.SYS [R2], R6 ; // selected=0 executed=256 threads=8192 sectors=8192/1024\n	ISETP.NE", 1), change: recorded(func(p *sasstest.Program, r *profiler.Record) {
+			shape(1<<20, 256)(p)
+			r.Complete = true
+		}), speedup: 1 / (.2 + .8/8), says: []string{"running sum", "scan"}},
 		{name: "near miss: each round needs the one before", source: recurrentLoop, change: shape(40, 256)},
 	})
 }

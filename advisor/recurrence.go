@@ -154,9 +154,15 @@ func (s *tarjan) visit(n int) {
 // recurrence returns an instruction by which the rounds of a loop depend on each other through registers; false where they could be
 // done in any order and put together. So they could not where what a round loads decides whether there is another one.
 func (in *Input) recurrence(code int, l *cfg.Loop) (blamer.Node, bool) {
+	return in.recurrenceBut(code, l, false)
+}
+
+// recurrenceBut is the same, where running sums that rounds look at are no recurrence if scans are wanted: a scan (prefix sums) gives each
+// round its own.
+func (in *Input) recurrenceBut(code int, l *cfg.Loop, scans bool) (blamer.Node, bool) {
 	f := in.flowOf(code, l)
 	for _, c := range f.cycles() {
-		if !f.isInduction(c) && !f.keepsBytes(c) && (f.family(c) == noReduction || f.seen(c)) {
+		if !f.isInduction(c) && !f.keepsBytes(c) && (f.family(c) == noReduction || f.seen(c) && !(scans && f.family(c) == reducesSum)) {
 			return blamer.Node{Code: code, Inst: c[slices.IndexFunc(c, func(n int) bool { return n >= 0 })]}, true
 		}
 	}

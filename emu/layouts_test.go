@@ -201,6 +201,9 @@ func layoutPairs(t *testing.T, f *cubin.File) []layoutPair {
 	state := func(kernel string) layoutLaunch {
 		return layoutLaunch{kernel: kernel, grid: 64, block: 64, buffers: []int{64 * 64 * 32, 64 * 64}, numbers: []uint32{64}}
 	}
+	rowsOf := func(kernel string, grid int) layoutLaunch {
+		return layoutLaunch{kernel: kernel, grid: grid, block: 256, buffers: []int{16 * 256 * 256, 16 * 256 * 256}, numbers: []uint32{256}}
+	}
 	stage := func(kernel string) layoutLaunch {
 		return layoutLaunch{kernel: kernel, grid: 864, block: 256, buffers: []int{16 * 1024, 864 * 256}, numbers: []uint32{16}}
 	}
@@ -263,6 +266,10 @@ func layoutPairs(t *testing.T, f *cubin.File) []layoutPair {
 		}},
 		{name: "elements dealt out anew", before: stage("stage_words"), after: stage("stage_vectors"), edit: func([]Loop, [][]InstAt) *Streams {
 			return &Streams{Deal: [][]InstAt{instructions(t, f, "stage_words", opcode(sass.LDG)), instructions(t, f, "stage_words", opcode(sass.STS))}}
+		}},
+		// The compiler loads for later rounds ahead of the scans.
+		{name: "a scan of each warp", before: rowsOf("places", 16), after: rowsOf("places_warp", 512), most: .3, edit: func(loops []Loop, _ [][]InstAt) *Streams {
+			return &Streams{Transpose: &Transpose{Loops: loops, Width: 32, Threads: 256, Scan: true}}
 		}},
 		{name: "windows are no vectors", before: copies("windows"), after: copies("windows"), edit: func([]Loop, [][]InstAt) *Streams {
 			return &Streams{Vectors: [][]InstAt{instructions(t, f, "windows", opcode(sass.LDG))}}

@@ -54,7 +54,7 @@ type Widen struct {
 type Transpose struct {
 	Loops          []Loop
 	Width, Threads int
-	Combine        bool
+	Combine, Scan  bool
 }
 
 // Divide divides the rounds of loops among blocks: see [stream.Divide].
@@ -127,7 +127,7 @@ func (s *Streams) edits(p *program) (list []stream.Edit, err error) {
 		if err != nil {
 			return nil, err
 		}
-		list = append(list, &stream.Transpose{Loops: loops, Width: t.Width, Threads: t.Threads, Combine: t.Combine})
+		list = append(list, &stream.Transpose{Loops: loops, Width: t.Width, Threads: t.Threads, Combine: t.Combine, Scan: t.Scan})
 	}
 	if d := s.Divide; d != nil {
 		loops, err := p.loops(d.Loops)

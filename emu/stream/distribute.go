@@ -22,6 +22,8 @@ type Transpose struct {
 	Width   int // 2 to 1024, a power of two
 	Threads int // of a new block, 0 for as many as before
 	Combine bool
+	// Scan: the lanes combine what they have in every round, as a scan does (prefix sums), of which each takes its own.
+	Scan bool
 }
 
 // Divide divides the rounds of loops among Parts blocks, as split-K products do: part p does the rounds p, p+Parts, … or, where they
@@ -255,7 +257,7 @@ func (b *builder) distribute(i int, w *newWarp, t *Transpose) {
 			}
 			continue
 		}
-		b.inside(i, w, &s)
+		b.inside(i, w, &s, t)
 		if t != nil && t.Combine {
 			b.combine(i, events[s.last-1].Op, t.Width)
 		}
@@ -326,7 +328,7 @@ func (a *Access) shift(lane, old int) uint64 {
 }
 
 // inside adds the rounds of a loop that the lanes of a new warp do.
-func (b *builder) inside(i int, w *newWarp, s *segment) {
+func (b *builder) inside(i int, w *newWarp, s *segment, t *Transpose) {
 	events := b.old.Warps[w.old].Events
 	var own [warpLanes][]int // rounds, by old lane
 	for r := range s.rounds {
@@ -357,6 +359,9 @@ func (b *builder) inside(i int, w *newWarp, s *segment) {
 			}
 		}
 		round.emit()
+		if t != nil && t.Scan {
+			b.combine(i, events[s.last-1].Op, t.Width)
+		}
 	}
 }
 

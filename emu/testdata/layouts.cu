@@ -528,3 +528,30 @@ extern "C" __global__ void stage_vectors(const float4 *in, float *out, int round
     }
     out[blockIdx.x * 256 + i] = sum;
 }
+
+// the places of what is kept of a row, counted by one thread a row or by a warp with a scan of each 32 elements.
+extern "C" __global__ void places(const int *in, int *out, int columns) {
+    const int *row = in + (blockIdx.x * blockDim.x + threadIdx.x) * columns;
+    int *places = out + (blockIdx.x * blockDim.x + threadIdx.x) * columns;
+    int count = 0;
+    for (int i = 0; i < columns; i++) {
+        count += row[i];
+        places[i] = count;
+    }
+}
+
+extern "C" __global__ void places_warp(const int *in, int *out, int columns) {
+    int warp = (blockIdx.x * blockDim.x + threadIdx.x) / 32, lane = threadIdx.x % 32;
+    const int *row = in + warp * columns;
+    int *places = out + warp * columns;
+    int count = 0;
+    for (int i = lane; i < columns; i += 32) {
+        int sum = row[i];
+        for (int d = 1; d < 32; d *= 2) {
+            int other = __shfl_up_sync(0xffffffff, sum, d);
+            sum += lane >= d ? other : 0;
+        }
+        places[i] = count + sum;
+        count += __shfl_sync(0xffffffff, sum, 31);
+    }
+}
