@@ -140,3 +140,40 @@ func TestDealtElements(t *testing.T) {
 		}
 	}
 }
+
+// A convolution whose radius is a number of the launch spends its time counting; one with a constant radius does not, and a loop whose
+// rounds differ between warps cannot have one.
+func TestFewRounds(t *testing.T) {
+	for _, c := range []struct {
+		version string
+		threads int64 // of a warp that execute
+		says    string
+	}{
+		{"naive", 32, "Make the number a constant"},
+		{"naive", 8, ""},
+		{"unrolled", 32, ""},
+	} {
+		module, err := cubin.Open("../kernels/ladders/conv2d/cubins/" + c.version + ".sm_80.cubin.gz")
+		if err != nil {
+			t.Fatal(err)
+		}
+		index := slices.IndexFunc(module.Kernels, func(k *cubin.Kernel) bool { return k.Name == "convolve" })
+		code := module.Kernels[index].Code
+		launch := sasstest.SampleEverywhere(module, code.Index)
+		launch.PCs = nil
+		for i := range code.Insts {
+			launch.PCs = append(launch.PCs, profiler.Counter{Code: code.Index, PC: code.Insts[i].PC, Executions: 100, ThreadExecutions: 100 * c.threads})
+		}
+		r, err := blamer.Analyze(launch, module, blamer.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := ""
+		for _, m := range NewInput(r).fewRounds() {
+			found += strings.Join(m.Suggestions, " ")
+		}
+		if (found == "") != (c.says == "") || !strings.Contains(found, c.says) {
+			t.Errorf("%s, %d threads of a warp: %q", c.version, c.threads, found)
+		}
+	}
+}

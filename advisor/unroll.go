@@ -33,7 +33,7 @@ func (loopUnrolling) Match(in *Input) []*Match {
 			matches = append(matches, m)
 		}
 	}
-	return matches
+	return append(matches, in.fewRounds()...)
 }
 
 // isHideable reports whether other instructions can fill a stall: global memory and execution dependencies.
