@@ -43,6 +43,7 @@ var allowed = map[string][]string{
 	"profiler/ncurep":            {"profiler"},
 	"profiler/ncurep/ncureptest": {"profiler"},
 	"profiler/sampler":           {"profiler", "emu"},
+	"profiler/program":           {".", "emu/capture", "emu/cuda"},
 	"blamer":                     {"profiler", "cubin/sass", "cubin", "cubin/cfg", "emu/arch", "emu/stall"},
 	"blamer/sasstest":            {"profiler"},
 	"advisor":                    {"blamer", "cubin/branch", "cubin/rewrite"},
