@@ -27,6 +27,7 @@ var allowed = map[string][]string{
 	"emu/mem":                    {"emu/arch"},
 	"emu/reconv":                 {"cubin/sass", "cubin/cfg"},
 	"emu":                        {"cubin/sass", "cubin", "cubin/cfg", "emu/arch", "emu/stall", "emu/mem", "emu/reconv", "emu/stream"},
+	"emu/speed":                  {"."},
 	"emu/stream":                 {"cubin/sass"},
 	"emu/launch":                 {"emu", "cubin"},
 	"emu/capture":                {"emu/launch"},
@@ -66,7 +67,7 @@ var restricted = map[string][]string{
 	"github.com/goccy/go-yaml":          {"emu/launch"},
 	"github.com/google/pprof/profile":   {"reports", "reports/pprof"},
 	"github.com/google/pprof/driver":    {"cmd/gpa", "reports/pprof"},
-	"golang.org/x/sys":                  {"cmd/gpa", "emu", "emu/cuda/wire", "emu/cuda/solib/solibtest"}, // what a terminal is, and memory
+	"golang.org/x/sys":                  {"cmd/gpa", "emu", "emu/speed", "emu/cuda/wire", "emu/cuda/solib/solibtest"}, // what a terminal is, and memory
 }
 
 // imports returns the imports of each package's non-test files, by folder.
