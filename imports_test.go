@@ -51,6 +51,7 @@ var allowed = map[string][]string{
 	"advisor/patch":              {"advisor"},
 	"advisor/tune":               {".", "advisor/patch", "emu/check"},
 	"advisor/evaluation":         {".", "profiler/ncurep"},
+	"reports/gpus":               {"reports", "emu/micro"},
 	"reports/listing":            {"cubin/asm", "cubin/cfg"},
 	"reports/pprof":              {"."},
 	"reports/reconvergence":      {"reports", "emu/convergence"},
