@@ -56,8 +56,8 @@ func (o *Options) stage(what string) (end func()) {
 	return o.Progress.Stage(what)
 }
 
-// level is the level of timing of a profile.
-func (o *Options) level() emu.TimingLevel {
+// Level is the level of timing of a profile.
+func (o *Options) Level() emu.TimingLevel {
 	if o.Fast {
 		return emu.TimingFast
 	}

@@ -27,6 +27,7 @@ var allowed = map[string][]string{
 	"emu/mem":                    {"emu/arch"},
 	"emu/reconv":                 {"cubin/sass", "cubin/cfg"},
 	"emu":                        {"cubin/sass", "cubin", "cubin/cfg", "emu/arch", "emu/stall", "emu/mem", "emu/reconv", "emu/stream"},
+	"emu/speed":                  {"."},
 	"emu/stream":                 {"cubin/sass"},
 	"emu/launch":                 {"emu", "cubin"},
 	"emu/capture":                {"emu/launch"},
@@ -43,12 +44,14 @@ var allowed = map[string][]string{
 	"profiler/ncurep":            {"profiler"},
 	"profiler/ncurep/ncureptest": {"profiler"},
 	"profiler/sampler":           {"profiler", "emu"},
+	"profiler/program":           {".", "emu/capture", "emu/cuda"},
 	"blamer":                     {"profiler", "cubin/sass", "cubin", "cubin/cfg", "emu/arch", "emu/stall"},
 	"blamer/sasstest":            {"profiler"},
 	"advisor":                    {"blamer", "cubin/branch", "cubin/rewrite"},
 	"advisor/patch":              {"advisor"},
 	"advisor/tune":               {".", "advisor/patch", "emu/check"},
 	"advisor/evaluation":         {".", "profiler/ncurep"},
+	"reports/gpus":               {"reports", "emu/micro"},
 	"reports/listing":            {"cubin/asm", "cubin/cfg"},
 	"reports/pprof":              {"."},
 	"reports/reconvergence":      {"reports", "emu/convergence"},
@@ -65,7 +68,7 @@ var restricted = map[string][]string{
 	"github.com/goccy/go-yaml":          {"emu/launch"},
 	"github.com/google/pprof/profile":   {"reports", "reports/pprof"},
 	"github.com/google/pprof/driver":    {"cmd/gpa", "reports/pprof"},
-	"golang.org/x/sys":                  {"cmd/gpa", "emu", "emu/cuda/wire", "emu/cuda/solib/solibtest"}, // what a terminal is, and memory
+	"golang.org/x/sys":                  {"cmd/gpa", "emu", "emu/speed", "emu/cuda/wire", "emu/cuda/solib/solibtest"}, // what a terminal is, and memory
 }
 
 // imports returns the imports of each package's non-test files, by folder.

@@ -43,7 +43,7 @@ func (t *Target) Profile(ctx context.Context, o Options) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	return t.execute(ctx, o, o.level(), s)
+	return t.execute(ctx, o, o.Level(), s)
 }
 
 // execute runs the launches at a level of timing. Without a sampler they have no samples.

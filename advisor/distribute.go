@@ -21,7 +21,7 @@ const (
 
 func (workDistribution) Match(in *Input) []*Match {
 	nest := in.independent()
-	if len(nest.loops) == 0 || nest.samples < in.Total/2 || in.Launch.Facts.SMs <= 0 {
+	if len(nest.loops) == 0 || nest.hottest == nil || nest.samples < in.Total/2 || in.Launch.Facts.SMs <= 0 {
 		return nil
 	}
 	working := in.working(&nest)

@@ -1,15 +1,13 @@
 package main
 
 import (
-	"bufio"
 	"context"
-	"fmt"
-	"strconv"
 
 	"github.com/spf13/pflag"
 
 	"gpa/emu/arch"
 	"gpa/reports"
+	"gpa/reports/gpus"
 )
 
 func archCommand() command {
@@ -58,80 +56,29 @@ func printArch(e *env, args []string, asJSON bool) error {
 	}
 	switch {
 	case asJSON:
-		return reports.WriteJSON(e.stdout, archObject(models))
+		return reports.WriteJSON(e.stdout, gpus.NewModelsReport(models))
 	case len(args) == 1:
-		return printModel(e, models[0])
+		return gpus.WriteModel(e.stdout, models[0], e.style())
 	}
-	return printModels(e, models)
+	return gpus.WriteModels(e.stdout, models, e.style())
 }
 
-// printModels lists the GPUs with the figures that people know them by.
-func printModels(e *env, models []*arch.Model) error {
-	t := reports.Table{Columns: []reports.Column{
-		{Title: "name"}, {Title: "product"}, {Title: "arch"}, {Title: "SMs", Right: true}, {Title: "MHz", Right: true},
-		{Title: "warps/SM", Right: true}, {Title: "L1 KiB", Right: true}, {Title: "L2 MiB", Right: true}, {Title: "DRAM GB/s", Right: true},
-	}}
-	seen := map[int]bool{}
-	for _, m := range models {
-		sm := "sm_" + strconv.Itoa(m.Arch)
-		if !seen[m.Arch] {
-			sm += " *"
-		}
-		seen[m.Arch] = true
-		t.Add(m.Name, m.Product, sm, number(m.SMs.Value), number(m.Clock.Value/1e6), number(m.Limits.Warps.Value),
-			number(m.L1.Unified.Value/1024), number(m.L2.Size.Value/(1<<20)), number(m.DRAM.Peak.Value/1e9))
-	}
-	if err := e.table(e.stdout, &t); err != nil {
+// measureArch measures a GPU.
+func measureArch(ctx context.Context, e *env, args []string, asJSON bool) error {
+	name, err := oneArgument(args, "the GPU")
+	if err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(e.stdout, "\n* default GPU of its architecture; gpa arch NAME prints all figures of one\n")
-	return err
-}
-
-// printModel prints every figure of a GPU.
-func printModel(e *env, m *arch.Model) error {
-	w := bufio.NewWriter(e.stdout)
-	fmt.Fprintf(w, "%s: %s, sm_%d\n\n", m.Name, m.Product, m.Arch)
-	t := reports.Table{Columns: []reports.Column{{Title: "figure"}, {Title: "value", Right: true}, {Title: "unit"}, {Title: "source", Wrap: true}}}
-	for _, f := range m.Figures() {
-		t.Add(f.Name, number(f.Value), f.Unit, f.Source)
+	model, err := arch.ByName(name)
+	if err != nil {
+		return usageError{err}
 	}
-	if err := e.table(w, &t); err != nil {
+	out, err := gpus.Measure(ctx, model, e.progress.Stage)
+	switch {
+	case err != nil:
 		return err
+	case asJSON:
+		return reports.WriteJSON(e.stdout, out)
 	}
-	return w.Flush()
-}
-
-// number prints a value with as many digits as it has.
-func number(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
-
-// archJSON is what gpa arch --json prints.
-type archJSON struct {
-	GPUs []gpuJSON `json:"gpus"`
-}
-
-type gpuJSON struct {
-	Name    string       `json:"name"`
-	Product string       `json:"product"`
-	Arch    string       `json:"arch"`
-	Figures []figureJSON `json:"figures"`
-}
-
-type figureJSON struct {
-	Name   string  `json:"name"`
-	Value  float64 `json:"value"`
-	Unit   string  `json:"unit"`
-	Source string  `json:"source"`
-}
-
-func archObject(models []*arch.Model) archJSON {
-	var out archJSON
-	for _, m := range models {
-		g := gpuJSON{Name: m.Name, Product: m.Product, Arch: "sm_" + strconv.Itoa(m.Arch)}
-		for _, f := range m.Figures() {
-			g.Figures = append(g.Figures, figureJSON{f.Name, f.Value, f.Unit, f.Source})
-		}
-		out.GPUs = append(out.GPUs, g)
-	}
-	return out
+	return out.Text(e.stdout, e.style())
 }

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+
+	"gpa/reports/gpus"
 )
 
 func TestArchCommand(t *testing.T) {
@@ -27,7 +29,7 @@ func TestArchJSON(t *testing.T) {
 	if status != exitDone {
 		t.Fatalf("status %d: %s", status, stderr)
 	}
-	var got archJSON
+	var got gpus.ModelsReport
 	if err := json.Unmarshal([]byte(out), &got); err != nil {
 		t.Fatal(err)
 	}

@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"gpa/emu/speed"
 )
 
 // TestBench measures two kernels: each executes what gpa run counts, at every level, and the median lies between them.
@@ -13,7 +15,7 @@ func TestBench(t *testing.T) {
 	if status != exitDone {
 		t.Fatalf("status %d: %s", status, stderr)
 	}
-	var r benchResult
+	var r speed.Report
 	if err := json.Unmarshal([]byte(stdout), &r); err != nil {
 		t.Fatal(err)
 	}

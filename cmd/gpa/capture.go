@@ -12,10 +12,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"gpa/emu"
 	"gpa/emu/capture"
-	"gpa/emu/cuda"
-	"gpa/reports"
 )
 
 // captureFlags are the flags of gpa capture.
@@ -57,21 +54,26 @@ func (f *captureFlags) run(ctx context.Context, e *env, args []string) error {
 	if list, err := os.ReadDir(f.out); err == nil && len(list) > 0 {
 		return usagef("--out: %s is not empty", f.out)
 	}
-	p, err := newProgram(e, f.program, &f.target, &f.machine, emu.TimingNone)
+	o, err := f.program.options(e, &f.target, &f.machine)
 	if err != nil {
 		return err
 	}
-	p.folder = &captureFolder{path: f.out}
+	folder := &captureFolder{path: f.out}
+	o.Capture = folder.add
+	p, err := newProgram(e, o)
+	if err != nil {
+		return err
+	}
 	ended := p.run(ctx, args)
 	var status programStatus
 	if ended != nil && !errors.As(ended, &status) {
 		return ended
 	}
-	if p.folder.err != nil {
-		return p.folder.err
+	if folder.err != nil {
+		return folder.err
 	}
-	if p.folder.count > 0 {
-		fmt.Fprintf(e.stderr, "gpa: %s in %s\n", counts(p.folder.count, "capture"), f.out)
+	if folder.count > 0 {
+		fmt.Fprintf(e.stderr, "gpa: %s in %s\n", counts(folder.count, "capture"), f.out)
 	}
 	return ended
 }
@@ -91,41 +93,10 @@ type captureFolder struct {
 	err   error // of writing, the first
 }
 
-// captured runs a launch of the program and writes its capture.
-func (p *program) captured(ctx context.Context, e *kernelEntry, l *cuda.Launch) (*emu.Result, error) {
-	t := p.taking(l)
-	l.Launch.Untimed = true
-	why := t.Begin()
-	result, err := l.Machine.Launch(ctx, l.Launch)
-	var fault *emu.Fault
-	if err != nil && !errors.As(err, &fault) {
-		return result, err
-	}
-	var c *capture.Capture
-	if why == nil {
-		c, why = t.Replay(fault, capture.Check(ctx, p.machine, fault))
-	}
-	if why != nil {
-		p.note(fmt.Sprintf("launch %d, of %s, is not captured: %v", p.journal.launches, reports.KernelName(e.module, e.kernel.Name), why))
-		return result, err
-	}
-	if failed := p.folder.write(p.journal.launches, reports.KernelName(e.module, e.kernel.Name), c); failed != nil && p.folder.err == nil {
-		p.folder.err = failed
-	}
-	return result, err
-}
-
-// taking is a launch of which a capture is to be taken.
-func (p *program) taking(l *cuda.Launch) *capture.Taking {
-	return &capture.Taking{GPU: p.model, Machine: l.Machine, Launch: l.Launch, Size: l.Size}
-}
-
-// mostNotes is how many notes are kept.
-const mostNotes = 20
-
-func (p *program) note(text string) {
-	if len(p.notes) < mostNotes {
-		p.notes = append(p.notes, text)
+// add writes a capture, unless one could not be written.
+func (f *captureFolder) add(number int, kernel string, c *capture.Capture) {
+	if err := f.write(number, kernel, c); err != nil && f.err == nil {
+		f.err = err
 	}
 }
 

@@ -7,35 +7,9 @@ import (
 
 	"gpa"
 	"gpa/cubin"
-	"gpa/emu"
 	"gpa/emu/check"
-	"gpa/emu/cuda"
 	"gpa/reports"
 )
-
-// A programCheck checks the launches of a program. Findings name places in a module, so that each module has a checker of its own.
-type programCheck struct {
-	modules  []*cubin.File // in the order of their first launches
-	checkers map[*cubin.File]*check.Checker
-}
-
-// launch runs a launch with the checker of its module watching.
-func (p *programCheck) launch(ctx context.Context, l *cuda.Launch) (*emu.Result, error) {
-	module := l.Machine.Module()
-	c := p.checkers[module]
-	if c == nil {
-		c = new(check.Checker)
-		p.checkers[module] = c
-		p.modules = append(p.modules, module)
-	}
-	l.Launch.Tracer = c
-	result, err := l.Machine.Launch(ctx, l.Launch)
-	var fault *emu.Fault
-	if errors.As(err, &fault) {
-		c.End(fault)
-	}
-	return result, err
-}
 
 // runProgram checks the launches of a program and reports what was found after it has ended.
 func (f *checkFlags) runProgram(ctx context.Context, e *env, args []string) error {
@@ -48,18 +22,22 @@ func (f *checkFlags) runProgram(ctx context.Context, e *env, args []string) erro
 	if err := f.families(); err != nil {
 		return err
 	}
-	p, err := newProgram(e, f.program, &f.target, &f.machine, emu.TimingNone)
+	o, err := f.program.options(e, &f.target, &f.machine)
 	if err != nil {
 		return err
 	}
-	checks := programCheck{checkers: make(map[*cubin.File]*check.Checker)}
-	p.checked, p.quiet = &checks, f.json
+	o.Check = true
+	p, err := newProgram(e, o)
+	if err != nil {
+		return err
+	}
+	p.quiet = f.json
 	ended := p.run(ctx, args)
 	var status programStatus
 	if ended != nil && !errors.As(ended, &status) {
 		return ended
 	}
-	found, err := f.printProgram(e, &checks)
+	found, err := f.printProgram(e, p)
 	if err != nil {
 		return err
 	}
@@ -70,14 +48,16 @@ func (f *checkFlags) runProgram(ctx context.Context, e *env, args []string) erro
 }
 
 // printProgram prints what was found, module by module.
-func (f *checkFlags) printProgram(e *env, p *programCheck) (all []*check.Finding, err error) {
+func (f *checkFlags) printProgram(e *env, p *childProgram) (all []*check.Finding, err error) {
 	list := make([]reports.Finding, 0)
-	for _, m := range p.modules {
-		for _, x := range f.chosen(p.checkers[m].Findings()) {
+	modules := 0
+	p.Findings(func(m *cubin.File, found []*check.Finding) {
+		modules++
+		for _, x := range f.chosen(found) {
 			all = append(all, x)
 			list = append(list, reportedFinding(m, x))
 		}
-	}
+	})
 	if err := f.writeSARIF(list); err != nil {
 		return nil, err
 	}
@@ -86,7 +66,7 @@ func (f *checkFlags) printProgram(e *env, p *programCheck) (all []*check.Finding
 		return all, reports.WriteJSON(e.stdout, struct {
 			Findings []reports.Finding `json:"findings"`
 		}{list})
-	case len(list) == 0 && len(p.modules) > 0:
+	case len(list) == 0 && modules > 0:
 		_, err = fmt.Fprintln(e.stdout, "nothing found")
 		return nil, err
 	}

@@ -27,14 +27,23 @@ func (m *moduleFlags) register(flags *pflag.FlagSet) {
 // open reads the cubin that an argument names: a file, one of those that a file holds, or the one of a launch file or
 // built-in kernel.
 func (m *moduleFlags) open(name string) (*cubin.File, error) {
-	sm := 0
-	if m.arch != "" {
-		var err error
-		if sm, err = strconv.Atoi(strings.TrimPrefix(m.arch, "sm_")); err != nil || sm <= 0 {
-			return nil, usagef("--arch %s: want sm_NN", m.arch)
-		}
+	sm, err := parseArch(m.arch)
+	if err != nil {
+		return nil, err
 	}
-	return gpa.LoadModule(name, gpa.ModuleOptions{Arch: sass.Arch(sm), Entry: m.entry})
+	return gpa.LoadModule(name, gpa.ModuleOptions{Arch: sm, Entry: m.entry})
+}
+
+// parseArch reads an --arch that names an architecture, 0 for none.
+func parseArch(text string) (sass.Arch, error) {
+	if text == "" {
+		return 0, nil
+	}
+	sm, err := strconv.Atoi(strings.TrimPrefix(text, "sm_"))
+	if err != nil || sm <= 0 {
+		return 0, usagef("--arch %s: want sm_NN", text)
+	}
+	return sass.Arch(sm), nil
 }
 
 // listEntries prints the device code that a file holds, and why an entry, or what follows the last one, cannot be read. That is no

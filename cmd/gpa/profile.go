@@ -234,14 +234,20 @@ func (f *profileFlags) profileProgram(ctx context.Context, e *env, args []string
 	case level == emu.TimingNone:
 		return usagef("--timing none: gpa run -- CMD runs a program without timing")
 	}
-	p, err := newProgram(e, f.program, &f.target, &f.machine, level)
+	o, err := f.program.options(e, &f.target, &f.machine)
 	if err != nil {
 		return err
 	}
-	if err := p.newSampler(sampler.Options{Period: f.period, Seed: f.seed}); err != nil {
+	if _, err := sampler.New(sampler.Options{Period: f.period, Seed: f.seed}); err != nil {
+		return usagef("--period: %w", err)
+	}
+	o.Timed, o.Keep = true, f.try != 0
+	o.Run.Fast, o.Run.Period, o.Run.Seed = level == emu.TimingFast, f.period, f.seed
+	p, err := newProgram(e, o)
+	if err != nil {
 		return err
 	}
-	p.quiet, p.try = f.advice.json, f.try
+	p.quiet = f.advice.json
 	ended := p.run(ctx, args)
 	var status programStatus
 	if ended != nil && !errors.As(ended, &status) {
@@ -254,31 +260,37 @@ func (f *profileFlags) profileProgram(ctx context.Context, e *env, args []string
 }
 
 // reportProgram prints the table of kernels and what there is to say of the costliest.
-func (f *profileFlags) reportProgram(ctx context.Context, e *env, p *program) error {
+func (f *profileFlags) reportProgram(ctx context.Context, e *env, p *childProgram) error {
 	if !f.advice.json {
 		if err := p.table(e.stdout); err != nil {
 			return err
 		}
 	}
-	result := gpa.FromProfile(p.costliest(), gpa.NewSources("."))
+	result := gpa.FromProfile(p.Profile(f.program.kernels), gpa.NewSources("."))
 	if len(result.Profile.Launches) == 0 {
 		return nil
 	}
 	if err := result.Blame(f.advice.blamed()); err != nil {
 		return err
 	}
-	if f.try != 0 {
-		if err := p.tryAdvice(ctx, f.tries(), &result.Result); err != nil && ctx.Err() == nil {
-			return err
-		}
-	}
-	if err := result.Advise(f.advice.listed()); err != nil {
+	if err := f.adviseProgram(ctx, e, p, result); err != nil {
 		return err
 	}
 	if !f.advice.json {
 		fmt.Fprintln(e.stdout)
 	}
 	return f.advice.report(e, &result.Result, result.Sources)
+}
+
+// adviseProgram ranks the advice on the costliest kernels of a program, by what-if runs where there are to be any.
+func (f *profileFlags) adviseProgram(ctx context.Context, e *env, p *childProgram, result *gpa.Result) error {
+	if f.try == 0 {
+		return result.Advise(f.advice.listed())
+	}
+	for _, why := range p.Untried(f.program.kernels) {
+		fmt.Fprintf(e.stderr, "gpa: %v\n", why)
+	}
+	return p.Try(ctx, result, f.program.kernels, f.tries())
 }
 
 // listKernels is what gpa profile prints without a kernel.

@@ -1,21 +1,22 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"regexp"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/pflag"
 
-	"gpa"
-	"gpa/emu"
 	"gpa/emu/arch"
-	"gpa/emu/cuda"
-	"gpa/profiler/sampler"
+	"gpa/profiler/program"
+	"gpa/reports"
 )
 
 // programHelp explains in the help of a command how it takes a program in place of a kernel.
@@ -50,82 +51,70 @@ func (f *programFlags) registerKernels(flags *pflag.FlagSet) {
 // given says whether the command line has a program, which stands behind --.
 func (f *programFlags) given() bool { return f.flags != nil && f.flags.ArgsLenAtDash() == 0 }
 
-// A program is a command that runs on the emulated GPU.
-type program struct {
-	env     *env
-	flags   programFlags
-	model   *arch.Model
-	options gpa.Options
-	machine emu.Options // what they come to for the launches of the program
-	timed   bool
-	only    *regexp.Regexp // which kernels are profiled, nil for all
-	sampler *sampler.Sampler
-	try     int // pieces of advice to try, as trial has it
-	journal *journal
-	server  *cuda.Server
-	checked *programCheck  // for gpa check
-	folder  *captureFolder // for gpa capture
-	notes   []string       // what tell says of captures
-	quiet   bool           // the program's standard output goes to standard error
+// A childProgram is a command that runs on the emulated GPU.
+type childProgram struct {
+	*program.Program
+	env   *env
+	gpu   *arch.Model
+	timed bool
+	quiet bool // the program's standard output goes to standard error
+}
+
+// options are those of a program of these flags. They are complete but for what is done with its launches.
+func (f *programFlags) options(e *env, t *target, m *machineFlags) (o program.Options, err error) {
+	if t.grid.set() || t.block.set() || t.shared != 0 || len(t.args) > 0 {
+		return o, usagef("--grid, --block, --shared and --arg go with a cubin, not with a program")
+	}
+	if f.skip < 0 || f.count < 0 || f.kernels < 0 {
+		return o, usagef("--launch-skip, --launch-count and --kernels: a number is negative")
+	}
+	o = program.Options{Skip: f.skip, Most: f.count}
+	if o.GPU, err = arch.ByName(cmp.Or(t.gpu, "a100")); err != nil {
+		return o, err
+	}
+	if t.kernel != "" {
+		if o.Only, err = regexp.Compile(t.kernel); err != nil {
+			return o, usagef("--kernel: %w", err)
+		}
+	}
+	o.Run, err = m.options(e)
+	o.Run.Stdout = nil
+	return o, err
 }
 
 // newProgram makes a program ready to run.
-func newProgram(e *env, f programFlags, t *target, m *machineFlags, level emu.TimingLevel) (*program, error) {
-	if t.grid.set() || t.block.set() || t.shared != 0 || len(t.args) > 0 {
-		return nil, usagef("--grid, --block, --shared and --arg go with a cubin, not with a program")
-	}
-	if f.skip < 0 || f.count < 0 || f.kernels < 0 {
-		return nil, usagef("--launch-skip, --launch-count and --kernels: a number is negative")
-	}
-	p := &program{env: e, flags: f, timed: level != emu.TimingNone, journal: newJournal()}
-	gpu := t.gpu
-	if gpu == "" {
-		gpu = "a100"
-	}
-	var err error
-	if p.model, err = arch.ByName(gpu); err != nil {
-		return nil, err
-	}
-	if t.kernel != "" {
-		if p.only, err = regexp.Compile(t.kernel); err != nil {
-			return nil, usagef("--kernel: %w", err)
-		}
-	}
-	if p.options, err = m.options(e); err != nil {
-		return nil, err
-	}
-	p.options.Stdout, p.options.Fast = nil, level == emu.TimingFast
-	p.machine, err = p.options.Emulator(level, 0)
-	return p, err
+func newProgram(e *env, o program.Options) (*childProgram, error) {
+	p, err := program.New(o)
+	return &childProgram{Program: p, env: e, gpu: o.GPU, timed: o.Timed}, err
 }
 
 // run runs the program to its end. The error is its exit status where that is not 0.
-func (p *program) run(ctx context.Context, args []string) error {
+func (p *childProgram) run(ctx context.Context, args []string) error {
 	path, err := findProgram(args[0])
 	if err != nil {
 		return err
 	}
 	// An interrupt is for the program: what it still launches then is carried out.
-	o := cuda.Options{GPU: p.model, Machine: p.machine, Launch: p.launch, Exact: p.checked != nil}
-	p.server, err = cuda.Start(context.WithoutCancel(ctx), o)
-	if err != nil {
+	if err := p.Start(context.WithoutCancel(ctx)); err != nil {
 		return err
 	}
 	command := exec.Command(path, args[1:]...)
 	command.Args[0] = args[0]
-	command.Env = p.server.Environment(os.Environ())
+	command.Env = p.Environment(os.Environ())
 	command.Stdin, command.Stdout, command.Stderr = os.Stdin, os.Stdout, os.Stderr
 	if p.quiet {
 		command.Stdout = os.Stderr
 	}
 	status, err := runChild(ctx, command)
-	if closed := p.server.Close(); err == nil {
+	if closed := p.Close(); err == nil {
 		err = closed
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", args[0], err)
 	}
-	p.tell()
+	for _, note := range p.Notes() {
+		fmt.Fprintln(p.env.stderr, wrapped("gpa: "+note))
+	}
 	if status != 0 {
 		return programStatus(status)
 	}
@@ -144,37 +133,6 @@ func findProgram(name string) (string, error) {
 		return "", err
 	}
 	return path, nil
-}
-
-// tell says on standard error what the program should know besides its results.
-func (p *program) tell() {
-	say := func(format string, args ...any) {
-		fmt.Fprintln(p.env.stderr, wrapped("gpa: "+fmt.Sprintf(format, args...)))
-	}
-	for _, problem := range p.server.Problems() {
-		say("%s", problem)
-	}
-	for _, note := range p.notes {
-		say("%s", note)
-	}
-	if list := p.server.Unsupported(); len(list) > 0 {
-		say("not supported, and answered with CUDA_ERROR_NOT_SUPPORTED: %s", counted(list))
-	}
-	switch {
-	case p.server.Runtime():
-		say("the program holds NVIDIA's CUDA runtime library, which accepts NVIDIA's driver only: build it with nvcc -cudart shared, or use a client of the driver API")
-	case p.journal.launches == 0 && p.server.Calls() == 0:
-		say("the program launched no kernel: it made no CUDA call. It may use no CUDA, look for libcuda.so.1 at a fixed path, or drop LD_LIBRARY_PATH")
-	case p.journal.launches == 0:
-		say("the program launched no kernel")
-	}
-	if p.server.Timed() {
-		if p.timed {
-			say("times that the program took by events are those of kernels on the emulated %s; copies take none", p.model.Product)
-		} else {
-			say("times that the program took by events are the least that its kernels can take, as they ran without timing (gpa profile times them)")
-		}
-	}
 }
 
 // wrappedAt is how many characters of a message stand on a line, which is less than what [reports.PlainWriter] cuts.
@@ -199,11 +157,45 @@ func wrapped(message string) string {
 	return strings.Join(append(lines, string(rest)), "\n")
 }
 
-// counted lists names with how often they occurred.
-func counted(list map[string]int) string {
-	var parts []string
-	for _, name := range sortedKeys(list) {
-		parts = append(parts, fmt.Sprintf("%s (%d)", name, list[name]))
+// table prints the kernels of the program.
+func (p *childProgram) table(w io.Writer) error {
+	if p.Launches() == 0 {
+		return nil
 	}
-	return strings.Join(parts, ", ")
+	list := p.Kernels()
+	var seconds float64
+	var instructions int64
+	for _, k := range list {
+		seconds += k.Seconds
+		instructions += k.Instructions
+	}
+	t := reports.Table{Columns: []reports.Column{{Title: "kernel"}, {Title: "launches", Right: true}, {Title: "warp instructions", Right: true}}}
+	if p.timed {
+		t.Columns = append(t.Columns, reports.Column{Title: "profiled", Right: true}, reports.Column{Title: "time, us", Right: true})
+	}
+	t.Columns = append(t.Columns, reports.Column{Title: "share", Right: true})
+	shown := list[:min(len(list), mostRows)]
+	for _, k := range shown {
+		row := []string{k.Name(), strconv.Itoa(k.Launches), strconv.FormatInt(k.Instructions, 10)}
+		share := float64(k.Instructions) / float64(max(instructions, 1))
+		if p.timed {
+			row = append(row, strconv.Itoa(k.Timed), strconv.FormatFloat(k.Seconds*1e6, 'f', 1, 64))
+			share = 0
+			if seconds > 0 {
+				share = k.Seconds / seconds
+			}
+		}
+		t.Add(append(row, fmt.Sprintf("%.1f %%", 100*share))...)
+	}
+	if _, err := fmt.Fprintf(w, "%d launches of %d kernels on %s\n\n", p.Launches(), len(list), p.gpu.Product); err != nil {
+		return err
+	}
+	if err := p.env.table(w, &t); err != nil || len(shown) == len(list) {
+		return err
+	}
+	_, err := fmt.Fprintf(w, "and %d kernels that take less\n", len(list)-len(shown))
+	return err
 }
+
+// mostRows is how many kernels the table lists.
+const mostRows = 30

@@ -3,12 +3,14 @@ package main
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"time"
 
 	"github.com/spf13/pflag"
 
 	"gpa/cubin"
 	"gpa/cubin/rewrite"
+	"gpa/reports"
 )
 
 // rewriteFlags are the choices of gpa rewrite.
@@ -153,5 +155,51 @@ func checkControl(e *env, file *cubin.File) error {
 		return failure{fmt.Errorf("%s: %d dependences are not covered", file.Name, len(found))}
 	}
 	fmt.Fprintf(e.stdout, "%s: all dependences are covered\n", file.Name)
+	return nil
+}
+
+// runCensus prints the census of a file or of the cubins, fatbins, libraries and archives in a folder, as Table 1 of Wu et al. does.
+func runCensus(e *env, name, arch string) error {
+	sm, err := parseArch(arch)
+	if err != nil {
+		return err
+	}
+	var total rewrite.Tally
+	var table reports.Table
+	for _, title := range []string{"functions", "unstructured", "irreducible", "forward copies", "backward copies", "cuts", "cut edges", "copied blocks", "of blocks"} {
+		table.Columns = append(table.Columns, reports.Column{Title: title, Right: true})
+	}
+	table.Columns = append(table.Columns, reports.Column{Title: "file"})
+	add := func(name string, t rewrite.Tally) {
+		var cells []string
+		for _, n := range []int{t.Functions, t.Unstructured, t.Irreducible, t.ForwardCopies, t.BackwardCopies, t.Cuts, t.CutEdges, t.CopiedBlocks, t.Blocks} {
+			cells = append(cells, strconv.Itoa(n))
+		}
+		table.Add(append(cells, name)...)
+	}
+	failed := 0
+	c := rewrite.FileCensus{Arch: sm, Counted: func(path string, t rewrite.Tally) {
+		total.Add(t)
+		add(path, t)
+	}, LeftOut: func(path string, err error) {
+		failed++
+		fmt.Fprintf(e.stderr, "%s: %v\n", path, err)
+	}}
+	if err := c.Walk(name); err != nil {
+		return err
+	}
+	add("together", total)
+	if err := table.Render(e.stdout); err != nil {
+		return err
+	}
+	if total.Failed > 0 {
+		fmt.Fprintf(e.stdout, "%d unstructured functions cannot be made structured\n", total.Failed)
+	}
+	if total.Undecoded > 0 {
+		fmt.Fprintf(e.stdout, "%d functions left out, with instructions that are not known\n", total.Undecoded)
+	}
+	if failed > 0 {
+		return failure{fmt.Errorf("%d cubins left out", failed)}
+	}
 	return nil
 }

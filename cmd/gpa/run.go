@@ -10,7 +10,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"gpa"
-	"gpa/emu"
 	"gpa/reports"
 )
 
@@ -84,7 +83,11 @@ func (f *runFlags) runProgram(ctx context.Context, e *env, args []string) error 
 	case f.json || f.out != "" || len(f.save) > 0 || f.target.kernel != "":
 		return usagef("--json, --out, --save and --kernel go with a kernel, not with a program")
 	}
-	p, err := newProgram(e, f.program, &f.target, &f.machine, emu.TimingNone)
+	o, err := f.program.options(e, &f.target, &f.machine)
+	if err != nil {
+		return err
+	}
+	p, err := newProgram(e, o)
 	if err != nil {
 		return err
 	}

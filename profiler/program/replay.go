@@ -1,4 +1,4 @@
-package main
+package program
 
 import (
 	"cmp"
@@ -37,7 +37,7 @@ const (
 )
 
 // replay runs a launch for its effect and its capture with timing. done is false where that cannot be; memory is then as before.
-func (p *program) replay(ctx context.Context, e *kernelEntry, l *cuda.Launch) (result *emu.Result, err error, done bool) {
+func (p *Program) replay(ctx context.Context, e *Kernel, l *cuda.Launch) (result *emu.Result, err error, done bool) {
 	if n := l.Allocated(); n > mostAllocated || n > emu.FreeMemory()/4 {
 		return nil, p.estimated(e, fmt.Errorf("the program has %d MiB of memory", n>>20)), false
 	}
@@ -77,7 +77,7 @@ func (p *program) replay(ctx context.Context, e *kernelEntry, l *cuda.Launch) (r
 }
 
 // estimated notes that advice on a kernel is not tried.
-func (p *program) estimated(e *kernelEntry, why error) error {
+func (p *Program) estimated(e *Kernel, why error) error {
 	if e.untried == nil {
 		e.untried = why
 	}
@@ -85,8 +85,8 @@ func (p *program) estimated(e *kernelEntry, why error) error {
 }
 
 // time runs a capture with timing and takes samples. ok says whether it left the memory that the launch did.
-func (p *program) time(ctx context.Context, c *capture.Capture, recorder *record.Recorder) (result *emu.Result, ok bool, err error) {
-	s, err := targetOf(c).Session(p.machine.Timing, p.options)
+func (p *Program) time(ctx context.Context, c *capture.Capture, recorder *record.Recorder) (result *emu.Result, ok bool, err error) {
+	s, err := targetOf(c).Session(p.machine.Timing, p.options.Run)
 	if err != nil {
 		return nil, false, err
 	}
@@ -103,16 +103,16 @@ func targetOf(c *capture.Capture) *gpa.Target {
 }
 
 // keep keeps the capture of a kernel's costliest launch. Where there is too much to keep, the kernel that takes least loses its own.
-func (p *program) keep(e *kernelEntry, c *capture.Capture) {
+func (p *Program) keep(e *Kernel, c *capture.Capture) {
 	l := p.journal.profile.Launches[len(p.journal.profile.Launches)-1]
-	if e.kept != nil && e.kept.launch.Facts.Cycles >= l.Facts.Cycles || p.try == 0 {
+	if e.kept != nil && e.kept.launch.Facts.Cycles >= l.Facts.Cycles || !p.options.Keep {
 		return
 	}
 	e.kept = &replayed{c, l}
 	var sum int64
-	list := slices.DeleteFunc(slices.Collect(maps.Values(p.journal.kernels)), func(e *kernelEntry) bool { return e.kept == nil })
-	slices.SortFunc(list, func(a, b *kernelEntry) int {
-		return cmp.Or(cmp.Compare(b.seconds, a.seconds), cmp.Compare(a.number, b.number))
+	list := slices.DeleteFunc(slices.Collect(maps.Values(p.journal.kernels)), func(e *Kernel) bool { return e.kept == nil })
+	slices.SortFunc(list, func(a, b *Kernel) int {
+		return cmp.Or(cmp.Compare(b.Seconds, a.Seconds), cmp.Compare(a.number, b.number))
 	})
 	for _, x := range list {
 		if sum += x.kept.capture.Bytes(); sum > mostKept {
@@ -122,34 +122,45 @@ func (p *program) keep(e *kernelEntry, c *capture.Capture) {
 	}
 }
 
-// tryAdvice tries advice on the costliest launch of each kernel of a result.
-func (p *program) tryAdvice(ctx context.Context, o gpa.TryOptions, result *reports.Result) error {
+// Untried says of those of the n kernels that take most of the time whose advice cannot be tried why.
+func (p *Program) Untried(n int) (list []error) {
 	for i, e := range p.journal.sorted() {
-		if i == p.flags.kernels || len(e.profiled) == 0 {
+		if i == n || len(e.profiled) == 0 {
+			break
+		}
+		if e.kept == nil && e.untried != nil {
+			list = append(list, fmt.Errorf("advice on %s is estimated, not tried: %w", e.Name(), e.untried))
+		}
+	}
+	return list
+}
+
+// Try tries advice on the costliest launch of each of the n kernels that take most of the time, as [gpa.Result.Try] does. result is of [Program.Profile],
+// with blame.
+func (p *Program) Try(ctx context.Context, result *gpa.Result, n int, o gpa.TryOptions) error {
+	for i, e := range p.journal.sorted() {
+		if i == n || len(e.profiled) == 0 {
 			break
 		}
 		if e.kept == nil {
-			if e.untried != nil {
-				fmt.Fprintf(p.env.stderr, "gpa: advice on %s is estimated, not tried: %v\n", reports.KernelName(e.module, e.kernel.Name), e.untried)
-			}
 			continue
 		}
-		if err := p.tryKernel(ctx, o, result, e.kept); err != nil {
+		if err := p.tryKernel(ctx, o, &result.Result, e.kept); err != nil && ctx.Err() == nil {
 			return err
 		}
 	}
-	return nil
+	return result.Advise(gpa.AdviceOptions{All: o.All})
 }
 
 // tryKernel tries advice on a launch.
-func (p *program) tryKernel(ctx context.Context, o gpa.TryOptions, result *reports.Result, r *replayed) error {
+func (p *Program) tryKernel(ctx context.Context, o gpa.TryOptions, result *reports.Result, r *replayed) error {
 	k := slices.Index(result.Profile.Launches, r.launch)
 	if k < 0 {
 		return nil
 	}
 	one := &reports.Result{Profile: &profiler.Profile{Modules: result.Profile.Modules, Launches: []*profiler.Launch{r.launch}},
 		Launches: result.Launches[k : k+1]}
-	attached, err := gpa.Attach(ctx, targetOf(r.capture), one, p.options)
+	attached, err := gpa.Attach(ctx, targetOf(r.capture), one, p.options.Run)
 	if err != nil {
 		return err
 	}
