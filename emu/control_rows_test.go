@@ -349,7 +349,7 @@ func TestBarrierReductions(t *testing.T) {
 // What only orders or delays leaves registers, predicates and memory alone and goes on behind itself.
 func TestOrderingRows(t *testing.T) {
 	ordering := []sass.Op{sass.MEMBAR, sass.ERRBAR, sass.CGAERRBAR, sass.CCTL, sass.CCTLL, sass.DEPBAR, sass.LDGDEPBAR, sass.NANOSLEEP, sass.YIELD, sass.NOP,
-		sass.FENCE, sass.ACQBULK, sass.PREEXIT, sass.USETSHMSZ, sass.SYNCS, sass.WARPGROUP, sass.UTMACMDFLUSH}
+		sass.FENCE, sass.ACQBULK, sass.PREEXIT, sass.USETSHMSZ, sass.SYNCS, sass.WARPGROUP, sass.UTMACMDFLUSH, sass.UTMACCTL}
 	r := rand.New(rand.NewPCG(45, 46))
 	for i := range sass.Forms() {
 		f := &sass.Forms()[i]

@@ -7,7 +7,7 @@ import (
 )
 
 // clusterCompilers are what sm_90 has for clusters of blocks, grids that depend on each other, and budgets of registers and
-// shared memory. Every block is a cluster of its own here, and grids run one after another.
+// shared memory. Grids run one after another, so that who waits for those before does not.
 var clusterCompilers = map[sass.Op]compiler{
 	sass.UCGABAR_ARV:  compileUniform(clusterArrive),
 	sass.UCGABAR_WAIT: compileUniform(clusterWait),
@@ -40,6 +40,10 @@ func clusterArrive(w *warp, o *op) error {
 	b := w.block
 	w.clusterPhase = w.clusterPhase&^w.mask | b.clusterPhase&w.mask
 	w.arrive(o, clusterBarrier, 0)
+	if b.cluster != nil {
+		b.cluster.arrive(bits.OnesCount32(w.mask))
+		return nil
+	}
 	b.barriers[clusterBarrier].threads += bits.OnesCount32(w.mask)
 	b.release(clusterBarrier)
 	return nil
@@ -55,18 +59,25 @@ func clusterWait(w *warp, o *op) error {
 	return nil
 }
 
-// compileELECT: one of the lanes that execute and whose predicate is true, here the lowest, is named to all (PTX ISA,
-// elect.sync, which leaves open which one).
+// compileELECT: one of the lanes that execute and whose predicate is true, or which a mask names, here the lowest, is named to all (PTX
+// ISA, elect.sync, which leaves open which one).
 func compileELECT(p *program, o *op) error {
-	o.run = elect
+	if o.run = elect; o.inst.Operands[2].Kind == sass.KindUReg {
+		o.run = electAmong
+		return p.resolve(o, layout{1, 0, none, none, 2, none, none, none}, intValue)
+	}
 	return p.resolve(o, layout{1, 0, none, none, none, none, 2, none}, intValue)
 }
 
-func elect(w *warp, o *op) error {
+func elect(w *warp, o *op) error { return w.elect(o, w.get(o.pp)) }
+
+func electAmong(w *warp, o *op) error { return w.elect(o, w.in(&o.b, 0)[0]) }
+
+func (w *warp) elect(o *op, among uint32) error {
 	if w.mask == 0 {
 		return nil
 	}
-	leader := w.mask & w.get(o.pp)
+	leader := w.mask & among
 	leader &= -leader
 	w.setUniform(o, uint32(bits.TrailingZeros32(leader|1<<31)))
 	w.set(o.pd, leader)

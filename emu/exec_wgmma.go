@@ -376,6 +376,6 @@ func (m matrixDescriptor) read(w *warp, o *op, rows []groupRow, first, bytes int
 // unit reads 16 bytes.
 func (matrixDescriptor) unit(w *warp, o *op, addr uint64) ([]byte, error) {
 	const size = 16
-	w.accessed(Span{Load, Shared, addr, size, 0})
+	w.accessed(Span{Kind: Load, Space: Shared, Addr: addr, Size: size})
 	return w.shared(o, w.first(), addr, size)
 }

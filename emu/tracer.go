@@ -88,6 +88,7 @@ type Span struct {
 	Addr    uint64 // as of Step.Lane
 	Size    int
 	Barrier uint64 // of what the copy engine stores in shared memory: the transaction barrier that tells when it is there
+	Block   int    // whose shared memory it is, the barrier's too
 }
 
 // accessed notes a span for the tracer.
@@ -96,9 +97,12 @@ func (w *warp) accessed(x Span) {
 	if run.launch.Tracer == nil {
 		return
 	}
+	if x.Barrier == 0 && x.Kind == Load {
+		x.Block = w.block.number
+	}
 	list := run.step.Spans
 	if n := len(list); n > 0 {
-		if last := &list[n-1]; last.Kind == x.Kind && last.Space == x.Space && last.Addr+uint64(last.Size) == x.Addr {
+		if last := &list[n-1]; last.Kind == x.Kind && last.Space == x.Space && last.Block == x.Block && last.Addr+uint64(last.Size) == x.Addr {
 			last.Size += x.Size
 			return
 		}
@@ -159,7 +163,7 @@ func (s *Step) Lane(lane int) (Space, uint64) {
 	addr, where := acc.addr[lane], acc.space
 	if s.generic() { // each lane resolves its own address
 		switch {
-		case addr < windowSize:
+		case addr < clusterWindow:
 			where = spaceShared
 		case addr >= localBacking && addr < sharedWindow:
 			where = spaceLocal
@@ -167,10 +171,22 @@ func (s *Step) Lane(lane int) (Space, uint64) {
 			where = spaceGlobal
 		}
 	}
+	if where == spaceShared { // in a cluster the block's rank is above
+		addr &= windowSize - 1
+	}
 	if where == spaceLocal { // undo the interleaving of localBytes
 		addr = (addr - s.warp.localBase()) / (32 * uint64(acc.size)) * uint64(acc.size)
 	}
 	return Space(where), addr
+}
+
+// Owner returns the number of the block whose shared memory a lane accesses: the lane's own, or another of its cluster.
+func (s *Step) Owner(lane int) int {
+	b := s.warp.block
+	if rank := s.warp.acc.addr[lane] >> rankAt; b.cluster != nil && (s.op.peer || s.generic()) && rank < uint64(len(b.cluster.blocks)) {
+		return b.cluster.blocks[rank].number
+	}
+	return b.number
 }
 
 // generic reports whether the addresses are generic ones.

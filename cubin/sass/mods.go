@@ -122,6 +122,8 @@ const (
 	TmaDim    // dimensions of UTMALDG and UTMASTG: 1 to 5
 	Im2Col    // .IM2COL
 	Multicast // .MULTICAST
+	BulkTo    // memory that UBLKCP and UBLKRED write: 0 global, 1 shared
+	BulkFrom  // memory that they read, likewise
 	GroupMode // what WARPGROUP does: 0 ARRIVE, 1 WAIT, 2 DEPBAR
 	Flush     // .FLUSH of USETSHMSZ
 	Alloc     // what USETMAXREG does: 1 DEALLOC, 2 TRY_ALLOC
