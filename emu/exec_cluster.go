@@ -29,8 +29,11 @@ func compileUniform(run execFunc) compiler {
 // clusterBarrier is the number of the cluster's barrier among those of the block, behind the ones that BAR names.
 const clusterBarrier = 16
 
-// NumBarriers is how many barriers a block has: those that BAR names, and that of its cluster.
-const NumBarriers = clusterBarrier + 1
+// NumBarriers is how many barriers a block has: those that BAR names, and behind them that of its cluster, ClusterBarrier.
+const (
+	NumBarriers    = clusterBarrier + 1
+	ClusterBarrier = clusterBarrier
+)
 
 // clusterArrive arrives at the barrier of the cluster (PTX ISA, barrier.cluster.arrive).
 func clusterArrive(w *warp, o *op) error {

@@ -68,6 +68,7 @@ const (
 type MbarrierUse struct {
 	Kind    MbarrierUseKind
 	Lane    int
+	Block   int    // whose shared memory it is in
 	Addr    uint64 // offset in the block's shared memory
 	Count   uint32 // of sm_90: arrivals that it is initialised with, or that are made
 	Pending uint32 // of sm_90: arrivals that the phase still waited for
@@ -77,6 +78,11 @@ type MbarrierUse struct {
 // uses notes a use of a transaction barrier for the tracer.
 func (w *warp) uses(u MbarrierUse) {
 	if run := w.block.run; run.launch.Tracer != nil {
+		u.Block = w.block.number
+		if rank := u.Addr >> rankAt; w.block.cluster != nil && run.step.op.peer && rank < uint64(len(w.block.cluster.blocks)) {
+			u.Block = w.block.cluster.blocks[rank].number
+		}
+		u.Addr &= windowSize - 1
 		run.step.Mbarriers = append(run.step.Mbarriers, u)
 	}
 }
@@ -187,6 +193,15 @@ func (s *Step) Owner(lane int) int {
 		return b.cluster.blocks[rank].number
 	}
 	return b.number
+}
+
+// Told returns, of a store that a transaction barrier counts (PTX st.async and red.async), where the barrier of a lane's is in the shared
+// memory of the block that the lane's access is to.
+func (s *Step) Told(lane int) (barrier uint64, ok bool) {
+	if s.Inst.Op.Properties().Async != sass.AsyncRemote {
+		return 0, false
+	}
+	return uint64(s.warp.word(&s.op.a, 1)[lane]) & (windowSize - 1), true
 }
 
 // generic reports whether the addresses are generic ones.
