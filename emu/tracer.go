@@ -97,23 +97,27 @@ type Span struct {
 	Block   int    // whose shared memory it is, the barrier's too
 }
 
-// accessed notes a span for the tracer.
+// accessed notes a span for the tracer or the recorder.
 func (w *warp) accessed(x Span) {
-	run := w.block.run
-	if run.launch.Tracer == nil {
+	to := &w.block.run.step.Spans
+	switch {
+	case w.block.run.launch.Tracer != nil:
+	case w.block.recorder != nil:
+		to = &w.spans
+	default:
 		return
 	}
 	if x.Barrier == 0 && x.Kind == Load {
 		x.Block = w.block.number
 	}
-	list := run.step.Spans
+	list := *to
 	if n := len(list); n > 0 {
 		if last := &list[n-1]; last.Kind == x.Kind && last.Space == x.Space && last.Block == x.Block && last.Addr+uint64(last.Size) == x.Addr {
 			last.Size += x.Size
 			return
 		}
 	}
-	run.step.Spans = append(list, x)
+	*to = append(list, x)
 }
 
 // An Arrival is lanes that arrive at a CTA barrier.

@@ -38,6 +38,7 @@ type warp struct {
 	regrouped bool // the instruction has told the re-convergence state where control goes
 	bulk      bulkCopy
 	asked     asked
+	spans     []Span // of the last instruction, for the recorder
 	told      []told // barriers of other blocks that the last instruction has arrived at, for timing
 	cost      int64  // cycles that re-convergence has cost since the warp last issued
 
