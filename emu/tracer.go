@@ -99,6 +99,7 @@ type Span struct {
 
 // accessed notes a span for the tracer or the recorder.
 func (w *warp) accessed(x Span) {
+	const most = mostClusterBlocks + 1 // spans that it may go on from: of global memory, and of each block
 	to := &w.block.run.step.Spans
 	switch {
 	case w.block.run.launch.Tracer != nil:
@@ -111,8 +112,8 @@ func (w *warp) accessed(x Span) {
 		x.Block = w.block.number
 	}
 	list := *to
-	if n := len(list); n > 0 {
-		if last := &list[n-1]; last.Kind == x.Kind && last.Space == x.Space && last.Block == x.Block && last.Addr+uint64(last.Size) == x.Addr {
+	for i := len(list) - 1; i >= max(0, len(list)-most); i-- { // a copy reads and writes in turns
+		if last := &list[i]; last.Kind == x.Kind && last.Space == x.Space && last.Block == x.Block && last.Barrier == x.Barrier && last.Addr+uint64(last.Size) == x.Addr {
 			last.Size += x.Size
 			return
 		}
