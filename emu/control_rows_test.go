@@ -72,6 +72,15 @@ func TestControlRows(t *testing.T) {
 			BRA out
 			MOV R9, 0x1
 			out:`, odd},
+		{"BRXU", sass.SM75, `
+			MOV R9, RZ
+			UMOV UR4, 0x20
+			UMOV UR5, URZ
+			BRXU UR4 0x0
+			MOV R9, 0x2
+			BRA out
+			LOP3.LUT R9, R0, 0x1, RZ, 0xc0, !PT
+			out:`, odd},
 		{"CALL.REL and RET.REL", sass.SM70, `
 			MOV R20, back
 			MOV R21, RZ

@@ -95,6 +95,7 @@ const (
 	UR         // an operand is a uniform register; nothing is printed
 	Descriptor // an address has a descriptor; nothing is printed
 	BF16       // .BF16_V2: the halves are bfloat16
+	OrBefore   // .OR of R2UR: the predicate stays true where it has been
 	Addr64     // a register behind a descriptor is a 64-bit address; nothing is printed
 
 	// Tensor.
