@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"gpa/cubin/sass"
+	"gpa/emu/arch"
 	"gpa/emu/reconv"
 )
 
@@ -33,6 +34,7 @@ type block struct {
 	rank         int            // in it
 	resident     *residentBlock // with timing
 
+	pool     int           // registers of a thread of a warp that warps have given back
 	recorder BlockRecorder // nil for nobody
 	step     Step          // for it
 }
@@ -75,6 +77,7 @@ func (b *block) restart(number int, d *domain) {
 	grid, size := b.run.launch.Grid, b.run.launch.Block
 	b.number, b.live = number, size[0]*size[1]*size[2]
 	b.index = [3]int{number % grid[0], number / grid[0] % grid[1], number / (grid[0] * grid[1])}
+	b.pool = 0
 	b.barriers, b.clusterPhase, b.cluster, b.rank = [NumBarriers]ctaBarrier{}, 0, nil, 0
 	if r := b.run.launch.Recorder; r != nil {
 		b.recorder = r.Block(number, len(b.shared))
@@ -123,6 +126,7 @@ func (r *launchRun) allocate() *block {
 // restart puts a warp at the kernel's entry; its registers are zero already.
 func (w *warp) restart() {
 	w.preds = [16]uint32{sass.PT: allLanes}
+	w.budget = arch.RoundUp(w.block.run.launch.Kernel.Registers, registerUnit)
 	w.result, w.lost, w.clusterPhase, w.cost, w.loop = 0, 0, 0, 0, loop{}
 	w.local.clear()
 	w.state.Reset(w.block.run.entry, w.exists)

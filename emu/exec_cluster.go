@@ -87,14 +87,40 @@ func (w *warp) elect(o *op, among uint32) error {
 	return nil
 }
 
-// compileUSETMAXREG gives registers back, or takes some, which there are always.
+// The values of sass.Alloc.
+const (
+	registersFreed = 1
+	registersTaken = 2
+)
+
+// compileUSETMAXREG makes a warp's registers so many a thread (PTX ISA, setmaxnreg): it gives those that it has more to the pool of its
+// block, or takes what it lacks from there. Where the pool has too few it takes none and its predicate is false; compiled code tries again.
 func compileUSETMAXREG(_ *program, o *op) error {
-	pd := destPredicate(&o.inst.Operands[0])
-	o.run = func(w *warp, _ *op) error {
-		if w.mask != 0 && pd != sass.PT {
-			w.preds[pd] = allLanes
-		}
+	in := o.inst
+	o.pd, o.n, o.mode = destPredicate(&in.Operands[0]), uint32(in.Operands[1].Imm), in.Mod(sass.Alloc)
+	o.run = setMaxRegisters
+	return nil
+}
+
+func setMaxRegisters(w *warp, o *op) error {
+	if w.mask == 0 {
 		return nil
+	}
+	lacks := int(o.n) - w.budget
+	enough := lacks <= w.block.pool
+	if enough && (lacks < 0) == (o.mode == registersFreed) {
+		w.block.pool -= lacks
+		w.budget = int(o.n)
+		w.block.domain.changes++
+	}
+	if o.pd != sass.PT {
+		w.preds[o.pd] = 0
+		if enough {
+			w.preds[o.pd] = allLanes
+		}
 	}
 	return nil
 }
+
+// registerUnit is the registers of a thread that are given out together.
+const registerUnit = 8

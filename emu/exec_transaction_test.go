@@ -1,6 +1,8 @@
 package emu
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"strings"
@@ -196,12 +198,41 @@ func TestElectAmong(t *testing.T) {
 	}
 }
 
-// Registers are always there to be taken.
+// Registers come from those that warps of the block have given back (PTX ISA, setmaxnreg): two warps take what a third one gives only
+// once that has done so, however often they try before.
 func TestUSETMAXREG(t *testing.T) {
-	w := newTestWarp(t, sass.SM90, "USETMAXREG.DEALLOC.CTAPOOL 0x18 ; USETMAXREG.TRY_ALLOC.CTAPOOL UP1, 0xe8")
-	w.runAll(t)
-	if got := w.preds[uniformPredicate(1)]; got != allLanes {
-		t.Errorf("UP1 is %#x", got)
+	const body = `
+		MOV R9, RZ
+		ISETP.GE.AND P0, PT, R0, 0x40, PT
+		@P0 BRA gives
+		again:
+		IADD3 R9, R9, 0x1, RZ
+		USETMAXREG.TRY_ALLOC.CTAPOOL UP1, 0x28
+		PLOP3.LUT P1, PT, PT, PT, UP1, 0x80, 0x0
+		@!P1 BRA again
+		BRA out
+		gives:
+		NANOSLEEP 0x400
+		USETMAXREG.DEALLOC.CTAPOOL 0x10
+		out:
+		ISETP.GE.AND P2, PT, R9, 0x2, PT
+		SEL R9, RZ, 0x1, !P2`
+	eachOf(t, []sass.Arch{sass.SM90}, 96, body, func(n uint32) uint32 { return bit(n < 64) })
+}
+
+// A warp that takes more than there is waits for ever, and the run says where.
+func TestRegistersThatNobodyGives(t *testing.T) {
+	p := &timedProgram{model: modelOf(sass.SM90), threads: 32, buffers: [][]uint32{make([]uint32, 32)}, text: `
+		again:
+		USETMAXREG.TRY_ALLOC.CTAPOOL UP1, 0xe8
+		PLOP3.LUT P1, PT, PT, PT, UP1, 0x80, 0x0
+		@!P1 BRA again
+		EXIT`}
+	m, l, _ := p.start(t, p.model, Options{})
+	_, err := m.Launch(context.Background(), l)
+	var fault *Fault
+	if !errors.As(err, &fault) || fault.Kind != Livelock {
+		t.Errorf("the launch ends with %v", err)
 	}
 }
 

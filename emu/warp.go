@@ -47,6 +47,7 @@ type warp struct {
 	result uint32 // of BAR.RED
 	lost   uint32 // lanes whose stack has overflowed: they hold no return address and end
 
+	budget       int    // registers of a thread, see setMaxRegisters
 	clusterPhase uint32 // of each lane: the phase of the cluster's barrier in which it has arrived last
 	now          int64  // cycle of the last issue, with timing
 	loop         loop   // whether the warp repeats itself
