@@ -345,7 +345,7 @@ type latencies struct {
 	constantRead                     int64
 	copy, copyRead                   int64 // more than a load
 	bulk                             int64 // too
-	remote, clusterBarrier           int64
+	remote, clusterBarrier, shared   int64
 	remoteWidth                      float64
 	prefetch, perLine                int64
 	perNanosecond, warps             float64
@@ -360,7 +360,7 @@ func newLatencies(m *arch.Model) latencies {
 		barrier: m.Issue.Barrier.Cycles(), yield: m.Issue.Yield.Cycles(), exit: m.Issue.Exit.Cycles(), exitResolving: m.Issue.ExitResolving.Cycles(), leastDrain: m.Issue.Drain.Cycles(),
 		warp: m.Launching.Warp.Cycles(), entry: m.Queues.Entry.Cycles(), constantRead: m.Latencies.ConstantRead.Cycles(),
 		copy: m.Latencies.Copy.Cycles(), copyRead: m.Latencies.CopyRead.Cycles(), bulk: m.Latencies.Bulk.Cycles(),
-		remote: m.Clusters.Remote.Cycles(), clusterBarrier: m.Clusters.Barrier.Cycles(), remoteWidth: m.Clusters.Width.Value,
+		remote: m.Clusters.Remote.Cycles(), shared: m.Latencies.Shared.Cycles(), clusterBarrier: m.Clusters.Barrier.Cycles(), remoteWidth: m.Clusters.Width.Value,
 		drain: m.Latencies.StoreDrain.Cycles(), drainInL2: m.Latencies.StoreDrain.Cycles() - m.Latencies.L2.Cycles()/2, stored: m.Launching.Stored.Value > 0, prefetch: m.Fetch.Prefetch.Cycles(), perLine: m.Fetch.Interval.Cycles(),
 		perNanosecond: m.Clock.Value / 1e9, warps: m.Launching.Warps.Value,
 	}
