@@ -249,15 +249,34 @@ func (b *lineBuilder) row() {
 		b.fail(fmt.Errorf("row at 0x%x of section %s%s", b.state.address, prefixText, b.code.Name))
 		return
 	}
-	if uint64(b.state.context) > uint64(len(b.rows)) {
-		b.fail(fmt.Errorf("inlined at row %d of %d", b.state.context, len(b.rows)))
-		return
-	}
 	b.rows = append(b.rows, b.state)
+}
+
+// checkInlined makes sure that the rows which the others were inlined at are there. They may come later, as rows are in the order of
+// addresses; but no row is inlined at itself by way of others.
+func (b *lineBuilder) checkInlined() {
+	known := make([]int, len(b.rows)) // the row, counted from one, from which on the ones above have been followed to their end
+	for i := range b.rows {
+		for at := uint32(i + 1); at != 0; at = b.rows[at-1].context {
+			if uint64(at) > uint64(len(b.rows)) {
+				b.fail(fmt.Errorf("inlined at row %d of %d", at, len(b.rows)))
+				return
+			}
+			if known[at-1] != 0 {
+				if known[at-1] == i+1 {
+					b.fail(fmt.Errorf("row %d is inlined at itself", at))
+					return
+				}
+				break
+			}
+			known[at-1] = i + 1
+		}
+	}
 }
 
 // endSequence hands the rows to their section.
 func (b *lineBuilder) endSequence(end int) {
+	b.checkInlined()
 	if b.code != nil && len(b.rows) > 0 && b.err == nil {
 		if len(b.code.lines.sequences) == 0 {
 			b.codes = append(b.codes, b.code)

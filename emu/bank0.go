@@ -58,7 +58,7 @@ func (r *launchRun) bank0() []byte {
 		b.word(bankReserved, uint32(r.machine.gpu.Limits.SharedReserved.Int()))
 	}
 	if r.machine.module.Arch >= sass.SM90 {
-		b.clusters(l.Grid, l.cluster() != [3]int{})
+		b.clusters(l)
 	}
 	if r.machine.module.Arch >= sass.SM90 {
 		binary.LittleEndian.PutUint64(b[bankParameters:], parameterWindow)
@@ -67,17 +67,20 @@ func (r *launchRun) bank0() []byte {
 	return b
 }
 
-// clusters says that each block is a cluster of its own, which the kernel may have asked for.
-func (b bank) clusters(grid [3]int, explicit bool) {
-	if explicit {
+// clusters says what clusters the launch or the kernel has asked for; where neither has, each block is a cluster of its own.
+func (b bank) clusters(l *Launch) {
+	size := l.cluster()
+	if size == [3]int{} {
+		size = [3]int{1, 1, 1}
+	} else {
 		b.word(bankExplicitCluster, 1)
 	}
-	b.vector(bankClusterDim, [3]int{1, 1, 1})
-	for axis := range 3 {
-		b.word(bankClusterInverse+4*axis, math.Float32bits(1))
+	b.vector(bankClusterDim, size)
+	for axis, n := range size {
+		b.word(bankClusterInverse+4*axis, math.Float32bits(1/float32(n)))
+		b.word(bankClusterCount+4*axis, uint32(l.Grid[axis]/n))
 	}
-	b.vector(bankClusterCount, grid)
-	b.word(bankClusterSize, 1)
+	b.word(bankClusterSize, uint32(l.clusterBlocks()))
 }
 
 // A bank is the contents of a constant bank.
@@ -89,4 +92,9 @@ func (b bank) vector(at int, v [3]int) {
 	for axis := range v {
 		b.word(at+4*axis, uint32(v[axis]))
 	}
+}
+
+// clustered reports whether clusters have several blocks.
+func (b bank) clustered() bool {
+	return len(b) >= bankClusterSize+4 && binary.LittleEndian.Uint32(b[bankClusterSize:]) > 1
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"gpa/cubin/sass"
+	"gpa/emu/arch"
 	"gpa/emu/reconv"
 )
 
@@ -28,8 +29,12 @@ type block struct {
 	replay *replayed // of a block that is not executed
 
 	barriers     [NumBarriers]ctaBarrier
-	clusterPhase uint32 // of the cluster's barrier, the same bit for all lanes
+	clusterPhase uint32         // of the cluster's barrier, the same bit for all lanes
+	cluster      *cluster       // nil for one of its own
+	rank         int            // in it
+	resident     *residentBlock // with timing
 
+	pool     int           // registers of a thread of a warp that warps have given back
 	recorder BlockRecorder // nil for nobody
 	step     Step          // for it
 }
@@ -72,7 +77,8 @@ func (b *block) restart(number int, d *domain) {
 	grid, size := b.run.launch.Grid, b.run.launch.Block
 	b.number, b.live = number, size[0]*size[1]*size[2]
 	b.index = [3]int{number % grid[0], number / grid[0] % grid[1], number / (grid[0] * grid[1])}
-	b.barriers, b.clusterPhase = [NumBarriers]ctaBarrier{}, 0
+	b.pool = 0
+	b.barriers, b.clusterPhase, b.cluster, b.rank = [NumBarriers]ctaBarrier{}, 0, nil, 0
 	if r := b.run.launch.Recorder; r != nil {
 		b.recorder = r.Block(number, len(b.shared))
 	}
@@ -90,10 +96,14 @@ func (b *block) enter(d *domain) {
 	}
 }
 
-// recycle gives the storage of a block that has ended to one that is to begin.
+// recycle gives the storage of a block that has ended to one that is to begin, those of a cluster together.
 func (r *launchRun) recycle(b *block) {
-	r.ended = append(r.ended, b)
 	r.machine.progress.ended.Add(1)
+	if b.cluster == nil {
+		r.ended = append(r.ended, b)
+	} else if b.cluster.left--; b.cluster.left == 0 {
+		r.ended = append(r.ended, b.cluster.blocks...)
+	}
 }
 
 // allocate makes a block's storage.
@@ -116,6 +126,7 @@ func (r *launchRun) allocate() *block {
 // restart puts a warp at the kernel's entry; its registers are zero already.
 func (w *warp) restart() {
 	w.preds = [16]uint32{sass.PT: allLanes}
+	w.budget = arch.RoundUp(w.block.run.launch.Kernel.Registers, registerUnit)
 	w.result, w.lost, w.clusterPhase, w.cost, w.loop = 0, 0, 0, 0, loop{}
 	w.local.clear()
 	w.state.Reset(w.block.run.entry, w.exists)
@@ -247,10 +258,14 @@ func (c *ctaBarrier) complete(live int) bool {
 
 // release lets the warps at a barrier go on if all threads have arrived.
 func (b *block) release(number int) {
-	bar := &b.barriers[number]
-	if !bar.complete(b.live) {
-		return
+	if b.barriers[number].complete(b.live) {
+		b.open(number)
 	}
+}
+
+// open lets the warps at a barrier go on.
+func (b *block) open(number int) {
+	bar := &b.barriers[number]
 	b.domain.changes++
 	if number == clusterBarrier {
 		b.clusterPhase = ^b.clusterPhase
@@ -308,6 +323,9 @@ func (b *block) exited(threads int) {
 			b.release(number)
 		}
 	}
+	if b.cluster != nil {
+		b.cluster.exited(threads)
+	}
 }
 
 // done reports whether all threads have exited.
@@ -354,12 +372,14 @@ func (b *block) missing(w *warp) *Fault {
 func (b *block) deadlock() error {
 	var where []string
 	var fault *Fault
-	for _, w := range b.warps {
-		for _, g := range w.state.Waiting() {
-			where = append(where, w.describeWaiting(&g))
-			if fault == nil {
-				o := w.waitsAt(&g)
-				fault = w.fault(o, bits.TrailingZeros32(g.Lanes), BarrierDeadlock, "")
+	for _, other := range b.group() {
+		for _, w := range other.warps {
+			for _, g := range w.state.Waiting() {
+				where = append(where, w.describeWaiting(&g))
+				if fault == nil {
+					o := w.waitsAt(&g)
+					fault = w.fault(o, bits.TrailingZeros32(g.Lanes), BarrierDeadlock, "")
+				}
 			}
 		}
 	}
@@ -370,7 +390,11 @@ func (b *block) deadlock() error {
 	if len(where) > most {
 		where = append(where[:most], fmt.Sprintf("and %d more groups", len(where)-most))
 	}
-	fault.Detail = fmt.Sprintf("under %s no thread of the block can go on: %s", b.run.machine.options.Reconvergence.Name(), strings.Join(where, "; "))
+	whose := "block"
+	if b.cluster != nil {
+		whose = "cluster"
+	}
+	fault.Detail = fmt.Sprintf("under %s no thread of the %s can go on: %s", b.run.machine.options.Reconvergence.Name(), whose, strings.Join(where, "; "))
 	return fault
 }
 
@@ -386,6 +410,9 @@ func (w *warp) waitsAt(g *reconv.Waiting) *op {
 func (w *warp) describeWaiting(g *reconv.Waiting) string {
 	o := w.waitsAt(g)
 	s := fmt.Sprintf("warp %d lanes %#08x", w.id, g.Lanes)
+	if w.block.cluster != nil {
+		s = fmt.Sprintf("block %v %s", w.block.index, s)
+	}
 	if g.Queued {
 		s += " cannot run before them"
 	} else {

@@ -20,6 +20,7 @@ type program struct {
 	packed    map[int32]*op    // by index, what a packed instruction is where it takes no time
 	relocated map[int32]uint64 // addresses that relocations put into instructions, by index
 	at        int32            // index of the instruction that is being compiled
+	clustered bool             // clusters have several blocks
 }
 
 // A compiler prepares one instruction: it resolves the operands and chooses the executor.
@@ -38,6 +39,7 @@ func codeBases(module *cubin.File) (bases []int32, total int32) {
 func compile(module *cubin.File, banks [32][]byte, m *arch.Model, relocated map[int32]uint64) *program {
 	bases, total := codeBases(module)
 	p := &program{ops: make([]op, total), bases: bases, banks: banks, model: m, registers: 2, relocated: relocated}
+	p.clustered = module.Arch >= sass.SM90 && bank(banks[0]).clustered()
 	for _, c := range module.Codes {
 		for i := range c.Insts {
 			p.compileOne(&p.ops[bases[c.Index]+int32(i)], c, &c.Insts[i], bases[c.Index]+int32(i))
@@ -86,6 +88,7 @@ func (p *program) compileOne(o *op, c *cubin.Code, in *sass.Inst, index int32) {
 		err = unsupported(o)
 	default:
 		err = compile(p, o)
+		o.ordered = o.ordered || p.clustered && reachesOthers(in)
 	}
 	if err != nil {
 		o.run = func(w *warp, o *op) error {
@@ -181,7 +184,7 @@ var (
 )
 
 // compilers is the table of all instructions that can be executed.
-var compilers = merge(uniformCompilers, minmaxCompilers, packCompilers, intCompilers, bitCompilers, logicCompilers, mufuCompilers, floatCompilers, doubleCompilers, halfCompilers, tensorCompilers, matrixCompilers, copyCompilers, mbarrierCompilers, warpgroupCompilers, tensorCopyCompilers, clusterCompilers, conversionCompilers, warpCompilers,
+var compilers = merge(uniformCompilers, minmaxCompilers, packCompilers, intCompilers, bitCompilers, logicCompilers, mufuCompilers, floatCompilers, doubleCompilers, halfCompilers, tensorCompilers, matrixCompilers, copyCompilers, mbarrierCompilers, warpgroupCompilers, tensorCopyCompilers, bulkCompilers, clusterCompilers, conversionCompilers, warpCompilers,
 	memoryCompilers, controlCompilers)
 
 // merge makes one table of the parts that the files of the executors declare.

@@ -72,6 +72,15 @@ func TestControlRows(t *testing.T) {
 			BRA out
 			MOV R9, 0x1
 			out:`, odd},
+		{"BRXU", sass.SM75, `
+			MOV R9, RZ
+			UMOV UR4, 0x20
+			UMOV UR5, URZ
+			BRXU UR4 0x0
+			MOV R9, 0x2
+			BRA out
+			LOP3.LUT R9, R0, 0x1, RZ, 0xc0, !PT
+			out:`, odd},
 		{"CALL.REL and RET.REL", sass.SM70, `
 			MOV R20, back
 			MOV R21, RZ
@@ -349,7 +358,7 @@ func TestBarrierReductions(t *testing.T) {
 // What only orders or delays leaves registers, predicates and memory alone and goes on behind itself.
 func TestOrderingRows(t *testing.T) {
 	ordering := []sass.Op{sass.MEMBAR, sass.ERRBAR, sass.CGAERRBAR, sass.CCTL, sass.CCTLL, sass.DEPBAR, sass.LDGDEPBAR, sass.NANOSLEEP, sass.YIELD, sass.NOP,
-		sass.FENCE, sass.ACQBULK, sass.PREEXIT, sass.USETSHMSZ, sass.SYNCS, sass.WARPGROUP, sass.UTMACMDFLUSH}
+		sass.FENCE, sass.ACQBULK, sass.PREEXIT, sass.USETSHMSZ, sass.SYNCS, sass.WARPGROUP, sass.UTMACMDFLUSH, sass.UTMACCTL}
 	r := rand.New(rand.NewPCG(45, 46))
 	for i := range sass.Forms() {
 		f := &sass.Forms()[i]

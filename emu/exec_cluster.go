@@ -7,7 +7,7 @@ import (
 )
 
 // clusterCompilers are what sm_90 has for clusters of blocks, grids that depend on each other, and budgets of registers and
-// shared memory. Every block is a cluster of its own here, and grids run one after another.
+// shared memory. Grids run one after another, so that who waits for those before does not.
 var clusterCompilers = map[sass.Op]compiler{
 	sass.UCGABAR_ARV:  compileUniform(clusterArrive),
 	sass.UCGABAR_WAIT: compileUniform(clusterWait),
@@ -29,8 +29,11 @@ func compileUniform(run execFunc) compiler {
 // clusterBarrier is the number of the cluster's barrier among those of the block, behind the ones that BAR names.
 const clusterBarrier = 16
 
-// NumBarriers is how many barriers a block has: those that BAR names, and that of its cluster.
-const NumBarriers = clusterBarrier + 1
+// NumBarriers is how many barriers a block has: those that BAR names, and behind them that of its cluster, ClusterBarrier.
+const (
+	NumBarriers    = clusterBarrier + 1
+	ClusterBarrier = clusterBarrier
+)
 
 // clusterArrive arrives at the barrier of the cluster (PTX ISA, barrier.cluster.arrive).
 func clusterArrive(w *warp, o *op) error {
@@ -40,6 +43,10 @@ func clusterArrive(w *warp, o *op) error {
 	b := w.block
 	w.clusterPhase = w.clusterPhase&^w.mask | b.clusterPhase&w.mask
 	w.arrive(o, clusterBarrier, 0)
+	if b.cluster != nil {
+		b.cluster.arrive(bits.OnesCount32(w.mask))
+		return nil
+	}
 	b.barriers[clusterBarrier].threads += bits.OnesCount32(w.mask)
 	b.release(clusterBarrier)
 	return nil
@@ -55,32 +62,65 @@ func clusterWait(w *warp, o *op) error {
 	return nil
 }
 
-// compileELECT: one of the lanes that execute and whose predicate is true, here the lowest, is named to all (PTX ISA,
-// elect.sync, which leaves open which one).
+// compileELECT: one of the lanes that execute and whose predicate is true, or which a mask names, here the lowest, is named to all (PTX
+// ISA, elect.sync, which leaves open which one).
 func compileELECT(p *program, o *op) error {
-	o.run = elect
+	if o.run = elect; o.inst.Operands[2].Kind == sass.KindUReg {
+		o.run = electAmong
+		return p.resolve(o, layout{1, 0, none, none, 2, none, none, none}, intValue)
+	}
 	return p.resolve(o, layout{1, 0, none, none, none, none, 2, none}, intValue)
 }
 
-func elect(w *warp, o *op) error {
+func elect(w *warp, o *op) error { return w.elect(o, w.get(o.pp)) }
+
+func electAmong(w *warp, o *op) error { return w.elect(o, w.in(&o.b, 0)[0]) }
+
+func (w *warp) elect(o *op, among uint32) error {
 	if w.mask == 0 {
 		return nil
 	}
-	leader := w.mask & w.get(o.pp)
+	leader := w.mask & among
 	leader &= -leader
 	w.setUniform(o, uint32(bits.TrailingZeros32(leader|1<<31)))
 	w.set(o.pd, leader)
 	return nil
 }
 
-// compileUSETMAXREG gives registers back, or takes some, which there are always.
+// The values of sass.Alloc.
+const (
+	registersFreed = 1
+	registersTaken = 2
+)
+
+// compileUSETMAXREG makes a warp's registers so many a thread (PTX ISA, setmaxnreg): it gives those that it has more to the pool of its
+// block, or takes what it lacks from there. Where the pool has too few it takes none and its predicate is false; compiled code tries again.
 func compileUSETMAXREG(_ *program, o *op) error {
-	pd := destPredicate(&o.inst.Operands[0])
-	o.run = func(w *warp, _ *op) error {
-		if w.mask != 0 && pd != sass.PT {
-			w.preds[pd] = allLanes
-		}
+	in := o.inst
+	o.pd, o.n, o.mode = destPredicate(&in.Operands[0]), uint32(in.Operands[1].Imm), in.Mod(sass.Alloc)
+	o.run = setMaxRegisters
+	return nil
+}
+
+func setMaxRegisters(w *warp, o *op) error {
+	if w.mask == 0 {
 		return nil
+	}
+	lacks := int(o.n) - w.budget
+	enough := lacks <= w.block.pool
+	if enough && (lacks < 0) == (o.mode == registersFreed) {
+		w.block.pool -= lacks
+		w.budget = int(o.n)
+		w.block.domain.changes++
+	}
+	if o.pd != sass.PT {
+		w.preds[o.pd] = 0
+		if enough {
+			w.preds[o.pd] = allLanes
+		}
 	}
 	return nil
 }
+
+// registerUnit is the registers of a thread that are given out together.
+const registerUnit = 8

@@ -48,7 +48,7 @@ func numberTypeOf(t uint16) numberType {
 // valueKind returns how modifiers of an operand of the type work.
 func (t numberType) valueKind() valueKind {
 	switch t.format {
-	case &formatF16:
+	case &formatF16, &formatBF16:
 		return halfValue
 	case &formatF32:
 		return floatValue
@@ -72,7 +72,7 @@ func compileConversion(p *program, o *op) error {
 	c := converter{from: numberTypeOf(in.Mod(sass.SrcType)), to: numberTypeOf(in.Mod(sass.DstType)),
 		round: rounding(in.Mod(sass.Round)), ftz: flushes(in), nanToZero: in.Mod(sass.NTZ) != 0,
 		integral: in.Op == sass.FRND}
-	if c.from.bits == 0 || c.to.bits == 0 || c.from.format == &formatBF16 {
+	if c.from.bits == 0 || c.to.bits == 0 || c.from.format == &formatBF16 && c.ftz {
 		return unsupported(o)
 	}
 	o.run = func(w *warp, o *op) error { return c.convert(w, o) }
@@ -99,6 +99,10 @@ func (c *converter) load(w *warp, s *source, x *doubles) {
 	switch at := uint(s.swz) * c.from.bits & 31; c.from.format {
 	case &formatF16:
 		loadF16s(w.in(s, 0), x, at)
+	case &formatBF16:
+		for i, v := range w.in(s, 0) {
+			x[i] = bf16ToF64(uint16(v >> (at & 31)))
+		}
 	case &formatF32:
 		loadF32s(w.in(s, 0), x, c.ftz)
 	case &formatF64:

@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/big"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -21,6 +22,7 @@ type side struct {
 
 var (
 	floatSides = []side{{".F16", &formatF16, 16, true}, {".F32", &formatF32, 32, true}, {".F64", &formatF64, 64, true}}
+	brainSide  = side{".BF16", &formatBF16, 16, true}
 	intSides   = []side{{".U8", nil, 8, false}, {".S8", nil, 8, true}, {".U16", nil, 16, false}, {".S16", nil, 16, true},
 		{".U32", nil, 32, false}, {"", nil, 32, true}, {".U64", nil, 64, false}, {".S64", nil, 64, true}}
 	roundings   = map[rounding]string{roundRN: "", roundRM: ".RM", roundRP: ".RP", roundRZ: ".RZ"}
@@ -73,8 +75,9 @@ func checkConversionOn(t *testing.T, a sass.Arch, text string, from, to side, wa
 
 // Between formats: by integer arithmetic.
 func TestF2FExecutors(t *testing.T) {
-	for _, from := range floatSides {
-		for _, to := range floatSides {
+	sides := append(slices.Clone(floatSides), brainSide)
+	for _, from := range sides {
+		for _, to := range sides {
 			for mode, name := range roundings {
 				if from.text == to.text {
 					continue
@@ -163,7 +166,7 @@ func TestI2FExecutors(t *testing.T) {
 
 // Rounding to an integral value keeps the sign of zero, infinities, and what has no fraction.
 func TestFRNDExecutors(t *testing.T) {
-	for _, s := range floatSides {
+	for _, s := range append(slices.Clone(floatSides), brainSide) {
 		for mode, name := range directions {
 			text := fmt.Sprintf("FRND%s%s R4, R2", strings.TrimPrefix(s.text, ".F32"), name)
 			checkConversion(t, text, s, s, func(v uint64) uint64 {

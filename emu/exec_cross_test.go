@@ -104,6 +104,21 @@ func TestR2UR(t *testing.T) {
 	})
 }
 
+// R2UR.OR leaves the predicate true where it is.
+func TestR2UROr(t *testing.T) {
+	var before uint32
+	runCross(t, "PLOP3.LUT P3, PT, P0, PT, PT, 0x80, 0x0 ; R2UR.OR P0, UR9, R1", func(w *warp) error {
+		v := w.regs[1][bits.TrailingZeros32(w.active)]
+		before = w.preds[3]
+		for lane := range 32 {
+			if w.active>>lane&1 != 0 && (w.preds[0]>>lane&1 != 0) != (w.regs[1][lane] != v || before>>lane&1 != 0) {
+				return fmt.Errorf("P0 is wrong in lane %d", lane)
+			}
+		}
+		return uniformIs(w, 9, v)
+	})
+}
+
 func TestUniformVote(t *testing.T) {
 	for mode, won := range map[string]func(yes, of uint32) bool{
 		"ANY": func(yes, _ uint32) bool { return yes != 0 },

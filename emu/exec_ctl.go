@@ -13,6 +13,7 @@ var controlCompilers = map[sass.Op]compiler{
 	sass.JMP:           compileBRA,
 	sass.BRX:           compileIndirect,
 	sass.JMX:           compileIndirect,
+	sass.BRXU:          compileIndirect,
 	sass.CALL:          compileCALL,
 	sass.RET:           compileIndirect,
 	sass.EXIT:          compileCondition(exit),
@@ -147,7 +148,10 @@ func compileIndirect(p *program, o *op) error {
 	if at < 0 {
 		at = findOperand(in, sass.KindReg)
 	}
-	if at < 0 || at+1 >= len(in.Operands) {
+	if in.Op == sass.BRXU {
+		at = findOperand(in, sass.KindUReg)
+	}
+	if at < 0 || at+1 >= len(in.Operands) || in.Mod(sass.BraMode) != 0 {
 		return unsupported(o)
 	}
 	o.mode = in.Mod(sass.Abs)
@@ -156,11 +160,13 @@ func compileIndirect(p *program, o *op) error {
 	}
 	o.ordered = o.mode != 0 // it may be a system call
 	base := in.Operands[len(in.Operands)-1].Imm
-	if in.Op == sass.BRX && o.mode == 0 {
+	if (in.Op == sass.BRX || in.Op == sass.BRXU) && o.mode == 0 {
 		base += in.PC + sass.InstSize
 	}
 	register := in.Operands[at]
-	register.Kind, register.Width = sass.KindReg, 2
+	if register.Width = 2; register.Kind != sass.KindUReg {
+		register.Kind = sass.KindReg
+	}
 	var err error
 	o.a, err = p.source(&register, rawValue)
 	o.run = func(w *warp, o *op) error { return indirect(w, o, base) }

@@ -10,8 +10,8 @@ import (
 // address in it as the caches see it.
 func (w *warp) memoryAt(o *op, lane int, addr uint64, size int) (data []byte, s space, at uint64, err error) {
 	switch {
-	case addr-sharedWindow < windowSize:
-		data, err = w.shared(o, lane, addr-sharedWindow, size)
+	case addr-sharedWindow < windowSize, w.block.cluster != nil && addr-sharedWindow < clusterWindow:
+		_, data, err = w.peer(o, lane, addr-sharedWindow, size)
 		return data, spaceShared, addr - sharedWindow, err
 	case addr-localWindow < windowSize:
 		data, at, err = w.localBytes(o, lane, addr-localWindow, size)
@@ -93,7 +93,7 @@ func qspc(w *warp, o *op) error {
 	for i, addr := range w.acc.addr {
 		in := sass.SpaceG
 		switch {
-		case addr-sharedWindow < windowSize:
+		case addr-sharedWindow < windowSize, w.block.cluster != nil && addr-sharedWindow < clusterWindow:
 			in = sass.SpaceS
 		case addr-localWindow < windowSize:
 			in = sass.SpaceL

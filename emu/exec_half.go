@@ -96,16 +96,12 @@ func nearestF16(x float64) uint16 {
 	return f16FromF64(x, roundRN)
 }
 
-// compileHADD2: with .F32 the result is the sum of the low halves in single precision, which is how f16 is converted to
-// f32.
 func compileHADD2(p *program, o *op) error {
 	o.f16, o.run = f16ModeOf(o.inst), hadd2
 	if err := brainHalf(o); err != nil {
 		return err
 	}
-	if o.inst.Mod(sass.OutF32) != 0 {
-		o.f32, o.run = f32ModeOf(o.inst), hadd2F32
-	}
+	singleHalf(o, addHalf)
 	return p.resolve(o, layoutAB, halfValue)
 }
 
@@ -124,16 +120,6 @@ func addHalf(w *warp, o *op, at uint, x *doubles) {
 	}
 }
 
-func hadd2F32(w *warp, o *op) error {
-	x, d := &w.wide[3], w.out(o, 0)
-	addHalf(w, o, lowHalf, x)
-	for i := range d {
-		d[i] = o.f32.result(x[i])
-	}
-	w.done(o, 1)
-	return nil
-}
-
 // brainHalf refuses operands and results of bf16 instructions in single precision.
 func brainHalf(o *op) error {
 	if o.inst.Mod(sass.BF16) == 0 {
@@ -147,12 +133,30 @@ func brainHalf(o *op) error {
 	return nil
 }
 
-// exactHalf refuses what compute code does not use: single-precision results of products, and .FMZ.
+// exactHalf refuses what compute code does not use: .FMZ.
 func exactHalf(o *op) error {
-	if o.inst.Mod(sass.OutF32) != 0 || o.inst.Mod(sass.FTZ) == sass.FTZFMZ {
+	if o.inst.Mod(sass.FTZ) == sass.FTZFMZ {
 		return unsupported(o)
 	}
 	return brainHalf(o)
+}
+
+// singleHalf makes the result one in single precision, of the low halves where operands do not choose, if the instruction says so: sums
+// are how f16 is converted to f32, products are in the hand-written kernels of cuDNN for sm_75.
+func singleHalf(o *op, of func(w *warp, o *op, at uint, x *doubles)) {
+	if o.inst.Mod(sass.OutF32) == 0 {
+		return
+	}
+	o.f32 = f32ModeOf(o.inst)
+	o.run = func(w *warp, o *op) error {
+		x, d := &w.wide[3], w.out(o, 0)
+		of(w, o, lowHalf, x)
+		for i := range d {
+			d[i] = o.f32.result(x[i])
+		}
+		w.done(o, 1)
+		return nil
+	}
 }
 
 func compileHMUL2(p *program, o *op) error {
@@ -160,6 +164,7 @@ func compileHMUL2(p *program, o *op) error {
 	if err := exactHalf(o); err != nil {
 		return err
 	}
+	singleHalf(o, mulHalf)
 	return p.resolve(o, layoutAB, halfValue)
 }
 
@@ -179,6 +184,9 @@ func compileHFMA2(p *program, o *op) error {
 	}
 	if err := exactHalf(o); err != nil {
 		return err
+	}
+	if singleHalf(o, fmaHalf); o.inst.Mod(sass.OutF32) != 0 && o.f16.relu {
+		return unsupported(o)
 	}
 	return p.resolve(o, layoutABC, halfValue)
 }

@@ -2,6 +2,7 @@ package emu
 
 import (
 	"cmp"
+	"math"
 	"math/rand/v2"
 	"testing"
 
@@ -78,6 +79,37 @@ func TestHalfExecutors(t *testing.T) {
 		{"HFMA2.MMA R0, R1, |R2|, -R3", nil, selects{nil, absOf, negOf}, fma},
 	} {
 		onArchitectures(t, c.text, func(t *testing.T, a sass.Arch) { checkHalves(t, a, c) })
+	}
+}
+
+// Results in single precision: of the low halves, or of those that operands choose.
+func TestHalvesToSingle(t *testing.T) {
+	value := func(v uint32) float64 { return f16ToF64(uint16(v)) }
+	for text, of := range map[string]func(a, b, c uint32) float64{
+		"HMUL2.F32 R0, R1.H0_H0, R2.H1_H1":            func(a, b, _ uint32) float64 { return value(a) * value(b>>16) },
+		"HMUL2.F32 R0, R1, R2":                        func(a, b, _ uint32) float64 { return value(a) * value(b) },
+		"HFMA2.F32 R0, R1.H1_H1, R2.H0_H0, R3.H1_H1":  func(a, b, c uint32) float64 { return value(a>>16)*value(b) + value(c>>16) },
+		"HFMA2.F32 R0, -R1.H0_H0, R2.H0_H0, R3.H0_H0": func(a, b, c uint32) float64 { return value(c) - value(a)*value(b) },
+	} {
+		onArchitectures(t, text, func(t *testing.T, a sass.Arch) {
+			r := rand.New(rand.NewPCG(81, 82))
+			w := newTestWarp(t, a, text)
+			for range 100 {
+				w.pc = 0
+				for n := 1; n <= 3; n++ {
+					for lane := range 32 {
+						w.regs[n][lane] = uint32(nearOne(r, &formatF16)) | uint32(nearOne(r, &formatF16))<<16
+					}
+				}
+				w.runAll(t)
+				for lane := range 32 {
+					x := of(w.regs[1][lane], w.regs[2][lane], w.regs[3][lane])
+					if got := math.Float32frombits(w.regs[0][lane]); got != float32(x) {
+						t.Fatalf("%s: %g, want %g", text, got, x)
+					}
+				}
+			}
+		})
 	}
 }
 

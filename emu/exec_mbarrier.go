@@ -14,6 +14,7 @@ var mbarrierCompilers = map[sass.Op]compiler{
 	sass.SYNCS:   compileSYNCS,
 	sass.ARRIVES: compileARRIVES,
 	sass.STAS:    compileSTAS,
+	sass.REDAS:   compileSTAS,
 }
 
 // arriveAmpere is ATOMS.ARRIVE.64 of sm_80 to sm_89: a barrier of n arrivals begins as 2^30-n in the low word and 2^31-n in the
@@ -93,8 +94,11 @@ func arrivalOf(in *sass.Inst) func(v uint32) arrival {
 	return func(v uint32) arrival { return arrival{v, 0, leaves} }
 }
 
-// syncsTMask is the value of sass.SyncsRed that stands for .TMASK: the result has the lanes that arrive together.
-const syncsTMask = 1
+// The values of sass.SyncsRed: with .TMASK the result has the lanes that arrive together, and .RED reaches barriers of other blocks.
+const (
+	syncsTMask  = 1
+	syncsRemote = 2
+)
 
 // compileSYNCS: the exchange that initialises a barrier, arrivals, transactions, the query of the phase, and the end of a
 // barrier, which leaves nothing to do.
@@ -111,6 +115,7 @@ func compileSYNCS(p *program, o *op) error {
 		if in.Mod(sass.SyncsRed) == syncsTMask {
 			return unsupported(o)
 		}
+		o.peer = in.Mod(sass.SyncsRed) == syncsRemote
 		if o.dst = p.dest(&in.Operands[0]); o.dst != sinkRegister {
 			p.use(int(o.dst) + 2)
 		}
@@ -209,9 +214,17 @@ func (w *warp) arrivals(o *op, next func(lane int, old uint64) uint64) error {
 
 // arriveAt changes the barrier at an address of shared memory and returns what it was.
 func (w *warp) arriveAt(o *op, lane int, at uint64, next func(old uint64) uint64) (old uint64, err error) {
-	word, err := w.shared(o, lane, at, 8)
+	b, word, err := w.block, []byte(nil), error(nil)
+	if o.peer {
+		b, word, err = w.peer(o, lane, at, 8)
+	} else {
+		word, err = w.shared(o, lane, at, 8)
+	}
 	if err != nil {
 		return 0, err
+	}
+	if b != w.block && b.resident != nil {
+		w.told = append(w.told, told{b, at & (windowSize - 1)})
 	}
 	old = binary.LittleEndian.Uint64(word)
 	binary.LittleEndian.PutUint64(word, next(old))
@@ -219,32 +232,53 @@ func (w *warp) arriveAt(o *op, lane int, at uint64, next func(old uint64) uint64
 	return old, nil
 }
 
-// compileSTAS: a store to the shared memory of a block of the cluster, then as many transactions as bytes at a barrier there
-// (PTX ISA, st.async with complete_tx::bytes). One register pair has both addresses, of 32 bits each, the barrier's in the high
-// one. Here a cluster is one block.
+// A remoteStore is STAS or REDAS: a store to the shared memory of a block of the cluster, or an operation on what is there, then as many
+// transactions as bytes at a barrier there (PTX ISA, st.async and red.async with complete_tx::bytes). One register pair has both
+// addresses, of 32 bits each, the barrier's in the high one.
+type remoteStore struct {
+	reduce *bulkReduction // of REDAS
+}
+
 func compileSTAS(p *program, o *op) (err error) {
 	in := o.inst
 	if m := &in.Operands[0]; m.Width != 2 || m.UReg != sass.URZ || m.Offset != 0 {
 		return unsupported(o)
 	}
-	o.space, o.mode, o.run = spaceShared, in.Mod(sass.Size), storeAsync
+	x := &remoteStore{}
+	o.space, o.peer, o.mode, o.run = spaceShared, true, in.Mod(sass.Size), x.run
+	if in.Op == sass.REDAS {
+		x.reduce = &bulkReduction{op: in.Mod(sass.AtomOp)}
+		if !x.reduce.on(in.Mod(sass.AtomType)) {
+			return unsupported(o)
+		}
+		o.mode = sass.Size32
+		if x.reduce.size == 8 {
+			o.mode = sass.Size64
+		}
+	}
 	if err = p.memoryOperand(o, 0); err == nil {
 		o.b, err = p.source(&in.Operands[1], rawValue)
 	}
 	return err
 }
 
-func storeAsync(w *warp, o *op) error {
+func (x *remoteStore) run(w *warp, o *op) error {
 	w.access(o, accessStore)
 	size := int(w.acc.size)
 	barriers := w.word(&o.a, 1)
 	for m := w.mask; m != 0; m &= m - 1 {
 		lane := bits.TrailingZeros32(m)
-		to, err := w.shared(o, lane, w.acc.addr[lane], size)
+		_, to, err := w.peer(o, lane, w.acc.addr[lane], size)
 		if err != nil {
 			return err
 		}
-		w.give(o, lane, to)
+		if x.reduce == nil {
+			w.give(o, lane, to)
+		} else {
+			var from [8]byte
+			w.give(o, lane, from[:size])
+			x.reduce.apply(to, from[:size])
+		}
 		_, err = w.arriveAt(o, lane, uint64(barriers[lane]), func(old uint64) uint64 {
 			return uint64(transactionBarrier(old).after(arrival{transactions: -int32(size)}))
 		})

@@ -167,6 +167,11 @@ func (w *warp) access(o *op, kind accessKind) {
 		for i := range low {
 			acc.addr[i] = uint64(low[i]<<shift + offset)
 		}
+		if w.block.rank != 0 && o.space == spaceShared && !o.peer {
+			for i := range acc.addr {
+				acc.addr[i] = w.block.own(acc.addr[i])
+			}
+		}
 		return
 	}
 	high := w.word(&o.a, 1)
@@ -391,6 +396,7 @@ func storeGlobal(w *warp, o *op) error {
 // shared returns size bytes of the block's shared memory.
 func (w *warp) shared(o *op, lane int, addr uint64, size int) ([]byte, error) {
 	data := w.block.shared
+	addr = w.block.own(addr)
 	if addr&uint64(size-1) != 0 {
 		return w.missing(size, w.addressFault(o, lane, Misaligned, addr, "in shared memory"))
 	}

@@ -20,11 +20,12 @@ import (
 // sum of its products and of C, rounded once. Sums of integers are exact.
 type mma struct {
 	tall   int // rows of A divided by 8
-	depth  int // columns of A
+	depth  int // columns of A, as its registers hold them
 	a, b   factor
-	result uint16 // type of C and D
-	sat    bool   // sums of integers are clamped
-	exact  bool   // products need no more than 53 bits
+	sparse *sparsity // nil where B has as many rows
+	result uint16    // type of C and D
+	sat    bool      // sums of integers are clamped
+	exact  bool      // products need no more than 53 bits
 }
 
 // A factor says how elements lie in registers: their bits, 64 for one in two registers, and their value.
@@ -36,7 +37,8 @@ type factor struct {
 // mmaDepths are the rows of A divided by 8 and its columns, by shape.
 var mmaDepths = map[uint16][2]int{
 	sass.Mma1684: {2, 4}, sass.Mma1688: {2, 8}, sass.Mma16816: {2, 16}, sass.Mma16832: {2, 32}, sass.Mma16864: {2, 64},
-	sass.Mma8816: {1, 16}, sass.Mma8832: {1, 32}, sass.Mma884: {1, 4},
+	sass.Mma168128: {2, 128},
+	sass.Mma8816:   {1, 16}, sass.Mma8832: {1, 32}, sass.Mma884: {1, 4},
 }
 
 // mmaFactors are the types of the elements of A and B. Of a tf32 the low 13 bits do not count.
@@ -76,11 +78,28 @@ func compileMMA(p *program, o *op) error {
 	if m.b.bits == 0 {
 		m.b = m.a
 	}
-	if !ok || m.a.bits == 0 || in.Mod(sass.Sparse) != 0 {
+	if !ok || m.a.bits == 0 {
 		return unsupported(o)
 	}
 	o.run = m.run
+	if in.Mod(sass.Sparse) != 0 {
+		m.depth /= 2
+		if err := m.compileSparse(p, o); err != nil {
+			return err
+		}
+	}
 	return m.operands(p, o)
+}
+
+// compileSparse resolves what a product needs beside that tells which elements of B meet those of A.
+func (m *mma) compileSparse(p *program, o *op) (err error) {
+	in := o.inst
+	if m.sparse = newSparsity(int(m.a.bits), m.depth, int(in.Operands[6].Imm)); m.sparse == nil {
+		return unsupported(o)
+	}
+	o.run = m.runSparse
+	o.u, err = p.source(&in.Operands[5], rawValue)
+	return err
 }
 
 // operands resolves A, B, C and D. Their modifiers apply to elements: the signs of A and B to the products, the others are
@@ -147,23 +166,25 @@ type product struct {
 
 func (m *mma) run(w *warp, o *op) error {
 	var t product
-	m.gather(w, &o.a, m.a, m.tall, func(lane, r, k int, v float64) { t.a[lane>>2+8*(r%m.tall)][k] = v })
-	m.gather(w, &o.b, m.b, 1, func(lane, _, k int, v float64) { t.b[lane>>2][k] = v })
+	m.gather(w, &o.a, m.a, m.tall, m.depth, func(lane, r, k int, v float64) { t.a[lane>>2+8*(r%m.tall)][k] = v })
+	m.gather(w, &o.b, m.b, 1, m.depth, func(lane, _, k int, v float64) { t.b[lane>>2][k] = v })
 	var c [8]lanes // read before D is written, which may be the same registers
 	w.addend(o, c[:m.registers()])
 	for lane := range 32 {
-		m.results(w, o, &t, &c, lane)
+		for i := range 2 * m.tall {
+			m.element(w, o, &t.a[lane>>2+8*(i/2)], &t.b[2*(lane&3)+i&1], &c, lane, i)
+		}
 	}
 	w.done(o, m.registers())
 	return nil
 }
 
-// gather gives every element that a warp holds of a factor to put, with its place along the depth. Its registers hold tall
-// rows of 8 in turn.
-func (m *mma) gather(w *warp, s *source, f factor, tall int, put func(lane, r, k int, v float64)) {
+// gather gives every element that a warp holds of a factor of some depth to put, with its place along the depth. Its registers hold
+// tall rows of 8 in turn.
+func (m *mma) gather(w *warp, s *source, f factor, tall, depth int, put func(lane, r, k int, v float64)) {
 	words := max(int(f.bits)/32, 1)
 	each := max(32/int(f.bits), 1)
-	for r := range tall * m.depth / (4 * each) {
+	for r := range tall * depth / (4 * each) {
 		low := w.word(s, r*words)
 		high := &zeroLanes
 		if words == 2 {
@@ -179,24 +200,21 @@ func (m *mma) gather(w *warp, s *source, f factor, tall int, put func(lane, r, k
 	}
 }
 
-// results computes the elements of D that a lane holds.
-func (m *mma) results(w *warp, o *op, t *product, c *[8]lanes, lane int) {
-	for i := range 2 * m.tall {
-		row, column := &t.a[lane>>2+8*(i/2)], &t.b[2*(lane&3)+i&1]
-		switch m.result {
-		case sass.TypeS32:
-			w.out(o, i)[lane] = m.integer(row, column, c[i][lane])
-		case sass.TypeF32:
-			w.out(o, i)[lane] = uint32(m.dot(row, column, float64(math.Float32frombits(c[i][lane])), toF32))
-		case sass.TypeF16:
-			shift := 16 * (i & 1)
-			h := m.dot(row, column, f16ToF64(uint16(c[i/2][lane]>>shift)), toF16)
-			d := w.out(o, i/2)
-			d[lane] = d[lane]&^(0xffff<<shift) | uint32(h)<<shift
-		case sass.TypeF64:
-			d := m.dot(row, column, math.Float64frombits(uint64(c[2*i+1][lane])<<32|uint64(c[2*i][lane])), toF64)
-			w.out(o, 2*i)[lane], w.out(o, 2*i+1)[lane] = uint32(d), uint32(d>>32)
-		}
+// element computes the i-th element of D that a lane holds.
+func (m *mma) element(w *warp, o *op, row, column *[maxDepth]float64, c *[8]lanes, lane, i int) {
+	switch m.result {
+	case sass.TypeS32:
+		w.out(o, i)[lane] = m.integer(row, column, c[i][lane])
+	case sass.TypeF32:
+		w.out(o, i)[lane] = uint32(m.dot(row, column, float64(math.Float32frombits(c[i][lane])), toF32))
+	case sass.TypeF16:
+		shift := 16 * (i & 1)
+		h := m.dot(row, column, f16ToF64(uint16(c[i/2][lane]>>shift)), toF16)
+		d := w.out(o, i/2)
+		d[lane] = d[lane]&^(0xffff<<shift) | uint32(h)<<shift
+	case sass.TypeF64:
+		d := m.dot(row, column, math.Float64frombits(uint64(c[2*i+1][lane])<<32|uint64(c[2*i][lane])), toF64)
+		w.out(o, 2*i)[lane], w.out(o, 2*i+1)[lane] = uint32(d), uint32(d>>32)
 	}
 }
 

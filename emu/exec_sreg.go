@@ -30,6 +30,7 @@ var specialRegisters = map[uint64]specialRegister{
 	sass.SRVirtualSMID: uniform(func(w *warp) uint32 { return uint32(w.block.sm) }),
 	sass.SRSMemSize:    uniform(sharedSize),
 	sass.SRLWinHI:      uniform(func(*warp) uint32 { return localWindow >> 32 }),
+	sass.SRSWinLO:      uniform(func(*warp) uint32 { return sharedWindow & 0xffffffff }),
 	sass.SRSWinHI:      uniform(func(*warp) uint32 { return sharedWindow >> 32 }),
 	// Where the stack ends, which code built for debugging (-G) holds its stack pointer against: local memory begins at 0.
 	sass.SRLMemHiOff:     uniform(func(*warp) uint32 { return 0 }),
@@ -39,6 +40,9 @@ var specialRegisters = map[uint64]specialRegister{
 	sass.SRGlobalTimerHI: uniform(func(w *warp) uint32 { return uint32(w.block.run.nanoseconds(w) >> 32) }),
 	sass.SRZ:             uniform(func(*warp) uint32 { return 0 }),
 }
+
+// clusterRank is %cluster_ctarank.
+var clusterRank = uniform(func(w *warp) uint32 { return uint32(w.block.rank) })
 
 // sharedSize is the shared memory of the block with what belongs to the system: from sm_80 on code subtracts that again.
 // sm_90 has it at the beginning.
@@ -92,8 +96,8 @@ func threadIndices(block [3]int) []threadIndex {
 // specialRegisterOf returns what reads the special register of an instruction, nil where it is not known.
 func specialRegisterOf(in *sass.Inst) specialRegister {
 	index := in.Operands[1].Imm
-	if in.Arch >= sass.SM90 && index == sass.SRCgaCtaID {
-		index = sass.SRZ // every block is a cluster of its own
+	if in.Arch >= sass.SM90 && index == sass.SRCgaCtaID { // of other architectures it is another register
+		return clusterRank
 	}
 	return specialRegisters[index]
 }

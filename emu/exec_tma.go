@@ -4,48 +4,66 @@ import (
 	"fmt"
 
 	"gpa/cubin/sass"
+	"gpa/emu/mem"
 )
 
-// tensorCopyCompilers are copies of boxes of tensors between global and shared memory (PTX ISA, cp.async.bulk.tensor). A copy takes place
-// when it issues, as early as the PTX ISA allows; groups of copies are complete at once.
+// tensorCopyCompilers are copies of boxes of tensors between global and shared memory (PTX ISA, cp.async.bulk.tensor and
+// cp.reduce.async.bulk.tensor). A copy takes place when it issues, as early as the PTX ISA allows; groups of copies are complete at once.
 var tensorCopyCompilers = map[sass.Op]compiler{
 	sass.UTMALDG:      compileTensorCopy,
 	sass.UTMASTG:      compileTensorCopy,
+	sass.UTMAREDG:     compileTensorCopy,
+	sass.UTMAPF:       compileTensorCopy,
 	sass.UTMACMDFLUSH: compileNothing,
+	sass.UTMACCTL:     compileNothing, // tensor maps are read where they lie
 }
 
-// A tensorCopy is UTMALDG or UTMASTG made ready. One issue of a warp is one copy, whichever lanes are active. The op's a is the first of the
-// uniform registers with the address in shared memory, of a load that of the transaction barrier, and the coordinates; b the address of the map.
+// A tensorCopy is an instruction on a box made ready. One issue of a warp is one copy, whichever lanes are active. The op's a is the first of
+// the uniform registers with the address in shared memory, of a load that of the transaction barrier, and the coordinates; b the address of
+// the map; c the blocks that a multicast is for, in its upper half.
 type tensorCopy struct {
-	rank  int
-	load  bool
-	first int // register of the first coordinate, counted from a
+	rank      int
+	load      bool
+	prefetch  bool
+	multicast bool
+	reduce    *bulkReduction // of UTMAREDG
+	first     int            // register of the first coordinate, counted from a
 }
 
 func compileTensorCopy(p *program, o *op) (err error) {
 	in := o.inst
-	c := &tensorCopy{rank: int(in.Mod(sass.TmaDim)), load: in.Op == sass.UTMALDG, first: 1}
-	if c.load {
+	c := &tensorCopy{rank: int(in.Mod(sass.TmaDim)), load: in.Op == sass.UTMALDG, prefetch: in.Op == sass.UTMAPF, multicast: in.Mod(sass.Multicast) != 0, first: 1}
+	switch in.Op {
+	case sass.UTMALDG:
 		c.first = 2
+	case sass.UTMAPF:
+		c.first = 0
+	case sass.UTMAREDG:
+		c.reduce = &bulkReduction{op: in.Mod(sass.AtomOp)}
 	}
-	switch {
-	case in.Mod(sass.Im2Col) != 0:
+	if in.Mod(sass.Im2Col) != 0 {
 		return fmt.Errorf("%s is not supported: where a tensor map of im2col has its fields is not known", in.Mnemonic())
-	case in.Mod(sass.Multicast) != 0:
-		return unsupported(o)
 	}
-	register := func(at int, width int) (source, error) {
-		return p.source(&sass.Operand{Kind: sass.KindUReg, Reg: in.Operands[at].UReg, Width: uint8(width)}, rawValue)
-	}
-	if o.a, err = register(0, c.first+c.rank); err != nil {
+	if o.a, err = p.uniformAddress(o, 0, c.first+c.rank); err != nil {
 		return err
 	}
-	o.b, err = register(1, 2)
+	if o.b, err = p.uniformAddress(o, 1, 2); err != nil {
+		return err
+	}
+	if c.multicast {
+		o.c, err = p.source(&in.Operands[2], rawValue)
+	}
 	o.run, o.ordered = c.run, true // the tensor is read and written at once, past what the SM has stored of its own
 	return err
 }
 
+// uniformAddress resolves the uniform registers from the one of an address on.
+func (p *program) uniformAddress(o *op, at, width int) (source, error) {
+	return p.source(&sass.Operand{Kind: sass.KindUReg, Reg: o.inst.Operands[at].UReg, Width: uint8(width)}, rawValue)
+}
+
 func (c *tensorCopy) run(w *warp, o *op) error {
+	w.bulk = bulkCopy{lines: w.bulk.lines[:0], barriers: w.bulk.barriers[:0], kind: mem.Write}
 	if w.mask == 0 {
 		return nil
 	}
@@ -62,21 +80,32 @@ func (c *tensorCopy) run(w *warp, o *op) error {
 		first[i] = int32(w.word(&o.a, c.first+i)[0])
 	}
 	b := m.at(first)
-	to := uint64(w.raw(&o.a)[0]) & (windowSize - 1)
-	w.bulk = bulkCopy{lines: w.bulk.lines[:0], load: c.load}
-	barrier := uint64(0)
-	if c.load {
-		barrier = uint64(w.word(&o.a, 1)[0]) & (windowSize - 1)
+	at := uint64(w.raw(&o.a)[0])
+	switch {
+	case c.prefetch:
+		w.bulk.kind = mem.Read
+		b.touch(&w.bulk)
+		return nil
+	case c.load:
+		w.bulk.kind = mem.Read
+		to, err := w.destination(o, lane, at, uint64(w.word(&o.a, 1)[0]), c.mask(w, o))
+		if err != nil {
+			return err
+		}
+		if err = c.fetch(w, o, lane, b, to); err != nil {
+			return err
+		}
+		return w.complete(o, lane, to, b.bytes())
 	}
-	if err := c.move(w, o, lane, b, to, barrier); err != nil || !c.load {
-		return err
+	return c.store(w, o, lane, b, at)
+}
+
+// mask returns the blocks that a multicast is for, by rank; 0 for a copy to one.
+func (c *tensorCopy) mask(w *warp, o *op) uint32 {
+	if !c.multicast {
+		return 0
 	}
-	w.block.domain.changes++
-	w.bulk.barrier = barrier
-	_, err = w.arriveAt(o, lane, barrier, func(old uint64) uint64 {
-		return uint64(transactionBarrier(old).after(arrival{transactions: -int32(b.bytes())}))
-	})
-	return err
+	return w.raw(&o.c)[0] >> 16
 }
 
 // tensorMap reads the map: a parameter of the kernel, or in global memory.
@@ -108,41 +137,49 @@ func (c *tensorCopy) tensorMap(w *warp, o *op, lane int) (*TensorMap, error) {
 	return m, nil
 }
 
-// move copies the elements of a box. Those outside the tensor are filled by a load and left out by a store.
-func (c *tensorCopy) move(w *warp, o *op, lane int, b *tensorBox, base, barrier uint64) error {
+// fetch copies the elements of a box to one or more blocks. Those outside the tensor are filled.
+func (c *tensorCopy) fetch(w *warp, o *op, lane int, b *tensorBox, to *bulkTarget) error {
 	size := b.Type.Bytes()
 	for k := range b.bytes() / size {
-		at := b.Swizzle.of(base + k*size)
-		in, err := w.shared(o, lane, at, int(size))
+		addr, inside := b.element(k)
+		from := w.block.run.nowhere[:size]
+		if inside {
+			w.bulk.touch(addr, size)
+			var err error
+			if from, err = w.global(o, lane, addr, int(size)); err != nil {
+				return err
+			}
+			w.accessed(Span{Kind: Load, Space: Global, Addr: addr, Size: int(size)})
+		} else {
+			b.fill(from)
+		}
+		if err := w.put(o, lane, to, b.Swizzle.of(to.at+k*size), from); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// store copies or reduces the elements of a box. Those outside the tensor are left out.
+func (c *tensorCopy) store(w *warp, o *op, lane int, b *tensorBox, at uint64) error {
+	size := b.Type.Bytes()
+	if c.reduce != nil && !c.reduce.of(b.Type) {
+		return w.fault(o, lane, Unsupported, fmt.Sprintf("%s of a tensor of type %d", o.inst.Mnemonic(), b.Type))
+	}
+	base := w.block.own(at)
+	for k := range b.bytes() / size {
+		from, err := w.shared(o, lane, b.Swizzle.of(base+k*size), int(size))
 		if err != nil {
 			return err
 		}
-		if c.load {
-			w.accessed(Span{Store, Shared, at, int(size), barrier})
-		} else {
-			w.accessed(Span{Load, Shared, at, int(size), 0})
+		w.accessed(Span{Kind: Load, Space: Shared, Addr: b.Swizzle.of(base + k*size), Size: int(size)})
+		addr, inside := b.element(k)
+		if !inside {
+			continue
 		}
-		addr, ok := b.element(k)
-		if ok {
-			w.bulk.touch(addr, size)
-		}
-		switch {
-		case ok && c.load:
-			from, err := w.global(o, lane, addr, int(size))
-			if err != nil {
-				return err
-			}
-			w.accessed(Span{Load, Global, addr, int(size), 0})
-			copy(in, from)
-		case ok:
-			to, err := w.stored(o, lane, addr, int(size))
-			if err != nil {
-				return err
-			}
-			w.accessed(Span{Store, Global, addr, int(size), 0})
-			copy(to, in)
-		case c.load:
-			b.fill(in)
+		w.bulk.touch(addr, size)
+		if err := w.putGlobal(o, lane, addr, from, c.reduce); err != nil {
+			return err
 		}
 	}
 	return nil

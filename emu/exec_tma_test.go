@@ -20,6 +20,9 @@ func newTMATest(t *testing.T, in sass.Inst, r *rand.Rand) (x *memoryTest, m *Ten
 	in.Operands = slices.Clone(in.Operands)
 	in.Operands[0].UReg, in.Operands[1].UReg = uint8(r.IntN(20)), uint8(40+2*r.IntN(8)) // apart
 	a, b := in.Operands[0].UReg, in.Operands[1].UReg
+	if in.Mod(sass.Multicast) != 0 {
+		in.Operands[2].Reg = 60
+	}
 	x = newSharedTest(t, in, r, tmaSharedBytes+16)
 	x.w.active = allLanes
 	rank := int(in.Mod(sass.TmaDim))
@@ -48,6 +51,9 @@ func newTMATest(t *testing.T, in sass.Inst, r *rand.Rand) (x *memoryTest, m *Ten
 	copy(x.global.data[memoryBytes-TensorMapBytes:], encoded[:])
 	set := func(u uint8, v uint32) { *x.w.uniformRegister(int(u)) = *broadcast(v) }
 	at := x.global.addr + memoryBytes - TensorMapBytes
+	if in.Mod(sass.Multicast) != 0 { // for the only block that there is
+		set(60, 1<<16)
+	}
 	set(b, uint32(at))
 	set(b+1, uint32(at>>32))
 	set(a, 0)
@@ -57,6 +63,9 @@ func newTMATest(t *testing.T, in sass.Inst, r *rand.Rand) (x *memoryTest, m *Ten
 		barrier := transactionBarrier(0).addTo(expectedAt, arrivalBits, 1<<arrivalBits-1).addTo(pendingAt, arrivalBits, 1<<arrivalBits-1)
 		binary.LittleEndian.PutUint64(x.w.block.shared[tmaSharedBytes:], uint64(barrier.after(arrival{transactions: int32(4 * elements)})))
 		c++
+	}
+	if in.Op == sass.UTMAPF {
+		c = a
 	}
 	for i, v := range first {
 		set(c+uint8(i), uint32(v))
@@ -70,7 +79,7 @@ func TestTensorCopyRows(t *testing.T) {
 	r := rand.New(rand.NewPCG(53, 54))
 	for i := range sass.Forms() {
 		f := &sass.Forms()[i]
-		if !slices.Contains([]sass.Op{sass.UTMALDG, sass.UTMASTG}, f.Op) {
+		if !slices.Contains([]sass.Op{sass.UTMALDG, sass.UTMASTG, sass.UTMAREDG, sass.UTMAPF}, f.Op) {
 			continue
 		}
 		done := 0
@@ -84,10 +93,37 @@ func TestTensorCopyRows(t *testing.T) {
 			done++
 			return done < 20 && !t.Failed()
 		})
-		if done == 0 {
+		if done == 0 && canExecute(f) {
 			t.Errorf("no instruction like %s was tried", sampleText(f))
 		}
 	}
+}
+
+// reduced is what a word becomes by a reduction with another one (PTX ISA, red).
+func reduced(op uint16, old, v uint32) uint32 {
+	switch op {
+	case sass.AtomADD:
+		return old + v
+	case sass.AtomMIN:
+		return min(old, v)
+	case sass.AtomMAX:
+		return max(old, v)
+	case sass.AtomINC:
+		if old >= v {
+			return 0
+		}
+		return old + 1
+	case sass.AtomDEC:
+		if old == 0 || old > v {
+			return v
+		}
+		return old - 1
+	case sass.AtomAND:
+		return old & v
+	case sass.AtomOR:
+		return old | v
+	}
+	return old ^ v
 }
 
 func compareTensorCopy(t *testing.T, x *memoryTest, m *TensorMap, first []int32) {
@@ -118,6 +154,9 @@ func compareTensorCopy(t *testing.T, x *memoryTest, m *TensorMap, first []int32)
 		switch {
 		case x.in.Op == sass.UTMASTG && inside:
 			copy(global[offset:], in)
+		case x.in.Op == sass.UTMAREDG && inside:
+			to := global[offset:][:4]
+			binary.LittleEndian.PutUint32(to, reduced(x.in.Mod(sass.AtomOp), binary.LittleEndian.Uint32(to), binary.LittleEndian.Uint32(in)))
 		case x.in.Op == sass.UTMALDG && inside:
 			copy(in, global[offset:])
 		case x.in.Op == sass.UTMALDG:

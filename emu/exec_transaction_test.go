@@ -1,10 +1,14 @@
 package emu
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
+	"gpa/cubin"
 	"gpa/cubin/sass"
 )
 
@@ -168,12 +172,67 @@ func TestELECT(t *testing.T) {
 	}
 }
 
-// Registers are always there to be taken.
+// ELECT with a mask in a uniform register names one of its lanes.
+func TestElectAmong(t *testing.T) {
+	r := rand.New(rand.NewPCG(90, 66))
+	for _, inverted := range []bool{false, true} {
+		text := map[bool]string{false: "ELECT P1, UR6, UR4", true: "ELECT P1, UR6, ~UR4"}[inverted]
+		w := newTestWarp(t, sass.SM90, text)
+		for range 200 {
+			mask := r.Uint32()
+			*w.uniformRegister(4) = *broadcast(mask)
+			if inverted {
+				mask = ^mask
+			}
+			w.pc, w.preds[1] = 0, 0
+			w.active = r.Uint32() | 1<<r.IntN(32)
+			if err := w.step(); err != nil {
+				t.Fatal(err)
+			}
+			among := w.active & mask
+			leader, p := w.uniformRegister(6)[0], w.preds[1]&w.active
+			if among == 0 && p != 0 || among != 0 && (p != 1<<leader || among>>leader&1 == 0) {
+				t.Fatalf("%s among %#x: lane %d, predicate %#x", text, among, leader, p)
+			}
+		}
+	}
+}
+
+// Registers come from those that warps of the block have given back (PTX ISA, setmaxnreg): two warps take what a third one gives only
+// once that has done so, however often they try before.
 func TestUSETMAXREG(t *testing.T) {
-	w := newTestWarp(t, sass.SM90, "USETMAXREG.DEALLOC.CTAPOOL 0x18 ; USETMAXREG.TRY_ALLOC.CTAPOOL UP1, 0xe8")
-	w.runAll(t)
-	if got := w.preds[uniformPredicate(1)]; got != allLanes {
-		t.Errorf("UP1 is %#x", got)
+	const body = `
+		MOV R9, RZ
+		ISETP.GE.AND P0, PT, R0, 0x40, PT
+		@P0 BRA gives
+		again:
+		IADD3 R9, R9, 0x1, RZ
+		USETMAXREG.TRY_ALLOC.CTAPOOL UP1, 0x28
+		PLOP3.LUT P1, PT, PT, PT, UP1, 0x80, 0x0
+		@!P1 BRA again
+		BRA out
+		gives:
+		NANOSLEEP 0x400
+		USETMAXREG.DEALLOC.CTAPOOL 0x10
+		out:
+		ISETP.GE.AND P2, PT, R9, 0x2, PT
+		SEL R9, RZ, 0x1, !P2`
+	eachOf(t, []sass.Arch{sass.SM90}, 96, body, func(n uint32) uint32 { return bit(n < 64) })
+}
+
+// A warp that takes more than there is waits for ever, and the run says where.
+func TestRegistersThatNobodyGives(t *testing.T) {
+	p := &timedProgram{model: modelOf(sass.SM90), threads: 32, buffers: [][]uint32{make([]uint32, 32)}, text: `
+		again:
+		USETMAXREG.TRY_ALLOC.CTAPOOL UP1, 0xe8
+		PLOP3.LUT P1, PT, PT, PT, UP1, 0x80, 0x0
+		@!P1 BRA again
+		EXIT`}
+	m, l, _ := p.start(t, p.model, Options{})
+	_, err := m.Launch(context.Background(), l)
+	var fault *Fault
+	if !errors.As(err, &fault) || fault.Kind != Livelock {
+		t.Errorf("the launch ends with %v", err)
 	}
 }
 
@@ -205,18 +264,19 @@ func TestClusterBarriers(t *testing.T) {
 	eachOf(t, []sass.Arch{sass.SM90}, 128, body, func(n uint32) uint32 { return phases*(n^0x61) + 0x1000*(phases*(phases-1)/2) })
 }
 
-// A launch that asks for clusters of several blocks is refused; one that asks for clusters of one block knows of it.
+// The sizes that clusters can have (CUDA programming guide, thread block clusters).
 func TestClusterLaunches(t *testing.T) {
 	for _, c := range []struct {
 		cluster [3]int
 		want    string
-	}{{[3]int{}, ""}, {[3]int{1, 1, 1}, ""}, {[3]int{2, 1, 1}, "clusters of 2x1x1 blocks are not supported"}} {
-		err := checkCluster(c.cluster, sass.SM90)
-		if got := fmt.Sprint(err); (err == nil) != (c.want == "") || err != nil && got != c.want+", only of one block" {
+	}{{[3]int{}, ""}, {[3]int{1, 1, 1}, ""}, {[3]int{2, 4, 1}, ""}, {[3]int{2, 3, 1}, "grid y is 8, not a multiple"}, {[3]int{4, 8, 1}, "clusters of 4x8x1 blocks"}, {[3]int{2, 0, 1}, "clusters of 2x0x1 blocks"}} {
+		l := Launch{Kernel: &cubin.Kernel{}, Grid: [3]int{8, 8, 1}, Cluster: c.cluster}
+		err := l.checkCluster(sass.SM90)
+		if got := fmt.Sprint(err); (err == nil) != (c.want == "") || err != nil && !strings.HasPrefix(got, c.want) {
 			t.Errorf("clusters of %v: %v", c.cluster, err)
 		}
 	}
-	if checkCluster([3]int{1, 1, 1}, sass.SM89) == nil {
+	if (&Launch{Kernel: &cubin.Kernel{}, Cluster: [3]int{1, 1, 1}}).checkCluster(sass.SM89) == nil {
 		t.Error("sm_89 has clusters")
 	}
 }

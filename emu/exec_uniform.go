@@ -128,12 +128,13 @@ func compileS2UR(p *program, o *op) error {
 }
 
 func compileR2UR(p *program, o *op) error {
-	o.run = r2ur
+	o.run, o.mode = r2ur, o.inst.Mod(sass.OrBefore)
 	return p.resolve(o, layout{1, 0, none, 2, none, none, none, none}, intValue)
 }
 
 // r2ur takes the value of the lowest lane that executes. The predicate is true in the lanes that hold another: compiled code
-// branches on it where it does not know that they agree.
+// branches on it where it does not know that they agree. With .OR it stays true where it was: loops over the values of several registers
+// gather in one predicate which lanes need another turn.
 func r2ur(w *warp, o *op) error {
 	if w.mask == 0 {
 		return nil
@@ -145,6 +146,9 @@ func r2ur(w *warp, o *op) error {
 		if a[i] != v {
 			others |= 1 << i
 		}
+	}
+	if o.mode != 0 {
+		others |= w.preds[o.pd]
 	}
 	w.setUniform(o, v)
 	w.set(o.pd, others)

@@ -19,7 +19,8 @@ var warpgroupCompilers = map[sass.Op]compiler{
 	sass.WARPGROUP: compileNothing,
 }
 
-// groupRowBytes is what a product of a warpgroup takes of a row of A and of a column of B, whatever their types.
+// groupRowBytes is what a product of a warpgroup takes of a row of A and of a column of B, whatever their types. Where A is sparse, B has
+// twice as much.
 const groupRowBytes = 32
 
 // groupRows are the rows of A and D that one warp of the four has, of the 64.
@@ -46,6 +47,7 @@ type groupProduct struct {
 	sum          fusedSum
 	multiply     func(a, b byte) int32 // of integers and bits
 	elementBytes int
+	sparse       *sparsity // nil where A is not sparse
 }
 
 // groupFormats are the types of factors whose products are summed up in floating point.
@@ -61,9 +63,6 @@ var (
 
 func compileGroupProduct(p *program, o *op) error {
 	in := o.inst
-	if in.Mod(sass.Sparse) != 0 {
-		return unsupported(o)
-	}
 	at := findOperand(in, sass.KindGDesc)
 	g := &groupProduct{columns: int(in.Mod(sass.GmmaN)), inRegisters: in.Operands[1].Source, elementBytes: 1}
 	g.registers = g.columns / 2
@@ -79,6 +78,11 @@ func compileGroupProduct(p *program, o *op) error {
 	}
 	if err := g.modifiers(o, &in.Operands[at]); err != nil {
 		return err
+	}
+	if in.Mod(sass.Sparse) != 0 {
+		if err := g.sparsity(p, o, at); err != nil {
+			return err
+		}
 	}
 	if o.run = g.run; in.Operands[0].Reg == sass.RZ { // what compilers write to close a group that has nothing in it
 		o.run = nothing
@@ -116,6 +120,24 @@ func (g *groupProduct) modifiers(o *op, descriptors *sass.Operand) error {
 		return fmt.Errorf("%s with a transposed matrix of %d-byte elements is not supported", o.inst.Mnemonic(), g.elementBytes)
 	}
 	return nil
+}
+
+// sparsity resolves the register that says which elements of A there are, which is in o.b.
+func (g *groupProduct) sparsity(p *program, o *op, at int) (err error) {
+	in := o.inst
+	if g.sparse = newSparsity(8*g.elementBytes, groupRowBytes/g.elementBytes, int(in.Operands[at+4].Imm)); g.sparse == nil {
+		return unsupported(o)
+	}
+	o.b, err = p.source(&in.Operands[at+3], rawValue)
+	return err
+}
+
+// column returns the number of the element of a column of B that the k-th one of a row of A meets.
+func (g *groupProduct) column(metadata *lanes, row, k int) int {
+	if g.sparse == nil {
+		return k
+	}
+	return g.sparse.place(metadata, row, k)
 }
 
 // byteProduct multiplies bytes with or without signs.
@@ -168,10 +190,11 @@ func (g *groupProduct) run(w *warp, o *op) error {
 			d[i] = *w.word(&o.c, i)
 		}
 	}
+	metadata := *w.word(&o.b, 0)
 	if g.multiply != nil {
-		g.integers(&d, a, b)
+		g.integers(&d, &metadata, a, b)
 	} else {
-		g.numbers(&d, a, b)
+		g.numbers(&d, &metadata, a, b)
 	}
 	for i := range g.registers {
 		w.regs[int(o.dst)+i] = d[i]
@@ -179,13 +202,17 @@ func (g *groupProduct) run(w *warp, o *op) error {
 	return nil
 }
 
-// A groupRow is what a product takes of a row of A or a column of B.
-type groupRow [groupRowBytes]byte
+// A groupRow is what a product takes of a row of A or a column of B; only that of sparse products fills it.
+type groupRow [2 * groupRowBytes]byte
 
 // factors reads the warp's rows of A and all columns of B.
 func (g *groupProduct) factors(w *warp, o *op) (a, b []groupRow, err error) {
 	all := make([]groupRow, groupRows+g.columns)
 	a, b = all[:groupRows], all[groupRows:]
+	bytes := groupRowBytes
+	if g.sparse != nil {
+		bytes *= 2
+	}
 	word := func(k int) matrixDescriptor {
 		return matrixDescriptor(w.word(&o.u, 2*k)[0]) | matrixDescriptor(w.word(&o.u, 2*k+1)[0])<<32
 	}
@@ -195,12 +222,12 @@ func (g *groupProduct) factors(w *warp, o *op) (a, b []groupRow, err error) {
 				binary.LittleEndian.PutUint32(a[lane>>2+8*(r&1)][4*(lane&3)+16*(r>>1):], v)
 			}
 		}
-		return a, b, word(1).read(w, o, b, 0, g.transB)
+		return a, b, word(1).read(w, o, b, 0, bytes, g.transB)
 	}
-	if err = word(0).read(w, o, a, groupRows*(w.id&3), g.transA); err != nil {
+	if err = word(0).read(w, o, a, groupRows*(w.id&3), groupRowBytes, g.transA); err != nil {
 		return nil, nil, err
 	}
-	return a, b, word(1).read(w, o, b, 0, g.transB)
+	return a, b, word(1).read(w, o, b, 0, bytes, g.transB)
 }
 
 // groupElement returns the row of a warp's part of D and the column of the i-th element that a lane holds.
@@ -209,13 +236,13 @@ func groupElement(lane, i int) (row, column int) {
 }
 
 // integers adds sums of products of integers, which wrap around or are clamped.
-func (g *groupProduct) integers(d *[128]lanes, a, b []groupRow) {
+func (g *groupProduct) integers(d *[128]lanes, metadata *lanes, a, b []groupRow) {
 	for i := range g.registers {
 		for lane := range 32 {
 			row, column := groupElement(lane, i)
 			sum := int64(int32(d[i][lane]))
 			for k := range groupRowBytes {
-				sum += int64(g.multiply(a[row][k], b[column][k]))
+				sum += int64(g.multiply(a[row][k], b[column][g.column(metadata, row, k)]))
 			}
 			if g.sat {
 				sum = max(math.MinInt32, min(math.MaxInt32, sum))
@@ -226,9 +253,12 @@ func (g *groupProduct) integers(d *[128]lanes, a, b []groupRow) {
 }
 
 // numbers adds products of floating point.
-func (g *groupProduct) numbers(d *[128]lanes, a, b []groupRow) {
-	depth := groupRowBytes / g.elementBytes
-	rows, columns := termsOf(a, g.a, g.format, depth), termsOf(b, g.b, g.formatB, depth)
+func (g *groupProduct) numbers(d *[128]lanes, metadata *lanes, a, b []groupRow) {
+	depth, height := groupRowBytes/g.elementBytes, groupRowBytes/g.elementBytes
+	if g.sparse != nil {
+		height *= 2
+	}
+	rows, columns := termsOf(a, g.a, g.format, depth), termsOf(b, g.b, g.formatB, height)
 	if g.negate {
 		for i := range rows {
 			rows[i] = rows[i].minus()
@@ -236,10 +266,14 @@ func (g *groupProduct) numbers(d *[128]lanes, a, b []groupRow) {
 	}
 	// Factors of two formats have products with the fractions of both.
 	frac := g.format.frac + g.formatB.frac
+	var met [groupRowBytes]term
 	for i := range 2 * g.columns / 4 {
 		for lane := range 32 {
 			row, column := groupElement(lane, i)
-			x, y := rows[row*depth:][:depth], columns[column*depth:][:depth]
+			x, y := rows[row*depth:][:depth], columns[column*height:][:height]
+			if g.sparse != nil {
+				y = g.met(&met, metadata, row, y)
+			}
 			if !g.sum.half {
 				c := single.termOf(float64(math.Float32frombits(d[i][lane])))
 				d[i][lane] = g.sum.dot(x, y, frac, c, single.frac)
@@ -252,13 +286,23 @@ func (g *groupProduct) numbers(d *[128]lanes, a, b []groupRow) {
 	}
 }
 
+// met returns the elements of a column of B that those of a row of A meet.
+func (g *groupProduct) met(to *[groupRowBytes]term, metadata *lanes, row int, column []term) []term {
+	depth := groupRowBytes / g.elementBytes
+	for k := range depth {
+		to[k] = column[g.sparse.place(metadata, row, k)]
+	}
+	return to[:depth]
+}
+
 // termsOf takes the elements of rows apart.
 func termsOf(rows []groupRow, f factor, format numberFormat, depth int) []term {
 	terms := make([]term, 0, len(rows)*depth)
+	size := int(f.bits) / 8
 	for r := range rows {
 		for k := range depth {
 			var word [8]byte
-			copy(word[:], rows[r][k*groupRowBytes/depth:][:groupRowBytes/depth])
+			copy(word[:], rows[r][k*size:][:size])
 			terms = append(terms, format.termOf(f.value(binary.LittleEndian.Uint64(word[:]))))
 		}
 	}
@@ -274,8 +318,8 @@ func (m matrixDescriptor) field(at int) uint64 { return uint64(m) >> at & (1<<14
 // swizzle returns the bytes of a row of the pattern, 16 where there is none.
 func (m matrixDescriptor) swizzle() uint64 { return [4]uint64{16, 128, 64, 32}[m>>62] }
 
-// at returns the address of 16 bytes of the matrix. Where the matrix is not transposed those are half of a row of A or column of B, n
-// of the rows before it and h of the halves; where it is, they are elements n to n+7, of 2 bytes, in the depth h.
+// at returns the address of 16 bytes of the matrix. Where the matrix is not transposed those are part of a row of A or column of B, n
+// of the rows before it and h of the parts; where it is, they are elements n to n+7, of 2 bytes, in the depth h.
 func (m matrixDescriptor) at(n, h uint64, transposed bool) uint64 {
 	start, lead, stride, width := m.field(0), m.field(16), m.field(32), m.swizzle()
 	plain := width == 16
@@ -298,11 +342,14 @@ func (m matrixDescriptor) swizzled(a uint64) uint64 {
 	return a ^ ((a>>7-base)&(m.swizzle()/16-1))<<4
 }
 
-// read fills rows of A or columns of B, of which the first is the one of that number.
-func (m matrixDescriptor) read(w *warp, o *op, rows []groupRow, first int, transposed bool) error {
+// read fills so many bytes of rows of A or of columns of B, of which the first is the one of that number.
+func (m matrixDescriptor) read(w *warp, o *op, rows []groupRow, first, bytes int, transposed bool) error {
+	if !transposed && bytes > int(m.swizzle()) && m.swizzle() != 16 {
+		return w.fault(o, w.first(), Unsupported, fmt.Sprintf("%s of a matrix with columns of %d bytes in a swizzle of %d", o.inst.Mnemonic(), bytes, m.swizzle()))
+	}
 	if !transposed {
 		for i := range rows {
-			for h := range uint64(2) {
+			for h := range uint64(bytes / 16) {
 				from, err := m.unit(w, o, m.at(uint64(first+i), h, false))
 				if err != nil {
 					return err
@@ -313,7 +360,7 @@ func (m matrixDescriptor) read(w *warp, o *op, rows []groupRow, first int, trans
 		return nil
 	}
 	for i := 0; i < len(rows); i += 8 {
-		for k := range uint64(groupRowBytes / 2) {
+		for k := range uint64(bytes / 2) {
 			from, err := m.unit(w, o, m.at(uint64(first+i), k, true))
 			if err != nil {
 				return err
@@ -329,6 +376,6 @@ func (m matrixDescriptor) read(w *warp, o *op, rows []groupRow, first int, trans
 // unit reads 16 bytes.
 func (matrixDescriptor) unit(w *warp, o *op, addr uint64) ([]byte, error) {
 	const size = 16
-	w.accessed(Span{Load, Shared, addr, size, 0})
+	w.accessed(Span{Kind: Load, Space: Shared, Addr: addr, Size: size})
 	return w.shared(o, w.first(), addr, size)
 }

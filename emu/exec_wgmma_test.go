@@ -15,15 +15,17 @@ import (
 // type of accumulator.
 type groupTest struct {
 	*memoryTest
-	columns, depth, size int // of B, and bytes of an element
+	columns, depth, size int // of B, A's depth, and bytes of an element
+	height               int // B's depth, twice A's where that is sparse
 	a                    [16][256]int
 	b                    [256][256]int
+	places               [16][]int // of a sparse A: where in a column of B the elements of a row belong
 }
 
 // groupSharedB is where B begins in shared memory, behind a warp's rows of A; groupSharedBytes has room for the largest B behind it.
 const (
 	groupSharedB     = 4 << 10
-	groupSharedBytes = 36 << 10
+	groupSharedBytes = 68 << 10
 )
 
 // newGroupTest draws the matrices and writes them where random descriptors say; nil for an instruction that is refused.
@@ -40,6 +42,13 @@ func newGroupTest(t *testing.T, in sass.Inst, r *rand.Rand) *groupTest {
 		x.size = 4
 	}
 	x.depth = 32 / x.size
+	x.height = x.depth
+	if in.Mod(sass.Sparse) != 0 {
+		x.height *= 2
+		if e := &in.Operands[at+3]; e.Reg == sass.RZ || e.Reg > 100 {
+			return nil
+		}
+	}
 	transposed := uint16(in.Operands[at].Swz)
 	second := in.Mod(sass.SrcType2)
 	if in.Op == sass.HGMMA || in.Op == sass.BGMMA {
@@ -49,25 +58,41 @@ func newGroupTest(t *testing.T, in sass.Inst, r *rand.Rand) *groupTest {
 	if in.Operands[1].Source {
 		x.fillRegisters(int(in.Operands[1].Reg), a)
 	} else {
-		x.describe(u, x.place(16, transposed&sass.GroupTransposeA != 0, 0, a))
+		x.describe(u, x.place(16, x.depth, transposed&sass.GroupTransposeA != 0, 0, a))
 	}
-	x.describe(u+2, x.place(x.columns, transposed&sass.GroupTransposeB != 0, groupSharedB, b))
+	x.describe(u+2, x.place(x.columns, x.height, transposed&sass.GroupTransposeB != 0, groupSharedB, b))
 	for row := range x.a {
 		for k := range x.depth {
 			x.a[row][k] = x.number(a(row, k), in.Mod(sass.SrcType))
 		}
 	}
 	for column := range x.columns {
-		for k := range x.depth {
+		for k := range x.height {
 			x.b[column][k] = x.number(b(column, k), second)
 		}
+	}
+	if x.height > x.depth && !x.sparse(at) {
+		return nil
 	}
 	return x
 }
 
+// sparse draws the metadata of A; false for registers that are others' too.
+func (x *groupTest) sparse(at int) bool {
+	c := sparseShape(8*x.size, x.height, 32)
+	e := x.in.Operands[at+3].Reg
+	for _, o := range []struct{ first, n int }{{int(x.in.Operands[0].Reg), x.columns / 2}, {int(x.in.Operands[at+1].Reg), x.columns / 2}, {int(x.in.Operands[1].Reg), 4}} {
+		if int(e) >= o.first && int(e) < o.first+o.n {
+			return false
+		}
+	}
+	x.places = c.choose(&x.w.regs[e], x.r, int(x.in.Operands[at+4].Imm))
+	return true
+}
+
 // draw returns elements of a matrix as they are encoded: -2 to 2 of numbers.
 func (x *groupTest) draw(format uint16) func(row, k int) uint64 {
-	var all [256][32]uint64
+	var all [256][64]uint64
 	for row := range all {
 		for k := range all[row] {
 			n := x.r.IntN(5) - 2
@@ -120,19 +145,20 @@ func (x *groupTest) fillRegisters(first int, a func(row, k int) uint64) {
 
 // place writes a matrix into shared memory in one of the canonical layouts (PTX ISA, wgmma.mma_async: matrices in shared memory), without
 // swizzle or in swizzled rows of 128 bytes, and returns its descriptor.
-func (x *groupTest) place(rows int, transposed bool, base int, element func(row, k int) uint64) uint64 {
-	lead, stride, mode := 128, 256, uint64(0)
+func (x *groupTest) place(rows, depth int, transposed bool, base int, element func(row, k int) uint64) uint64 {
+	parts := depth * x.size / 16
+	lead, stride, mode := 128, 128*parts, uint64(0)
 	swizzled := x.r.IntN(2) == 0 && !transposed
 	switch {
 	case swizzled:
 		lead, stride, mode = 16, 1024, 1
 	case transposed:
-		lead, stride = 128, 256 // along the depth, along the rows
+		lead, stride = 128, 128*depth/8 // along the depth, along the rows
 	case x.r.IntN(2) == 0:
 		lead, stride = (rows+7)/8*128, 128
 	}
 	for row := range rows {
-		for k := range x.depth {
+		for k := range depth {
 			at := row/8*stride + row%8*16 + k*x.size%16 + k*x.size/16*lead
 			switch {
 			case transposed:
@@ -158,10 +184,14 @@ func (x *groupTest) describe(u uint8, v uint64) {
 // product is the exact sum of products of an element of D.
 func (x *groupTest) product(row, column int) (sum int) {
 	for k := range x.depth {
+		at := k
+		if x.places[row] != nil {
+			at = x.places[row][k]
+		}
 		if x.in.Op == sass.BGMMA {
 			sum += bits.OnesCount8(uint8(x.a[row][k] & x.b[column][k]))
 		} else {
-			sum += x.a[row][k] * x.b[column][k]
+			sum += x.a[row][k] * x.b[column][at]
 		}
 	}
 	flags := uint16(x.in.Operands[findOperand(&x.in, sass.KindGDesc)].Swz)
@@ -248,7 +278,7 @@ func TestGroupProductRows(t *testing.T) {
 			continue
 		}
 		done := 0
-		samples(f, r, 400, func(in sass.Inst) bool {
+		samples(f, r, 4000, func(in sass.Inst) bool {
 			if x := newGroupTest(t, in, r); x != nil {
 				x.compare(t)
 				tested.Store(f, true)

@@ -28,6 +28,7 @@ const (
 	UseAfterFree     FaultKind = "use after free"
 	DoubleFree       FaultKind = "double free"
 	InvalidFree      FaultKind = "invalid free"
+	EndedBlock       FaultKind = "access to a block that has ended"
 )
 
 // A Fault is how a launch stopped before its end. It is an error whose text is the whole of it in one line.

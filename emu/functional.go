@@ -1,6 +1,9 @@
 package emu
 
-import "context"
+import (
+	"context"
+	"slices"
+)
 
 // Without timing, blocks run one after another, and the warps of a block in turns. A block that makes no headway may
 // wait for a later one: then that begins too, as far as the GPU has places for it.
@@ -67,20 +70,29 @@ func (f *functionalRun) wantsBlock(round int64) bool {
 	return len(f.running) == 0 || round-max(f.began, f.changed) > quiet || round-f.began > patience
 }
 
-// room reports whether another block can begin.
-func (f *functionalRun) room() bool { return f.next < f.end && len(f.running) < f.resident }
+// room reports whether another block, or the blocks of another cluster, can begin.
+func (f *functionalRun) room() bool {
+	return f.next < f.end && len(f.running)+f.launch.clusterBlocks() <= f.resident
+}
 
+// begin begins a block, or the blocks of a cluster.
 func (f *functionalRun) begin(round int64) {
-	b := f.newBlock(f.next)
-	b.sm = f.next % f.machine.gpu.SMs.Int()
-	if b.tape = f.tape; f.tape != nil {
-		b.sm = f.tape.sm
+	first := len(f.running)
+	for range f.launch.clusterBlocks() {
+		b := f.newBlock(f.clusterNumber(f.next))
+		b.sm = f.next % f.machine.gpu.SMs.Int()
+		if b.tape = f.tape; f.tape != nil {
+			b.sm = f.tape.sm
+		}
+		f.running = append(f.running, b)
+		f.next++
 	}
-	f.running = append(f.running, b)
+	f.join(slices.Clone(f.running[first:]))
 	if f.launch.Tracer != nil {
-		f.launch.Tracer.BeginBlock(b.number, len(b.shared))
+		for _, b := range f.running[first:] {
+			f.launch.Tracer.BeginBlock(b.number, len(b.shared))
+		}
 	}
-	f.next++
 	f.began = round
 	f.watching = false
 }
@@ -151,7 +163,7 @@ func (f *functionalRun) turns(ctx context.Context, b *block) error {
 			f.sleepers++
 		}
 	}
-	if progress || b.done() {
+	if progress || b.done() || b.others() {
 		return nil
 	}
 	f.awake++

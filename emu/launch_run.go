@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 
-	"gpa/cubin/sass"
 	"gpa/emu/arch"
 	"gpa/emu/reconv"
 )
@@ -52,7 +51,7 @@ const stackLimit = 1024
 func (m *Machine) prepare(l *Launch) (*launchRun, error) {
 	r := &launchRun{machine: m, launch: l}
 	k := l.Kernel
-	r.facts = LaunchFacts{Kernel: k, Module: m.module, Model: m.gpu, Grid: l.Grid, Block: l.Block}
+	r.facts = LaunchFacts{Kernel: k, Module: m.module, Model: m.gpu, Grid: l.Grid, Block: l.Block, Cluster: l.cluster()}
 	if err := m.check(l, r); err != nil {
 		return nil, err
 	}
@@ -130,7 +129,7 @@ func (m *Machine) check(l *Launch, r *launchRun) error {
 		blocks *= l.Grid[axis]
 	}
 	r.blocks = l.Part.blocks(blocks)
-	if err := checkCluster(l.cluster(), m.module.Arch); err != nil {
+	if err := l.checkCluster(m.module.Arch); err != nil {
 		return err
 	}
 	shared := k.SharedStatic + l.SharedDynamic
@@ -159,6 +158,9 @@ func (m *Machine) check(l *Launch, r *launchRun) error {
 		}
 		return checkCooperative(r.facts.Occupancy.BlocksPerSM*m.gpu.SMs.Int(), blocks)
 	}
+	if blocks := l.clusterBlocks(); r.facts.Occupancy.BlocksPerSM > 0 && blocks > largestGPC(m.gpu)*r.facts.Occupancy.BlocksPerSM {
+		return &ResourceError{fmt.Sprintf("a cluster of %d blocks does not fit on a GPC of %d SMs that hold %d each", blocks, largestGPC(m.gpu), r.facts.Occupancy.BlocksPerSM)}
+	}
 	if r.facts.Occupancy.BlocksPerSM < 1 {
 		return &ResourceError{fmt.Sprintf("a block does not fit on an SM: too many resources requested (%d threads of %d registers)", threads, k.Registers)}
 	}
@@ -183,19 +185,6 @@ func (l *Launch) cluster() [3]int {
 		return l.Cluster
 	}
 	return l.Kernel.Cluster
-}
-
-// checkCluster refuses clusters of several blocks, whose shared memory each other's blocks can reach.
-func checkCluster(size [3]int, a sass.Arch) error {
-	switch {
-	case size == [3]int{}:
-		return nil
-	case a < sass.SM90:
-		return fmt.Errorf("sm_%d has no thread-block clusters", a)
-	case size != [3]int{1, 1, 1}:
-		return fmt.Errorf("clusters of %dx%dx%d blocks are not supported, only of one block", size[0], size[1], size[2])
-	}
-	return nil
 }
 
 // checkCooperative makes sure that all blocks of a cooperative launch are resident together, as they wait for each

@@ -20,13 +20,14 @@ import (
 //	GPA_SASS_LIBRARIES=DIR go test ./emu -run TestLibraries -v -timeout 1h
 //
 // Of each library and architecture it takes cubins from all over the file until they have GPA_SASS_SAMPLE instructions
-// (200,000 where it is not set). It prints, for each architecture, the instructions, the share that can be executed, and
-// the mnemonics that cannot, the most frequent first. It fails where one of them is not of [notExecuted].
+// (200,000 where it is not set). It prints, for each architecture, the instructions and the share of them that can be executed, the
+// kernels and those without an instruction that is refused, and the mnemonics that cannot be executed: in how many instructions and in how
+// many kernels, and of how many kernels each is all that is refused. It fails where one of them is not of [notExecuted].
 func TestLibraries(t *testing.T) {
 	libraries := cubintest.OfEnvironment(t)
 	counts := make(map[sass.Arch]*census)
 	for _, a := range architectures {
-		counts[a] = &census{words: make(map[sass.Word]string), refused: make(map[string]int), examples: make(map[string]sass.Inst)}
+		counts[a] = &census{words: make(map[sass.Word]string), refused: make(map[string]*refusal), examples: make(map[string]sass.Inst)}
 	}
 	err := libraries.Visit(architectures, func(arch sass.Arch, code []byte) (int, error) { return counts[arch].count(code) })
 	if err != nil {
@@ -42,13 +43,18 @@ var notExecuted = map[sass.Op]bool{
 	sass.TEX: true, sass.TLD: true, sass.SULD: true, sass.SUST: true,
 }
 
-// A census counts the instructions of one architecture.
+// A census counts the instructions and the kernels of one architecture. A kernel is its section: what it calls in others is not looked at.
 type census struct {
-	instructions int
-	words        map[sass.Word]string // why each word is refused
-	refused      map[string]int       // instructions, by mnemonic
-	examples     map[string]sass.Inst // one of each
+	instructions  int
+	kernels, runs int                  // kernels, and those of which nothing is refused
+	words         map[sass.Word]string // why each word is refused
+	unread        []error              // why cubins cannot be read
+	refused       map[string]*refusal  // by mnemonic
+	examples      map[string]sass.Inst // one of each
 }
+
+// A refusal is in how many instructions and kernels a mnemonic is refused, and in how many of the kernels nothing else is.
+type refusal struct{ instructions, kernels, alone int }
 
 // count counts the instructions of a cubin, which may have none.
 func (c *census) count(code []byte) (int, error) {
@@ -57,11 +63,14 @@ func (c *census) count(code []byte) (int, error) {
 		return 0, nil
 	}
 	if err != nil {
-		return 0, err
+		c.unread = append(c.unread, err)
+		return 0, nil
 	}
 	instructions := 0
+	reasons := make([]map[string]bool, len(module.Codes))
 	for _, code := range module.Codes {
 		instructions += len(code.Insts)
+		reasons[code.Index] = make(map[string]bool)
 		for i := range code.Insts {
 			in := &code.Insts[i]
 			word := sass.Word{Lo: in.Word.Lo, Hi: in.Word.Hi & (1<<41 - 1)} // without the control fields
@@ -72,12 +81,33 @@ func (c *census) count(code []byte) (int, error) {
 				c.examples[why] = *in
 			}
 			if why != "" {
-				c.refused[why]++
+				if c.refused[why] == nil {
+					c.refused[why] = new(refusal)
+				}
+				c.refused[why].instructions++
+				reasons[code.Index][why] = true
 			}
 		}
 	}
 	c.instructions += instructions
+	for _, k := range module.Kernels {
+		c.kernel(reasons[k.Code.Index])
+	}
 	return instructions, nil
+}
+
+// kernel counts a kernel.
+func (c *census) kernel(reasons map[string]bool) {
+	c.kernels++
+	if len(reasons) == 0 {
+		c.runs++
+	}
+	for why := range reasons {
+		c.refused[why].kernels++
+		if len(reasons) == 1 {
+			c.refused[why].alone++
+		}
+	}
 }
 
 // whyRefused is the mnemonic of an instruction that the emulator does not execute, else empty.
@@ -95,16 +125,20 @@ func (c *census) report(t *testing.T, arch sass.Arch) {
 	if c.instructions == 0 {
 		return
 	}
+	if n := len(c.unread); n > 0 {
+		t.Errorf("sm_%d: %d cubins cannot be read, the first because of %v", arch, n, c.unread[0])
+	}
 	sum := 0
 	for _, n := range c.refused {
-		sum += n
+		sum += n.instructions
 	}
 	t.Logf("sm_%d: %d instructions, %.4f %% of them can be executed", arch, c.instructions, 100-100*float64(sum)/float64(c.instructions))
+	t.Logf("sm_%d: %d kernels, %d of them (%.2f %%) have no instruction that is refused", arch, c.kernels, c.runs, 100*float64(c.runs)/float64(max(c.kernels, 1)))
 	for _, why := range slices.SortedFunc(maps.Keys(c.refused), func(a, b string) int {
-		return cmp.Or(cmp.Compare(c.refused[b], c.refused[a]), strings.Compare(a, b))
+		return cmp.Or(cmp.Compare(c.refused[b].kernels, c.refused[a].kernels), cmp.Compare(c.refused[b].instructions, c.refused[a].instructions), strings.Compare(a, b))
 	}) {
-		in := c.examples[why]
-		t.Logf("sm_%d: %7d %s, as %016x_%016x %s", arch, c.refused[why], why, in.Word.Hi, in.Word.Lo, in.Text())
+		in, n := c.examples[why], c.refused[why]
+		t.Logf("sm_%d: %7d in %5d kernels, %5d of them for it alone: %s, as %016x_%016x %s", arch, n.instructions, n.kernels, n.alone, why, in.Word.Hi, in.Word.Lo, in.Text())
 		if !notExecuted[in.Op] {
 			t.Errorf("sm_%d: %s is not executed", arch, why)
 		}

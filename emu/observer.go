@@ -41,6 +41,7 @@ type LaunchFacts struct {
 	Model     *arch.Model
 	Grid      [3]int
 	Block     [3]int
+	Cluster   [3]int // blocks of a cluster, zero where the launch does not ask for clusters
 	Occupancy arch.Occupancy
 }
 

@@ -25,6 +25,7 @@ type op struct {
 	guard    uint8 // predicate register
 	guardNot bool
 	ordered  bool // must see what all others have stored, see crew.go
+	peer     bool // its addresses in shared memory are those of the cluster
 
 	dst     uint16 // first destination register
 	pd, pe  uint8  // destination predicates, PT for none

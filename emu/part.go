@@ -29,7 +29,7 @@ func (p *Part) blocks(all int) int {
 // numberOf returns the number in the grid of the n-th block that is timed.
 func (r *launchRun) numberOf(n int) int {
 	if r.launch.Part == nil {
-		return n
+		return r.clusterNumber(n)
 	}
 	return r.launch.Part.numberOf(n, r.blocks, r.machine.gpu.SMs.Int(), r.facts.Occupancy.BlocksPerSM)
 }

@@ -13,6 +13,10 @@ type vacancy struct {
 
 // fill gives the SMs their first blocks, one each in turn until all are full.
 func (r *timedRun) fill() {
+	if r.launch.launch.clusterBlocks() > 1 {
+		r.fillClusters()
+		return
+	}
 	r.next = min(r.launch.blocks, r.capacity())
 	if r.launch.replay != nil {
 		r.fillReplayed()
@@ -109,6 +113,10 @@ func (r *timedRun) vacate() {
 
 // assign gives the blocks that wait the places that are free before a cycle, at the pace of the GPU's work distributor.
 func (r *timedRun) assign(before int64) {
+	if r.launch.launch.clusterBlocks() > 1 {
+		r.assignClusters(before)
+		return
+	}
 	for r.waiting() {
 		i := r.vacancy()
 		if i < 0 {

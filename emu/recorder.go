@@ -50,8 +50,9 @@ func (w *warp) record(o *op, active, live uint32) {
 	if b.recorder == nil {
 		return
 	}
-	b.step = Step{Block: b.number, Warp: w.id, Code: int(o.code), Inst: o.inst, Active: active, Live: live, Mask: w.mask, warp: w, op: o}
+	b.step = Step{Block: b.number, Warp: w.id, Code: int(o.code), Inst: o.inst, Active: active, Live: live, Mask: w.mask, Spans: w.spans, warp: w, op: o}
 	b.recorder.Step(&b.step)
+	w.spans = w.spans[:0]
 	if b.recorder.Done() {
 		b.recorder = nil
 	}

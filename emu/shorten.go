@@ -40,7 +40,7 @@ var errSmall = errors.New("too small for portions")
 // outside of memory, as what the device runtime prints or allocates.
 func (m *Machine) shortens(l *Launch) bool {
 	if !m.options.Extrapolation.Portions || m.options.Timing == TimingNone || l.Untimed || l.Part != nil || l.WhatIf != nil ||
-		l.Cooperative || l.WarmCaches || m.gpu.SMs.Int() < leastSMs*leastParts {
+		l.Cooperative || l.clusterBlocks() > 1 || l.WarmCaches || m.gpu.SMs.Int() < leastSMs*leastParts {
 		return false
 	}
 	for i := range m.module.Relocs {

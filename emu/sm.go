@@ -57,6 +57,7 @@ type resident struct {
 // A residentBlock is a block on an SM.
 type residentBlock struct {
 	block *block
+	sm    *sm
 	warps []resident
 	live  int // warps that have not left
 	// arrived is when the last of their arrivals at a barrier so far was counted, less what that takes without others.
@@ -94,6 +95,8 @@ type sm struct {
 	draining   []*resident // warps that have ended but for their stores
 	freed      []int64     // cycles from which on the places of blocks that left in this quantum are free
 	waits      waits
+	arrived    []arrivedCopy
+	exchange   int64 // cycle from which on it can exchange data with the shared memory of others
 	constLoads []constLoad
 
 	sampler samplerQueue
@@ -131,7 +134,8 @@ func (s *sm) place(b *block, t int64) {
 		s.sampler.begin(s, t)
 	}
 	s.blocks++
-	rb := &residentBlock{block: b, live: len(b.warps), warps: make([]resident, len(b.warps))}
+	rb := &residentBlock{block: b, sm: s, live: len(b.warps), warps: make([]resident, len(b.warps))}
+	b.resident = rb
 	slot := 0
 	for i, w := range b.warps {
 		for s.slots[slot] != nil {
@@ -214,6 +218,10 @@ func (s *sm) issue(c *subcore, v *resident, t int64) error {
 		v.stalled, v.yielded = t+s.run.latency.yield, true
 	}
 	read, done := s.time(c, v, o, t)
+	if len(v.warp.told) > 0 {
+		s.deliver(&bulkCopy{barriers: v.warp.told}, o, t)
+		v.warp.told = v.warp.told[:0]
+	}
 	if !tm.gone() { // nobody waits for what is not there
 		producer := o
 		if v.warp.asked.done {
@@ -337,6 +345,8 @@ type latencies struct {
 	constantRead                     int64
 	copy, copyRead                   int64 // more than a load
 	bulk                             int64 // too
+	remote, clusterBarrier, shared   int64
+	remoteWidth                      float64
 	prefetch, perLine                int64
 	perNanosecond, warps             float64
 }
@@ -350,6 +360,7 @@ func newLatencies(m *arch.Model) latencies {
 		barrier: m.Issue.Barrier.Cycles(), yield: m.Issue.Yield.Cycles(), exit: m.Issue.Exit.Cycles(), exitResolving: m.Issue.ExitResolving.Cycles(), leastDrain: m.Issue.Drain.Cycles(),
 		warp: m.Launching.Warp.Cycles(), entry: m.Queues.Entry.Cycles(), constantRead: m.Latencies.ConstantRead.Cycles(),
 		copy: m.Latencies.Copy.Cycles(), copyRead: m.Latencies.CopyRead.Cycles(), bulk: m.Latencies.Bulk.Cycles(),
+		remote: m.Clusters.Remote.Cycles(), shared: m.Latencies.Shared.Cycles(), clusterBarrier: m.Clusters.Barrier.Cycles(), remoteWidth: m.Clusters.Width.Value,
 		drain: m.Latencies.StoreDrain.Cycles(), drainInL2: m.Latencies.StoreDrain.Cycles() - m.Latencies.L2.Cycles()/2, stored: m.Launching.Stored.Value > 0, prefetch: m.Fetch.Prefetch.Cycles(), perLine: m.Fetch.Interval.Cycles(),
 		perNanosecond: m.Clock.Value / 1e9, warps: m.Launching.Warps.Value,
 	}

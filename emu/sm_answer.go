@@ -20,7 +20,20 @@ type awaited struct {
 	further int64   // from the arrival of the data on: their way to shared memory
 	rounds  float64 // as timing's
 
-	transfer *transfer // the copy that it is of, nil for other accesses
+	transfers []*transfer // the copy that it is of, for each block that gets it; none for other accesses
+	remote    bool        // other blocks get it too
+}
+
+// transferred notes that a copy is complete. Other SMs are told when they are not at work.
+func (a *awaited) transferred(done int64) {
+	for _, x := range a.transfers {
+		if a.remote {
+			s := a.v.block.sm
+			s.arrived = append(s.arrived, arrivedCopy{x, max(done+a.further, s.run.reached)})
+		} else {
+			x.arrive(done + a.further)
+		}
+	}
 }
 
 // misses are the accesses of a warp that have missed L1 and return a value, in order of issue. Their values come back in that
@@ -77,9 +90,7 @@ func (v *resident) number(counter int8) uint32 {
 // settle sets the end of an access and works out anew when the warp is ready.
 func (a *awaited) settle(done int64) {
 	v := a.v
-	if a.transfer != nil {
-		a.transfer.arrive(done + a.further)
-	}
+	a.transferred(done)
 	if a.write >= 0 {
 		v.counters[a.write].settle(a.number, done)
 	}

@@ -1,6 +1,7 @@
 package emu
 
 import (
+	"gpa/cubin/sass"
 	"gpa/emu/mem"
 	"gpa/emu/stall"
 )
@@ -28,10 +29,17 @@ func (s *sm) follow(v *resident, o *op, before uint32, t int64) error {
 	default:
 		s.proceed(v, o, before, t)
 	}
-	if o.t.path == pathBarrier || v.warp.status != warpRunning {
+	if o.t.path != pathBarrier && v.warp.status == warpRunning {
+		return nil
+	}
+	if v.block.block.cluster == nil || s.domain.ahead {
 		return s.release(v.block, t)
 	}
-	return nil
+	if o.inst.Op.Properties().Sync == sass.SyncCluster {
+		t += s.run.latency.clusterBarrier - s.run.latency.barrier
+	}
+	s.releasePeers(v.block, t+s.run.latency.barrier)
+	return s.release(v.block, t)
 }
 
 // acknowledged returns when all of a warp's stores have been, as of cycle t.
@@ -87,7 +95,7 @@ func (s *sm) hold(v *resident, o *op, t int64) {
 // release lets the warps of a block go on that the functional model no longer holds at a barrier. If none can go on, the
 // functional model sees whether they wait for each other in a way that it can undo.
 func (s *sm) release(b *residentBlock, t int64) error {
-	if b.stuck() {
+	if b.block.cluster == nil && b.stuck() { // a cluster is looked at when nothing happens any more
 		if err := b.block.unblock(); err != nil {
 			return err
 		}

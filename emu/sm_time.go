@@ -3,6 +3,7 @@ package emu
 import (
 	"math/bits"
 
+	"gpa/cubin/sass"
 	"gpa/emu/mem"
 )
 
@@ -62,10 +63,36 @@ func (s *sm) shared(c *subcore, v *resident, o *op, t int64) (read, done int64) 
 	n := &s.domain.tally.memory[o.index]
 	n.SharedWavefronts += int64(passes)
 	n.SharedWavefrontsIdeal += int64(ideal)
-	return s.path.Shared(c.id, t, mem.Shared{
+	read, done = s.path.Shared(c.id, t, mem.Shared{
 		Passes: passes, Ideal: ideal, Words: a.words(), Store: a.kind == accessStore, Atomic: a.kind == accessAtomic,
 		Uniform: o.t.uniform,
 	})
+	if lanes := v.warp.abroad(o); lanes > 0 {
+		done = max(done, s.exchanged(done, lanes*int(a.size)))
+	}
+	return read, done
+}
+
+// abroad returns how many lanes of an access are to the shared memory of other blocks of the cluster.
+func (w *warp) abroad(o *op) (lanes int) {
+	b := w.block
+	if b.cluster == nil || !o.peer && !o.inst.Op.Properties().Accesses(sass.SpaceGeneric) {
+		return 0
+	}
+	for m := w.acc.mask; m != 0; m &= m - 1 {
+		if w.acc.addr[bits.TrailingZeros32(m)]>>rankAt != uint64(b.rank) {
+			lanes++
+		}
+	}
+	return lanes
+}
+
+// exchanged returns when bytes that would be there in cycle t are, where they come from or go to the shared memory of another SM.
+func (s *sm) exchanged(t int64, bytes int) int64 {
+	l := &s.run.latency
+	begin := max(t, s.exchange)
+	s.exchange = begin + int64(float64(bytes)/l.remoteWidth)
+	return begin + l.remote - l.shared
 }
 
 // global times an access to global or local memory and counts its sectors. What of a generic access lies in shared

@@ -8,9 +8,15 @@ import (
 
 // A bulkCopy is what the last instruction had the copy engine move.
 type bulkCopy struct {
-	lines   []mem.Line // of global memory
-	barrier uint64     // of a load: the transaction barrier that counts its bytes
-	load    bool
+	lines    []mem.Line // of global memory
+	kind     mem.Kind   // what is done to them
+	barriers []told     // the transaction barriers that count its bytes
+}
+
+// A told is a transaction barrier in the shared memory of a block.
+type told struct {
+	block *block
+	at    uint64
 }
 
 // touch adds bytes of global memory. Those of a line come one after the other.
@@ -54,10 +60,37 @@ func (x *transfer) arrive(done int64) {
 	}
 }
 
+// An arrivedCopy is a copy for other blocks of the cluster, and when it is complete.
+type arrivedCopy struct {
+	transfer *transfer
+	done     int64
+}
+
+// arrivals tells other SMs of the copies that have come to them.
+func (s *sm) arrivals() {
+	for _, a := range s.arrived {
+		a.transfer.arrive(a.done)
+	}
+	s.arrived = s.arrived[:0]
+}
+
+// deliver times a copy between shared memories, or an arrival at a barrier of another block: those who wait for the barriers see it as late
+// as the way takes.
+func (s *sm) deliver(c *bulkCopy, o *op, t int64) {
+	for _, b := range c.barriers {
+		if b.block.resident == nil {
+			continue
+		}
+		x := b.block.resident.transferOf(b.at)
+		x.done, x.op = max(x.done, t+s.run.latency.remote), o
+	}
+}
+
 // transfer sends what an instruction copies to the copy engine. Stores are complete when their lines are on the way.
 func (s *sm) transfer(v *resident, o *op, t int64) (read, done int64) {
 	c := &v.warp.bulk
 	if len(c.lines) == 0 {
+		s.deliver(c, o, t)
 		return t + 1, t + 1
 	}
 	n := &s.domain.tally.memory[o.index]
@@ -66,13 +99,15 @@ func (s *sm) transfer(v *resident, o *op, t int64) (read, done int64) {
 		n.GlobalSectorsIdeal += int64(bits.OnesCount8(c.lines[i].Sectors))
 	}
 	w := awaited{v: v, issued: t, write: -1}
-	g := mem.Global{Kind: mem.Write, Words: 4, Bypass: true}
-	if c.load {
-		g.Kind = mem.Read
-		w.transfer, w.further = v.block.transferOf(c.barrier), s.run.latency.bulk
-		w.transfer.pending++
-		w.transfer.op = o
-	} else {
+	g := mem.Global{Kind: c.kind, Words: 4, Bypass: true}
+	for _, b := range c.barriers {
+		x := b.block.resident.transferOf(b.at)
+		x.pending++
+		x.op = o
+		w.transfers, w.further = append(w.transfers, x), s.run.latency.bulk
+		w.remote = w.remote || b.block != v.block.block
+	}
+	if c.kind != mem.Read {
 		w.stored, w.store = true, v.number(storeCount)
 	}
 	user := s.waits.add(w)
@@ -84,9 +119,7 @@ func (s *sm) transfer(v *resident, o *op, t int64) (read, done int64) {
 	}
 	if done != mem.Never {
 		w = s.waits.take(user)
-		if w.transfer != nil {
-			w.transfer.arrive(done + w.further)
-		}
+		w.transferred(done)
 	}
 	return read, read
 }

@@ -83,7 +83,7 @@ func (r *timedRun) settle() {
 	if part != nil {
 		after /= mostParts
 	}
-	if e.Off || part != nil && part.Instructions == 0 || r.unsteady || r.rest != nil || !r.waiting() || r.launch.limit-r.launch.left < after ||
+	if e.Off || r.launch.launch.clusterBlocks() > 1 || part != nil && part.Instructions == 0 || r.unsteady || r.rest != nil || !r.waiting() || r.launch.limit-r.launch.left < after ||
 		len(r.waves) < steadyWaves+2 || r.launch.blocks-r.next < wavesLeft*r.capacity() {
 		return
 	}

@@ -220,6 +220,16 @@ func (b *tensorBox) element(k uint64) (addr uint64, ok bool) {
 	return addr, true
 }
 
+// touch notes the elements of the box that are in the tensor.
+func (b *tensorBox) touch(c *bulkCopy) {
+	size := b.Type.Bytes()
+	for k := range b.bytes() / size {
+		if addr, inside := b.element(k); inside {
+			c.touch(addr, size)
+		}
+	}
+}
+
 // fill writes an element outside the tensor: zero, or a NaN, whose bits are not documented.
 func (b *tensorBox) fill(to []byte) {
 	clear(to)

@@ -74,6 +74,9 @@ func newTimedRun(l *launchRun) *timedRun {
 	}
 	r.crew = newCrew(l.machine.workers(), l.tally)
 	r.sms = make([]*sm, min(m.SMs.Int(), l.blocks)) // the others would get no block
+	if l.launch.clusterBlocks() > 1 {
+		r.sms = make([]*sm, m.SMs.Int()) // clusters keep to GPCs
+	}
 	r.paths = l.machine.pathsOf(len(r.sms))
 	r.crew.each(len(r.sms), true, func(_ *worker, i int) {
 		r.sms[i] = newSM(r, i)
@@ -144,6 +147,12 @@ func (r *timedRun) run(ctx context.Context) error {
 		}
 		begin := r.upcoming()
 		if begin == mem.Never {
+			if moved, err := r.unblockClusters(); err != nil || moved {
+				if err != nil {
+					return err
+				}
+				continue
+			}
 			return r.finished()
 		}
 		if err := r.launch.machine.room.look(); err != nil {
@@ -184,6 +193,9 @@ func (r *timedRun) quantum(begin, end int64) error {
 		s.answers()
 		s.sampler.complete(s)
 	})
+	for _, s := range r.sms {
+		s.arrivals()
+	}
 	for _, s := range r.sms {
 		s.sampler.deliver()
 		s.retire(end)
@@ -278,6 +290,12 @@ func (r *timedRun) upcoming() int64 {
 		first = min(first, s.upcoming())
 	}
 	if !r.waiting() {
+		return first
+	}
+	if r.launch.launch.clusterBlocks() > 1 {
+		if places, at := r.clusterVacancy(); places != nil {
+			first = min(first, at)
+		}
 		return first
 	}
 	if i := r.vacancy(); i >= 0 {

@@ -68,6 +68,7 @@ const (
 type MbarrierUse struct {
 	Kind    MbarrierUseKind
 	Lane    int
+	Block   int    // whose shared memory it is in
 	Addr    uint64 // offset in the block's shared memory
 	Count   uint32 // of sm_90: arrivals that it is initialised with, or that are made
 	Pending uint32 // of sm_90: arrivals that the phase still waited for
@@ -77,6 +78,11 @@ type MbarrierUse struct {
 // uses notes a use of a transaction barrier for the tracer.
 func (w *warp) uses(u MbarrierUse) {
 	if run := w.block.run; run.launch.Tracer != nil {
+		u.Block = w.block.number
+		if rank := u.Addr >> rankAt; w.block.cluster != nil && run.step.op.peer && rank < uint64(len(w.block.cluster.blocks)) {
+			u.Block = w.block.cluster.blocks[rank].number
+		}
+		u.Addr &= windowSize - 1
 		run.step.Mbarriers = append(run.step.Mbarriers, u)
 	}
 }
@@ -88,22 +94,31 @@ type Span struct {
 	Addr    uint64 // as of Step.Lane
 	Size    int
 	Barrier uint64 // of what the copy engine stores in shared memory: the transaction barrier that tells when it is there
+	Block   int    // whose shared memory it is, the barrier's too
 }
 
-// accessed notes a span for the tracer.
+// accessed notes a span for the tracer or the recorder.
 func (w *warp) accessed(x Span) {
-	run := w.block.run
-	if run.launch.Tracer == nil {
+	const most = mostClusterBlocks + 1 // spans that it may go on from: of global memory, and of each block
+	to := &w.block.run.step.Spans
+	switch {
+	case w.block.run.launch.Tracer != nil:
+	case w.block.recorder != nil:
+		to = &w.spans
+	default:
 		return
 	}
-	list := run.step.Spans
-	if n := len(list); n > 0 {
-		if last := &list[n-1]; last.Kind == x.Kind && last.Space == x.Space && last.Addr+uint64(last.Size) == x.Addr {
+	if x.Barrier == 0 && x.Kind == Load {
+		x.Block = w.block.number
+	}
+	list := *to
+	for i := len(list) - 1; i >= max(0, len(list)-most); i-- { // a copy reads and writes in turns
+		if last := &list[i]; last.Kind == x.Kind && last.Space == x.Space && last.Block == x.Block && last.Barrier == x.Barrier && last.Addr+uint64(last.Size) == x.Addr {
 			last.Size += x.Size
 			return
 		}
 	}
-	run.step.Spans = append(list, x)
+	*to = append(list, x)
 }
 
 // An Arrival is lanes that arrive at a CTA barrier.
@@ -159,7 +174,7 @@ func (s *Step) Lane(lane int) (Space, uint64) {
 	addr, where := acc.addr[lane], acc.space
 	if s.generic() { // each lane resolves its own address
 		switch {
-		case addr < windowSize:
+		case addr < clusterWindow:
 			where = spaceShared
 		case addr >= localBacking && addr < sharedWindow:
 			where = spaceLocal
@@ -167,10 +182,31 @@ func (s *Step) Lane(lane int) (Space, uint64) {
 			where = spaceGlobal
 		}
 	}
+	if where == spaceShared { // in a cluster the block's rank is above
+		addr &= windowSize - 1
+	}
 	if where == spaceLocal { // undo the interleaving of localBytes
 		addr = (addr - s.warp.localBase()) / (32 * uint64(acc.size)) * uint64(acc.size)
 	}
 	return Space(where), addr
+}
+
+// Owner returns the number of the block whose shared memory a lane accesses: the lane's own, or another of its cluster.
+func (s *Step) Owner(lane int) int {
+	b := s.warp.block
+	if rank := s.warp.acc.addr[lane] >> rankAt; b.cluster != nil && (s.op.peer || s.generic()) && rank < uint64(len(b.cluster.blocks)) {
+		return b.cluster.blocks[rank].number
+	}
+	return b.number
+}
+
+// Told returns, of a store that a transaction barrier counts (PTX st.async and red.async), where the barrier of a lane's is in the shared
+// memory of the block that the lane's access is to.
+func (s *Step) Told(lane int) (barrier uint64, ok bool) {
+	if s.Inst.Op.Properties().Async != sass.AsyncRemote {
+		return 0, false
+	}
+	return uint64(s.warp.word(&s.op.a, 1)[lane]) & (windowSize - 1), true
 }
 
 // generic reports whether the addresses are generic ones.

@@ -38,13 +38,16 @@ type warp struct {
 	regrouped bool // the instruction has told the re-convergence state where control goes
 	bulk      bulkCopy
 	asked     asked
-	cost      int64 // cycles that re-convergence has cost since the warp last issued
+	spans     []Span // of the last instruction, for the recorder
+	told      []told // barriers of other blocks that the last instruction has arrived at, for timing
+	cost      int64  // cycles that re-convergence has cost since the warp last issued
 
 	*scratch
 
 	result uint32 // of BAR.RED
 	lost   uint32 // lanes whose stack has overflowed: they hold no return address and end
 
+	budget       int    // registers of a thread, see setMaxRegisters
 	clusterPhase uint32 // of each lane: the phase of the cluster's barrier in which it has arrived last
 	now          int64  // cycle of the last issue, with timing
 	loop         loop   // whether the warp repeats itself

@@ -80,7 +80,7 @@ func TestUnsupportedInstructions(t *testing.T) {
 			return false
 		})
 	}
-	for _, op := range []sass.Op{sass.TEX, sass.TLD, sass.SULD, sass.SUST, sass.UTMAREDG, sass.IPA, sass.RPCMOV, sass.JMP} {
+	for _, op := range []sass.Op{sass.TEX, sass.TLD, sass.SULD, sass.SUST, sass.LDGMC, sass.IPA, sass.RPCMOV, sass.JMP} {
 		if !named[op] {
 			t.Errorf("%s was not tried", op)
 		}

@@ -95,6 +95,7 @@ const (
 	UR         // an operand is a uniform register; nothing is printed
 	Descriptor // an address has a descriptor; nothing is printed
 	BF16       // .BF16_V2: the halves are bfloat16
+	OrBefore   // .OR of R2UR: the predicate stays true where it has been
 	Addr64     // a register behind a descriptor is a 64-bit address; nothing is printed
 
 	// Tensor.
@@ -122,6 +123,8 @@ const (
 	TmaDim    // dimensions of UTMALDG and UTMASTG: 1 to 5
 	Im2Col    // .IM2COL
 	Multicast // .MULTICAST
+	BulkTo    // memory that UBLKCP and UBLKRED write: 0 global, 1 shared
+	BulkFrom  // memory that they read, likewise
 	GroupMode // what WARPGROUP does: 0 ARRIVE, 1 WAIT, 2 DEPBAR
 	Flush     // .FLUSH of USETSHMSZ
 	Alloc     // what USETMAXREG does: 1 DEALLOC, 2 TRY_ALLOC

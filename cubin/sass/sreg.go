@@ -119,6 +119,7 @@ const (
 	SRNTID          = 40
 	SRLWinHI        = 46
 	SRSWinHI        = 47
+	SRSWinLO        = 48
 	SRSMemSize      = 50
 	SRLMemHiOff     = 55
 	SREqMask        = 56

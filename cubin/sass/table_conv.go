@@ -20,6 +20,7 @@ var (
 	half16   = numberType{1, TypeF16, ".F16", false}
 	single32 = numberType{2, TypeF32, ".F32", false}
 	double64 = numberType{3, TypeF64, ".F64", false}
+	brain16  = numberType{4, TypeBF16, ".BF16", false} // its code has a bit more
 )
 
 // unprinted returns t with no text, as the usual type of a conversion is.
@@ -35,6 +36,8 @@ func (t numberType) immediate() format {
 		return float64s
 	case TypeF16:
 		return float16
+	case TypeBF16:
+		return bfloat16
 	}
 	return float32s
 }
@@ -42,7 +45,7 @@ func (t numberType) immediate() format {
 // source returns the traits and the selector of a floating-point source of the type.
 func (t numberType) source() (traits, *enum) {
 	in := traits{neg: true, abs: true, width: wSrc, imm: t.immediate()}
-	if t.typ == TypeF16 {
+	if t.typ == TypeF16 || t.typ == TypeBF16 {
 		return in, &halfByte
 	}
 	return in, nil
@@ -65,8 +68,15 @@ func conversion(f Form, wide bool, t traits, sel *enum) []Form {
 }
 
 // dstField and srcField are the size fields of a floating-point destination and source.
-func dstField(t numberType) ModField { return only(DstType, Bits{75, 2}, t.size, t.typ, t.text) }
-func srcField(t numberType) ModField { return only(SrcType, Bits{84, 2}, t.size, t.typ, t.text) }
+func dstField(t numberType) ModField { return only(DstType, t.field(75), t.size, t.typ, t.text) }
+func srcField(t numberType) ModField { return only(SrcType, t.field(84), t.size, t.typ, t.text) }
+
+func (t numberType) field(at uint8) Bits {
+	if t.size > 3 {
+		return Bits{at, 3}
+	}
+	return Bits{at, 2}
+}
 
 func floatToFloat() []Form {
 	var forms []Form
@@ -84,16 +94,29 @@ func floatToFloat() []Form {
 	for _, f := range conversion(brain, false, in, nil) {
 		forms = append(forms, f.on(from80))
 	}
+	for _, p := range []struct{ dst, src numberType }{{half16, brain16}, {single32, brain16}, {double64, brain16}, {brain16, half16}, {brain16, double64}} {
+		t, sel := p.src.source()
+		f := Form{Op: F2F, Opcode: 0x104, Mods: []ModField{mod(FTZ, 80, 1, &ftzNames), dstField(p.dst), srcField(p.src), mod(Round, 78, 2, &roundNames)}}
+		for _, f := range conversion(f, p.dst.size == 3 || p.src.size == 3, t, sel) {
+			forms = append(forms, f.on(in90))
+		}
+	}
 	return forms
 }
 
 func floatToIntegral() []Form {
 	var forms []Form
-	for _, n := range []numberType{half16, single32.unprinted(), double64} {
+	for _, n := range []numberType{half16, single32.unprinted(), double64, brain16} {
 		t, sel := n.source()
 		f := Form{Op: FRND, Opcode: 0x107, Mods: []ModField{mod(FTZ, 80, 1, &ftzNames), dstField(n),
-			only(SrcType, Bits{84, 2}, n.size, n.typ, ""), mod(Round, 78, 2, &integralName)}}
-		forms = append(forms, conversion(f, n.size == 3, t, sel)...)
+			srcField(n.unprinted()), mod(Round, 78, 2, &integralName)}}
+		rows := conversion(f, n.size == 3, t, sel)
+		for k := range rows {
+			if n == brain16 {
+				rows[k].Archs = in90
+			}
+		}
+		forms = append(forms, rows...)
 	}
 	return forms
 }

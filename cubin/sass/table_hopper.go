@@ -5,7 +5,7 @@ import "slices"
 // asyncForms are the transaction barriers, the clusters and the asynchronous units of sm_90: bulk copies of tensors and the
 // multiply-accumulate of a warpgroup.
 func asyncForms() []Form {
-	return slices.Concat(syncsForms(), printOnly(multicastForms()...), tensorCopyForms(), printOnly(bulkForms()...), warpgroupForms(), clusterForms())
+	return slices.Concat(syncsForms(), printOnly(multicastForms()...), tensorCopyForms(), bulkForms(), warpgroupForms(), clusterForms())
 }
 
 // uregAddress is an address in shared memory or of coordinates in uniform registers.
@@ -109,22 +109,26 @@ func tensorCopyForms() []Form {
 func bulkForms() []Form {
 	to, from := uregAddress("destination", Bits{32, 6}, Bits{}), uregAddress("source", Bits{24, 6}, Bits{})
 	count := Slot{Name: "bytes", Kind: KindUReg, Bits: Bits{64, 6}, Access: Reads, Default: URZ}
-	spaces := &enum{text: []string{".G", ".S"}}
+	spaces := &enum{text: []string{".G", ".S"}, value: []uint16{0, 1}}
 	dims := tensorDims()
-	types := enum{text: []string{"", ".S32", ".U64", ".S64", ".F16.RN", ".F32.RN", ".F32.FTZ.RN", ".F64.RN", ".BF16.RN"}}
+	types := enum{text: []string{"", ".S32", ".U64", ".S64", ".F16.RN", ".F32.RN", ".F32.FTZ.RN", ".F64.RN", ".BF16.RN"},
+		value: []uint16{TypeU32, TypeS32, TypeU64, TypeS64, TypeF16x2, TypeF32RN, TypeF32, TypeF64, TypeBF16x2}}
+	ops := enum{text: redOps.text, value: []uint16{AtomADD, AtomMIN, AtomMAX, AtomINC, AtomDEC, AtomAND, AtomOR, AtomXOR}}
 	level := ModField{Kind: Fixed, names: &enum{text: []string{".L2"}}}
 	var forms []Form
 	rows := func(op Op, opcode uint16, operands []Slot, mods ...ModField) {
 		forms = append(forms, hintedForms(op, opcode, operands, mods...)...)
 	}
-	rows(UBLKCP, 0x3ba, []Slot{to, from, count}, mod(Fixed, 73, 1, spaces), mod(Fixed, 74, 1, spaces), flag(Multicast, 75, ".MULTICAST"),
-		mod(Prefetch, 81, 2, &prefetchNames), flag(Fixed, 83, ".SEQUENCED"), only(Fixed, Bits{77, 4}, 0, 0, ""))
-	rows(UBLKRED, 0x3bb, []Slot{to, from, count}, mod(Fixed, 73, 1, spaces), on(Fixed, 74, ".S"), mod(AtomOp, 87, 3, &redOps), mod(Fixed, 81, 4, &types),
+	rows(UBLKCP, 0x3ba, []Slot{to, from, count}, mod(BulkTo, 73, 1, spaces), mod(BulkFrom, 74, 1, spaces), flag(Multicast, 75, ".MULTICAST"),
+		mod(Prefetch, 81, 2, &prefetchNames), obscure(83, ".SEQUENCED"), only(Fixed, Bits{77, 4}, 0, 0, ""))
+	rows(UBLKRED, 0x3bb, []Slot{to, from, count}, mod(BulkTo, 73, 1, spaces), on(BulkFrom, 74, ".S"), mod(AtomOp, 87, 3, &ops), mod(AtomType, 81, 4, &types),
 		only(Fixed, Bits{77, 4}, 0, 0, ""))
 	rows(UBLKPF, 0x3bc, []Slot{from, count}, level)
-	rows(UTMAREDG, 0x3b6, []Slot{to, from}, dims, flag(Im2Col, 82, ".IM2COL"), mod(AtomOp, 87, 3, &redOps))
-	rows(UTMAPF, 0x5b8, []Slot{to, from}, level, dims)
-	rows(UTMAPF, 0x3b8, []Slot{to, from, count}, level, dims, on(Im2Col, 82, ".IM2COL"))
+	rows(UTMAREDG, 0x3b6, []Slot{to, from}, dims, flag(Im2Col, 82, ".IM2COL"), mod(AtomOp, 87, 3, &ops))
+	offsets, noOffsets := count, Slot{Name: "offsets", Kind: KindUReg, Show: never}
+	offsets.Name = noOffsets.Name
+	rows(UTMAPF, 0x5b8, []Slot{to, from, noOffsets}, level, dims)
+	rows(UTMAPF, 0x3b8, []Slot{to, from, offsets}, level, dims, on(Im2Col, 82, ".IM2COL"))
 	shared := address(w1)
 	shared.URegAt = Bits{64, 6}
 	back := memory(SYNCS, 0x9b1, []Slot{shared}, only(Fixed, Bits{72, 1}, 1, 0, ".WB"), off(Fixed, 73), on(UR, 91, "")).on(in90)
@@ -134,10 +138,10 @@ func bulkForms() []Form {
 	reduce := func(w widthRule, name string, long ModField) Form {
 		a := address(w)
 		a.URegAt, a.Sel = Bits{64, 6}, &ModField{names: &enum{text: []string{name}}}
-		return memory(REDAS, 0xdbe, []Slot{a, noReuse(regB("B", traits{width: wAtom}))}, mod(AtomOp, 87, 4, &enum{text: redOps.text}),
+		return memory(REDAS, 0xdbe, []Slot{a, noReuse(regB("B", traits{width: wAtom}))}, mod(AtomOp, 87, 4, &ops),
 			mod(AtomType, 73, 3, &casTypes), long, only(Fixed, Bits{77, 4}, 0, 0, ""), on(UR, 91, "")).on(in90)
 	}
-	return append(forms, back, all, reduce(w2, ".64", on(Addr64, 72, "")), reduce(w1, ".U32", off(Addr64, 72)),
+	return append(forms, printOnly(back)[0], printOnly(all)[0], reduce(w2, ".64", on(Addr64, 72, "")), reduce(w1, ".U32", off(Addr64, 72)),
 		Form{Op: UTMACCTL, Opcode: 0x9b9, Archs: in90, Pipe: PipeUniform, Variable: true, Operands: []Slot{from},
 			Mods: []ModField{mod(Fixed, 82, 1, &enum{text: []string{".IV", ".PF"}}), on(UR, 91, "")}})
 }
@@ -156,10 +160,12 @@ func clusterForms() []Form {
 	amount := func(n uint8) Slot { return Slot{Name: "amount", Kind: KindImm, Bits: Bits{32, n}, Access: Reads} }
 	fence := lone(FENCE, 0x3c6, mod(FenceView, 72, 1, &enum{text: []string{".S", ".G"}}))
 	fence.Suffix, fence.Pipe = ".VIEW.ASYNC", PipeLSU
-	elect := Form{Op: ELECT, Opcode: 0x82f, Archs: in90, Pipe: PipeALU, Operands: []Slot{pd(always), toUniform(rd(w1)), pp()},
+	among := pp()
+	among.Name = "lanes"
+	elect := Form{Op: ELECT, Opcode: 0x82f, Archs: in90, Pipe: PipeALU, Operands: []Slot{pd(always), toUniform(rd(w1)), among},
 		Mods: []ModField{flag(ElectKill, 85, ".IGNOREKILL"), off(UR, 91)}}
 	masked := elect
-	masked.Operands = []Slot{pd(always), toUniform(rd(w1)), {Name: "lane mask", Kind: KindUReg, Bits: Bits{24, 6}, Not: 72, Access: Reads, Default: URZ}}
+	masked.Operands = []Slot{pd(always), toUniform(rd(w1)), {Name: among.Name, Kind: KindUReg, Bits: Bits{24, 6}, Not: 72, Access: Reads, Default: URZ}}
 	masked.Mods = []ModField{elect.Mods[0], on(UR, 91, "")}
 	shared := lone(USETSHMSZ, 0x9c9, off(Flush, 72))
 	shared.Operands = []Slot{amount(20)}
@@ -186,7 +192,7 @@ func clusterForms() []Form {
 		return memory(STAS, 0xdbd, []Slot{a, noReuse(regB("B", traits{width: wSize}))}, mod(Size, 73, 3, &copySizes), long, on(UR, 91, "")).on(in90)
 	}
 	return []Form{
-		lone(ACQBULK, 0x82e), lone(PREEXIT, 0x82d), lone(CGAERRBAR, 0x5ab), fence, elect, printOnly(masked)[0],
+		lone(ACQBULK, 0x82e), lone(PREEXIT, 0x82d), lone(CGAERRBAR, 0x5ab), fence, elect, masked,
 		store(remote, on(Addr64, 90, "")), store(near, off(Addr64, 90)),
 		uniform(lone(UCGABAR_WAIT, 0xdc7)), uniform(lone(UCGABAR_ARV, 0x9c7, off(Flush, 72))),
 		uniform(shared), uniform(flush), uniform(free), uniform(take),

@@ -5,7 +5,9 @@ import "slices"
 // rareForms are forms that the hardware has and the compilers' compute code does not: most have uniform registers, constants or
 // immediates where compilers take other operands. Nothing executes them.
 func rareForms() []Form {
-	return append(byteForms(), printOnly(slices.Concat(rarePredicateForms(), rareUniformForms(), rareNarrowForms(), rareMemoryForms(), wideAccessForms(), jumpForms())...)...)
+	tables, jumps := jumpForms()
+	return slices.Concat(byteForms(), tables,
+		printOnly(slices.Concat(rarePredicateForms(), rareUniformForms(), rareNarrowForms(), rareMemoryForms(), wideAccessForms(), jumps)...))
 }
 
 // rarePredicateForms are moves between registers and predicates, and PLOP3 of signs of uniform registers.
@@ -137,7 +139,7 @@ func rareMemoryForms() []Form {
 }
 
 // jumpForms are branches that a uniform predicate takes, and those to an address in uniform registers.
-func jumpForms() []Form {
+func jumpForms() (tables, jumps []Form) {
 	bound := on(UR, 91, "")
 	depth, mode := mod(CallInc, 85, 2, &depthNames), mod(BraMode, 32, 2, &braNames)
 	together := only(BraMode, Bits{32, 2}, 1, BraU, ".U")
@@ -157,11 +159,11 @@ func jumpForms() []Form {
 	masked := func(opcode uint16, at Slot) Form {
 		return control(JMP, opcode, []Slot{cond(), lanes, at}, depth, obscured(32, 2, "", bad, ".DIV", ".CONV"), bound).on(from80)
 	}
-	forms := []Form{masked(0x94a, absoluteTarget()), masked(0xb4a, codeConstant(from80)), through(BRXU, 0x958, distance), through(JMXU, 0x959, signedAddress)}
+	forms := []Form{masked(0x94a, absoluteTarget()), masked(0xb4a, codeConstant(from80)), through(JMXU, 0x959, signedAddress)}
 	for _, f := range []Form{jump(BRA, 0x547, target(relative)), jump(JMP, 0x54a, absoluteTarget()), jump(JMP, 0x74a, codeConstant(from80))} {
 		forms = append(forms, f.on(before90), anyOf(f))
 	}
-	return splitTargets(forms)
+	return splitTargets([]Form{through(BRXU, 0x958, distance)}), splitTargets(forms)
 }
 
 // genericCountForms are those of [countForms] in generic memory (sm_86 and later).

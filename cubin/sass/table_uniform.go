@@ -156,7 +156,7 @@ func readForms() []Form {
 			return Form{Op: R2UR, Opcode: v.opcode, Archs: v.archs, Pipe: PipeALU, Variable: true,
 				Operands: []Slot{pd(s), toUniform(rd(w1)), v.a}, Mods: []ModField{join}}
 		}
-		forms = append(forms, row(unlessPlain, off(Obscure, 84)), row(always, on(Obscure, 84, ".OR")))
+		forms = append(forms, row(unlessPlain, off(OrBefore, 84)), row(always, on(OrBefore, 84, ".OR")))
 	}
 	return forms
 }

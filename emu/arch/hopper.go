@@ -19,6 +19,12 @@ func hopper() *Model {
 		Least:    Figure{24, "cycles", "fitted: chains of wgmma of N = 8 to 32 on an H200, whose times are to that of N = 256 as 24 to 128"},
 		Complete: Figure{33, "cycles", "assumed: not published of one group; as HMMA"},
 	}
+	m.Clusters = Clusters{
+		GPCs:    Figure{8, "GPCs", hopperPaper + ": of up to 9 TPCs"},
+		Remote:  Figure{201, "cycles", "Luo et al., arXiv 2501.12084, logs of an H800: 181 in clusters of 2, 201 to 207 of 3 and 4, 203 of 8"},
+		Width:   Figure{16.3, "bytes a cycle", "Luo et al., arXiv 2501.12084: 3.27 TB/s of 114 SMs at 1755 MHz, clusters of 2"},
+		Barrier: Figure{102, "cycles", "assumed: as a public record of probes of a B300 has it, relaxed arrival and wait"},
+	}
 	m.Shared.Banks.Source, m.Shared.BankSize.Source = f.guide(), f.guide()
 	m.L1.Unified = Figure{256 << 10, "bytes", hopperPaper}
 	m.L1.Reserved = Figure{42 << 10, "bytes", "fitted: capacity near 213 KiB, " + rrzeGH200}

@@ -45,6 +45,12 @@ func noGroups() Groups {
 	return Groups{Columns: Figure{0, "columns a cycle", none}, Least: Figure{0, "cycles", none}, Complete: Figure{0, "cycles", none}}
 }
 
+// noClusters are the figures of GPUs without clusters of blocks.
+func noClusters() Clusters {
+	const none = "no clusters before sm_90"
+	return Clusters{GPCs: Figure{0, "GPCs", none}, Remote: Figure{0, "cycles", none}, Width: Figure{0, "bytes a cycle", none}, Barrier: Figure{0, "cycles", none}}
+}
+
 // pipes holds where a pipe of the instruction table lies in a model.
 var pipes = [sass.NumPipes]PipeName{
 	sass.PipeNone: Control, sass.PipeALU: ALU, sass.PipeFMA: FMA, sass.PipeFP16: FP16, sass.PipeFP64: FP64, sass.PipeTensor: Tensor,

@@ -37,6 +37,7 @@ type Model struct {
 	Issue     Issue
 	Pipes     [NumPipes]Pipe
 	Groups    Groups
+	Clusters  Clusters
 	Latencies Latencies
 	Queues    Queues
 	Shared    SharedMemory
@@ -58,6 +59,15 @@ type Groups struct {
 	Columns  Figure // of B that are multiplied in a cycle, of 32 bytes each
 	Least    Figure
 	Complete Figure // from then to the end of the wait for it
+}
+
+// Clusters is how blocks of a cluster (PTX ISA, cluster of CTAs) lie and reach each other, on GPUs that have them. The SMs of a TPC are in
+// one GPC, and TPCs are dealt out to the GPCs in turns.
+type Clusters struct {
+	GPCs    Figure // graphics processing clusters, of which a cluster of blocks takes one
+	Remote  Figure // latency of a load from the shared memory of another block
+	Width   Figure // bytes that an SM exchanges with the shared memory of others in a cycle
+	Barrier Figure // from the last arrival at the barrier of a cluster on
 }
 
 // Limits are what an SM can hold and a launch can ask for.

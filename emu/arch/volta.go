@@ -13,6 +13,7 @@ func volta() *Model {
 		Issue:     voltaIssue(),
 		Pipes:     voltaPipes(f),
 		Groups:    noGroups(),
+		Clusters:  noClusters(),
 		Latencies: voltaLatencies(),
 		Queues:    voltaQueues(),
 		Shared: SharedMemory{

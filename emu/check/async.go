@@ -2,6 +2,7 @@ package check
 
 import (
 	"math/bits"
+	"slices"
 
 	"gpa/cubin/sass"
 	"gpa/emu"
@@ -27,7 +28,9 @@ func firstOfGroup(warp int) int { return warp &^ 3 }
 // told so, and what products read for those behind a wait for their group. When a copy from shared memory has read it is not followed.
 func (c *Checker) spans(b *block, w *warp, s *emu.Step) {
 	at, lane := c.site(s.Code, s.Inst), bits.TrailingZeros32(s.Mask)
-	told := false
+	if slices.ContainsFunc(s.Spans, func(x emu.Span) bool { return x.Space == emu.Shared && x.Kind != emu.Load }) {
+		w.transfers++
+	}
 	for i := range s.Spans {
 		x := &s.Spans[i]
 		if x.Space == emu.Global {
@@ -37,25 +40,35 @@ func (c *Checker) spans(b *block, w *warp, s *emu.Step) {
 			c.use(x.Kind, x.Addr, x.Size)
 			continue
 		}
+		addr := b.at(x.Block, x.Addr)
 		now := b.slot(s, at, x.Kind, lane)
 		now.proxied = true
 		switch {
 		case s.Inst.Op.Properties().Async == sass.AsyncMatrix:
 			now.group, now.bank = w.products+1, productGroups
-			now.warp = uint8(firstOfGroup(s.Warp))
-		case x.Kind == emu.Store:
-			if !told {
-				told = true
-				w.transfers++
-				b.tell(s.Warp, x.Barrier, w.transfers)
-			}
+			now.warp = uint16(firstOfGroup(s.Warp))
+		case x.Kind != emu.Load:
+			b.tell(s.Warp, b.at(x.Block, x.Barrier), w.transfers)
 			now.group, now.bank = w.transfers, transferGroups
 		}
-		if !b.accessShared(x.Kind, x.Addr, x.Size) {
-			c.unwritten(s, at, lane, x.Space, x.Addr, x.Size)
+		if !b.accessShared(x.Kind, addr, x.Size) {
+			c.unwritten(s, at, lane, x.Space, addr, x.Size)
 		}
-		c.raceOf(b, s, now, x.Addr, x.Size)
+		c.raceOf(b, s, now, addr, x.Size)
 	}
+}
+
+// remote checks a store or an operation that a transaction barrier counts: like a copy it is complete for those whom the barrier tells.
+func (c *Checker) remote(b *block, s *emu.Step, at siteID, kind emu.AccessKind, lane int, addr uint64, size int, barrier uint64) {
+	w := &b.warps[s.Warp]
+	w.transfers++
+	b.tell(s.Warp, barrier, w.transfers)
+	now := b.slot(s, at, kind, lane)
+	if s.Inst.Op == sass.REDAS { // operations of several blocks on one word do not race
+		now.kind = emu.Atomic
+	}
+	now.group, now.bank = w.transfers, transferGroups
+	c.raceOf(b, s, now, addr, size)
 }
 
 // tell makes a transaction barrier tell of a copy.
@@ -93,7 +106,7 @@ func (w *warp) proxyFence(id int) {
 
 func (c *Checker) reportUnfenced(s *emu.Step, now, old *slot, addr uint64, size int) {
 	f := c.report(MissingProxyFence, now.site, old.site, s.Block, s.Warp, int(now.lane))
-	f.address(emu.Shared, addr, size)
+	c.address(f, s, emu.Shared, addr, size)
 	if f.Other == nil {
 		other := c.place(old.site, s.Block, int(old.warp), int(old.lane))
 		f.Other = &other

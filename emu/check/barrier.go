@@ -36,7 +36,12 @@ type arrival struct {
 // all threads of a warp at once (PTX ISA, bar.sync: barrier{.cta} with .aligned).
 func (c *Checker) Arrive(a *emu.Arrival) {
 	b := c.blocks[a.Block]
-	w, bar := &b.warps[a.Warp], &b.barriers[a.Barrier]
+	if rank := b.rank(a.Block); rank > 0 {
+		of := *a
+		of.Block, of.Warp = b.number, a.Warp+rank*b.warpsOf()
+		a = &of
+	}
+	w, bar := &b.warps[a.Warp], b.barrier(a.Warp, a.Barrier)
 	at := c.siteAt(a.Code, a.PC)
 	if at == 0 {
 		return
@@ -70,7 +75,7 @@ func (c *Checker) Arrive(a *emu.Arrival) {
 func (c *Checker) checkCount(b *block, bar *barrier, a *emu.Arrival, first firstArrival) {
 	count := a.Count
 	if count == 0 {
-		count = 32 * len(b.warps)
+		count = 32 * b.warpsOf()
 	}
 	detail := ""
 	switch {
@@ -156,11 +161,15 @@ func (c *Checker) beforeBarrier(s *site) bool {
 // Release lets the warps at a barrier know what all of them know.
 func (c *Checker) Release(blockNumber, number int) {
 	b := c.blocks[blockNumber]
-	bar := &b.barriers[number]
+	first := b.rank(blockNumber) * b.warpsOf()
+	bar, warps := b.barrier(first, number), b.warps[first:first+b.warpsOf()]
+	if number == emu.ClusterBarrier { // which opens for all blocks at a time
+		warps = b.warps
+	}
 	c.checkSites(b, bar)
 	c.checkExited(b, bar)
-	for i := range b.warps {
-		w := &b.warps[i]
+	for i := range warps {
+		w := &warps[i]
 		if w.waiting[number].lanes == 0 {
 			continue
 		}

@@ -168,26 +168,60 @@ func (c *Checker) Begin(facts *emu.LaunchFacts) {
 
 // BeginBlock makes the shadow of a block's memory.
 func (c *Checker) BeginBlock(number, sharedBytes int) {
+	members := c.members(number)
+	if b := c.blocks[members[0]]; b != nil && b.left > 0 { // another block of the cluster has begun
+		c.blocks[number] = b
+		return
+	}
 	var b *block
 	if last := len(c.spare) - 1; last >= 0 {
 		b, c.spare = c.spare[last], c.spare[:last]
 	} else {
 		size := c.facts.Block
-		b = newBlock(size[0]*size[1]*size[2], sharedBytes)
+		b = newBlock(len(members), size[0]*size[1]*size[2], sharedBytes)
 	}
-	b.begin(number)
+	b.begin(members)
 	c.blocks[number] = b
 }
 
-// EndBlock keeps the shadow for another block.
+// members returns the blocks of the cluster of a block by rank.
+func (c *Checker) members(number int) []int {
+	size, grid := c.facts.Cluster, c.facts.Grid
+	if size[0]*size[1]*size[2] <= 1 {
+		return []int{number}
+	}
+	x, y, z := number%grid[0]/size[0]*size[0], number/grid[0]%grid[1]/size[1]*size[1], number/(grid[0]*grid[1])/size[2]*size[2]
+	var list []int
+	for k := range size[2] {
+		for j := range size[1] {
+			for i := range size[0] {
+				list = append(list, x+i+grid[0]*(y+j+grid[1]*(z+k)))
+			}
+		}
+	}
+	return list
+}
+
+// EndBlock keeps the shadow for another block, once all blocks of the cluster have ended.
 func (c *Checker) EndBlock(number int) {
-	c.spare = append(c.spare, c.blocks[number])
-	delete(c.blocks, number)
+	b := c.blocks[number]
+	if b.left--; b.left > 0 {
+		return
+	}
+	c.spare = append(c.spare, b)
+	for _, n := range b.members {
+		delete(c.blocks, n)
+	}
 }
 
 // Step checks what an instruction did.
 func (c *Checker) Step(s *emu.Step) {
 	b := c.blocks[s.Block]
+	if rank := b.rank(s.Block); rank > 0 {
+		of := *s
+		of.Block, of.Warp = b.number, s.Warp+rank*b.warpsOf()
+		s = &of
+	}
 	w := &b.warps[s.Warp]
 	w.execute(s.Active)
 	if len(c.heap.calls) > 0 {
@@ -232,7 +266,7 @@ func (c *Checker) order(b *block, w *warp, s *emu.Step) {
 	case sass.WARPSYNC:
 		w.mark(s.Active)
 		c.sync(w, s)
-	case sass.NOP, sass.BAR:
+	case sass.NOP, sass.BAR, sass.UCGABAR_ARV, sass.UCGABAR_WAIT:
 		w.mark(s.Active)
 	case sass.CALL:
 		w.call = c.site(s.Code, s.Inst)
@@ -252,6 +286,9 @@ func (c *Checker) access(b *block, w *warp, s *emu.Step, kind emu.AccessKind, si
 	for m := lanes; m != 0; m &= m - 1 {
 		lane := bits.TrailingZeros32(m)
 		space, addr := s.Lane(lane)
+		if space == emu.Shared {
+			addr = b.at(s.Owner(lane), addr)
+		}
 		if space == emu.Shared && b.mbarrier(s, kind, addr) {
 			if len(s.Mbarriers) == 0 && !b.accessShared(emu.Load, addr, size) {
 				c.unready(&mbarrier{}, party{id, int32(s.Block), int32(s.Warp), int32(lane)})
@@ -272,7 +309,9 @@ func (c *Checker) access(b *block, w *warp, s *emu.Step, kind emu.AccessKind, si
 				b.atomic(s.Warp, space, addr, true, true)
 			}
 			known = b.accessShared(kind, addr, size)
-			if kind != emu.Load || !alike.third(addr) {
+			if barrier, ok := s.Told(lane); ok {
+				c.remote(b, s, id, kind, lane, addr, size, b.at(s.Owner(lane), barrier))
+			} else if kind != emu.Load || !alike.third(addr) {
 				c.race(b, s, id, kind, lane, addr, size)
 			}
 		case emu.Local:
@@ -307,7 +346,7 @@ func (b *broadcast) third(addr uint64) bool {
 // unwritten reports a read of what nobody has written.
 func (c *Checker) unwritten(s *emu.Step, at siteID, lane int, space emu.Space, addr uint64, size int) {
 	f := c.report(UninitialisedRead, at, 0, s.Block, s.Warp, lane)
-	f.address(space, addr, size)
+	c.address(f, s, space, addr, size)
 	if space == emu.Global && f.Where == "" {
 		f.Where, f.Other = c.global.where(addr), c.origin(addr)
 	}
@@ -415,8 +454,13 @@ func (c *Checker) siteAt(code int, pc uint64) siteID {
 
 // place describes an instruction and the thread at it.
 func (c *Checker) place(id siteID, blockNumber, warp, lane int) Place {
-	if b := c.blocks[blockNumber]; b != nil && b.warps[warp].call != 0 && !c.hasLine(id) {
-		id = b.warps[warp].call // a function of the compiler's own, as __shfl_sync may be
+	if b := c.blocks[blockNumber]; b != nil {
+		if each := b.warpsOf(); warp >= each { // of another block of the cluster
+			blockNumber, warp = b.members[warp/each], warp%each
+		}
+		if call := b.warps[b.rank(blockNumber)*b.warpsOf()+warp].call; call != 0 && !c.hasLine(id) {
+			id = call // a function of the compiler's own, as __shfl_sync may be
+		}
 	}
 	s := &c.sites[id-1]
 	p := Place{Code: s.code, PC: s.inst.PC, SASS: s.inst.Text(), Frames: c.frames(id)}
@@ -447,6 +491,16 @@ func (c *Checker) report(kind Kind, at, other siteID, blockNumber, warp, lane in
 	}
 	f.Count++
 	return f
+}
+
+// address notes where the first instance was. Of the shared memory of a cluster it tells the block too.
+func (c *Checker) address(f *Finding, s *emu.Step, space emu.Space, addr uint64, size int) {
+	b := c.blocks[s.Block]
+	if space == emu.Shared && len(b.members) > 1 && f.Count == 1 {
+		f.Where = fmt.Sprintf("of block %d of the cluster", addr/uint64(b.shared))
+		addr %= uint64(b.shared)
+	}
+	f.address(space, addr, size)
 }
 
 // address notes where the first instance was.

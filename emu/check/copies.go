@@ -46,7 +46,7 @@ func (c *Checker) copied(b *block, s *emu.Step, size int, lanes uint32) {
 		if lanes>>lane&1 == 0 {
 			continue
 		}
-		addr := s.CopiedTo(lane)
+		addr := b.at(s.Owner(lane), s.CopiedTo(lane))
 		b.accessShared(emu.Store, addr, size)
 		if c.faulted>>lane&1 == 0 {
 			now := b.slot(s, at, emu.Store, lane)

@@ -206,17 +206,18 @@ func (n *notice) tell(block int32, w *warp) {
 // pageWords is the number of words of global memory that a page of its shadow has.
 const pageWords = 1 << 10
 
-// maxPages is how much of the shadow there is at most, about 600 MB. Accesses to more memory than that are not remembered.
+// maxPages is how much of the shadow there is at most, about 700 MB. Accesses to more memory than that are not remembered.
 const maxPages = 1 << 13
 
 // A visit is an access to a word of global memory.
 type visit struct {
-	site              siteID // 0 for none
-	block             int32
-	stamp, step       uint32 // step: its lower 32 bits
-	value             uint32 // that was stored
-	warp, lane, bytes uint8
-	flags             visitFlags
+	site        siteID // 0 for none
+	block       int32
+	stamp, step uint32 // step: its lower 32 bits
+	value       uint32 // that was stored
+	warp        uint16
+	lane, bytes uint8
+	flags       visitFlags
 }
 
 type visitFlags uint8
@@ -263,7 +264,7 @@ func (g *grid) page(addr uint64) *page {
 // raceGlobal looks for accesses to global memory that the present one is not ordered with, and remembers it.
 func (c *Checker) raceGlobal(b *block, w *warp, s *emu.Step, at siteID, kind emu.AccessKind, lane int, addr uint64, size int) {
 	r := c.sites[at-1].reach
-	now := visit{site: at, block: int32(s.Block), stamp: w.stamp(s.Warp), step: uint32(w.step), warp: uint8(s.Warp), lane: uint8(lane)}
+	now := visit{site: at, block: int32(s.Block), stamp: w.stamp(s.Warp), step: uint32(w.step), warp: uint16(s.Warp), lane: uint8(lane)}
 	if r.strong {
 		now.flags |= visitStrong
 	}

@@ -58,6 +58,7 @@ func (c *Checker) mbarriers(b *block, s *emu.Step) {
 	at := c.site(s.Code, s.Inst)
 	w := &b.warps[s.Warp]
 	for _, u := range s.Mbarriers {
+		u.Addr = b.at(u.Block, u.Addr)
 		bar := b.words[u.Addr]
 		if bar == nil {
 			bar = &mbarrier{}
@@ -78,7 +79,7 @@ func (c *Checker) mbarriers(b *block, s *emu.Step) {
 			c.unready(bar, who)
 		case int(bar.init.warp) != s.Warp && w.now[bar.init.warp] < bar.stamp:
 			f := c.about(RaceRAW, who, bar.init)
-			f.address(emu.Shared, u.Addr, 8)
+			c.address(f, s, emu.Shared, u.Addr, 8)
 			f.Detail = "the mbarrier is initialised, and no barrier makes sure that this is before its use"
 		case u.Kind == emu.MbarrierArrive && u.Count > u.Pending:
 			f := c.about(MbarrierCount, who, bar.init)

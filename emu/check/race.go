@@ -1,6 +1,8 @@
 package check
 
 import (
+	"slices"
+
 	"gpa/emu"
 )
 
@@ -10,17 +12,18 @@ const slots = 4
 
 // A slot is one access to a word of shared memory.
 type slot struct {
-	site       siteID // 0 for none
-	kind       emu.AccessKind
-	warp, lane uint8
-	bytes      uint8 // of the word, a bit each
-	stamp      uint32
-	step       int64
-	value      uint32 // that was stored
-	valued     bool
-	group      uint32 // of an asynchronous access: the number of its group among those of its warp, from 1; 0 for other accesses
-	bank       bank   // of its group
-	proxied    bool   // made through the asynchronous proxy
+	site    siteID // 0 for none
+	kind    emu.AccessKind
+	warp    uint16
+	lane    uint8
+	bytes   uint8 // of the word, a bit each
+	stamp   uint32
+	step    int64
+	value   uint32 // that was stored
+	valued  bool
+	group   uint32 // of an asynchronous access: the number of its group among those of its warp, from 1; 0 for other accesses
+	bank    bank   // of its group
+	proxied bool   // made through the asynchronous proxy
 }
 
 // A cell is what is remembered of a word.
@@ -29,10 +32,14 @@ type cell struct {
 	slots [slots]slot
 }
 
-// A block is the shadow of a block's shared memory and warps.
+// A block is the shadow of a block's shared memory and warps, or of those of all blocks of a cluster one after the other: that is to the
+// checker a block with as many warps and as much shared memory as its blocks have together, each of which has barriers of its own.
 type block struct {
-	number    int
-	threads   int
+	number    int   // of the first block of a cluster
+	members   []int // the numbers of a cluster's blocks by rank
+	shared    int   // bytes of shared memory of each
+	left      int   // blocks that have not ended
+	threads   int   // of each
 	begun     int64 // blocks begun with this storage, to tell old cells
 	warps     []warp
 	cells     []cell
@@ -40,21 +47,45 @@ type block struct {
 	told      map[word]clock
 	words     map[uint64]*mbarrier
 	pointers  map[word]party // 8-byte words that hold addresses of local memory, and whose
-	barriers  [emu.NumBarriers]barrier
-	firstExit party // of its threads
+	barriers  []barrier      // emu.NumBarriers of each block; that of the cluster is the first one's
+	firstExit party          // of its threads
 }
 
-func newBlock(threads, sharedBytes int) *block {
-	return &block{threads: threads, warps: make([]warp, (threads+31)/32), cells: make([]cell, (sharedBytes+3)/4), written: make([]bool, sharedBytes)}
+func newBlock(blocks, threads, sharedBytes int) *block {
+	bytes := blocks * sharedBytes
+	return &block{threads: threads, shared: sharedBytes, warps: make([]warp, blocks*((threads+31)/32)), cells: make([]cell, (bytes+3)/4), written: make([]bool, bytes), barriers: make([]barrier, blocks*emu.NumBarriers)}
 }
 
-// begin makes the storage that of a new block.
-func (b *block) begin(number int) {
-	b.number, b.told, b.words, b.pointers = number, make(map[word]clock), make(map[uint64]*mbarrier), make(map[word]party)
+// warpsOf returns the warps of each block.
+func (b *block) warpsOf() int { return (b.threads + 31) / 32 }
+
+// rank returns the rank of a block.
+func (b *block) rank(number int) int { return max(0, slices.Index(b.members, number)) }
+
+// at returns where an address in the shared memory of a block is in the shadow.
+func (b *block) at(number int, addr uint64) uint64 {
+	if addr >= uint64(b.shared) && len(b.members) > 1 {
+		return uint64(len(b.written)) // an access that faulted
+	}
+	return uint64(b.rank(number)*b.shared) + addr
+}
+
+// barrier returns the barrier of a warp's block, or that of the cluster.
+func (b *block) barrier(warp, number int) *barrier {
+	if number == emu.ClusterBarrier {
+		return &b.barriers[number]
+	}
+	return &b.barriers[warp/b.warpsOf()*emu.NumBarriers+number]
+}
+
+// begin makes the storage that of a new block, or of those of a cluster.
+func (b *block) begin(members []int) {
+	b.members, b.left = members, len(members)
+	b.number, b.told, b.words, b.pointers = members[0], make(map[word]clock), make(map[uint64]*mbarrier), make(map[word]party)
 	b.firstExit = party{}
 	b.begun++
 	clear(b.written)
-	b.barriers = [emu.NumBarriers]barrier{}
+	clear(b.barriers)
 	for i := range b.warps {
 		w := &b.warps[i]
 		*w = warp{now: newClock(len(b.warps)), log: w.log[:0], local: w.local[:0]}
@@ -82,7 +113,7 @@ func (c *Checker) race(b *block, s *emu.Step, at siteID, kind emu.AccessKind, la
 // slot is an access of a lane.
 func (b *block) slot(s *emu.Step, at siteID, kind emu.AccessKind, lane int) slot {
 	w := &b.warps[s.Warp]
-	return slot{site: at, kind: kind, warp: uint8(s.Warp), lane: uint8(lane), stamp: w.stamp(s.Warp), step: w.step}
+	return slot{site: at, kind: kind, warp: uint16(s.Warp), lane: uint8(lane), stamp: w.stamp(s.Warp), step: w.step}
 }
 
 // raceOf is race for an access that is known.
@@ -174,7 +205,7 @@ func (w *warp) unmarked(old *slot, id, lane int) bool {
 
 func (c *Checker) reportUnmarked(s *emu.Step, at siteID, old *slot, lane int, addr uint64, size int) {
 	f := c.report(MissingSyncwarp, at, old.site, s.Block, s.Warp, lane)
-	f.address(emu.Shared, addr, size)
+	c.address(f, s, emu.Shared, addr, size)
 	if f.Other == nil {
 		other := c.place(old.site, s.Block, int(old.warp), int(old.lane))
 		f.Other = &other
@@ -230,7 +261,7 @@ func (c *Checker) reportRace(b *block, s *emu.Step, now, old *slot, addr uint64,
 		kind = RaceWAW
 	}
 	f := c.report(kind, now.site, old.site, s.Block, s.Warp, int(now.lane))
-	f.address(emu.Shared, addr, size)
+	c.address(f, s, emu.Shared, addr, size)
 	if f.Other == nil {
 		other := c.place(old.site, s.Block, int(old.warp), int(old.lane))
 		f.Other = &other

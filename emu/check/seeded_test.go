@@ -36,7 +36,7 @@ type expectation struct {
 
 var (
 	launchLine = regexp.MustCompile(`^//: (\d+) (\d+)(.*)$`)
-	kernelLine = regexp.MustCompile(`__global__ void (\w+)\(`)
+	kernelLine = regexp.MustCompile(`__global__ void (?:__cluster_dims__\(\d+\) )?(\w+)\(`)
 	errorLine  = regexp.MustCompile(`//([!?]) ([a-z_' -]+[a-z])(?: (\d+)/(\d+))?`)
 )
 

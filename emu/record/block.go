@@ -97,17 +97,69 @@ func (b *block) Step(s *emu.Step) {
 	b.await(&w.copies, s.Inst)
 	kind, size, lanes := s.Access()
 	copySize, copyLanes := s.Copied()
-	if kind == emu.NoAccess && copyLanes == 0 {
+	if kind == emu.NoAccess && copyLanes == 0 && len(s.Spans) == 0 {
 		return
 	}
-	b.at, b.site = at, c.first+at.inst+1
+	b.at, b.site, b.load = at, c.first+at.inst+1, nil
 	if kind != emu.NoAccess {
 		b.access(s, kind, size, lanes)
 	}
 	if copyLanes != 0 {
 		b.copy(s, copySize, copyLanes)
 	}
+	if len(s.Spans) > 0 {
+		b.spans(s)
+	}
 	b.done = b.full || b.work >= maxWork
+}
+
+// spans takes note of what the copy engine, or the tensor cores for a warpgroup, accessed for an instruction: as accesses of the first of
+// its lanes, at once. What is in the shared memory of other blocks is not followed.
+func (b *block) spans(s *emu.Step) {
+	const piece = 16
+	by := access{time: b.now, epoch: b.barriers.epoch, warp: uint8(s.Warp)}
+	b.lane = bits.TrailingZeros32(s.Mask | 1<<31)
+	by.lanes = 1 << b.lane
+	b.forget(by.warp)
+	for i := range s.Spans {
+		x := &s.Spans[i]
+		if x.Space == emu.Shared && x.Block != b.number {
+			continue
+		}
+		for at := 0; at < x.Size; at += piece {
+			b.span(s, x, by, x.Addr+uint64(at), min(piece, x.Size-at))
+		}
+		b.now += moment(x.Size)
+		if x.Kind != emu.Store {
+			b.reading().bytes += int64(x.Size)
+		}
+		if x.Kind != emu.Load {
+			b.stores[b.site] += int64(x.Size)
+		}
+	}
+}
+
+// span takes note of a part of a span that lies in one line.
+func (b *block) span(s *emu.Step, x *emu.Span, by access, addr uint64, size int) {
+	b.touched = b.touched[:0]
+	b.touch(x.Space, uint16(32*s.Warp+b.lane), addr, size)
+	if x.Space == emu.Global && x.Kind != emu.Store {
+		b.reading().word(addr, size)
+	}
+	for i := range b.touched {
+		t := &b.touched[i]
+		if x.Kind != emu.Store {
+			b.loaded(t, by, x.Space, x.Kind == emu.Atomic)
+		}
+		if x.Kind != emu.Load {
+			b.overwrites(t, by, x.Space, x.Kind == emu.Atomic)
+		}
+		if x.Kind == emu.Load {
+			t.cell.read(b.site, by)
+		} else {
+			t.cell.wrote(b.site, by, x.Kind == emu.Atomic)
+		}
+	}
 }
 
 // section prepares for the loops of a section.

@@ -224,3 +224,139 @@ extern "C" __global__ void box_not_synced(const __grid_constant__ TensorMap to) 
         STORE_BOX(to, 0, out); //? write-read race 0/0 //? uninitialised read
     }
 } //! any race
+
+static __device__ u32 peer(const void *p, u32 rank) {
+    u32 a;
+    asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(a) : "r"(address(p)), "r"(rank));
+    return a;
+}
+static __device__ u32 rank() {
+    u32 r;
+    asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(r));
+    return r;
+}
+static __device__ void store_to(u32 a, float v) { asm volatile("st.shared::cluster.f32 [%0], %1;" ::"r"(a), "f"(v) : "memory"); }
+static __device__ float load_from(u32 a) {
+    float v;
+    asm volatile("ld.shared::cluster.f32 %0, [%1];" : "=f"(v) : "r"(a) : "memory");
+    return v;
+}
+#define CLUSTER_SYNC asm volatile("barrier.cluster.arrive.aligned;\nbarrier.cluster.wait.aligned;" ::: "memory")
+
+//: 4 64 f32[256] sm=90
+extern "C" __global__ void __cluster_dims__(2) cluster_as_it_should_be(float *out) {
+    __shared__ float row[64];
+    CLUSTER_SYNC;
+    store_to(peer(row + threadIdx.x, rank() ^ 1), threadIdx.x);
+    CLUSTER_SYNC;
+    float v = load_from(peer(row + 63 - threadIdx.x, rank() ^ 1));
+    out[blockIdx.x * 64 + threadIdx.x] = v + row[63 - threadIdx.x];
+    CLUSTER_SYNC;
+}
+
+//: 4 64 f32[256] sm=90
+extern "C" __global__ void __cluster_dims__(2) no_barrier_behind_a_remote_store(float *out) {
+    __shared__ float row[64];
+    CLUSTER_SYNC;
+    store_to(peer(row + threadIdx.x, rank() ^ 1), threadIdx.x); //? any race
+    __syncthreads();
+    out[blockIdx.x * 64 + threadIdx.x] = row[threadIdx.x]; //? any race //? uninitialised read
+    CLUSTER_SYNC;
+} //! any race
+
+//: 4 64 f32[256] sm=90
+extern "C" __global__ void __cluster_dims__(2) remote_word_not_written(float *out) {
+    __shared__ float row[64];
+    if (rank() == 0) row[threadIdx.x] = threadIdx.x;
+    CLUSTER_SYNC;
+    out[blockIdx.x * 64 + threadIdx.x] = load_from(peer(row + threadIdx.x, rank() ^ 1)); //! uninitialised read 0/0
+    CLUSTER_SYNC;
+}
+
+//: 4 64 f32[256] sm=90
+extern "C" __global__ void __cluster_dims__(2) block_leaves_first(float *out) {
+    __shared__ float row[64];
+    row[threadIdx.x] = threadIdx.x;
+    CLUSTER_SYNC;
+    if (rank() == 0) return;
+    for (int i = 0; i < 1000; i++) __nanosleep(100);
+    out[blockIdx.x * 64 + threadIdx.x] = load_from(peer(row + threadIdx.x, 0)); //! access to a block that has ended
+}
+
+#define EXPECT(b, n) asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(address(b)), "r"(n) : "memory")
+#define BULK_LOAD(to, from, n, b)                                                                                                                   \
+    asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(address(to)), "l"(from), "r"(n), \
+                 "r"(address(b))                                                                                                                    \
+                 : "memory")
+#define BULK_STORE(to, from, n)                                                                                                    \
+    asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(to), "r"(address(from)), "r"(n) : "memory");  \
+    asm volatile("cp.async.bulk.commit_group;" ::: "memory");                                                                      \
+    asm volatile("cp.async.bulk.wait_group 0;" ::: "memory")
+
+//: 1 64 f32[64]:iota(0,1) f32[64] sm=90
+extern "C" __global__ void bulk_as_it_should_be(const float *from, float *to) {
+    __shared__ __align__(16) float in[64], out[64];
+    __shared__ u64 full;
+    init(&full);
+    if (threadIdx.x == 0) {
+        EXPECT(&full, 256);
+        BULK_LOAD(in, from, 256, &full);
+    }
+    wait(&full, 0);
+    out[threadIdx.x] = in[63 - threadIdx.x];
+    PROXY;
+    __syncthreads();
+    if (threadIdx.x == 0) { BULK_STORE(to, out, 256); }
+}
+
+//: 1 64 f32[64]:iota(0,1) f32[64] sm=90
+extern "C" __global__ void bulk_not_waited_for(const float *from, float *to) {
+    __shared__ __align__(16) float in[64];
+    __shared__ u64 full;
+    init(&full);
+    if (threadIdx.x == 0) {
+        EXPECT(&full, 256);
+        BULK_LOAD(in, from, 256, &full);
+    }
+    __syncthreads();
+    to[threadIdx.x] = in[threadIdx.x]; //! copy not waited for 0/0
+}
+
+//: 1 64 f32[64]:iota(0,1) f32[64] sm=90
+extern "C" __global__ void too_many_bytes_expected(const float *from, float *to) {
+    __shared__ __align__(16) float in[64];
+    __shared__ u64 full;
+    init(&full);
+    if (threadIdx.x == 0) {
+        EXPECT(&full, 272);
+        BULK_LOAD(in, from, 256, &full);
+    }
+    wait(&full, 0); //! livelock
+    to[threadIdx.x] = in[threadIdx.x];
+}
+
+//: 1 64 f32[64] sm=90
+extern "C" __global__ void bulk_without_proxy_fence(float *to) {
+    __shared__ __align__(16) float out[64];
+    out[threadIdx.x] = threadIdx.x;
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        BULK_STORE(to, out, 256); //! missing proxy fence 0/0
+    }
+}
+
+//: 2 64 f32[128] sm=90
+extern "C" __global__ void __cluster_dims__(2) remote_store_not_waited_for(float *out) {
+    __shared__ float row[64];
+    __shared__ u64 full;
+    init(&full);
+    if (threadIdx.x == 0) { EXPECT(&full, 256); }
+    CLUSTER_SYNC;
+    asm volatile("st.async.shared::cluster.mbarrier::complete_tx::bytes.u32 [%0], %1, [%2];" ::"r"(peer(row + threadIdx.x, rank() ^ 1)), "r"(threadIdx.x),
+                 "r"(peer(&full, rank() ^ 1))
+                 : "memory");
+    CLUSTER_SYNC;
+    out[blockIdx.x * 64 + threadIdx.x] = row[threadIdx.x]; //! copy not waited for
+    wait(&full, 0);
+    CLUSTER_SYNC;
+}
