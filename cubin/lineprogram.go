@@ -253,23 +253,22 @@ func (b *lineBuilder) row() {
 }
 
 // checkInlined makes sure that the rows which the others were inlined at are there. They may come later, as rows are in the order of
-// addresses; but no row is inlined at itself by way of others.
+// addresses. Compilers write rows that are inlined at themselves, by way of others too; who closes such a circle counts as not inlined.
 func (b *lineBuilder) checkInlined() {
 	known := make([]int, len(b.rows)) // the row, counted from one, from which on the ones above have been followed to their end
 	for i := range b.rows {
-		for at := uint32(i + 1); at != 0; at = b.rows[at-1].context {
+		for at, below := uint32(i+1), i; at != 0; at = b.rows[below].context {
 			if uint64(at) > uint64(len(b.rows)) {
 				b.fail(fmt.Errorf("inlined at row %d of %d", at, len(b.rows)))
 				return
 			}
+			if known[at-1] == i+1 {
+				b.rows[below].context, b.rows[below].name = 0, 0
+			}
 			if known[at-1] != 0 {
-				if known[at-1] == i+1 {
-					b.fail(fmt.Errorf("row %d is inlined at itself", at))
-					return
-				}
 				break
 			}
-			known[at-1] = i + 1
+			known[at-1], below = i+1, int(at-1)
 		}
 	}
 }

@@ -180,11 +180,10 @@ func (w *warp) peer(o *op, lane int, addr uint64, size int) (*block, []byte, err
 
 // reachesOthers reports whether an instruction may touch what the blocks of a cluster share.
 func reachesOthers(in *sass.Inst) bool {
-	switch in.Op {
-	case sass.UCGABAR_ARV, sass.UCGABAR_WAIT, sass.EXIT, sass.LD, sass.ST, sass.ATOM, sass.RED, sass.STAS, sass.REDAS, sass.UBLKCP, sass.UBLKRED, sass.UTMALDG:
+	p := in.Op.Properties()
+	switch {
+	case p.Sync == sass.SyncCluster, p.Flow == sass.FlowExit, p.Async == sass.AsyncBulk, p.Async == sass.AsyncRemote, p.Accesses(sass.SpaceGeneric | sass.SpaceCluster):
 		return true
-	case sass.SYNCS:
-		return in.Mod(sass.SyncsRed) == syncsRemote
 	}
-	return false
+	return in.Op == sass.SYNCS && in.Mod(sass.SyncsRed) == syncsRemote
 }

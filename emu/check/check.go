@@ -266,15 +266,16 @@ func (c *Checker) order(b *block, w *warp, s *emu.Step) {
 	case sass.WARPSYNC:
 		w.mark(s.Active)
 		c.sync(w, s)
-	case sass.NOP, sass.BAR, sass.UCGABAR_ARV, sass.UCGABAR_WAIT:
+	case sass.NOP, sass.BAR:
 		w.mark(s.Active)
 	case sass.CALL:
 		w.call = c.site(s.Code, s.Inst)
 	case sass.EXIT:
 		c.exited(b, s)
 	}
-	if p := s.Inst.Op.Properties(); p.Crosses && !p.Accesses(^sass.NoSpace) {
-		w.mark(s.Active) // an exchange between the lanes
+	p := s.Inst.Op.Properties()
+	if p.Sync == sass.SyncCluster || p.Crosses && !p.Accesses(^sass.NoSpace) { // the latter an exchange between the lanes
+		w.mark(s.Active)
 	}
 }
 
