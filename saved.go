@@ -10,7 +10,7 @@ import (
 )
 
 // SavedFile is the name of the saved profile in the folder of a result.
-const SavedFile = "samples.gpa"
+const SavedFile = reports.SamplesFile
 
 // SavedName is the file of the saved profile that a name stands for: of a folder, the one in it.
 func SavedName(name string) string {

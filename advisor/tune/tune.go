@@ -4,12 +4,17 @@ package tune
 
 import (
 	"context"
+	"fmt"
+	"path"
 	"slices"
+	"strings"
 
 	"gpa"
 	"gpa/advisor/patch"
 	"gpa/emu/launch"
+	"gpa/kernels"
 	"gpa/reports"
+	"gpa/reports/files"
 )
 
 // Options say how patches are made and judged. Compiler is needed; the rest may be zero.
@@ -112,4 +117,26 @@ func (p *proving) finish(t *reports.Tuning, base, best *variant) {
 		t.Grid, t.Block = best.grid[:], best.block[:]
 	}
 	t.Patches = slices.DeleteFunc(t.Patches, func(x *reports.Patch) bool { return x.Outcome == reports.Proved })
+}
+
+// Files are the tuned kernel as a folder that [gpa.Load] takes: source, cubin, diff, launch file and its data.
+func (t *Tuned) Files() ([]files.File, error) {
+	file := *t.Target.File
+	stem := strings.TrimSuffix(t.Name, path.Ext(t.Name))
+	file.Module = fmt.Sprintf("%s.sm_%d.cubin", stem, t.Target.Module.Arch)
+	names := make(map[string]string)
+	list := []files.File{{Name: t.Name, Data: t.Text}, {Name: file.Module, Data: t.Target.Module.Raw}, {Name: stem + ".patch", Data: []byte(t.Diff)}}
+	for i, name := range file.Files() {
+		data, err := file.Dir().ReadFile(name)
+		if err != nil {
+			return nil, err
+		}
+		names[name] = fmt.Sprintf("%d.%s", i, path.Base(strings.ReplaceAll(name, `\`, "/")))
+		list = append(list, files.File{Name: names[name], Data: data})
+	}
+	yaml := file.Write(func(name string) string { return names[name] })
+	if _, err := launch.Parse(kernels.LaunchFile, yaml, file.Dir()); err != nil {
+		return nil, fmt.Errorf("the launch file cannot be written: %w", err)
+	}
+	return append(list, files.File{Name: kernels.LaunchFile, Data: yaml}), nil
 }

@@ -12,6 +12,7 @@ import (
 	"gpa"
 	"gpa/blamer"
 	"gpa/reports"
+	"gpa/reports/files"
 )
 
 // adviceFlags are the flags of the commands that blame and advise.
@@ -144,7 +145,7 @@ func (f *adviceFlags) writeHTML(r *reports.Result, source gpa.Sources) error {
 	if err := reports.HTML(&page, r.WithoutHostTimes(), o); err != nil {
 		return err
 	}
-	return writeFile(f.html, page.Bytes())
+	return files.WriteOne(f.html, page.Bytes())
 }
 
 // blamed says how stalls are blamed.
@@ -158,21 +159,9 @@ func (f *adviceFlags) write(r *reports.Result, source gpa.Sources) error {
 	if f.out == "" {
 		return nil
 	}
-	var text bytes.Buffer
-	if err := reports.Text(&text, r, reports.TextOptions{Top: f.top, Source: source.Read}); err != nil {
-		return err
-	}
-	files, err := profileFiles(r.Profile)
+	list, err := r.Files(version, reports.TextOptions{Top: f.top, Source: source.Read})
 	if err != nil {
 		return err
 	}
-	blame, err := blameFile(r)
-	if err != nil {
-		return err
-	}
-	var object bytes.Buffer
-	if err := reports.WriteJSON(&object, r.WithoutHostTimes().Report()); err != nil {
-		return err
-	}
-	return writeFiles(f.out, append(files, blame, outputFile{"advice.txt", text.Bytes()}, outputFile{"advice.json", object.Bytes()}))
+	return files.Write(f.out, list)
 }

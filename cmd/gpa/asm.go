@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"gpa/cubin/asm"
+	"gpa/reports/files"
 )
 
 func asmCommand() command {
@@ -56,5 +57,5 @@ func assembleFile(name, out string) error {
 	if out == "" {
 		out = strings.TrimSuffix(name, filepath.Ext(name)) + ".cubin"
 	}
-	return writeFile(out, data)
+	return files.WriteOne(out, data)
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"gpa/emu/capture"
+	"gpa/reports/files"
 )
 
 // captureFlags are the flags of gpa capture.
@@ -119,7 +120,7 @@ func (f *captureFolder) write(number int, kernel string, c *capture.Capture) err
 		}
 	}
 	f.count++
-	return writeFile(filepath.Join(folder, launchFileName), c.Text)
+	return files.WriteOne(filepath.Join(folder, launchFileName), c.Text)
 }
 
 // notInName is what takes the place of one dash in a file name.
@@ -135,7 +136,7 @@ func fileName(kernel string) string {
 // writeSparse writes a file, in which pages of zeros take no place.
 func writeSparse(name string, data []byte) error {
 	const page = 4096
-	file, err := createBeside(name)
+	file, err := files.CreateBeside(name)
 	if err != nil {
 		return err
 	}

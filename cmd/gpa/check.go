@@ -13,6 +13,7 @@ import (
 	"gpa/cubin"
 	"gpa/emu/check"
 	"gpa/reports"
+	"gpa/reports/files"
 )
 
 // checkFlags are the flags of gpa check.
@@ -193,7 +194,7 @@ func (f *checkFlags) writeSARIF(findings []reports.Finding) error {
 	if err := reports.WriteSARIF(&data, version, findings); err != nil {
 		return err
 	}
-	return writeFile(f.sarif, data.Bytes())
+	return files.WriteOne(f.sarif, data.Bytes())
 }
 
 // verdict is the error that stands for what was found, nil where the exit status is 0.

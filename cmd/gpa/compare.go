@@ -13,6 +13,7 @@ import (
 	"gpa/advisor"
 	"gpa/emu/launch"
 	"gpa/reports"
+	"gpa/reports/files"
 )
 
 // compareFlags are the flags of gpa compare.
@@ -138,7 +139,7 @@ func (f *compareFlags) writeHTML(c *reports.Comparison, before, after *reports.R
 	if err := reports.CompareHTML(&page, c, before, after, o, version); err != nil {
 		return err
 	}
-	return writeFile(f.html, page.Bytes())
+	return files.WriteOne(f.html, page.Bytes())
 }
 
 func (f *compareFlags) print(e *env, c *reports.Comparison, o reports.CompareOptions) error {
@@ -147,7 +148,7 @@ func (f *compareFlags) print(e *env, c *reports.Comparison, o reports.CompareOpt
 		if err := reports.CompareJUnit(&xml, c, f.tooSlow); err != nil {
 			return err
 		}
-		if err := writeFile(f.junit, xml.Bytes()); err != nil {
+		if err := files.WriteOne(f.junit, xml.Bytes()); err != nil {
 			return err
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"gpa/advisor"
 	"gpa/advisor/evaluation"
 	"gpa/reports"
+	"gpa/reports/files"
 )
 
 func evaluateCommand() command {
@@ -174,7 +175,7 @@ func (f *evaluateFlags) evaluateBlame(ctx context.Context, e *env, v *evaluation
 		if err := reports.CoveragePlot(&svg, x); err != nil {
 			return err
 		}
-		if err := writeFile(f.plot, svg.Bytes()); err != nil {
+		if err := files.WriteOne(f.plot, svg.Bytes()); err != nil {
 			return err
 		}
 	}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -15,9 +14,7 @@ import (
 	"gpa/advisor/tune"
 	"gpa/emu"
 	"gpa/kernels"
-	"gpa/profiler"
 	"gpa/profiler/sampler"
-	"gpa/reports"
 )
 
 // profileFlags are the flags of gpa profile.
@@ -303,33 +300,4 @@ func listKernels(w io.Writer) error {
 	}
 	_, err := fmt.Fprintln(w, "A launch file or a cubin of your own goes in the same place; gpa profile --help says how.")
 	return err
-}
-
-// blameFile is the blame for pprof.
-func blameFile(r *reports.Result) (outputFile, error) {
-	converted, err := reports.PprofBlame(r, version)
-	if err != nil {
-		return outputFile{}, err
-	}
-	var pb bytes.Buffer
-	if err := converted.Write(&pb); err != nil {
-		return outputFile{}, err
-	}
-	return outputFile{"blame.pb.gz", pb.Bytes()}, nil
-}
-
-// profileFiles are the files of a result that hold the samples.
-func profileFiles(p *profiler.Profile) ([]outputFile, error) {
-	var saved, pb bytes.Buffer
-	if err := profiler.Save(&saved, p); err != nil {
-		return nil, err
-	}
-	converted, err := reports.Pprof(p, version)
-	if err != nil {
-		return nil, err
-	}
-	if err := converted.Write(&pb); err != nil {
-		return nil, err
-	}
-	return []outputFile{{"profile.pb.gz", pb.Bytes()}, {gpa.SavedFile, saved.Bytes()}}, nil
 }

@@ -11,6 +11,7 @@ import (
 	"gpa/cubin"
 	"gpa/cubin/rewrite"
 	"gpa/reports"
+	"gpa/reports/files"
 )
 
 // rewriteFlags are the choices of gpa rewrite.
@@ -112,7 +113,7 @@ func (f *rewriteFlags) run(e *env, name string) error {
 	f.printChanges(e, r)
 	fmt.Fprintf(e.stderr, "%.1f ms\n", float64(elapsed.Microseconds())/1000)
 	if f.out != "" {
-		return writeFile(f.out, r.File.Raw)
+		return files.WriteOne(f.out, r.File.Raw)
 	}
 	return nil
 }

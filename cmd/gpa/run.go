@@ -11,6 +11,7 @@ import (
 
 	"gpa"
 	"gpa/reports"
+	"gpa/reports/files"
 )
 
 // runFlags are the flags of gpa run.
@@ -111,16 +112,16 @@ func (f *runFlags) write(ran *gpa.Result) error {
 	if err := reports.WriteJSON(&report, ran.WithoutHostTimes().Run()); err != nil {
 		return err
 	}
-	files := []outputFile{{"run.json", report.Bytes()}}
+	list := []files.File{{Name: "run.json", Data: report.Bytes()}}
 	slices.Sort(f.save)
 	for _, name := range slices.Compact(f.save) {
 		data, err := ran.Output(name)
 		if err != nil {
 			return usagef("--save %s: %w", name, err)
 		}
-		files = append(files, outputFile{name + ".npy", data})
+		list = append(list, files.File{Name: name + ".npy", Data: data})
 	}
-	return writeFiles(f.out, files)
+	return files.Write(f.out, list)
 }
 
 func (f *runFlags) print(e *env, ran *gpa.Result) error {

@@ -2,16 +2,13 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"os"
-	"path"
-	"strings"
 
 	"github.com/spf13/pflag"
 
 	"gpa/advisor/tune"
-	"gpa/emu/launch"
 	"gpa/reports"
+	"gpa/reports/files"
 )
 
 // tuneFlags are the flags of gpa tune.
@@ -118,22 +115,9 @@ func (f *tuneFlags) write(t *tune.Tuned) error {
 	if f.out == "" {
 		return nil
 	}
-	file := *t.Target.File
-	stem := strings.TrimSuffix(t.Name, path.Ext(t.Name))
-	file.Module = fmt.Sprintf("%s.sm_%d.cubin", stem, t.Target.Module.Arch)
-	names := make(map[string]string)
-	files := []outputFile{{t.Name, t.Text}, {file.Module, t.Target.Module.Raw}, {stem + ".patch", []byte(t.Diff)}}
-	for i, name := range file.Files() {
-		data, err := file.Dir().ReadFile(name)
-		if err != nil {
-			return err
-		}
-		names[name] = fmt.Sprintf("%d.%s", i, path.Base(strings.ReplaceAll(name, `\`, "/")))
-		files = append(files, outputFile{names[name], data})
+	list, err := t.Files()
+	if err != nil {
+		return err
 	}
-	yaml := file.Write(func(name string) string { return names[name] })
-	if _, err := launch.Parse(launchFileName, yaml, file.Dir()); err != nil {
-		return fmt.Errorf("the launch file cannot be written: %w", err)
-	}
-	return writeFiles(f.out, append(files, outputFile{launchFileName, yaml}))
+	return files.Write(f.out, list)
 }
