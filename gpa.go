@@ -37,6 +37,7 @@ type Options struct {
 	Period    int    // cycles between two samples of an SM, a power of two from 32; 0 for one that gives some thousand samples
 	Seed      uint64 // which sequence of warps is sampled
 	WholeGrid bool   // every block of a large grid is timed; else the rest only takes effect once wave after wave took the same time
+	MaxCycles int64  // of all launches together, after which they are stopped as by the end of ctx; 0 for no limit
 	Portions  bool   // a large launch is timed on portions of the GPU, until two come to the same cycles
 }
 

@@ -44,6 +44,9 @@ var allowed = map[string][]string{
 	"profiler/ncurep":            {"profiler"},
 	"profiler/ncurep/ncureptest": {"profiler"},
 	"profiler/sampler":           {"profiler", "emu"},
+	"profiler/store":             {},
+	"advisor/tune/search":        {},
+	"advisor/tune/queue":         {},
 	"profiler/program":           {".", "emu/capture", "emu/cuda"},
 	"blamer":                     {"profiler", "cubin/sass", "cubin", "cubin/cfg", "emu/arch", "emu/stall"},
 	"blamer/sasstest":            {"profiler"},
@@ -66,7 +69,8 @@ var allowed = map[string][]string{
 var restricted = map[string][]string{
 	"github.com/olekukonko/tablewriter": {"reports"},
 	"github.com/spf13/pflag":            {"cmd/gpa"},
-	"github.com/goccy/go-yaml":          {"emu/launch"},
+	"github.com/goccy/go-yaml":          {"emu/launch", "advisor/tune/search"},
+	"github.com/nats-io":                {"advisor/tune/queue"},
 	"github.com/google/pprof/profile":   {"reports", "reports/pprof"},
 	"github.com/google/pprof/driver":    {"cmd/gpa", "reports/pprof"},
 	"golang.org/x/sys":                  {"cmd/gpa", "emu", "emu/speed", "emu/cuda/wire", "emu/cuda/solib/solibtest"}, // what a terminal is, and memory

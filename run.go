@@ -53,6 +53,8 @@ func (t *Target) execute(ctx context.Context, o Options, level emu.TimingLevel, 
 		return nil, err
 	}
 	x := newExecution(t, session, o)
+	ctx, x.limit = limitCycles(ctx, o.MaxCycles)
+	defer x.limit.end()
 	if err := x.all(ctx, samples); err != nil {
 		if x.stopped == nil {
 			return nil, err
@@ -70,9 +72,10 @@ type execution struct {
 	profile *profiler.Profile
 	took    []time.Duration // host time of each launch
 	checks  []launch.Check
-	every   bool  // equal launches are run and kept each by itself
-	index   []int // of the profile's launches, by run
-	stopped error // see Result
+	every   bool        // equal launches are run and kept each by itself
+	index   []int       // of the profile's launches, by run
+	stopped error       // see Result
+	limit   *cycleLimit // nil for none
 }
 
 func newExecution(t *Target, s *launch.Session, o Options) *execution {
@@ -107,7 +110,7 @@ func (x *execution) all(ctx context.Context, o *sampler.Sampler) error {
 func (x *execution) one(ctx context.Context, i int, o *sampler.Sampler) (faulted bool, err error) {
 	var observer emu.Observer
 	if o != nil {
-		observer = o
+		observer = x.limit.observe(o)
 	}
 	start := time.Now()
 	if o != nil && !x.every {
@@ -140,6 +143,7 @@ func (x *execution) one(ctx context.Context, i int, o *sampler.Sampler) (faulted
 		x.append(l, took)
 		return false, err
 	}
+	x.limit.passed(l.Facts.Cycles)
 	x.append(l, took)
 	x.index = append(x.index, len(x.profile.Launches)-1)
 	return fault != nil, nil

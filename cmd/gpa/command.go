@@ -58,6 +58,7 @@ func commands() []command {
 		compareCommand(),
 		checkCommand(),
 		tuneCommand(),
+		sweepCommand(),
 		pprofCommand(),
 		evaluateCommand(),
 		reconvergeCommand(),

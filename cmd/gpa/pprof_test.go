@@ -23,6 +23,7 @@ func TestMain(m *testing.M) {
 		os.Exit(fakeCompiler(folder, os.Args[1:]))
 	}
 	if os.Getenv(asCommand) != "" {
+		sweepHooks()
 		main()
 	}
 	os.Exit(m.Run())

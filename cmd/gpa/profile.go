@@ -26,7 +26,9 @@ type profileFlags struct {
 	period  int
 	seed    uint64
 	timing  string
+	store   storeFlags
 	try     int
+	most    int64 // cycles of all launches, 0 for no limit
 	proves  bool
 	prove   proveFlags
 }
@@ -84,10 +86,12 @@ would write it, with buffers where a launch file has them, so that advice is tri
 			flags.Uint64Var(&f.seed, "seed", 0, "`NUMBER` that selects the sequence of warps sampled")
 			flags.StringVar(&f.timing, "timing", "full", "`LEVEL` of the timing model: full, fast (perfect instruction cache, fixed L2 latency), or none (no cycles and no samples: counts, warnings)")
 			flags.IntVar(&f.try, "try", byBudget, "try the first `N` pieces of advice on each kernel, 0 for none (default: as many as take three times the launches' instructions)")
+			flags.Int64Var(&f.most, "max-cycles", 0, "stop when the launches have taken more than `N` cycles together, as an interrupt would (default: no limit)")
 			flags.BoolVar(&f.proves, "prove", false, "change a copy of the source as the advice says, compile and run it, and print the diffs that made the kernel faster with the same outputs (gpa tune --help says more)")
 			f.prove.register(flags)
 			f.machine.register(flags)
 			f.target.register(flags)
+			f.store.register(flags)
 			f.program.registerSelection(flags, "profile")
 			f.program.registerKernels(flags)
 			return func(ctx context.Context, e *env, args []string) error {
@@ -135,8 +139,8 @@ func (f *profileFlags) run(ctx context.Context, e *env, args []string) error {
 	if err != nil {
 		return err
 	}
-	o.Fast, o.Period, o.Seed = level == emu.TimingFast, f.period, f.seed
-	result, err := f.profile(ctx, r, level, o)
+	o.Fast, o.Period, o.Seed, o.MaxCycles = level == emu.TimingFast, f.period, f.seed, f.most
+	result, err := f.storedProfile(ctx, e, r, level, o)
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,247 @@
+package queue
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// A Worker does tasks.
+type Worker struct {
+	Slots  int   // tasks at a time
+	Memory int64 // bytes that they may take together, 0 for no limit; a task that takes more runs by itself
+	Tries  int   // a task that ends its process so often is given up
+	// Do does a task and returns the reply. A *CrashError says that the task ended its process, any other error that this worker cannot
+	// do it now.
+	Do func(ctx context.Context, t *Task) ([]byte, error)
+	// GiveUp makes the reply to a task whose process ended again and again.
+	GiveUp func(t *Task, words string) []byte
+	// Tell is told of what goes wrong.
+	Tell func(error)
+
+	mu   sync.Mutex
+	free *sync.Cond
+	used int64
+	busy int
+}
+
+// A CrashError is the error of a task whose process ended without a result.
+type CrashError struct{ Words string } // the last that it said
+
+func (e *CrashError) Error() string { return "the task's process ended: " + e.Words }
+
+// again is how long a worker waits before it turns to a server anew that is away.
+const again = time.Second
+
+// Work does tasks until ctx ends. Where the server is away it waits for it.
+func (w *Worker) Work(ctx context.Context, q *Queue) error {
+	w.free = sync.NewCond(&w.mu)
+	var group sync.WaitGroup
+	for range w.Slots {
+		group.Go(func() {
+			q := *q // each slot opens it anew where the server has forgotten it
+			for ctx.Err() == nil {
+				if err := w.fetch(ctx, &q); err != nil && ctx.Err() == nil {
+					w.tell(err)
+					sleep(ctx, again)
+				}
+			}
+		})
+	}
+	group.Wait()
+	return ctx.Err()
+}
+
+func (w *Worker) tell(err error) {
+	if w.Tell != nil && !lost(err) {
+		w.Tell(err)
+	}
+}
+
+func sleep(ctx context.Context, d time.Duration) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(d):
+	}
+}
+
+// fetchWait is how long a worker waits for a task before it asks anew.
+const fetchWait = 5 * time.Second
+
+// fetch takes one task, so that none waits unstarted in the hands of a worker that is busy, and does it.
+func (w *Worker) fetch(ctx context.Context, q *Queue) error {
+	c, err := q.tasks.CreateOrUpdateConsumer(ctx, jetstream.ConsumerConfig{
+		Durable: q.consumer(), AckPolicy: jetstream.AckExplicitPolicy, AckWait: q.within, MaxDeliver: -1, MaxAckPending: 1 << 16,
+		FilterSubject: "gpa.task." + q.build + ".>",
+	})
+	if err != nil {
+		if fresh, reopened := Open(ctx, q.conn, q.build, q.within); reopened == nil { // a server that has forgotten all
+			q.tasks, q.replies, q.notes, q.blobs = fresh.tasks, fresh.replies, fresh.notes, fresh.blobs
+		}
+		return err
+	}
+	for ctx.Err() == nil {
+		wait, done := context.WithTimeout(ctx, fetchWait)
+		batch, err := c.Fetch(1, jetstream.FetchContext(wait))
+		if err != nil {
+			done()
+			return err
+		}
+		for m := range batch.Messages() {
+			if err := w.one(ctx, q, m); err != nil {
+				w.tell(err)
+			}
+		}
+		done()
+		if err := batch.Error(); err != nil && !errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, nats.ErrTimeout) {
+			return err
+		}
+	}
+	return nil
+}
+
+// one does a task that was handed out.
+func (w *Worker) one(ctx context.Context, q *Queue, m jetstream.Msg) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	go beat(ctx, q, m)
+	var t Task
+	if err := json.Unmarshal(m.Data(), &t); err != nil {
+		return errors.Join(fmt.Errorf("a task cannot be read: %w", err), m.Term())
+	}
+	if r, err := q.Reply(ctx, t.Key); err != nil || r != nil {
+		if r != nil {
+			err = m.DoubleAck(ctx)
+		}
+		return err
+	}
+	if err := w.take(ctx, t.Memory); err != nil {
+		return m.Nak()
+	}
+	defer w.give(t.Memory)
+	if err := q.watch(ctx, t.Sweep, cancel); err != nil {
+		return err
+	}
+	body, err := w.Do(ctx, &t)
+	var crash *CrashError
+	switch {
+	case ctx.Err() != nil:
+		if q.isCanceled(t.Sweep) {
+			return m.Term()
+		}
+		return m.Nak()
+	case errors.As(err, &crash):
+		if body, err = w.crashed(ctx, q, &t, crash); body == nil {
+			return errors.Join(err, m.NakWithDelay(100*time.Millisecond))
+		}
+	case err != nil:
+		return errors.Join(err, m.NakWithDelay(again))
+	}
+	if err := w.record(ctx, q, &t, body); err != nil {
+		return err
+	}
+	return m.DoubleAck(ctx)
+}
+
+// record brings a reply to the server, however long that is away.
+func (w *Worker) record(ctx context.Context, q *Queue, t *Task, body []byte) error {
+	for {
+		err := q.reply(ctx, t.Key, body)
+		var differ *ConflictError
+		if errors.As(err, &differ) {
+			w.tell(err)
+			return nil
+		}
+		if err == nil || !lost(err) || ctx.Err() != nil {
+			return err
+		}
+		sleep(ctx, again)
+	}
+}
+
+// beat tells the server that the task is being done.
+func beat(ctx context.Context, q *Queue, m jetstream.Msg) {
+	ticker := time.NewTicker(q.within / 3)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+			m.InProgress() // one that is lost is followed by another
+		}
+	}
+}
+
+// crashed counts that a task ended its process, which is another thing than that a worker did. The body is the reply to one that is given up.
+func (w *Worker) crashed(ctx context.Context, q *Queue, t *Task, crash *CrashError) ([]byte, error) {
+	count := 0
+	if e, err := q.notes.Get(ctx, crashed+t.Key); err == nil {
+		number, _, _ := strings.Cut(string(e.Value()), "\n")
+		count, _ = strconv.Atoi(number)
+	} else if !errors.Is(err, jetstream.ErrKeyNotFound) {
+		return nil, err
+	}
+	count++
+	if count >= w.Tries {
+		return w.GiveUp(t, crash.Words), nil
+	}
+	_, err := q.notes.PutString(ctx, crashed+t.Key, strconv.Itoa(count)+"\n"+crash.Words)
+	return nil, err
+}
+
+// watch cancels a task when its sweep is.
+func (q *Queue) watch(ctx context.Context, sweep string, cancel func()) error {
+	updates, err := q.notes.Watch(ctx, canceled+sweep)
+	if err != nil {
+		return err
+	}
+	go func() {
+		for e := range updates.Updates() {
+			if e != nil && e.Operation() == jetstream.KeyValuePut {
+				cancel()
+			}
+		}
+	}()
+	return nil
+}
+
+func (q *Queue) isCanceled(sweep string) bool {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	_, err := q.notes.Get(ctx, canceled+sweep)
+	return err == nil
+}
+
+// take waits until there is memory for a task. One that takes more than there is runs when no other does.
+func (w *Worker) take(ctx context.Context, bytes int64) error {
+	stop := context.AfterFunc(ctx, func() { w.mu.Lock(); defer w.mu.Unlock(); w.free.Broadcast() })
+	defer stop()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for w.Memory > 0 && w.busy > 0 && w.used+bytes > w.Memory && ctx.Err() == nil {
+		w.free.Wait()
+	}
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	w.used += bytes
+	w.busy++
+	return nil
+}
+
+func (w *Worker) give(bytes int64) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.used -= bytes
+	w.busy--
+	w.free.Broadcast()
+}

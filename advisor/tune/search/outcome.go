@@ -1,0 +1,160 @@
+package search
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// A Status is how a variant ended.
+type Status string
+
+// How variants end. All but OK are disqualified.
+const (
+	OK       Status = "ok"
+	Wrong    Status = "wrong"    // its outputs are not as expected
+	Fault    Status = "fault"    // the kernel stopped
+	Refused  Status = "refused"  // it does not compile, or cannot be launched
+	Stopped  Status = "stopped"  // it took longer than the multiple of the best at which runs end
+	Poison   Status = "poison"   // its process ended again and again without a result
+	Canceled Status = "canceled" // before it ended
+)
+
+// An Outcome is what is known of a variant that has run.
+type Outcome struct {
+	Status    Status             `json:"status"`
+	Objective float64            `json:"objective,omitempty"` // less is better only where the goal is min
+	Cycles    int64              `json:"cycles,omitempty"`    // of all launches
+	Stalls    map[string]float64 `json:"stalls,omitempty"`    // by reason, the cycles that its share of the samples stands for
+	Advice    []Advised          `json:"advice,omitempty"`    // of the costliest launch, the best first
+	Why       string             `json:"why,omitempty"`       // where it is not OK
+}
+
+// Advised is a piece of advice with the speedup that was tried, or else estimated.
+type Advised struct {
+	Optimizer string  `json:"optimizer"`
+	Speedup   float64 `json:"speedup"`
+}
+
+// launchReport is what is read of a launch in a JSON report.
+type launchReport struct {
+	Kernel string
+	Cycles int64
+	Count  int64
+	Fault  *struct{ Kind, Message string }
+	Sample *struct {
+		Total    int64
+		ByReason map[string]int64 `json:"by_reason"`
+	} `json:"samples"`
+	Advice []struct {
+		Optimizer string
+		Estimated float64 `json:"estimated_speedup"`
+		Tried     float64 `json:"tried_speedup"`
+	}
+}
+
+// ReadReport takes from a JSON report of gpa profile what a sweep needs. An objective is the path of a figure in a launch, as cycles or
+// samples.by_reason.barrier, which is added up over all launches, or of one launch, as launches[1].occupancy.warps_per_scheduler.
+func ReadReport(data []byte, objective string, check bool) (*Outcome, error) {
+	var report struct {
+		Launches []launchReport
+		Checks   []struct {
+			Buffer     string
+			OK         bool
+			Mismatches int
+		}
+	}
+	if err := json.Unmarshal(data, &report); err != nil {
+		return nil, fmt.Errorf("the report cannot be read: %w", err)
+	}
+	o := &Outcome{Status: OK, Stalls: make(map[string]float64)}
+	longest := int64(-1)
+	for i := range report.Launches {
+		l := &report.Launches[i]
+		if l.Fault != nil {
+			o.Status, o.Why = Fault, l.Kernel+": "+l.Fault.Kind
+			return o, nil
+		}
+		cycles := l.Cycles * max(1, l.Count)
+		o.Cycles += cycles
+		if l.Sample != nil && l.Sample.Total > 0 {
+			for reason, n := range l.Sample.ByReason {
+				o.Stalls[reason] += float64(cycles) * float64(n) / float64(l.Sample.Total)
+			}
+		}
+		if cycles > longest {
+			longest, o.Advice = cycles, nil
+			for _, a := range l.Advice {
+				speedup := a.Tried
+				if speedup == 0 {
+					speedup = a.Estimated
+				}
+				o.Advice = append(o.Advice, Advised{a.Optimizer, speedup})
+			}
+		}
+	}
+	for _, c := range report.Checks {
+		if check && !c.OK {
+			o.Status, o.Why = Wrong, fmt.Sprintf("%d elements of %s are not as expected", c.Mismatches, c.Buffer)
+			return o, nil
+		}
+	}
+	var err error
+	o.Objective, err = figure(data, objective)
+	return o, err
+}
+
+var oneLaunch = regexp.MustCompile(`^launches\[(\d+)\]\.(.+)$`)
+
+// figure finds a number in a report.
+func figure(data []byte, path string) (float64, error) {
+	var report struct{ Launches []map[string]any }
+	d := json.NewDecoder(bytes.NewReader(data))
+	if err := d.Decode(&report); err != nil {
+		return 0, err
+	}
+	if m := oneLaunch.FindStringSubmatch(path); m != nil {
+		i, err := strconv.Atoi(m[1])
+		if err != nil || i >= len(report.Launches) {
+			return 0, fmt.Errorf("objective: the report has %d launches, not one of number %s", len(report.Launches), m[1])
+		}
+		return member(report.Launches[i], m[2])
+	}
+	sum := 0.0
+	for _, l := range report.Launches {
+		v, err := member(l, path)
+		if err != nil {
+			return 0, err
+		}
+		if n, ok := l["count"].(float64); ok {
+			v *= n
+		}
+		sum += v
+	}
+	if len(report.Launches) == 0 {
+		return 0, fmt.Errorf("objective: the report has no launches")
+	}
+	return sum, nil
+}
+
+func member(object map[string]any, path string) (float64, error) {
+	names := strings.Split(path, ".")
+	var at any = object
+	for i, name := range names {
+		m, ok := at.(map[string]any)
+		if at = m[name]; !ok || at == nil {
+			if ok && i == len(names)-1 && i > 0 && strings.HasPrefix(names[i-1], "by_") {
+				return 0, nil // a reason that no sample has
+			}
+			return 0, fmt.Errorf("objective: the report of a launch has no %s", path)
+		}
+	}
+	v, ok := at.(float64)
+	if !ok {
+		return 0, fmt.Errorf("objective: %s is not a number", path)
+	}
+	return v, nil
+}
