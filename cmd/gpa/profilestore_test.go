@@ -34,7 +34,7 @@ func TestProfileStore(t *testing.T) {
 	text := func(args ...string) (string, string, map[string][]byte) {
 		t.Helper()
 		out := t.TempDir()
-		stdout, stderr, status := gpa(t, append([]string{"profile", "transpose_naive", "--out", out}, args...)...)
+		stdout, stderr, status := invoke(t, append([]string{"profile", "transpose_naive", "--out", out}, args...)...)
 		if status != exitDone {
 			t.Fatalf("status %d: %s", status, stderr)
 		}
@@ -84,7 +84,7 @@ func TestProfileStore(t *testing.T) {
 // TestStoreConflict puts another result in the place of the right one: --no-cache finds it.
 func TestStoreConflict(t *testing.T) {
 	dir := t.TempDir()
-	if _, stderr, status := gpa(t, "profile", "vecadd", "--store", dir); status != exitDone {
+	if _, stderr, status := invoke(t, "profile", "vecadd", "--store", dir); status != exitDone {
 		t.Fatal(stderr)
 	}
 	s, err := store.Open(dir)
@@ -98,7 +98,7 @@ func TestStoreConflict(t *testing.T) {
 	if err := s.Record(keys[0], map[string][]byte{reports.SamplesFile: []byte("other")}); err != nil {
 		t.Fatal(err)
 	}
-	_, stderr, status := gpa(t, "profile", "vecadd", "--store", dir, "--no-cache")
+	_, stderr, status := invoke(t, "profile", "vecadd", "--store", dir, "--no-cache")
 	if status != exitFailed || !strings.Contains(stderr, "two results for key") {
 		t.Errorf("status %d: %s", status, stderr)
 	}

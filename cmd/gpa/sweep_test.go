@@ -68,7 +68,7 @@ func sweepFile(t *testing.T, text string) string {
 func swept(t *testing.T, args ...string) (*sweepReport, string) {
 	t.Helper()
 	t.Setenv(asCommand, "1") // for the processes of tasks
-	stdout, stderr, status := gpa(t, append([]string{"sweep"}, append(args, "--json")...)...)
+	stdout, stderr, status := invoke(t, append([]string{"sweep"}, append(args, "--json")...)...)
 	if status != exitDone {
 		t.Fatalf("status %d: %s", status, stderr)
 	}
@@ -120,11 +120,11 @@ where: ['block != 128 || reconverge == "volta"']
 	if one.Counts != (sweepCounts{Variants: 1, Done: 1, Cached: 1}) || one.Groups[0].Best["arch"] != "a100" {
 		t.Errorf("one point: %+v", one)
 	}
-	if _, stderr, status := gpa(t, "sweep", file, "--store", dir, "-a", "block=257"); status != exitUsage || !strings.Contains(stderr, "no value 257") {
+	if _, stderr, status := invoke(t, "sweep", file, "--store", dir, "-a", "block=257"); status != exitUsage || !strings.Contains(stderr, "no value 257") {
 		t.Errorf("a value that is not there: status %d, %s", status, stderr)
 	}
 	for _, args := range [][]string{{"results"}, {"results", "--csv"}, {"status"}, {"plan"}} {
-		stdout, stderr, status := gpa(t, append(append([]string{"sweep"}, args...), file, "--store", dir)...)
+		stdout, stderr, status := invoke(t, append(append([]string{"sweep"}, args...), file, "--store", dir)...)
 		if status != exitDone || stdout == "" {
 			t.Errorf("%v: status %d, %s%s", args, status, stdout, stderr)
 		}
@@ -149,7 +149,7 @@ func TestSweepFigures(t *testing.T) {
 			t.Fatalf("%+v", g)
 		}
 		v := g.Variants[0]
-		stdout, _, _ := gpa(t, "profile", "transpose_naive", "--arch", string(v.Point["arch"]), "--try", "0", "--json")
+		stdout, _, _ := invoke(t, "profile", "transpose_naive", "--arch", string(v.Point["arch"]), "--try", "0", "--json")
 		want, err := search.ReadReport([]byte(stdout), "cycles", true)
 		if err != nil || jsonText(t, want) != jsonText(t, v.Outcome) {
 			t.Errorf("%s\n%s\n%v", jsonText(t, want), jsonText(t, v.Outcome), err)
