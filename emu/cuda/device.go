@@ -31,6 +31,7 @@ const (
 	plainMemory   memoryKind = iota // cuMemAlloc
 	managedMemory                   // cuMemAllocManaged
 	hostMemory                      // cuMemHostAlloc
+	arrayMemory                     // cuArrayCreate
 	codeMemory                      // variables and constants of a module
 	stagingMemory                   // gpa's own; no kernel can reach it
 )

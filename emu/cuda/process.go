@@ -35,6 +35,8 @@ type process struct {
 	registered  []*registration
 	printed     []byte
 	texts       map[string]uint64 // constant strings, by contents
+	capturing   []*streamCapture
+	captures    uint64 // begun so far
 
 	untraceable bool   // its memory cannot be read directly
 	mapped      bool   // it has mapped the device memory

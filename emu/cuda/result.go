@@ -37,6 +37,17 @@ const (
 	ErrCooperativeLaunchTooLarge   Result = 720
 	ErrNotPermitted                Result = 800
 	ErrNotSupported                Result = 801
+	ErrIllegalState                Result = 401
+	ErrStreamCaptureUnsupported    Result = 900
+	ErrStreamCaptureInvalidated    Result = 901
+	ErrStreamCaptureMerge          Result = 902
+	ErrStreamCaptureUnmatched      Result = 903
+	ErrStreamCaptureUnjoined       Result = 904
+	ErrStreamCaptureIsolation      Result = 905
+	ErrStreamCaptureImplicit       Result = 906
+	ErrCapturedEvent               Result = 907
+	ErrStreamCaptureWrongThread    Result = 908
+	ErrGraphExecUpdateFailure      Result = 910
 	ErrPeerAccessUnsupported       Result = 217
 	ErrPeerAccessNotEnabled        Result = 705
 	ErrUnknown                     Result = 999
