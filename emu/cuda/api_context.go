@@ -21,7 +21,8 @@ type driverContext struct {
 type thread struct {
 	stack  []*driverContext
 	stream *stream // the thread's own, nil until it is needed
-	mode   uint32  // of captures (cuThreadExchangeStreamCaptureMode)
+	ranges []namedRange
+	mode   uint32 // of captures (cuThreadExchangeStreamCaptureMode)
 }
 
 func (t *thread) current() *driverContext {

@@ -23,8 +23,8 @@ var deviceFunctions = []function{
 	{"cuDeviceGetByPCIBusId", "pp", initialized, deviceByBusID},
 	{"cuDeviceCanAccessPeer", "pii", initialized, ofDevice(1, ofDevice(2, func(c *call) Result { return c.out32(c.a[0], 0) }))},
 	{"cuDeviceGetExecAffinitySupport", "pii", initialized, ofDevice(2, func(c *call) Result { return c.out32(c.a[0], 0) })},
-	{"cuProfilerStart", "", nothing, func(*call) Result { return Success }},
-	{"cuProfilerStop", "", nothing, func(*call) Result { return Success }},
+	{"cuProfilerStart", "", nothing, func(c *call) Result { c.process.left = false; return Success }},
+	{"cuProfilerStop", "", nothing, func(c *call) Result { c.process.left = true; return Success }},
 }
 
 // initialize is cuInit. Flags must be 0.

@@ -162,7 +162,7 @@ func (w *kernelWork) run(c *call) Result {
 	if c.handles[w.function.handle] != w.function {
 		return ErrInvalidHandle // the module has been unloaded since
 	}
-	r, fault := c.execute(&Launch{Process: c.pid, Machine: w.function.module.machine, device: c.device, Launch: &emu.Launch{
+	r, fault := c.execute(&Launch{Process: c.pid, Machine: w.function.module.machine, device: c.device, Left: c.left, ranges: c.openRanges(), Launch: &emu.Launch{
 		Kernel: w.function.kernel, Grid: w.grid, Block: w.block, Cluster: w.cluster, SharedDynamic: int(w.shared),
 		Cooperative: w.cooperative, WholeUnits: !c.server.options.Exact, Params: w.params, Stack: int(c.context.limits[limitStack]),
 	}})

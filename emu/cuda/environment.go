@@ -3,7 +3,7 @@ package cuda
 import "strings"
 
 // Environment returns an environment in which programs find the library: env with the variables that the loader (ld.so(8)), Numba and Triton
-// look at.
+// look at, and NVTX where its ranges are asked for.
 func (s *Server) Environment(env []string) []string {
 	path := s.folder
 	for _, v := range env {
@@ -11,9 +11,13 @@ func (s *Server) Environment(env []string) []string {
 			path = s.folder + ":" + old
 		}
 	}
-	return append(append([]string(nil), env...),
+	env = append(append([]string(nil), env...),
 		"LD_LIBRARY_PATH="+path,
 		"NUMBA_CUDA_DRIVER="+s.Library(),
 		"TRITON_LIBCUDA_PATH="+s.folder,
 	)
+	if s.options.Ranges {
+		env = append(env, "NVTX_INJECTION64_PATH="+s.Library())
+	}
+	return env
 }

@@ -47,7 +47,7 @@ type table struct {
 // newTable puts the functions of cuda.h and the rows of those that are supported together.
 func newTable() *table {
 	rows := slices.Concat(deviceFunctions, contextFunctions, memoryFunctions, registerFunctions, mirrored(copyFunctions), mirrored(setFunctions), pointerFunctions, poolFunctions, moduleFunctions,
-		libraryFunctions, linkFunctions, functionFunctions, mirrored(launchFunctions), streamFunctions, captureFunctions, graphFunctions, graphNodeFunctions, graphExecFunctions, userObjectFunctions, mirrored(arrayFunctions), eventFunctions, occupancyFunctions, entryFunctions, errorFunctions)
+		libraryFunctions, linkFunctions, functionFunctions, mirrored(launchFunctions), streamFunctions, captureFunctions, graphFunctions, graphNodeFunctions, graphExecFunctions, userObjectFunctions, mirrored(arrayFunctions), eventFunctions, occupancyFunctions, entryFunctions, errorFunctions, nvtxFunctions)
 	byName := make(map[string]function)
 	names := strings.Fields(driverNames)
 	for _, f := range rows {
@@ -56,12 +56,15 @@ func newTable() *table {
 	}
 	slices.Sort(names)
 	t := &table{numbers: make(map[string]int)}
+	var reached []string
 	for _, name := range slices.Compact(names) {
-		if !slices.Contains(hidden, name) {
+		if slices.Contains(hidden, name) || strings.HasPrefix(name, nvtxPrefix) {
+			reached = append(reached, name)
+		} else {
 			t.exported = append(t.exported, name)
 		}
 	}
-	for i, name := range slices.Concat(t.exported, hidden) {
+	for i, name := range slices.Concat(t.exported, reached) {
 		f := byName[name]
 		f.name = name
 		t.list = append(t.list, f)
@@ -80,6 +83,7 @@ type call struct {
 	data     uint64         // of the library in the client
 	a        [wire.MaxArgs]uint64
 	outs     []out
+	value    *uint64 // what the function returns that returns no CUresult
 }
 
 // An out is what a function returns through a pointer.
@@ -108,7 +112,11 @@ func (p *process) serve(conn *wire.Conn) error {
 				}
 			}
 		}
-		if err := conn.Return(uint64(r)); err != nil {
+		value := uint64(r)
+		if c.value != nil {
+			value = *c.value
+		}
+		if err := conn.Return(value); err != nil {
 			return err
 		}
 	}

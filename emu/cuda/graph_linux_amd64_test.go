@@ -223,10 +223,11 @@ func TestGraph(t *testing.T) {
 	c.want(ErrInvalidValue, "cuGraphAddMemcpyNode", pointer(&copyAt), graph, pointer(&inCopy), 1, pointer(&copied[0]), 0) // of another graph
 	exec := c.instantiate(graph)
 	called := 0
-	c.called = func(function uint64, a []uint64) {
+	c.answers = func(function uint64, a []uint64) uint64 {
 		if function == host[0] && a[0] == host[1] {
 			called++
 		}
+		return 0
 	}
 	launch := func(factor float32) {
 		t.Helper()
@@ -280,10 +281,11 @@ func TestUserObject(t *testing.T) {
 	c := newClient(t, start(t, "a100"))
 	c.context()
 	destroyed := 0
-	c.called = func(function uint64, a []uint64) {
+	c.answers = func(function uint64, a []uint64) uint64 {
 		if function == 0x77 && a[0] == 0x88 {
 			destroyed++
 		}
+		return 0
 	}
 	var object, graph uint64
 	c.must("cuUserObjectCreate", pointer(&object), 0x88, 0x77, 1, 1)

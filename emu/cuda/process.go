@@ -36,6 +36,9 @@ type process struct {
 	printed     []byte
 	texts       map[string]uint64 // constant strings, by contents
 	capturing   []*streamCapture
+	ranges      map[uint64]namedRange // of the process that are open, by identifier
+	rangesMade  uint64
+	left        bool   // launches are left out, by cuProfilerStop
 	captures    uint64 // begun so far
 
 	untraceable bool   // its memory cannot be read directly
@@ -48,7 +51,7 @@ type process struct {
 const firstHandle = 0x4750_0000
 
 func newProcess(s *Server, pid int) *process {
-	return &process{server: s, pid: pid, threads: make(map[int]*thread), handles: make(map[uint64]any), nextHandle: firstHandle, texts: make(map[string]uint64)}
+	return &process{server: s, pid: pid, threads: make(map[int]*thread), handles: make(map[uint64]any), nextHandle: firstHandle, texts: make(map[string]uint64), left: s.options.ProfilerOff}
 }
 
 // close gives everything back.

@@ -33,8 +33,12 @@ type Options struct {
 	Launch func(ctx context.Context, l *Launch) (*emu.Result, error)
 	// Loaded is told of every module that a program loads; nil for nobody.
 	Loaded func(*cubin.File)
-	Exact  bool   // kernels reach the bytes of an allocation only, not the rest of the unit that it ends in
-	Folder string // for the library and the socket, which nobody else may enter; "" for a fresh one in the runtime folder of the user
+	// Ranges says whether programs tell their NVTX ranges, which costs a call each ([Launch.Within]).
+	Ranges bool
+	// ProfilerOff says that launches count as left out ([Launch.Left]) until the program calls cuProfilerStart.
+	ProfilerOff bool
+	Exact       bool   // kernels reach the bytes of an allocation only, not the rest of the unit that it ends in
+	Folder      string // for the library and the socket, which nobody else may enter; "" for a fresh one in the runtime folder of the user
 }
 
 // A Launch is a kernel launch that a program asks for.
@@ -43,7 +47,11 @@ type Launch struct {
 	Machine *emu.Machine
 	Launch  *emu.Launch
 
+	// Left says that the program has left the launch out: it comes after cuProfilerStop, or before the first cuProfilerStart.
+	Left bool
+
 	device *deviceMemory
+	ranges []namedRange
 }
 
 // Size returns the number of bytes of the allocation that begins at an address, as the program asked for it; 0 where there is none.
@@ -122,7 +130,7 @@ func (s *Server) open() error {
 	if s.folder, err = makeFolder(s.options.Folder); err != nil {
 		return err
 	}
-	library := solib.Library{Soname: libraryName, Exported: s.table.exported, Hidden: len(hidden), Socket: filepath.Join(s.folder, socketName)}
+	library := solib.Library{Soname: libraryName, Exported: s.table.exported, Hidden: len(s.table.list) - len(s.table.exported), Socket: filepath.Join(s.folder, socketName)}
 	if s.image, err = library.Image(); err != nil {
 		return err
 	}
