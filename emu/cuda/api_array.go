@@ -62,6 +62,11 @@ func (c *call) createArray(deep bool) Result {
 		a.depth, a.flags, tail = le.Uint64(b[16:]), le.Uint32(b[32:]), b[24:]
 	}
 	a.format, a.channels = le.Uint32(tail), le.Uint32(tail[4:])
+	return c.makeArray(a)
+}
+
+// makeArray gives an array memory and a handle.
+func (c *call) makeArray(a *array) Result {
 	const most = math.MaxInt16 << 6
 	switch {
 	case a.width == 0 || a.width > most || a.height > most || a.depth > most || a.channels != 1 && a.channels != 2 && a.channels != 4:
@@ -76,6 +81,11 @@ func (c *call) createArray(deep bool) Result {
 	a.memory = m
 	a.handle = c.add(a)
 	return c.out64(c.a[0], a.handle)
+}
+
+// box is the side of a copy that lies in the array, at a byte of a row.
+func (a *array) box(x, y, z uint64) rectangle {
+	return rectangle{base: a.memory.addr, x: x, y: y, z: z, pitch: a.rowBytes(), height: max(1, a.height), kind: memoryArray, array: a}
 }
 
 func (a *array) descriptor(deep bool) []byte {

@@ -22,7 +22,9 @@ type thread struct {
 	stack  []*driverContext
 	stream *stream // the thread's own, nil until it is needed
 	ranges []namedRange
-	mode   uint32 // of captures (cuThreadExchangeStreamCaptureMode)
+	last   Result          // of the runtime's functions, for cudaGetLastError
+	pushed []configuration // by <<<>>>
+	mode   uint32          // of captures (cuThreadExchangeStreamCaptureMode)
 }
 
 func (t *thread) current() *driverContext {

@@ -157,7 +157,7 @@ func (c *call) place(r *rectangle, w []uint64) Result {
 		if !ok {
 			return ErrInvalidHandle
 		}
-		r.array, r.base, r.pitch, r.height = a, a.memory.addr, a.rowBytes(), max(1, a.height)
+		*r = a.box(r.x, r.y, r.z)
 	default:
 		return ErrInvalidValue
 	}

@@ -60,9 +60,11 @@ func (c *call) stringOut(addr uint64, s string, size int) Result {
 func deviceName(c *call) Result { return c.stringOut(c.a[0], c.gpu().Product, c.integer(1)) }
 
 // deviceUUID is the same for every GPU of a model: programs key caches by it.
-func deviceUUID(c *call) Result {
+func deviceUUID(c *call) Result { return c.out(c.a[0], c.uuid()) }
+
+func (c *call) uuid() []byte {
 	sum := sha256.Sum256([]byte("gpa " + c.gpu().Name))
-	return c.out(c.a[0], sum[:16])
+	return sum[:16]
 }
 
 func computeCapability(c *call) Result {

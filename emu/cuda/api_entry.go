@@ -79,7 +79,7 @@ func (c *call) entryPoint(status uint64) Result {
 		}
 		return c.out32(status, entryUnknown)
 	}
-	addr, err := c.server.image.Function(c.data, number)
+	addr, err := c.server.images[c.library].Function(c.data, number)
 	if err != nil {
 		return ErrNotFound
 	}

@@ -146,8 +146,8 @@ func (*kernelWork) kind() nodeKind { return kernelNode }
 
 // kernelWorkOf checks a launch and reads its parameters.
 func (c *call) kernelWorkOf(q *request, handle uint64) (*kernelWork, Result) {
-	var ok bool
-	if q.function, ok = find[*kernelFunction](c.process, handle); !ok {
+	var r Result
+	if q.function, r = c.kernelAt(handle); r != Success {
 		return nil, ErrInvalidHandle
 	}
 	if r := c.checkLaunch(q); r != Success {

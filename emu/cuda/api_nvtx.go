@@ -90,7 +90,7 @@ func (c *call) fillTable(addr uint64, size int, names map[int]string) bool {
 		if !ok || slot == 0 {
 			continue
 		}
-		at, err := c.server.image.Function(c.data, c.server.table.numbers[name])
+		at, err := c.server.images[c.library].Function(c.data, c.server.table.numbers[name])
 		if err != nil || c.store(slot, le.AppendUint64(nil, at)) != Success {
 			return false
 		}

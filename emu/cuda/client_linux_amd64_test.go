@@ -23,6 +23,7 @@ type testClient struct {
 	numbers map[string]int
 	data    []byte // in place of the library's
 	thread  uint32
+	library int                                         // whose functions are called
 	deny    bool                                        // system calls are refused
 	answers func(function uint64, args []uint64) uint64 // in place of functions that the server has the client call
 }
@@ -87,7 +88,7 @@ func (c *testClient) call(name string, args ...uint64) Result {
 func (c *testClient) number(number int, args ...uint64) Result {
 	c.t.Helper()
 	var words [26]uint64
-	words[0] = uint64(number) | uint64(c.thread)<<32
+	words[0] = uint64(number+c.library*libraryBase) | uint64(c.thread)<<32
 	copy(words[1:7], args)
 	if len(args) > 6 {
 		copy(words[10:], args[6:])

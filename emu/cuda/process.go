@@ -36,6 +36,7 @@ type process struct {
 	printed     []byte
 	texts       map[string]uint64 // constant strings, by contents
 	capturing   []*streamCapture
+	runtime     runtimeState
 	ranges      map[uint64]namedRange // of the process that are open, by identifier
 	rangesMade  uint64
 	left        bool   // launches are left out, by cuProfilerStop

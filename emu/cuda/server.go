@@ -76,7 +76,7 @@ type Server struct {
 	table    *table
 	folder   string
 	listener *net.UnixListener
-	image    *solib.Image
+	images   []*solib.Image // by library
 	ctx      context.Context
 	cancel   context.CancelFunc
 	serving  sync.WaitGroup
@@ -86,6 +86,7 @@ type Server struct {
 
 	mu          sync.Mutex
 	processes   map[int]*process
+	registered  map[int]*runtimeState // what programs have registered with the runtime, by process
 	connections map[net.Conn]bool
 	files       map[[sha256.Size]byte]*cubin.File
 	unsupported map[string]int
@@ -103,6 +104,19 @@ const (
 	socketName  = "socket"
 )
 
+// libraryBase is what the numbers of the functions of the second library begin with, of the third twice that, and so on.
+const libraryBase = 1 << 16
+
+// The libraries, by number. Those of the runtime name their version in every symbol, as programs that were linked with NVIDIA's expect.
+const (
+	driverLibrary = iota
+	runtime12Library
+	runtime13Library
+	libraryCount
+)
+
+var libraryNames = [libraryCount]string{libraryName, "libcudart.so.12", "libcudart.so.13"}
+
 // Start writes the library and begins to serve. The server ends with ctx or [Server.Close].
 func Start(ctx context.Context, o Options) (*Server, error) {
 	if o.Launch == nil {
@@ -111,7 +125,7 @@ func Start(ctx context.Context, o Options) (*Server, error) {
 			return l.Machine.Launch(ctx, l.Launch)
 		}
 	}
-	s := &Server{options: o, table: newTable(), processes: make(map[int]*process), connections: make(map[net.Conn]bool),
+	s := &Server{options: o, table: newTable(), processes: make(map[int]*process), registered: make(map[int]*runtimeState), connections: make(map[net.Conn]bool),
 		files: make(map[[sha256.Size]byte]*cubin.File), unsupported: make(map[string]int)}
 	if err := s.open(); err != nil {
 		os.RemoveAll(s.folder)
@@ -130,20 +144,28 @@ func (s *Server) open() error {
 	if s.folder, err = makeFolder(s.options.Folder); err != nil {
 		return err
 	}
-	library := solib.Library{Soname: libraryName, Exported: s.table.exported, Hidden: len(s.table.list) - len(s.table.exported), Socket: filepath.Join(s.folder, socketName)}
-	if s.image, err = library.Image(); err != nil {
-		return err
-	}
-	if err = os.WriteFile(filepath.Join(s.folder, libraryName), s.image.Bytes, 0o500); err != nil {
-		return err
+	socket := filepath.Join(s.folder, socketName)
+	for i, name := range libraryNames {
+		library := solib.Library{Soname: name, Names: s.table.names(i != driverLibrary), Base: i * libraryBase, Socket: socket}
+		if i != driverLibrary {
+			library.Version = name
+		}
+		image, err := library.Image()
+		if err != nil {
+			return err
+		}
+		s.images = append(s.images, image)
+		if err = os.WriteFile(filepath.Join(s.folder, name), image.Bytes, 0o500); err != nil {
+			return err
+		}
 	}
 	if err = os.Symlink(libraryName, filepath.Join(s.folder, plainName)); err != nil {
 		return err
 	}
-	if s.listener, err = net.ListenUnix("unix", &net.UnixAddr{Name: library.Socket, Net: "unix"}); err != nil {
+	if s.listener, err = net.ListenUnix("unix", &net.UnixAddr{Name: socket, Net: "unix"}); err != nil {
 		return err
 	}
-	return os.Chmod(library.Socket, 0o600)
+	return os.Chmod(socket, 0o600)
 }
 
 // makeFolder makes a folder that nobody else may enter: the one named, or a fresh one in the runtime folder of the user or that for
