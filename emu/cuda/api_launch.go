@@ -215,15 +215,14 @@ func (c *call) parameters(q *request) ([]byte, Result) {
 	if r != Success {
 		return nil, r
 	}
+	pieces := make([][]byte, len(k.Params))
 	for i, p := range k.Params {
 		if p.Offset < 0 || p.Size < 0 || p.Offset+p.Size > len(data) {
 			return nil, ErrInvalidImage
 		}
-		if r := c.load(addresses[i], data[p.Offset:p.Offset+p.Size]); r != Success {
-			return nil, r
-		}
+		pieces[i] = data[p.Offset : p.Offset+p.Size]
 	}
-	return data, Success
+	return data, c.loadPieces(addresses, pieces)
 }
 
 // packedParameters reads parameters that the program has laid out itself.

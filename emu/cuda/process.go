@@ -118,6 +118,23 @@ func (c *call) load(addr uint64, to []byte) Result {
 	})
 }
 
+// loadPieces copies pieces of memory of the client.
+func (c *call) loadPieces(addrs []uint64, to [][]byte) Result {
+	if !c.untraceable {
+		denied, err := wire.ReadPieces(c.pid, addrs, to)
+		if !denied {
+			return addressResult(err)
+		}
+		c.untraceable = true
+	}
+	for i, b := range to {
+		if r := c.load(addrs[i], b); r != Success {
+			return r
+		}
+	}
+	return Success
+}
+
 // store copies bytes to memory of the client, before the function returns.
 func (c *call) store(addr uint64, from []byte) Result {
 	if len(from) == 0 {
