@@ -119,13 +119,18 @@ func (p *childProgram) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", args[0], err)
 	}
-	for _, note := range p.Notes() {
-		fmt.Fprintln(p.env.stderr, wrapped("gpa: "+note))
-	}
+	p.say()
 	if status != 0 {
 		return programStatus(status)
 	}
 	return nil
+}
+
+// say prints on standard error what who runs the program should know.
+func (p *childProgram) say() {
+	for _, note := range p.Notes() {
+		fmt.Fprintln(p.env.stderr, wrapped("gpa: "+note))
+	}
 }
 
 // findProgram returns the path of a program.

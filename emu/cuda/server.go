@@ -172,7 +172,18 @@ func (s *Server) open() error {
 // temporary files. A server that was killed could not take its folder away: that is done by the next.
 func makeFolder(name string) (string, error) {
 	if name != "" {
-		return name, os.Mkdir(name, 0o700)
+		switch err := Serving(name); {
+		case err == nil:
+			return "", fmt.Errorf("a server is running in %s", name)
+		case errors.Is(err, ErrNoServer):
+			os.RemoveAll(name) // of one that was killed
+		default:
+			return "", err
+		}
+		if err := os.Mkdir(name, 0o700); err != nil {
+			return "", err
+		}
+		return name, nil
 	}
 	var err error
 	for _, parent := range []string{os.Getenv("XDG_RUNTIME_DIR"), os.TempDir()} {

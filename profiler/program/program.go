@@ -44,6 +44,8 @@ type Options struct {
 	Ranges []string
 	// AfterStart leaves out what the program launches before it calls cuProfilerStart. What comes after cuProfilerStop is left out in any case.
 	AfterStart bool
+
+	Folder string // of the driver library and its socket, as [cuda.Options] has it
 }
 
 // A Program is a program that runs on the emulated GPU, as one or several processes.
@@ -75,7 +77,7 @@ func New(o Options) (*Program, error) {
 // Start begins to answer the calls of processes that have the environment of [Program.Environment]. Where ctx ends, launches do.
 func (p *Program) Start(ctx context.Context) (err error) {
 	o := cuda.Options{GPU: p.options.GPU, Machine: p.machine, Launch: p.launch, Exact: p.options.Check,
-		Ranges: len(p.options.Ranges) > 0, ProfilerOff: p.options.AfterStart}
+		Ranges: len(p.options.Ranges) > 0, ProfilerOff: p.options.AfterStart, Folder: p.options.Folder}
 	p.server, err = cuda.Start(ctx, o)
 	return err
 }

@@ -92,7 +92,7 @@ type writer struct {
 	bytes   []byte
 
 	hashAt, symbolsAt, namesAt, versionsAt, definitionsAt, stubAt, codeAt, readEnd int
-	dynamicAt, dataAt                                   int
+	dynamicAt, dataAt                                                              int
 }
 
 func (w *writer) functions() int { return len(w.library.Names) }
