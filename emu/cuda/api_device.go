@@ -158,6 +158,7 @@ var attributes = map[int]func(*arch.Model) int{
 	95:  always(1), // COOPERATIVE_LAUNCH
 	97:  func(m *arch.Model) int { return m.Limits.SharedBlock.Int() },
 	99:  always(1), // HOST_REGISTER_SUPPORTED
+	102: always(1), // VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED
 	106: func(m *arch.Model) int { return m.Limits.Blocks.Int() },
 	111: func(m *arch.Model) int { return m.Limits.SharedReserved.Int() },
 	115: always(1),                                             // MEMORY_POOLS_SUPPORTED

@@ -22,25 +22,26 @@ type process struct {
 	pid         int
 	connections int // under the server's lock
 
-	mu          sync.Mutex
-	initialized bool
-	device      *deviceMemory // nil until it is needed
-	memory      *emu.Memory
-	threads     map[int]*thread
-	primary     *driverContext
-	contexts    int
-	handles     map[uint64]any
-	nextHandle  uint64
-	pool        *pool // the device's own
-	registered  []*registration
-	printed     []byte
-	texts       map[string]uint64 // constant strings, by contents
-	capturing   []*streamCapture
-	runtime     runtimeState
-	ranges      map[uint64]namedRange // of the process that are open, by identifier
-	rangesMade  uint64
-	left        bool   // launches are left out, by cuProfilerStop
-	captures    uint64 // begun so far
+	mu           sync.Mutex
+	initialized  bool
+	device       *deviceMemory // nil until it is needed
+	memory       *emu.Memory
+	threads      map[int]*thread
+	primary      *driverContext
+	contexts     int
+	handles      map[uint64]any
+	nextHandle   uint64
+	pool         *pool // the device's own
+	registered   []*registration
+	printed      []byte
+	texts        map[string]uint64 // constant strings, by contents
+	capturing    []*streamCapture
+	reservations []reservation
+	runtime      runtimeState
+	ranges       map[uint64]namedRange // of the process that are open, by identifier
+	rangesMade   uint64
+	left         bool   // launches are left out, by cuProfilerStop
+	captures     uint64 // begun so far
 
 	untraceable bool   // its memory cannot be read directly
 	mapped      bool   // it has mapped the device memory
