@@ -194,12 +194,12 @@ func TestGraph(t *testing.T) {
 	type kernelNodeParams struct {
 		function    uint64
 		grid, block [3]uint32
-		shared      uint32
+		_           uint32
 		_           uint32
 		params      *unsafe.Pointer
-		extra       uint64
-		kernel      uint64
-		context     uint64
+		_           uint64
+		_           uint64
+		_           uint64
 	}
 	kernel := kernelNodeParams{function: f, grid: [3]uint32{1, 1, 1}, block: [3]uint32{n, 1, 1}, params: &list[0]}
 	set := struct {
