@@ -24,6 +24,7 @@ type testClient struct {
 	data    []byte // in place of the library's
 	thread  uint32
 	library int                                         // whose functions are called
+	kept    []any                                       // what the server reads later
 	deny    bool                                        // system calls are refused
 	answers func(function uint64, args []uint64) uint64 // in place of functions that the server has the client call
 }

@@ -18,6 +18,7 @@ func (c *testClient) register(file, kernel, variable string) registered {
 	c.t.Helper()
 	image, k, v := corpus(c.t, file), cString(kernel), cString(variable)
 	wrapper := &[3]uint64{wrapperMagic | 1<<32, pointer(&image[0]), 0}
+	c.kept = append(c.kept, image, wrapper) // it is loaded when it is needed
 	handle := uint64(c.call("__cudaRegisterFatBinary", pointer(wrapper)))
 	r := registered{kernel: 0x401000, variable: 0x402000}
 	c.call("__cudaRegisterFunction", handle, r.kernel, r.kernel, pointer(&k[0]), math.MaxUint64, 0, 0, 0, 0, 0)
