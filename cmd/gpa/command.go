@@ -53,6 +53,8 @@ func commands() []command {
 		profileCommand(),
 		runCommand(),
 		captureCommand(),
+		serveCommand(),
+		envCommand(),
 		adviseCommand(),
 		reportCommand(),
 		compareCommand(),

@@ -32,6 +32,8 @@ type programFlags struct {
 	flags       *pflag.FlagSet
 	skip, count int
 	kernels     int
+	ranges      []string
+	fromStart   string
 }
 
 func (f *programFlags) register(flags *pflag.FlagSet) { f.flags = flags }
@@ -39,8 +41,10 @@ func (f *programFlags) register(flags *pflag.FlagSet) { f.flags = flags }
 // registerSelection declares which launches of a program something is done with.
 func (f *programFlags) registerSelection(flags *pflag.FlagSet, verb string) {
 	f.register(flags)
-	flags.IntVar(&f.skip, "launch-skip", 0, "of a program, "+verb+" none of the first `N` launches that --kernel selects")
+	flags.IntVar(&f.skip, "launch-skip", 0, "of a program, "+verb+" none of the first `N` launches that --kernel and --nvtx select")
 	flags.IntVar(&f.count, "launch-count", 0, "of a program, "+verb+" at most `N` launches (default: all)")
+	flags.StringArrayVar(&f.ranges, "nvtx", nil, "of a program, "+verb+" only launches in the NVTX range `RANGE`, or DOMAIN@RANGE; may be repeated")
+	flags.StringVar(&f.fromStart, "profile-from-start", "on", "of a program, `off`: "+verb+" nothing before it calls cuProfilerStart")
 }
 
 // registerKernels declares for how many kernels there is advice.
@@ -68,7 +72,10 @@ func (f *programFlags) options(e *env, t *target, m *machineFlags) (o program.Op
 	if f.skip < 0 || f.count < 0 || f.kernels < 0 {
 		return o, usagef("--launch-skip, --launch-count and --kernels: a number is negative")
 	}
-	o = program.Options{Skip: f.skip, Most: f.count}
+	if f.fromStart != "" && f.fromStart != "on" && f.fromStart != "off" {
+		return o, usagef("--profile-from-start is on or off")
+	}
+	o = program.Options{Skip: f.skip, Most: f.count, Ranges: f.ranges, AfterStart: f.fromStart == "off"}
 	if o.GPU, err = arch.ByName(cmp.Or(t.gpu, "a100")); err != nil {
 		return o, err
 	}
@@ -112,13 +119,18 @@ func (p *childProgram) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", args[0], err)
 	}
-	for _, note := range p.Notes() {
-		fmt.Fprintln(p.env.stderr, wrapped("gpa: "+note))
-	}
+	p.say()
 	if status != 0 {
 		return programStatus(status)
 	}
 	return nil
+}
+
+// say prints on standard error what who runs the program should know.
+func (p *childProgram) say() {
+	for _, note := range p.Notes() {
+		fmt.Fprintln(p.env.stderr, wrapped("gpa: "+note))
+	}
 }
 
 // findProgram returns the path of a program.

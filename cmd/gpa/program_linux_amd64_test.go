@@ -153,6 +153,12 @@ func TestProgramProfile(t *testing.T) {
 	if row[1] != "3" || row[3] != "1" {
 		t.Errorf("launches and profiled launches: %v", row)
 	}
+	for _, flags := range [][]string{{"--profile-from-start", "off"}, {"--nvtx", "training"}, {"--launch-skip", "3"}} {
+		none, stderr, _ := runProgram(t, "vectors", append([]string{"profile"}, flags...)...)
+		if strings.Contains(none, "hottest lines") || !strings.Contains(stderr, "none of the program's 3 launches was selected") {
+			t.Errorf("%v: %s%s", flags, none, stderr)
+		}
+	}
 	if none, _, _ := runProgram(t, "vectors", "profile", "--kernel", "nothing"); strings.Contains(none, "hottest lines") || !strings.Contains(none, "0x40800000") {
 		t.Errorf("%s", none)
 	}

@@ -78,8 +78,8 @@ func TestReplay(t *testing.T) {
 		folder, gpu string
 		wants       []string
 	}{
-		{"basic/saxpy", "a100", []string{"{buffer: arg2_", "expect:", "{u32: "}},
-		{"graph/list_walk", "a100", []string{"pointers: {file: ../data/"}},
+		{"basic/saxpy", "a100", []string{`{buffer: "arg2_`, "expect:", "{u32: "}},
+		{"graph/list_walk", "a100", []string{`pointers: {file: "../data/`}},
 		{"stencil/convolution", "a100", []string{"symbols:\n  \"weights\""}},
 		{"control/malloc", "a100", []string{"heap: "}},
 		{"hopper/tma_tile", "h100", []string{"{bytes: "}},

@@ -3,7 +3,6 @@ package capture
 import (
 	"bytes"
 	"encoding/binary"
-	"encoding/hex"
 	"fmt"
 	"strings"
 
@@ -14,72 +13,50 @@ import (
 
 const word = 8 // bytes of an address
 
-// A text is a launch file while it is written.
+// A text makes a launch file.
 type text struct {
 	*Taking
 	*layout
 	variant
-	buffersPart, symbolsPart, expectPart strings.Builder
-	files                                memoryDir
+	file  launch.File
+	files memoryDir
 }
 
-// capture writes the launch file. Memory after the launch is expected where it ended well.
+// capture makes the launch file. Memory after the launch is expected where it ended well.
 func (t *Taking) capture(v variant, ended bool) (*Capture, error) {
 	l, err := t.layout(v)
 	if err != nil {
 		return nil, err
 	}
 	x := &text{Taking: t, layout: l, variant: v, files: make(memoryDir)}
+	module := t.Machine.Module()
+	x.file = launch.File{Module: x.files.add(module.Raw, fmt.Sprintf(".sm_%d.cubin", module.Arch)), Stack: t.Launch.Stack, Heap: x.heap, Caches: launch.Cold,
+		Launches: []launch.Launch{x.launch()}}
 	for _, p := range l.buffers {
 		before, pointers := x.before(p)
-		x.piece(&x.buffersPart, p.name, fmt.Sprintf("type: u8, shape: [%d], ", p.size), before, pointers)
-		x.expect(p.name, p, before, pointers, ended)
+		b := x.piece(p.name, before, pointers)
+		b.Shape = []int{int(p.size)}
+		x.file.Buffers = append(x.file.Buffers, b)
+		x.expect(p.name, p, before, ended)
 	}
 	for _, p := range l.variables {
 		if err := x.symbol(p, ended); err != nil {
 			return nil, err
 		}
 	}
-	module := t.Machine.Module()
 	c := &Capture{Module: module, Model: t.GPU, files: x.files}
-	c.Text = x.whole(x.files.add(module.Raw, fmt.Sprintf(".sm_%d.cubin", module.Arch)))
+	c.Text = x.file.Write(func(name string) string { return name })
 	c.File, err = launch.Parse("launch.yaml", c.Text, c.files)
 	return c, err
 }
 
-// whole puts the parts of the file together.
-func (x *text) whole(module string) []byte {
-	var out strings.Builder
+func (x *text) launch() launch.Launch {
 	l := x.Launch
-	fmt.Fprintf(&out, "module: %s\nstack: %d\nheap: %d\n", module, l.Stack, x.heap)
-	for _, part := range []struct {
-		key  string
-		body *strings.Builder
-	}{{"buffers", &x.buffersPart}, {"symbols", &x.symbolsPart}} {
-		if part.body.Len() > 0 {
-			fmt.Fprintf(&out, "%s:\n%s", part.key, part.body)
-		}
-	}
-	fmt.Fprintf(&out, "launches:\n  - kernel: %q\n    grid: %s\n    block: %s\n", l.Kernel.Name, list(l.Grid), list(l.Block))
-	if n := x.shared(); n > 0 {
-		fmt.Fprintf(&out, "    shared: %d\n", n)
-	}
-	if l.Cluster != [3]int{} {
-		fmt.Fprintf(&out, "    cluster: %s\n", list(l.Cluster))
-	}
-	if l.Cooperative {
-		out.WriteString("    cooperative: true\n")
-	}
-	if len(l.Kernel.Params) > 0 {
-		out.WriteString("    args:\n")
-	}
+	k := launch.Launch{Kernel: l.Kernel.Name, Grid: l.Grid, Block: l.Block, Shared: x.shared(), Cluster: l.Cluster, Cooperative: l.Cooperative, Repeat: 1}
 	for i := range l.Kernel.Params {
-		fmt.Fprintf(&out, "      - %s\n", x.argument(i))
+		k.Args = append(k.Args, x.argument(i))
 	}
-	if x.expectPart.Len() > 0 {
-		fmt.Fprintf(&out, "expect:\n%s", &x.expectPart)
-	}
-	return []byte(out.String())
+	return k
 }
 
 // shared is the dynamic shared memory of a block.
@@ -92,37 +69,30 @@ func (x *text) shared() int {
 	return arch.RoundUp(before+l.SharedDynamic, x.GPU.Limits.SharedUnit.Int()) - before
 }
 
-func list(d [3]int) string { return fmt.Sprintf("[%d, %d, %d]", d[0], d[1], d[2]) }
+// numbers are the types of arguments that are no addresses, by their size.
+var numbers = map[int]launch.Elem{1: launch.U8, 2: launch.U16, 4: launch.U32}
 
-// argument writes the i-th parameter: the address of a buffer, a number, or bytes, in which addresses are those of the replay.
-func (x *text) argument(i int) string {
+// argument makes the i-th argument: the address of a buffer, a number, or bytes, in which addresses are those of the replay.
+func (x *text) argument(i int) launch.Arg {
 	p := x.Launch.Kernel.Params[i]
 	data := x.Launch.Params[p.Offset : p.Offset+p.Size]
 	if p.Size == word {
 		v := binary.LittleEndian.Uint64(data)
 		if b := x.find(v); b != nil && b.name != "" {
-			return reference(b, v)
+			return launch.Arg{Buffer: b.name, Offset: int64(v - b.addr)}
 		}
-		return fmt.Sprintf("{u64: %d}", x.translate(v))
+		return launch.Unsigned(launch.U64, x.translate(v))
 	}
-	if p.Size == 1 || p.Size == 2 || p.Size == 4 {
+	if e, ok := numbers[p.Size]; ok {
 		var v [word]byte
 		copy(v[:], data)
-		return fmt.Sprintf("{u%d: %d}", 8*p.Size, binary.LittleEndian.Uint64(v[:]))
+		return launch.Unsigned(e, binary.LittleEndian.Uint64(v[:]))
 	}
 	data = bytes.Clone(data)
 	for at := -p.Offset & (word - 1); at+word <= len(data); at += word {
 		binary.LittleEndian.PutUint64(data[at:], x.translate(binary.LittleEndian.Uint64(data[at:])))
 	}
-	return fmt.Sprintf("{bytes: %q}", hex.EncodeToString(data))
-}
-
-// reference is an address in a buffer.
-func reference(b *piece, addr uint64) string {
-	if addr == b.addr {
-		return fmt.Sprintf("{buffer: %s}", b.name)
-	}
-	return fmt.Sprintf("{buffer: %s, offset: %d}", b.name, addr-b.addr)
+	return launch.Arg{Bytes: data}
 }
 
 // A pointer is an address of a buffer in memory.
@@ -155,28 +125,26 @@ func (x *text) before(p *piece) (data []byte, pointers []pointer) {
 	return data, pointers
 }
 
-// piece writes how a buffer or a symbol begins.
-func (x *text) piece(out *strings.Builder, name, kind string, data []byte, pointers []pointer) {
-	fmt.Fprintf(out, "  %q: {%sinit: ", name, kind)
+// piece makes a buffer or a symbol with what it holds before the launch.
+func (x *text) piece(name string, data []byte, pointers []pointer) launch.Buffer {
+	b := launch.Buffer{Name: name, Type: launch.U8, HasType: true}
 	for _, p := range pointers {
 		clear(data[p.at : p.at+word]) // the file names the buffer
 	}
-	if zeros(data) {
-		out.WriteString("{zero: true}")
-	} else {
-		fmt.Fprintf(out, "{file: %s}", x.array(data))
+	if !zeros(data) {
+		b.Init = launch.Init{Kind: launch.InitFile, File: x.array(data)}
 	}
 	if len(pointers) > 0 {
 		var rows strings.Builder
 		for _, p := range pointers {
 			fmt.Fprintf(&rows, "%d\t%s\t%d\n", p.at, p.to.name, p.offset)
 		}
-		fmt.Fprintf(out, ", pointers: {file: %s}", x.files.add([]byte(rows.String()), ".tsv"))
+		b.PointerFile = x.files.add([]byte(rows.String()), ".tsv")
 	}
-	out.WriteString("}\n")
 	for _, p := range pointers {
 		binary.LittleEndian.PutUint64(data[p.at:], p.to.at+p.offset)
 	}
+	return b
 }
 
 // array adds bytes as an array and returns the name of its file.
@@ -184,8 +152,8 @@ func (x *text) array(data []byte) string {
 	return x.files.add(launch.WriteNpy(&launch.Array{Descr: "u1", Shape: []int{len(data)}, Data: data}), ".npy")
 }
 
-// expect writes what a piece holds after the launch. Of what has changed since before, words that are addresses are translated.
-func (x *text) expect(name string, p *piece, before []byte, pointers []pointer, ended bool) {
+// expect notes what a piece holds after the launch. Of what has changed since before, words that are addresses are translated.
+func (x *text) expect(name string, p *piece, before []byte, ended bool) {
 	if !ended {
 		return
 	}
@@ -200,10 +168,10 @@ func (x *text) expect(name string, p *piece, before []byte, pointers []pointer, 
 			binary.LittleEndian.PutUint64(after[at:], x.translate(binary.LittleEndian.Uint64(p.after[at:])))
 		}
 	}
-	fmt.Fprintf(&x.expectPart, "  %q: {file: %s}\n", name, x.array(after))
+	x.file.Expect = append(x.file.Expect, launch.Expectation{Name: name, File: x.array(after)})
 }
 
-// symbol writes a variable of the module, where it is not as the module has it.
+// symbol takes a variable of the module, where it is not as the module has it.
 func (x *text) symbol(p *piece, ended bool) error {
 	if p.before == nil {
 		return nil
@@ -220,10 +188,10 @@ func (x *text) symbol(p *piece, ended bool) error {
 	}
 	before, pointers := x.before(p)
 	if len(pointers) > 0 || !bytes.Equal(before, fresh) {
-		x.piece(&x.symbolsPart, p.variable.Name, "type: u8, ", before, pointers)
+		x.file.Symbols = append(x.file.Symbols, x.piece(p.variable.Name, before, pointers))
 	}
 	if p.variable.Space == cubin.GlobalSpace {
-		x.expect(p.variable.Name, p, before, pointers, ended)
+		x.expect(p.variable.Name, p, before, ended)
 	}
 	return nil
 }

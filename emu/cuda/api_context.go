@@ -18,7 +18,14 @@ type driverContext struct {
 }
 
 // A thread is what the driver knows of a thread of a client: the contexts that are current to it, the last the one that counts.
-type thread struct{ stack []*driverContext }
+type thread struct {
+	stack  []*driverContext
+	stream *stream // the thread's own, nil until it is needed
+	ranges []namedRange
+	last   Result          // of the runtime's functions, for cudaGetLastError
+	pushed []configuration // by <<<>>>
+	mode   uint32          // of captures (cuThreadExchangeStreamCaptureMode)
+}
 
 func (t *thread) current() *driverContext {
 	if len(t.stack) == 0 {
@@ -61,7 +68,7 @@ var contextFunctions = []function{
 	{"cuCtxGetFlags", "p", currentContext, func(c *call) Result { return c.out32(c.a[0], c.context.flags) }},
 	{"cuCtxGetId", "np", initialized, contextID},
 	{"cuCtxGetApiVersion", "np", initialized, contextVersion},
-	{"cuCtxSynchronize", "", currentContext, done},
+	{"cuCtxSynchronize", "", currentContext, contextDone},
 	{"cuCtxSynchronize_v2", "n", initialized, contextSynchronize},
 	{"cuCtxGetStreamPriorityRange", "oo", currentContext, priorityRange},
 	{"cuCtxGetLimit", "pi", currentContext, contextLimit},
@@ -294,9 +301,15 @@ func contextVersion(c *call) Result {
 	return c.out32(c.a[1], 3020) // of contexts since CUDA 3.2
 }
 
+// contextDone waits for all streams, which cannot be while one of them is captured.
+func contextDone(c *call) Result { return c.noCapture(c.context) }
+
 func contextSynchronize(c *call) Result {
 	x, r := c.contextOf(c.a[0])
 	if r != Success {
+		return r
+	}
+	if r := c.noCapture(x); r != Success {
 		return r
 	}
 	return x.failed

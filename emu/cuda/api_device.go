@@ -23,8 +23,8 @@ var deviceFunctions = []function{
 	{"cuDeviceGetByPCIBusId", "pp", initialized, deviceByBusID},
 	{"cuDeviceCanAccessPeer", "pii", initialized, ofDevice(1, ofDevice(2, func(c *call) Result { return c.out32(c.a[0], 0) }))},
 	{"cuDeviceGetExecAffinitySupport", "pii", initialized, ofDevice(2, func(c *call) Result { return c.out32(c.a[0], 0) })},
-	{"cuProfilerStart", "", nothing, func(*call) Result { return Success }},
-	{"cuProfilerStop", "", nothing, func(*call) Result { return Success }},
+	{"cuProfilerStart", "", nothing, func(c *call) Result { c.process.left = false; return Success }},
+	{"cuProfilerStop", "", nothing, func(c *call) Result { c.process.left = true; return Success }},
 }
 
 // initialize is cuInit. Flags must be 0.
@@ -60,9 +60,11 @@ func (c *call) stringOut(addr uint64, s string, size int) Result {
 func deviceName(c *call) Result { return c.stringOut(c.a[0], c.gpu().Product, c.integer(1)) }
 
 // deviceUUID is the same for every GPU of a model: programs key caches by it.
-func deviceUUID(c *call) Result {
+func deviceUUID(c *call) Result { return c.out(c.a[0], c.uuid()) }
+
+func (c *call) uuid() []byte {
 	sum := sha256.Sum256([]byte("gpa " + c.gpu().Name))
-	return c.out(c.a[0], sum[:16])
+	return sum[:16]
 }
 
 func computeCapability(c *call) Result {
@@ -156,6 +158,7 @@ var attributes = map[int]func(*arch.Model) int{
 	95:  always(1), // COOPERATIVE_LAUNCH
 	97:  func(m *arch.Model) int { return m.Limits.SharedBlock.Int() },
 	99:  always(1), // HOST_REGISTER_SUPPORTED
+	102: always(1), // VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED
 	106: func(m *arch.Model) int { return m.Limits.Blocks.Int() },
 	111: func(m *arch.Model) int { return m.Limits.SharedReserved.Int() },
 	115: always(1),                                             // MEMORY_POOLS_SUPPORTED

@@ -1,6 +1,9 @@
 package cuda
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // An event is a CUevent. It remembers the time of the emulated GPU at which it was recorded.
 type event struct {
@@ -9,6 +12,7 @@ type event struct {
 	flags    uint32
 	recorded bool
 	at       int64 // nanoseconds
+	mark     *mark // where it was recorded in a capture, nil where it was not
 }
 
 func (e *event) owner() *driverContext { return e.context }
@@ -18,10 +22,10 @@ var eventFunctions = []function{
 	{"cuEventCreate", "pi", currentContext, eventCreate},
 	{"cuEventDestroy_v2", "n", currentContext, ofEvent(0, func(c *call, e *event) Result { delete(c.handles, e.handle); return Success })},
 	{"cuEventDestroy", "n", currentContext, ofEvent(0, func(c *call, e *event) Result { delete(c.handles, e.handle); return Success })},
-	{"cuEventRecord", "nn", currentContext, onStream(1, ofEvent(0, eventRecord))},
-	{"cuEventRecordWithFlags", "nni", currentContext, onStream(1, ofEvent(0, eventRecord))},
-	{"cuEventSynchronize", "n", currentContext, ofEvent(0, func(*call, *event) Result { return Success })},
-	{"cuEventQuery", "n", currentContext, ofEvent(0, func(*call, *event) Result { return Success })},
+	{"cuEventRecord", "nn", currentContext, ofEvent(0, func(c *call, e *event) Result { return c.record(e, 0) })},
+	{"cuEventRecordWithFlags", "nni", currentContext, ofEvent(0, func(c *call, e *event) Result { return c.record(e, c.a[2]) })},
+	{"cuEventSynchronize", "n", currentContext, ofEvent(0, eventDone)},
+	{"cuEventQuery", "n", currentContext, ofEvent(0, eventDone)},
 	{"cuEventElapsedTime", "pnn", currentContext, elapsedTime},
 	{"cuEventElapsedTime_v2", "pnn", currentContext, elapsedTime},
 }
@@ -55,10 +59,58 @@ func ofEvent(arg int, run func(*call, *event) Result) func(*call) Result {
 	}
 }
 
-func eventRecord(c *call, e *event) Result {
+// external is the flag by which an event becomes a node of the graph that a stream is captured into, instead of one of its dependencies
+// (CU_EVENT_RECORD_EXTERNAL, CU_EVENT_WAIT_EXTERNAL).
+const external = 1
+
+// record records an event on the stream that the second argument names.
+func (c *call) record(e *event, flags uint64) Result {
+	if flags&^external != 0 {
+		return ErrInvalidValue
+	}
+	s, r := c.streamOf(c.a[1])
+	if r != Success {
+		return r
+	}
+	if s.capture != nil && flags&external == 0 {
+		if s.capture.status != captureActive {
+			return ErrStreamCaptureInvalidated
+		}
+		e.mark = &mark{s.capture, slices.Clone(s.last)}
+		return Success
+	}
+	return c.submit(c.a[1], &eventWork{event: e, record: true})
+}
+
+// An eventWork records an event, or waits for it, which it need not.
+type eventWork struct {
+	event  *event
+	record bool
+}
+
+func (w *eventWork) kind() nodeKind {
+	if w.record {
+		return eventRecordNode
+	}
+	return eventWaitNode
+}
+
+func (w *eventWork) run(c *call) Result {
+	if !w.record {
+		return Success
+	}
 	c.server.execution.Lock()
 	defer c.server.execution.Unlock()
-	e.recorded, e.at = true, c.server.clock
+	w.event.recorded, w.event.at, w.event.mark = true, c.server.clock, nil
+	return Success
+}
+
+// eventDone is for functions that wait for an event. There is nothing to wait for, and no such thing as an event of a graph.
+func eventDone(_ *call, e *event) Result {
+	if e.mark != nil {
+		e.mark.capture.invalidate()
+		return ErrCapturedEvent
+	}
 	return Success
 }
 

@@ -59,9 +59,17 @@ func (c *call) maxThreads(f *kernelFunction) int {
 }
 
 func functionAttribute(c *call, f *kernelFunction) Result {
+	value, ok := c.functionValue(f, c.integer(1))
+	if !ok {
+		return ErrInvalidValue
+	}
+	return c.out32(c.a[0], uint32(value))
+}
+
+// functionValue returns an attribute of a function.
+func (c *call) functionValue(f *kernelFunction, attribute int) (value int, ok bool) {
 	k := f.kernel
-	value := 0
-	switch c.integer(1) {
+	switch attribute {
 	case functionMaxThreads:
 		value = c.maxThreads(f)
 	case functionShared:
@@ -85,12 +93,12 @@ func functionAttribute(c *call, f *kernelFunction) Result {
 	case functionClusterSet:
 		value = btoi(k.Cluster != [3]int{})
 	case functionClusterWidth, functionClusterHeight, functionClusterDepth:
-		value = k.Cluster[c.integer(1)-functionClusterWidth]
+		value = k.Cluster[attribute-functionClusterWidth]
 	case functionCache, functionNonPortable, functionPolicy:
 	default:
-		return ErrInvalidValue
+		return 0, false
 	}
-	return c.out32(c.a[0], uint32(value))
+	return value, true
 }
 
 func (c *call) setFunctionAttribute(f *kernelFunction, attribute, value int) Result {

@@ -12,7 +12,7 @@ var launchFunctions = []function{
 	{"cuLaunchKernel", "niiiiiiinoo", currentContext, launchKernel},
 	{"cuLaunchKernelEx", "pnoo", currentContext, launchEx},
 	{"cuLaunchCooperativeKernel", "niiiiiiino", currentContext, launchCooperative},
-	{"cuLaunchHostFunc", "npn", currentContext, onStream(0, func(c *call) Result { return c.callback(c.a[1], c.a[2]) })},
+	{"cuLaunchHostFunc", "npn", currentContext, launchHost},
 }
 
 // A request is a launch as a program asks for it.
@@ -97,44 +97,74 @@ func (c *call) launchAttributes(q *request, addr uint64, n int) Result {
 		return r
 	}
 	for ; len(data) > 0; data = data[attributeSize:] {
-		value := data[attributeValue:]
-		switch id := le.Uint32(data); id {
-		case attributeCooperative:
-			q.cooperative = le.Uint32(value) != 0
-		case attributeCluster:
-			for i := range q.cluster {
-				q.cluster[i] = int(le.Uint32(value[4*i:]))
-			}
-		case attributeCompletion, attributeUpdatable:
-			return c.server.lack(fmt.Sprintf("%s with attribute %d", c.function.name, id))
-		default:
-			if id > attributeLast {
-				return ErrInvalidValue
-			}
+		if r := c.launchAttribute(q, data); r != Success {
+			return r
 		}
 	}
 	return Success
 }
 
-// launch runs a kernel. What is wrong with the launch itself is the result; a fault of the kernel is that of later calls.
-func (c *call) launch(q *request, handle uint64) Result {
-	var ok bool
-	if q.function, ok = find[*kernelFunction](c.process, handle); !ok {
-		return ErrInvalidHandle
+// launchAttribute takes one CUlaunchAttribute.
+func (c *call) launchAttribute(q *request, data []byte) Result {
+	value := data[attributeValue:]
+	switch id := le.Uint32(data); id {
+	case attributeCooperative:
+		q.cooperative = le.Uint32(value) != 0
+	case attributeCluster:
+		for i := range q.cluster {
+			q.cluster[i] = int(le.Uint32(value[4*i:]))
+		}
+	case attributeCompletion, attributeUpdatable:
+		return c.server.lack(fmt.Sprintf("%s with attribute %d", c.function.name, id))
+	default:
+		if id > attributeLast {
+			return ErrInvalidValue
+		}
 	}
+	return Success
+}
+
+// launch submits a kernel. What is wrong with the launch itself is the result.
+func (c *call) launch(q *request, handle uint64) Result {
 	if _, r := c.streamOf(q.stream); r != Success {
 		return r
 	}
-	if r := c.checkLaunch(q); r != Success {
-		return r
-	}
-	params, r := c.parameters(q)
+	w, r := c.kernelWorkOf(q, handle)
 	if r != Success {
 		return r
 	}
-	r, fault := c.execute(&Launch{Process: c.pid, Machine: q.function.module.machine, device: c.device, Launch: &emu.Launch{
-		Kernel: q.function.kernel, Grid: q.grid, Block: q.block, Cluster: q.cluster, SharedDynamic: int(q.shared),
-		Cooperative: q.cooperative, WholeUnits: !c.server.options.Exact, Params: params, Stack: int(c.context.limits[limitStack]),
+	return c.submit(q.stream, w)
+}
+
+// A kernelWork launches a kernel.
+type kernelWork struct {
+	request
+	params []byte
+}
+
+func (*kernelWork) kind() nodeKind { return kernelNode }
+
+// kernelWorkOf checks a launch and reads its parameters.
+func (c *call) kernelWorkOf(q *request, handle uint64) (*kernelWork, Result) {
+	var r Result
+	if q.function, r = c.kernelAt(handle); r != Success {
+		return nil, ErrInvalidHandle
+	}
+	if r := c.checkLaunch(q); r != Success {
+		return nil, r
+	}
+	params, r := c.parameters(q)
+	return &kernelWork{*q, params}, r
+}
+
+// run runs the kernel. A fault of it is an error of later calls.
+func (w *kernelWork) run(c *call) Result {
+	if c.handles[w.function.handle] != w.function {
+		return ErrInvalidHandle // the module has been unloaded since
+	}
+	r, fault := c.execute(&Launch{Process: c.pid, Machine: w.function.module.machine, device: c.device, Left: c.left, ranges: c.openRanges(), Launch: &emu.Launch{
+		Kernel: w.function.kernel, Grid: w.grid, Block: w.block, Cluster: w.cluster, SharedDynamic: int(w.shared),
+		Cooperative: w.cooperative, WholeUnits: !c.server.options.Exact, Params: w.params, Stack: int(c.context.limits[limitStack]),
 	}})
 	if fault != nil {
 		c.context.failed = faultResult(fault.Kind)
@@ -185,15 +215,14 @@ func (c *call) parameters(q *request) ([]byte, Result) {
 	if r != Success {
 		return nil, r
 	}
+	pieces := make([][]byte, len(k.Params))
 	for i, p := range k.Params {
 		if p.Offset < 0 || p.Size < 0 || p.Offset+p.Size > len(data) {
 			return nil, ErrInvalidImage
 		}
-		if r := c.load(addresses[i], data[p.Offset:p.Offset+p.Size]); r != Success {
-			return nil, r
-		}
+		pieces[i] = data[p.Offset : p.Offset+p.Size]
 	}
-	return data, Success
+	return data, c.loadPieces(addresses, pieces)
 }
 
 // packedParameters reads parameters that the program has laid out itself.

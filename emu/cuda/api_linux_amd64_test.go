@@ -110,8 +110,63 @@ func TestCopy2D(t *testing.T) {
 	if !bytes.Equal(back, want) {
 		t.Errorf("%q", back)
 	}
-	words[9] = 3 // an array
-	c.want(ErrNotSupported, "cuMemcpy2D_v2", pointer(&words[0]))
+	words[9] = memoryArray // which 0 is not
+	c.want(ErrInvalidHandle, "cuMemcpy2D_v2", pointer(&words[0]))
+}
+
+// Arrays take and give boxes of elements, and nothing outside of themselves.
+func TestArray(t *testing.T) {
+	c := newClient(t, start(t, "a100"))
+	c.context()
+	const float, width, height, depth = 0x20, 4, 3, 2
+	descriptor := [5]uint64{width, height, depth, float | 1<<32, 0}
+	var array uint64
+	c.must("cuArray3DCreate_v2", pointer(&array), pointer(&descriptor[0]))
+	var from, back [width * height * depth]float32
+	for i := range from {
+		from[i] = float32(i)
+	}
+	box := func(toArray bool, x, y, z uint64, size ...uint64) [copyWords]uint64 {
+		host := []uint64{4 * x, y, z, 0, memoryHost, pointer(&from[0]), 0, 0, 0, 4 * width, height}
+		there := []uint64{4 * x, y, z, 0, memoryArray, 0, 0, array, 0, 0, 0}
+		if !toArray {
+			host[5], host, there = pointer(&back[0]), there, host
+		}
+		return [copyWords]uint64(append(append(host, there...), 4*size[0], size[1], size[2]))
+	}
+	whole, part, outside := box(true, 0, 0, 0, width, height, depth), box(false, 1, 1, 1, 2, 2, 1), box(false, 3, 0, 0, 2, 1, 1)
+	c.must("cuMemcpy3D_v2", pointer(&whole[0]))
+	c.must("cuMemcpy3D_v2", pointer(&part[0]))
+	c.want(ErrInvalidValue, "cuMemcpy3D_v2", pointer(&outside[0]))
+	for i, v := range back {
+		x, y, z := i%width, i/width%height, i/width/height
+		want := float32(0)
+		if (x == 1 || x == 2) && y >= 1 && z == 1 {
+			want = float32(i)
+		}
+		if v != want {
+			t.Errorf("element %d is %g, want %g", i, v, want)
+		}
+	}
+	var read [5]uint64
+	c.must("cuArray3DGetDescriptor_v2", pointer(&read[0]), array)
+	if read != descriptor {
+		t.Errorf("%v", read)
+	}
+	c.must("cuArrayDestroy", array)
+	c.want(ErrInvalidHandle, "cuMemcpy3D_v2", pointer(&whole[0]))
+	line := [3]uint64{8, 0, 0x01 | 1<<32} // bytes
+	c.must("cuArrayCreate_v2", pointer(&array), pointer(&line[0]))
+	text := []byte("abcd")
+	c.must("cuMemcpyHtoA_v2", array, 2, pointer(&text[0]), 4)
+	bytesBack := make([]byte, 8)
+	c.must("cuMemcpyAtoH_v2", pointer(&bytesBack[0]), array, 0, 8)
+	if string(bytesBack) != "\x00\x00abcd\x00\x00" {
+		t.Errorf("%q", bytesBack)
+	}
+	c.want(ErrInvalidValue, "cuMemcpyAtoH_v2", pointer(&bytesBack[0]), array, 5, 4)
+	line[2] = 0x91 | 4<<32 // compressed blocks
+	c.want(ErrNotSupported, "cuArrayCreate_v2", pointer(&array), pointer(&line[0]))
 }
 
 // Managed and pinned memory is the same memory for the program and the device.
@@ -178,7 +233,7 @@ func TestEntryPoints(t *testing.T) {
 		var addr uint64
 		var status uint32 = 9
 		c.must("cuGetProcAddress_v2", pointer(&name[0]), pointer(&addr), tt.version, 0, pointer(&status))
-		want, err := s.image.Function(pointer(&c.data[0]), c.numbers[tt.want])
+		want, err := s.images[driverLibrary].Function(pointer(&c.data[0]), c.numbers[tt.want])
 		if err != nil || addr != want || status != entryFound {
 			t.Errorf("%s of %d: %#x, want %#x", tt.name, tt.version, addr, want)
 		}

@@ -2,13 +2,15 @@ package cuda
 
 import "slices"
 
-// A stream is a CUstream. Work is done when it is submitted, so that a stream is only what can be asked of it.
+// A stream is a CUstream. Work is done when it is submitted, so that a stream is only what can be asked of it, unless it is captured.
 type stream struct {
 	handle   uint64
 	id       uint64
 	context  *driverContext
 	flags    uint32
 	priority int32
+	capture  *streamCapture // that records what is submitted, nil where it is done
+	last     []*node        // of the capture: what the next node comes after
 }
 
 func (s *stream) owner() *driverContext { return s.context }
@@ -19,24 +21,19 @@ var streamFunctions = []function{
 	{"cuStreamCreateWithPriority", "pii", currentContext, func(c *call) Result { return c.createStream(c.a[1], c.integer(2)) }},
 	{"cuStreamDestroy_v2", "n", currentContext, streamDestroy},
 	{"cuStreamDestroy", "n", currentContext, streamDestroy},
-	{"cuStreamSynchronize", "n", currentContext, onStream(0, done)},
-	{"cuStreamQuery", "n", currentContext, onStream(0, done)},
-	{"cuStreamWaitEvent", "nni", currentContext, onStream(0, streamWaitEvent)},
-	{"cuStreamAddCallback", "npni", currentContext, onStream(0, streamCallback)},
+	{"cuStreamSynchronize", "n", currentContext, ofStream(uncaptured(done))},
+	{"cuStreamQuery", "n", currentContext, ofStream(uncaptured(done))},
+	{"cuStreamWaitEvent", "nni", currentContext, ofStream(streamWaitEvent)},
+	{"cuStreamAddCallback", "npni", currentContext, ofStream(uncaptured(streamCallback))},
 	{"cuStreamGetFlags", "np", currentContext, ofStream(func(c *call, s *stream) Result { return c.out32(c.a[1], s.flags) })},
 	{"cuStreamGetPriority", "np", currentContext, ofStream(func(c *call, s *stream) Result { return c.out32(c.a[1], uint32(s.priority)) })},
 	{"cuStreamGetId", "np", currentContext, ofStream(func(c *call, s *stream) Result { return c.out64(c.a[1], s.id) })},
 	{"cuStreamGetCtx", "np", currentContext, ofStream(func(c *call, s *stream) Result { return c.out64(c.a[1], s.context.handle) })},
 	{"cuStreamGetCtx_v2", "npp", currentContext, ofStream(func(c *call, s *stream) Result { c.out64(c.a[2], 0); return c.out64(c.a[1], s.context.handle) })}, // no green context
 	{"cuStreamGetDevice", "np", currentContext, onStream(0, func(c *call) Result { return c.out32(c.a[1], 0) })},
-	{"cuStreamIsCapturing", "np", currentContext, onStream(0, func(c *call) Result { return c.out32(c.a[1], 0) })},
-	{"cuStreamGetCaptureInfo", "npo", currentContext, onStream(0, func(c *call) Result { return c.out32(c.a[1], 0) })},
-	{"cuStreamGetCaptureInfo_v2", "npoooo", currentContext, onStream(0, func(c *call) Result { return c.out32(c.a[1], 0) })},
-	{"cuStreamGetCaptureInfo_v3", "npooooo", currentContext, onStream(0, func(c *call) Result { return c.out32(c.a[1], 0) })},
-	{"cuThreadExchangeStreamCaptureMode", "p", nothing, exchangeCaptureMode},
 	{"cuStreamAttachMemAsync", "nnni", currentContext, onStream(0, done)},
-	{"cuStreamWriteValue32_v2", "nnii", currentContext, onStream(0, func(c *call) Result { return c.set(c.a[1], c.a[2], 4, 1) })},
-	{"cuStreamWriteValue64_v2", "nnni", currentContext, onStream(0, func(c *call) Result { return c.set(c.a[1], c.a[2], 8, 1) })},
+	{"cuStreamWriteValue32_v2", "nnii", currentContext, writeValue(4)},
+	{"cuStreamWriteValue64_v2", "nnni", currentContext, writeValue(8)},
 }
 
 // Streams that every context has.
@@ -49,8 +46,13 @@ const (
 // streamOf finds a stream by its handle.
 func (c *call) streamOf(handle uint64) (*stream, Result) {
 	switch handle {
-	case nullStream, legacyStream, perThreadStream:
-		return &stream{handle: handle, id: max(handle, legacyStream), context: c.context}, Success
+	case nullStream, legacyStream:
+		return &stream{handle: handle, id: legacyStream, context: c.context}, Success
+	case perThreadStream:
+		if c.thread.stream == nil || c.thread.stream.context != c.context {
+			c.thread.stream = &stream{handle: handle, id: handle, context: c.context}
+		}
+		return c.thread.stream, Success
 	}
 	s, ok := find[*stream](c.process, handle)
 	if !ok {
@@ -97,15 +99,26 @@ func streamDestroy(c *call) Result {
 	if !ok {
 		return ErrInvalidHandle
 	}
+	if s.capture != nil {
+		s.capture.invalidate()
+		s.capture.leave(s)
+	}
 	delete(c.handles, s.handle)
 	return Success
 }
 
-func streamWaitEvent(c *call) Result {
-	if _, ok := find[*event](c.process, c.a[1]); !ok {
-		return ErrInvalidHandle
+// legacy says whether it is the stream that waits for all others, and they for it.
+func (s *stream) legacy() bool { return s.handle == nullStream || s.handle == legacyStream }
+
+// uncaptured is for functions that a stream cannot record, by which a capture is lost.
+func uncaptured(run func(*call) Result) func(*call, *stream) Result {
+	return func(c *call, s *stream) Result {
+		if s.capture != nil {
+			s.capture.invalidate()
+			return ErrStreamCaptureUnsupported
+		}
+		return run(c)
 	}
-	return Success
 }
 
 // streamCallback calls function(stream, status, data).
@@ -116,10 +129,11 @@ func streamCallback(c *call) Result {
 	return c.callback(c.a[1], c.a[0], uint64(Success), c.a[2])
 }
 
-// exchangeCaptureMode: nothing is captured, in whichever mode.
-func exchangeCaptureMode(c *call) Result {
-	const global = 0
-	return c.out32(c.a[0], global)
+// writeValue writes a value to memory: stream, address, value.
+func writeValue(size uint64) func(*call) Result {
+	return func(c *call) Result {
+		return c.submit(c.a[0], &setWork{to: c.a[1], value: c.a[2], size: size, width: 1, height: 1})
+	}
 }
 
 // sortedHandles lists handles in the order in which they were given out.

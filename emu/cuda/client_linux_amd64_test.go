@@ -23,7 +23,10 @@ type testClient struct {
 	numbers map[string]int
 	data    []byte // in place of the library's
 	thread  uint32
-	deny    bool // system calls are refused
+	library int                                         // whose functions are called
+	kept    []any                                       // what the server reads later
+	deny    bool                                        // system calls are refused
+	answers func(function uint64, args []uint64) uint64 // in place of functions that the server has the client call
 }
 
 // newClient connects to a server.
@@ -86,7 +89,7 @@ func (c *testClient) call(name string, args ...uint64) Result {
 func (c *testClient) number(number int, args ...uint64) Result {
 	c.t.Helper()
 	var words [26]uint64
-	words[0] = uint64(number) | uint64(c.thread)<<32
+	words[0] = uint64(number+c.library*libraryBase) | uint64(c.thread)<<32
 	copy(words[1:7], args)
 	if len(args) > 6 {
 		copy(words[10:], args[6:])
@@ -110,7 +113,11 @@ func (c *testClient) number(number int, args ...uint64) Result {
 		case 1:
 			c.reply(c.system(m[1], m[2:8]))
 		case 2:
-			c.reply(7)
+			answer := uint64(7)
+			if c.answers != nil {
+				answer = c.answers(m[1], m[2:6])
+			}
+			c.reply(answer)
 		case 3:
 			if _, err := io.ReadFull(c.conn, unsafe.Slice(at[byte](m[2]), m[3])); err != nil {
 				c.t.Fatal(err)

@@ -31,21 +31,25 @@ const (
 	plainMemory   memoryKind = iota // cuMemAlloc
 	managedMemory                   // cuMemAllocManaged
 	hostMemory                      // cuMemHostAlloc
+	arrayMemory                     // cuArrayCreate
+	mappedMemory                    // cuMemMap
 	codeMemory                      // variables and constants of a module
 	stagingMemory                   // gpa's own; no kernel can reach it
 )
 
 // An allocation is a piece of device memory.
 type allocation struct {
-	addr    uint64
-	size    uint64 // as asked for
-	data    []byte
-	kind    memoryKind
-	number  int
-	context *driverContext
-	pool    *pool
-	flags   uint32
-	host    uint64 // where the memory lies in the program that it stands for, 0 for where it lies itself
+	addr       uint64
+	size       uint64 // as asked for
+	data       []byte
+	kind       memoryKind
+	number     int
+	context    *driverContext
+	pool       *pool
+	flags      uint32
+	physical   *physical // of mapped memory
+	accessible bool      // mapped memory that kernels can reach
+	host       uint64    // where the memory lies in the program that it stands for, 0 for where it lies itself
 }
 
 func (a *allocation) end() uint64 { return a.addr + a.size }
@@ -162,7 +166,12 @@ func (d *deviceMemory) find(addr uint64) *allocation {
 // bytes returns size bytes at an address, where they are all in one allocation.
 func (d *deviceMemory) bytes(addr, size uint64) ([]byte, bool) {
 	a := d.find(addr)
-	if a == nil || a.end()-addr < size {
+	switch {
+	case a == nil:
+		return nil, false
+	case a.kind == mappedMemory:
+		return d.through(a, addr, size)
+	case a.end()-addr < size:
 		return nil, false
 	}
 	at := addr - a.addr

@@ -6,6 +6,9 @@
 // (function.go; the tables stand in the files of their subjects). What has no row answers CUDA_ERROR_NOT_SUPPORTED and is counted
 // ([Server.Unsupported]).
 //
+// The runtime (libcudart) is more rows in the same table (runtime.go): most are the driver's under another name, the rest turns the program's
+// addresses of kernels and variables into the driver's handles.
+//
 // Each process has device memory of its own: one piece of shared memory (device.go), at the same addresses in the client as far as the client
 // may touch it (managed and pinned memory). The modules of a process are machines of package emu over that memory. Kernels run when they
 // are launched, one after another in the order in which they were submitted, whatever their streams: a call of a stream or an event

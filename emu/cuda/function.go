@@ -16,6 +16,8 @@ const (
 	nothing        need = iota
 	initialized         // cuInit
 	currentContext      // a context is current to the thread; an error of the context is the result of the call
+	runtimeContext      // likewise, but that the primary context is made current where there is none
+	runtimeCall         // nothing; it is a function of the runtime, whose errors are kept
 )
 
 // A function is a function of the driver API.
@@ -37,37 +39,45 @@ var driverNames string
 // call these with the arguments of the functions without it.
 var hidden = []string{"cuCtxSynchronize_v2", "cuCtxGetDevice_v2"}
 
-// A table is all functions, by the number that the library sends.
+// A table is all functions of all libraries, by the number that a library sends.
 type table struct {
-	list     []function
-	numbers  map[string]int
-	exported []string // names of the first functions of the list, those that are found by name
+	list    []function
+	numbers map[string]int
 }
 
-// newTable puts the functions of cuda.h and the rows of those that are supported together.
+// newTable puts the functions of cuda.h and the runtime's, and the rows of those that are supported together.
 func newTable() *table {
-	rows := slices.Concat(deviceFunctions, contextFunctions, memoryFunctions, registerFunctions, mirrored(copyFunctions), mirrored(setFunctions), pointerFunctions, poolFunctions, moduleFunctions,
-		libraryFunctions, linkFunctions, functionFunctions, mirrored(launchFunctions), streamFunctions, eventFunctions, occupancyFunctions, entryFunctions, errorFunctions)
+	rows := slices.Concat(deviceFunctions, contextFunctions, memoryFunctions, registerFunctions, mirrored(copyFunctions), mirrored(setFunctions), pointerFunctions, poolFunctions, virtualFunctions, moduleFunctions,
+		libraryFunctions, linkFunctions, functionFunctions, mirrored(launchFunctions), streamFunctions, captureFunctions, graphFunctions, graphNodeFunctions, graphExecFunctions, userObjectFunctions, mirrored(arrayFunctions), eventFunctions, occupancyFunctions, entryFunctions, errorFunctions, nvtxFunctions)
+	rows = append(rows, runtimeRows(rows)...)
 	byName := make(map[string]function)
-	names := strings.Fields(driverNames)
+	names := append(strings.Fields(driverNames), strings.Fields(runtimeNames)...)
 	for _, f := range rows {
 		byName[f.name] = f
 		names = append(names, f.name)
 	}
 	slices.Sort(names)
 	t := &table{numbers: make(map[string]int)}
-	for _, name := range slices.Compact(names) {
-		if !slices.Contains(hidden, name) {
-			t.exported = append(t.exported, name)
-		}
-	}
-	for i, name := range slices.Concat(t.exported, hidden) {
+	for i, name := range slices.Compact(names) {
 		f := byName[name]
 		f.name = name
 		t.list = append(t.list, f)
 		t.numbers[name] = i
 	}
 	return t
+}
+
+// names are the functions that a library has by name, by number: those of the driver, or those of the runtime.
+func (t *table) names(runtime bool) []string {
+	list := make([]string, len(t.list))
+	for i, f := range t.list {
+		switch {
+		case slices.Contains(hidden, f.name) || strings.HasPrefix(f.name, nvtxPrefix):
+		case isRuntime(f.name) == runtime:
+			list[i] = f.name
+		}
+	}
+	return list
 }
 
 // A call is a driver call while it is carried out.
@@ -77,9 +87,11 @@ type call struct {
 	function *function
 	thread   *thread
 	context  *driverContext // current to the thread, nil for none
+	library  int            // that was called
 	data     uint64         // of the library in the client
 	a        [wire.MaxArgs]uint64
 	outs     []out
+	value    *uint64 // what the function returns that returns no CUresult
 }
 
 // An out is what a function returns through a pointer.
@@ -96,10 +108,11 @@ func (p *process) serve(conn *wire.Conn) error {
 			return err
 		}
 		p.server.calls.Add(1)
-		if w.Number >= len(p.server.table.list) {
+		library, number := w.Number/libraryBase, w.Number%libraryBase
+		if library >= len(p.server.images) || number >= len(p.server.table.list) {
 			return fmt.Errorf("it called function %d, which does not exist", w.Number)
 		}
-		c := &call{process: p, conn: conn, function: &p.server.table.list[w.Number], data: w.Data, a: w.Args}
+		c := &call{process: p, conn: conn, function: &p.server.table.list[number], library: library, data: w.Data, a: w.Args}
 		r := c.answer(w.Thread)
 		if r == Success {
 			for _, o := range c.outs {
@@ -108,7 +121,11 @@ func (p *process) serve(conn *wire.Conn) error {
 				}
 			}
 		}
-		if err := conn.Return(uint64(r)); err != nil {
+		value := uint64(r)
+		if c.value != nil {
+			value = *c.value
+		}
+		if err := conn.Return(value); err != nil {
 			return err
 		}
 	}
@@ -128,15 +145,23 @@ func (c *call) answer(thread int) (r Result) {
 	if f.run == nil {
 		return c.server.lack(f.name)
 	}
-	if f.needs >= initialized && !c.initialized {
-		return ErrNotInitialized
-	}
 	c.thread = c.threadOf(thread)
+	if f.needs >= runtimeContext {
+		defer func() { c.keepError(r) }()
+	}
+	switch {
+	case f.needs == runtimeContext:
+		c.enterRuntime()
+	case f.needs == initialized || f.needs == currentContext:
+		if !c.initialized {
+			return ErrNotInitialized
+		}
+	}
 	c.context = c.thread.current()
 	if r := c.arguments(); r != Success {
 		return r
 	}
-	if f.needs == currentContext {
+	if f.needs == currentContext || f.needs == runtimeContext {
 		switch {
 		case c.context == nil:
 			return ErrInvalidContext

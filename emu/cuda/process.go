@@ -22,19 +22,26 @@ type process struct {
 	pid         int
 	connections int // under the server's lock
 
-	mu          sync.Mutex
-	initialized bool
-	device      *deviceMemory // nil until it is needed
-	memory      *emu.Memory
-	threads     map[int]*thread
-	primary     *driverContext
-	contexts    int
-	handles     map[uint64]any
-	nextHandle  uint64
-	pool        *pool // the device's own
-	registered  []*registration
-	printed     []byte
-	texts       map[string]uint64 // constant strings, by contents
+	mu           sync.Mutex
+	initialized  bool
+	device       *deviceMemory // nil until it is needed
+	memory       *emu.Memory
+	threads      map[int]*thread
+	primary      *driverContext
+	contexts     int
+	handles      map[uint64]any
+	nextHandle   uint64
+	pool         *pool // the device's own
+	registered   []*registration
+	printed      []byte
+	texts        map[string]uint64 // constant strings, by contents
+	capturing    []*streamCapture
+	reservations []reservation
+	runtime      runtimeState
+	ranges       map[uint64]namedRange // of the process that are open, by identifier
+	rangesMade   uint64
+	left         bool   // launches are left out, by cuProfilerStop
+	captures     uint64 // begun so far
 
 	untraceable bool   // its memory cannot be read directly
 	mapped      bool   // it has mapped the device memory
@@ -46,7 +53,7 @@ type process struct {
 const firstHandle = 0x4750_0000
 
 func newProcess(s *Server, pid int) *process {
-	return &process{server: s, pid: pid, threads: make(map[int]*thread), handles: make(map[uint64]any), nextHandle: firstHandle, texts: make(map[string]uint64)}
+	return &process{server: s, pid: pid, threads: make(map[int]*thread), handles: make(map[uint64]any), nextHandle: firstHandle, texts: make(map[string]uint64), left: s.options.ProfilerOff}
 }
 
 // close gives everything back.
@@ -110,6 +117,23 @@ func (c *call) load(addr uint64, to []byte) Result {
 		copy(to, staging)
 		return err
 	})
+}
+
+// loadPieces copies pieces of memory of the client.
+func (c *call) loadPieces(addrs []uint64, to [][]byte) Result {
+	if !c.untraceable {
+		denied, err := wire.ReadPieces(c.pid, addrs, to)
+		if !denied {
+			return addressResult(err)
+		}
+		c.untraceable = true
+	}
+	for i, b := range to {
+		if r := c.load(addrs[i], b); r != Success {
+			return r
+		}
+	}
+	return Success
 }
 
 // store copies bytes to memory of the client, before the function returns.

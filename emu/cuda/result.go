@@ -37,9 +37,30 @@ const (
 	ErrCooperativeLaunchTooLarge   Result = 720
 	ErrNotPermitted                Result = 800
 	ErrNotSupported                Result = 801
+	ErrIllegalState                Result = 401
+	ErrStreamCaptureUnsupported    Result = 900
+	ErrStreamCaptureInvalidated    Result = 901
+	ErrStreamCaptureMerge          Result = 902
+	ErrStreamCaptureUnmatched      Result = 903
+	ErrStreamCaptureUnjoined       Result = 904
+	ErrStreamCaptureIsolation      Result = 905
+	ErrStreamCaptureImplicit       Result = 906
+	ErrCapturedEvent               Result = 907
+	ErrStreamCaptureWrongThread    Result = 908
+	ErrGraphExecUpdateFailure      Result = 910
+	ErrNotReady                    Result = 600
 	ErrPeerAccessUnsupported       Result = 217
 	ErrPeerAccessNotEnabled        Result = 705
 	ErrUnknown                     Result = 999
+)
+
+// Results that only the runtime has (cudaError_t).
+const (
+	ErrInvalidConfiguration   Result = 9
+	ErrInvalidSymbol          Result = 13
+	ErrInvalidMemcpyDirection Result = 21
+	ErrMissingConfiguration   Result = 52
+	ErrInvalidDeviceFunction  Result = 98
 )
 
 // results names the results of cuda.h (CUDA 12.9) and says what they mean as cuGetErrorString does.

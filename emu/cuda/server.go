@@ -33,8 +33,12 @@ type Options struct {
 	Launch func(ctx context.Context, l *Launch) (*emu.Result, error)
 	// Loaded is told of every module that a program loads; nil for nobody.
 	Loaded func(*cubin.File)
-	Exact  bool   // kernels reach the bytes of an allocation only, not the rest of the unit that it ends in
-	Folder string // for the library and the socket, which nobody else may enter; "" for a fresh one in the runtime folder of the user
+	// Ranges says whether programs tell their NVTX ranges, which costs a call each ([Launch.Within]).
+	Ranges bool
+	// ProfilerOff says that launches count as left out ([Launch.Left]) until the program calls cuProfilerStart.
+	ProfilerOff bool
+	Exact       bool   // kernels reach the bytes of an allocation only, not the rest of the unit that it ends in
+	Folder      string // for the library and the socket, which nobody else may enter; "" for a fresh one in the runtime folder of the user
 }
 
 // A Launch is a kernel launch that a program asks for.
@@ -43,7 +47,11 @@ type Launch struct {
 	Machine *emu.Machine
 	Launch  *emu.Launch
 
+	// Left says that the program has left the launch out: it comes after cuProfilerStop, or before the first cuProfilerStart.
+	Left bool
+
 	device *deviceMemory
+	ranges []namedRange
 }
 
 // Size returns the number of bytes of the allocation that begins at an address, as the program asked for it; 0 where there is none.
@@ -68,7 +76,7 @@ type Server struct {
 	table    *table
 	folder   string
 	listener *net.UnixListener
-	image    *solib.Image
+	images   []*solib.Image // by library
 	ctx      context.Context
 	cancel   context.CancelFunc
 	serving  sync.WaitGroup
@@ -78,6 +86,7 @@ type Server struct {
 
 	mu          sync.Mutex
 	processes   map[int]*process
+	registered  map[int]*runtimeState // what programs have registered with the runtime, by process
 	connections map[net.Conn]bool
 	files       map[[sha256.Size]byte]*cubin.File
 	unsupported map[string]int
@@ -95,6 +104,19 @@ const (
 	socketName  = "socket"
 )
 
+// libraryBase is what the numbers of the functions of the second library begin with, of the third twice that, and so on.
+const libraryBase = 1 << 16
+
+// The libraries, by number. Those of the runtime name their version in every symbol, as programs that were linked with NVIDIA's expect.
+const (
+	driverLibrary = iota
+	runtime12Library
+	runtime13Library
+	libraryCount
+)
+
+var libraryNames = [libraryCount]string{libraryName, "libcudart.so.12", "libcudart.so.13"}
+
 // Start writes the library and begins to serve. The server ends with ctx or [Server.Close].
 func Start(ctx context.Context, o Options) (*Server, error) {
 	if o.Launch == nil {
@@ -103,7 +125,7 @@ func Start(ctx context.Context, o Options) (*Server, error) {
 			return l.Machine.Launch(ctx, l.Launch)
 		}
 	}
-	s := &Server{options: o, table: newTable(), processes: make(map[int]*process), connections: make(map[net.Conn]bool),
+	s := &Server{options: o, table: newTable(), processes: make(map[int]*process), registered: make(map[int]*runtimeState), connections: make(map[net.Conn]bool),
 		files: make(map[[sha256.Size]byte]*cubin.File), unsupported: make(map[string]int)}
 	if err := s.open(); err != nil {
 		os.RemoveAll(s.folder)
@@ -122,27 +144,46 @@ func (s *Server) open() error {
 	if s.folder, err = makeFolder(s.options.Folder); err != nil {
 		return err
 	}
-	library := solib.Library{Soname: libraryName, Exported: s.table.exported, Hidden: len(hidden), Socket: filepath.Join(s.folder, socketName)}
-	if s.image, err = library.Image(); err != nil {
-		return err
-	}
-	if err = os.WriteFile(filepath.Join(s.folder, libraryName), s.image.Bytes, 0o500); err != nil {
-		return err
+	socket := filepath.Join(s.folder, socketName)
+	for i, name := range libraryNames {
+		library := solib.Library{Soname: name, Names: s.table.names(i != driverLibrary), Base: i * libraryBase, Socket: socket}
+		if i != driverLibrary {
+			library.Version = name
+		}
+		image, err := library.Image()
+		if err != nil {
+			return err
+		}
+		s.images = append(s.images, image)
+		if err = os.WriteFile(filepath.Join(s.folder, name), image.Bytes, 0o500); err != nil {
+			return err
+		}
 	}
 	if err = os.Symlink(libraryName, filepath.Join(s.folder, plainName)); err != nil {
 		return err
 	}
-	if s.listener, err = net.ListenUnix("unix", &net.UnixAddr{Name: library.Socket, Net: "unix"}); err != nil {
+	if s.listener, err = net.ListenUnix("unix", &net.UnixAddr{Name: socket, Net: "unix"}); err != nil {
 		return err
 	}
-	return os.Chmod(library.Socket, 0o600)
+	return os.Chmod(socket, 0o600)
 }
 
 // makeFolder makes a folder that nobody else may enter: the one named, or a fresh one in the runtime folder of the user or that for
 // temporary files. A server that was killed could not take its folder away: that is done by the next.
 func makeFolder(name string) (string, error) {
 	if name != "" {
-		return name, os.Mkdir(name, 0o700)
+		switch err := Serving(name); {
+		case err == nil:
+			return "", fmt.Errorf("a server is running in %s", name)
+		case errors.Is(err, ErrNoServer):
+			os.RemoveAll(name) // of one that was killed
+		default:
+			return "", err
+		}
+		if err := os.Mkdir(name, 0o700); err != nil {
+			return "", err
+		}
+		return name, nil
 	}
 	var err error
 	for _, parent := range []string{os.Getenv("XDG_RUNTIME_DIR"), os.TempDir()} {

@@ -112,6 +112,9 @@ type Arg struct {
 	at     position
 }
 
+// Unsigned returns an argument that is an unsigned number of a type, U8 to U64.
+func Unsigned(e Elem, v uint64) Arg { return Arg{Type: e, Value: uintNumber(v)} }
+
 // A TensorMap describes the tensor of an argument (CUDA driver API, cuTensorMapEncodeTiled): its element type by the name in PTX, and the other
 // fields as [emu.TensorMap] has them.
 type TensorMap = emu.TensorMap

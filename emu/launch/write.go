@@ -21,8 +21,8 @@ func (f *File) Write(renamed func(string) string) []byte {
 	if f.Caches != Cold {
 		w.line("caches: %s", f.Caches)
 	}
-	w.buffers("buffers", f.Buffers)
-	w.buffers("symbols", f.Symbols)
+	w.buffers("buffers", f.Buffers, "")
+	w.buffers("symbols", f.Symbols, "{zero: true}") // a symbol without one looks as if it kept the module's content
 	w.line("launches:")
 	for i := range f.Launches {
 		w.launch(&f.Launches[i])
@@ -67,7 +67,8 @@ func flow(open string, parts []string, end string) string {
 	return open + strings.Join(parts, ", ") + end
 }
 
-func (w *fileWriter) buffers(key string, list []Buffer) {
+// buffers writes buffers or symbols. zeros is how initial content of zeros is written, "" for not at all.
+func (w *fileWriter) buffers(key string, list []Buffer, zeros string) {
 	if len(list) > 0 {
 		w.line("%s:", key)
 	}
@@ -80,7 +81,7 @@ func (w *fileWriter) buffers(key string, list []Buffer) {
 		if b.Shape != nil {
 			parts = append(parts, "shape: "+numbers(b.Shape))
 		}
-		if init := w.init(&b.Init); init != "" {
+		if init := w.init(&b.Init, zeros); init != "" {
 			parts = append(parts, "init: "+init)
 		}
 		if b.PointerFile != "" {
@@ -96,13 +97,13 @@ func (w *fileWriter) buffers(key string, list []Buffer) {
 	}
 }
 
-// init is the initial content, "" for zeros.
-func (w *fileWriter) init(i *Init) string {
+// init is the initial content.
+func (w *fileWriter) init(i *Init, zeros string) string {
 	pair := fmt.Sprintf("[%s, %s]", i.A.written(), i.B.written())
 	var how string
 	switch i.Kind {
 	case InitZero:
-		return ""
+		return zeros
 	case InitNone:
 		how = "none: true"
 	case InitFill:

@@ -38,6 +38,7 @@ buffers:
   m: {type: f16, shape: [64, 64], init: {none: true}}
 symbols:
   s: {init: {fill: .inf}}
+  z: {type: u8, init: {zero: true}}
 launches:
   - kernel: "f<1, \"é\">"
     grid: [1, 2, 3]
@@ -67,6 +68,9 @@ func checkWritten(t *testing.T, name string, data []byte) {
 	withoutPlaces(reflect.ValueOf(again))
 	if !reflect.DeepEqual(f, again) {
 		t.Errorf("%s was written as\n%s", name, written)
+	}
+	if strings.Contains(string(data), "  z: ") && !strings.Contains(string(written), `"z": {type: u8, init: {zero: true}}`) {
+		t.Errorf("%s", written)
 	}
 	renamed := string(f.Write(func(name string) string { return "files/" + name }))
 	for _, file := range f.Files() {

@@ -19,7 +19,8 @@ import (
 // A journal is what is known of the launches of a program.
 type journal struct {
 	launches int // in all
-	selected int // by --kernel
+	selected int // by all but Skip and Most
+	taken    int // profiled or captured
 	profile  profiler.Profile
 	modules  map[*cubin.File]int
 	kernels  map[*cubin.Kernel]*Kernel
@@ -85,7 +86,7 @@ func (p *Program) launch(ctx context.Context, l *cuda.Launch) (*emu.Result, erro
 	e := j.entry(l.Machine.Module(), l.Launch.Kernel)
 	j.launches++
 	e.Launches++
-	selected := p.selects(e)
+	selected := p.selects(e, l)
 	var result *emu.Result
 	var err error
 	switch {
@@ -105,15 +106,22 @@ func (p *Program) launch(ctx context.Context, l *cuda.Launch) (*emu.Result, erro
 	return result, err
 }
 
-// selects says whether the next launch of a kernel is profiled or captured, and counts it if the options select its kernel.
-func (p *Program) selects(e *Kernel) bool {
-	only := p.options.Only
-	if !p.options.Timed && p.options.Capture == nil || only != nil && !only.MatchString(e.Name()) && !only.MatchString(e.Kernel.Name) {
+// selects says whether the next launch of a kernel is profiled or captured. Skip and Most count launches that all else selects.
+func (p *Program) selects(e *Kernel, l *cuda.Launch) bool {
+	o := &p.options
+	if !o.Timed && o.Capture == nil || l.Left || o.Ranges != nil && !slices.ContainsFunc(o.Ranges, l.Within) {
+		return false
+	}
+	if o.Only != nil && !o.Only.MatchString(e.Name()) && !o.Only.MatchString(e.Kernel.Name) {
 		return false
 	}
 	p.journal.selected++
-	n := p.journal.selected - p.options.Skip
-	return n > 0 && (p.options.Most == 0 || n <= p.options.Most)
+	n := p.journal.selected - o.Skip
+	if n <= 0 || o.Most > 0 && n > o.Most {
+		return false
+	}
+	p.journal.taken++
+	return true
 }
 
 // profiled runs a launch, takes samples of it, and adds it to the profile.

@@ -40,6 +40,12 @@ type Options struct {
 	Only *regexp.Regexp // kernels, by their names or symbols; nil for all
 	Skip int            // the first ones of them
 	Most int            // at most so many; 0 for all
+	// Ranges are NVTX ranges, NAME or DOMAIN@NAME: of them the launches while one is open; nil for all.
+	Ranges []string
+	// AfterStart leaves out what the program launches before it calls cuProfilerStart. What comes after cuProfilerStop is left out in any case.
+	AfterStart bool
+
+	Folder string // of the driver library and its socket, as [cuda.Options] has it
 }
 
 // A Program is a program that runs on the emulated GPU, as one or several processes.
@@ -70,7 +76,8 @@ func New(o Options) (*Program, error) {
 
 // Start begins to answer the calls of processes that have the environment of [Program.Environment]. Where ctx ends, launches do.
 func (p *Program) Start(ctx context.Context) (err error) {
-	o := cuda.Options{GPU: p.options.GPU, Machine: p.machine, Launch: p.launch, Exact: p.options.Check}
+	o := cuda.Options{GPU: p.options.GPU, Machine: p.machine, Launch: p.launch, Exact: p.options.Check,
+		Ranges: len(p.options.Ranges) > 0, ProfilerOff: p.options.AfterStart, Folder: p.options.Folder}
 	p.server, err = cuda.Start(ctx, o)
 	return err
 }
@@ -89,6 +96,9 @@ func (p *Program) Notes() (list []string) {
 	}
 	for _, note := range p.notes {
 		say("%s", note)
+	}
+	if (p.options.Timed || p.options.Capture != nil) && p.journal.launches > 0 && p.journal.taken == 0 {
+		say("none of the program's %d launches was selected: --kernel, --nvtx, --launch-skip, --profile-from-start and cuProfilerStop decide", p.journal.launches)
 	}
 	if names := p.server.Unsupported(); len(names) > 0 {
 		say("not supported, and answered with CUDA_ERROR_NOT_SUPPORTED: %s", counted(names))

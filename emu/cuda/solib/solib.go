@@ -19,10 +19,11 @@ var ErrPlatform = errors.New("programs run on the emulated GPU under Linux on am
 
 // A Library is a shared library to be written.
 type Library struct {
-	Soname   string
-	Exported []string // functions that are found by name, numbered from 0
-	Hidden   int      // further functions, numbered behind those, that [Image.Function] finds
-	Socket   string   // path of the server's socket
+	Soname  string
+	Version string   // of all symbols, "" for none
+	Names   []string // of the functions, by number; "" for one that only [Image.Function] finds
+	Base    int      // is added to the numbers that calls carry
+	Socket  string   // path of the server's socket
 }
 
 // An Image is the ELF file of a library.
@@ -85,29 +86,45 @@ func (l *Library) Image() (*Image, error) {
 type writer struct {
 	library *Library
 	names   []byte // the string table
-	nameAt  []uint32
+	list    []export
 	soname  uint32
+	version uint32
 	bytes   []byte
 
-	hashAt, symbolsAt, namesAt, stubAt, codeAt, readEnd int
-	dynamicAt, dataAt                                   int
+	hashAt, symbolsAt, namesAt, versionsAt, definitionsAt, stubAt, codeAt, readEnd int
+	dynamicAt, dataAt                                                              int
 }
 
-func (w *writer) functions() int { return len(w.library.Exported) + w.library.Hidden }
+func (w *writer) functions() int { return len(w.library.Names) }
+
+// An export is a function that is found by name.
+type export struct {
+	name   string
+	nameAt uint32
+	number int
+}
 
 const (
 	headerSize  = 64
 	programSize = 56
 	programs    = 4
 	symbolSize  = 24
-	entries     = 7 // of the dynamic section, with the null entry
+	entries     = 10 // of the dynamic section, with the null entry
 	entrySize   = 16
+
+	// A version definition with one name: Elf64_Verdef and Elf64_Verdaux.
+	definitionSize = 20
+	definitionName = 8
+	definitions    = 2 // that of the file itself, and that of the symbols
 )
 
 func (w *writer) layOut(code int) {
 	w.soname = w.name(w.library.Soname)
-	for _, n := range w.library.Exported {
-		w.nameAt = append(w.nameAt, w.name(n))
+	w.version = w.name(w.library.Version)
+	for i, n := range w.library.Names {
+		if n != "" {
+			w.list = append(w.list, export{n, w.name(n), i})
+		}
 	}
 	end := headerSize + programs*programSize
 	place := func(size, align int) int {
@@ -115,10 +132,12 @@ func (w *writer) layOut(code int) {
 		end = at + size
 		return at
 	}
-	count := len(w.library.Exported) + 1
+	count := len(w.list) + 1
 	w.hashAt = place(4*(2+buckets+count), 8)
 	w.symbolsAt = place(symbolSize*count, 8)
 	w.namesAt = place(len(w.names), 8)
+	w.versionsAt = place(2*count, 8)
+	w.definitionsAt = place(definitions*(definitionSize+definitionName), 8)
 	w.stubAt = place(stubSize*w.functions(), 64)
 	w.codeAt = place(code, 8)
 	w.readEnd = end
@@ -160,17 +179,38 @@ func (w *writer) header() {
 // symbols writes the symbol table and the hash table that the loader finds names by (System V ABI, hash table).
 func (w *writer) symbols() {
 	copy(w.bytes[w.namesAt:], w.names)
-	count := len(w.library.Exported) + 1
+	count := len(w.list) + 1
 	table := make([]uint32, 2+buckets+count)
 	table[0], table[1] = buckets, uint32(count)
 	heads, chains := table[2:2+buckets], table[2+buckets:]
-	for i, name := range w.library.Exported {
-		w.put(w.symbolsAt+symbolSize*(i+1), elf.Sym64{Name: w.nameAt[i], Info: elf.ST_INFO(elf.STB_GLOBAL, elf.STT_FUNC), Shndx: 1,
-			Value: uint64(w.stubAt + stubSize*i), Size: stubSize})
-		head := &heads[hash(name)%buckets]
+	const named = 2 // the version that the second definition names
+	for i, f := range w.list {
+		w.put(w.symbolsAt+symbolSize*(i+1), elf.Sym64{Name: f.nameAt, Info: elf.ST_INFO(elf.STB_GLOBAL, elf.STT_FUNC), Shndx: 1,
+			Value: uint64(w.stubAt + stubSize*f.number), Size: stubSize})
+		head := &heads[hash(f.name)%buckets]
 		chains[i+1], *head = *head, uint32(i+1)
+		w.put(w.versionsAt+2*(i+1), uint16(named))
 	}
 	w.put(w.hashAt, table)
+	w.definition(1, w.library.Soname, w.soname)
+	w.definition(named, w.library.Version, w.version)
+}
+
+// definition writes the definition of a version (LSB core specification, symbol versioning).
+func (w *writer) definition(index int, name string, nameAt uint32) {
+	const current, base = 1, 1
+	d := struct {
+		Version, Flags, Index, Count uint16
+		Hash, Name, Next             uint32
+		Text, NextText               uint32
+	}{Version: current, Index: uint16(index), Count: 1, Hash: hash(name), Name: definitionSize, Text: nameAt}
+	if index == 1 {
+		d.Flags = base
+	}
+	if index < definitions {
+		d.Next = definitionSize + definitionName
+	}
+	w.put(w.definitionsAt+(index-1)*(definitionSize+definitionName), d)
 }
 
 // hash is the hash function of the System V ABI.
@@ -193,7 +233,7 @@ func (w *writer) stubs(code []byte) {
 		var b bytes.Buffer
 		b.WriteByte(0xb8) // mov eax, number
 		word := func(v int) { b.Write(binary.LittleEndian.AppendUint32(nil, uint32(int32(v)))) }
-		word(i)
+		word(w.library.Base + i)
 		b.Write([]byte{0x4c, 0x8d, 0x1d}) // lea r11, [rip + data]
 		word(w.dataAt - (at + 12))
 		b.WriteByte(0xe9) // jmp code
@@ -203,13 +243,17 @@ func (w *writer) stubs(code []byte) {
 }
 
 func (w *writer) dynamic() {
-	list := [entries]elf.Dyn64{
+	list := []elf.Dyn64{
 		{Tag: int64(elf.DT_SONAME), Val: uint64(w.soname)},
 		{Tag: int64(elf.DT_HASH), Val: uint64(w.hashAt)},
 		{Tag: int64(elf.DT_STRTAB), Val: uint64(w.namesAt)},
 		{Tag: int64(elf.DT_SYMTAB), Val: uint64(w.symbolsAt)},
 		{Tag: int64(elf.DT_STRSZ), Val: uint64(len(w.names))},
 		{Tag: int64(elf.DT_SYMENT), Val: symbolSize},
+	}
+	if w.library.Version != "" {
+		list = append(list, elf.Dyn64{Tag: int64(elf.DT_VERSYM), Val: uint64(w.versionsAt)}, elf.Dyn64{Tag: int64(elf.DT_VERDEF), Val: uint64(w.definitionsAt)},
+			elf.Dyn64{Tag: int64(elf.DT_VERDEFNUM), Val: definitions})
 	}
 	w.put(w.dynamicAt, list)
 }

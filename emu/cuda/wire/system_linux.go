@@ -14,6 +14,35 @@ func ReadMemory(pid int, addr uint64, to []byte) (denied bool, err error) {
 	return transfer(pid, addr, to, unix.ProcessVMReadv)
 }
 
+// ReadPieces copies pieces of memory of a process, as many as there are addresses, in one system call.
+func ReadPieces(pid int, addrs []uint64, to [][]byte) (denied bool, err error) {
+	var local []unix.Iovec
+	var remote []unix.RemoteIovec
+	size := 0
+	for i, b := range to {
+		if len(b) == 0 {
+			continue
+		}
+		v := unix.Iovec{Base: &b[0]}
+		v.SetLen(len(b))
+		local = append(local, v)
+		remote = append(remote, unix.RemoteIovec{Base: uintptr(addrs[i]), Len: len(b)})
+		size += len(b)
+	}
+	const most = 1024 // IOV_MAX
+	if len(local) > 0 && len(local) <= most {
+		if n, err := unix.ProcessVMReadv(pid, local, remote, 0); err == nil && n == size {
+			return false, nil
+		}
+	}
+	for i, b := range to { // which of them it was
+		if denied, err = ReadMemory(pid, addrs[i], b); err != nil {
+			return denied, err
+		}
+	}
+	return false, nil
+}
+
 // WriteMemory copies bytes to memory of a process.
 func WriteMemory(pid int, addr uint64, from []byte) (denied bool, err error) {
 	return transfer(pid, addr, from, unix.ProcessVMWritev)

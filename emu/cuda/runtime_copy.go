@@ -1,0 +1,130 @@
+package cuda
+
+var copyRuntimeFunctions = []function{
+	{"cudaMemcpy", "nnni", runtimeContext, func(c *call) Result { return c.copyKind(3, inOrder, linear(c.a[0], c.a[1], c.a[2])) }},
+	{"cudaMemcpyAsync", "nnnin", runtimeContext, func(c *call) Result { return c.copyKind(3, 4, linear(c.a[0], c.a[1], c.a[2])) }},
+	{"cudaMemcpyPeer", "ninin", runtimeContext, func(c *call) Result { return c.copyLinear(toDevice|fromDevice, inOrder, c.a[0], c.a[2], c.a[4]) }},
+	{"cudaMemcpyPeerAsync", "nininn", runtimeContext, func(c *call) Result { return c.copyLinear(toDevice|fromDevice, 5, c.a[0], c.a[2], c.a[4]) }},
+	{"cudaMemcpy2D", "nnnnnni", runtimeContext, func(c *call) Result { return c.copyKind(6, inOrder, c.rows()) }},
+	{"cudaMemcpy2DAsync", "nnnnnnin", runtimeContext, func(c *call) Result { return c.copyKind(6, 7, c.rows()) }},
+	{"cudaMemcpy3D", "p", runtimeContext, func(c *call) Result { return c.copy3DOf(inOrder) }},
+	{"cudaMemcpy3DAsync", "pn", runtimeContext, func(c *call) Result { return c.copy3DOf(1) }},
+	{"cudaMemcpyToSymbol", "nnnni", runtimeContext, func(c *call) Result { return c.copySymbol(0, 1, inOrder) }},
+	{"cudaMemcpyToSymbolAsync", "nnnnin", runtimeContext, func(c *call) Result { return c.copySymbol(0, 1, 5) }},
+	{"cudaMemcpyFromSymbol", "nnnni", runtimeContext, func(c *call) Result { return c.copySymbol(1, 0, inOrder) }},
+	{"cudaMemcpyFromSymbolAsync", "nnnnin", runtimeContext, func(c *call) Result { return c.copySymbol(1, 0, 5) }},
+	{"cudaMemcpy2DToArray", "nnnnnnni", runtimeContext, func(c *call) Result { return c.copyRowsArray(true, inOrder) }},
+	{"cudaMemcpy2DToArrayAsync", "nnnnnnnin", runtimeContext, func(c *call) Result { return c.copyRowsArray(true, 8) }},
+	{"cudaMemcpy2DFromArray", "nnnnnnni", runtimeContext, func(c *call) Result { return c.copyRowsArray(false, inOrder) }},
+	{"cudaMemcpy2DFromArrayAsync", "nnnnnnnin", runtimeContext, func(c *call) Result { return c.copyRowsArray(false, 8) }},
+	{"cudaGraphAddMemcpyNode", "pnonp", runtimeContext, addNodeOf(runtimeCopyOf)},
+	{"cudaGraphMemcpyNodeSetParams", "np", runtimeContext, ofNode(0, setNodeTo(runtimeCopyOf))},
+	{"cudaGraphExecMemcpyNodeSetParams", "nnp", runtimeContext, ofStep(setStepTo(runtimeCopyOf))},
+	{"cudaGraphAddMemcpyNode1D", "pnonnnni", runtimeContext, addNodeOf(func(c *call, to uint64) (work, Result) { return linear(to, c.a[5], c.a[6]), Success })},
+	{"cudaGraphExecMemcpyNodeSetParams1D", "nnnnni", runtimeContext, ofStep(setStepTo(func(c *call, to uint64) (work, Result) { return linear(to, c.a[3], c.a[4]), Success }))},
+}
+
+// Directions of copies (cudaMemcpyKind). The last is for copies whose addresses say it.
+const (
+	hostToHost = iota
+	hostToDevice
+	deviceToHost
+	deviceToDevice
+	directionByAddress
+)
+
+// copyKind copies in the direction that an argument names, which has to be that of the addresses.
+func (c *call) copyKind(kind, stream int, w *copyWork) Result {
+	k := c.a[kind]
+	if k > directionByAddress {
+		return ErrInvalidMemcpyDirection
+	}
+	if w.size[0] == 0 || w.size[1] == 0 || w.size[2] == 0 {
+		return Success
+	}
+	check := func(r *rectangle, onDevice bool) bool {
+		return !onDevice || r.array != nil || c.device.find(r.row(0, 0)) != nil
+	}
+	if !check(&w.to, k == hostToDevice || k == deviceToDevice) || !check(&w.from, k == deviceToHost || k == deviceToDevice) {
+		return ErrInvalidValue
+	}
+	return c.onStreamOf(stream, w)
+}
+
+// rows is what cudaMemcpy2D takes: to, its pitch, from, its pitch, width, height.
+func (c *call) rows() *copyWork {
+	return &copyWork{to: rectangle{base: c.a[0], pitch: c.a[1], kind: memoryUnified}, from: rectangle{base: c.a[2], pitch: c.a[3], kind: memoryUnified},
+		size: [3]uint64{c.a[4], c.a[5], 1}}
+}
+
+// copySymbol copies between a variable and an address: the two in the order of a copy, count, offset in the variable, direction.
+func (c *call) copySymbol(symbol, other, stream int) Result {
+	at, size, r := c.variableAt(c.a[symbol])
+	if r != Success {
+		return r
+	}
+	n, offset := c.a[2], c.a[3]
+	if offset > size || n > size-offset {
+		return ErrInvalidValue
+	}
+	to, from := at+offset, c.a[other]
+	if symbol != 0 {
+		to, from = from, to
+	}
+	return c.copyKind(4, stream, linear(to, from, n))
+}
+
+// copyRowsArray copies rows to an array (array, x, y, from, pitch, width, height, direction) or from one (to, pitch, array, x, y, width, height,
+// direction).
+func (c *call) copyRowsArray(into bool, stream int) Result {
+	at, address, pitch := 0, 3, 4
+	if !into {
+		at, address, pitch = 2, 0, 1
+	}
+	a, ok := find[*array](c.process, c.a[at])
+	if !ok {
+		return ErrInvalidHandle
+	}
+	there := a.box(c.a[at+1], c.a[at+2], 0)
+	here := rectangle{base: c.a[address], pitch: c.a[pitch], kind: memoryUnified}
+	w := &copyWork{to: there, from: here, size: [3]uint64{c.a[5], c.a[6], 1}}
+	if !into {
+		w.to, w.from = here, there
+	}
+	return c.copyKind(7, stream, w)
+}
+
+// copy3DOf copies as a cudaMemcpy3DParms says.
+func (c *call) copy3DOf(stream int) Result {
+	w, r := runtimeCopyOf(c, c.a[0])
+	if r != Success {
+		return r
+	}
+	return c.onStreamOf(stream, w)
+}
+
+// runtimeCopyOf reads a cudaMemcpy3DParms: array, x, y, z, pointer, pitch, width, height of the source, the same of the destination, the extent, and
+// the direction. Where there is an array, x and width count its elements.
+func runtimeCopyOf(c *call, addr uint64) (work, Result) {
+	w, r := c.words(addr, 20)
+	if r != Success {
+		return nil, r
+	}
+	k := &copyWork{size: [3]uint64(w[16:19])}
+	element := uint64(1)
+	for i, side := range []*rectangle{&k.from, &k.to} {
+		v := w[8*i:]
+		if v[0] == 0 {
+			*side = rectangle{base: v[4], x: v[1], y: v[2], z: v[3], pitch: v[5], height: v[7], kind: memoryUnified}
+			continue
+		}
+		a, ok := find[*array](c.process, v[0])
+		if !ok {
+			return nil, ErrInvalidHandle
+		}
+		element = formatBytes[a.format] * uint64(a.channels)
+		*side = a.box(v[1]*element, v[2], v[3])
+	}
+	k.size[0] *= element
+	return k, Success
+}

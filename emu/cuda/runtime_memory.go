@@ -1,0 +1,134 @@
+package cuda
+
+import "math"
+
+var memoryRuntimeFunctions = []function{
+	{"cudaMalloc", "pn", runtimeContext, runtimeMalloc},
+	{"cudaFree", "n", runtimeContext, memoryFree},
+	{"cudaFreeHost", "n", runtimeContext, func(c *call) Result {
+		if c.a[0] == 0 {
+			return Success
+		}
+		return memoryFreeHost(c)
+	}},
+	{"cudaMallocPitch", "ppnn", runtimeContext, func(c *call) Result { c.a[4] = 4; return memoryAllocPitch(c) }},
+	{"cudaMalloc3D", "p", runtimeContext, malloc3D},
+	{"cudaMallocArray", "ppnni", runtimeContext, func(c *call) Result { return c.mallocArray([3]uint64{c.a[2], c.a[3], 0}, uint32(c.a[4])) }},
+	{"cudaMalloc3DArray", "ppi", runtimeContext, func(c *call) Result { return c.mallocArray([3]uint64(c.a[6:9]), uint32(c.a[2])) }},
+	{"cudaCreateChannelDesc", "piiiii", runtimeCall, createChannels},
+	{"cudaPointerGetAttributes", "pn", runtimeContext, pointerAttributesOf},
+	{"cudaGetSymbolAddress", "pn", runtimeContext, func(c *call) Result { return c.symbolInfo(false) }},
+	{"cudaGetSymbolSize", "pn", runtimeContext, func(c *call) Result { return c.symbolInfo(true) }},
+}
+
+// runtimeMalloc gives out no memory where none is asked for.
+func runtimeMalloc(c *call) Result {
+	if c.a[1] == 0 {
+		return c.out64(c.a[0], 0)
+	}
+	return memoryAlloc(c)
+}
+
+// malloc3D allocates rows for a cudaExtent, which is passed on the stack, and returns a cudaPitchedPtr.
+func malloc3D(c *call) Result {
+	width, height, depth := c.a[6], c.a[7], c.a[8]
+	if width == 0 || height == 0 || depth == 0 || width > math.MaxInt32 || height > math.MaxInt32 || depth > math.MaxInt32 {
+		return ErrInvalidValue
+	}
+	pitch := (width + pitchUnit - 1) &^ (pitchUnit - 1)
+	if height*depth > math.MaxInt64/pitch {
+		return ErrOutOfMemory
+	}
+	c.out64(c.a[0]+8, pitch)
+	c.out64(c.a[0]+16, width)
+	c.out64(c.a[0]+24, height)
+	return c.allocate(c.a[0], pitch*height*depth, plainMemory, 0)
+}
+
+// Kinds of channels (cudaChannelFormatKind).
+const (
+	channelSigned   = 0
+	channelUnsigned = 1
+	channelFloat    = 2
+)
+
+// channelFormats are formats of arrays by kind and bits of a channel.
+var channelFormats = map[[2]uint32]uint32{
+	{channelUnsigned, 8}: 0x01, {channelUnsigned, 16}: 0x02, {channelUnsigned, 32}: 0x03,
+	{channelSigned, 8}: 0x08, {channelSigned, 16}: 0x09, {channelSigned, 32}: 0x0a, {channelFloat, 16}: 0x10, {channelFloat, 32}: 0x20,
+}
+
+// mallocArray makes an array of elements that a cudaChannelFormatDesc describes: bits of four channels, and their kind.
+func (c *call) mallocArray(size [3]uint64, flags uint32) Result {
+	var b [20]byte
+	if r := c.load(c.a[1], b[:]); r != Success {
+		return r
+	}
+	a := &array{context: c.context, width: size[0], height: size[1], depth: size[2], flags: flags}
+	for i := range 4 {
+		if le.Uint32(b[4*i:]) != 0 {
+			a.channels++
+		}
+	}
+	var ok bool
+	if a.format, ok = channelFormats[[2]uint32{le.Uint32(b[16:]), le.Uint32(b[0:])}]; !ok {
+		return c.server.lack(c.function.name + " with such channels")
+	}
+	return c.makeArray(a)
+}
+
+// createChannels returns a cudaChannelFormatDesc, which is five numbers, at the address that comes before its arguments.
+func createChannels(c *call) Result {
+	var b []byte
+	for _, v := range c.a[1:6] {
+		b = le.AppendUint32(b, uint32(v))
+	}
+	c.out(c.a[0], b)
+	return c.give(c.a[0])
+}
+
+// pointerAttributesOf returns a cudaPointerAttributes: type of memory, device, address on the device, in the program.
+func pointerAttributesOf(c *call) Result {
+	const unregistered, host, onDevice, managed = 0, 1, 2, 3
+	size := 24
+	if c.library == runtime13Library {
+		size = 88
+	}
+	b := make([]byte, size)
+	a, at := c.registeredAt(c.a[1])
+	if a == nil {
+		a, at = c.device.find(c.a[1]), c.a[1]
+	}
+	kind := unregistered
+	switch {
+	case a == nil:
+		le.PutUint64(b[16:], c.a[1])
+	case a.kind == hostMemory:
+		kind = host
+	case a.kind == managedMemory:
+		kind = managed
+	default:
+		kind = onDevice
+	}
+	le.PutUint32(b, uint32(kind))
+	if kind == unregistered {
+		le.PutUint32(b[4:], math.MaxUint32) // no device
+	} else {
+		le.PutUint64(b[8:], at)
+		if kind != onDevice {
+			le.PutUint64(b[16:], c.a[1])
+		}
+	}
+	return c.out(c.a[0], b)
+}
+
+func (c *call) symbolInfo(size bool) Result {
+	addr, n, r := c.variableAt(c.a[1])
+	switch {
+	case r != Success:
+		return r
+	case size:
+		return c.out64(c.a[0], n)
+	}
+	return c.out64(c.a[0], addr)
+}
