@@ -45,7 +45,7 @@ func (asyncCopy) Match(in *Input) []*Match {
 // stand behind the work on one of them.
 func (in *Input) doubleBuffered(m *Match) *Change {
 	code, l := m.Scope.Code, m.Scope.Loop
-	c := in.prefetched(code, l)
+	c := in.prefetched(code, l, in.ahead(code, l))
 	if c == nil {
 		return nil
 	}

@@ -46,7 +46,7 @@ func (warpBalance) Match(in *Input) []*Match {
 	for _, m := range matches {
 		who := ""
 		if len(serial) > 0 {
-			m.Change = &Change{Thinned: serial, Gone: m.allDefs()}
+			m.Change = &Change{Thinned: serial, Gone: slices.DeleteFunc(m.allDefs(), in.bringsOver)}
 			who = fmt.Sprintf(" for the few that have work before it, 1 in %.0f at %s", by, in.places(nodesOf(serial), 2))
 		}
 		m.Suggestions = []string{
@@ -56,6 +56,15 @@ func (warpBalance) Match(in *Input) []*Match {
 		}
 	}
 	return matches
+}
+
+// bringsOver reports whether a barrier brings data from warp to warp most times that the block meets there: then it stays, whoever does the work.
+func (in *Input) bringsOver(barrier blamer.Node) bool {
+	if in.Launch.Record == nil {
+		return false
+	}
+	r := in.Launch.Record.Barrier(in.recordPlace(barrier))
+	return r != nil && 2*r.Between > r.Episodes
 }
 
 // withinWarps matches the waits at barriers that only order what the lanes of each warp do: if these are most of the waits at barriers.

@@ -111,14 +111,14 @@ func vectorsLeft(group []blamer.Node, size int, op sass.Op) []blamer.Node {
 // deals finds groups of accesses whose elements any thread may take: those that it only moves to shared memory, and all where few threads
 // store what the threads have put together, or where each result is made of elements at the same place.
 func (in *Input) deals() []deal {
-	arrays := in.arrays()
+	arrays, exchanged := in.arrays(), perPlace(in, branch.Exchanged)
 	var staged, others []deal
 	alone := false // accesses of neighbours to neighbouring elements that are in no group
 	for code, s := range in.codes {
 		if s == nil {
 			continue
 		}
-		for _, d := range in.dealsIn(code, arrays, &alone) {
+		for _, d := range in.dealsIn(code, arrays, exchanged, &alone) {
 			if d.staged {
 				staged = append(staged, d)
 			} else {
@@ -146,29 +146,31 @@ func max2(a, b []blamer.Node) []blamer.Node {
 }
 
 // arrays returns the pointers by which the loads of the kernel are addressed.
-func (in *Input) arrays() map[blamer.Node]uint64 {
-	arrays := make(map[blamer.Node]uint64)
-	for _, k := range in.Module.Kernels {
-		if k.Name != in.Launch.Kernel {
-			continue
-		}
-		graphs, err := calledGraphs(in.Module, k)
-		if err != nil {
-			return nil
-		}
-		found, err := branch.Arrays(graphs, k)
-		if err != nil {
-			return nil
-		}
-		for at, set := range found {
-			arrays[blamer.Node{Code: at.Code, Inst: at.Inst}] = set
-		}
+func (in *Input) arrays() map[blamer.Node]uint64 { return perPlace(in, branch.Arrays) }
+
+// perPlace is what an analysis says of the instructions of the launch's kernel; nil where it cannot be made.
+func perPlace[T any](in *Input, analysis func([]*cfg.Graph, *cubin.Kernel) (map[branch.Place]T, error)) map[blamer.Node]T {
+	k, err := in.Module.Kernel(in.Launch.Kernel)
+	if err != nil {
+		return nil
 	}
-	return arrays
+	graphs, err := calledGraphs(in.Module, k)
+	if err != nil {
+		return nil
+	}
+	found, err := analysis(graphs, k)
+	if err != nil {
+		return nil
+	}
+	nodes := make(map[blamer.Node]T)
+	for at, x := range found {
+		nodes[blamer.Node{Code: at.Code, Inst: at.Inst}] = x
+	}
+	return nodes
 }
 
-// dealsIn finds the groups of a section, between barriers. Alone tells of accesses of neighbours to neighbouring elements that are in none.
-func (in *Input) dealsIn(code int, arrays map[blamer.Node]uint64, alone *bool) (deals []deal) {
+// dealsIn finds the groups of a section, between barriers. What threads have exchanged is stored by those to whom it has come. Alone tells of accesses of neighbours to neighbouring elements that are in none.
+func (in *Input) dealsIn(code int, arrays map[blamer.Node]uint64, exchanged map[blamer.Node]bool, alone *bool) (deals []deal) {
 	open := make(map[dealKey][]blamer.Node)
 	var order []dealKey
 	flush := func() {
@@ -201,7 +203,7 @@ func (in *Input) dealsIn(code int, arrays map[blamer.Node]uint64, alone *bool) (
 			continue
 		}
 		key := dealKey{loop: in.Loop(n), op: a.op, frame: in.frame(n), array: arrays[n], size: a.size}
-		if inst.Op == sass.LDG && (key.array == 0 || key.array&(key.array-1) != 0) || key.frame.Line == 0 {
+		if inst.Op == sass.LDG && (key.array == 0 || key.array&(key.array-1) != 0) || key.frame.Line == 0 || exchanged[n] {
 			*alone = true
 			continue
 		}

@@ -1,7 +1,9 @@
 package advisor
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 
 	"gpa/blamer"
 	"gpa/cubin/cfg"
@@ -93,7 +95,7 @@ func (in *Input) keptRow(again map[blamer.Node]bool) *Match {
 			if r := in.recorded(n); r != nil && in.Inst(n).Op == sass.LDG && in.Loop(n) == l && !again[n] && r.Stored == 0 && !in.chases(l, n) {
 				loads = append(loads, n)
 				late[n] = true
-				words += in.counts(n).executions * float64(max(1, in.Inst(n).AccessBytes()/4)) / warps
+				words += in.counts(n).executions * float64(in.words(n)) / warps
 			}
 		})
 		if rounds, known := in.TripCount(code, l); len(loads) > 0 && in.isLeaf(code, l) && known && rounds >= 2 {
@@ -255,20 +257,44 @@ func (in *Input) goneAccesses(nodes map[blamer.Node]bool) []*Match {
 	return matches
 }
 
-// prefetched is the change that issues the loads of a loop a round ahead; nil where nothing can be.
-func (in *Input) prefetched(code int, l *cfg.Loop) *Change {
-	if l == nil {
-		return nil
-	}
-	var loads []blamer.Node
+// ahead lists the loads of a loop that can be issued a round ahead.
+func (in *Input) ahead(code int, l *cfg.Loop) (loads []blamer.Node) {
 	in.eachInst(code, l, func(i int) {
 		n := blamer.Node{Code: code, Inst: i}
 		if in.Inst(n).Op == sass.LDG && in.Loop(n) == l && !in.chases(l, n) && !in.feedsBack(l, n) {
 			loads = append(loads, n)
 		}
 	})
+	return loads
+}
+
+// prefetched is the change that issues loads of a loop a round ahead; nil where there are none.
+func (in *Input) prefetched(code int, l *cfg.Loop, loads []blamer.Node) *Change {
 	if len(loads) == 0 {
 		return nil
 	}
 	return &Change{Streams: &Streams{Prefetched: []Prefetched{{Loads: loads, Loop: in.streamLoop(code, l), Rounds: 1}}}}
 }
+
+// registersAhead is the change of prefetched by way of registers: of the loads for which a thread can have them, those that are waited for
+// most.
+func (in *Input) registersAhead(code int, l *cfg.Loop) *Change {
+	loads, waited := in.ahead(code, l), make(map[blamer.Node]float64)
+	for i := range in.Blame.Blames {
+		waited[in.Blame.Blames[i].Def] += in.Blame.Blames[i].Count
+	}
+	slices.SortStableFunc(loads, func(a, b blamer.Node) int { return cmp.Compare(waited[b], waited[a]) })
+	registers, fits := in.Launch.Facts.Registers, 0
+	for fits < len(loads) && registers+in.words(loads[fits]) <= mostRegisters {
+		registers += in.words(loads[fits])
+		fits++
+	}
+	c := in.prefetched(code, l, slices.SortedFunc(slices.Values(loads[:fits]), compareNodes))
+	if c != nil {
+		c.Registers = registers
+	}
+	return c
+}
+
+// words is how many registers what a load brings takes.
+func (in *Input) words(n blamer.Node) int { return max(1, in.Inst(n).AccessBytes()/4) }

@@ -39,7 +39,7 @@ func (codeReordering) Match(in *Input) []*Match {
 		within, ahead := in.hidden(m.Scope, freedom{}), in.loadedAhead(m)
 		m.hide(max(within, ahead))
 		m.Change = &Change{Reordered: true}
-		if c := in.prefetched(m.Scope.Code, m.Scope.Loop); c != nil && ahead > within && !in.heldByStores(m) {
+		if c := in.registersAhead(m.Scope.Code, m.Scope.Loop); c != nil && ahead > within && !in.heldByStores(m) {
 			m.Change = c
 		}
 		m.Suggestions = in.reorderSuggestions(m)

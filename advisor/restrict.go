@@ -67,7 +67,7 @@ func (in *Input) loadedFirst(m *Match, again, behind map[blamer.Node]bool) *Chan
 	for _, n := range sortedKeys(behind) {
 		if s := in.innermost(n); !again[n] && s.Code == m.Scope.Code && s.Loop == m.Scope.Loop {
 			change.Streams.Hoisted = append(change.Streams.Hoisted, n)
-			words += max(1, in.Inst(n).AccessBytes()/4)
+			words += in.words(n)
 		}
 	}
 	if words > 0 {

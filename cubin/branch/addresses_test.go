@@ -63,3 +63,23 @@ func TestArrays(t *testing.T) {
 		t.Errorf("loads by array: %v", loads)
 	}
 }
+
+// TestExchanged finds the stores of what other threads have put into shared memory: those of a transposition by way of a tile, not those of
+// rows that are divided by a sum which all threads read from one place.
+func TestExchanged(t *testing.T) {
+	for _, c := range []struct {
+		kernel string
+		stores int
+	}{{"basic/transpose_tiled/transpose_tiled", 4}, {"ladders/rmsnorm/cubins/shuffles", 0}} {
+		t.Run(c.kernel, func(t *testing.T) {
+			module, graphs := open(t, "../../../kernels/"+c.kernel+".sm_80.cubin")
+			found, err := Exchanged(graphs, module.Kernels[0])
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(found) != c.stores {
+				t.Errorf("%d stores, want %d: %v", len(found), c.stores, found)
+			}
+		})
+	}
+}

@@ -220,6 +220,45 @@ func Arrays(graphs []*cfg.Graph, k *cubin.Kernel) (map[Place]uint64, error) {
 	return found, nil
 }
 
+// Exchanged returns the stores of a kernel to global memory of which something has come from shared memory, from where each thread reads for
+// itself: what another thread has put there. What all threads read from one place, and what warps have added up or passed on by shuffles, is
+// taken to be common to them.
+func Exchanged(graphs []*cfg.Graph, k *cubin.Kernel) (map[Place]bool, error) {
+	s, err := analyze(graphs, k)
+	if err != nil {
+		return nil, err
+	}
+	origins := s.origins()
+	exchanged := make([]bool, len(s.values))
+	for v := range s.values {
+		if in := s.values[v].inst; in != nil && in.Op.Properties().Loads(sass.SpaceShared) {
+			exchanged[v] = slices.ContainsFunc(s.values[v].address, func(a int32) bool { return origins[a]&Thread != 0 })
+		}
+	}
+	for changed := true; changed; {
+		changed = false
+		for v := range s.values {
+			if !exchanged[v] && !s.crosses(int32(v)) && !slices.ContainsFunc(s.values[v].operands, s.crosses) &&
+				slices.ContainsFunc(s.values[v].operands, func(o int32) bool { return exchanged[o] }) {
+				exchanged[v], changed = true, true
+			}
+		}
+	}
+	found := make(map[Place]bool)
+	for at, values := range s.stored {
+		if slices.ContainsFunc(values, func(v int32) bool { return exchanged[v] }) {
+			found[at] = true
+		}
+	}
+	return found, nil
+}
+
+// crosses reports whether a value comes from other lanes.
+func (s *slicer) crosses(v int32) bool {
+	in := s.values[v].inst
+	return in != nil && in.Op.Properties().Crosses
+}
+
 // pointers returns the parameters of 8 bytes that an instruction has as operands.
 func pointers(in *sass.Inst, k *cubin.Kernel) (set uint64) {
 	if in == nil || opaque(in) {

@@ -35,7 +35,8 @@ type slicer struct {
 	out       []*registers
 	loops     []*loop
 	ways      []wayOut
-	guards    map[Place]int32 // of the block barriers that have one
+	guards    map[Place]int32   // of the block barriers that have one
+	stored    map[Place][]int32 // what stores to global memory read
 }
 
 // registers are values by resource.
@@ -57,7 +58,7 @@ func newSlicer(super *cfg.Supergraph, graphs []*cfg.Graph, params int) *slicer {
 	s := &slicer{
 		super: super, graphs: graphs, params: params, reachable: super.Shape.Reachable(), preds: make([][]int, n),
 		values: make([]value, 1), written: make([][]int32, n), phis: make([]map[sass.Resource]int32, n),
-		decisions: make([][]int32, n), guards: make(map[Place]int32),
+		decisions: make([][]int32, n), guards: make(map[Place]int32), stored: make(map[Place][]int32),
 		in: make([]*registers, n), out: make([]*registers, n),
 	}
 	for _, node := range super.Shape.Order() {
@@ -122,6 +123,10 @@ func (s *slicer) link(node int) {
 		if blockBarrier(&insts[i]) && !insts[i].Guard.Always() {
 			n := s.super.Nodes[node]
 			s.guards[Place{n.Graph, n.First + i}] = state[guard(&insts[i])]
+		}
+		if p := insts[i].Op.Properties(); p.Writes&sass.SpaceGlobal != 0 {
+			n := s.super.Nodes[node]
+			s.stored[Place{n.Graph, n.First + i}] = values(&insts[i], &state)
 		}
 		if i < len(insts)-1 {
 			for _, r := range s.defs(node, i, nil) {
@@ -237,12 +242,7 @@ func (s *slicer) operands(in *sass.Inst, state *registers, defs []sass.Resource)
 			list = append(list, state[r])
 		}
 	}
-	var read []int32
-	for _, r := range in.Uses(nil) {
-		if tracked(r) {
-			read = append(read, state[r])
-		}
-	}
+	read := values(in, state)
 	if !opaque(in) {
 		return append(list, read...), nil
 	}
@@ -250,6 +250,16 @@ func (s *slicer) operands(in *sass.Inst, state *registers, defs []sass.Resource)
 		list, read = append(list, state[guard(in)]), read[1:] // a guard is read first
 	}
 	return list, read
+}
+
+// values lists the values that an instruction reads.
+func values(in *sass.Inst, state *registers) (list []int32) {
+	for _, r := range in.Uses(nil) {
+		if tracked(r) {
+			list = append(list, state[r])
+		}
+	}
+	return list
 }
 
 func guard(in *sass.Inst) sass.Resource {
