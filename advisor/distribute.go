@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"gpa/blamer"
+	"gpa/cubin/sass"
 )
 
 // workDistribution matches threads that go through many independent rounds each while SMs are idle, or while
@@ -100,12 +101,12 @@ func (in *Input) transposedMatch(n *loopNest, width int, gain float64) *Match {
 	m.Change = &Change{Streams: &Streams{Transposed: &Transposed{Loops: in.streamLoops(n), Width: width, Threads: max(width, volume(in.Launch.Block)), Combined: true, Scanned: n.scanned}}}
 	m.Suggestions = []string{
 		fmt.Sprintf("Each thread goes through the %.0f rounds of the loop at %s by itself. Let %s do what one thread does: thread j takes rounds j, j+%d and so on, and %s puts the results together.",
-			n.rounds, in.nestPlace(n), who, width, how),
+			in.sourceRounds(n), in.nestPlace(n), who, width, how),
 		fmt.Sprintf("Neighbouring threads then read neighbouring addresses, and there are %d times as many threads to hide latency. Not where each thread has only a few rounds.", width),
 	}
 	if n.scanned {
 		m.Suggestions[0] = fmt.Sprintf("Each thread goes through the %.0f rounds of the loop at %s by itself, with a running sum that the rounds look at. Let %s do what one thread does: thread j takes rounds j, j+%d and so on, and a scan of each %d rounds (cub::WarpScan or BlockScan; __ballot_sync and __popc for counts) gives every thread the sum of what comes before its own.",
-			n.rounds, in.nestPlace(n), who, width, width)
+			in.sourceRounds(n), in.nestPlace(n), who, width, width)
 	}
 	return m
 }
@@ -123,14 +124,14 @@ func (in *Input) dividedMatch(n *loopNest, room float64) []*Match {
 	if n.barrier {
 		m.Suggestions = []string{
 			fmt.Sprintf("The grid has %s for %d SMs, and each block goes through the %.0f rounds of the loop at %s. Divide the rounds among %d times as many blocks (split-K), and add the parts up by atomics or in a second kernel.",
-				count(volume(in.Launch.Grid), "block"), in.Launch.Facts.SMs, n.rounds, in.nestPlace(n), parts),
+				count(volume(in.Launch.Grid), "block"), in.Launch.Facts.SMs, in.sourceRounds(n), in.nestPlace(n), parts),
 			"Not where the parts would have to be kept in memory for longer than the rounds take.",
 		}
 		return []*Match{m}
 	}
 	m.Suggestions = []string{
 		fmt.Sprintf("The GPU could hold %.0f times as many warps, and each thread goes through the %.0f rounds of the loop at %s. Divide them among %d times as many threads (larger blocks that share an item, or more blocks), and put the parts together by shuffles and shared memory, or by atomics.",
-			room, n.rounds, in.nestPlace(n), parts),
+			room, in.sourceRounds(n), in.nestPlace(n), parts),
 		"Neighbouring threads go on reading neighbouring addresses. Not where each thread has only a few rounds.",
 	}
 	return []*Match{m}
@@ -143,4 +144,18 @@ func (in *Input) distributed(n *loopNest, gain float64) *Match {
 	m.Spares = IssueSlots | SharedMemory | Sectors
 	m.assume(n.assumed)
 	return m
+}
+
+// sourceRounds is how many rounds the source has for those of a nest, of which the compiler has put several together where it has
+// unrolled the loop: as far as all of its loads show it.
+func (in *Input) sourceRounds(n *loopNest) float64 {
+	together := 0
+	in.eachInst(n.code, n.hottest, func(i int) {
+		if node := (blamer.Node{Code: n.code, Inst: i}); in.Inst(node).Op == sass.LDG && in.Loop(node) == n.hottest {
+			if k := in.roundsTogether(n.hottest, node); together == 0 || k < together {
+				together = k
+			}
+		}
+	})
+	return n.rounds * float64(max(1, together))
 }

@@ -36,10 +36,14 @@ func (codeReordering) Match(in *Input) []*Match {
 	}
 	matches := c.finish()
 	for _, m := range matches {
-		within, ahead := in.hidden(m.Scope, freedom{}), in.loadedAhead(m)
+		within, ahead := in.hidden(m.Scope, freedom{}), 0.0
+		c := in.registersAhead(m.Scope.Code, m.Scope.Loop)
+		if c != nil {
+			ahead = in.loadedAhead(m)
+		}
 		m.hide(max(within, ahead))
 		m.Change = &Change{Reordered: true}
-		if c := in.registersAhead(m.Scope.Code, m.Scope.Loop); c != nil && ahead > within && !in.heldByStores(m) {
+		if ahead > within && !in.heldByStores(m) {
 			m.Change = c
 		}
 		m.Suggestions = in.reorderSuggestions(m)
