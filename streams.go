@@ -34,6 +34,12 @@ func streams(m *cubin.File, s *advisor.Streams) *emu.Streams {
 		}
 		out.Widen = append(out.Widen, w)
 	}
+	if x := s.Rolled; x != nil {
+		out.Roll = &emu.Roll{Anchor: x.Anchor, Width: x.Width, Unrolled: x.Unrolled}
+		for _, c := range x.Copies {
+			out.Roll.Copies = append(out.Roll.Copies, t.all(c))
+		}
+	}
 	if x := s.Transposed; x != nil {
 		out.Transpose = &emu.Transpose{Loops: t.loops(x.Loops), Width: x.Width, Threads: x.Threads, Combine: x.Combined, Scan: x.Scanned}
 	}

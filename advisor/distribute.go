@@ -14,35 +14,52 @@ type workDistribution struct{}
 func (workDistribution) Name() string { return "work-distribution" }
 func (workDistribution) Class() Class { return Parallel }
 
-// The least that dividing rounds has to promise to be looked at: twice the warps, or a quarter of the sectors.
+// The least that dividing rounds has to promise to be looked at: twice the warps, or a quarter of the sectors. Where there is room lanes
+// that share rounds are looked at from half of the sectors on.
 const (
 	leastRoom    = 2
 	leastSectors = 4
+	someSectors  = 2
 )
 
 func (workDistribution) Match(in *Input) []*Match {
 	nest := in.independent()
-	if len(nest.loops) == 0 || nest.hottest == nil || nest.samples < in.Total/2 || in.Launch.Facts.SMs <= 0 {
+	if nest.hottest == nil || in.Launch.Facts.SMs <= 0 {
 		return nil
 	}
-	working := in.working(&nest)
-	room, sectors := in.room()/working, in.sectorsTooMany(&nest)
-	if !in.starved(room, working) && sectors < leastSectors {
+	matches := in.sharedOut(&nest)
+	if in.asInSource(&nest) {
+		matches = append(matches, in.sharedOut(&nest)...)
+	}
+	return matches
+}
+
+// sharedOut matches the nest of loops that takes most of the time.
+func (in *Input) sharedOut(nest *loopNest) (matches []*Match) {
+	if nest.samples < in.Total/2 {
 		return nil
 	}
+	working := in.working(nest)
+	room, sectors := in.room()/working, in.sectorsTooMany(nest)
+	shares := sectors >= leastSectors || room >= leastRoom && sectors >= someSectors
 	switch {
-	case nest.scanned && (nest.barrier || sectors < leastSectors):
+	case !in.starved(room, working) && !shares:
+		return nil
+	case nest.scanned && (nest.barrier || !shares):
 		return nil // a scan over blocks is another algorithm
-	case nest.barrier || sectors < leastSectors:
-		return in.dividedMatch(&nest, room)
+	case nest.barrier || !shares:
+		return in.dividedMatch(nest, room)
 	}
-	var matches []*Match
-	for _, width := range []int{warpSize, 8 * warpSize} {
+	widths := []int{warpSize, 8 * warpSize}
+	if nest.rounds < 2*warpSize { // of few rounds each lane of a warp would have one or two, and what is done once an item 32 times
+		widths = []int{warpSize / 4, warpSize}
+	}
+	for _, width := range widths {
 		w := min(width, powerOfTwo(nest.rounds))
-		if w < 2 || width > warpSize && (w < width || room < leastRoom*warpSize) {
+		if w < 2 || len(matches) > 0 && w < width || width > warpSize && room < leastRoom*warpSize {
 			break
 		}
-		matches = append(matches, in.transposedMatch(&nest, w, max(min(room, float64(w)), min(sectors, float64(w)))))
+		matches = append(matches, in.transposedMatch(nest, w, max(min(room, float64(w)), min(sectors, float64(w)))))
 	}
 	return matches
 }
@@ -73,12 +90,12 @@ func (in *Input) starved(room, working float64) bool {
 // sectorsTooMany is how many times the sectors that their bytes would fill the loads of a nest ask for.
 func (in *Input) sectorsTooMany(n *loopNest) float64 {
 	used, ideal := 0.0, 0.0
-	for _, l := range n.loops {
-		in.eachInst(n.code, l, func(i int) {
-			k := in.counts(blamer.Node{Code: n.code, Inst: i})
+	for _, l := range in.streamLoops(n) {
+		for _, i := range l.Body {
+			k := in.counts(i)
 			used += k.sectors
 			ideal += k.sectorsIdeal
-		})
+		}
 	}
 	if ideal <= 0 {
 		return 1
@@ -97,8 +114,8 @@ func (in *Input) transposedMatch(n *loopNest, width int, gain float64) *Match {
 	case width > warpSize:
 		who, how = fmt.Sprintf("a block of %d threads", width), "__shfl_xor_sync and shared memory"
 	}
-	m.Variant = fmt.Sprintf("%d lanes", width)
-	m.Change = &Change{Streams: &Streams{Transposed: &Transposed{Loops: in.streamLoops(n), Width: width, Threads: max(width, volume(in.Launch.Block)), Combined: true, Scanned: n.scanned}}}
+	m.Variant = fmt.Sprintf("%d lanes%s", width, n.variant())
+	m.Change = &Change{Streams: &Streams{Rolled: n.rolled.among(width), Transposed: &Transposed{Loops: in.streamLoops(n), Width: width, Threads: max(width, volume(in.Launch.Block)), Combined: true, Scanned: n.scanned}}}
 	m.Suggestions = []string{
 		fmt.Sprintf("Each thread goes through the %.0f rounds of the loop at %s by itself. Let %s do what one thread does: thread j takes rounds j, j+%d and so on, and %s puts the results together.",
 			in.sourceRounds(n), in.nestPlace(n), who, width, how),
@@ -119,8 +136,8 @@ func (in *Input) dividedMatch(n *loopNest, room float64) []*Match {
 		return nil
 	}
 	m := in.distributed(n, float64(parts))
-	m.Variant = fmt.Sprintf("%d parts", parts)
-	m.Change = &Change{Streams: &Streams{Divided: &Divided{Loops: in.streamLoops(n), Parts: parts, Contiguous: n.barrier, Atomic: n.barrier}}}
+	m.Variant = fmt.Sprintf("%d parts%s", parts, n.variant())
+	m.Change = &Change{Streams: &Streams{Rolled: n.rolled.among(parts), Divided: &Divided{Loops: in.streamLoops(n), Parts: parts, Contiguous: n.barrier, Atomic: n.barrier}}}
 	if n.barrier {
 		m.Suggestions = []string{
 			fmt.Sprintf("The grid has %s for %d SMs, and each block goes through the %.0f rounds of the loop at %s. Divide the rounds among %d times as many blocks (split-K), and add the parts up by atomics or in a second kernel.",
@@ -149,6 +166,9 @@ func (in *Input) distributed(n *loopNest, gain float64) *Match {
 // sourceRounds is how many rounds the source has for those of a nest, of which the compiler has put several together where it has
 // unrolled the loop: as far as all of its loads show it.
 func (in *Input) sourceRounds(n *loopNest) float64 {
+	if n.rolled != nil {
+		return n.rounds
+	}
 	together := 0
 	in.eachInst(n.code, n.hottest, func(i int) {
 		if node := (blamer.Node{Code: n.code, Inst: i}); in.Inst(node).Op == sass.LDG && in.Loop(node) == n.hottest {

@@ -2,6 +2,7 @@ package advisor
 
 import (
 	"math"
+	"slices"
 
 	"gpa/blamer"
 	"gpa/cubin/cfg"
@@ -25,6 +26,7 @@ type loopNest struct {
 	rounds  float64 // of the hottest loop, each time it is entered
 	barrier bool    // one has a barrier of the block
 	scanned bool    // each round needs the sum of those before it
+	rolled  *Rolled // what else the hottest loop of the source has become, nil where it is that loop alone
 	assumed assumption
 }
 
@@ -71,8 +73,15 @@ func (in *Input) independent() loopNest {
 
 // streamLoops are the loops of a nest for an edit of streams.
 func (in *Input) streamLoops(n *loopNest) (list []Loop) {
+	var body []blamer.Node
+	if n.rolled != nil {
+		body = slices.Concat(n.rolled.Copies...)
+		list = append(list, Loop{Header: n.rolled.Copies[n.rolled.Anchor][0], Body: body})
+	}
 	for _, l := range n.loops {
-		list = append(list, in.streamLoop(n.code, l))
+		if x := in.streamLoop(n.code, l); !slices.ContainsFunc(x.Body, func(i blamer.Node) bool { return slices.Contains(body, i) }) {
+			list = append(list, x)
+		}
 	}
 	return list
 }

@@ -21,7 +21,8 @@ type Streams struct {
 	Staged     []Staged
 	Prefetched []Prefetched
 	Widened    []Widened
-	Transposed *Transposed // nil for no change, as of Divided
+	Rolled     *Rolled // nil for no change, as of Transposed and Divided
+	Transposed *Transposed
 	Divided    *Divided
 	Merged     []Merged // one after another: along y and then along x is a tile of results a thread
 }
@@ -54,6 +55,14 @@ type Widened struct {
 	Loop     Loop
 	Overhead []blamer.Node // instructions of each round that fewer rounds have less often
 	Factor   int
+}
+
+// Rolled copies of instructions that the source has once become one loop again, whose rounds the compiler had unrolled or left over.
+type Rolled struct {
+	Copies [][]blamer.Node // of each instruction, in the order of the program
+	Anchor int             // of these, a load that each round of the source makes once
+	// Width is how many threads or blocks are to share the rounds, of which the compiler puts so many together as Unrolled says.
+	Width, Unrolled int
 }
 
 // Transposed divides the rounds of loops among neighbouring lanes: a warp or a block for each row where a thread had one.
@@ -103,6 +112,6 @@ func (s *Streams) with(d *Streams) *Streams {
 	}
 	return &Streams{
 		Kept: slices.Concat(s.Kept, d.Kept), Shared: slices.Concat(s.Shared, d.Shared), Solo: slices.Concat(s.Solo, d.Solo), Private: slices.Concat(s.Private, d.Private), Hoisted: slices.Concat(s.Hoisted, d.Hoisted), HoistWords: max(s.HoistWords, d.HoistWords), Vectors: slices.Concat(s.Vectors, d.Vectors), Dealt: slices.Concat(s.Dealt, d.Dealt), Staged: slices.Concat(s.Staged, d.Staged), Prefetched: slices.Concat(s.Prefetched, d.Prefetched), Widened: slices.Concat(s.Widened, d.Widened),
-		Transposed: cmp.Or(s.Transposed, d.Transposed), Divided: cmp.Or(s.Divided, d.Divided), Merged: slices.Concat(s.Merged, d.Merged),
+		Rolled: cmp.Or(s.Rolled, d.Rolled), Transposed: cmp.Or(s.Transposed, d.Transposed), Divided: cmp.Or(s.Divided, d.Divided), Merged: slices.Concat(s.Merged, d.Merged),
 	}
 }

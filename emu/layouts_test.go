@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/binary"
+	"maps"
 	"math"
 	"os"
 	"slices"
@@ -110,6 +111,32 @@ type layoutPair struct {
 	shared        int
 	gone          []InstAt
 	most          float64 // that the what-if run may be off, 0 for a tenth
+}
+
+// rolled divides the rounds that the source has: what the loops of a kernel have of an opcode is copies of one instruction.
+func rolled(tb testing.TB, f *cubin.File, kernel string, width int) func([]Loop, [][]InstAt) *Streams {
+	k, err := f.Kernel(kernel)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return func(loops []Loop, _ [][]InstAt) *Streams {
+		copies := make(map[sass.Op][]InstAt)
+		all := Loop{}
+		for _, l := range loops {
+			all.Body = append(all.Body, l.Body...)
+			for _, at := range l.Body {
+				op := k.Code.Insts[at.PC/sass.InstSize].Op
+				copies[op] = append(copies[op], at)
+			}
+		}
+		r := &Roll{Copies: [][]InstAt{copies[sass.LDG]}, Width: width, Unrolled: 4}
+		all.Header = copies[sass.LDG][0]
+		delete(copies, sass.LDG)
+		for _, op := range slices.Sorted(maps.Keys(copies)) {
+			r.Copies = append(r.Copies, copies[op])
+		}
+		return &Streams{Roll: r, Transpose: &Transpose{Loops: []Loop{all}, Width: width, Combine: true}}
+	}
 }
 
 func transposed(width, threads int) func([]Loop, [][]InstAt) *Streams {
@@ -235,6 +262,7 @@ func layoutPairs(t *testing.T, f *cubin.File) []layoutPair {
 	}
 	return []layoutPair{
 		{name: "a warp a row", before: sums("sums_thread", rows/128, 128), after: sums("sums_warp", rows/4, 128), edit: transposed(32, 0)},
+		{name: "a warp a row, by rounds of the source", before: sums("sums_thread", rows/128, 128), after: sums("sums_warp", rows/4, 128), edit: rolled(t, f, "sums_thread", 32)},
 		{name: "a block a row", before: sums("sums_thread", rows/256, 256), after: sums("sums_block", rows, 256), edit: transposed(256, 256)},
 		{name: "a warp a row, two loops", before: sums("moments_thread", rows/128, 128), after: sums("moments_warp", rows/4, 128), edit: transposed(32, 0)},
 		{name: "four results of global memory", before: product("product", n/8, 256), after: product("product_four", n/8, 64), edit: merged(stream.Merge{Factor: 4, Axis: stream.Warps}), registers: 48},

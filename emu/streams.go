@@ -23,7 +23,8 @@ type Streams struct {
 	Tile       []LoopLoads
 	Prefetch   []LoopLoads
 	Widen      []Widen
-	Transpose  *Transpose // nil for none, as of Divide
+	Roll       *Roll // nil for none, as of Transpose and Divide
+	Transpose  *Transpose
 	Divide     *Divide
 	Merge      []stream.Merge // one after another
 }
@@ -48,6 +49,12 @@ type Widen struct {
 	Loop     Loop
 	Overhead []InstAt
 	Factor   int
+}
+
+// Roll makes one loop of the copies that a compiler has made of its rounds: see [stream.Roll].
+type Roll struct {
+	Copies                  [][]InstAt
+	Anchor, Width, Unrolled int
 }
 
 // Transpose divides the rounds of loops among neighbouring lanes: see [stream.Transpose].
@@ -122,6 +129,13 @@ func (s *Streams) edits(p *program) (list []stream.Edit, err error) {
 		}
 		list = append(list, x)
 	}
+	if r := s.Roll; r != nil {
+		copies, err := p.opLists(r.Copies)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, &stream.Roll{Copies: copies, Anchor: r.Anchor, Width: r.Width, Unrolled: r.Unrolled})
+	}
 	if t := s.Transpose; t != nil {
 		loops, err := p.loops(t.Loops)
 		if err != nil {
@@ -136,7 +150,7 @@ func (s *Streams) edits(p *program) (list []stream.Edit, err error) {
 		}
 		list = append(list, &stream.Divide{Loops: loops, Parts: d.Parts, Contiguous: d.Contiguous, Atomic: d.Atomic})
 	}
-	if len(s.Merge) > 0 && len(list) > 0 && (len(s.Tile) > 0 || len(s.Prefetch) > 0 || len(s.Widen) > 0 || s.Transpose != nil || s.Divide != nil) {
+	if len(s.Merge) > 0 && len(list) > 0 && (len(s.Tile) > 0 || len(s.Prefetch) > 0 || len(s.Widen) > 0 || s.Roll != nil || s.Transpose != nil || s.Divide != nil) {
 		return nil, errors.New("streams that were edited before cannot be merged")
 	}
 	for i := range s.Merge {
