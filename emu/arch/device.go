@@ -9,15 +9,14 @@ import (
 // its architecture (70 for sm_70). Exact is false where there is none: the model is then the default one of the architecture.
 func ByDevice(device string, arch int) (m *Model, exact bool, err error) {
 	want := productWords(device)
-	var best *Model
-	length := 0
-	for _, m := range models() {
-		if words := productWords(m.Product); m.Arch == arch && len(words) > length && beginsWith(want, words) {
-			best, length = m, len(words)
+	best, length := -1, 0
+	for i, l := range labels() {
+		if l.arch == arch && len(l.product) > length && beginsWith(want, l.product) {
+			best, length = i, len(l.product)
 		}
 	}
-	if best != nil {
-		return best, true, nil
+	if best >= 0 {
+		return makers[best](), true, nil
 	}
 	m, err = ByName(fmt.Sprintf("sm_%d", arch))
 	return m, false, err

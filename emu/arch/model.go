@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // A Figure is one number of a model with where it comes from.
@@ -326,38 +327,61 @@ type Launching struct {
 	Stored Figure
 }
 
-// The models are made anew on every call, so that nobody can change another's.
+// makers make each model anew on every call, so that nobody can change another's.
 // The first of an architecture is its default GPU.
-func models() []*Model {
-	return []*Model{
-		v100(), titanV(),
-		t4(), gtx1660s(), rtx2080ti(),
-		a100(),
-		rtx3090(), a40(), rtxA6000(),
-		rtx4090(), l40(), rtx4070(),
-		h100(), h100pcie(), h200(), gh200(),
-	}
+var makers = []func() *Model{
+	v100, titanV,
+	t4, gtx1660s, rtx2080ti,
+	a100,
+	rtx3090, a40, rtxA6000,
+	rtx4090, l40, rtx4070,
+	h100, h100pcie, h200, gh200,
 }
+
+// models makes all models.
+func models() []*Model {
+	all := make([]*Model, len(makers))
+	for i, build := range makers {
+		all[i] = build()
+	}
+	return all
+}
+
+// A label is what a model is found by. Its figures, with their sources, cost far more to make.
+type label struct {
+	name    string
+	product []string // words
+	arch    int
+}
+
+// labels are those of the models, in the order of makers.
+var labels = sync.OnceValue(func() []label {
+	var list []label
+	for _, m := range models() {
+		list = append(list, label{m.Name, productWords(m.Product), m.Arch})
+	}
+	return list
+})
 
 // Names returns the names of all models, by architecture, the default GPU of each first.
 func Names() []string {
 	var names []string
-	for _, m := range models() {
-		names = append(names, m.Name)
+	for _, l := range labels() {
+		names = append(names, l.name)
 	}
 	return names
 }
 
 // ByName finds a model by its name or, as sm_70, the default one of an architecture. The error names the known ones.
 func ByName(name string) (*Model, error) {
-	for _, m := range models() {
-		if strings.EqualFold(name, m.Name) || name == fmt.Sprintf("sm_%d", m.Arch) {
-			return m, nil
+	for i, l := range labels() {
+		if strings.EqualFold(name, l.name) || name == fmt.Sprintf("sm_%d", l.arch) {
+			return makers[i](), nil
 		}
 	}
 	known := Names()
-	for _, m := range models() {
-		if sm := fmt.Sprintf("sm_%d", m.Arch); !slices.Contains(known, sm) {
+	for _, l := range labels() {
+		if sm := fmt.Sprintf("sm_%d", l.arch); !slices.Contains(known, sm) {
 			known = append(known, sm)
 		}
 	}

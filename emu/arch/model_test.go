@@ -24,6 +24,21 @@ func TestByName(t *testing.T) {
 	}
 }
 
+// TestModelsAreOnesOwn holds that every name finds its model, and that who changes a model changes nobody else's.
+func TestModelsAreOnesOwn(t *testing.T) {
+	for _, name := range Names() {
+		first, err := ByName(name)
+		if err != nil || first.Name != name {
+			t.Fatalf("ByName(%q) = %v, %v", name, first, err)
+		}
+		arch := first.Arch
+		first.Name, first.Arch, first.Latencies.L1.Value = "changed", 0, -1
+		if again, err := ByName(name); err != nil || again.Name != name || again.Arch != arch || again.Latencies.L1.Value < 0 {
+			t.Errorf("%s was changed by another's", name)
+		}
+	}
+}
+
 // known are the words by which a source can be found, or that say that there is none because the figure was fitted or follows from
 // another.
 var known = regexp.MustCompile(`^fitted: |whitepaper \(20|data sheet|product page|Programming Guide|cuda_occupancy\.h|Jia et al\.|Huerta et al\.|` +
