@@ -416,6 +416,15 @@ func TestThreadIncrease(t *testing.T) {
 			p.Launch.Facts.Registers = registers
 		}
 	}
+	// warps that a scheduler holds on average
+	held := func(blocks, threads int, warps float64) func(*sasstest.Program) {
+		return func(p *sasstest.Program) {
+			with(blocks, threads, 32)(p)
+			f := &p.Launch.Facts
+			f.SMActiveCycles = 1000
+			f.WarpActiveCycles = int64(warps * 1000 * float64(f.SchedulersPerSM))
+		}
+	}
 	// An SM of a V100 holds 32 blocks: 8 warps a scheduler with blocks of one warp, 16 with larger ones.
 	full := IssueRate(.1, 16) / IssueRate(.1, 8)
 	checkOptimizer(t, threadIncrease{}, []optimizerCase{
@@ -423,6 +432,9 @@ func TestThreadIncrease(t *testing.T) {
 		{name: "one warp", source: tenPercentIssued, change: with(100000, 32, 32), speedup: full, says: []string{"of 64 instead of 32 threads", "16 instead of 8 warps"}},
 		{name: "registers are the next limit", source: tenPercentIssued, change: with(100000, 32, 48),
 			speedup: IssueRate(.1, 10) / IssueRate(.1, 8), says: []string{"limited by registers"}},
+		{name: "places stay empty", source: tenPercentIssued, change: held(100000, 64, 8), speedup: 2, says: []string{"of the 16 warps", "holds 8", "Let a block of 256 threads do what 4 blocks do", "grid of 25000 blocks"}},
+		{name: "near miss: places are taken", source: tenPercentIssued, change: held(100000, 64, 14)},
+		{name: "near miss: no block waits for a place", source: tenPercentIssued, change: held(2000, 64, 8)},
 		{name: "near miss: limited by registers", source: tenPercentIssued, change: with(100000, 32, 128)},
 		{name: "near miss: limited by threads", source: tenPercentIssued, change: with(100000, 256, 32)},
 		{name: "near miss: a small grid", source: tenPercentIssued, change: with(160, 32, 32)},

@@ -25,6 +25,7 @@ type Streams struct {
 	Transposed *Transposed
 	Divided    *Divided
 	Merged     []Merged // one after another: along y and then along x is a tile of results a thread
+	Gathered   int      // so many blocks become one of as many times the threads, 0 for no change
 }
 
 // A Loop is a loop of one function; Body holds its instructions, those of inner loops and the header's included. The round of an outer
@@ -112,6 +113,6 @@ func (s *Streams) with(d *Streams) *Streams {
 	}
 	return &Streams{
 		Kept: slices.Concat(s.Kept, d.Kept), Shared: slices.Concat(s.Shared, d.Shared), Solo: slices.Concat(s.Solo, d.Solo), Private: slices.Concat(s.Private, d.Private), Hoisted: slices.Concat(s.Hoisted, d.Hoisted), HoistWords: max(s.HoistWords, d.HoistWords), Vectors: slices.Concat(s.Vectors, d.Vectors), Dealt: slices.Concat(s.Dealt, d.Dealt), Staged: slices.Concat(s.Staged, d.Staged), Prefetched: slices.Concat(s.Prefetched, d.Prefetched), Widened: slices.Concat(s.Widened, d.Widened),
-		Rolled: cmp.Or(s.Rolled, d.Rolled), Transposed: cmp.Or(s.Transposed, d.Transposed), Divided: cmp.Or(s.Divided, d.Divided), Merged: slices.Concat(s.Merged, d.Merged),
+		Rolled: cmp.Or(s.Rolled, d.Rolled), Transposed: cmp.Or(s.Transposed, d.Transposed), Divided: cmp.Or(s.Divided, d.Divided), Merged: slices.Concat(s.Merged, d.Merged), Gathered: max(s.Gathered, d.Gathered),
 	}
 }

@@ -9,7 +9,8 @@ import (
 )
 
 // threadIncrease matches launches whose occupancy is limited by small blocks: an SM holds a limited number of blocks,
-// and with few threads in each its schedulers lack warps; a block of less than a warp leaves lanes unused as well.
+// and with few threads in each its schedulers lack warps; a block of less than a warp leaves lanes unused as well. So it is where blocks
+// end sooner than the GPU places others in their stead: fewer blocks of more threads fill it.
 type threadIncrease struct{}
 
 func (threadIncrease) Name() string { return "thread-increase" }
@@ -21,12 +22,12 @@ func (threadIncrease) Match(in *Input) []*Match {
 	if f.SMs <= 0 || f.SchedulersPerSM <= 0 || blocks <= 0 || threads <= 0 || in.Total == 0 {
 		return nil
 	}
-	if in.occupancy(blocks, threads).Limit != arch.LimitBlocks && threads%warpSize == 0 {
-		return nil
+	newThreads := threads
+	if in.occupancy(blocks, threads).Limit == arch.LimitBlocks || threads%warpSize != 0 {
+		newThreads = in.bestThreads(blocks, threads)
 	}
-	newThreads := in.bestThreads(blocks, threads)
 	if newThreads == threads {
-		return nil
+		return in.placedSlowly(blocks, threads)
 	}
 	p := Parallelism{
 		Warps:       warpsPerScheduler(in, blocks, threads),
@@ -42,12 +43,44 @@ func (threadIncrease) Match(in *Input) []*Match {
 			newThreads, threads, count(ceilDiv(blocks*threads, newThreads), "block"), p.NewWarps, p.Warps, unusedLanes(threads)),
 		in.residency(newThreads),
 	}
-	// Kernels that rely on the size of their blocks have to be changed with it. Blocks of the same size, but so many more of them on an SM,
-	// take as long as what they become.
+	// Kernels that rely on the size of their blocks have to be changed with it.
 	adapted := *m
-	adapted.Change, adapted.Variant = &Change{Resident: ceilDiv(in.occupancy(math.MaxInt32, newThreads).BlocksPerSM*newThreads, threads)}, "adapted code"
+	adapted.Change, adapted.Variant = in.gathered(threads, newThreads), "adapted code"
 	return []*Match{m, &adapted}
 }
+
+// gathered is the change to larger blocks that do what several did. Blocks of parts of warps stay what they are, but so many more of them
+// on an SM that they take as long as what they become.
+func (in *Input) gathered(threads, newThreads int) *Change {
+	if threads%warpSize != 0 {
+		return &Change{Resident: ceilDiv(in.occupancy(math.MaxInt32, newThreads).BlocksPerSM*newThreads, threads)}
+	}
+	f, factor := &in.Launch.Facts, newThreads/threads
+	return &Change{Streams: &Streams{Gathered: factor}, Shared: factor * (f.SharedStatic + f.SharedDynamic)}
+}
+
+// placedSlowly matches blocks that end so soon that their places stay empty for much of the time.
+func (in *Input) placedSlowly(blocks, threads int) []*Match {
+	f := &in.Launch.Facts
+	occ, held := in.occupancy(blocks, threads), f.AchievedWarpsPerScheduler()
+	factor := usualThreads / threads
+	if threads%warpSize != 0 || factor < 2 || blocks < factor*f.SMs*occ.BlocksPerSM || held == 0 || held > mostlyPlaced*occ.WarpsPerScheduler {
+		return nil
+	}
+	gained := min(float64(factor), occ.WarpsPerScheduler/held)
+	m := in.launchMatch(in.ofLaunch(gained))
+	m.Change, m.Variant = in.gathered(threads, usualThreads), "blocks together"
+	m.Spares = IssueSlots | SharedMemory
+	m.Suggestions = []string{
+		fmt.Sprintf("Blocks of %d threads end before the GPU can place others in their stead: of the %.3g warps that a scheduler could hold it holds %.3g. Let a block of %d threads do what %d blocks do, with a grid of %d blocks.",
+			threads, occ.WarpsPerScheduler, held, usualThreads, factor, ceilDiv(blocks, factor)),
+		"Arrays in shared memory get a part for each of them, and an index of threads that names the part; barriers then hold all of the block.",
+	}
+	return []*Match{m}
+}
+
+// mostlyPlaced is the share of the warps that an SM could hold below which its places are empty for long.
+const mostlyPlaced = .8
 
 // usualThreads is a block size that fits most kernels: a multiple of a warp, a quarter of what a block can have (CUDA C++ Best Practices
 // Guide, Thread and Block Heuristics: 128 to 256).

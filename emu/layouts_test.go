@@ -257,6 +257,9 @@ func layoutPairs(t *testing.T, f *cubin.File) []layoutPair {
 	tree := func(kernel string) layoutLaunch {
 		return layoutLaunch{kernel: kernel, grid: trees, block: 256, buffers: []int{trees * 256, trees}}
 	}
+	small := func(kernel string, block int) layoutLaunch {
+		return layoutLaunch{kernel: kernel, grid: words / 4 / block, block: block, buffers: []int{words / 4, words / 4}}
+	}
 	copies := func(kernel string) layoutLaunch {
 		return layoutLaunch{kernel: kernel, grid: words / 1024, block: 256, buffers: []int{words, words}}
 	}
@@ -321,6 +324,9 @@ func layoutPairs(t *testing.T, f *cubin.File) []layoutPair {
 		{name: "a sum of a block", before: total("total_threads"), after: total("total_blocks"), edit: private("total_threads")},
 		{name: "two buffers", before: squares("one_buffer"), after: squares("two_buffers"), shared: 16384, gone: barriers[1:], edit: func(loops []Loop, loads [][]InstAt) *Streams {
 			return &Streams{Prefetch: []LoopLoads{{Loads: loads[0], Loop: loops[0], Rounds: 1}}}
+		}},
+		{name: "blocks together", before: small("small_one", 64), after: small("small_four", 256), shared: 1024, edit: func([]Loop, [][]InstAt) *Streams {
+			return &Streams{Gather: 4}
 		}},
 		{name: "loads ahead", before: walk("walk"), after: walk("walk_ahead"), edit: func(loops []Loop, loads [][]InstAt) *Streams {
 			return &Streams{Prefetch: []LoopLoads{{Loads: loads[0], Loop: loops[0], Rounds: 2}}}

@@ -27,6 +27,7 @@ type Streams struct {
 	Transpose  *Transpose
 	Divide     *Divide
 	Merge      []stream.Merge // one after another
+	Gather     int            // [stream.Gather]: so many blocks in one, 0 for no change
 }
 
 // A Loop is the instructions of a loop.
@@ -155,6 +156,9 @@ func (s *Streams) edits(p *program) (list []stream.Edit, err error) {
 	}
 	for i := range s.Merge {
 		list = append(list, &s.Merge[i])
+	}
+	if s.Gather > 0 {
+		list = append(list, &stream.Gather{Factor: s.Gather})
 	}
 	return list, nil
 }

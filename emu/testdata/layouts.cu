@@ -555,3 +555,21 @@ extern "C" __global__ void places_warp(const int *in, int *out, int columns) {
         count += __shfl_sync(0xffffffff, sum, 31);
     }
 }
+
+// sums of the rows of small matrices in shared memory, by blocks of one or of four matrices.
+template <int MATRICES> __device__ void small_sums(const float *in, float *out) {
+    __shared__ float tile[MATRICES][8][8];
+    int m = threadIdx.x / 64, i = threadIdx.x / 8 % 8, j = threadIdx.x % 8;
+    int first = blockIdx.x * blockDim.x;
+    tile[m][i][j] = in[first + threadIdx.x];
+    __syncthreads();
+    float sum = 0;
+    for (int k = 0; k < 8; k++) {
+        sum += tile[m][j][k] * tile[m][k][i];
+    }
+    out[first + threadIdx.x] = sum;
+}
+
+extern "C" __global__ void small_one(const float *in, float *out) { small_sums<1>(in, out); }
+
+extern "C" __global__ void small_four(const float *in, float *out) { small_sums<4>(in, out); }
