@@ -138,6 +138,10 @@ func (o *op) suppose(s Supposition, m *arch.Model) error {
 	case s&Gone != 0:
 		return o.remove()
 	case s&Cheap != 0:
+		// The compiler leaves more time between instructions of a slower unit. A branch waits as long for any predicate.
+		if t.latency > cheapLatency && t.result != sass.RZ {
+			t.stall = max(1, (t.stall*cheapLatency+t.latency-1)/t.latency)
+		}
 		t.path, t.pipe, t.latency = pathPipe, arch.ALU, cheapLatency
 		t.interval = m.Pipes[arch.ALU].Interval.Cycles()
 	case s&Constant != 0:
