@@ -63,7 +63,7 @@ func (in *Input) idealBytes() float64 {
 	return in.Model.L1.Sector.Value * sectors
 }
 
-// scattered returns the accesses that ask for too many sectors.
+// scattered returns the accesses that ask for too many sectors, and could do with fewer.
 func (in *Input) scattered() []blamer.Node {
 	var nodes []blamer.Node
 	for code, s := range in.codes {
@@ -71,8 +71,9 @@ func (in *Input) scattered() []blamer.Node {
 			continue
 		}
 		for inst := range s.counters {
-			if k := &s.counters[inst]; excess(k.sectors, k.sectorsIdeal) >= minExcess {
-				nodes = append(nodes, blamer.Node{Code: code, Inst: inst})
+			n := blamer.Node{Code: code, Inst: inst}
+			if k := &s.counters[inst]; excess(k.sectors, k.sectorsIdeal) >= minExcess && !in.gathers(n) {
+				nodes = append(nodes, n)
 			}
 		}
 	}
@@ -103,7 +104,7 @@ func (memoryCoalescing) Match(in *Input) []*Match {
 			ideal /= 1 - saved // the other accesses of the group use more of the sectors
 		}
 		share := excess(n.sectors, ideal)
-		if share < minExcess {
+		if share < minExcess || in.gathers(b.Def) {
 			continue
 		}
 		if b.Detail == blamer.GlobalMemory {
@@ -121,7 +122,7 @@ func (memoryCoalescing) Match(in *Input) []*Match {
 			fmt.Sprintf("A warp's access at %s takes %.1f sectors of 32 bytes, where the bytes that it uses would fill %.1f. Let neighbouring threads access neighbouring elements: "+
 				"give threadIdx.x the fastest index, make arrays of structures into structures of arrays.",
 				in.places(m.defs(), 3), n.sectors/max(1, n.executions), n.sectorsIdeal/max(1, n.executions)),
-			"Where the layout is fixed, as in a transposition, read tiles in rows into shared memory, and take the columns from there. Scattered accesses that follow the data (indices, pointers) stay as they are; sort the indices if they are used often.",
+			"Where the layout is fixed, as in a transposition, read tiles in rows into shared memory, and take the columns from there. Not of accesses that follow the data (indices, pointers): they stay as they are.",
 		}
 	}
 	return matches

@@ -15,6 +15,14 @@ func TestMemoryCoalescing(t *testing.T) {
 			def: [B------:R-:W0:-:S01] LDG.E.SYS R4, [R2] ; // selected=5 executed=10 threads=320 sectors=320/40
 			use: [B0-----:R-:W-:-:S01] FADD R6, R4, R8 ; // long_scoreboard=40/35 executed=10` + rest + `55
 			EXIT ;`
+	// An index that each lane, or one that all lanes load first: of what follows the index, and of a row that it begins.
+	indexed := func(sectors string) string {
+		return `
+			LDG.E.SYS R10, [R12] ; // executed=10 threads=320 sectors=` + sectors + `
+			IMAD.WIDE R2, R10, R13, R14 ; // executed=10` + scattered
+	}
+	row := strings.Replace(indexed("320/320"), "def:", "BRA `(def) ; // executed=10\n def:", 1)
+	row = strings.Replace(row, "EXIT ;", "IADD3 R2, R2, 0x4, RZ ; // executed=10\n @P0 BRA `(def) ; // executed=10\n EXIT ;", 1)
 	period := func(cycles int) func(*sasstest.Program) {
 		return func(p *sasstest.Program) { p.Launch.Period = cycles }
 	}
@@ -22,6 +30,9 @@ func TestMemoryCoalescing(t *testing.T) {
 		{name: "a sector for each thread", source: scattered, change: period(1 << 20),
 			speedup: 100. / (100 - 40*.875), says: []string{"32.0 sectors", "would fill 4.0", "structures of arrays"}},
 		{name: "near miss: loads that take no longer than memory does", source: scattered, change: period(1)},
+		{name: "near miss: an index of each lane", source: indexed("40/40"), change: period(1 << 20)},
+		{name: "an index of all lanes", source: indexed("10/10"), change: period(1 << 20), speedup: 100. / (100 - 40*.875)},
+		{name: "a row of each lane", source: row, change: period(1 << 20), speedup: 100. / (100 - 40*.875)},
 		{name: "stores that are drained", source: `
 			STG.E.SYS [R2], R4 ; // selected=5 executed=10 threads=320 sectors=320/40
 			tail: FADD R20, R20, R21 ; // selected=75

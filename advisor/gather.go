@@ -1,0 +1,72 @@
+package advisor
+
+import (
+	"gpa/blamer"
+	"gpa/cubin/cfg"
+	"gpa/cubin/sass"
+)
+
+// gathers reports whether each lane of an access goes where data of its own point: an index or a pointer that it has loaded in the same
+// round of the innermost loop, or in the same code outside loops. No layout of the threads makes neighbours of such accesses. The start of
+// a row that was loaded before a loop is no such index: the rounds of the loop walk through the row.
+func (in *Input) gathers(n blamer.Node) bool {
+	address := in.Inst(n).Address()
+	if address == nil || address.Reg == sass.RZ {
+		return false
+	}
+	l, met := in.Loop(n), map[regAt]bool{}
+	var follow func(r sass.Resource, use int) bool
+	follow = func(r sass.Resource, use int) bool {
+		at := regAt{r, use}
+		if r >= sass.ResUReg || met[at] {
+			return false
+		}
+		met[at] = true
+		for _, def := range in.defsAround(l, n.Code, use, r) {
+			d := blamer.Node{Code: n.Code, Inst: def}
+			if in.pointsApart(d) {
+				return true
+			}
+			if in.Inst(d).Op.Properties().Memory() != sass.NoSpace {
+				continue // one value for all lanes
+			}
+			for _, from := range in.Inst(blamer.Node{Code: n.Code, Inst: def}).Uses(nil) {
+				if follow(from, def) {
+					return true
+				}
+			}
+		}
+		return false
+	}
+	for k := range max(1, address.Width) {
+		if follow(sass.ResReg+sass.Resource(address.Reg+k), n.Inst) {
+			return true
+		}
+	}
+	return false
+}
+
+// defsAround is defsWithin of a loop, and without one of the code outside loops.
+func (in *Input) defsAround(l *cfg.Loop, code, use int, r sass.Resource) []int {
+	if l != nil {
+		return in.defsWithin(l, code, use, r)
+	}
+	whole := &cfg.Loop{}
+	for id := range in.codes[code].graph.Blocks {
+		if in.codes[code].graph.Blocks[id].Loop == nil {
+			whole.Blocks = append(whole.Blocks, id)
+		}
+	}
+	return in.defsWithin(whole, code, use, r)
+}
+
+// pointsApart reports whether an instruction loads other data in each lane.
+func (in *Input) pointsApart(n blamer.Node) bool {
+	const nearly = 1.05
+	p := in.Inst(n).Op.Properties()
+	if p.Atomic(sass.SpaceGlobal|sass.SpaceGeneric) || p.Loads(sass.SpaceShared) {
+		return true
+	}
+	k := in.counts(n)
+	return p.Loads(sass.SpaceGlobal|sass.SpaceGeneric) && k.sectors > nearly*k.executions // all lanes read one word else
+}
