@@ -21,6 +21,9 @@ func streams(m *cubin.File, s *advisor.Streams) *emu.Streams {
 	for _, g := range s.Dealt {
 		out.Deal = append(out.Deal, t.all(g))
 	}
+	for _, g := range s.Exchanged {
+		out.Exchange = append(out.Exchange, t.all(g))
+	}
 	for _, x := range s.Staged {
 		out.Tile = append(out.Tile, emu.LoopLoads{Loads: t.all(x.Loads), Loop: t.loop(x.Loop), Rounds: x.Rounds})
 	}

@@ -115,7 +115,7 @@ func (memoryCoalescing) Match(in *Input) []*Match {
 	matches := c.finish()
 	for _, m := range matches {
 		m.Spares = Sectors
-		m.Change = &Change{Coalesced: in.scattered()}
+		m.Change = in.transposed(&Change{Coalesced: in.scattered()})
 		first := m.Hotspots[0].Def
 		n := in.counts(first)
 		m.Suggestions = []string{

@@ -353,3 +353,34 @@ func TestWideRounds(t *testing.T) {
 		{name: "two loops", source: begin + loop("loop", "FADD R6, R4, R6") + together + loop("second", "FADD R6, R4, R6") + together + end, change: grid, speedup: 50. / (50 - .75*42), says: []string{"In the loops at"}},
 	})
 }
+
+// TestTranspositions holds which scattered accesses are told to go through shared memory.
+func TestTranspositions(t *testing.T) {
+	const rows = `
+			LDG.E.SYS R4, [R2] ; // executed=10 threads=320 sectors=40/40
+			STG.E.SYS [R6], R4 ; // selected=5 executed=10 threads=320 sectors=320/40
+			tail: FADD R20, R20, R21 ; // selected=75
+			EXIT ; // drain=20/20 executed=10`
+	for _, c := range []struct {
+		name, source string
+		groups       int
+	}{
+		{"rows to columns", rows, 1},
+		{"columns to rows", strings.NewReplacer("sectors=40/40", "sectors=320/40", "sectors=320/40", "sectors=40/40").Replace(rows), 1},
+		{"near miss: one order of the threads fits both", strings.Replace(rows, "sectors=40/40", "sectors=320/40", 1), 0},
+		{"near miss: members of a structure", strings.Replace(rows, "tail:", "STG.E.SYS [R6+0x4], R5 ; // executed=10 threads=320 sectors=320/40\n tail:", 1), 0},
+		{"near miss: one value for all", strings.Replace(rows, "sectors=40/40", "sectors=10/10", 1), 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p := sasstest.New(t, c.source)
+			r, err := blamer.Analyze(p.Launch, p.Module, blamer.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			in := NewInput(r)
+			if got := len(in.transpositions(in.scattered())); got != c.groups {
+				t.Errorf("%d groups, want %d", got, c.groups)
+			}
+		})
+	}
+}

@@ -18,6 +18,7 @@ type Streams struct {
 	HoistWords int             // the most registers that their values take at a time, 0 for any number
 	Vectors    [][]blamer.Node // groups of accesses that become one wide access each
 	Dealt      [][]blamer.Node // groups of accesses whose elements are dealt out to the threads anew, as vectors
+	Exchanged  [][]blamer.Node // groups of accesses of a basic block whose data threads exchange in shared memory, all loads or all stores
 	Staged     []Staged
 	Prefetched []Prefetched
 	Widened    []Widened
@@ -112,7 +113,7 @@ func (s *Streams) with(d *Streams) *Streams {
 		return s
 	}
 	return &Streams{
-		Kept: slices.Concat(s.Kept, d.Kept), Shared: slices.Concat(s.Shared, d.Shared), Solo: slices.Concat(s.Solo, d.Solo), Private: slices.Concat(s.Private, d.Private), Hoisted: slices.Concat(s.Hoisted, d.Hoisted), HoistWords: max(s.HoistWords, d.HoistWords), Vectors: slices.Concat(s.Vectors, d.Vectors), Dealt: slices.Concat(s.Dealt, d.Dealt), Staged: slices.Concat(s.Staged, d.Staged), Prefetched: slices.Concat(s.Prefetched, d.Prefetched), Widened: slices.Concat(s.Widened, d.Widened),
+		Kept: slices.Concat(s.Kept, d.Kept), Shared: slices.Concat(s.Shared, d.Shared), Solo: slices.Concat(s.Solo, d.Solo), Private: slices.Concat(s.Private, d.Private), Hoisted: slices.Concat(s.Hoisted, d.Hoisted), HoistWords: max(s.HoistWords, d.HoistWords), Vectors: slices.Concat(s.Vectors, d.Vectors), Dealt: slices.Concat(s.Dealt, d.Dealt), Exchanged: slices.Concat(s.Exchanged, d.Exchanged), Staged: slices.Concat(s.Staged, d.Staged), Prefetched: slices.Concat(s.Prefetched, d.Prefetched), Widened: slices.Concat(s.Widened, d.Widened),
 		Rolled: cmp.Or(s.Rolled, d.Rolled), Transposed: cmp.Or(s.Transposed, d.Transposed), Divided: cmp.Or(s.Divided, d.Divided), Merged: slices.Concat(s.Merged, d.Merged), Gathered: max(s.Gathered, d.Gathered),
 	}
 }

@@ -110,6 +110,7 @@ type layoutPair struct {
 	registers     int
 	shared        int
 	gone          []InstAt
+	coalesced     []InstAt
 	most          float64 // that the what-if run may be off, 0 for a tenth
 }
 
@@ -257,6 +258,9 @@ func layoutPairs(t *testing.T, f *cubin.File) []layoutPair {
 	tree := func(kernel string) layoutLaunch {
 		return layoutLaunch{kernel: kernel, grid: trees, block: 256, buffers: []int{trees * 256, trees}}
 	}
+	matrix := func(kernel string) layoutLaunch {
+		return layoutLaunch{kernel: kernel, grid: 32, gridY: 32, block: 256, buffers: []int{1 << 20, 1 << 20}, numbers: []uint32{1024}}
+	}
 	small := func(kernel string, block int) layoutLaunch {
 		return layoutLaunch{kernel: kernel, grid: words / 4 / block, block: block, buffers: []int{words / 4, words / 4}}
 	}
@@ -325,6 +329,15 @@ func layoutPairs(t *testing.T, f *cubin.File) []layoutPair {
 		{name: "two buffers", before: squares("one_buffer"), after: squares("two_buffers"), shared: 16384, gone: barriers[1:], edit: func(loops []Loop, loads [][]InstAt) *Streams {
 			return &Streams{Prefetch: []LoopLoads{{Loads: loads[0], Loop: loops[0], Rounds: 1}}}
 		}},
+		{name: "rows stored through shared memory", before: matrix("transpose_rows"), after: matrix("transpose_rows_tile"), shared: 4224,
+			coalesced: instructions(t, f, "transpose_rows", opcode(sass.STG)), edit: func([]Loop, [][]InstAt) *Streams {
+				return &Streams{Exchange: [][]InstAt{instructions(t, f, "transpose_rows", opcode(sass.STG))}}
+			}},
+		{name: "columns loaded through shared memory", before: matrix("transpose_columns"), after: matrix("transpose_columns_tile"), shared: 4224,
+			coalesced: instructions(t, f, "transpose_columns", opcode(sass.LDG)), edit: func([]Loop, [][]InstAt) *Streams {
+				loads := instructions(t, f, "transpose_columns", opcode(sass.LDG))
+				return &Streams{Hoist: loads, Exchange: [][]InstAt{loads}}
+			}},
 		{name: "blocks together", before: small("small_one", 64), after: small("small_four", 256), shared: 1024, edit: func([]Loop, [][]InstAt) *Streams {
 			return &Streams{Gather: 4}
 		}},
@@ -355,6 +368,9 @@ func TestLayouts(t *testing.T) {
 			w := &WhatIf{Streams: p.edit(loops, loads), Registers: p.registers, Shared: p.shared, Suppositions: make(map[InstAt]Supposition)}
 			for _, at := range p.gone {
 				w.Suppositions[at] = Gone
+			}
+			for _, at := range p.coalesced {
+				w.Suppositions[at] = Coalesced
 			}
 			tried, err := p.before.time(t, f, w)
 			if err != nil {

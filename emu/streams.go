@@ -20,6 +20,7 @@ type Streams struct {
 	HoistWords int
 	Vectors    [][]InstAt // [stream.Vectors]
 	Deal       [][]InstAt // [stream.Deal]
+	Exchange   [][]InstAt // [stream.Exchange]
 	Tile       []LoopLoads
 	Prefetch   []LoopLoads
 	Widen      []Widen
@@ -99,6 +100,7 @@ func (s *Streams) edits(p *program) (list []stream.Edit, err error) {
 	}{
 		{s.Vectors, func(groups [][]int32) stream.Edit { return &stream.Vectors{Groups: groups} }},
 		{s.Deal, func(groups [][]int32) stream.Edit { return &stream.Deal{Groups: groups} }},
+		{s.Exchange, func(groups [][]int32) stream.Edit { return &stream.Exchange{Groups: groups} }},
 	} {
 		if len(x.groups) == 0 {
 			continue

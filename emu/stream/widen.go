@@ -132,35 +132,14 @@ func (v *Vectors) Apply(p Program, blocks []*Block) ([]*Block, error) {
 // eachRun calls do with the events of each execution of a group of instructions, and takes those out of the streams that it says are gone.
 // Who waits for a load that is gone waits for the last one of its execution that is not.
 func (b *Block) eachRun(p Program, groups [][]int32, do func(events []Event, run []int, gone []bool)) {
-	group, order := make(map[int32]int), make(map[int32]int)
-	for g, ops := range groups {
-		for k, op := range ops {
-			group[op], order[op] = g, k
-		}
-	}
 	for i := range b.Warps {
 		old := &b.Warps[i]
 		gone := make([]bool, len(old.Events))
-		open := make([][]int, len(groups)) // events of a group so far
 		var done [][]int
-		for k := range old.Events {
-			e := &old.Events[k]
-			g, ok := group[e.Op]
-			if !ok || e.Kind != RefAccess {
-				continue
-			}
-			if order[e.Op] != len(open[g]) {
-				open[g] = open[g][:0]
-			}
-			if order[e.Op] == len(open[g]) {
-				open[g] = append(open[g], k)
-			}
-			if len(open[g]) == len(groups[g]) {
-				do(old.Events, open[g], gone)
-				done = append(done, slices.Clone(open[g]))
-				open[g] = open[g][:0]
-			}
-		}
+		b.runsOf(i, groups, func(_ int, run []int) {
+			do(old.Events, run, gone)
+			done = append(done, slices.Clone(run))
+		})
 		for _, run := range done {
 			b.awaitKept(p, old.Events, run, gone)
 		}

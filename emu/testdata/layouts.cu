@@ -573,3 +573,38 @@ template <int MATRICES> __device__ void small_sums(const float *in, float *out) 
 extern "C" __global__ void small_one(const float *in, float *out) { small_sums<1>(in, out); }
 
 extern "C" __global__ void small_four(const float *in, float *out) { small_sums<4>(in, out); }
+
+// the transposition of a matrix by tiles of 32 by 32, with 256 threads, directly or through shared memory.
+extern "C" __global__ void transpose_rows(const float *in, float *out, int n) {
+    int x = blockIdx.x * 32 + threadIdx.x % 32, y = blockIdx.y * 32 + threadIdx.x / 32;
+#pragma unroll
+    for (int j = 0; j < 32; j += 8) {
+        out[x * n + y + j] = in[(y + j) * n + x];
+    }
+}
+
+extern "C" __global__ void transpose_columns(const float *in, float *out, int n) {
+    int x = blockIdx.x * 32 + threadIdx.x % 32, y = blockIdx.y * 32 + threadIdx.x / 32;
+#pragma unroll
+    for (int j = 0; j < 32; j += 8) {
+        out[(y + j) * n + x] = in[x * n + y + j];
+    }
+}
+
+__device__ void transpose_tile(const float *in, float *out, int n, int bx, int by) {
+    __shared__ float tile[32][33];
+    int i = threadIdx.x % 32, k = threadIdx.x / 32;
+#pragma unroll
+    for (int j = 0; j < 32; j += 8) {
+        tile[k + j][i] = in[(by * 32 + k + j) * n + bx * 32 + i];
+    }
+    __syncthreads();
+#pragma unroll
+    for (int j = 0; j < 32; j += 8) {
+        out[(bx * 32 + k + j) * n + by * 32 + i] = tile[i][k + j];
+    }
+}
+
+extern "C" __global__ void transpose_rows_tile(const float *in, float *out, int n) { transpose_tile(in, out, n, blockIdx.x, blockIdx.y); }
+
+extern "C" __global__ void transpose_columns_tile(const float *in, float *out, int n) { transpose_tile(in, out, n, blockIdx.y, blockIdx.x); }
