@@ -35,9 +35,12 @@ func (atomicContention) Match(in *Input) []*Match {
 	for _, m := range matches {
 		m.Spares = DRAM | L2
 		m.Change = &Change{ConflictFree: in.executedNodes(func(op sass.Op) bool { return op == sass.ATOMS })}
-		if global := in.executedNodes(func(op sass.Op) bool { return isAtomic(op) && op != sass.ATOMS }); len(global) > 0 {
+		global := in.executedNodes(func(op sass.Op) bool { return isAtomic(op) && op != sass.ATOMS })
+		if bytes, fit := in.copies(global); fit && len(global) > 0 {
 			m.Change.Streams = &Streams{Private: global}
-			m.Change.Shared = in.Launch.Facts.SharedStatic + in.Launch.Facts.SharedDynamic + in.copies(global)
+			m.Change.Shared = in.Launch.Facts.SharedStatic + in.Launch.Facts.SharedDynamic + bytes
+		} else if len(global) > 0 && len(m.Change.ConflictFree) == 0 {
+			m.Change = nil
 		}
 		m.Suggestions = []string{
 			fmt.Sprintf("Threads wait for atomic operations at %s. Combine first: sum up in registers, over the warp (__reduce_add_sync, __shfl_xor_sync) and over the block in shared memory, "+
@@ -48,18 +51,30 @@ func (atomicContention) Match(in *Input) []*Match {
 	return matches
 }
 
-// copies is the memory that copies of what atomics of a block change take, bytes, as far as the record tells.
-func (in *Input) copies(atomics []blamer.Node) int {
+// mostCopied is the shared memory that every block can have, bytes (CUDA C++ Programming Guide, Technical Specifications).
+const mostCopied = 48 << 10
+
+// copies is the memory that copies of what atomics of a block change take, bytes, as far as the record tells, and whether they fit: where data
+// say which words a block changes it needs a copy of all that any block does, as many more as there are blocks where those that were watched
+// have few in common.
+func (in *Input) copies(atomics []blamer.Node) (bytes int, fit bool) {
 	if in.Launch.Record == nil || len(in.Launch.Record.Blocks) == 0 {
-		return 0
+		return 0, true
 	}
+	watched, blocks := int64(len(in.Launch.Record.Blocks)), int64(volume(in.Launch.Grid))
 	most := int64(0) // several atomics change the same words
 	for _, n := range atomics {
-		if r := in.recorded(n); r != nil {
-			most = max(most, r.Distinct)
+		r := in.recorded(n)
+		if r == nil {
+			continue
 		}
+		changed := r.Distinct / watched
+		if in.gathers(n) { // what other blocks change as well, and what each block adds to it
+			changed = r.Shared/watched + (r.Distinct-r.Shared)/watched*blocks
+		}
+		most = max(most, changed)
 	}
-	return int(most) / len(in.Launch.Record.Blocks)
+	return int(most), most <= mostCopied
 }
 
 // atomicShare returns the share of atomics in all writes to global memory, by threads, and the one with the most of them.

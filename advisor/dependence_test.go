@@ -211,3 +211,35 @@ func TestLoadsThatFeedBack(t *testing.T) {
 		}
 	}
 }
+
+// A block can only have a copy of what atomics change where it knows which words these are, or has room for all of them.
+func TestCopies(t *testing.T) {
+	const indexed = `
+		LDG.E.SYS R2, [R4] ; // executed=10 threads=320 sectors=40/40
+		RED: RED.E.ADD.STRONG.GPU [R2], R5 ; // executed=10 threads=320
+		EXIT ;`
+	for _, c := range []struct {
+		name, source string
+		shared       int64
+		bytes        int
+		fit          bool
+	}{
+		{"bins of all blocks", indexed, 4096, 1024, true},
+		{"near miss: each block changes other words", indexed, 0, 1024 * 1000, false},
+		{"words of its own", strings.Replace(indexed, "R2, [R4]", "R7, [R4]", 1), 0, 1024, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p := sasstest.New(t, c.source)
+			p.Launch.Grid = [3]int{1000, 1, 1}
+			recorded(func(p *sasstest.Program, r *profiler.Record) {
+				r.Blocks = []int{0, 1, 2, 3}
+				r.Loads = []profiler.LoadRecord{{Place: at(p, "RED"), Bytes: 8192, Distinct: 4096, Shared: c.shared}}
+			})(p)
+			in := inputOf(t, p)
+			bytes, fit := in.copies([]blamer.Node{nodeOf(at(p, "RED"))})
+			if bytes != c.bytes || fit != c.fit {
+				t.Errorf("%d bytes, fit %t, want %d, %t", bytes, fit, c.bytes, c.fit)
+			}
+		})
+	}
+}

@@ -11,8 +11,9 @@ import (
 
 // Private makes atomic operations on global memory ones of the block's own, put together at its end. What all lanes of a warp add to one
 // word they add up in registers, and by shuffles at the end. Other words have a copy in shared memory, zero at the beginning, on which
-// the block's atomics work; at the end one thread a word adds it to global memory. Where what was there is asked for, one lane asks for
-// all that have the same word, and hands on what it got; other atomics that return something stay as they are.
+// the block's atomics work; at the end one thread a word looks at it, and adds to global memory what is not zero. As nobody knows before
+// which words will be needed, there is a copy of all between the first and the last. Where what was there is asked for, one lane asks
+// for all that have the same word, and hands on what it got; other atomics that return something stay as they are.
 //
 // More words than shared memory can hold are an error. The shared memory that they take is for the caller to say.
 type Private struct {
@@ -48,14 +49,15 @@ type privatizer struct {
 	block   *Block
 	op      int32             // an atomic that returns nothing, -1 for none
 	place   map[uint64]uint64 // by word: where its copy is in shared memory
-	words   []uint64          // in their order, those that are summed up in registers included
+	met     map[uint64]bool   // words that are changed
+	words   []uint64          // that have a copy, in their order, those that are summed up in registers included
 	sums    []map[uint64]bool // by warp: words that it sums up in registers
 	copied  bool              // there are words besides
 }
 
 // find looks for the words.
 func (m *privatizer) find() {
-	met := make(map[uint64]bool)
+	m.met = make(map[uint64]bool)
 	for w := range m.block.Warps {
 		m.sums[w] = make(map[uint64]bool)
 		for i := range m.block.Warps[w].Events {
@@ -67,18 +69,36 @@ func (m *privatizer) find() {
 					m.sums[w][at] = true
 				}
 				m.copied = m.copied || !one
-				m.block.eachWord(a, func(n uint64) { met[n] = true })
+				m.block.eachWord(a, func(n uint64) { m.met[n] = true })
 			}
 		}
 	}
 	m.place = make(map[uint64]uint64)
-	for n := range met {
-		m.words = append(m.words, n)
+	m.words = slices.Sorted(maps.Keys(m.met))
+	if m.copied {
+		m.words = between(m.words)
 	}
-	slices.Sort(m.words)
 	for i, n := range m.words {
 		m.place[n] = uint64(i) * word
 	}
+}
+
+// apart is how many words at least lie between those of one array and those of another.
+const apart = 4096
+
+// between returns sorted words with all that lie between them, array by array; too many where there are more than a block can have.
+func between(words []uint64) (all []uint64) {
+	for i, n := range words {
+		if i > 0 && n-words[i-1] < apart {
+			for k := words[i-1] + 1; k < n; k++ {
+				all = append(all, k)
+			}
+		}
+		if all = append(all, n); len(all) > mostPrivate {
+			break
+		}
+	}
+	return all
 }
 
 // access is that of an event that is one of the atomics on global memory, nil for others.
@@ -191,6 +211,14 @@ func (m *privatizer) end() {
 		lists[w] = append(lists[w], m.event(w, last(w), SharedLoad, m.block.AddAccess(Access{Kind: load, Space: shared, Size: word}, mask, from)))
 		if !m.copied { // a sum of each warp
 			lists[w] = m.reduce(lists[w], w, last(w))
+		}
+		for k := range to {
+			if !m.met[to[k]/word] {
+				mask &^= 1 << k // still zero
+			}
+		}
+		if mask == 0 {
+			return
 		}
 		e := m.event(w, last(w), Plain, m.block.AddAccess(Access{Kind: atomic, Space: global, Size: word}, mask, to))
 		e.Op = m.op
