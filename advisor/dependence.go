@@ -88,7 +88,7 @@ func (in *Input) carried(code int, l *cfg.Loop) []profiler.Dependence {
 
 // ordered reports whether the rounds of a loop depend on each other, so that they have to be done one after the other; where they do
 // not, assumed is what nothing tells, empty for nothing. That a round stores to shared or local memory over what earlier rounds used
-// is no dependence: each part can have memory of its own; nor is a running value that each round stores to the same place.
+// is no dependence: each part can have memory of its own; nor is a running value that each round stores to the same place, or a sum there.
 func (in *Input) ordered(code int, l *cfg.Loop) (ordered bool, assumed assumption) {
 	return in.orderedBut(code, l, false)
 }
@@ -98,7 +98,11 @@ func (in *Input) orderedBut(code int, l *cfg.Loop, scans bool) (ordered bool, as
 	if _, found := in.recurrenceBut(code, l, scans); found {
 		return true, ""
 	}
+	sums := in.memorySums(code, l)
 	for _, d := range in.carried(code, l) {
+		if sums[nodeOf(d.From)] && sums[nodeOf(d.To)] {
+			continue
+		}
 		inPlace := d.Kind == profiler.OutputDependence && in.running[nodeOf(d.From)] && in.running[nodeOf(d.To)]
 		if d.Kind == profiler.FlowDependence || d.Space == "global" && !inPlace {
 			return true, ""

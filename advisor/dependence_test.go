@@ -243,3 +243,46 @@ func TestCopies(t *testing.T) {
 		})
 	}
 }
+
+// Sums in memory could be in registers where a loop only adds to them.
+func TestMemorySums(t *testing.T) {
+	const sum = `
+		loop: LDG.E.SYS R4, [R2] ;
+		FADD R4, R4, R8 ;
+		FFMA R4, R9, R10, R4 ;
+		STORE: STG.E.SYS [R2], R4 ;
+		IADD3 R5, R5, 0x1, RZ ; // selected=9
+		ISETP.LT.AND P0, PT, R5, 0x40, PT ;
+		@P0 BRA ` + "`(loop)" + ` ;
+		EXIT ;`
+	for _, c := range []struct {
+		name, source string
+		party        profiler.Party
+		sums         int
+	}{
+		{"a sum", sum, profiler.SameThread, 2},
+		{"near miss: another thread's", sum, profiler.SameBlock, 0},
+		{"near miss: a recurrence", strings.Replace(sum, "R9, R10, R4", "R4, R10, R9", 1), profiler.SameThread, 0},
+		{"near miss: the loop looks at it", strings.Replace(sum, "IADD3 R5", "FMUL R12, R4, R4 ;\n STG.E.SYS [R6], R12 ;\n IADD3 R5", 1), profiler.SameThread, 0},
+		{"near miss: the place moves", strings.Replace(sum, "IADD3 R5", "IADD3 R2, R2, 0x4, RZ ;\n IADD3 R5", 1), profiler.SameThread, 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p := sasstest.New(t, c.source)
+			recorded(func(p *sasstest.Program, r *profiler.Record) {
+				r.Dependences = []profiler.Dependence{{Kind: profiler.FlowDependence, From: at(p, "STORE"), To: at(p, "loop"), Party: c.party, Space: "global",
+					Carried: true, Loop: at(p, "loop"), Next: true, Bytes: 4}}
+			})(p)
+			in := inputOf(t, p)
+			l := in.Loop(nodeOf(at(p, "loop")))
+			if l == nil {
+				t.Fatal("no loop")
+			}
+			if got := len(in.memorySums(0, l)); got != c.sums {
+				t.Errorf("%d accesses, want %d", got, c.sums)
+			}
+			if ordered, _ := in.ordered(0, l); ordered != (c.sums == 0) {
+				t.Errorf("ordered %t", ordered)
+			}
+		})
+	}
+}

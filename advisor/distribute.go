@@ -115,11 +115,17 @@ func (in *Input) transposedMatch(n *loopNest, width int, gain float64) *Match {
 		who, how = fmt.Sprintf("a block of %d threads", width), "__shfl_xor_sync and shared memory"
 	}
 	m.Variant = fmt.Sprintf("%d lanes%s", width, n.variant())
-	m.Change = &Change{Streams: &Streams{Rolled: n.rolled.among(width), Transposed: &Transposed{Loops: in.streamLoops(n), Width: width, Threads: max(width, volume(in.Launch.Block)), Combined: true, Scanned: n.scanned}}}
+	m.Change = &Change{Streams: &Streams{Rolled: n.rolled.among(width), Transposed: &Transposed{Loops: in.streamLoops(n), Width: width, Threads: max(width, volume(in.Launch.Block)), Combined: true, Results: len(n.sums) / 2, Scanned: n.scanned}}}
+	if len(n.sums) > 0 {
+		m.Change.Gone, m.Change.Registers = n.sums, min(mostRegisters, in.Launch.Facts.Registers+len(n.sums)/2)
+	}
 	m.Suggestions = []string{
 		fmt.Sprintf("Each thread goes through the %.0f rounds of the loop at %s by itself. Let %s do what one thread does: thread j takes rounds j, j+%d and so on, and %s puts the results together.",
 			in.sourceRounds(n), in.nestPlace(n), who, width, how),
 		fmt.Sprintf("Neighbouring threads then read neighbouring addresses, and there are %d times as many threads to hide latency. Not where each thread has only a few rounds.", width),
+	}
+	if len(n.sums) > 0 {
+		m.Suggestions = append(m.Suggestions, fmt.Sprintf("What the rounds add to in memory (%s) is kept in registers, of each thread its own, and added to memory once, behind the loop.", in.places(n.sums, 2)))
 	}
 	if n.scanned {
 		m.Suggestions[0] = fmt.Sprintf("Each thread goes through the %.0f rounds of the loop at %s by itself, with a running sum that the rounds look at. Let %s do what one thread does: thread j takes rounds j, j+%d and so on, and a scan of each %d rounds (cub::WarpScan or BlockScan; __ballot_sync and __popc for counts) gives every thread the sum of what comes before its own.",
@@ -132,7 +138,7 @@ func (in *Input) transposedMatch(n *loopNest, width int, gain float64) *Match {
 // more warps: where accesses are of whole sectors already the lanes of each warp stay together.
 func (in *Input) dividedMatch(n *loopNest, room float64) []*Match {
 	parts := powerOfTwo(min(room, n.rounds, warpSize))
-	if parts < 2 {
+	if parts < 2 || len(n.sums) > 0 { // sums in memory become registers where the lanes of a warp can put them together
 		return nil
 	}
 	m := in.distributed(n, float64(parts))

@@ -23,10 +23,11 @@ type loopNest struct {
 	loops   []*cfg.Loop
 	samples float64 // that come again with every round
 	hottest *cfg.Loop
-	rounds  float64 // of the hottest loop, each time it is entered
-	barrier bool    // one has a barrier of the block
-	scanned bool    // each round needs the sum of those before it
-	rolled  *Rolled // what else the hottest loop of the source has become, nil where it is that loop alone
+	rounds  float64       // of the hottest loop, each time it is entered
+	barrier bool          // one has a barrier of the block
+	scanned bool          // each round needs the sum of those before it
+	rolled  *Rolled       // what else the hottest loop of the source has become, nil where it is that loop alone
+	sums    []blamer.Node // accesses by which its loops add to sums in memory
 	assumed assumption
 }
 
@@ -59,6 +60,7 @@ func (in *Input) independent() loopNest {
 			nest.loops = append(nest.loops, l)
 			nest.samples += samples
 			nest.barrier = nest.barrier || in.hasBarrier(code, l)
+			nest.sums = append(nest.sums, sortedKeys(in.memorySums(code, l))...)
 			if assumed != "" {
 				nest.assumed = assumed
 			}

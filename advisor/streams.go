@@ -73,6 +73,7 @@ type Transposed struct {
 	Width    int  // lanes that do what one did, a power of two up to 1024
 	Threads  int  // of a block, 0 for as many as before
 	Combined bool // the lanes add their results up behind each loop
+	Results  int  // that they have of each, 0 for one
 	Scanned  bool // and in every round, for the prefix sums that the rounds need
 }
 

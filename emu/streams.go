@@ -64,6 +64,7 @@ type Transpose struct {
 	Loops          []Loop
 	Width, Threads int
 	Combine, Scan  bool
+	Results        int
 }
 
 // Divide divides the rounds of loops among blocks: see [stream.Divide].
@@ -144,7 +145,7 @@ func (s *Streams) edits(p *program) (list []stream.Edit, err error) {
 		if err != nil {
 			return nil, err
 		}
-		list = append(list, &stream.Transpose{Loops: loops, Width: t.Width, Threads: t.Threads, Combine: t.Combine, Scan: t.Scan})
+		list = append(list, &stream.Transpose{Loops: loops, Width: t.Width, Threads: t.Threads, Combine: t.Combine, Results: t.Results, Scan: t.Scan})
 	}
 	if d := s.Divide; d != nil {
 		loops, err := p.loops(d.Loops)

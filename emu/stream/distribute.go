@@ -22,6 +22,7 @@ type Transpose struct {
 	Width   int // 2 to 1024, a power of two
 	Threads int // of a new block, 0 for as many as before
 	Combine bool
+	Results int // that the lanes combine behind each loop, 0 for one
 	// Scan: the lanes combine what they have in every round, as a scan does (prefix sums), of which each takes its own.
 	Scan bool
 }
@@ -259,7 +260,9 @@ func (b *builder) distribute(i int, w *newWarp, t *Transpose) {
 		}
 		b.inside(i, w, &s, t)
 		if t != nil && t.Combine {
-			b.combine(i, events[s.last-1].Op, t.Width)
+			for range max(1, t.Results) {
+				b.combine(i, events[s.last-1].Op, t.Width)
+			}
 		}
 	}
 }

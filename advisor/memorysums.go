@@ -1,0 +1,117 @@
+package advisor
+
+import (
+	"slices"
+
+	"gpa/blamer"
+	"gpa/cubin/cfg"
+	"gpa/cubin/sass"
+	"gpa/profiler"
+)
+
+// memorySums returns the accesses by which the threads of a loop add to sums of their own in global memory: in each round a sum is loaded,
+// something is added, and it is stored to the same place, and nobody looks at it in between. Such sums could be in registers, and then be
+// put together like others.
+func (in *Input) memorySums(code int, l *cfg.Loop) map[blamer.Node]bool {
+	sums := make(map[blamer.Node]bool)
+	var f *registerFlow
+	for _, d := range in.carried(code, l) {
+		if d.Kind != profiler.FlowDependence || d.Space != "global" || d.Party != profiler.SameThread {
+			continue
+		}
+		store, load := nodeOf(d.From), nodeOf(d.To)
+		if in.Loop(store) != l || in.Loop(load) != l || !in.storesInPlace(store) || in.Inst(load).Op != sass.LDG || !in.invariantAddress(load) {
+			return nil
+		}
+		if f == nil {
+			f = in.flowOf(code, l)
+		}
+		if !f.addsTo(load.Inst, store.Inst) {
+			return nil
+		}
+		sums[store], sums[load] = true, true
+	}
+	if len(sums) == 0 {
+		return nil
+	}
+	outside := func(n blamer.Node) bool { return n.Code != code || in.Block(n) == nil || !l.Contains(in.Block(n).ID) }
+	for _, d := range in.Launch.Record.Dependences {
+		from, to := nodeOf(d.From), nodeOf(d.To)
+		switch {
+		case d.Space != "global" || !sums[from] && !sums[to]:
+		case sums[from] && sums[to] && d.Party != profiler.SameThread:
+			return nil // others add to the same sums
+		case sums[from] && !sums[to] && !outside(to), sums[to] && !sums[from] && !outside(from):
+			return nil // somebody else looks at a sum, or changes it
+		}
+	}
+	return sums
+}
+
+// addsTo reports whether what a store stores is what a load has loaded and something added to it, and the loop uses the value for nothing else.
+func (f *registerFlow) addsTo(load, store int) bool {
+	chain := f.sumChain(load, f.stored(store), 0)
+	if chain == nil {
+		return false
+	}
+	cycle := append(slices.Clone(chain), load)
+	for _, n := range chain {
+		if f.role(n, cycle) != reducesSum {
+			return false
+		}
+	}
+	alone := true
+	f.in.eachInst(f.code, f.loop, func(i int) {
+		if i != store && !slices.Contains(chain, i) && slices.ContainsFunc(f.from[i], func(e flowEdge) bool { return slices.Contains(cycle, e.node) }) {
+			alone = false
+		}
+	})
+	return alone
+}
+
+// stored lists what makes the value that an instruction stores.
+func (f *registerFlow) stored(store int) (nodes []int) {
+	inst := f.inst(store)
+	for k := range inst.Operands {
+		if o := &inst.Operands[k]; o.Source && o.Kind == sass.KindReg {
+			for _, e := range f.from[store] {
+				if holds(o, []sass.Resource{e.resource}) {
+					nodes = append(nodes, e.node)
+				}
+			}
+		}
+	}
+	slices.Sort(nodes)
+	return slices.Compact(nodes)
+}
+
+// longestSum is how many additions to a sum are followed.
+const longestSum = 64
+
+// sumChain returns the additions that lead from a load to one of some values, nil for none.
+func (f *registerFlow) sumChain(load int, ends []int, depth int) []int {
+	for _, n := range ends {
+		if n < 0 || depth == longestSum {
+			continue
+		}
+		family, operands := reduces(f.inst(n))
+		if family != reducesSum {
+			continue
+		}
+		var before []int
+		for _, k := range operands {
+			for _, e := range f.from[n] {
+				if holds(&f.inst(n).Operands[k], []sass.Resource{e.resource}) {
+					before = append(before, e.node)
+				}
+			}
+		}
+		if slices.Contains(before, load) {
+			return []int{n}
+		}
+		if chain := f.sumChain(load, before, depth+1); chain != nil {
+			return append(chain, n)
+		}
+	}
+	return nil
+}
