@@ -286,3 +286,42 @@ func TestMemorySums(t *testing.T) {
 		})
 	}
 }
+
+// What a thread has stored in the round before could stay in a register, also where the place moves.
+func TestOwnValues(t *testing.T) {
+	const prefix = `
+		loop: LDG.E.SYS R4, [R2+-0x4] ;
+		OTHER: LDG.E.SYS R6, [R8] ;
+		IADD3 R4, R4, R6, RZ ;
+		STORE: STG.E.SYS [R2], R4 ;
+		IADD3 R2, R2, 0x4, RZ ;
+		IADD3 R8, R8, 0x4, RZ ;
+		IADD3 R5, R5, 0x1, RZ ; // selected=9
+		ISETP.LT.AND P0, PT, R5, 0x40, PT ;
+		@P0 BRA ` + "`(loop)" + ` ;
+		EXIT ;`
+	for _, c := range []struct {
+		name  string
+		party profiler.Party
+		next  bool
+		bytes int64
+		own   int
+	}{
+		{"a prefix sum", profiler.SameThread, true, 96, 1},
+		{"near miss: another thread's", profiler.SameWarp, true, 96, 0},
+		{"near miss: some rounds before", profiler.SameThread, false, 96, 0},
+		{"near miss: of few rounds", profiler.SameThread, true, 10, 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p := sasstest.New(t, prefix)
+			recorded(func(p *sasstest.Program, r *profiler.Record) {
+				r.Loads = []profiler.LoadRecord{{Place: at(p, "loop"), Bytes: 100}, {Place: at(p, "OTHER"), Bytes: 100}}
+				r.Dependences = []profiler.Dependence{{Kind: profiler.FlowDependence, From: at(p, "STORE"), To: at(p, "loop"), Party: c.party, Space: "global",
+					Carried: true, Loop: at(p, "loop"), Next: c.next, Bytes: c.bytes}}
+			})(p)
+			if got := len(inputOf(t, p).ownValues()); got != c.own {
+				t.Errorf("%d loads, want %d", got, c.own)
+			}
+		})
+	}
+}

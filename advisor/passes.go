@@ -156,7 +156,7 @@ func (registerCaching) Match(in *Input) []*Match {
 			"Not where other threads have to see the value in between.",
 		}
 	}
-	return append(matches, in.storedEachRound()...)
+	return append(append(matches, in.storedEachRound()...), in.carriedOn()...)
 }
 
 // storedEachRound matches running values that are stored in every round though the thread has them in a register. What is loaded behind

@@ -74,8 +74,11 @@ type Divide struct {
 	Contiguous, Atomic bool
 }
 
-// edits translates the edits for a program.
+// edits translates the edits for a program. Accesses that are supposed to be gone are none for those behind.
 func (s *Streams) edits(p *program) (list []stream.Edit, err error) {
+	if gone := p.gone(); len(gone) > 0 {
+		list = append(list, &stream.Omit{Accesses: gone})
+	}
 	for _, x := range []struct {
 		at   []InstAt
 		edit func(map[int32]bool) stream.Edit
@@ -164,6 +167,17 @@ func (s *Streams) edits(p *program) (list []stream.Edit, err error) {
 		list = append(list, &stream.Gather{Factor: s.Gather})
 	}
 	return list, nil
+}
+
+// gone are the instructions that are supposed to be.
+func (p *program) gone() map[int32]bool {
+	ops := make(map[int32]bool)
+	for i := range p.ops {
+		if p.ops[i].t.gone() {
+			ops[p.ops[i].index] = true
+		}
+	}
+	return ops
 }
 
 // compares reports whether an edit compares what instructions of different threads compute.

@@ -72,6 +72,25 @@ func forget(b *Block, a *Access, read map[uint64]uint32) {
 	}
 }
 
+// Omit takes accesses away, so that nothing is outstanding in the counters that they would release.
+type Omit struct {
+	single
+	Accesses map[int32]bool
+}
+
+// Apply makes the events nothing.
+func (o *Omit) Apply(_ Program, blocks []*Block) ([]*Block, error) {
+	for w := range blocks[0].Warps {
+		events := blocks[0].Warps[w].Events
+		for i := range events {
+			if events[i].Kind == RefAccess && o.Accesses[events[i].Op] {
+				events[i].As, events[i].Kind, events[i].Ref = Gone, RefNone, -1
+			}
+		}
+	}
+	return blocks, nil
+}
+
 // Prefetch issues loads so many rounds of their loop earlier than the instructions that use them; those of the first rounds issue before
 // the loop. Instructions of a round wait for the loads of that round only, which takes as many more registers as the loads that are under
 // way together: the caller says how many that makes.
@@ -169,7 +188,7 @@ func (m *prefetcher) loads(r int) (list []Event) {
 // add issues an event that belongs to a round.
 func (m *prefetcher) add(e Event, round int) {
 	m.list = append(m.list, e)
-	if c := m.program.Inst(e.Op).Control.WriteBarrier; c >= 0 && e.As < Load {
+	if c := m.program.Inst(e.Op).Control.WriteBarrier; c >= 0 && e.As < Load && e.As != Gone {
 		m.issued[c] = append(m.issued[c], round)
 	}
 }
