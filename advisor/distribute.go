@@ -114,14 +114,19 @@ func (in *Input) transposedMatch(n *loopNest, width int, gain float64) *Match {
 	case width > warpSize:
 		who, how = fmt.Sprintf("a block of %d threads", width), "__shfl_xor_sync and shared memory"
 	}
+	apart := in.storesByRound(n)
+	together := fmt.Sprintf(", and %s puts the results together", how)
+	if apart {
+		together = ", and stores their results"
+	}
 	m.Variant = fmt.Sprintf("%d lanes%s", width, n.variant())
-	m.Change = &Change{Streams: &Streams{Rolled: n.rolled.among(width), Transposed: &Transposed{Loops: in.streamLoops(n), Width: width, Threads: max(width, volume(in.Launch.Block)), Combined: true, Results: len(n.sums) / 2, Scanned: n.scanned}}}
+	m.Change = &Change{Streams: &Streams{Rolled: n.rolled.among(width), Transposed: &Transposed{Loops: in.streamLoops(n), Width: width, Threads: max(width, volume(in.Launch.Block)), Combined: !apart, Results: len(n.sums) / 2, Scanned: n.scanned}}}
 	if len(n.sums) > 0 {
 		m.Change.Gone, m.Change.Registers = n.sums, min(mostRegisters, in.Launch.Facts.Registers+len(n.sums)/2)
 	}
 	m.Suggestions = []string{
-		fmt.Sprintf("Each thread goes through the %.0f rounds of the loop at %s by itself. Let %s do what one thread does: thread j takes rounds j, j+%d and so on, and %s puts the results together.",
-			in.sourceRounds(n), in.nestPlace(n), who, width, how),
+		fmt.Sprintf("Each thread goes through the %.0f rounds of the loop at %s by itself. Let %s do what one thread does: thread j takes rounds j, j+%d and so on%s.",
+			in.sourceRounds(n), in.nestPlace(n), who, width, together),
 		fmt.Sprintf("Neighbouring threads then read neighbouring addresses, and there are %d times as many threads to hide latency. Not where each thread has only a few rounds.", width),
 	}
 	if len(n.sums) > 0 {
@@ -142,8 +147,17 @@ func (in *Input) dividedMatch(n *loopNest, room float64) []*Match {
 		return nil
 	}
 	m := in.distributed(n, float64(parts))
+	apart := in.storesByRound(n)
 	m.Variant = fmt.Sprintf("%d parts%s", parts, n.variant())
-	m.Change = &Change{Streams: &Streams{Rolled: n.rolled.among(parts), Divided: &Divided{Loops: in.streamLoops(n), Parts: parts, Contiguous: n.barrier, Atomic: n.barrier}}}
+	m.Change = &Change{Streams: &Streams{Rolled: n.rolled.among(parts), Divided: &Divided{Loops: in.streamLoops(n), Parts: parts, Contiguous: n.barrier, Atomic: n.barrier && !apart}}}
+	if n.barrier && apart {
+		m.Suggestions = []string{
+			fmt.Sprintf("The grid has %s for %d SMs, and each block goes through the %.0f rounds of the loop at %s, which store results of their own. Divide the rounds among %d times as many blocks, each with rounds that follow each other.",
+				count(volume(in.Launch.Grid), "block"), in.Launch.Facts.SMs, in.sourceRounds(n), in.nestPlace(n), parts),
+			"What a round hands on to the next one, as a window that moves along, each part has to load at its beginning. Not where that takes as long as its rounds.",
+		}
+		return []*Match{m}
+	}
 	if n.barrier {
 		m.Suggestions = []string{
 			fmt.Sprintf("The grid has %s for %d SMs, and each block goes through the %.0f rounds of the loop at %s. Divide the rounds among %d times as many blocks (split-K), and add the parts up by atomics or in a second kernel.",
@@ -152,9 +166,13 @@ func (in *Input) dividedMatch(n *loopNest, room float64) []*Match {
 		}
 		return []*Match{m}
 	}
+	together := ", and put the parts together by shuffles and shared memory, or by atomics"
+	if apart {
+		together = ": each round stores results of its own"
+	}
 	m.Suggestions = []string{
-		fmt.Sprintf("The GPU could hold %.0f times as many warps, and each thread goes through the %.0f rounds of the loop at %s. Divide them among %d times as many threads (larger blocks that share an item, or more blocks), and put the parts together by shuffles and shared memory, or by atomics.",
-			room, in.sourceRounds(n), in.nestPlace(n), parts),
+		fmt.Sprintf("The GPU could hold %.0f times as many warps, and each thread goes through the %.0f rounds of the loop at %s. Divide them among %d times as many threads (larger blocks that share an item, or more blocks)%s.",
+			room, in.sourceRounds(n), in.nestPlace(n), parts, together),
 		"Neighbouring threads go on reading neighbouring addresses. Not where each thread has only a few rounds.",
 	}
 	return []*Match{m}

@@ -6,6 +6,7 @@ import (
 
 	"gpa/blamer"
 	"gpa/cubin/cfg"
+	"gpa/cubin/sass"
 )
 
 // What the optimizers have in common that lay the work of a launch out over threads otherwise.
@@ -71,6 +72,23 @@ func (in *Input) independent() loopNest {
 	}
 	add(nil)
 	return nest
+}
+
+// storesByRound reports whether each round of a nest stores results of its own, so that nothing has to be put together where others do some of
+// the rounds.
+func (in *Input) storesByRound(n *loopNest) bool {
+	within := false
+	for i := range in.Module.Codes[n.code].Insts {
+		x := blamer.Node{Code: n.code, Inst: i}
+		if op := in.Inst(x).Op; !movesGlobal(op) || op == sass.LDG || in.counts(x).executions == 0 {
+			continue
+		}
+		if in.running[x] || !slices.ContainsFunc(n.loops, func(l *cfg.Loop) bool { return in.Block(x) != nil && l.Contains(in.Block(x).ID) }) {
+			return false
+		}
+		within = true
+	}
+	return within && len(n.sums) == 0
 }
 
 // streamLoops are the loops of a nest for an edit of streams.
