@@ -47,6 +47,7 @@ var allowed = map[string][]string{
 	"profiler/store":             {},
 	"advisor/tune/search":        {},
 	"advisor/tune/queue":         {},
+	"advisor/tune/sweep":         {"advisor/tune", "advisor/tune/queue", "advisor/tune/search", "profiler/store"},
 	"profiler/program":           {".", "emu/capture", "emu/cuda"},
 	"blamer":                     {"profiler", "cubin/sass", "cubin", "cubin/cfg", "emu/arch", "emu/stall"},
 	"blamer/sasstest":            {"profiler"},

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"sync"
 
 	"github.com/spf13/pflag"
 
@@ -48,17 +47,6 @@ func (f *storeFlags) open() (*store.Folder, error) {
 	}
 	return store.Open(dir)
 }
-
-// simulation is what the results of a key were computed by: this very build of gpa. A number that is raised by hand whenever cycles may
-// change would be forgotten some day, and a result that is wrong without a word is worse than one that is computed again.
-var simulation = sync.OnceValues(func() (store.Key, error) {
-	name, err := os.Executable()
-	if err != nil {
-		return store.Key{}, err
-	}
-	data, err := os.ReadFile(name)
-	return store.KeyOf(data), err
-})
 
 // launchText is a launch file with the contents of its files for their names.
 func launchText(file *launch.File, module []byte) (string, error) {
@@ -132,7 +120,7 @@ func (c *countingWriter) Write(p []byte) (int, error) {
 
 // key encodes all that the profile of a launch file depends on.
 func (f *profileFlags) key(r *gpa.Target, level emu.TimingLevel) (key store.Key, err error) {
-	build, err := simulation()
+	build, err := store.Program()
 	if err != nil {
 		return key, err
 	}

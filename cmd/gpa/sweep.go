@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -10,13 +11,16 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/spf13/pflag"
 
 	"gpa/advisor/tune/queue"
+	"gpa/advisor/tune/sweep"
 	"gpa/profiler/store"
 	"gpa/reports"
+	"gpa/reports/files"
 )
 
 // sweepFlags are the flags of gpa sweep.
@@ -37,15 +41,12 @@ type sweepFlags struct {
 	csv     bool
 	html    string
 	all     bool
-	folder  string // of a task
-	sms     int
 }
 
 // Defaults of gpa sweep.
 const (
 	defaultTries  = 3
 	defaultSilent = 30 * time.Second
-	batchWindow   = 1024 // variants that are queued at a time where outcomes do not decide what comes next
 )
 
 func sweepCommand() command {
@@ -91,10 +92,6 @@ func (f *sweepFlags) register(flags *pflag.FlagSet) {
 	flags.BoolVar(&f.csv, "csv", false, "print the results as CSV, one line a variant")
 	flags.StringVar(&f.html, "html", "", "write the results as one web page to `FILE`")
 	flags.BoolVar(&f.all, "all", false, "list all variants, not only the ten best of each group")
-	flags.StringVar(&f.folder, "folder", "", "of a task")
-	flags.IntVar(&f.sms, "sms", 1, "of a task")
-	flags.MarkHidden("folder")
-	flags.MarkHidden("sms")
 }
 
 // verbs of gpa sweep, beside task, which is the process of one variant.
@@ -111,13 +108,14 @@ func (f *sweepFlags) run(ctx context.Context, e *env, args []string) error {
 	if f.jobs < 0 || f.window < 0 || f.tries < 1 || f.memory < 0 || f.silent < time.Second || f.timeout < 0 {
 		return usagef("--jobs, --window, --mem and --task-timeout are not negative, --tries is 1 at least, --silent a second")
 	}
-	folder, err := f.open()
+	if verb == "task" {
+		return sweep.Task(ctx, os.Stdin, e.stdout)
+	}
+	folder, err := f.openStore()
 	if err != nil {
 		return err
 	}
 	switch verb {
-	case "task":
-		return runTask(ctx, os.Stdin, e.stdout, folder, f.folder, f.sms)
 	case "work":
 		return f.work(ctx, e, folder, args)
 	case "compare":
@@ -127,7 +125,7 @@ func (f *sweepFlags) run(ctx context.Context, e *env, args []string) error {
 	if err != nil {
 		return err
 	}
-	s, err := openSweep(name, f.axes, folder, os.Getenv)
+	s, err := f.open(name, folder)
 	if err != nil {
 		return err
 	}
@@ -139,13 +137,13 @@ func (f *sweepFlags) run(ctx context.Context, e *env, args []string) error {
 	case "results":
 		return f.results(e, s)
 	case "cancel":
-		return os.WriteFile(s.journalName()+cancelEnd, nil, 0o666)
+		return s.Cancel()
 	}
 	return f.search(ctx, e, s, verb == "serve")
 }
 
-// open opens the store that the flags name, or the user's.
-func (f *sweepFlags) open() (*store.Folder, error) {
+// openStore opens the store that the flags name, or the user's.
+func (f *sweepFlags) openStore() (*store.Folder, error) {
 	if f.store.dir == "" && os.Getenv(storeVariable) == "" {
 		caches, err := os.UserCacheDir()
 		if err != nil {
@@ -156,160 +154,108 @@ func (f *sweepFlags) open() (*store.Folder, error) {
 	return f.store.open()
 }
 
-// journalName is the file of a sweep's outcomes in the store.
-func (s *sweep) journalName() string {
-	return filepath.Join(s.store.Dir(), "sweeps", s.id()+".jsonl")
-}
-
-// openJournal begins the journal of a sweep anew: what was found is found again in the store.
-func (s *sweep) openJournal() (*sweepJournal, error) {
-	name := s.journalName()
-	if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
-		return nil, err
+// open reads a sweep file.
+func (f *sweepFlags) open(name string, folder *store.Folder) (*sweep.Sweep, error) {
+	s, err := sweep.Open(name, folder, f.axes...)
+	var axis *sweep.AxisError
+	if errors.As(err, &axis) {
+		return nil, usagef("--axis: %w", err)
 	}
-	if err := os.Remove(name + cancelEnd); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return nil, err
-	}
-	file, err := os.Create(name)
-	return &sweepJournal{name: name, file: file}, err
+	return s, err
 }
 
 // plan tells what a sweep would run, and compiles what is needed to say so.
-func (f *sweepFlags) plan(ctx context.Context, e *env, s *sweep) error {
-	grid := 1
-	for _, a := range s.space.Axes {
-		grid *= len(a.Values)
-	}
-	there, same, unable := 0, make(map[store.Key]bool), 0
+func (f *sweepFlags) plan(ctx context.Context, e *env, s *sweep.Sweep) error {
 	defer e.progress.stage("compiling")()
-	for i := range s.space.Points {
-		v, err := s.variant(ctx, i)
-		var no refused
-		switch {
-		case errors.As(err, &no):
-			unable++
-			continue
-		case err != nil:
-			return err
-		case same[v.key]:
-			continue
-		}
-		same[v.key] = true
-		if _, err := s.store.Result(v.key); err == nil {
-			there++
-		}
+	p, err := s.Plan(ctx)
+	if err != nil {
+		return err
 	}
-	w := e.stdout
-	fmt.Fprintf(w, "%d combinations of %d axes\n", grid, len(s.space.Axes))
-	for _, p := range s.space.Pruned {
-		fmt.Fprintf(w, "  %d left out by %s\n", p.Count, p.Where)
-	}
-	fmt.Fprintf(w, "%d variants in %d groups, %d of them different, %d results in the store\n", len(s.space.Points), len(s.groups), len(same), there)
-	if unable > 0 {
-		fmt.Fprintf(w, "%d variants cannot be compiled or launched\n", unable)
-	}
-	return nil
+	return p.Text(e.stdout)
 }
 
 // search runs a sweep and prints its results.
-func (f *sweepFlags) search(ctx context.Context, e *env, s *sweep, serve bool) error {
-	ctx, stop := context.WithCancel(ctx)
-	defer stop()
-	conn, end, err := f.connect(e, s.store, serve)
-	if err != nil {
-		return err
-	}
-	defer end()
-	defer conn.Close()
-	q, err := f.openQueue(ctx, conn, s.build)
-	if err != nil {
-		return err
-	}
-	journal, err := s.openJournal()
-	if err != nil {
-		return err
-	}
-	defer journal.file.Close()
-	r := &sweepRun{sweep: s, queue: q, remote: serve || f.join != "", window: f.window, noCache: f.store.not, journal: journal}
-	r.warn = func(text string) { fmt.Fprintf(e.stderr, "gpa sweep: %s\n", reports.OneLine(text)) }
-	if r.window == 0 {
-		r.window = max(1, f.jobs)
-		if m := s.spec.Search.Method; m == "grid" || m == "random" || m == "halving" {
-			r.window = batchWindow
+func (f *sweepFlags) search(ctx context.Context, e *env, s *sweep.Sweep, serve bool) error {
+	o := sweep.Options{Window: f.window, Again: f.store.not}
+	switch {
+	case f.join != "" && serve:
+		return usagef("--join: serve is the server")
+	case f.join != "":
+		conn, err := f.dial()
+		if err != nil {
+			return err
 		}
+		defer conn.Close()
+		o.Conn = conn
+	case serve:
+		o.Listen, o.Host = f.listen, f.host
+		o.Listening = func(file string) {
+			fmt.Fprintf(e.stderr, "gpa sweep: workers join by gpa sweep work --join @%s\n", file)
+		}
+	case f.jobs == 0:
+		return usagef("--jobs 0: nobody would run the variants")
 	}
-	endEvents, err := f.openEvents(e, r)
+	var err error
+	if o.Workers, err = f.workers(e); err != nil {
+		return err
+	}
+	endEvents, err := f.openEvents(e, &o)
 	if err != nil {
 		return err
 	}
 	defer endEvents()
-	if f.jobs > 0 {
-		worked := make(chan struct{})
-		w, err := f.worker(s.store, q, false, r.warn)
-		if err != nil {
-			return err
-		}
-		go func() { defer close(worked); w.Work(ctx, q) }()
-		defer func() { stop(); <-worked }()
-	}
-	defer e.progress.watch(r)()
-	ran := r.run(ctx)
+	p := &sweepProgress{began: time.Now()}
+	o.Progress = func(c sweep.Counts) { p.last.Store(&c) }
+	defer e.progress.watch(p)()
+	ran := s.Run(ctx, o)
 	if err := f.results(e, s); err != nil {
 		return err
 	}
-	if ran != nil && ctx.Err() != nil {
+	var differ *store.ConflictError
+	switch {
+	case ran != nil && ctx.Err() != nil:
 		return endedEarly(ctx)
+	case errors.Is(ran, sweep.ErrCanceled) || errors.As(ran, &differ):
+		return failure{ran}
 	}
 	return ran
 }
 
+// A sweepProgress is the line of progress of a sweep.
+type sweepProgress struct {
+	began time.Time
+	last  atomic.Pointer[sweep.Counts]
+}
+
+// String is how far the sweep has come.
+func (p *sweepProgress) String() string {
+	c := p.last.Load()
+	if c == nil {
+		return "begins"
+	}
+	text := fmt.Sprintf("%d of %d variants, %d cached, %d failed, %d under way", c.Done, c.Variants, c.Cached, c.Failed, c.Running)
+	if c.Ran > 0 && c.Running > 0 {
+		rate := time.Since(p.began) / time.Duration(c.Ran)
+		text += fmt.Sprintf(", %s each", rate.Round(time.Millisecond))
+	}
+	return text
+}
+
 // openEvents opens the file of --events.
-func (f *sweepFlags) openEvents(e *env, r *sweepRun) (end func(), err error) {
+func (f *sweepFlags) openEvents(e *env, o *sweep.Options) (end func(), err error) {
 	switch f.events {
 	case "":
 		return func() {}, nil
 	case "-":
-		r.events = json.NewEncoder(e.stderr)
+		o.Outcome = func(x sweep.Event) error { return json.NewEncoder(e.stderr).Encode(x) }
 		return func() {}, nil
 	}
 	file, err := os.Create(f.events)
 	if err != nil {
 		return nil, err
 	}
-	r.events = json.NewEncoder(file)
+	o.Outcome = func(x sweep.Event) error { return json.NewEncoder(file).Encode(x) }
 	return func() { file.Close() }, nil
-}
-
-// connect reaches the server: one in this process, one that others join, or one elsewhere.
-func (f *sweepFlags) connect(e *env, folder *store.Folder, serve bool) (*queue.Conn, func(), error) {
-	if f.join != "" {
-		if serve {
-			return nil, nil, usagef("--join: serve is the server")
-		}
-		conn, err := f.dial()
-		return conn, func() {}, err
-	}
-	var server *queue.Server
-	var err error
-	if serve {
-		server, err = queue.Listen(f.listen, filepath.Join(folder.Dir(), "queue"))
-	} else if f.jobs == 0 {
-		return nil, nil, usagef("--jobs 0: nobody would run the variants")
-	} else {
-		server, err = queue.Start()
-	}
-	if err != nil {
-		return nil, nil, err
-	}
-	if serve {
-		name := filepath.Join(folder.Dir(), "queue", "join")
-		if err := os.WriteFile(name, []byte(server.Join(f.host)+"\n"), 0o600); err != nil {
-			return nil, nil, err
-		}
-		fmt.Fprintf(e.stderr, "gpa sweep: workers join by gpa sweep work --join @%s\n", name)
-	}
-	conn, err := server.Connect()
-	return conn, server.Close, err
 }
 
 // dial reaches the server that --join names.
@@ -329,29 +275,13 @@ func (f *sweepFlags) dial() (*queue.Conn, error) {
 	return conn, nil
 }
 
-// joinWithin is how long a worker tries to reach a server at first.
-const joinWithin = time.Minute
-
-func (f *sweepFlags) openQueue(ctx context.Context, conn *queue.Conn, build store.Key) (*queue.Queue, error) {
-	if err := conn.Connected(joinWithin); err != nil {
-		return nil, err
-	}
-	return queue.Open(ctx, conn, build.String()[:16], f.silent)
-}
-
-// worker is one that runs variants in processes of their own.
-func (f *sweepFlags) worker(folder *store.Folder, q *queue.Queue, remote bool, warn func(string)) (*queue.Worker, error) {
-	blobs := q
-	if !remote {
-		blobs = nil
-	}
-	r, err := newTaskRunner(folder, blobs, f.jobs, f.timeout)
-	if err != nil {
-		return nil, err
-	}
-	return &queue.Worker{
-		Slots: f.jobs, Memory: f.memory << 20, Tries: f.tries, Do: r.do, GiveUp: poison, Tell: func(err error) { warn(err.Error()) },
-	}, nil
+// workers run variants in processes of their own.
+func (f *sweepFlags) workers(e *env) (sweep.Workers, error) {
+	name, err := os.Executable()
+	return sweep.Workers{
+		Slots: f.jobs, Memory: f.memory << 20, Tries: f.tries, Timeout: f.timeout, Silent: f.silent, Command: []string{name, "sweep", "task"},
+		Tell: func(err error) { fmt.Fprintf(e.stderr, "gpa sweep: %s\n", reports.OneLine(err.Error())) },
+	}, err
 }
 
 // work is gpa sweep work.
@@ -364,31 +294,68 @@ func (f *sweepFlags) work(ctx context.Context, e *env, folder *store.Folder, arg
 		return err
 	}
 	defer conn.Close()
-	build, err := simulation()
+	w, err := f.workers(e)
 	if err != nil {
 		return err
 	}
-	q, err := f.openQueue(ctx, conn, build)
-	if err != nil {
-		return failure{err}
+	if err := sweep.Work(ctx, conn, folder, w); !stopped(err) {
+		return failed(err)
 	}
-	w, err := f.worker(folder, q, true, func(text string) { fmt.Fprintf(e.stderr, "gpa sweep: %s\n", reports.OneLine(text)) })
-	if err != nil {
-		return err
-	}
-	return w.Work(ctx, q)
+	return ctx.Err()
 }
 
 // status counts the outcomes in the journal.
-func (f *sweepFlags) status(e *env, s *sweep) error {
-	t, err := s.table()
+func (f *sweepFlags) status(e *env, s *sweep.Sweep) error {
+	r, err := s.Results()
 	if err != nil {
 		return err
 	}
-	c := t.counts()
+	c := r.Counts()
 	if f.json {
 		return reports.WriteJSON(e.stdout, c)
 	}
 	_, err = fmt.Fprintf(e.stdout, "%d of %d variants have an outcome: %d from the store, %d ran, %d failed\n", c.Done, c.Variants, c.Cached, c.Ran, c.Failed)
 	return err
+}
+
+// results prints what came out of a sweep.
+func (f *sweepFlags) results(e *env, s *sweep.Sweep) error {
+	r, err := s.Results()
+	if err != nil {
+		return err
+	}
+	if f.html != "" {
+		var page bytes.Buffer
+		if err := r.HTML(&page); err != nil {
+			return err
+		}
+		if err := files.WriteOne(f.html, page.Bytes()); err != nil {
+			return err
+		}
+	}
+	switch {
+	case f.json:
+		return reports.WriteJSON(e.stdout, r.Report())
+	case f.csv:
+		return r.CSV(e.stdout)
+	}
+	return r.Text(e.stdout, e.style(), f.all)
+}
+
+// compare tells two sweeps apart, variant by variant.
+func (f *sweepFlags) compare(e *env, folder *store.Folder, args []string) error {
+	if len(args) != 2 {
+		return usagef("two sweep files are compared, not %d", len(args))
+	}
+	var sides [2]*sweep.Results
+	for k, name := range args {
+		s, err := f.open(name, folder)
+		if err != nil {
+			return err
+		}
+		if sides[k], err = s.Results(); err != nil {
+			return err
+		}
+	}
+	return sweep.Compare(e.stdout, sides[0], sides[1], e.style())
 }

@@ -1,14 +1,12 @@
 package main
 
 import (
-	"errors"
 	"fmt"
-	"strconv"
-	"strings"
 
 	"github.com/spf13/pflag"
 
 	"gpa"
+	"gpa/emu/launch"
 	"gpa/kernels"
 )
 
@@ -57,23 +55,11 @@ func (d *dims) String() string {
 
 // Set parses one to three positive numbers.
 func (d *dims) Set(text string) error {
-	parts := strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == 'x' })
-	if len(parts) > 3 {
-		return fmt.Errorf("%q has more than three dimensions", text)
+	size, err := launch.ParseSize(text)
+	if err == nil {
+		*d = size
 	}
-	size := dims{1, 1, 1}
-	for i, part := range parts {
-		n, err := strconv.Atoi(strings.TrimSpace(part))
-		if err != nil || n < 1 || n > 1<<31-1 {
-			return fmt.Errorf("%q is not a positive number", part)
-		}
-		size[i] = n
-	}
-	if len(parts) == 0 {
-		return errors.New("there is no size")
-	}
-	*d = size
-	return nil
+	return err
 }
 
 // Type names the value in usage messages.

@@ -1,80 +1,48 @@
-package main
+package sweep
 
 import (
-	"bufio"
 	"cmp"
 	"encoding/csv"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"maps"
 	"math"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
 
 	"gpa/advisor/tune/search"
-	"gpa/profiler/store"
 	"gpa/reports"
-	"gpa/reports/files"
 )
 
-// A sweepTable is the outcomes of a sweep.
-type sweepTable struct {
-	*sweep
-	outcomes map[int]*search.Outcome
-	lines    map[int]*journalLine
+// Results are what came out of a sweep.
+type Results struct {
+	*Sweep
+	outcomes map[int]*search.Outcome // by point
+	results  map[int]*Result
 }
 
-// table reads the journal of a sweep. Lines of variants that the sweep does not have are another's.
-func (s *sweep) table() (*sweepTable, error) {
-	t := &sweepTable{s, make(map[int]*search.Outcome), make(map[int]*journalLine)}
-	file, err := os.Open(s.journalName())
-	if errors.Is(err, os.ErrNotExist) {
-		return t, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	points := make(map[string]int, len(s.space.Points))
-	for i, p := range s.space.Points {
-		points[s.values(s.space.At(p))] = i
-	}
-	lines := bufio.NewScanner(file)
-	lines.Buffer(nil, 1<<24)
-	for lines.Scan() {
-		line := new(journalLine)
-		if json.Unmarshal(lines.Bytes(), line) != nil || line.Outcome == nil {
-			continue // cut off when a process was killed
-		}
-		if i, ok := points[s.values(line.Point)]; ok {
-			t.outcomes[i], t.lines[i] = line.Outcome, line
-		}
-	}
-	return t, lines.Err()
+// Counts say how far a sweep has come.
+type Counts struct {
+	Variants int `json:"variants"` // of the space
+	Done     int `json:"done"`     // with an outcome
+	Cached   int `json:"cached"`   // of these: from the store
+	Ran      int `json:"ran"`
+	Running  int `json:"running"`
+	Failed   int `json:"failed"` // of those done: disqualified
 }
 
-// values is a point as text.
-func (s *sweep) values(at map[string]search.Value) string {
-	parts := make([]string, len(s.space.Axes))
-	for i, a := range s.space.Axes {
-		parts[i] = string(at[a.Name])
-	}
-	return strings.Join(parts, "\x00")
-}
-
-func (t *sweepTable) counts() sweepCounts {
-	c := sweepCounts{Variants: len(t.space.Points), Done: len(t.outcomes)}
-	for _, l := range t.lines {
-		if l.Cached {
+// Counts counts the outcomes.
+func (t *Results) Counts() Counts {
+	c := Counts{Variants: len(t.space.Points), Done: len(t.outcomes)}
+	for _, r := range t.results {
+		if r.Cached {
 			c.Cached++
 		} else {
 			c.Ran++
 		}
-		if l.Outcome.Status != search.OK {
+		if r.Outcome.Status != search.OK {
 			c.Failed++
 		}
 	}
@@ -82,7 +50,7 @@ func (t *sweepTable) counts() sweepCounts {
 }
 
 // ranked lists the points of a group with an outcome, the best first, what is disqualified last.
-func (t *sweepTable) ranked(group []int) []int {
+func (t *Results) ranked(group []int) []int {
 	var list []int
 	for _, i := range group {
 		if t.outcomes[i] != nil {
@@ -110,63 +78,40 @@ func (t *sweepTable) ranked(group []int) []int {
 	return list
 }
 
-// results prints what came out of a sweep.
-func (f *sweepFlags) results(e *env, s *sweep) error {
-	t, err := s.table()
-	if err != nil {
-		return err
-	}
-	if f.html != "" {
-		page, err := t.page()
-		if err != nil {
-			return err
-		}
-		if err := files.WriteOne(f.html, page); err != nil {
-			return err
-		}
-	}
-	switch {
-	case f.json:
-		return reports.WriteJSON(e.stdout, t.report())
-	case f.csv:
-		return t.csv(e.stdout)
-	}
-	return t.text(e.stdout, e.style(), f.all)
+// A Report is the results of a sweep as JSON.
+type Report struct {
+	Sweep     string  `json:"sweep,omitempty"`
+	Objective string  `json:"objective"`
+	Goal      string  `json:"goal"`
+	Counts    Counts  `json:"counts"`
+	Groups    []Group `json:"groups"`
 }
 
-// A sweepReport is the results of a sweep as JSON.
-type sweepReport struct {
-	Sweep     string       `json:"sweep,omitempty"`
-	Objective string       `json:"objective"`
-	Goal      string       `json:"goal"`
-	Counts    sweepCounts  `json:"counts"`
-	Groups    []sweepGroup `json:"groups"`
-}
-
-// A sweepGroup is the results of one group.
-type sweepGroup struct {
+// A Group is the results of one group.
+type Group struct {
 	Best     map[string]search.Value `json:"best,omitempty"` // absent where no variant qualifies
 	Why      []search.Effect         `json:"why,omitempty"`
-	Variants []*journalLine          `json:"variants"` // the best first
+	Variants []*Result               `json:"variants"` // the best first
 }
 
-func (t *sweepTable) report() sweepReport {
-	r := sweepReport{Sweep: t.spec.Name, Objective: t.spec.Objective, Goal: t.spec.Goal, Counts: t.counts(), Groups: []sweepGroup{}}
+// Report is the results for JSON.
+func (t *Results) Report() Report {
+	r := Report{Sweep: t.spec.Name, Objective: t.spec.Objective, Goal: t.spec.Goal, Counts: t.Counts(), Groups: []Group{}}
 	for _, group := range t.groups {
-		g := sweepGroup{Variants: []*journalLine{}}
+		g := Group{Variants: []*Result{}}
 		for k, i := range t.ranked(group) {
 			if k == 0 && t.outcomes[i].Status == search.OK {
 				g.Best, g.Why = t.space.At(t.space.Points[i]), search.Why(t.space, group, t.outcomes, i)
 			}
-			g.Variants = append(g.Variants, t.lines[i])
+			g.Variants = append(g.Variants, t.results[i])
 		}
 		r.Groups = append(r.Groups, g)
 	}
 	return r
 }
 
-// csv writes one line a variant: the axes, the status, the objective, the cycles and the share of each stall reason.
-func (t *sweepTable) csv(w io.Writer) error {
+// CSV writes one line a variant: the axes, the status, the objective, the cycles and the share of each stall reason.
+func (t *Results) CSV(w io.Writer) error {
 	reasons := make(map[string]bool)
 	for _, o := range t.outcomes {
 		for reason := range o.Stalls {
@@ -190,7 +135,7 @@ func (t *sweepTable) csv(w io.Writer) error {
 			for _, a := range t.space.Axes {
 				row = append(row, string(at[a.Name]))
 			}
-			row = append(row, string(o.Status), figureText(o.Objective), strconv.FormatInt(o.Cycles, 10), strconv.FormatBool(t.lines[i].Cached), t.lines[i].Key)
+			row = append(row, string(o.Status), figureText(o.Objective), strconv.FormatInt(o.Cycles, 10), strconv.FormatBool(t.results[i].Cached), t.results[i].Key)
 			for _, reason := range sorted {
 				row = append(row, strconv.FormatFloat(o.Stalls[reason]/float64(max(1, o.Cycles)), 'f', 4, 64))
 			}
@@ -213,9 +158,9 @@ func figureText(v float64) string {
 // bestShown is the number of variants of a group in the table.
 const bestShown = 10
 
-// text writes for each group the best variants and why the best is.
-func (t *sweepTable) text(w io.Writer, style reports.Style, all bool) error {
-	c := t.counts()
+// Text writes for each group the best variants and why the best is.
+func (t *Results) Text(w io.Writer, style reports.Style, all bool) error {
+	c := t.Counts()
 	fmt.Fprintf(w, "%d of %d variants: %d from the store, %d ran, %d failed\n", c.Done, c.Variants, c.Cached, c.Ran, c.Failed)
 	for g, group := range t.groups {
 		list := t.ranked(group)
@@ -251,7 +196,7 @@ func (t *sweepTable) text(w io.Writer, style reports.Style, all bool) error {
 }
 
 // groupName is the values that the variants of a group share.
-func (t *sweepTable) groupName(g int) string {
+func (t *Results) groupName(g int) string {
 	var parts []string
 	p := t.space.Points[t.groups[g][0]]
 	for _, name := range t.spec.Per {
@@ -276,7 +221,7 @@ func topStalls(o *search.Outcome) string {
 }
 
 // why tells what each axis does to the best variant's figure and stalls.
-func (t *sweepTable) why(w io.Writer, group []int, best int) {
+func (t *Results) why(w io.Writer, group []int, best int) {
 	effects := search.Why(t.space, group, t.outcomes, best)
 	if len(effects) == 0 {
 		return
@@ -295,45 +240,29 @@ func (t *sweepTable) why(w io.Writer, group []int, best int) {
 	}
 }
 
-// compare tells two sweeps apart, variant by variant.
-func (f *sweepFlags) compare(e *env, folder *store.Folder, args []string) error {
-	if len(args) != 2 {
-		return usagef("two sweep files are compared, not %d", len(args))
+// Compare writes the objectives of the variants that two sweeps have in common.
+func Compare(w io.Writer, before, after *Results, style reports.Style) error {
+	was := make(map[string]*search.Outcome)
+	for i, o := range before.outcomes {
+		was[before.space.Label(before.space.Points[i])] = o
 	}
-	tables := make([]*sweepTable, 2)
-	for k, name := range args {
-		s, err := openSweep(name, f.axes, folder, os.Getenv)
-		if err != nil {
-			return err
-		}
-		if tables[k], err = s.table(); err != nil {
-			return err
-		}
-	}
-	before, after := tables[0], tables[1]
-	was := make(map[string]int)
-	for i := range before.outcomes {
-		was[before.space.Label(before.space.Points[i])] = i
-	}
-	table := reports.Table{Style: e.style(), Columns: []reports.Column{{Title: "before", Right: true}, {Title: "after", Right: true}, {Title: "ratio", Right: true}, {Title: "variant"}}}
+	table := reports.Table{Style: style, Columns: []reports.Column{{Title: "before", Right: true}, {Title: "after", Right: true}, {Title: "ratio", Right: true}, {Title: "variant"}}}
 	for i := range after.space.Points {
 		label := after.space.Label(after.space.Points[i])
-		k, ok := was[label]
-		o := after.outcomes[i]
-		if !ok || o == nil {
+		b, a := was[label], after.outcomes[i]
+		if b == nil || a == nil {
 			continue
 		}
-		b := before.outcomes[k]
-		if b.Status != search.OK || o.Status != search.OK {
-			table.Add(outcomeText(b), outcomeText(o), "", label)
-			continue
+		ratio := ""
+		if b.Status == search.OK && a.Status == search.OK {
+			ratio = fmt.Sprintf("%.3f", a.Objective/b.Objective)
 		}
-		table.Add(figureText(b.Objective), figureText(o.Objective), fmt.Sprintf("%.3f", o.Objective/b.Objective), label)
+		table.Add(outcomeText(b), outcomeText(a), ratio, label)
 	}
 	if len(table.Rows) == 0 {
 		return errors.New("the two sweeps have no variant in common that ran")
 	}
-	return table.Render(e.stdout)
+	return table.Render(w)
 }
 
 func outcomeText(o *search.Outcome) string {

@@ -1,10 +1,10 @@
-package main
+package sweep
 
 import (
-	"bytes"
 	_ "embed" // of the page
 	"fmt"
 	"html/template"
+	"io"
 	"maps"
 	"slices"
 
@@ -35,11 +35,11 @@ type pageBar struct {
 	Color  int // number, from 0
 }
 
-// page is the results as one file that needs no network: for each group the variants, the best first, with their stalls stacked.
-func (t *sweepTable) page() ([]byte, error) {
+// HTML writes the results as one file that needs no network: for each group the variants, the best first, with their stalls stacked.
+func (t *Results) HTML(w io.Writer) error {
 	parsed, err := template.New("sweep").Parse(sweepPage)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	reasons := make(map[string]bool)
 	for _, o := range t.outcomes {
@@ -50,22 +50,20 @@ func (t *sweepTable) page() ([]byte, error) {
 	names := slices.Sorted(maps.Keys(reasons))
 	data := struct {
 		Title, Objective string
-		Counts           sweepCounts
+		Counts           Counts
 		Groups           []pageGroup
 		Reasons          []string
-	}{Title: t.spec.Name, Objective: t.spec.Objective, Counts: t.counts(), Reasons: names}
+	}{Title: t.spec.Name, Objective: t.spec.Objective, Counts: t.Counts(), Reasons: names}
 	if data.Title == "" {
 		data.Title = t.spec.Kernel
 	}
 	for g, group := range t.groups {
 		data.Groups = append(data.Groups, t.pageGroup(g, group, names))
 	}
-	var out bytes.Buffer
-	err = parsed.Execute(&out, data)
-	return out.Bytes(), err
+	return parsed.Execute(w, data)
 }
 
-func (t *sweepTable) pageGroup(g int, group []int, reasons []string) pageGroup {
+func (t *Results) pageGroup(g int, group []int, reasons []string) pageGroup {
 	list := t.ranked(group)
 	out := pageGroup{Name: t.groupName(g)}
 	largest := 0.0
