@@ -47,7 +47,7 @@ var allowed = map[string][]string{
 	"profiler/store":             {},
 	"advisor/tune/search":        {},
 	"advisor/tune/queue":         {},
-	"advisor/tune/sweep":         {"advisor/tune", "advisor/tune/queue", "advisor/tune/search", "profiler/store"},
+	"advisor/tune/sweep":         {"advisor/tune", "advisor/tune/queue", "advisor/tune/search"},
 	"profiler/program":           {".", "emu/capture", "emu/cuda"},
 	"blamer":                     {"profiler", "cubin/sass", "cubin", "cubin/cfg", "emu/arch", "emu/stall"},
 	"blamer/sasstest":            {"profiler"},
@@ -61,7 +61,7 @@ var allowed = map[string][]string{
 	"reports/reconvergence":      {"reports", "emu/convergence"},
 	"reports":                    {"profiler", "blamer", "advisor", "cubin/sass", "cubin", "reports/files"},
 	"reports/files":              {},
-	".":                          {"reports", "emu/launch", "emu/check", "emu/record", "profiler/sampler", "kernels"},
+	".":                          {"reports", "emu/launch", "emu/check", "emu/record", "profiler/sampler", "profiler/store", "kernels"},
 	"cmd/gpa":                    {"all"},
 	"kernels":                    {},
 }

@@ -15,6 +15,8 @@ import (
 	"gpa/emu"
 	"gpa/kernels"
 	"gpa/profiler/sampler"
+	"gpa/profiler/store"
+	"gpa/reports"
 )
 
 // profileFlags are the flags of gpa profile.
@@ -140,8 +142,22 @@ func (f *profileFlags) run(ctx context.Context, e *env, args []string) error {
 		return err
 	}
 	o.Fast, o.Period, o.Seed, o.MaxCycles = level == emu.TimingFast, f.period, f.seed, f.most
-	result, err := f.storedProfile(ctx, e, r, level, o)
-	if err != nil {
+	a := gpa.Analysis{
+		Untimed: level == emu.TimingNone, Blame: f.advice.blamed(), Advice: f.advice.listed(), Try: f.tries(), Again: f.store.not,
+		Tell: func(err error) { fmt.Fprintf(e.stderr, "gpa profile: %s\n", reports.OneLine(err.Error())) },
+	}
+	if a.Store, err = f.store.open(); err != nil {
+		return err
+	}
+	if f.proves { // what is proved has to run
+		a.Store = nil
+	}
+	result, err := r.Analyze(ctx, o, a)
+	var differ *store.ConflictError
+	switch {
+	case errors.As(err, &differ):
+		return failure{err}
+	case err != nil:
 		return err
 	}
 	if f.advice.html != "" {
@@ -161,29 +177,12 @@ func (f *profileFlags) run(ctx context.Context, e *env, args []string) error {
 	return endedEarly(ctx)
 }
 
-// profile runs a kernel and advises on it.
-func (f *profileFlags) profile(ctx context.Context, t *gpa.Target, level emu.TimingLevel, o gpa.Options) (*gpa.Result, error) {
-	run := t.Profile
-	if level == emu.TimingNone {
-		run = t.Run
-	}
-	r, err := run(ctx, o)
-	if r == nil {
-		return nil, err
-	}
-	if err := r.Blame(f.advice.blamed()); err != nil {
-		return nil, err
-	}
-	if f.try == 0 || level == emu.TimingNone || r.Stopped != nil {
-		return r, r.Advise(f.advice.listed())
-	}
-	return r, r.Try(ctx, f.tries())
-}
-
-// tries says which advice is tried.
-func (f *profileFlags) tries() gpa.TryOptions {
-	o := gpa.TryOptions{First: f.try, All: f.advice.all}
+// tries says which advice is tried, nil for none.
+func (f *profileFlags) tries() *gpa.TryOptions {
+	o := &gpa.TryOptions{First: f.try, All: f.advice.all}
 	switch {
+	case f.try == 0:
+		return nil
 	case f.try == byBudget:
 		o.First = 0
 	case f.try < 0:
@@ -285,13 +284,14 @@ func (f *profileFlags) reportProgram(ctx context.Context, e *env, p *childProgra
 
 // adviseProgram ranks the advice on the costliest kernels of a program, by what-if runs where there are to be any.
 func (f *profileFlags) adviseProgram(ctx context.Context, e *env, p *childProgram, result *gpa.Result) error {
-	if f.try == 0 {
+	tries := f.tries()
+	if tries == nil {
 		return result.Advise(f.advice.listed())
 	}
 	for _, why := range p.Untried(f.program.kernels) {
 		fmt.Fprintf(e.stderr, "gpa: %v\n", why)
 	}
-	return p.Try(ctx, result, f.program.kernels, f.tries())
+	return p.Try(ctx, result, f.program.kernels, *tries)
 }
 
 // listKernels is what gpa profile prints without a kernel.

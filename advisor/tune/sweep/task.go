@@ -18,7 +18,6 @@ import (
 	"gpa"
 	"gpa/advisor/tune"
 	"gpa/advisor/tune/queue"
-	"gpa/blamer"
 	"gpa/emu"
 	"gpa/emu/arch"
 	"gpa/emu/launch"
@@ -119,19 +118,13 @@ func (t *task) profile(ctx context.Context, folder string, workers int) (*gpa.Re
 	if err != nil {
 		return nil, err
 	}
-	r, err := target.Profile(ctx, gpa.Options{
+	var a gpa.Analysis
+	if t.Try > 0 {
+		a.Try = &gpa.TryOptions{First: t.Try}
+	}
+	return target.Analyze(ctx, gpa.Options{
 		MaxInstructions: emu.DefaultMaxInstructions, Workers: workers, Reconvergence: t.Reconverge, MaxCycles: t.MaxCycles,
-	})
-	if r == nil {
-		return nil, err
-	}
-	if err := r.Blame(blamer.Options{}); err != nil {
-		return nil, err
-	}
-	if t.Try == 0 || r.Stopped != nil {
-		return r, r.Advise(gpa.AdviceOptions{})
-	}
-	return r, r.Try(ctx, gpa.TryOptions{First: t.Try})
+	}, a)
 }
 
 // cyclesOf adds up the cycles of all launches.
