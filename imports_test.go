@@ -30,7 +30,7 @@ var allowed = map[string][]string{
 	"emu/speed":                  {"."},
 	"emu/stream":                 {"cubin/sass"},
 	"emu/launch":                 {"emu", "cubin"},
-	"emu/capture":                {"emu/launch"},
+	"emu/capture":                {"emu/launch", "kernels", "reports/files"},
 	"emu/activity":               {"emu", "cubin/branch"},
 	"emu/check":                  {"emu"},
 	"emu/record":                 {"emu", "profiler"},
@@ -48,7 +48,7 @@ var allowed = map[string][]string{
 	"advisor/tune/search":        {},
 	"advisor/tune/queue":         {},
 	"advisor/tune/sweep":         {"advisor/tune", "advisor/tune/queue", "advisor/tune/search"},
-	"profiler/program":           {".", "emu/capture", "emu/cuda"},
+	"profiler/program":           {".", "emu/capture", "emu/cuda", "reports/terminal"},
 	"blamer":                     {"profiler", "cubin/sass", "cubin", "cubin/cfg", "emu/arch", "emu/stall"},
 	"blamer/sasstest":            {"profiler"},
 	"advisor":                    {"blamer", "cubin/branch", "cubin/rewrite"},
@@ -61,6 +61,7 @@ var allowed = map[string][]string{
 	"reports/reconvergence":      {"reports", "emu/convergence"},
 	"reports":                    {"profiler", "blamer", "advisor", "cubin/sass", "cubin", "reports/files"},
 	"reports/files":              {},
+	"reports/terminal":           {"."},
 	".":                          {"reports", "emu/launch", "emu/check", "emu/record", "profiler/sampler", "profiler/store", "kernels"},
 	"cmd/gpa":                    {"all"},
 	"kernels":                    {},
@@ -74,7 +75,7 @@ var restricted = map[string][]string{
 	"github.com/nats-io":                {"advisor/tune/queue"},
 	"github.com/google/pprof/profile":   {"reports", "reports/pprof"},
 	"github.com/google/pprof/driver":    {"cmd/gpa", "reports/pprof"},
-	"golang.org/x/sys":                  {"cmd/gpa", "emu", "emu/speed", "emu/cuda/wire", "emu/cuda/solib/solibtest"}, // what a terminal is, and memory
+	"golang.org/x/sys":                  {"emu", "emu/speed", "emu/cuda/wire", "emu/cuda/solib/solibtest", "reports/terminal"}, // what a terminal is, and memory
 }
 
 // imports returns the imports of each package's non-test files, by folder.

@@ -64,3 +64,25 @@ func Wrap(s string, width int) []string {
 	}
 	return lines
 }
+
+// wrappedAt is how many characters of a message stand on a line, which is less than what a PlainWriter cuts.
+const wrappedAt = 200
+
+// WrapMessage breaks a message into lines of less than LongestLine, without losing a character. Names of kernels that a compiler has made of
+// closures and types can be hundreds of characters long, and what follows them is what matters.
+func WrapMessage(message string) string {
+	var lines []string
+	rest := []rune(message)
+	for len(rest) > wrappedAt {
+		at := wrappedAt
+		for i := wrappedAt; i > wrappedAt/2; i-- {
+			if rest[i] == ' ' {
+				at = i
+				break
+			}
+		}
+		lines = append(lines, string(rest[:at]))
+		rest = []rune("  " + strings.TrimPrefix(string(rest[at:]), " "))
+	}
+	return strings.Join(append(lines, string(rest)), "\n")
+}

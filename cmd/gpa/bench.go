@@ -48,7 +48,7 @@ func (f *benchFlags) run(ctx context.Context, e *env, args []string) error {
 		args = kernels.Benchmarks()
 	}
 	out, err := speed.Measure(ctx, args, speed.Options{
-		Repeat: f.repeat, Workers: f.workers, Stage: func(kernel string) func() { return e.progress.stage("%s", kernel) },
+		Repeat: f.repeat, Workers: f.workers, Stage: e.progress.Stage,
 	})
 	var wrong *speed.Failure
 	switch {

@@ -2,12 +2,12 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"gpa"
 	"gpa/cubin"
 	"gpa/emu/check"
+	"gpa/profiler/program"
 	"gpa/reports"
 )
 
@@ -27,15 +27,9 @@ func (f *checkFlags) runProgram(ctx context.Context, e *env, args []string) erro
 		return err
 	}
 	o.Check = true
-	p, err := newProgram(e, o)
+	p, ended, err := executeProgram(ctx, e, o, f.json, args)
 	if err != nil {
 		return err
-	}
-	p.quiet = f.json
-	ended := p.run(ctx, args)
-	var status programStatus
-	if ended != nil && !errors.As(ended, &status) {
-		return ended
 	}
 	found, err := f.printProgram(e, p)
 	if err != nil {
@@ -48,7 +42,7 @@ func (f *checkFlags) runProgram(ctx context.Context, e *env, args []string) erro
 }
 
 // printProgram prints what was found, module by module.
-func (f *checkFlags) printProgram(e *env, p *childProgram) (all []*check.Finding, err error) {
+func (f *checkFlags) printProgram(e *env, p *program.Program) (all []*check.Finding, err error) {
 	list := make([]reports.Finding, 0)
 	modules := 0
 	p.Findings(func(m *cubin.File, found []*check.Finding) {

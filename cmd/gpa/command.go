@@ -13,6 +13,7 @@ import (
 
 	"gpa"
 	"gpa/reports"
+	"gpa/reports/terminal"
 )
 
 // Exit statuses, the same for every command.
@@ -27,10 +28,10 @@ const (
 type env struct {
 	stdout, stderr io.Writer
 	prints         io.Writer // what kernels print by themselves, to standard error; as it is where that is no terminal
-	terminal       terminal
+	terminal       outputs
 	color          colorMode
-	dump           bool      // the stack of a panic
-	progress       *progress // nil for none
+	dump           bool               // the stack of a panic
+	progress       *terminal.Progress // nil for none
 }
 
 // A command is one verb. setup declares its flags and returns the function that runs it after they are parsed.
@@ -169,12 +170,12 @@ func (c *command) run(ctx context.Context, e *env, args []string) (status int) {
 		ctx, cancel = context.WithTimeout(ctx, timeout)
 		defer cancel()
 	}
-	e.progress.start("gpa " + c.name)
+	e.progress.Start("gpa " + c.name)
 	held := &heldOutput{env: e}
 	inner := *e
 	inner.stdout = held
 	err = held.end(act(ctx, &inner, flags.Args()))
-	e.progress.finish()
+	e.progress.Finish()
 	return c.report(e, err)
 }
 

@@ -50,10 +50,7 @@ func (m *machineFlags) options(e *env) (o gpa.Options, err error) {
 	}
 	o = gpa.Options{
 		MaxInstructions: m.maxInstructions, Workers: m.workers, Reconvergence: m.reconvergence, Stdout: e.prints, Padding: m.padding,
-		WholeGrid: m.wholeGrid, Portions: m.portions,
-	}
-	if e.progress != nil {
-		o.Progress = e.progress
+		WholeGrid: m.wholeGrid, Portions: m.portions, Progress: e.progress,
 	}
 	return o, nil
 }

@@ -38,8 +38,8 @@ func runPprof(ctx context.Context, e *env, args []string) error {
 	if e.progress != nil {
 		s.Options.Progress = e.progress
 		s.Running = func() func() {
-			e.progress.start("gpa pprof")
-			return e.progress.finish
+			e.progress.Start("gpa pprof")
+			return e.progress.Finish
 		}
 	}
 	defer s.Close()

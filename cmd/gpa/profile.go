@@ -14,6 +14,7 @@ import (
 	"gpa/advisor/tune"
 	"gpa/emu"
 	"gpa/kernels"
+	"gpa/profiler/program"
 	"gpa/profiler/sampler"
 	"gpa/profiler/store"
 	"gpa/reports"
@@ -243,15 +244,9 @@ func (f *profileFlags) profileProgram(ctx context.Context, e *env, args []string
 	}
 	o.Timed, o.Keep = true, f.try != 0
 	o.Run.Fast, o.Run.Period, o.Run.Seed = level == emu.TimingFast, f.period, f.seed
-	p, err := newProgram(e, o)
+	p, ended, err := executeProgram(ctx, e, o, f.advice.json, args)
 	if err != nil {
 		return err
-	}
-	p.quiet = f.advice.json
-	ended := p.run(ctx, args)
-	var status programStatus
-	if ended != nil && !errors.As(ended, &status) {
-		return ended
 	}
 	if err := f.reportProgram(ctx, e, p); err != nil {
 		return err
@@ -260,9 +255,9 @@ func (f *profileFlags) profileProgram(ctx context.Context, e *env, args []string
 }
 
 // reportProgram prints the table of kernels and what there is to say of the costliest.
-func (f *profileFlags) reportProgram(ctx context.Context, e *env, p *childProgram) error {
+func (f *profileFlags) reportProgram(ctx context.Context, e *env, p *program.Program) error {
 	if !f.advice.json {
-		if err := p.table(e.stdout); err != nil {
+		if err := p.Table(e.stdout, e.style()); err != nil {
 			return err
 		}
 	}
@@ -283,7 +278,7 @@ func (f *profileFlags) reportProgram(ctx context.Context, e *env, p *childProgra
 }
 
 // adviseProgram ranks the advice on the costliest kernels of a program, by what-if runs where there are to be any.
-func (f *profileFlags) adviseProgram(ctx context.Context, e *env, p *childProgram, result *gpa.Result) error {
+func (f *profileFlags) adviseProgram(ctx context.Context, e *env, p *program.Program, result *gpa.Result) error {
 	tries := f.tries()
 	if tries == nil {
 		return result.Advise(f.advice.listed())

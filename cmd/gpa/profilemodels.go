@@ -32,7 +32,7 @@ func modelTables(ctx context.Context, e *env, ran *gpa.Result) ([]reports.HTMLTa
 	case instructions > timedModels:
 		o.Timing = emu.TimingNone
 	}
-	defer e.progress.stage("re-convergence models")()
+	defer e.progress.Stage("re-convergence models")()
 	r := ran.Target
 	list, err := convergence.Compare(ctx, r.File, r.Module, r.GPU, o)
 	if ctx.Err() != nil {

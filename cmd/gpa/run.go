@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -88,16 +87,11 @@ func (f *runFlags) runProgram(ctx context.Context, e *env, args []string) error 
 	if err != nil {
 		return err
 	}
-	p, err := newProgram(e, o)
+	p, ended, err := executeProgram(ctx, e, o, false, args)
 	if err != nil {
 		return err
 	}
-	ended := p.run(ctx, args)
-	var status programStatus
-	if ended != nil && !errors.As(ended, &status) {
-		return ended
-	}
-	if err := p.table(e.stderr); err != nil {
+	if err := p.Table(e.stderr, e.style()); err != nil {
 		return err
 	}
 	return ended

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"gpa/emu/cuda"
+	"gpa/profiler/program"
 )
 
 // serveFlags are the flags of gpa serve.
@@ -41,20 +42,20 @@ func (f *serveFlags) run(ctx context.Context, e *env, args []string) error {
 		return err
 	}
 	o.Folder = cuda.SharedFolder()
-	p, err := newProgram(e, o)
+	p, err := program.New(o)
 	if err != nil {
 		return err
 	}
 	if err := p.Start(context.WithoutCancel(ctx)); err != nil {
 		return err
 	}
-	fmt.Fprintf(e.stderr, "gpa: serving %s until interrupted; in the shell of the programs: eval \"$(gpa env)\"\n", p.gpu.Product)
+	fmt.Fprintf(e.stderr, "gpa: serving %s until interrupted; in the shell of the programs: eval \"$(gpa env)\"\n", o.GPU.Product)
 	<-ctx.Done()
 	if err := p.Close(); err != nil {
 		return err
 	}
-	p.say()
-	return p.table(e.stderr)
+	sayNotes(e, p)
+	return p.Table(e.stderr, e.style())
 }
 
 func envCommand() command {

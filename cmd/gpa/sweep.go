@@ -166,7 +166,7 @@ func (f *sweepFlags) open(name string, folder *store.Folder) (*sweep.Sweep, erro
 
 // plan tells what a sweep would run, and compiles what is needed to say so.
 func (f *sweepFlags) plan(ctx context.Context, e *env, s *sweep.Sweep) error {
-	defer e.progress.stage("compiling")()
+	defer e.progress.Stage("compiling")()
 	p, err := s.Plan(ctx)
 	if err != nil {
 		return err
@@ -206,7 +206,7 @@ func (f *sweepFlags) search(ctx context.Context, e *env, s *sweep.Sweep, serve b
 	defer endEvents()
 	p := &sweepProgress{began: time.Now()}
 	o.Progress = func(c sweep.Counts) { p.last.Store(&c) }
-	defer e.progress.watch(p)()
+	defer e.progress.Watch(p)()
 	ran := s.Run(ctx, o)
 	if err := f.results(e, s); err != nil {
 		return err

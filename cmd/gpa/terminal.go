@@ -4,13 +4,13 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strconv"
 
 	"gpa/reports"
+	"gpa/reports/terminal"
 )
 
-// A terminal says what the two outputs of a command are attached to. The zero value is a pipe.
-type terminal struct {
+// outputs say what the two outputs of a command are attached to. The zero value is a pipe.
+type outputs struct {
 	width    int  // columns of the terminal that standard output is; 0 where it is none
 	messages int  // the same of standard error
 	noColor  bool // the surroundings ask for no colours
@@ -18,39 +18,21 @@ type terminal struct {
 
 // The environment variables that are honoured.
 const (
-	columnsVariable = "COLUMNS"  // width of the terminal, before what the system says (POSIX)
 	noColorVariable = "NO_COLOR" // not empty: no colours (no-color.org)
 	termVariable    = "TERM"     // dumb: a terminal without escape sequences
 )
 
-// defaultColumns is the width of a terminal that does not tell it.
-const defaultColumns = 80
-
 // newEnv finds out what a process's outputs are.
 func newEnv(stdout, stderr *os.File, getenv func(string) string) *env {
 	dumb := getenv(termVariable) == "dumb"
-	e := &env{terminal: terminal{
-		width: columns(stdout, getenv), messages: columns(stderr, getenv), noColor: dumb || getenv(noColorVariable) != "",
+	e := &env{terminal: outputs{
+		width: terminal.Columns(stdout, getenv), messages: terminal.Columns(stderr, getenv), noColor: dumb || getenv(noColorVariable) != "",
 	}}
 	if !dumb {
-		e.progress = newProgress(stderr, e.terminal.messages)
+		e.progress = terminal.NewProgress(stderr, e.terminal.messages)
 	}
-	e.stdout, e.stderr = e.progress.results(stdout), e.progress.messages(stderr)
+	e.stdout, e.stderr = e.progress.Results(stdout), e.progress.Messages(stderr)
 	return e
-}
-
-// columns is the width of the terminal that a file is, 0 where it is none.
-func columns(file *os.File, getenv func(string) string) int {
-	if !isTerminal(file) {
-		return 0
-	}
-	if n, err := strconv.Atoi(getenv(columnsVariable)); err == nil && n > 0 {
-		return n
-	}
-	if n := terminalColumns(file); n > 0 {
-		return n
-	}
-	return defaultColumns
 }
 
 // style is how the text on standard output is laid out.

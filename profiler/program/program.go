@@ -2,10 +2,7 @@
 // their launches.
 //
 //	p, err := program.New(program.Options{GPU: model, Timed: true})
-//	err = p.Start(ctx)
-//	command.Env = p.Environment(os.Environ())
-//	err = command.Run()
-//	err = p.Close()
+//	status, err := p.Run(ctx, os.Stdout, "python3", "program.py")
 //	result := gpa.FromProfile(p.Profile(3), gpa.NewSources("."))
 package program
 

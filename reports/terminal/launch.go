@@ -1,4 +1,4 @@
-package main
+package terminal
 
 import (
 	"fmt"
@@ -32,10 +32,7 @@ func (p *launchProgress) String() string {
 	return fmt.Sprintf("%d of %d blocks%s, %.1f M warp instructions", ended, p.blocks, left, float64(p.machine.WarpInstructions())/1e6)
 }
 
-// Stage is what the library does next.
-func (p *progress) Stage(what string) (end func()) { return p.stage("%s", what) }
-
 // Running shows how far the launches of a target have come.
-func (p *progress) Running(t *gpa.Target, m *emu.Progress) (end func()) {
-	return p.watch(newLaunchProgress(t, m))
+func (p *Progress) Running(t *gpa.Target, m *emu.Progress) (end func()) {
+	return p.Watch(newLaunchProgress(t, m))
 }

@@ -1,6 +1,6 @@
 //go:build unix
 
-package main
+package program
 
 import (
 	"context"
@@ -10,6 +10,8 @@ import (
 	"os/signal"
 	"syscall"
 	"time"
+
+	"gpa/reports/terminal"
 )
 
 // patience is how long a program has to end after it was asked to.
@@ -33,7 +35,7 @@ func runChild(ctx context.Context, command *exec.Cmd) (status int, err error) {
 		case err := <-ended:
 			return childStatus(err)
 		case s := <-signals:
-			if s != syscall.SIGINT || !isTerminal(os.Stdin) { // a terminal sends its interrupts to the program itself
+			if s != syscall.SIGINT || !terminal.Is(os.Stdin) { // a terminal sends its interrupts to the program itself
 				command.Process.Signal(s)
 			}
 		case <-deadline:

@@ -1,4 +1,4 @@
-package main
+package terminal
 
 import (
 	"fmt"
@@ -16,9 +16,9 @@ const (
 	progressEvery = 200 * time.Millisecond
 )
 
-// A progress shows on a terminal what a command is doing, once it has taken longer than a second: one line of standard error that
-// is drawn over itself and gone when anything else is printed. The nil progress, of pipes, does nothing.
-type progress struct {
+// A Progress shows on a terminal what a command is doing, once it has taken longer than a second: one line of standard error that
+// is drawn over itself and gone when anything else is printed. The nil Progress, of pipes, does nothing.
+type Progress struct {
 	mu     sync.Mutex
 	w      io.Writer
 	width  int // columns of the terminal
@@ -32,16 +32,16 @@ type progress struct {
 	stop   chan struct{}
 }
 
-// newProgress returns a progress that draws on a terminal of so many columns, nil for none.
-func newProgress(w io.Writer, width int) *progress {
+// NewProgress returns a progress that draws on a terminal of so many columns, nil for 0.
+func NewProgress(w io.Writer, width int) *Progress {
 	if width == 0 {
 		return nil
 	}
-	return &progress{w: w, width: width, clock: time.Now}
+	return &Progress{w: w, width: width, clock: time.Now}
 }
 
-// start shows what is done from now on.
-func (p *progress) start(name string) {
+// Start shows what is done from now on.
+func (p *Progress) Start(name string) {
 	if p == nil {
 		return
 	}
@@ -51,7 +51,7 @@ func (p *progress) start(name string) {
 	go p.run(p.stop)
 }
 
-func (p *progress) run(stop chan struct{}) {
+func (p *Progress) run(stop chan struct{}) {
 	ticker := time.NewTicker(progressEvery)
 	defer ticker.Stop()
 	for {
@@ -64,8 +64,8 @@ func (p *progress) run(stop chan struct{}) {
 	}
 }
 
-// finish takes the line away for good.
-func (p *progress) finish() {
+// Finish takes the line away for good.
+func (p *Progress) Finish() {
 	if p == nil {
 		return
 	}
@@ -74,8 +74,8 @@ func (p *progress) finish() {
 	p.end()
 }
 
-// end is finish under the lock.
-func (p *progress) end() {
+// end is Finish under the lock.
+func (p *Progress) end() {
 	p.clear()
 	if !p.done && p.stop != nil {
 		close(p.stop)
@@ -83,15 +83,15 @@ func (p *progress) end() {
 	p.done = true
 }
 
-// stage says what is done until the function that it returns is called, as a part of the stage around it.
-func (p *progress) stage(format string, args ...any) (end func()) {
+// Stage says what is done until the function that it returns is called, as a part of the stage around it.
+func (p *Progress) Stage(what string) (end func()) {
 	if p == nil {
 		return func() {}
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	outer := p.stages
-	p.stages = append(outer[:len(outer):len(outer)], fmt.Sprintf(format, args...))
+	p.stages = append(outer[:len(outer):len(outer)], what)
 	return func() {
 		p.mu.Lock()
 		defer p.mu.Unlock()
@@ -99,8 +99,8 @@ func (p *progress) stage(format string, args ...any) (end func()) {
 	}
 }
 
-// watch shows how far it has come too, until the function that it returns is called.
-func (p *progress) watch(detail fmt.Stringer) (end func()) {
+// Watch shows how far it has come too, until the function that it returns is called.
+func (p *Progress) Watch(detail fmt.Stringer) (end func()) {
 	if p == nil {
 		return func() {}
 	}
@@ -116,7 +116,7 @@ func (p *progress) watch(detail fmt.Stringer) (end func()) {
 }
 
 // draw puts the line on the terminal.
-func (p *progress) draw() {
+func (p *Progress) draw() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	passed := p.clock().Sub(p.began)
@@ -136,23 +136,23 @@ func (p *progress) draw() {
 }
 
 // clear takes the line off the terminal.
-func (p *progress) clear() {
+func (p *Progress) clear() {
 	if p.shown {
 		io.WriteString(p.w, "\r\x1b[K")
 		p.shown = false
 	}
 }
 
-// messages wraps standard error: the line makes way for what is written and comes back after it.
-func (p *progress) messages(w io.Writer) io.Writer {
+// Messages wraps standard error: the line makes way for what is written and comes back after it.
+func (p *Progress) Messages(w io.Writer) io.Writer {
 	if p == nil {
 		return w
 	}
 	return &progressWriter{p, w, false}
 }
 
-// results wraps standard output: with the first of the result the line is gone.
-func (p *progress) results(w io.Writer) io.Writer {
+// Results wraps standard output: with the first of the result the line is gone.
+func (p *Progress) Results(w io.Writer) io.Writer {
 	if p == nil {
 		return w
 	}
@@ -160,7 +160,7 @@ func (p *progress) results(w io.Writer) io.Writer {
 }
 
 type progressWriter struct {
-	p   *progress
+	p   *Progress
 	w   io.Writer
 	end bool
 }

@@ -1,0 +1,25 @@
+package reports
+
+import (
+	"strings"
+	"testing"
+)
+
+// Nothing of a message is lost behind a long name.
+func TestWrapMessage(t *testing.T) {
+	message := "gpa: out of bounds in kernel " + strings.Repeat("closure_of_", 100) + ", 4 bytes past the end of allocation 3"
+	lines := strings.Split(WrapMessage(message), "\n")
+	var joined strings.Builder
+	for i, l := range lines {
+		if len(l) > LongestLine || i > 0 && !strings.HasPrefix(l, "  ") {
+			t.Errorf("%q", l)
+		}
+		joined.WriteString(strings.ReplaceAll(l, " ", ""))
+	}
+	if joined.String() != strings.ReplaceAll(message, " ", "") {
+		t.Errorf("%q", lines)
+	}
+	if short := "gpa: a message"; WrapMessage(short) != short {
+		t.Error(WrapMessage(short))
+	}
+}
