@@ -42,8 +42,6 @@ func (f *adviceFlags) register(flags *pflag.FlagSet) {
 func adviseCommand() command {
 	return command{
 		name: "advise", args: "SAMPLES", short: "blame and advise again from a saved profile",
-		long: `SAMPLES is a samples.gpa that gpa profile --out wrote, or the folder that holds one. Source lines are shown where
-the source files lie beside it or, with --source, below that folder.`,
 		setup: func(flags *pflag.FlagSet) action {
 			var f adviceFlags
 			f.register(flags)
@@ -56,9 +54,6 @@ the source files lie beside it or, with --source, below that folder.`,
 func reportCommand() command {
 	c := adviseCommand()
 	c.name, c.args, c.short = "report", "RESULT", "tell a saved result again: as text, as JSON, or as a web page (--html FILE)"
-	c.long = `RESULT is a folder that gpa profile --out wrote, or its samples.gpa. The web page is one file that needs no network: launch facts,
-stalls, an instruction roofline and the advice, then source and machine code side by side. An instruction leads to those that it
-waits for; all is readable without JavaScript. Source lines are shown where the source files lie beside the result.`
 	return c
 }
 

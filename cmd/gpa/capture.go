@@ -22,11 +22,6 @@ type captureFlags struct {
 func captureCommand() command {
 	return command{
 		runs: true, name: "capture", args: "-- CMD …", short: "run a program and write its launches as launch files",
-		long: `CMD runs as with gpa run -- CMD. Each launch that --kernel (a regular expression), --launch-skip and --launch-count select becomes a
-folder of --out that all other commands take in place of KERNEL: launch.yaml, with the module, the memory that the kernel touches as it was before, and
-what it holds after as expectations. Their files are in the folder data beside it, each content once.
-
-A capture is written if gpa run of it ends as the launch did, with the same bytes in memory. Of other launches gpa says why there is none.`,
 		setup: func(flags *pflag.FlagSet) action {
 			var f captureFlags
 			flags.StringVar(&f.out, "out", "", "write the captures to `DIR`, which is new or empty")

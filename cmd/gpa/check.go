@@ -39,32 +39,6 @@ var checkTools = []struct{ name, family string }{
 func checkCommand() command {
 	return command{
 		runs: true, name: "check", args: "KERNEL | -- CMD …", short: "find memory, initialisation, race and barrier errors of a kernel",
-		long: kernelHelp + `
-
-The kernel runs without timing. What is reported happened in this run, with the first thread that did it and how often:
-  memory   accesses out of bounds or misaligned, use after free, double and invalid free, what malloc returned and
-           nobody freed, failed assertions, traps. A load that fails gives 0, a store is lost, and the kernel goes
-           on, so that one run shows all of them
-  init     reads of memory that nobody has written: shared and local memory, the heap, and buffers with
-           init: {none: true} (buffers without init are zero, as after cudaMemset)
-  race     accesses to shared or global memory by two threads, at least one of them a write of another value, that
-           neither a barrier nor fences and atomics of a sufficient scope order, nor, within a warp, instructions that
-           its threads execute together; asynchronous copies (cp.async) that are used before the warp has waited for
-           them, or by others without a barrier behind the wait
-  barrier  __syncthreads that only a part of the block comes to, threads of a block that wait for each other at
-           different barriers, masks without the thread itself or whose threads end elsewhere, shuffles from threads
-           that do not take part, mbarriers that are not initialised or get too many arrivals, deadlocks and livelocks
-
-Warnings are of what works in this run: communication between threads of a warp without __syncwarp, a malloc that failed,
-and with --track-unused-memory bytes of buffers that no kernel touches.
-
-Races, barriers and memory from malloc are reported with both places: the earlier access, where the other threads are,
-the call that allocated the memory. docs/check.md compares the kinds with those of compute-sanitizer.
-
---json prints {"findings": [{"kind", "family", "level", "kernel", "at": {location, "block", "thread"}, "other": {…}, "space",
-"address", "bytes", "buffer", "detail", "count"}]}. The exit status is 0 where no error was found, 1 where one was or the
-check was interrupted, and 2 where the kernel could not be run; with --strict warnings count as errors.` + programHelp + `
-Every launch of the program is checked; what memory its copies and sets have written is not known, so that init is about shared and local memory.`,
 		setup: func(flags *pflag.FlagSet) action {
 			var f checkFlags
 			flags.BoolVar(&f.json, "json", false, "print JSON")

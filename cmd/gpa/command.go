@@ -34,12 +34,11 @@ type env struct {
 	progress       *terminal.Progress // nil for none
 }
 
-// A command is one verb. setup declares its flags and returns the function that runs it after they are parsed.
+// A command is one verb. What --help says of it stands in help/NAME.txt and help/examples.txt. setup declares its flags and returns the function that runs it after they are parsed.
 type command struct {
 	name  string
 	args  string // for the usage line
 	short string // one line for the list of commands
-	long  string // what --help says besides
 	setup func(*pflag.FlagSet) action
 	raw   action // instead of setup: takes the arguments as they are
 	runs  bool   // runs kernels, and has --timeout

@@ -35,17 +35,6 @@ type compareFlags struct {
 func compareCommand() command {
 	return command{
 		runs: true, name: "compare", args: "BEFORE AFTER", short: "tell what a change has brought, and fail where it made things worse",
-		long: `BEFORE and AFTER are kernels (launch files, folders with a launch.yaml, built-in names), which are profiled, or results that
-gpa profile --out saved: a folder or its samples.gpa. A saved result is a baseline for CI.
-
-Kernels of one name belong together; those that are left, in their order, and one that has become several with all of them. Told are cycles, the speedup, what the advice had
-promised, whether the outputs are equal (of kernels that run here; within the launch files' tolerances or --rtol and
---atol), and which stalls and source lines have grown or shrunk. Lines are matched across edits.
-
-The exit status is 1 where outputs differ, a kernel faults, or a speedup is below --min-speedup.
---json prints {"pairs": [{"before": {"kernel", "launches", "cycles", "warp_instructions"}, "after", "speedup",
-"outputs_equal", "optimizer", "predicted_speedup", "error", "stalls": [{"reason", "before", "after"}],
-"lines": [{"before": location, "after": location, "delta"}]}]}.`,
 		setup: func(flags *pflag.FlagSet) action {
 			var f compareFlags
 			flags.StringVar(&f.gpu, "arch", "", "`GPU` to run kernels on: a model as in v100, or sm_NN (default: by the cubin)")

@@ -14,9 +14,6 @@ import (
 func completionCommand() command {
 	return command{
 		name: "completion", args: "bash|zsh|fish", short: "print a script that completes commands, flags and built-in kernels in a shell",
-		long: `bash:  source <(gpa completion bash)          in ~/.bashrc
-zsh:   source <(gpa completion zsh)           in ~/.zshrc, after compinit
-fish:  gpa completion fish > ~/.config/fish/completions/gpa.fish`,
 		setup: func(*pflag.FlagSet) action {
 			return func(_ context.Context, e *env, args []string) error {
 				shell, err := oneArgument(args, "the shell")

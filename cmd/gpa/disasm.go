@@ -29,15 +29,6 @@ type disasmFlags struct {
 func disasmCommand() command {
 	return command{
 		name: "disasm", args: "CUBIN|KERNEL", short: "print the machine code of a cubin, as nvdisasm does",
-		long: `The argument is a cubin, a built-in kernel, or a fatbin, executable, object, library or archive that holds cubins, of which
---arch or --entry choose one (compressed ones too). Control codes are printed as [B012345:Rr:Ww:Y:Sss]: the dependence
-counters that the instruction waits for, its read and write barriers, yield, and the stall count. Relocatable device code
-(nvcc -rdc=true) is printed as it is, with addresses that the linker is to fill in as 0.
-
---json prints {"file", "arch", "sections": [{"name", "functions": [{"name", "kind", "offset", "size"}],
-"instructions": [{"pc", "word", "control", "sass", "not_executed", "frames": [{"function", "file", "line"}, …]}]}]},
-frames innermost first. "not_executed" says of an instruction that no other command executes what it is for: "textures and
-surfaces", "shaders", or "traps, drivers and debuggers".`,
 		setup: func(flags *pflag.FlagSet) action {
 			var f disasmFlags
 			flags.BoolVar(&f.json, "json", false, "print JSON")

@@ -19,36 +19,6 @@ import (
 func evaluateCommand() command {
 	return command{
 		runs: true, name: "evaluate", args: "DIR", short: "hold the advice against pairs of kernels before and after a change or ladders of them, the blame against the truth, or the time against measured one",
-		long: `Every folder under DIR with a pair.json is a pair:
-
-  {"before": "../../stencil/hotspot", "after": "../../stencil/hotspot_float",
-   "optimizer": "strength-reduction", "changed": [33, 34, 35, 36]}
-
-before and after are launch files or their folders; changed are the lines of the source before that the change is about.
-"held_out": true marks a pair that was written when the estimators were finished, "same_change": true one whose change is the very
-one that the what-if run makes; both are summed up apart. "row" names the row of the GPA paper's Table 3 whose pattern a pair has.
-{"before": "…", "silent": "loop-unrolling"} is a kernel at which an optimizer must stay silent.
-
-The table is that of the GPA paper's Table 3: the rank of the pair's optimizer in the advice on the kernel before, the
-speedup that it estimates, the one that a what-if run has brought (see gpa profile --try), the one achieved, and the error
-|estimated - achieved| / achieved. line says whether a changed
-line is among its five hottest; left is the share of its stalls that the kernel after still has, then what the optimizer still
-promises there.
-The exit status is 1 where outputs differ or an optimizer is not silent that must be.
-
---json prints {"pairs": [{"pair", "optimizer", "rank", "estimated", "tried", "achieved", "error", "line", "left",
-"then", "rank_then", "row", "outputs_equal", "silent", "held_out", "same_change"}], "summary": {"pairs", "first", "top3", "lines", "mean_error", "median_error",
-"max_error", "tried", "tried_error"}, "held_out": {as summary}}.
-
-` + evaluateBlameHelp + `
-
-` + evaluateLaddersHelp + `
-
-` + evaluateCalibrationHelp + `
-
-` + evaluateMeasuredHelp + `
-
-` + evaluateSamplingHelp,
 		setup: func(flags *pflag.FlagSet) action {
 			var f evaluateFlags
 			flags.BoolVar(&f.json, "json", false, "print JSON")

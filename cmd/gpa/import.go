@@ -22,30 +22,6 @@ import (
 func importCommand() command {
 	return command{
 		name: "import", args: "FILE", short: "blame and advise on samples of a real GPU: Nsight Compute's, or another collector's",
-		long: `FILE is a report file of Nsight Compute, which holds the cubin and the launch facts too:
-
-  ncu -o report -f --set full --import-source yes ./program
-  gpa import report.ncu-rep
-
-Of several launches --launch or --kernel chooses; without them the launches are listed. The counts of a launch are held against
-each other and against the cubin's instructions. Source lines are shown where the source files lie beside the report. Where a
-report does not hold its cubin (--list says so), --cubin gives it.
-
-Or FILE is the source page as CSV:
-
-  ncu --import report.ncu-rep --csv --page source --print-source sass > samples.csv
-  gpa import samples.csv --cubin program.cubin --grid 128 --block 256
-
-Or FILE is gpa's own JSON, which any other collector can write (docs/import.md; gpa export --json writes it too):
-
-  gpa import samples.json --cubin program.cubin
-
-The cubin is the one that ran (cuobjdump -xelf all program). Its instructions have to be those of the file. A source page
-has no launch facts: --grid, --block and --period give them, --registers and --shared where the cubin's do not hold, --cycles and
-the bytes of L2 and DRAM what the details page says. What is
-lacking is named in the report, and what needs it is left out.
-
-The result is that of gpa advise; --out keeps it as samples.gpa, so that all commands that take a result work on it.`,
 		setup: func(flags *pflag.FlagSet) action {
 			var f importFlags
 			f.advice.register(flags)
@@ -236,9 +212,6 @@ func (f *importFlags) complete(module *cubin.File, l *profiler.Launch) error {
 func exportCommand() command {
 	return command{
 		name: "export", args: "RESULT", short: "write the samples of a saved result as Nsight Compute's source page (CSV) or as JSON",
-		long: `RESULT is a folder that gpa profile --out wrote, or its samples.gpa. Every launch is a kernel's name, a header and a row
-for each instruction, as ncu --csv --page source --print-source sass prints them. --json writes gpa's own form (docs/import.md), which
-has the launch facts too. gpa import reads both again.`,
 		setup: func(flags *pflag.FlagSet) action {
 			asJSON := flags.Bool("json", false, "write JSON")
 			return func(_ context.Context, e *env, args []string) error {

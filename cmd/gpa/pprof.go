@@ -17,17 +17,6 @@ import (
 func pprofCommand() command {
 	return command{
 		name: "pprof", args: "[PPROF FLAG ...] SOURCE ...", short: "look at profiles with pprof, machine code included",
-		long: `pprof as Go has it (github.com/google/pprof), but it knows cubins: -disasm=REGEXP, -weblist=REGEXP and the source and
-disassembly views of -http=HOST:PORT show SASS. All of pprof's flags are understood, with one dash: -top, -list=REGEXP,
--peek=REGEXP, -tags, -traces, -diff_base=SOURCE, -sample_index=latency, -tagfocus=stall=barrier; gpa pprof -help lists them.
-
-SOURCE is a kernel to profile (a launch file, a folder with a launch.yaml, a built-in kernel's name), a samples.gpa, or
-a profile.pb.gz beside which a samples.gpa lies; the cubins come from there. Several are merged.
-
-  gpa pprof -top hotspot
-  gpa pprof -disasm=hotspot hotspot
-  gpa pprof -http=localhost:8080 OUT/profile.pb.gz
-  gpa pprof -peek=. -addresses OUT/blame.pb.gz      who waits for whom: an instruction's callers are those that wait for it`,
 		raw: runPprof,
 	}
 }

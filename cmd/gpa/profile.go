@@ -39,49 +39,6 @@ type profileFlags struct {
 func profileCommand() command {
 	return command{
 		runs: true, name: "profile", args: "KERNEL | -- CMD …", short: "run a kernel or a program on the emulated GPU, sample it, and say what to change",
-		long: kernelHelp + ` Without a KERNEL the built-in
-ones are listed.
-
-Every SM takes a sample of one of its warp schedulers each period: the instruction that a warp was about to issue and
-why it did not. Stalls are blamed on the instructions that cause them, and the changes worth making are ranked by the
-speedup that each should bring. --html FILE writes the report as one web page: stalls, bandwidth, a roofline, the advice, the
-re-convergence models side by side (of kernels up to 20 million warp instructions), source beside machine code.
-
-Advice is tried before it ranks: the costliest launch of each kernel runs again for one piece of advice after the other, with its change
-supposed in time only: instructions gone or cheap, accesses coalesced or free of bank conflicts, loads of several rounds under way together, warps
-full, as many blocks on an SM as there would be place for, the code scheduled anew, its barriers placed anew or another
-re-convergence model in their stead, its control flow structured, another shape of the launch. A new shape or code counts only where
-the outputs stay equal. A barrier that is gone lets warps run ahead of each other. Advice that was tried ranks by what came out, before
-advice that was only estimated; what gains less than 2 % is told with --all only. By default a large launch is tried on a portion: the
-blocks of each wave that an eighth, a quarter or half of the GPU holds, on that part of it, with the change and without; if that takes as
-long without as the whole launch, within a tenth. --try N tries the first N pieces, by their estimates, on whole launches, however long
-that takes.
-
-Warnings, before the advice, name synchronisation that may hang, from the code alone: barriers that not all threads of a block come
-to, a WARPSYNC before such a barrier, and loops that wait for a thread of the same warp (--json: "warnings": [{"kind":
-"barrier-under-divergent-control|warpsync-before-barrier|spin-loop", "at", "branch": locations, "text"}]).
-
-Of a large grid only the first blocks are timed, until wave after wave of them has taken the same time for an instruction. The
-others take effect without timing, their cycles are extrapolated, and the report says from how many blocks and within which
-error. --whole-grid times them all. With --portions, a launch of more than 8 million warp instructions and sectors is timed on a sixteenth
-of the GPU, with a sixteenth of its blocks from all over the grid, then on an eighth, and so on until two in a row take the same time; all
-blocks take effect. Samples come from the last portion. Of the errors that were measured not all lie within the bound that it names.
-
-What depended on what through memory in some of the blocks is recorded and saved with the samples; advice to divide loops, drop barriers
-or mark loads restrict or constant rests on it. Where nothing tells, as of samples from hardware, the advice says what it assumes (--json:
-"assumed").
-
-Launches in a row that are equal in every figure are told once, with their number (--json: "count"). One that has the arguments of
-an earlier one, and begins with the same device memory and with cold caches, is that launch again and is not run ("not_run").
-
---out DIR writes profile.pb.gz and blame.pb.gz (for go tool pprof and gpa pprof), samples.gpa (for gpa advise, with the cubin inside), advice.txt and
-advice.json. The same launch gives the same bytes. Device-side printf goes to standard error. An interrupt (Ctrl-C)
-stops the launch: the result is of what was sampled until then and says so, and the exit status is 1. A second one ends
-gpa at once.` + programHelp + `
-
-Of a program every launch is profiled that --kernel (a regular expression), --launch-skip and --launch-count select, the others run without timing,
-at full speed. The report begins with a table of all kernels; blame and advice follow for the --kernels N that take most of the time. Each is timed as gpa capture
-would write it, with buffers where a launch file has them, so that advice is tried as that on a KERNEL.`,
 		setup: func(flags *pflag.FlagSet) action {
 			var f profileFlags
 			f.advice.register(flags)

@@ -14,14 +14,6 @@ import (
 	"gpa/reports"
 )
 
-// programHelp explains in the help of a command how it takes a program in place of a kernel.
-const programHelp = `
-
-With -- CMD in place of KERNEL a whole program runs, unmodified, as on a machine with the GPU that --arch names (default a100): gpa gives it a CUDA
-driver library of its own. It works with what uses the driver API (numba-cuda, cuda-python, ctypes); programs with NVIDIA's runtime library
-inside, as PyTorch, CuPy and what nvcc links by default, do not accept it. The program's standard streams, signals and exit status are its
-own. docs/programs.md says more.`
-
 // programFlags are the flags that have a meaning with a program only.
 type programFlags struct {
 	flags       *pflag.FlagSet

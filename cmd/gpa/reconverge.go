@@ -34,40 +34,6 @@ type reconvergeFlags struct {
 func reconvergeCommand() command {
 	return command{
 		runs: true, name: "reconverge", args: "KERNEL | --tables DIR", short: "run a kernel under every re-convergence model and compare",
-		long: kernelHelp + `
-
-Every launch runs under all models, on the same machine code (the table adds up the launches of a kernel):
-  volta     the hardware's: convergence barriers, groups of threads that progress independently
-  pdom      a stack, re-convergence at immediate post-dominators
-  tf-stack  thread frontiers on a sorted stack
-  tf-sandy  thread frontiers with a program counter a thread and conservative branches
-  struct    pdom on code made structured as Wu et al. do (gpa rewrite --restructure)
-  bound     no schedule of the same threads issues fewer instructions
-  volta-tf  volta on code with convergence barriers at the joins of thread frontiers (gpa rewrite --reconverge tf); a
-            row only where --models names it
-
-Columns: warp instructions, and those that do not manage convergence barriers, which a machine without them would not
-have; thread instructions, counted where threads are active whatever their guards; the activity factor, the share of
-active lanes, of warps of 32 and of warps as wide as a block; the inverse of the mean number of 128-byte lines that a
-warp's access to global memory touches; the most groups of lanes that a warp kept track of; cycles; and whether the
-buffers hold what they hold under volta (within the tolerances of the launch file's expectations). A model under which
-a launch does not end has a row that says why.
-
-Below are the static figures: sizes of thread frontiers, re-convergence checks, join points; and where the control flow
-is unstructured, the transformations that make it structured and the growth of the code. Dynamic code expansion is what
-pdom issues more than tf-stack; its upper limit is what divergent warps issue under pdom of blocks that the copies
-duplicate (Wu et al., Table 3) and of loops that are cut.
-
-Then comes where the lanes of warps were under one of the models (--activity), as Gupta and Datta have it: active, or
-inactive because of the last branch that parted them from the active ones. Intrinsic branches depend on data, on other
-threads' values, on floating-point values or on loops; extrinsic ones on thread and block numbers and on no data; uniform
-ones on nothing that differs between threads. A backward slice of the machine code tells them apart; --branch-type says otherwise. Tables give
-the lanes by kernel, function and loop, the branches by type, and the branches that lose most. Occupancy is the share of
-all lanes of the warps that took the branch. An extrinsic branch is serial where one thread works and the others wait,
-critical where warps execute it more than once, and set-up otherwise.
-
---tables runs every launch.yaml below a folder, without timing, and prints Markdown: tables like those of Thread Frontiers,
-Wu et al., and Gupta and Datta. docs/control-flow.md has those of this repository's kernels.`,
 		setup: func(flags *pflag.FlagSet) action {
 			var f reconvergeFlags
 			flags.BoolVar(&f.json, "json", false, "print JSON")

@@ -28,24 +28,6 @@ type rewriteFlags struct {
 func rewriteCommand() command {
 	return command{
 		name: "rewrite", args: "CUBIN|KERNEL", short: "restructure a cubin, place its barriers anew, reorder it, or check its control codes",
-		long: `The argument is a cubin or a built-in kernel.
-
---restructure makes unstructured functions structured: a backward copy of each cycle with several entries, a cut of each
-loop with several exits, then forward copies. Convergence barriers are placed at the joins, lines stay with their
-instructions, and the control codes are checked. Functions that cannot be changed are named with the reason.
-
---reconverge tf places the convergence barriers of unstructured functions anew, at the joins of thread frontiers: lanes
-wait where others may still come, and give up the barrier with BREAK where they leave. It puts thread frontiers within
-reach of GPUs that have only convergence barriers.
-
---reorder schedules the instructions of each block anew, loads early, and derives stall counts and waits from their
-dependences. A block keeps its order where that is estimated to be as fast.
-
---census takes a cubin, library or archive, or a folder of those, and counts the unstructured functions and the
-transformations they need (--arch sm_NN: only in code for this architecture).
-
---check follows all paths and prints each dependence (RAW, WAW, WAR) of registers, predicates and convergence barriers
-that neither stall counts nor a dependence counter cover, and fails if there are any. Hardware does not check this.`,
 		setup: func(flags *pflag.FlagSet) action {
 			var f rewriteFlags
 			flags.BoolVar(&f.check, "check", false, "check that control codes cover every dependence")

@@ -26,10 +26,6 @@ type runFlags struct {
 func runCommand() command {
 	return command{
 		runs: true, name: "run", args: "KERNEL | -- CMD …", short: "run a kernel or a program on the emulated GPU and check its outputs",
-		long: kernelHelp + `
-
-The kernel runs without timing. What its buffers hold at the end is compared with the launch file's expectations;
-the exit status is 1 where they differ or where the kernel faults. Device-side printf goes to standard error.` + programHelp,
 		setup: func(flags *pflag.FlagSet) action {
 			var f runFlags
 			flags.BoolVar(&f.json, "json", false, "print JSON")

@@ -21,8 +21,6 @@ type serveFlags struct {
 func serveCommand() command {
 	return command{
 		runs: true, name: "serve", short: "keep an emulated GPU for several programs",
-		long: `Programs that are started with the variables of gpa env, one after the other or at the same time, run as with gpa run -- CMD until gpa serve is
-interrupted. Then a table of all kernels follows. The server listens on a socket that only the user can reach; one runs at a time.`,
 		setup: func(flags *pflag.FlagSet) action {
 			var f serveFlags
 			f.machine.register(flags)
@@ -61,7 +59,6 @@ func (f *serveFlags) run(ctx context.Context, e *env, args []string) error {
 func envCommand() command {
 	return command{
 		name: "env", short: "print the variables by which programs find the GPU of gpa serve",
-		long: `Prints commands for a shell, as eval "$(gpa env)" takes them.`,
 		setup: func(*pflag.FlagSet) action {
 			return func(_ context.Context, e *env, args []string) error {
 				if len(args) > 0 {

@@ -52,20 +52,6 @@ const (
 func sweepCommand() command {
 	return command{
 		name: "sweep", args: "[plan|run|status|results|compare|cancel|serve|work] FILE", short: "run variants of a kernel over macros, launches and GPUs, and say which is best and why",
-		long: `FILE is a sweep file (YAML): the kernel, axes with their values, constraints between them, an objective, and how to search. docs/sweep.md
-describes it. Results are kept in a store by all that they depend on, so that nothing runs twice: the same command again goes on
-where the last one stopped.
-
-    gpa sweep plan FILE            how many variants there are, how many the constraints leave out, and which results are there
-    gpa sweep [run] FILE           run what the search asks for, each variant in a process of its own, and print the results
-    gpa sweep status FILE          how far it has come, also from another terminal
-    gpa sweep results FILE         what came out: the best of each group and why; --csv, --json, --html FILE
-    gpa sweep compare FILE FILE    two sweeps, variant by variant of the same values
-    gpa sweep cancel FILE          stop it, from another terminal; what is done stays
-    gpa sweep serve --listen A FILE  as run, with workers of other machines; prints where the text to join is
-    gpa sweep work --join URL      be a worker; URL may be @FILE with the text in it, or that of a NATS server
-
-Without serve or --join no port is open.`,
 		setup: func(flags *pflag.FlagSet) action {
 			var f sweepFlags
 			f.register(flags)

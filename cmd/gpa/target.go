@@ -10,11 +10,6 @@ import (
 	"gpa/kernels"
 )
 
-// kernelHelp explains the KERNEL argument in the help of the commands that take one.
-const kernelHelp = `KERNEL is a launch file (YAML), a folder with a launch.yaml, the name of a built-in kernel, or a cubin
-together with --grid, --block and one --arg for each parameter, in order. With --arch, NAME.sm_NN.cubin stands for the cubin of
-that name for the GPU's architecture. A cubin may be compressed: FILE.gz is read where FILE is not there.`
-
 // A target is what the KERNEL argument and the flags around it name.
 type target struct {
 	gpu         string

@@ -25,23 +25,6 @@ type tuneFlags struct {
 func tuneCommand() command {
 	return command{
 		runs: true, name: "tune", args: "KERNEL", short: "change a kernel's source as advised, compile and run it, until nothing gains",
-		long: kernelHelp + `
-
-Advice that can be followed mechanically is: the source is copied, changed, compiled by --compiler, and run with the same memory. A patch is proved
-where the kernel takes 2 % fewer cycles at least, all buffers hold what they held, and gpa check finds no error that was not there. The
-best one is applied, the kernel is profiled anew, and so on, until no patch gains. The source of the kernel that takes most of the time is
-looked for under the name that the line table has, or named by --source FILE; it is never written to.
-
-Patches are: #pragma unroll before a loop, __restrict__ pointers (const where they are only read), __launch_bounds__, float constants,
-approximate functions by name or -use_fast_math, __forceinline__, and another shape of the launch with as many threads.
-
-Speedups are against the unchanged source as the compiler makes it. --out DIR writes the tuned source, its cubin, a launch file and the diff
-as a folder that gpa profile takes. What was tried and did not help is listed with the reason.
-
---json prints {"kernel", "source", "compiler", "given_cycles", "base_cycles", "versions", "runs", "skipped", "patches": [{"change",
-"optimizer", "estimated_speedup", "tried_speedup", "outcome": "proved|no-gain|slower|outputs-differ|finding|same-code|not-compiled|not-run|untrue",
-"speedup", "cycles", "outputs", "why", "flags", "grid", "block", "diff"}], "steps": the patches applied, "speedup", "cycles", "flags",
-"grid", "block", "diff"}.`,
 		setup: func(flags *pflag.FlagSet) action {
 			var f tuneFlags
 			f.prove.register(flags)
