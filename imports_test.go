@@ -56,7 +56,7 @@ var allowed = map[string][]string{
 	"advisor/tune":               {".", "advisor/patch", "emu/check"},
 	"advisor/evaluation":         {".", "profiler/ncurep"},
 	"reports/gpus":               {"reports", "emu/micro"},
-	"reports/listing":            {"cubin/asm", "cubin/cfg"},
+	"reports/listing":            {"reports", "cubin/asm", "cubin/cfg", "cubin/rewrite"},
 	"reports/pprof":              {"."},
 	"reports/reconvergence":      {"reports", "emu/convergence"},
 	"reports":                    {"profiler", "blamer", "advisor", "cubin/sass", "cubin", "reports/files"},

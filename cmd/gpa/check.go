@@ -10,7 +10,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"gpa"
-	"gpa/cubin"
 	"gpa/emu/check"
 	"gpa/reports"
 	"gpa/reports/files"
@@ -77,19 +76,58 @@ func (f *checkFlags) run(ctx context.Context, e *env, args []string) error {
 	if err != nil {
 		return err
 	}
-	found, err := r.Check(ctx, o, gpa.CheckOptions{Unused: f.unused})
+	all, err := r.Check(ctx, o, gpa.CheckOptions{Unused: f.unused})
 	if err != nil && ctx.Err() == nil {
 		return err
 	}
-	found = f.chosen(found)
 	early := endedEarly(ctx)
-	if err := f.print(e, r, found, early != nil); err != nil {
+	nothing := r.File.Name + ": nothing found"
+	if early != nil {
+		nothing += " so far"
+	}
+	found := f.chosen(gpa.Reported(r.Module, all))
+	if err := f.print(e, found, r.Sources, nothing); err != nil {
 		return err
 	}
 	if early != nil {
 		return early
 	}
 	return f.verdict(found)
+}
+
+// runProgram checks the launches of a program and reports what was found after it has ended.
+func (f *checkFlags) runProgram(ctx context.Context, e *env, args []string) error {
+	switch {
+	case len(args) == 0:
+		return usagef("there is no program behind --")
+	case f.target.kernel != "" || f.unused || f.padding != 0:
+		return usagef("--kernel, --track-unused-memory and --padding go with a kernel, not with a program")
+	}
+	if err := f.families(); err != nil {
+		return err
+	}
+	o, err := f.program.options(e, &f.target, &f.machine)
+	if err != nil {
+		return err
+	}
+	o.Check = true
+	p, ended, err := executeProgram(ctx, e, o, f.json, args)
+	if err != nil {
+		return err
+	}
+	list := p.Findings()
+	nothing := ""
+	if list != nil {
+		nothing = "nothing found"
+	}
+	found := f.chosen(list)
+	if err := f.print(e, found, gpa.NewSources("."), nothing); err != nil {
+		return err
+	}
+	if err := f.verdict(found); err != nil {
+		return err
+	}
+	return ended
 }
 
 // families checks the flags that choose what is reported, and puts the family of --tool into only.
@@ -127,37 +165,27 @@ func toolNames() string {
 }
 
 // chosen leaves the findings that --only asks for.
-func (f *checkFlags) chosen(list []*check.Finding) []*check.Finding {
-	if f.only == nil {
-		return list
-	}
-	return slices.DeleteFunc(list, func(x *check.Finding) bool { return !slices.Contains(f.only, x.Kind.Family()) })
+func (f *checkFlags) chosen(list []reports.Finding) []reports.Finding {
+	return slices.DeleteFunc(list, func(x reports.Finding) bool { return f.only != nil && !slices.Contains(f.only, x.Family) })
 }
 
-// print prints what was found; early says that there may be more.
-func (f *checkFlags) print(e *env, r *gpa.Target, found []*check.Finding, early bool) error {
-	out := struct {
-		Findings []reports.Finding `json:"findings"`
-	}{make([]reports.Finding, 0, len(found))}
-	for _, x := range found {
-		out.Findings = append(out.Findings, reportedFinding(r.Module, x))
-	}
-	if err := f.writeSARIF(out.Findings); err != nil {
+// print prints what was found; nothing is said where that is nothing.
+func (f *checkFlags) print(e *env, found []reports.Finding, source gpa.Sources, nothing string) error {
+	if err := f.writeSARIF(found); err != nil {
 		return err
 	}
 	switch {
 	case f.json:
-		return reports.WriteJSON(e.stdout, out)
-	case len(found) == 0 && early:
-		_, err := fmt.Fprintf(e.stdout, "%s: nothing found so far\n", r.File.Name)
-		return err
-	case len(found) == 0:
-		_, err := fmt.Fprintf(e.stdout, "%s: nothing found\n", r.File.Name)
+		return reports.WriteJSON(e.stdout, struct {
+			Findings []reports.Finding `json:"findings"`
+		}{append([]reports.Finding{}, found...)})
+	case len(found) == 0 && nothing != "":
+		_, err := fmt.Fprintln(e.stdout, nothing)
 		return err
 	}
-	source := r.Sources.Before(f.source)
+	source = source.Before(f.source)
 	defer missedSources(e.stderr, source)
-	return reports.WriteFindings(e.stdout, out.Findings, source.Read, e.style())
+	return reports.WriteFindings(e.stdout, found, source.Read, e.style())
 }
 
 func (f *checkFlags) writeSARIF(findings []reports.Finding) error {
@@ -172,42 +200,20 @@ func (f *checkFlags) writeSARIF(findings []reports.Finding) error {
 }
 
 // verdict is the error that stands for what was found, nil where the exit status is 0.
-func (f *checkFlags) verdict(found []*check.Finding) error {
+func (f *checkFlags) verdict(found []reports.Finding) error {
 	warnings := 0
-	for _, x := range found {
-		if x.Kind.Level() == check.Warning {
+	for i := range found {
+		if found[i].Level == string(check.Warning) {
 			warnings++
 		}
 	}
-	plural := func(n int, what string) string {
-		if n == 1 {
-			return "1 " + what
-		}
-		return fmt.Sprintf("%d %ss", n, what)
-	}
 	switch errs := len(found) - warnings; {
 	case errs > 0 && warnings > 0:
-		return failure{fmt.Errorf("%s and %s found", plural(errs, "error"), plural(warnings, "warning"))}
+		return failure{fmt.Errorf("%s and %s found", counts(errs, "error"), counts(warnings, "warning"))}
 	case errs > 0:
-		return failure{fmt.Errorf("%s found", plural(errs, "error"))}
+		return failure{fmt.Errorf("%s found", counts(errs, "error"))}
 	case warnings > 0 && f.strict:
-		return failure{fmt.Errorf("%s found", plural(warnings, "warning"))}
+		return failure{fmt.Errorf("%s found", counts(warnings, "warning"))}
 	}
 	return nil
-}
-
-func reportedFinding(module *cubin.File, x *check.Finding) reports.Finding {
-	party := func(p *check.Place) reports.Party { return reports.Place(module, p.Code, p.PC, p.Block, p.Thread) }
-	out := reports.Finding{
-		Kind: string(x.Kind), Family: x.Kind.Family(), Level: string(x.Kind.Level()), Kernel: x.Kernel, At: party(&x.At),
-		Space: x.Space, Bytes: x.Bytes, Buffer: x.Where, Detail: x.Detail, Count: x.Count,
-	}
-	if x.Other != nil {
-		other := party(x.Other)
-		out.Other = &other
-	}
-	if x.HasAddress {
-		out.Addr = &x.Address
-	}
-	return out
 }

@@ -2,11 +2,10 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
 	"path/filepath"
 
+	"gpa/advisor/evaluation"
 	"gpa/emu"
 	"gpa/emu/convergence"
 )
@@ -17,7 +16,7 @@ func (f *reconvergeFlags) runTables(ctx context.Context, e *env, folder string) 
 	if len(f.models) > 0 || f.json {
 		return usagef("--tables has all models, and no JSON")
 	}
-	files, err := launchFilesBelow(folder)
+	files, err := evaluation.FilesNamed(folder, launchFileName)
 	if err != nil {
 		return err
 	}
@@ -59,22 +58,4 @@ func (f *reconvergeFlags) compareFile(ctx context.Context, name string, o conver
 		return nil, err
 	}
 	return convergence.Compare(ctx, r.File, r.Module, r.GPU, o)
-}
-
-// launchFilesBelow returns the launch files in a folder and those in it, in the order of their names.
-func launchFilesBelow(folder string) ([]string, error) {
-	var list []string
-	err := filepath.WalkDir(folder, func(name string, entry fs.DirEntry, err error) error {
-		if err == nil && !entry.IsDir() && entry.Name() == launchFileName {
-			list = append(list, name)
-		}
-		return err
-	})
-	if err == nil && len(list) == 0 {
-		err = errors.New("no " + launchFileName + " in it")
-	}
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", folder, err)
-	}
-	return list, nil
 }

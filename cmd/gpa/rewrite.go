@@ -3,15 +3,14 @@ package main
 import (
 	"context"
 	"fmt"
-	"strconv"
 	"time"
 
 	"github.com/spf13/pflag"
 
 	"gpa/cubin"
 	"gpa/cubin/rewrite"
-	"gpa/reports"
 	"gpa/reports/files"
+	"gpa/reports/listing"
 )
 
 // rewriteFlags are the choices of gpa rewrite.
@@ -92,37 +91,14 @@ func (f *rewriteFlags) run(e *env, name string) error {
 		return fmt.Errorf("%s: %w", file.Name, err)
 	}
 	elapsed := time.Since(start)
-	f.printChanges(e, r)
+	if err := listing.Changes(e.stdout, r); err != nil {
+		return err
+	}
 	fmt.Fprintf(e.stderr, "%.1f ms\n", float64(elapsed.Microseconds())/1000)
 	if f.out != "" {
 		return files.WriteOne(f.out, r.File.Raw)
 	}
 	return nil
-}
-
-// printChanges prints what was done to each function.
-func (f *rewriteFlags) printChanges(e *env, r *rewrite.Rewritten) {
-	what := "are not structured"
-	if f.reorder {
-		what = "are scheduled anew"
-	}
-	fmt.Fprintf(e.stdout, "%s: %d of %d functions %s\n", r.File.Name, len(r.Changes), r.Total, what)
-	for _, c := range r.Changes {
-		fmt.Fprintf(e.stdout, "%s: ", c.Function)
-		switch {
-		case c.Err != nil:
-			fmt.Fprintf(e.stdout, "unchanged: %v\n", c.Err)
-			continue
-		case f.restructure:
-			fmt.Fprintf(e.stdout, "%d forward copies, %d backward copies, %d cuts of %d edges, %d blocks copied",
-				c.ForwardCopies, c.BackwardCopies, c.Cuts, c.CutEdges, c.CopiedBlocks)
-		case f.reorder:
-			fmt.Fprintf(e.stdout, "%d instructions moved", c.Moved)
-		default:
-			fmt.Fprintf(e.stdout, "%d joins with a barrier, %d without", c.Joins, c.Dropped)
-		}
-		fmt.Fprintf(e.stdout, "; %d → %d instructions (%.2f×)\n", c.Before, c.After, float64(c.After)/float64(c.Before))
-	}
 }
 
 // checkControl prints the dependences that a file's control codes do not cover.
@@ -141,45 +117,19 @@ func checkControl(e *env, file *cubin.File) error {
 	return nil
 }
 
-// runCensus prints the census of a file or of the cubins, fatbins, libraries and archives in a folder, as Table 1 of Wu et al. does.
+// runCensus prints the census of a file or of the files in a folder.
 func runCensus(e *env, name, arch string) error {
 	sm, err := parseArch(arch)
 	if err != nil {
 		return err
 	}
-	var total rewrite.Tally
-	var table reports.Table
-	for _, title := range []string{"functions", "unstructured", "irreducible", "forward copies", "backward copies", "cuts", "cut edges", "copied blocks", "of blocks"} {
-		table.Columns = append(table.Columns, reports.Column{Title: title, Right: true})
-	}
-	table.Columns = append(table.Columns, reports.Column{Title: "file"})
-	add := func(name string, t rewrite.Tally) {
-		var cells []string
-		for _, n := range []int{t.Functions, t.Unstructured, t.Irreducible, t.ForwardCopies, t.BackwardCopies, t.Cuts, t.CutEdges, t.CopiedBlocks, t.Blocks} {
-			cells = append(cells, strconv.Itoa(n))
-		}
-		table.Add(append(cells, name)...)
-	}
 	failed := 0
-	c := rewrite.FileCensus{Arch: sm, Counted: func(path string, t rewrite.Tally) {
-		total.Add(t)
-		add(path, t)
-	}, LeftOut: func(path string, err error) {
+	census := rewrite.FileCensus{Arch: sm, LeftOut: func(path string, err error) {
 		failed++
 		fmt.Fprintf(e.stderr, "%s: %v\n", path, err)
 	}}
-	if err := c.Walk(name); err != nil {
+	if err := listing.Census(e.stdout, &census, name); err != nil {
 		return err
-	}
-	add("together", total)
-	if err := table.Render(e.stdout); err != nil {
-		return err
-	}
-	if total.Failed > 0 {
-		fmt.Fprintf(e.stdout, "%d unstructured functions cannot be made structured\n", total.Failed)
-	}
-	if total.Undecoded > 0 {
-		fmt.Fprintf(e.stdout, "%d functions left out, with instructions that are not known\n", total.Undecoded)
 	}
 	if failed > 0 {
 		return failure{fmt.Errorf("%d cubins left out", failed)}
