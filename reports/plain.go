@@ -86,3 +86,45 @@ func WrapMessage(message string) string {
 	}
 	return strings.Join(append(lines, string(rest)), "\n")
 }
+
+// Suggestion is the end of a message about a name that is not known: the known one that it was most likely meant to be, or nothing.
+func Suggestion(name string, known []string) string {
+	best, least := "", max(1, len(name)/3)+1
+	for _, k := range known {
+		d := distance(strings.ToLower(name), strings.ToLower(k))
+		if name != "" && strings.HasPrefix(k, name) {
+			d = min(d, 1)
+		}
+		if d < least {
+			best, least = k, d
+		}
+	}
+	if best == "" {
+		return ""
+	}
+	return "; did you mean " + best + "?"
+}
+
+// distance is the number of bytes to insert, delete, replace or swap with their neighbour to make b of a (the optimal string
+// alignment distance).
+func distance(a, b string) int {
+	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		before, last, row = last, row, before
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := 1
+			if a[i] == b[j] {
+				cost = 0
+			}
+			row[j+1] = min(last[j+1]+1, row[j]+1, last[j]+cost)
+			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
+				row[j+1] = min(row[j+1], before[j-1]+1)
+			}
+		}
+	}
+	return row[len(b)]
+}

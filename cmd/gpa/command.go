@@ -28,8 +28,7 @@ const (
 type env struct {
 	stdout, stderr io.Writer
 	prints         io.Writer // what kernels print by themselves, to standard error; as it is where that is no terminal
-	terminal       outputs
-	color          colorMode
+	terminal       terminal.Outputs
 	dump           bool               // the stack of a panic
 	progress       *terminal.Progress // nil for none
 }
@@ -107,10 +106,10 @@ func failureOf(r *gpa.Result) error {
 func (e *env) plain() *env {
 	out := *e
 	out.stderr, out.prints = &reports.PlainWriter{W: e.stderr}, e.stderr
-	if e.terminal.messages > 0 {
+	if e.terminal.Messages > 0 {
 		out.prints = out.stderr
 	}
-	if e.terminal.width > 0 {
+	if e.terminal.Width > 0 {
 		out.stdout = &reports.PlainWriter{W: e.stdout}
 	}
 	return &out
@@ -131,7 +130,7 @@ func run(ctx context.Context, e *env, args []string) int {
 			return c.run(ctx, e, args[1:])
 		}
 	}
-	near := suggestion(args[0], words())
+	near := reports.Suggestion(args[0], words())
 	if near == "" {
 		near = "; gpa --help lists them"
 	}
@@ -193,7 +192,7 @@ func (c *command) recovered(e *env, args []string, status *int) {
 // register declares the flags that every command has.
 func (e *env) register(flags *pflag.FlagSet) {
 	flags.BoolVar(&e.dump, "dump-stack", false, "where gpa itself fails, dump the stack instead of printing one line")
-	flags.Var(&e.color, "color", "`WHEN` to use colours: auto (on a terminal, unless NO_COLOR is set), always, never")
+	flags.Var(&e.terminal.Color, "color", "`WHEN` to use colours: auto (on a terminal, unless NO_COLOR is set), always, never")
 }
 
 // runRaw runs a command that parses its arguments itself.
@@ -218,7 +217,7 @@ func (c *command) report(e *env, err error) int {
 		err = failure{errors.New(howEnded(err))}
 	}
 	err = explained(err)
-	fmt.Fprintf(e.stderr, "%s %s\n", e.messageStyle().Bad("gpa "+c.name+":"), reports.OneLine(err.Error()))
+	fmt.Fprintf(e.stderr, "%s %s\n", e.terminal.MessageStyle().Bad("gpa "+c.name+":"), reports.OneLine(err.Error()))
 	var failed failure
 	if errors.As(err, &failed) {
 		return exitFailed

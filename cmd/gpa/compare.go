@@ -101,7 +101,7 @@ func (f *compareFlags) check() error {
 		names = append(names, o.Name())
 	}
 	if f.optimizer != "" && !slices.Contains(names, f.optimizer) {
-		near := suggestion(f.optimizer, names)
+		near := reports.Suggestion(f.optimizer, names)
 		if near == "" {
 			near = "; there are " + strings.Join(names, ", ")
 		}

@@ -16,10 +16,10 @@ const helpWidth = 100
 
 // helpColumns is the width of help on the terminal at hand.
 func (e *env) helpColumns() int {
-	if e.terminal.width == 0 {
+	if e.terminal.Width == 0 {
 		return helpWidth
 	}
-	return max(40, min(helpWidth, e.terminal.width))
+	return max(40, min(helpWidth, e.terminal.Width))
 }
 
 // printHelp prints what --help says of a command.
