@@ -74,7 +74,7 @@ var restricted = map[string][]string{
 	"github.com/goccy/go-yaml":          {"emu/launch", "advisor/tune/search"},
 	"github.com/nats-io":                {"advisor/tune/queue"},
 	"github.com/google/pprof/profile":   {"reports", "reports/pprof"},
-	"github.com/google/pprof/driver":    {"cmd/gpa", "reports/pprof"},
+	"github.com/google/pprof/driver":    {"reports/pprof"},
 	"golang.org/x/sys":                  {"emu", "emu/speed", "emu/cuda/wire", "emu/cuda/solib/solibtest", "reports/terminal"}, // what a terminal is, and memory
 }
 

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"slices"
 
 	"github.com/spf13/pflag"
@@ -53,7 +54,12 @@ func disasmCommand() command {
 
 func (f *disasmFlags) run(e *env, name string) error {
 	if f.list {
-		return listEntries(e.stdout, name)
+		err := listing.Entries(e.stdout, name)
+		var cut *listing.CutOffError
+		if errors.As(err, &cut) {
+			return failure{err}
+		}
+		return err
 	}
 	module, err := f.open(name)
 	if err != nil {

@@ -37,6 +37,16 @@ func registerLimit(flags *pflag.FlagSet, limit *int64) {
 	flags.Int64Var(limit, "max-instructions", emu.DefaultMaxInstructions, "stop a launch after `N` warp instructions, 0 for no limit")
 }
 
+// timingLevel reads --timing.
+func timingLevel(name string) (emu.TimingLevel, error) {
+	for _, level := range []emu.TimingLevel{emu.TimingFull, emu.TimingFast, emu.TimingNone} {
+		if name == level.String() {
+			return level, nil
+		}
+	}
+	return 0, usagef("--timing: %q is none of full, fast and none", name)
+}
+
 // options is how a target runs. What kernels print goes to prints.
 func (m *machineFlags) options(e *env) (o gpa.Options, err error) {
 	if m.maxInstructions < 0 {

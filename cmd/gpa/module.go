@@ -1,8 +1,6 @@
 package main
 
 import (
-	"fmt"
-	"io"
 	"strconv"
 	"strings"
 
@@ -44,31 +42,6 @@ func parseArch(text string) (sass.Arch, error) {
 		return 0, usagef("--arch %s: want sm_NN", text)
 	}
 	return sass.Arch(sm), nil
-}
-
-// listEntries prints the device code that a file holds, and why an entry, or what follows the last one, cannot be read. That is no
-// list where there is no entry.
-func listEntries(w io.Writer, name string) error {
-	data, err := cubin.ReadFile(name)
-	if err != nil {
-		return err
-	}
-	list, err := cubin.Entries(data)
-	for i := range list {
-		e := &list[i]
-		note := e.Compression
-		if _, problem := e.Read(); problem != nil {
-			note = "cannot be read: " + problem.Error()
-		}
-		fmt.Fprintln(w, strings.TrimRight(fmt.Sprintf("%5d  %-6s sm_%-4d %9d bytes  %s %s %s", i+1, e.Kind, e.SM, e.Size, e.Where, e.Name, note), " "))
-	}
-	if err == nil {
-		return nil
-	}
-	if err = fmt.Errorf("%s: %w", name, err); len(list) > 0 {
-		return failure{fmt.Errorf("%w (the list ends before that)", err)}
-	}
-	return err
 }
 
 // openModule reads the cubin that an argument names, of a file that holds no other.

@@ -18,6 +18,7 @@ import (
 	"gpa/profiler/sampler"
 	"gpa/profiler/store"
 	"gpa/reports"
+	"gpa/reports/reconvergence"
 )
 
 // profileFlags are the flags of gpa profile.
@@ -118,10 +119,8 @@ func (f *profileFlags) run(ctx context.Context, e *env, args []string) error {
 	case err != nil:
 		return err
 	}
-	if f.advice.html != "" {
-		if f.advice.tables, err = modelTables(ctx, e, result); err != nil {
-			return err
-		}
+	if f.advice.html != "" && result.Failure() == nil {
+		f.advice.tables = modelTables(ctx, e, result)
 	}
 	if c != nil && result.Failure() == nil {
 		return f.reportProved(ctx, e, c, o, result)
@@ -133,6 +132,21 @@ func (f *profileFlags) run(ctx context.Context, e *env, args []string) error {
 		return err
 	}
 	return endedEarly(ctx)
+}
+
+// modelTables are tables of the re-convergence models for the web page. A kernel that cannot be compared has none.
+func modelTables(ctx context.Context, e *env, ran *gpa.Result) []reports.HTMLTable {
+	var instructions int64
+	for _, l := range ran.Profile.Launches {
+		instructions += l.Facts.WarpInstructions
+	}
+	defer e.progress.Stage("re-convergence models")()
+	t := ran.Target
+	tables, err := reconvergence.PageTables(ctx, t.File, t.Module, t.GPU, instructions)
+	if err != nil && ctx.Err() == nil {
+		fmt.Fprintf(e.stderr, "gpa profile: the page has no table of re-convergence models: %s\n", reports.OneLine(err.Error()))
+	}
+	return tables
 }
 
 // tries says which advice is tried, nil for none.
@@ -167,16 +181,11 @@ func (f *profileFlags) reportProved(ctx context.Context, e *env, c *tune.Compile
 
 // level reads --timing.
 func (f *profileFlags) level() (emu.TimingLevel, error) {
-	for _, level := range []emu.TimingLevel{emu.TimingFull, emu.TimingFast, emu.TimingNone} {
-		if f.timing != level.String() {
-			continue
-		}
-		if level == emu.TimingNone && f.try > 0 {
-			return 0, usagef("--try: without timing there is no advice to try")
-		}
-		return level, nil
+	level, err := timingLevel(f.timing)
+	if err == nil && level == emu.TimingNone && f.try > 0 {
+		return 0, usagef("--try: without timing there is no advice to try")
 	}
-	return 0, usagef("--timing: %q is none of full, fast and none", f.timing)
+	return level, err
 }
 
 // profileProgram runs a program and reports on the kernels that take most of the time.

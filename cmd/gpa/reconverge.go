@@ -4,15 +4,12 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"slices"
-	"strings"
 
 	"github.com/spf13/pflag"
 
 	"gpa"
 	"gpa/cubin/branch"
 	"gpa/emu"
-	"gpa/emu/activity"
 	"gpa/emu/convergence"
 	"gpa/reports"
 	"gpa/reports/reconvergence"
@@ -58,7 +55,7 @@ func (f *reconvergeFlags) run(ctx context.Context, e *env, args []string) error 
 	if f.tables {
 		return f.runTables(ctx, e, name)
 	}
-	o := convergence.Options{Models: f.models, Stdout: e.prints, MaxInstructions: f.maxInstructions, HostMemory: emu.FreeMemory}
+	o := convergence.Options{Stdout: e.prints, MaxInstructions: f.maxInstructions, HostMemory: emu.FreeMemory}
 	if err := f.options(&o); err != nil {
 		return err
 	}
@@ -82,8 +79,10 @@ func (f *reconvergeFlags) run(ctx context.Context, e *env, args []string) error 
 	if early != nil {
 		return early
 	}
-	unusedRules(e, o.Rules, list)
-	return reconvergeFailed(list)
+	for _, rule := range convergence.Unused(o.Rules, list) {
+		fmt.Fprintf(e.stderr, "gpa: --branch-type %s: no branch of the kernel is on these lines, or a later rule decides\n", &rule)
+	}
+	return failed(convergence.Failure(list))
 }
 
 // print prints the comparison. The host time of the transformation goes to standard error.
@@ -99,41 +98,13 @@ func (f *reconvergeFlags) print(e *env, t *gpa.Target, list []convergence.Launch
 }
 
 // options checks the flags.
-func (f *reconvergeFlags) options(o *convergence.Options) error {
-	for _, name := range f.models {
-		if known := append(convergence.Names(), convergence.Placed); !slices.Contains(known, name) {
-			return usagef("--models: there is no %q (%s)", name, strings.Join(known, ", "))
-		}
+func (f *reconvergeFlags) options(o *convergence.Options) (err error) {
+	o.Models, o.Activity = f.models, f.activity
+	if err := o.CheckModels(); err != nil {
+		return usagef("--models: %w", err)
 	}
-	if err := f.branchOptions(o); err != nil {
-		return err
-	}
-	if f.maxInstructions < 0 {
-		return usagef("--max-instructions: %d is negative", f.maxInstructions)
-	}
-	if f.maxInstructions == 0 {
-		o.MaxInstructions = math.MaxInt64
-	}
-	for _, level := range []emu.TimingLevel{emu.TimingFull, emu.TimingFast, emu.TimingNone} {
-		if f.timing == level.String() {
-			o.Timing = level
-			return nil
-		}
-	}
-	return usagef("--timing: %q is neither full, fast nor none", f.timing)
-}
-
-// branchOptions checks the flags about branches.
-func (f *reconvergeFlags) branchOptions(o *convergence.Options) error {
-	o.Activity = f.activity
-	watched := []string{convergence.Names()[0]}
-	for _, name := range convergence.Names() {
-		if name != convergence.Struct && name != convergence.Bound && (len(f.models) == 0 || slices.Contains(f.models, name)) {
-			watched = append(watched, name)
-		}
-	}
-	if !slices.Contains(watched, f.activity) {
-		return usagef("--activity: %q is none of %s", f.activity, strings.Join(slices.Compact(watched), ", "))
+	if err := o.CheckActivity(); err != nil {
+		return usagef("--activity: %w", err)
 	}
 	for _, text := range f.types {
 		rule, err := branch.ParseRule(text)
@@ -145,30 +116,12 @@ func (f *reconvergeFlags) branchOptions(o *convergence.Options) error {
 	if f.top < 0 {
 		return usagef("--top: %d is negative", f.top)
 	}
-	return nil
-}
-
-// unusedRules tells of rules that have decided no branch.
-func unusedRules(e *env, rules []branch.Rule, list []convergence.Launch) {
-	for i := range rules {
-		used := false
-		for k := range list {
-			used = used || list[k].Activity != nil && slices.ContainsFunc(list[k].Activity.Branches, func(u activity.BranchUse) bool {
-				return u.Branch.Rule != nil && *u.Branch.Rule == rules[i]
-			})
-		}
-		if !used {
-			fmt.Fprintf(e.stderr, "gpa: --branch-type %s: no branch of the kernel is on these lines, or a later rule decides\n", &rules[i])
-		}
+	if f.maxInstructions < 0 {
+		return usagef("--max-instructions: %d is negative", f.maxInstructions)
 	}
-}
-
-// reconvergeFailed is the error of a kernel that fails under the hardware's own model.
-func reconvergeFailed(list []convergence.Launch) error {
-	for i := range list {
-		if r := list[i].Runs[0]; r.Status != convergence.OK {
-			return failure{fmt.Errorf("kernel %s: %s", list[i].Kernel.Demangled, r.Status)}
-		}
+	if f.maxInstructions == 0 {
+		o.MaxInstructions = math.MaxInt64
 	}
-	return nil
+	o.Timing, err = timingLevel(f.timing)
+	return err
 }

@@ -20,11 +20,11 @@ func (f *reconvergeFlags) runTables(ctx context.Context, e *env, folder string) 
 	if err != nil {
 		return err
 	}
-	o := convergence.Options{Models: convergence.TableRows(), HostMemory: emu.FreeMemory}
+	o := convergence.Options{HostMemory: emu.FreeMemory}
 	if err := f.options(&o); err != nil {
 		return err
 	}
-	o.Timing = emu.TimingNone
+	o.Models, o.Timing = convergence.TableRows(), emu.TimingNone
 	var subjects []convergence.Subject
 	failed := 0
 	for _, name := range files {
