@@ -1,9 +1,9 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
@@ -45,7 +45,7 @@ func adviseCommand() command {
 		setup: func(flags *pflag.FlagSet) action {
 			var f adviceFlags
 			f.register(flags)
-			return f.advise
+			return withArgument("the saved profile", f.advise)
 		},
 	}
 }
@@ -57,11 +57,7 @@ func reportCommand() command {
 	return c
 }
 
-func (f *adviceFlags) advise(_ context.Context, e *env, args []string) error {
-	name, err := oneArgument(args, "the saved profile")
-	if err != nil {
-		return err
-	}
+func (f *adviceFlags) advise(_ context.Context, e *env, name string) error {
 	r, err := openResult(name)
 	if err != nil {
 		return err
@@ -126,21 +122,14 @@ func (f *adviceFlags) proved(r *reports.ProfileReport) any {
 
 // writeHTML writes the web page.
 func (f *adviceFlags) writeHTML(r *reports.Result, source gpa.Sources) error {
-	if f.html == "" {
-		return nil
-	}
 	var names []string
 	for _, l := range r.Profile.Launches {
 		if name := reports.KernelName(r.Profile.Modules[l.Module], l.Kernel); !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}
-	var page bytes.Buffer
 	o := reports.HTMLOptions{Title: strings.Join(names, ", "), Version: version, Source: source.Read, Tables: f.tables}
-	if err := reports.HTML(&page, r.WithoutHostTimes(), o); err != nil {
-		return err
-	}
-	return files.WriteOne(f.html, page.Bytes())
+	return files.Save(f.html, func(w io.Writer) error { return reports.HTML(w, r.WithoutHostTimes(), o) })
 }
 
 // blamed says how stalls are blamed.

@@ -17,13 +17,7 @@ func asmCommand() command {
 		name: "asm", args: "FILE.sass", short: "assemble text SASS into a cubin",
 		setup: func(flags *pflag.FlagSet) action {
 			out := flags.StringP("output", "o", "", "`FILE` to write (default: that of the text with the ending .cubin)")
-			return func(_ context.Context, _ *env, args []string) error {
-				name, err := oneArgument(args, "the text")
-				if err != nil {
-					return err
-				}
-				return assembleFile(name, *out)
-			}
+			return withArgument("the text", func(_ context.Context, _ *env, name string) error { return assembleFile(name, *out) })
 		},
 	}
 }

@@ -13,8 +13,7 @@ import (
 
 // captureFlags are the flags of gpa capture.
 type captureFlags struct {
-	target  target
-	machine machineFlags
+	launchFlags
 	program programFlags
 	out     string
 }
@@ -25,8 +24,7 @@ func captureCommand() command {
 		setup: func(flags *pflag.FlagSet) action {
 			var f captureFlags
 			flags.StringVar(&f.out, "out", "", "write the captures to `DIR`, which is new or empty")
-			f.machine.register(flags)
-			f.target.register(flags)
+			f.launchFlags.register(flags)
 			f.program.registerSelection(flags, "capture")
 			return f.run
 		},
@@ -45,7 +43,7 @@ func (f *captureFlags) run(ctx context.Context, e *env, args []string) error {
 	if list, err := os.ReadDir(f.out); err == nil && len(list) > 0 {
 		return usagef("--out: %s is not empty", f.out)
 	}
-	o, err := f.program.options(e, &f.target, &f.machine)
+	o, err := f.program.options(e, &f.launchFlags)
 	if err != nil {
 		return err
 	}

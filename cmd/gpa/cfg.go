@@ -26,18 +26,12 @@ func cfgCommand() command {
 			flags.BoolVar(&f.frontiers, "frontiers", false, "print thread frontiers, re-convergence points and interacting edges too")
 			flags.StringArrayVar(&f.functions, "function", nil, "only this function, `NAME`, by symbol or demangled; may be repeated")
 			f.register(flags)
-			return func(_ context.Context, e *env, args []string) error {
-				name, err := oneArgument(args, "the cubin")
-				if err != nil {
-					return err
-				}
-				return f.run(e, name)
-			}
+			return withArgument("the cubin", f.run)
 		},
 	}
 }
 
-func (f *cfgFlags) run(e *env, name string) error {
+func (f *cfgFlags) run(_ context.Context, e *env, name string) error {
 	if f.json && f.dot || f.frontiers && (f.json || f.dot) {
 		return usagef("--json, --dot and --frontiers exclude each other")
 	}

@@ -1,9 +1,9 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
@@ -17,8 +17,7 @@ import (
 
 // checkFlags are the flags of gpa check.
 type checkFlags struct {
-	target  target
-	machine machineFlags
+	launchFlags
 	program programFlags
 	json    bool
 	only    []string
@@ -48,8 +47,7 @@ func checkCommand() command {
 			flags.BoolVar(&f.strict, "strict", false, "exit with status 1 after warnings too")
 			flags.BoolVar(&f.unused, "track-unused-memory", false, "warn of buffers with bytes that no kernel reads or writes")
 			flags.Int64Var(&f.padding, "padding", 0, "keep `BYTES` free behind each buffer at least, to catch accesses far out of bounds (65536 in any case), and the module's variables apart from each other")
-			f.machine.register(flags)
-			f.target.register(flags)
+			f.launchFlags.register(flags)
 			f.program.register(flags)
 			return f.run
 		},
@@ -67,15 +65,11 @@ func (f *checkFlags) run(ctx context.Context, e *env, args []string) error {
 	if err := f.families(); err != nil {
 		return err
 	}
-	r, err := f.target.resolve(name)
+	r, o, err := f.load(e, name)
 	if err != nil {
 		return err
 	}
-	f.machine.padding = f.padding
-	o, err := f.machine.options(e)
-	if err != nil {
-		return err
-	}
+	o.Padding = f.padding
 	all, err := r.Check(ctx, o, gpa.CheckOptions{Unused: f.unused})
 	if err != nil && ctx.Err() == nil {
 		return err
@@ -106,7 +100,7 @@ func (f *checkFlags) runProgram(ctx context.Context, e *env, args []string) erro
 	if err := f.families(); err != nil {
 		return err
 	}
-	o, err := f.program.options(e, &f.target, &f.machine)
+	o, err := f.program.options(e, &f.launchFlags)
 	if err != nil {
 		return err
 	}
@@ -171,7 +165,7 @@ func (f *checkFlags) chosen(list []reports.Finding) []reports.Finding {
 
 // print prints what was found; nothing is said where that is nothing.
 func (f *checkFlags) print(e *env, found []reports.Finding, source gpa.Sources, nothing string) error {
-	if err := f.writeSARIF(found); err != nil {
+	if err := files.Save(f.sarif, func(w io.Writer) error { return reports.WriteSARIF(w, version, found) }); err != nil {
 		return err
 	}
 	switch {
@@ -186,17 +180,6 @@ func (f *checkFlags) print(e *env, found []reports.Finding, source gpa.Sources, 
 	source = source.Before(f.source)
 	defer missedSources(e.stderr, source)
 	return reports.WriteFindings(e.stdout, found, source.Read, e.style())
-}
-
-func (f *checkFlags) writeSARIF(findings []reports.Finding) error {
-	if f.sarif == "" {
-		return nil
-	}
-	var data bytes.Buffer
-	if err := reports.WriteSARIF(&data, version, findings); err != nil {
-		return err
-	}
-	return files.WriteOne(f.sarif, data.Bytes())
 }
 
 // verdict is the error that stands for what was found, nil where the exit status is 0.

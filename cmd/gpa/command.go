@@ -280,6 +280,17 @@ func (c *command) usage() string {
 	return strings.TrimSpace(c.args + " [FLAG ...]")
 }
 
+// withArgument is the action of a command that takes exactly one argument.
+func withArgument(what string, run func(ctx context.Context, e *env, name string) error) action {
+	return func(ctx context.Context, e *env, args []string) error {
+		name, err := oneArgument(args, what)
+		if err != nil {
+			return err
+		}
+		return run(ctx, e, name)
+	}
+}
+
 // oneArgument is the positional argument of a command that takes exactly one.
 func oneArgument(args []string, what string) (string, error) {
 	switch len(args) {

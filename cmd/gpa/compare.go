@@ -1,9 +1,8 @@
 package main
 
 import (
-	"bytes"
 	"context"
-	"fmt"
+	"io"
 	"slices"
 	"strings"
 
@@ -82,13 +81,16 @@ func (f *compareFlags) run(ctx context.Context, e *env, args []string) error {
 		return err
 	}
 	o := reports.CompareOptions{Optimizer: f.optimizer, BeforeSource: before.Sources.Read, AfterSource: after.Sources.Read}
-	if err := f.writeHTML(c.Comparison, &before.Result, &after.Result, o); err != nil {
+	page := func(w io.Writer) error {
+		return reports.CompareHTML(w, c.Comparison, &before.Result, &after.Result, o, version)
+	}
+	if err := files.Save(f.html, page); err != nil {
 		return err
 	}
 	if err := f.print(e, c.Comparison, o); err != nil {
 		return err
 	}
-	return f.judge(c, after)
+	return failed(c.Failure(after, f.minSpeedup))
 }
 
 // check refuses flags that make no sense.
@@ -119,27 +121,10 @@ func (f *compareFlags) side(ctx context.Context, e *env, name string) (*gpa.Resu
 	return gpa.ResultOf(ctx, name, gpa.LoadOptions{GPU: f.gpu}, o)
 }
 
-// writeHTML writes the web page.
-func (f *compareFlags) writeHTML(c *reports.Comparison, before, after *reports.Result, o reports.CompareOptions) error {
-	if f.html == "" {
-		return nil
-	}
-	var page bytes.Buffer
-	if err := reports.CompareHTML(&page, c, before, after, o, version); err != nil {
-		return err
-	}
-	return files.WriteOne(f.html, page.Bytes())
-}
-
 func (f *compareFlags) print(e *env, c *reports.Comparison, o reports.CompareOptions) error {
-	if f.junit != "" {
-		var xml bytes.Buffer
-		if err := reports.CompareJUnit(&xml, c, f.tooSlow); err != nil {
-			return err
-		}
-		if err := files.WriteOne(f.junit, xml.Bytes()); err != nil {
-			return err
-		}
+	wrong := func(p *reports.Pair) string { return p.Wrong(f.minSpeedup) }
+	if err := files.Save(f.junit, func(w io.Writer) error { return reports.CompareJUnit(w, c, wrong) }); err != nil {
+		return err
 	}
 	switch {
 	case f.json:
@@ -149,34 +134,4 @@ func (f *compareFlags) print(e *env, c *reports.Comparison, o reports.CompareOpt
 	}
 	o.Style = e.style()
 	return reports.CompareText(e.stdout, c, o)
-}
-
-// tooSlow says what is wrong with a pair, "" for nothing.
-func (f *compareFlags) tooSlow(p *reports.Pair) string {
-	switch {
-	case p.OutputsEqual != nil && !*p.OutputsEqual:
-		return "outputs differ"
-	case p.Speedup < f.minSpeedup:
-		return fmt.Sprintf("speedup %.3f is below %g", p.Speedup, f.minSpeedup)
-	}
-	return ""
-}
-
-// judge is the outcome for CI.
-func (f *compareFlags) judge(c *gpa.Comparison, after *gpa.Result) error {
-	for _, l := range after.Profile.Launches {
-		if l.Fault != nil {
-			return failure{fmt.Errorf("kernel %s: %s", l.Kernel, l.Fault.Kind)}
-		}
-	}
-	if len(c.Different) > 0 {
-		slices.Sort(c.Different)
-		return failure{fmt.Errorf("outputs differ: %s", strings.Join(c.Different, ", "))}
-	}
-	for i := range c.Pairs {
-		if message := f.tooSlow(&c.Pairs[i]); message != "" {
-			return failure{fmt.Errorf("kernel %s: %s", c.Pairs[i].After.Kernel, message)}
-		}
-	}
-	return nil
 }

@@ -15,17 +15,13 @@ func completionCommand() command {
 	return command{
 		name: "completion", args: "bash|zsh|fish", short: "print a script that completes commands, flags and built-in kernels in a shell",
 		setup: func(*pflag.FlagSet) action {
-			return func(_ context.Context, e *env, args []string) error {
-				shell, err := oneArgument(args, "the shell")
-				if err != nil {
-					return err
-				}
+			return withArgument("the shell", func(_ context.Context, e *env, shell string) error {
 				write := completionOf(shell)
 				if write == nil {
 					return usagef("%q is none of bash, zsh and fish", shell)
 				}
 				return write(e.stdout)
-			}
+			})
 		},
 	}
 }

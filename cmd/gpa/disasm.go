@@ -41,18 +41,12 @@ func disasmCommand() command {
 			f.register(flags)
 			flags.StringArrayVar(&f.functions, "function", nil, "only this function, `NAME`, by symbol or demangled; may be repeated")
 			flags.StringVar(&f.kernel, "kernel", "", "only the section of this kernel, `NAME` or how it begins")
-			return func(_ context.Context, e *env, args []string) error {
-				name, err := oneArgument(args, "the cubin")
-				if err != nil {
-					return err
-				}
-				return f.run(e, name)
-			}
+			return withArgument("the cubin", f.run)
 		},
 	}
 }
 
-func (f *disasmFlags) run(e *env, name string) error {
+func (f *disasmFlags) run(_ context.Context, e *env, name string) error {
 	if f.list {
 		err := listing.Entries(e.stdout, name)
 		var cut *listing.CutOffError

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -31,7 +30,7 @@ func evaluateCommand() command {
 			flags.StringVar(&f.plot, "plot", "", "with --blame, draw single dependency coverage to an SVG `FILE`")
 			flags.StringVar(&f.compare.gpu, "arch", "", "`GPU` to run on: a model as in v100, or sm_NN (default: by the cubin)")
 			f.compare.machine.register(flags)
-			return f.run
+			return withArgument("the folder", f.run)
 		},
 	}
 }
@@ -49,11 +48,7 @@ type evaluateFlags struct {
 	compare    compareFlags
 }
 
-func (f *evaluateFlags) run(ctx context.Context, e *env, args []string) error {
-	root, err := oneArgument(args, "the folder")
-	if err != nil {
-		return err
-	}
+func (f *evaluateFlags) run(ctx context.Context, e *env, root string) error {
 	v, err := f.evaluator(e)
 	if err != nil {
 		return err
@@ -140,14 +135,8 @@ func (f *evaluateFlags) evaluateBlame(ctx context.Context, e *env, v *evaluation
 	if err != nil {
 		return err
 	}
-	if f.plot != "" {
-		var svg bytes.Buffer
-		if err := reports.CoveragePlot(&svg, x); err != nil {
-			return err
-		}
-		if err := files.WriteOne(f.plot, svg.Bytes()); err != nil {
-			return err
-		}
+	if err := files.Save(f.plot, func(w io.Writer) error { return reports.CoveragePlot(w, x) }); err != nil {
+		return err
 	}
 	if f.json {
 		err = reports.WriteJSON(e.stdout, x)

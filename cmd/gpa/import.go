@@ -41,11 +41,7 @@ func importCommand() command {
 			flags.Int64Var(&f.page.DRAMReadBytes, "dram-read-bytes", 0, "`BYTES` read from DRAM (dram__bytes_read.sum)")
 			flags.Int64Var(&f.page.DRAMWrittenBytes, "dram-written-bytes", 0, "`BYTES` written to DRAM (dram__bytes_write.sum)")
 			flags.Int64Var(&f.page.Cycles, "cycles", 0, "`CYCLES` that the launch took (sm__cycles_elapsed.max)")
-			return func(_ context.Context, e *env, args []string) error {
-				name, err := oneArgument(args, "the report file or the source page")
-				if err != nil {
-					return err
-				}
+			return withArgument("the report file or the source page", func(_ context.Context, e *env, name string) error {
 				data, err := os.ReadFile(name)
 				switch {
 				case err != nil:
@@ -56,7 +52,7 @@ func importCommand() command {
 					return f.importSamples(e, flags, name, data)
 				}
 				return f.importPage(e, flags, name, data)
-			}
+			})
 		},
 	}
 }
@@ -273,38 +269,13 @@ func exportCommand() command {
 		name: "export", args: "RESULT", short: "write the samples of a saved result as Nsight Compute's source page (CSV) or as JSON",
 		setup: func(flags *pflag.FlagSet) action {
 			asJSON := flags.Bool("json", false, "write JSON")
-			return func(_ context.Context, e *env, args []string) error {
-				name, err := oneArgument(args, "the saved result")
-				if err != nil {
-					return err
-				}
+			return withArgument("the saved result", func(_ context.Context, e *env, name string) error {
 				r, err := openResult(name)
 				if err != nil {
 					return err
 				}
-				return exportProfile(e, r.Profile, *asJSON)
-			}
+				return profiler.Write(e.stdout, r.Profile, *asJSON)
+			})
 		},
 	}
-}
-
-// exportProfile writes the samples of a profile.
-func exportProfile(e *env, p *profiler.Profile, asJSON bool) error {
-	var out bytes.Buffer
-	switch {
-	case asJSON && len(p.Modules) != 1:
-		return fmt.Errorf("the result is of %d cubins, the form of one", len(p.Modules))
-	case asJSON:
-		if err := profiler.WriteSamples(&out, p, 0); err != nil {
-			return err
-		}
-	default:
-		for _, l := range p.Launches {
-			if err := profiler.WriteCSV(&out, p.Modules[l.Module], l); err != nil {
-				return err
-			}
-		}
-	}
-	_, err := e.stdout.Write(out.Bytes())
-	return err
 }

@@ -10,6 +10,27 @@ import (
 	"gpa/emu/reconv"
 )
 
+// launchFlags say what runs, and how.
+type launchFlags struct {
+	target  target
+	machine machineFlags
+}
+
+func (f *launchFlags) register(flags *pflag.FlagSet) {
+	f.machine.register(flags)
+	f.target.register(flags)
+}
+
+// load loads what KERNEL names.
+func (f *launchFlags) load(e *env, name string) (*gpa.Target, gpa.Options, error) {
+	o, err := f.machine.options(e)
+	if err != nil {
+		return nil, o, err
+	}
+	t, err := f.target.resolve(name)
+	return t, o, err
+}
+
 // machineFlags are the flags that shape the emulated GPU.
 type machineFlags struct {
 	maxInstructions int64
@@ -17,7 +38,6 @@ type machineFlags struct {
 	workers         int
 	wholeGrid       bool
 	portions        bool
-	padding         int64 // bytes between buffers, at least
 }
 
 func (m *machineFlags) register(flags *pflag.FlagSet) {
@@ -59,7 +79,7 @@ func (m *machineFlags) options(e *env) (o gpa.Options, err error) {
 		return o, usagef("--reconvergence: %w", err)
 	}
 	o = gpa.Options{
-		MaxInstructions: m.maxInstructions, Workers: m.workers, Reconvergence: m.reconvergence, Stdout: e.prints, Padding: m.padding,
+		MaxInstructions: m.maxInstructions, Workers: m.workers, Reconvergence: m.reconvergence, Stdout: e.prints,
 		WholeGrid: m.wholeGrid, Portions: m.portions, Progress: e.progress,
 	}
 	return o, nil

@@ -14,7 +14,6 @@ import (
 	"gpa/advisor/tune"
 	"gpa/emu"
 	"gpa/kernels"
-	"gpa/profiler/program"
 	"gpa/profiler/sampler"
 	"gpa/profiler/store"
 	"gpa/reports"
@@ -23,8 +22,7 @@ import (
 
 // profileFlags are the flags of gpa profile.
 type profileFlags struct {
-	target  target
-	machine machineFlags
+	launchFlags
 	advice  adviceFlags
 	program programFlags
 	period  int
@@ -50,8 +48,7 @@ func profileCommand() command {
 			flags.Int64Var(&f.most, "max-cycles", 0, "stop when the launches have taken more than `N` cycles together, as an interrupt would (default: no limit)")
 			flags.BoolVar(&f.proves, "prove", false, "change a copy of the source as the advice says, compile and run it, and print the diffs that made the kernel faster with the same outputs (gpa tune --help says more)")
 			f.prove.register(flags)
-			f.machine.register(flags)
-			f.target.register(flags)
+			f.launchFlags.register(flags)
 			f.store.register(flags)
 			f.program.registerSelection(flags, "profile")
 			f.program.registerKernels(flags)
@@ -80,9 +77,6 @@ func (f *profileFlags) run(ctx context.Context, e *env, args []string) error {
 	if err != nil {
 		return err
 	}
-	if _, err := sampler.New(sampler.Options{Period: f.period, Seed: f.seed}); err != nil {
-		return usagef("--period: %w", err)
-	}
 	var c *tune.Compiler
 	if f.proves {
 		if level != emu.TimingFull {
@@ -92,19 +86,13 @@ func (f *profileFlags) run(ctx context.Context, e *env, args []string) error {
 			return err
 		}
 	}
-	r, err := f.target.resolve(name)
-	if err != nil {
-		return err
-	}
-	o, err := f.machine.options(e)
+	r, o, err := f.load(e, name)
 	if err != nil {
 		return err
 	}
 	o.Fast, o.Period, o.Seed, o.MaxCycles = level == emu.TimingFast, f.period, f.seed, f.most
-	a := gpa.Analysis{
-		Untimed: level == emu.TimingNone, Blame: f.advice.blamed(), Advice: f.advice.listed(), Try: f.tries(), Again: f.store.not,
-		Tell: func(err error) { fmt.Fprintf(e.stderr, "gpa profile: %s\n", reports.OneLine(err.Error())) },
-	}
+	a := f.analysis(func(err error) { fmt.Fprintf(e.stderr, "gpa profile: %s\n", reports.OneLine(err.Error())) })
+	a.Untimed, a.Again = level == emu.TimingNone, f.store.not
 	if a.Store, err = f.store.open(); err != nil {
 		return err
 	}
@@ -149,18 +137,18 @@ func modelTables(ctx context.Context, e *env, ran *gpa.Result) []reports.HTMLTab
 	return tables
 }
 
-// tries says which advice is tried, nil for none.
-func (f *profileFlags) tries() *gpa.TryOptions {
-	o := &gpa.TryOptions{First: f.try, All: f.advice.all}
+// analysis says what is made of a profile.
+func (f *profileFlags) analysis(tell func(error)) gpa.Analysis {
+	a := gpa.Analysis{Blame: f.advice.blamed(), Advice: f.advice.listed(), Tell: tell}
 	switch {
-	case f.try == 0:
-		return nil
 	case f.try == byBudget:
-		o.First = 0
+		a.Try = &gpa.TryOptions{All: f.advice.all}
 	case f.try < 0:
-		o.First = math.MaxInt
+		a.Try = &gpa.TryOptions{All: f.advice.all, First: math.MaxInt}
+	case f.try > 0:
+		a.Try = &gpa.TryOptions{All: f.advice.all, First: f.try}
 	}
-	return o
+	return a
 }
 
 // byBudget is the number of pieces of advice to try where the budget decides.
@@ -179,13 +167,18 @@ func (f *profileFlags) reportProved(ctx context.Context, e *env, c *tune.Compile
 	return fmt.Errorf("--prove: %w", proved)
 }
 
-// level reads --timing.
+// level reads --timing, and checks what goes with it.
 func (f *profileFlags) level() (emu.TimingLevel, error) {
 	level, err := timingLevel(f.timing)
-	if err == nil && level == emu.TimingNone && f.try > 0 {
+	switch _, sampling := sampler.New(sampler.Options{Period: f.period, Seed: f.seed}); {
+	case err != nil:
+		return 0, err
+	case level == emu.TimingNone && f.try > 0:
 		return 0, usagef("--try: without timing there is no advice to try")
+	case sampling != nil:
+		return 0, usagef("--period: %w", sampling)
 	}
-	return level, err
+	return level, nil
 }
 
 // profileProgram runs a program and reports on the kernels that take most of the time.
@@ -201,12 +194,9 @@ func (f *profileFlags) profileProgram(ctx context.Context, e *env, args []string
 	case level == emu.TimingNone:
 		return usagef("--timing none: gpa run -- CMD runs a program without timing")
 	}
-	o, err := f.program.options(e, &f.target, &f.machine)
+	o, err := f.program.options(e, &f.launchFlags)
 	if err != nil {
 		return err
-	}
-	if _, err := sampler.New(sampler.Options{Period: f.period, Seed: f.seed}); err != nil {
-		return usagef("--period: %w", err)
 	}
 	o.Timed, o.Keep = true, f.try != 0
 	o.Run.Fast, o.Run.Period, o.Run.Seed = level == emu.TimingFast, f.period, f.seed
@@ -214,45 +204,24 @@ func (f *profileFlags) profileProgram(ctx context.Context, e *env, args []string
 	if err != nil {
 		return err
 	}
-	if err := f.reportProgram(ctx, e, p); err != nil {
-		return err
-	}
-	return ended
-}
-
-// reportProgram prints the table of kernels and what there is to say of the costliest.
-func (f *profileFlags) reportProgram(ctx context.Context, e *env, p *program.Program) error {
 	if !f.advice.json {
 		if err := p.Table(e.stdout, e.style()); err != nil {
 			return err
 		}
 	}
-	result := gpa.FromProfile(p.Profile(f.program.kernels), gpa.NewSources("."))
-	if len(result.Profile.Launches) == 0 {
-		return nil
-	}
-	if err := result.Blame(f.advice.blamed()); err != nil {
+	r, err := p.Analyze(ctx, f.program.kernels, f.analysis(func(err error) { fmt.Fprintf(e.stderr, "gpa: %v\n", err) }))
+	switch {
+	case err != nil:
 		return err
-	}
-	if err := f.adviseProgram(ctx, e, p, result); err != nil {
-		return err
-	}
-	if !f.advice.json {
+	case len(r.Profile.Launches) == 0:
+		return ended
+	case !f.advice.json:
 		fmt.Fprintln(e.stdout)
 	}
-	return f.advice.report(e, &result.Result, result.Sources)
-}
-
-// adviseProgram ranks the advice on the costliest kernels of a program, by what-if runs where there are to be any.
-func (f *profileFlags) adviseProgram(ctx context.Context, e *env, p *program.Program, result *gpa.Result) error {
-	tries := f.tries()
-	if tries == nil {
-		return result.Advise(f.advice.listed())
+	if err := f.advice.report(e, &r.Result, r.Sources); err != nil {
+		return err
 	}
-	for _, why := range p.Untried(f.program.kernels) {
-		fmt.Fprintf(e.stderr, "gpa: %v\n", why)
-	}
-	return p.Try(ctx, result, f.program.kernels, *tries)
+	return ended
 }
 
 // listKernels is what gpa profile prints without a kernel.

@@ -43,8 +43,8 @@ func (f *programFlags) registerKernels(flags *pflag.FlagSet) {
 func (f *programFlags) given() bool { return f.flags != nil && f.flags.ArgsLenAtDash() == 0 }
 
 // options are those of a program of these flags. They are complete but for what is done with its launches.
-func (f *programFlags) options(e *env, t *target, m *machineFlags) (o program.Options, err error) {
-	if t.grid.set() || t.block.set() || t.shared != 0 || len(t.args) > 0 {
+func (f *programFlags) options(e *env, l *launchFlags) (o program.Options, err error) {
+	if l.target.grid.set() || l.target.block.set() || l.target.shared != 0 || len(l.target.args) > 0 {
 		return o, usagef("--grid, --block, --shared and --arg go with a cubin, not with a program")
 	}
 	if f.skip < 0 || f.count < 0 || f.kernels < 0 {
@@ -54,15 +54,15 @@ func (f *programFlags) options(e *env, t *target, m *machineFlags) (o program.Op
 		return o, usagef("--profile-from-start is on or off")
 	}
 	o = program.Options{Skip: f.skip, Most: f.count, Ranges: f.ranges, AfterStart: f.fromStart == "off"}
-	if o.GPU, err = arch.ByName(cmp.Or(t.gpu, "a100")); err != nil {
+	if o.GPU, err = arch.ByName(cmp.Or(l.target.gpu, "a100")); err != nil {
 		return o, err
 	}
-	if t.kernel != "" {
-		if o.Only, err = regexp.Compile(t.kernel); err != nil {
+	if l.target.kernel != "" {
+		if o.Only, err = regexp.Compile(l.target.kernel); err != nil {
 			return o, usagef("--kernel: %w", err)
 		}
 	}
-	o.Run, err = m.options(e)
+	o.Run, err = l.machine.options(e)
 	o.Run.Stdout = nil
 	return o, err
 }

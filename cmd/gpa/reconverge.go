@@ -42,16 +42,12 @@ func reconvergeCommand() command {
 			registerLimit(flags, &f.maxInstructions)
 			flags.BoolVar(&f.tables, "tables", false, "the argument is a folder; print the papers' tables for all its launch files")
 			f.target.register(flags)
-			return f.run
+			return withArgument("the kernel (or a folder with --tables)", f.run)
 		},
 	}
 }
 
-func (f *reconvergeFlags) run(ctx context.Context, e *env, args []string) error {
-	name, err := oneArgument(args, "the kernel (or a folder with --tables)")
-	if err != nil {
-		return err
-	}
+func (f *reconvergeFlags) run(ctx context.Context, e *env, name string) error {
 	if f.tables {
 		return f.runTables(ctx, e, name)
 	}

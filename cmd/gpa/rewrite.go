@@ -36,13 +36,7 @@ func rewriteCommand() command {
 			flags.BoolVar(&f.census, "census", false, "count unstructured functions and what they need")
 			flags.StringVar(&f.arch, "arch", "", "with --census: only code for this architecture, `sm_NN`")
 			flags.StringVarP(&f.out, "output", "o", "", "write the new cubin to `FILE`")
-			return func(_ context.Context, e *env, args []string) error {
-				name, err := oneArgument(args, "the cubin")
-				if err != nil {
-					return err
-				}
-				return f.run(e, name)
-			}
+			return withArgument("the cubin", f.run)
 		},
 	}
 }
@@ -70,7 +64,7 @@ func (f *rewriteFlags) pass() (func(*cubin.File) (*rewrite.Rewritten, error), er
 	return nil, usagef("--reconverge %q: only tf is known", f.reconverge)
 }
 
-func (f *rewriteFlags) run(e *env, name string) error {
+func (f *rewriteFlags) run(_ context.Context, e *env, name string) error {
 	pass, err := f.pass()
 	if err != nil {
 		return err

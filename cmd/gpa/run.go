@@ -15,8 +15,7 @@ import (
 
 // runFlags are the flags of gpa run.
 type runFlags struct {
-	target  target
-	machine machineFlags
+	launchFlags
 	program programFlags
 	json    bool
 	out     string
@@ -31,8 +30,7 @@ func runCommand() command {
 			flags.BoolVar(&f.json, "json", false, "print JSON")
 			flags.StringVar(&f.out, "out", "", "write the buffers named by --save, and run.json, to `DIR`")
 			flags.StringArrayVar(&f.save, "save", nil, "save the buffer `NAME` as NAME.npy in --out (may be repeated)")
-			f.machine.register(flags)
-			f.target.register(flags)
+			f.launchFlags.register(flags)
 			f.program.register(flags)
 			return f.run
 		},
@@ -50,11 +48,7 @@ func (f *runFlags) run(ctx context.Context, e *env, args []string) error {
 	if len(f.save) > 0 && f.out == "" {
 		return usagef("--save needs --out")
 	}
-	r, err := f.target.resolve(name)
-	if err != nil {
-		return err
-	}
-	o, err := f.machine.options(e)
+	r, o, err := f.load(e, name)
 	if err != nil {
 		return err
 	}
@@ -79,7 +73,7 @@ func (f *runFlags) runProgram(ctx context.Context, e *env, args []string) error 
 	case f.json || f.out != "" || len(f.save) > 0 || f.target.kernel != "":
 		return usagef("--json, --out, --save and --kernel go with a kernel, not with a program")
 	}
-	o, err := f.program.options(e, &f.target, &f.machine)
+	o, err := f.program.options(e, &f.launchFlags)
 	if err != nil {
 		return err
 	}

@@ -14,8 +14,7 @@ import (
 
 // serveFlags are the flags of gpa serve.
 type serveFlags struct {
-	target  target
-	machine machineFlags
+	launchFlags
 }
 
 func serveCommand() command {
@@ -23,8 +22,7 @@ func serveCommand() command {
 		runs: true, name: "serve", short: "keep an emulated GPU for several programs",
 		setup: func(flags *pflag.FlagSet) action {
 			var f serveFlags
-			f.machine.register(flags)
-			f.target.register(flags)
+			f.launchFlags.register(flags)
 			return f.run
 		},
 	}
@@ -35,7 +33,7 @@ func (f *serveFlags) run(ctx context.Context, e *env, args []string) error {
 		return usagef("gpa serve takes no argument; gpa run -- CMD runs one program")
 	}
 	var none programFlags
-	o, err := none.options(e, &f.target, &f.machine)
+	o, err := none.options(e, &f.launchFlags)
 	if err != nil {
 		return err
 	}

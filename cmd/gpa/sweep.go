@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -310,14 +309,8 @@ func (f *sweepFlags) results(e *env, s *sweep.Sweep) error {
 	if err != nil {
 		return err
 	}
-	if f.html != "" {
-		var page bytes.Buffer
-		if err := r.HTML(&page); err != nil {
-			return err
-		}
-		if err := files.WriteOne(f.html, page.Bytes()); err != nil {
-			return err
-		}
+	if err := files.Save(f.html, r.HTML); err != nil {
+		return err
 	}
 	switch {
 	case f.json:

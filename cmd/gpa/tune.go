@@ -13,13 +13,12 @@ import (
 
 // tuneFlags are the flags of gpa tune.
 type tuneFlags struct {
-	target  target
-	machine machineFlags
-	prove   proveFlags
-	json    bool
-	out     string
-	source  string
-	rounds  int
+	launchFlags
+	prove  proveFlags
+	json   bool
+	out    string
+	source string
+	rounds int
 }
 
 func tuneCommand() command {
@@ -32,8 +31,7 @@ func tuneCommand() command {
 			flags.StringVar(&f.out, "out", "", "write the tuned source, cubin, launch file and diff to `DIR`")
 			flags.BoolVar(&f.json, "json", false, "print JSON")
 			registerSource(flags, &f.source)
-			f.machine.register(flags)
-			f.target.register(flags)
+			f.launchFlags.register(flags)
 			return func(ctx context.Context, e *env, args []string) error {
 				if err := f.prove.check(flags); err != nil {
 					return err
@@ -56,11 +54,7 @@ func (f *tuneFlags) run(ctx context.Context, e *env, args []string) error {
 	if err != nil {
 		return err
 	}
-	r, err := f.target.resolve(name)
-	if err != nil {
-		return err
-	}
-	o, err := f.machine.options(e)
+	r, o, err := f.load(e, name)
 	if err != nil {
 		return err
 	}

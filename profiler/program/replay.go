@@ -166,3 +166,24 @@ func (p *Program) tryKernel(ctx context.Context, o gpa.TryOptions, result *repor
 	}
 	return attached.Try(ctx, o)
 }
+
+// Analyze blames and advises on the launches of the n kernels that take most of the time, and tries the advice where a says so. That of some kernels
+// cannot be tried, of which a.Tell is told why. Without a launch that was profiled the result has none.
+func (p *Program) Analyze(ctx context.Context, n int, a gpa.Analysis) (*gpa.Result, error) {
+	r := gpa.FromProfile(p.Profile(n), gpa.NewSources("."))
+	if len(r.Profile.Launches) == 0 {
+		return r, nil
+	}
+	if err := r.Blame(a.Blame); err != nil {
+		return nil, err
+	}
+	if a.Try == nil {
+		return r, r.Advise(a.Advice)
+	}
+	for _, why := range p.Untried(n) {
+		if a.Tell != nil {
+			a.Tell(why)
+		}
+	}
+	return r, p.Try(ctx, r, n, *a.Try)
+}
