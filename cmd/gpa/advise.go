@@ -99,7 +99,9 @@ func (f *adviceFlags) report(e *env, r *reports.Result, source gpa.Sources) erro
 		return err
 	}
 	if f.json {
-		return reports.WriteJSON(e.stdout, f.proved(r.Report()))
+		report := r.Report()
+		report.Proof = f.proof
+		return reports.WriteJSON(e.stdout, report)
 	}
 	err := reports.Text(e.stdout, r, reports.TextOptions{Top: f.top, Source: source.Read, Style: e.style()})
 	if err != nil || f.proof == nil {
@@ -107,17 +109,6 @@ func (f *adviceFlags) report(e *env, r *reports.Result, source gpa.Sources) erro
 	}
 	fmt.Fprintln(e.stdout)
 	return reports.ProofText(e.stdout, f.proof, e.style())
-}
-
-// proved is a report with the proof of patches, where there is one.
-func (f *adviceFlags) proved(r *reports.ProfileReport) any {
-	if f.proof == nil {
-		return r
-	}
-	return struct {
-		*reports.ProfileReport
-		Proof *reports.Proof `json:"proof"`
-	}{r, f.proof}
 }
 
 // writeHTML writes the web page.

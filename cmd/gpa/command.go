@@ -89,6 +89,14 @@ func usagef(format string, args ...any) error { return usageError{fmt.Errorf(for
 // A failure is a kernel or a check that failed, after the result was printed.
 type failure struct{ error }
 
+// failed is a failure where err is one.
+func failed(err error) error {
+	if err == nil {
+		return nil
+	}
+	return failure{err}
+}
+
 // failureOf is the error of a result whose launches were stopped, or did not end as expected; nil for others.
 func failureOf(r *gpa.Result) error {
 	err := r.Failure()
@@ -119,18 +127,24 @@ func (e *env) plain() *env {
 func run(ctx context.Context, e *env, args []string) int {
 	e = e.plain()
 	if len(args) == 0 || args[0] == "--help" || args[0] == "-h" || args[0] == "help" && (len(args) == 1 || args[1] == "help") {
-		printHelp(e.stdout)
+		var list strings.Builder
+		for _, c := range commands() {
+			fmt.Fprintf(&list, "  %-10s %s\n", c.name, c.short)
+		}
+		fmt.Fprintln(e.stdout, strings.Replace(helpText("gpa"), "{COMMANDS}\n", list.String(), 1))
 		return exitDone
 	}
 	if args[0] == "help" {
 		args = []string{args[1], "--help"}
 	}
+	var names []string
 	for _, c := range commands() {
 		if c.name == args[0] {
 			return c.run(ctx, e, args[1:])
 		}
+		names = append(names, c.name)
 	}
-	near := reports.Suggestion(args[0], words())
+	near := reports.Suggestion(args[0], names)
 	if near == "" {
 		near = "; gpa --help lists them"
 	}
@@ -248,28 +262,6 @@ func endedEarly(ctx context.Context) error {
 		return nil
 	}
 	return failure{errors.New(howEnded(ctx.Err()) + "; the result is of what ran until then")}
-}
-
-func printHelp(w io.Writer) {
-	fmt.Fprint(w, `gpa finds out why a CUDA kernel is slow and says what to change, without a GPU.
-
-It loads a real NVIDIA cubin, runs its machine code on an emulated GPU, samples program counters as the
-hardware does, blames every stall on the instruction that caused it, and ranks the changes worth making
-by the speedup each should bring.
-
-Usage: gpa COMMAND [ARGUMENT ...] [FLAG ...]
-
-Commands:
-`)
-	for _, c := range commands() {
-		fmt.Fprintf(w, "  %-10s %s\n", c.name, c.short)
-	}
-	fmt.Fprint(w, `
-gpa COMMAND --help describes a command. Try: gpa profile vecadd
-
-Exit status: 0 done, 1 the kernel or a check failed, 2 the command line or an input is wrong,
-3 gpa itself failed (please report it).
-`)
 }
 
 // usage is what follows the command's name.

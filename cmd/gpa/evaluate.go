@@ -49,118 +49,55 @@ type evaluateFlags struct {
 }
 
 func (f *evaluateFlags) run(ctx context.Context, e *env, root string) error {
-	v, err := f.evaluator(e)
+	o, err := f.compare.machine.options(e)
 	if err != nil {
 		return err
 	}
+	v := &evaluation.Evaluator{GPU: f.compare.gpu, Options: o}
 	switch {
 	case f.markdown && (!f.measured && !f.ladders || f.portions || f.json):
 		return usagef("--markdown goes with --measured or --ladders, and not with --json")
-	case f.blame:
-		return f.evaluateBlame(ctx, e, v, root)
-	case f.plot != "":
+	case f.plot != "" && !f.blame:
 		return usagef("--plot goes with --blame")
+	case f.blame:
+		v.LeftOut = func(file string, why error) { fmt.Fprintf(e.stderr, "left out: %s: %v\n", file, why) }
+		plotted := func(ctx context.Context, root string) (*reports.BlameEvaluation, error) {
+			x, err := v.Blame(ctx, root)
+			if err != nil {
+				return nil, err
+			}
+			return x, files.Save(f.plot, func(w io.Writer) error { return reports.CoveragePlot(w, x) })
+		}
+		text := func(w io.Writer, x *reports.BlameEvaluation, _ reports.Style) error {
+			return reports.BlameEvaluationText(w, x)
+		}
+		return evaluate(ctx, e, f, root, plotted, nil, text, nil)
 	case f.measured:
-		return f.evaluateMeasured(ctx, e, v, root)
+		return evaluate(ctx, e, f, root, v.Measured, reports.MeasuredMarkdown, reports.MeasuredText, nil)
 	case f.ladders:
-		return f.evaluateLadders(ctx, e, v, root)
+		return evaluate(ctx, e, f, root, v.Ladders, reports.LadderMarkdown, reports.LadderText, evaluation.JudgeLadders)
 	case f.calibrates:
-		return f.calibrate(ctx, e, v, root)
+		list, err := v.Calibrate(ctx, root)
+		if err != nil {
+			return err
+		}
+		return advisor.WriteCalibration(e.stdout, advisor.Calibrate(list))
 	case f.portions:
-		return f.evaluateSampling(ctx, e, v, root)
+		return evaluate(ctx, e, f, root, v.Sampling, nil, reports.SamplingText, nil)
 	}
-	return f.evaluatePairs(ctx, e, v, root)
+	return evaluate(ctx, e, f, root, v.Pairs, nil, reports.EvaluationText, evaluation.JudgePairs)
 }
 
-// evaluator says how kernels run.
-func (f *evaluateFlags) evaluator(e *env) (*evaluation.Evaluator, error) {
-	o, err := f.compare.machine.options(e)
-	return &evaluation.Evaluator{GPU: f.compare.gpu, Options: o}, err
-}
-
-func (f *evaluateFlags) evaluatePairs(ctx context.Context, e *env, v *evaluation.Evaluator, root string) error {
-	x, err := v.Pairs(ctx, root)
-	if err != nil {
-		return err
-	}
-	if err := writeEvaluation(ctx, e, f, x, nil, reports.EvaluationText); err != nil {
-		return err
-	}
-	return failed(evaluation.JudgePairs(x))
-}
-
-func (f *evaluateFlags) evaluateMeasured(ctx context.Context, e *env, v *evaluation.Evaluator, root string) error {
-	x, err := v.Measured(ctx, root)
+// evaluate runs an evaluation, prints it in the form that the flags ask for, and judges it. It fails where ctx has ended.
+func evaluate[X any](ctx context.Context, e *env, f *evaluateFlags, root string, run func(context.Context, string) (*X, error),
+	markdown func(io.Writer, *X) error, text func(io.Writer, *X, reports.Style) error, judge func(*X) error) error {
+	x, err := run(ctx, root)
 	var wrong *gpa.FailureError
-	if errors.As(err, &wrong) {
-		return failure{err}
-	}
-	if err != nil {
-		return err
-	}
-	return writeEvaluation(ctx, e, f, x, reports.MeasuredMarkdown, reports.MeasuredText)
-}
-
-func (f *evaluateFlags) evaluateLadders(ctx context.Context, e *env, v *evaluation.Evaluator, root string) error {
-	x, err := v.Ladders(ctx, root)
-	if err != nil {
-		return err
-	}
-	if err := writeEvaluation(ctx, e, f, x, reports.LadderMarkdown, reports.LadderText); err != nil {
-		return err
-	}
-	return failed(evaluation.JudgeLadders(x))
-}
-
-func (f *evaluateFlags) evaluateSampling(ctx context.Context, e *env, v *evaluation.Evaluator, root string) error {
-	x, err := v.Sampling(ctx, root)
-	if err != nil {
-		return err
-	}
-	return writeEvaluation(ctx, e, f, x, nil, reports.SamplingText)
-}
-
-func (f *evaluateFlags) calibrate(ctx context.Context, e *env, v *evaluation.Evaluator, root string) error {
-	list, err := v.Calibrate(ctx, root)
-	if err != nil {
-		return err
-	}
-	return advisor.WriteCalibration(e.stdout, advisor.Calibrate(list))
-}
-
-// evaluateBlame writes the blame held against the true producers, and the plot where one is asked for.
-func (f *evaluateFlags) evaluateBlame(ctx context.Context, e *env, v *evaluation.Evaluator, root string) error {
-	v.LeftOut = func(file string, why error) { fmt.Fprintf(e.stderr, "left out: %s: %v\n", file, why) }
-	x, err := v.Blame(ctx, root)
-	if err != nil {
-		return err
-	}
-	if err := files.Save(f.plot, func(w io.Writer) error { return reports.CoveragePlot(w, x) }); err != nil {
-		return err
-	}
-	if f.json {
-		err = reports.WriteJSON(e.stdout, x)
-	} else {
-		err = reports.BlameEvaluationText(e.stdout, x)
-	}
-	if err != nil {
-		return err
-	}
-	return endedEarly(ctx)
-}
-
-// failed is a failure where err is one.
-func failed(err error) error {
-	if err == nil {
-		return nil
-	}
-	return failure{err}
-}
-
-// writeEvaluation prints an evaluation in the form that the flags ask for. It fails where ctx has ended.
-func writeEvaluation[X any](ctx context.Context, e *env, f *evaluateFlags, x *X, markdown func(io.Writer, *X) error, text func(io.Writer, *X, reports.Style) error) error {
-	var err error
 	switch {
+	case errors.As(err, &wrong):
+		return failure{err}
+	case err != nil:
+		return err
 	case f.json:
 		err = reports.WriteJSON(e.stdout, x)
 	case f.markdown:
@@ -168,8 +105,11 @@ func writeEvaluation[X any](ctx context.Context, e *env, f *evaluateFlags, x *X,
 	default:
 		err = text(e.stdout, x, e.style())
 	}
-	if err != nil {
+	if err == nil {
+		err = endedEarly(ctx)
+	}
+	if err != nil || judge == nil {
 		return err
 	}
-	return endedEarly(ctx)
+	return failed(judge(x))
 }

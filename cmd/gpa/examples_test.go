@@ -69,7 +69,7 @@ func TestHelpTexts(t *testing.T) {
 			want = append(want, c.name)
 		}
 	}
-	want = append(want, "KERNEL", "PROGRAM", "examples")
+	want = append(want, "KERNEL", "PROGRAM", "examples", "gpa")
 	entries, err := helpFiles.ReadDir("help")
 	if err != nil {
 		t.Fatal(err)
