@@ -4,6 +4,7 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -173,5 +174,28 @@ func TestNoEmulatorBehindTheProfile(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// The command is flags, what is printed and exit statuses: what is more than that many lines belongs into packages that Go programs can use.
+func TestCommandSize(t *testing.T) {
+	const most = 3500
+	names, err := filepath.Glob("cmd/gpa/*.go")
+	if err != nil || len(names) == 0 {
+		t.Fatal(names, err)
+	}
+	lines := 0
+	for _, name := range names {
+		if strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		data, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines += strings.Count(string(data), "\n")
+	}
+	if lines > most {
+		t.Errorf("cmd/gpa has %d lines without tests, more than %d", lines, most)
 	}
 }

@@ -35,8 +35,6 @@ func (f *captureFlags) run(ctx context.Context, e *env, args []string) error {
 	switch {
 	case !f.program.given():
 		return usagef("gpa capture takes a program: --out DIR -- CMD …")
-	case len(args) == 0:
-		return usagef("there is no program behind --")
 	case f.out == "":
 		return usagef("--out is missing: the folder for the captures")
 	}
@@ -63,16 +61,10 @@ func (f *captureFlags) run(ctx context.Context, e *env, args []string) error {
 		return err
 	case unwritten != nil:
 		return unwritten
-	case written > 0:
-		fmt.Fprintf(e.stderr, "gpa: %s in %s\n", counts(written, "capture"), f.out)
+	case written == 1:
+		fmt.Fprintf(e.stderr, "gpa: 1 capture in %s\n", f.out)
+	case written > 1:
+		fmt.Fprintf(e.stderr, "gpa: %d captures in %s\n", written, f.out)
 	}
 	return ended
-}
-
-// counts is a number of things.
-func counts(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }

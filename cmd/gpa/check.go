@@ -86,15 +86,12 @@ func (f *checkFlags) run(ctx context.Context, e *env, args []string) error {
 	if early != nil {
 		return early
 	}
-	return f.verdict(found)
+	return failed(reports.Verdict(found, f.strict))
 }
 
 // runProgram checks the launches of a program and reports what was found after it has ended.
 func (f *checkFlags) runProgram(ctx context.Context, e *env, args []string) error {
-	switch {
-	case len(args) == 0:
-		return usagef("there is no program behind --")
-	case f.target.kernel != "" || f.unused || f.padding != 0:
+	if f.target.Kernel != "" || f.unused || f.padding != 0 {
 		return usagef("--kernel, --track-unused-memory and --padding go with a kernel, not with a program")
 	}
 	if err := f.families(); err != nil {
@@ -118,8 +115,8 @@ func (f *checkFlags) runProgram(ctx context.Context, e *env, args []string) erro
 	if err := f.print(e, found, gpa.NewSources("."), nothing); err != nil {
 		return err
 	}
-	if err := f.verdict(found); err != nil {
-		return err
+	if wrong := reports.Verdict(found, f.strict); wrong != nil {
+		return failure{wrong}
 	}
 	return ended
 }
@@ -180,23 +177,4 @@ func (f *checkFlags) print(e *env, found []reports.Finding, source gpa.Sources, 
 	source = source.Before(f.source)
 	defer missedSources(e.stderr, source)
 	return reports.WriteFindings(e.stdout, found, source.Read, e.style())
-}
-
-// verdict is the error that stands for what was found, nil where the exit status is 0.
-func (f *checkFlags) verdict(found []reports.Finding) error {
-	warnings := 0
-	for i := range found {
-		if found[i].Level == string(check.Warning) {
-			warnings++
-		}
-	}
-	switch errs := len(found) - warnings; {
-	case errs > 0 && warnings > 0:
-		return failure{fmt.Errorf("%s and %s found", counts(errs, "error"), counts(warnings, "warning"))}
-	case errs > 0:
-		return failure{fmt.Errorf("%s found", counts(errs, "error"))}
-	case warnings > 0 && f.strict:
-		return failure{fmt.Errorf("%s found", counts(warnings, "warning"))}
-	}
-	return nil
 }

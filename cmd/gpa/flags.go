@@ -15,43 +15,32 @@ import (
 	"gpa/emu"
 	"gpa/emu/launch"
 	"gpa/emu/reconv"
-	"gpa/kernels"
 	"gpa/profiler/store"
 )
 
 // A target is what the KERNEL argument and the flags around it name.
-type target struct {
-	gpu         string
-	kernel      string
-	grid, block dims
-	shared      int
-	args        []string
-}
+type target gpa.LoadOptions
 
 func (t *target) register(flags *pflag.FlagSet) {
-	flags.StringVar(&t.gpu, "arch", "", "`GPU` to run on: a model as in v100, or sm_NN for the default one (default: by the cubin)")
-	flags.StringVar(&t.kernel, "kernel", "", "`NAME` of the kernel in a cubin, or how it begins (default: the only one)")
-	flags.Var(&t.grid, "grid", "blocks of the grid, as in `X[,Y[,Z]]`, for a cubin")
-	flags.Var(&t.block, "block", "threads of a block, as in `X[,Y[,Z]]`, for a cubin")
-	flags.IntVar(&t.shared, "shared", 0, "dynamic shared memory of a block in `BYTES`, for a cubin")
-	flags.StringArrayVar(&t.args, "arg", nil, "one kernel argument, for a cubin: `TYPE:VALUE` as in i32:5, or a buffer as in 'f32[1024]:uniform(0,1)' (zeros without a generator, none: what nobody has written)")
+	flags.StringVar(&t.GPU, "arch", "", "`GPU` to run on: a model as in v100, or sm_NN for the default one (default: by the cubin)")
+	flags.StringVar(&t.Kernel, "kernel", "", "`NAME` of the kernel in a cubin, or how it begins (default: the only one)")
+	flags.Var((*dims)(&t.Grid), "grid", "blocks of the grid, as in `X[,Y[,Z]]`, for a cubin")
+	flags.Var((*dims)(&t.Block), "block", "threads of a block, as in `X[,Y[,Z]]`, for a cubin")
+	flags.IntVar(&t.Shared, "shared", 0, "dynamic shared memory of a block in `BYTES`, for a cubin")
+	flags.StringArrayVar(&t.Args, "arg", nil, "one kernel argument, for a cubin: `TYPE:VALUE` as in i32:5, or a buffer as in 'f32[1024]:uniform(0,1)' (zeros without a generator, none: what nobody has written)")
 }
 
 // resolve loads what KERNEL names.
 func (t *target) resolve(name string) (*gpa.Target, error) {
-	return gpa.Load(name, gpa.LoadOptions{GPU: t.gpu, Kernel: t.kernel, Grid: t.grid, Block: t.block, Shared: t.shared, Args: t.args})
+	return gpa.Load(name, gpa.LoadOptions(*t))
 }
-
-const launchFileName = kernels.LaunchFile
 
 // dims is a grid or block size as a flag value: 128, 16,16 or 16x16.
 type dims [3]int
 
-func (d *dims) set() bool { return d[0] != 0 }
-
 // String is the size as the flag takes it.
 func (d *dims) String() string {
-	if !d.set() {
+	if d[0] == 0 {
 		return ""
 	}
 	return fmt.Sprintf("%d,%d,%d", d[0], d[1], d[2])
@@ -91,24 +80,18 @@ func (f *launchFlags) load(e *env, name string) (*gpa.Target, gpa.Options, error
 }
 
 // machineFlags are the flags that shape the emulated GPU.
-type machineFlags struct {
-	maxInstructions int64
-	reconvergence   string
-	workers         int
-	wholeGrid       bool
-	portions        bool
-}
+type machineFlags gpa.Options
 
 func (m *machineFlags) register(flags *pflag.FlagSet) {
-	registerLimit(flags, &m.maxInstructions)
-	flags.IntVar(&m.workers, "workers", 0, "run `N` SMs at a time; no result depends on it (default: as many as there are processors)")
-	flags.BoolVar(&m.wholeGrid, "whole-grid", false, "time every block, also of a large grid whose blocks have long taken the same time (by default the rest of such a grid only takes effect, and the cycles are extrapolated)")
-	flags.BoolVar(&m.portions, "portions", false, "time portions of the GPU with that share of the blocks of a large launch, until two come to the same cycles; the others only take effect")
+	registerLimit(flags, &m.MaxInstructions)
+	flags.IntVar(&m.Workers, "workers", 0, "run `N` SMs at a time; no result depends on it (default: as many as there are processors)")
+	flags.BoolVar(&m.WholeGrid, "whole-grid", false, "time every block, also of a large grid whose blocks have long taken the same time (by default the rest of such a grid only takes effect, and the cycles are extrapolated)")
+	flags.BoolVar(&m.Portions, "portions", false, "time portions of the GPU with that share of the blocks of a large launch, until two come to the same cycles; the others only take effect")
 	var names []string
 	for _, model := range reconv.Models() {
 		names = append(names, model.Name())
 	}
-	flags.StringVar(&m.reconvergence, "reconvergence", names[0], "how threads of a warp come together again: `MODEL` is "+strings.Join(names, ", "))
+	flags.StringVar(&m.Reconvergence, "reconvergence", names[0], "how threads of a warp come together again: `MODEL` is "+strings.Join(names, ", "))
 }
 
 // registerLimit declares --max-instructions.
@@ -128,19 +111,17 @@ func timingLevel(name string) (emu.TimingLevel, error) {
 
 // options is how a target runs. What kernels print goes to prints.
 func (m *machineFlags) options(e *env) (o gpa.Options, err error) {
-	if m.maxInstructions < 0 {
-		return o, usagef("--max-instructions: %d is negative", m.maxInstructions)
+	if m.MaxInstructions < 0 {
+		return o, usagef("--max-instructions: %d is negative", m.MaxInstructions)
 	}
-	if m.workers < 0 {
-		return o, usagef("--workers: %d is negative", m.workers)
+	if m.Workers < 0 {
+		return o, usagef("--workers: %d is negative", m.Workers)
 	}
-	if _, err := reconv.ByName(m.reconvergence); err != nil {
+	if _, err := reconv.ByName(m.Reconvergence); err != nil {
 		return o, usagef("--reconvergence: %w", err)
 	}
-	o = gpa.Options{
-		MaxInstructions: m.maxInstructions, Workers: m.workers, Reconvergence: m.reconvergence, Stdout: e.prints,
-		WholeGrid: m.wholeGrid, Portions: m.portions, Progress: e.progress,
-	}
+	o = gpa.Options(*m)
+	o.Stdout, o.Progress = e.prints, e.progress
 	return o, nil
 }
 

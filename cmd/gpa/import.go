@@ -230,7 +230,7 @@ func (f *importFlags) listLaunches(e *env, report *ncurep.Report, name string) e
 			Launches []ncurep.Listed `json:"launches"`
 		}{report.Tool, list})
 	}
-	if err := e.table(e.stdout, launchTable(list)); err != nil {
+	if err := launchTable(list, e.style()).Render(e.stdout); err != nil {
 		return err
 	}
 	if !f.list {
@@ -239,8 +239,8 @@ func (f *importFlags) listLaunches(e *env, report *ncurep.Report, name string) e
 	return nil
 }
 
-func launchTable(list []ncurep.Listed) *reports.Table {
-	t := &reports.Table{Columns: []reports.Column{{Title: "launch", Right: true}, {Title: "kernel", Wrap: true}, {Title: "gpu"}, {Title: "grid"}, {Title: "block"},
+func launchTable(list []ncurep.Listed, style reports.Style) *reports.Table {
+	t := &reports.Table{Style: style, Columns: []reports.Column{{Title: "launch", Right: true}, {Title: "kernel", Wrap: true}, {Title: "gpu"}, {Title: "grid"}, {Title: "block"},
 		{Title: "cycles", Right: true}, {Title: "warp instructions", Right: true}, {Title: "samples", Right: true}, {Title: "lacks", Wrap: true}}}
 	for i := range list {
 		l := &list[i]

@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"errors"
-	"io"
 	"os"
 
 	"gpa/reports"
@@ -22,12 +21,6 @@ func newEnv(stdout, stderr *os.File, getenv func(string) string) *env {
 
 // style is how the text on standard output is laid out.
 func (e *env) style() reports.Style { return e.terminal.Style() }
-
-// A table is rendered for standard output.
-func (e *env) table(w io.Writer, t *reports.Table) error {
-	t.Style = e.style()
-	return t.Render(w)
-}
 
 // maxHeld is how much of a command's output is held back until it is known how the command ends, bytes.
 const maxHeld = 64 << 20

@@ -187,8 +187,6 @@ func (f *profileFlags) profileProgram(ctx context.Context, e *env, args []string
 	switch {
 	case err != nil:
 		return err
-	case len(args) == 0:
-		return usagef("there is no program behind --")
 	case f.proves:
 		return usagef("--prove: patches are of kernels with a launch file")
 	case level == emu.TimingNone:

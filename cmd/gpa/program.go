@@ -44,7 +44,7 @@ func (f *programFlags) given() bool { return f.flags != nil && f.flags.ArgsLenAt
 
 // options are those of a program of these flags. They are complete but for what is done with its launches.
 func (f *programFlags) options(e *env, l *launchFlags) (o program.Options, err error) {
-	if l.target.grid.set() || l.target.block.set() || l.target.shared != 0 || len(l.target.args) > 0 {
+	if l.target.Grid[0] != 0 || l.target.Block[0] != 0 || l.target.Shared != 0 || len(l.target.Args) > 0 {
 		return o, usagef("--grid, --block, --shared and --arg go with a cubin, not with a program")
 	}
 	if f.skip < 0 || f.count < 0 || f.kernels < 0 {
@@ -54,11 +54,11 @@ func (f *programFlags) options(e *env, l *launchFlags) (o program.Options, err e
 		return o, usagef("--profile-from-start is on or off")
 	}
 	o = program.Options{Skip: f.skip, Most: f.count, Ranges: f.ranges, AfterStart: f.fromStart == "off"}
-	if o.GPU, err = arch.ByName(cmp.Or(l.target.gpu, "a100")); err != nil {
+	if o.GPU, err = arch.ByName(cmp.Or(l.target.GPU, "a100")); err != nil {
 		return o, err
 	}
-	if l.target.kernel != "" {
-		if o.Only, err = regexp.Compile(l.target.kernel); err != nil {
+	if l.target.Kernel != "" {
+		if o.Only, err = regexp.Compile(l.target.Kernel); err != nil {
 			return o, usagef("--kernel: %w", err)
 		}
 	}
@@ -69,6 +69,9 @@ func (f *programFlags) options(e *env, l *launchFlags) (o program.Options, err e
 
 // executeProgram runs a program to its end; quiet sends its standard output to standard error. ended is its exit status where that is not 0.
 func executeProgram(ctx context.Context, e *env, o program.Options, quiet bool, args []string) (p *program.Program, ended, err error) {
+	if len(args) == 0 {
+		return nil, nil, usagef("there is no program behind --")
+	}
 	if p, err = program.New(o); err != nil {
 		return nil, nil, err
 	}

@@ -13,6 +13,7 @@ import (
 	"gpa/cubin/branch"
 	"gpa/emu"
 	"gpa/emu/convergence"
+	"gpa/kernels"
 	"gpa/reports"
 	"gpa/reports/reconvergence"
 )
@@ -130,7 +131,7 @@ func (f *reconvergeFlags) runTables(ctx context.Context, e *env, folder string) 
 	if len(f.models) > 0 || f.json {
 		return usagef("--tables has all models, and no JSON")
 	}
-	files, err := evaluation.FilesNamed(folder, launchFileName)
+	files, err := evaluation.FilesNamed(folder, kernels.LaunchFile)
 	if err != nil {
 		return err
 	}

@@ -97,18 +97,11 @@ func (f *rewriteFlags) run(_ context.Context, e *env, name string) error {
 
 // checkControl prints the dependences that a file's control codes do not cover.
 func checkControl(e *env, file *cubin.File) error {
-	found, err := rewrite.Check(file)
-	if err != nil {
-		return fmt.Errorf("%s: %w", file.Name, err)
+	uncovered, err := listing.Uncovered(e.stdout, file)
+	if err == nil && uncovered > 0 {
+		err = failure{fmt.Errorf("%s: %d dependences are not covered", file.Name, uncovered)}
 	}
-	for _, x := range found {
-		fmt.Fprintln(e.stdout, x)
-	}
-	if len(found) > 0 {
-		return failure{fmt.Errorf("%s: %d dependences are not covered", file.Name, len(found))}
-	}
-	fmt.Fprintf(e.stdout, "%s: all dependences are covered\n", file.Name)
-	return nil
+	return err
 }
 
 // runCensus prints the census of a file or of the files in a folder.

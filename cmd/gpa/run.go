@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"slices"
 
 	"github.com/spf13/pflag"
@@ -67,10 +66,7 @@ func (f *runFlags) run(ctx context.Context, e *env, args []string) error {
 
 // runProgram runs a program without timing and lists its kernels.
 func (f *runFlags) runProgram(ctx context.Context, e *env, args []string) error {
-	switch {
-	case len(args) == 0:
-		return usagef("there is no program behind --")
-	case f.json || f.out != "" || len(f.save) > 0 || f.target.kernel != "":
+	if f.json || f.out != "" || len(f.save) > 0 || f.target.Kernel != "" {
 		return usagef("--json, --out, --save and --kernel go with a kernel, not with a program")
 	}
 	o, err := f.program.options(e, &f.launchFlags)
@@ -112,23 +108,9 @@ func (f *runFlags) print(e *env, ran *gpa.Result) error {
 	if f.json {
 		return reports.WriteJSON(e.stdout, ran.Result.Run())
 	}
-	var instructions int64
-	var seconds float64
-	for i, l := range ran.Profile.Launches {
-		instructions += l.Facts.WarpInstructions
-		seconds += ran.Launches[i].Seconds
-		if l.Fault != nil {
-			fmt.Fprintln(e.stdout, l.Fault.Message)
-		}
-	}
+	outputs := make([]string, len(ran.Outputs))
 	for i := range ran.Outputs {
-		fmt.Fprintln(e.stdout, ran.Outputs[i].String())
+		outputs[i] = ran.Outputs[i].String()
 	}
-	launches := "1 launch"
-	if n := len(ran.Profile.Launches); n != 1 {
-		launches = fmt.Sprintf("%d launches", n)
-	}
-	_, err := fmt.Fprintf(e.stdout, "%s: %s, %d warp instructions in %.2f s\n",
-		ran.Target.File.Name, launches, instructions, seconds)
-	return err
+	return reports.RunText(e.stdout, &ran.Result, ran.Target.File.Name, outputs)
 }

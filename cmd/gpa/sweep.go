@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
-	"strings"
 	"sync/atomic"
 	"time"
 
@@ -245,15 +244,7 @@ func (f *sweepFlags) openEvents(e *env, o *sweep.Options) (end func(), err error
 
 // dial reaches the server that --join names.
 func (f *sweepFlags) dial() (*queue.Conn, error) {
-	text := f.join
-	if name, ok := strings.CutPrefix(text, "@"); ok {
-		data, err := os.ReadFile(name)
-		if err != nil {
-			return nil, fmt.Errorf("--join: %w", err)
-		}
-		text = string(data)
-	}
-	conn, err := queue.Dial(text)
+	conn, err := queue.Dial(f.join)
 	if err != nil {
 		return nil, usagef("--join: %w", err)
 	}

@@ -71,30 +71,22 @@ func (f *tuneFlags) run(ctx context.Context, e *env, args []string) error {
 	if err != nil {
 		return err
 	}
-	if err := f.print(e, tuned.Tuning); err != nil {
-		return err
-	}
-	if err := f.write(tuned); err != nil {
-		return err
-	}
-	return endedEarly(ctx)
-}
-
-func (f *tuneFlags) print(e *env, t *reports.Tuning) error {
 	if f.json {
-		return reports.WriteJSON(e.stdout, t)
+		err = reports.WriteJSON(e.stdout, tuned.Tuning)
+	} else {
+		err = reports.TuningText(e.stdout, tuned.Tuning, e.style())
 	}
-	return reports.TuningText(e.stdout, t, e.style())
-}
-
-// write writes the tuned kernel as a folder that gpa profile takes.
-func (f *tuneFlags) write(t *tune.Tuned) error {
-	if f.out == "" {
-		return nil
-	}
-	list, err := t.Files()
 	if err != nil {
 		return err
 	}
-	return files.Write(f.out, list)
+	if f.out != "" {
+		list, err := tuned.Files()
+		if err != nil {
+			return err
+		}
+		if err := files.Write(f.out, list); err != nil {
+			return err
+		}
+	}
+	return endedEarly(ctx)
 }

@@ -5,6 +5,7 @@ import (
 	"io"
 	"strconv"
 
+	"gpa/cubin"
 	"gpa/cubin/rewrite"
 	"gpa/reports"
 )
@@ -37,6 +38,21 @@ func changed(pass rewrite.Pass, c *rewrite.Change) string {
 		return fmt.Sprintf("%d instructions moved", c.Moved)
 	}
 	return fmt.Sprintf("%d joins with a barrier, %d without", c.Joins, c.Dropped)
+}
+
+// Uncovered prints the dependences that a file's control codes do not cover, and returns how many there are.
+func Uncovered(w io.Writer, file *cubin.File) (int, error) {
+	found, err := rewrite.Check(file)
+	if err != nil {
+		return 0, fmt.Errorf("%s: %w", file.Name, err)
+	}
+	for _, x := range found {
+		fmt.Fprintln(w, x)
+	}
+	if len(found) == 0 {
+		_, err = fmt.Fprintf(w, "%s: all dependences are covered\n", file.Name)
+	}
+	return len(found), err
 }
 
 // Census prints the census of a file or of the cubins, fatbins, libraries and archives in a folder, as Table 1 of Wu et al. does.
