@@ -24,28 +24,17 @@ import (
 // sweepFlags are the flags of gpa sweep.
 type sweepFlags struct {
 	store   storeFlags
+	options sweep.Options
 	axes    []string
-	jobs    int
-	window  int
-	tries   int
-	memory  int64
-	timeout time.Duration
-	silent  time.Duration
+	memory  int64 // MiB
 	join    string
 	listen  string
-	host    string
 	events  string
 	json    bool
 	csv     bool
 	html    string
 	all     bool
 }
-
-// Defaults of gpa sweep.
-const (
-	defaultTries  = 3
-	defaultSilent = 30 * time.Second
-)
 
 func sweepCommand() command {
 	return command{
@@ -62,15 +51,15 @@ func (f *sweepFlags) register(flags *pflag.FlagSet) {
 	flags.StringVar(&f.store.dir, "store", "", "keep results in `DIR` (default: $"+storeVariable+", or else gpa in the user's folder of caches)")
 	flags.BoolVar(&f.store.not, "no-cache", false, "run again what is in the store; a result that is not that in the store is an error")
 	flags.StringArrayVarP(&f.axes, "axis", "a", nil, "take only these values of an axis of the file, as in `NAME=V,V`; a value with a comma has x for it, as 16x16")
-	flags.IntVarP(&f.jobs, "jobs", "j", runtime.NumCPU(), "run `N` variants at a time on this machine, 0 for none (serve, --join)")
-	flags.IntVar(&f.window, "window", 0, "have `N` variants under way at most (default: as many as jobs where outcomes decide what comes next, or else 1024)")
-	flags.IntVar(&f.tries, "tries", defaultTries, "give a variant up whose process ended `N` times without a result")
+	flags.IntVarP(&f.options.Slots, "jobs", "j", runtime.NumCPU(), "run `N` variants at a time on this machine, 0 for none (serve, --join)")
+	flags.IntVar(&f.options.Window, "window", 0, "have `N` variants under way at most (default: as many as jobs where outcomes decide what comes next, or else 1024)")
+	flags.IntVar(&f.options.Tries, "tries", 3, "give a variant up whose process ended `N` times without a result")
 	flags.Int64Var(&f.memory, "mem", 0, "start no variant beyond `MIB` of memory on this machine (default: no limit)")
-	flags.DurationVar(&f.timeout, "task-timeout", 0, "end a variant's process after a `TIME` (default: none)")
-	flags.DurationVar(&f.silent, "silent", defaultSilent, "hand out the variant of a worker again that has not been heard of for a `TIME`")
+	flags.DurationVar(&f.options.Timeout, "task-timeout", 0, "end a variant's process after a `TIME` (default: none)")
+	flags.DurationVar(&f.options.Silent, "silent", 30*time.Second, "hand out the variant of a worker again that has not been heard of for a `TIME`")
 	flags.StringVar(&f.join, "join", "", "`URL` of the server, or @FILE that holds it")
 	flags.StringVar(&f.listen, "listen", "127.0.0.1:0", "`ADDRESS` of serve, as host:port")
-	flags.StringVar(&f.host, "host", "", "`NAME` under which workers reach the machine of serve (default: the address, or this machine's name)")
+	flags.StringVar(&f.options.Host, "host", "", "`NAME` under which workers reach the machine of serve (default: the address, or this machine's name)")
 	flags.StringVar(&f.events, "events", "", "write a line of JSON for each outcome to `FILE`, - for standard error")
 	flags.BoolVar(&f.json, "json", false, "print the results as JSON")
 	flags.BoolVar(&f.csv, "csv", false, "print the results as CSV, one line a variant")
@@ -89,7 +78,7 @@ func (f *sweepFlags) run(ctx context.Context, e *env, args []string) error {
 	if slices.Contains(sweepVerbs, args[0]) {
 		verb, args = args[0], args[1:]
 	}
-	if f.jobs < 0 || f.window < 0 || f.tries < 1 || f.memory < 0 || f.silent < time.Second || f.timeout < 0 {
+	if o := &f.options; o.Slots < 0 || o.Window < 0 || o.Tries < 1 || f.memory < 0 || o.Silent < time.Second || o.Timeout < 0 {
 		return usagef("--jobs, --window, --mem and --task-timeout are not negative, --tries is 1 at least, --silent a second")
 	}
 	if verb == "task" {
@@ -160,28 +149,24 @@ func (f *sweepFlags) plan(ctx context.Context, e *env, s *sweep.Sweep) error {
 
 // search runs a sweep and prints its results.
 func (f *sweepFlags) search(ctx context.Context, e *env, s *sweep.Sweep, serve bool) error {
-	o := sweep.Options{Window: f.window, Again: f.store.not}
+	o, err := f.complete(e)
 	switch {
+	case err != nil:
+		return err
 	case f.join != "" && serve:
 		return usagef("--join: serve is the server")
 	case f.join != "":
-		conn, err := f.dial()
-		if err != nil {
+		if o.Conn, err = f.dial(); err != nil {
 			return err
 		}
-		defer conn.Close()
-		o.Conn = conn
+		defer o.Conn.Close()
 	case serve:
-		o.Listen, o.Host = f.listen, f.host
+		o.Listen = f.listen
 		o.Listening = func(file string) {
 			fmt.Fprintf(e.stderr, "gpa sweep: workers join by gpa sweep work --join @%s\n", file)
 		}
-	case f.jobs == 0:
+	case o.Slots == 0:
 		return usagef("--jobs 0: nobody would run the variants")
-	}
-	var err error
-	if o.Workers, err = f.workers(e); err != nil {
-		return err
 	}
 	endEvents, err := f.openEvents(e, &o)
 	if err != nil {
@@ -251,18 +236,19 @@ func (f *sweepFlags) dial() (*queue.Conn, error) {
 	return conn, nil
 }
 
-// workers run variants in processes of their own.
-func (f *sweepFlags) workers(e *env) (sweep.Workers, error) {
+// complete adds to the options what no flag says: variants run in processes of this program.
+func (f *sweepFlags) complete(e *env) (sweep.Options, error) {
+	o := f.options
+	o.Memory, o.Again = f.memory<<20, f.store.not
+	o.Tell = func(err error) { fmt.Fprintf(e.stderr, "gpa sweep: %s\n", reports.OneLine(err.Error())) }
 	name, err := os.Executable()
-	return sweep.Workers{
-		Slots: f.jobs, Memory: f.memory << 20, Tries: f.tries, Timeout: f.timeout, Silent: f.silent, Command: []string{name, "sweep", "task"},
-		Tell: func(err error) { fmt.Fprintf(e.stderr, "gpa sweep: %s\n", reports.OneLine(err.Error())) },
-	}, err
+	o.Command = []string{name, "sweep", "task"}
+	return o, err
 }
 
 // work is gpa sweep work.
 func (f *sweepFlags) work(ctx context.Context, e *env, folder *store.Folder, args []string) error {
-	if len(args) > 0 || f.join == "" || f.jobs == 0 {
+	if len(args) > 0 || f.join == "" || f.options.Slots == 0 {
 		return usagef("a worker needs --join and --jobs of 1 at least, and no sweep file")
 	}
 	conn, err := f.dial()
@@ -270,11 +256,11 @@ func (f *sweepFlags) work(ctx context.Context, e *env, folder *store.Folder, arg
 		return err
 	}
 	defer conn.Close()
-	w, err := f.workers(e)
+	o, err := f.complete(e)
 	if err != nil {
 		return err
 	}
-	if err := sweep.Work(ctx, conn, folder, w); !stopped(err) {
+	if err := sweep.Work(ctx, conn, folder, o.Workers); !stopped(err) {
 		return failed(err)
 	}
 	return ctx.Err()
