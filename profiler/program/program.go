@@ -3,7 +3,7 @@
 //
 //	p, err := program.New(program.Options{GPU: model, Timed: true})
 //	status, err := p.Run(ctx, os.Stdout, "python3", "program.py")
-//	result := gpa.FromProfile(p.Profile(3), gpa.NewSources("."))
+//	result, err := p.Analyze(ctx, 3, gpa.Analysis{})
 package program
 
 import (

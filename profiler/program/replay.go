@@ -122,36 +122,6 @@ func (p *Program) keep(e *Kernel, c *capture.Capture) {
 	}
 }
 
-// Untried says of those of the n kernels that take most of the time whose advice cannot be tried why.
-func (p *Program) Untried(n int) (list []error) {
-	for i, e := range p.journal.sorted() {
-		if i == n || len(e.profiled) == 0 {
-			break
-		}
-		if e.kept == nil && e.untried != nil {
-			list = append(list, fmt.Errorf("advice on %s is estimated, not tried: %w", e.Name(), e.untried))
-		}
-	}
-	return list
-}
-
-// Try tries advice on the costliest launch of each of the n kernels that take most of the time, as [gpa.Result.Try] does. result is of [Program.Profile],
-// with blame.
-func (p *Program) Try(ctx context.Context, result *gpa.Result, n int, o gpa.TryOptions) error {
-	for i, e := range p.journal.sorted() {
-		if i == n || len(e.profiled) == 0 {
-			break
-		}
-		if e.kept == nil {
-			continue
-		}
-		if err := p.tryKernel(ctx, o, &result.Result, e.kept); err != nil && ctx.Err() == nil {
-			return err
-		}
-	}
-	return result.Advise(gpa.AdviceOptions{All: o.All})
-}
-
 // tryKernel tries advice on a launch.
 func (p *Program) tryKernel(ctx context.Context, o gpa.TryOptions, result *reports.Result, r *replayed) error {
 	k := slices.Index(result.Profile.Launches, r.launch)
@@ -180,10 +150,18 @@ func (p *Program) Analyze(ctx context.Context, n int, a gpa.Analysis) (*gpa.Resu
 	if a.Try == nil {
 		return r, r.Advise(a.Advice)
 	}
-	for _, why := range p.Untried(n) {
-		if a.Tell != nil {
-			a.Tell(why)
+	for i, e := range p.journal.sorted() {
+		if i == n || len(e.profiled) == 0 {
+			break
+		}
+		switch {
+		case e.kept != nil:
+			if err := p.tryKernel(ctx, *a.Try, &r.Result, e.kept); err != nil && ctx.Err() == nil {
+				return nil, err
+			}
+		case e.untried != nil && a.Tell != nil:
+			a.Tell(fmt.Errorf("advice on %s is estimated, not tried: %w", e.Name(), e.untried))
 		}
 	}
-	return r, p.Try(ctx, r, n, *a.Try)
+	return r, r.Advise(gpa.AdviceOptions{All: a.Try.All})
 }
