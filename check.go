@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 
+	"gpa/cubin"
 	"gpa/emu"
 	"gpa/emu/check"
 	"gpa/emu/launch"
+	"gpa/reports"
 )
 
 // CheckOptions say what is looked for besides errors.
@@ -15,7 +17,7 @@ type CheckOptions struct {
 }
 
 // Check runs the launches of a target without timing and finds errors that hardware lets pass: accesses out of bounds, memory that nobody has
-// written, races, misuse of barriers. It ends at the first launch that cannot go on. Where ctx ends, the findings until then come with its error.
+// written, races, misuse of barriers; [Reported] describes them. It ends at the first launch that cannot go on. Where ctx ends, the findings until then come with its error.
 func (t *Target) Check(ctx context.Context, o Options, c CheckOptions) ([]*check.Finding, error) {
 	s, err := t.Session(emu.TimingNone, o)
 	if err != nil {
@@ -41,6 +43,27 @@ func (t *Target) Check(ctx context.Context, o Options, c CheckOptions) ([]*check
 	}
 	checker.Leaks()
 	return append(checker.Findings(), checker.Unused()...), nil
+}
+
+// Reported describes findings in a module as package reports prints them.
+func Reported(module *cubin.File, found []*check.Finding) []reports.Finding {
+	party := func(p *check.Place) reports.Party { return reports.Place(module, p.Code, p.PC, p.Block, p.Thread) }
+	list := make([]reports.Finding, 0, len(found))
+	for _, x := range found {
+		out := reports.Finding{
+			Kind: string(x.Kind), Family: x.Kind.Family(), Level: string(x.Kind.Level()), Kernel: x.Kernel, At: party(&x.At),
+			Space: x.Space, Bytes: x.Bytes, Buffer: x.Where, Detail: x.Detail, Count: x.Count,
+		}
+		if x.Other != nil {
+			other := party(x.Other)
+			out.Other = &other
+		}
+		if x.HasAddress {
+			out.Addr = &x.Address
+		}
+		list = append(list, out)
+	}
+	return list
 }
 
 // checker makes a checker that knows the buffers of a session.

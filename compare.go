@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"gpa/blamer"
 	"gpa/emu/launch"
@@ -52,6 +54,24 @@ func Compare(before, after *Result, o CompareOptions) (*Comparison, error) {
 		c.Pairs[i].OutputsEqual = &equal
 	}
 	return c, nil
+}
+
+// Failure is nil where no kernel after the change faulted, outputs are equal, and no speedup is below a limit.
+func (c *Comparison) Failure(after *Result, minSpeedup float64) error {
+	for _, l := range after.Profile.Launches {
+		if l.Fault != nil {
+			return &FailureError{fmt.Sprintf("kernel %s: %s", l.Kernel, l.Fault.Kind)}
+		}
+	}
+	if len(c.Different) > 0 {
+		return &FailureError{"outputs differ: " + strings.Join(slices.Sorted(slices.Values(c.Different)), ", ")}
+	}
+	for i := range c.Pairs {
+		if wrong := c.Pairs[i].Wrong(minSpeedup); wrong != "" {
+			return &FailureError{fmt.Sprintf("kernel %s: %s", c.Pairs[i].After.Kernel, wrong)}
+		}
+	}
+	return nil
 }
 
 func (o *CompareOptions) reports(before, after *Result) reports.CompareOptions {

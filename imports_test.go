@@ -4,6 +4,7 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -30,7 +31,7 @@ var allowed = map[string][]string{
 	"emu/speed":                  {"."},
 	"emu/stream":                 {"cubin/sass"},
 	"emu/launch":                 {"emu", "cubin"},
-	"emu/capture":                {"emu/launch"},
+	"emu/capture":                {"emu/launch", "kernels", "reports/files"},
 	"emu/activity":               {"emu", "cubin/branch"},
 	"emu/check":                  {"emu"},
 	"emu/record":                 {"emu", "profiler"},
@@ -47,7 +48,8 @@ var allowed = map[string][]string{
 	"profiler/store":             {},
 	"advisor/tune/search":        {},
 	"advisor/tune/queue":         {},
-	"profiler/program":           {".", "emu/capture", "emu/cuda"},
+	"advisor/tune/sweep":         {"advisor/tune", "advisor/tune/queue", "advisor/tune/search"},
+	"profiler/program":           {".", "emu/capture", "emu/cuda", "reports/terminal"},
 	"blamer":                     {"profiler", "cubin/sass", "cubin", "cubin/cfg", "emu/arch", "emu/stall"},
 	"blamer/sasstest":            {"profiler"},
 	"advisor":                    {"blamer", "cubin/branch", "cubin/rewrite"},
@@ -55,12 +57,13 @@ var allowed = map[string][]string{
 	"advisor/tune":               {".", "advisor/patch", "emu/check"},
 	"advisor/evaluation":         {".", "profiler/ncurep"},
 	"reports/gpus":               {"reports", "emu/micro"},
-	"reports/listing":            {"cubin/asm", "cubin/cfg"},
+	"reports/listing":            {"reports", "cubin/asm", "cubin/cfg", "cubin/rewrite"},
 	"reports/pprof":              {"."},
 	"reports/reconvergence":      {"reports", "emu/convergence"},
 	"reports":                    {"profiler", "blamer", "advisor", "cubin/sass", "cubin", "reports/files"},
 	"reports/files":              {},
-	".":                          {"reports", "emu/launch", "emu/check", "emu/record", "profiler/sampler", "kernels"},
+	"reports/terminal":           {"."},
+	".":                          {"reports", "emu/launch", "emu/check", "emu/record", "profiler/sampler", "profiler/store", "kernels"},
 	"cmd/gpa":                    {"all"},
 	"kernels":                    {},
 }
@@ -72,8 +75,8 @@ var restricted = map[string][]string{
 	"github.com/goccy/go-yaml":          {"emu/launch", "advisor/tune/search"},
 	"github.com/nats-io":                {"advisor/tune/queue"},
 	"github.com/google/pprof/profile":   {"reports", "reports/pprof"},
-	"github.com/google/pprof/driver":    {"cmd/gpa", "reports/pprof"},
-	"golang.org/x/sys":                  {"cmd/gpa", "emu", "emu/speed", "emu/cuda/wire", "emu/cuda/solib/solibtest"}, // what a terminal is, and memory
+	"github.com/google/pprof/driver":    {"reports/pprof"},
+	"golang.org/x/sys":                  {"emu", "emu/speed", "emu/cuda/wire", "emu/cuda/solib/solibtest", "reports/terminal"}, // what a terminal is, and memory
 }
 
 // imports returns the imports of each package's non-test files, by folder.
@@ -171,5 +174,28 @@ func TestNoEmulatorBehindTheProfile(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// The command is flags, what is printed and exit statuses: what is more than that many lines belongs into packages that Go programs can use.
+func TestCommandSize(t *testing.T) {
+	const most = 3500
+	names, err := filepath.Glob("cmd/gpa/*.go")
+	if err != nil || len(names) == 0 {
+		t.Fatal(names, err)
+	}
+	lines := 0
+	for _, name := range names {
+		if strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		data, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines += strings.Count(string(data), "\n")
+	}
+	if lines > most {
+		t.Errorf("cmd/gpa has %d lines without tests, more than %d", lines, most)
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"gpa/emu/arch"
 	"gpa/emu/launch"
 	"gpa/kernels"
+	"gpa/reports"
 )
 
 // LoadOptions say what of a launch the file does not. The zero value is right for launch files and built-in kernels.
@@ -51,12 +52,39 @@ type NotFoundError struct{ Name string }
 // Error is one line.
 func (e *NotFoundError) Error() string { return e.Name + " is neither a built-in kernel nor a file" }
 
+// Near is the end of a message that says what was probably meant; "" for nothing.
+func (e *NotFoundError) Near() string {
+	if near := reports.Suggestion(e.Name, kernels.Names()); near != "" {
+		return near
+	}
+	folder := filepath.Dir(e.Name)
+	var names []string
+	entries, _ := os.ReadDir(folder) // what cannot be read has no names
+	for _, x := range entries {
+		names = append(names, x.Name())
+	}
+	near := reports.Suggestion(filepath.Base(e.Name), names)
+	if folder != "." {
+		near = strings.Replace(near, "mean ", "mean "+folder+string(filepath.Separator), 1)
+	}
+	return near
+}
+
 // A NoLaunchFileError is of a folder without a launch file.
 type NoLaunchFileError struct{ Folder string }
 
 // Error is one line.
 func (e *NoLaunchFileError) Error() string {
 	return fmt.Sprintf("there is no %s in %s", kernels.LaunchFile, e.Folder)
+}
+
+// Below lists the folders in it that have one.
+func (e *NoLaunchFileError) Below() []string {
+	names, _ := filepath.Glob(filepath.Join(e.Folder, "*", kernels.LaunchFile)) // a name that is no pattern has none
+	for i, name := range names {
+		names[i] = filepath.Dir(name)
+	}
+	return names
 }
 
 // An UndescribedError is of a cubin whose launch the options do not describe.

@@ -1,6 +1,7 @@
 package profiler
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -63,4 +64,26 @@ func functionAt(module *cubin.File, code int, pc uint64) (string, uint64, error)
 		}
 	}
 	return "", 0, fmt.Errorf("no function holds %#x of section %d", pc, code)
+}
+
+// Write writes the samples of a profile in a form that can be read again: as Nsight Compute's source page ([ReadCSV]), or as gpa's own JSON
+// ([ReadSamples]), which is of one module.
+func Write(w io.Writer, p *Profile, asJSON bool) error {
+	var out bytes.Buffer
+	switch {
+	case asJSON && len(p.Modules) != 1:
+		return fmt.Errorf("the result is of %d cubins, the form of one", len(p.Modules))
+	case asJSON:
+		if err := WriteSamples(&out, p, 0); err != nil {
+			return err
+		}
+	default:
+		for _, l := range p.Launches {
+			if err := WriteCSV(&out, p.Modules[l.Module], l); err != nil {
+				return err
+			}
+		}
+	}
+	_, err := w.Write(out.Bytes())
+	return err
 }

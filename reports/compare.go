@@ -32,6 +32,17 @@ type Pair struct {
 	kernels [2]*kernelSummary // before and after
 }
 
+// Wrong says what is wrong with a pair where speedups below a limit are; "" for nothing.
+func (p *Pair) Wrong(minSpeedup float64) string {
+	switch {
+	case p.OutputsEqual != nil && !*p.OutputsEqual:
+		return "outputs differ"
+	case p.Speedup < minSpeedup:
+		return fmt.Sprintf("speedup %.3f is below %g", p.Speedup, minSpeedup)
+	}
+	return ""
+}
+
 // A Side is one side of a pair.
 type Side struct {
 	Kernel           string `json:"kernel"`

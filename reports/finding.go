@@ -24,6 +24,33 @@ type Finding struct {
 	Count  int64   `json:"count"` // how often, by threads
 }
 
+// Verdict is the error that findings amount to: nil where there are none, or only warnings and these do not count.
+func Verdict(findings []Finding, strict bool) error {
+	errs, warnings := 0, 0
+	for i := range findings {
+		if findings[i].Level == "warning" {
+			warnings++
+		} else {
+			errs++
+		}
+	}
+	count := func(n int, what string) string {
+		if n == 1 {
+			return "1 " + what
+		}
+		return fmt.Sprintf("%d %ss", n, what)
+	}
+	switch {
+	case errs > 0 && warnings > 0:
+		return fmt.Errorf("%s and %s found", count(errs, "error"), count(warnings, "warning"))
+	case errs > 0:
+		return fmt.Errorf("%s found", count(errs, "error"))
+	case warnings > 0 && strict:
+		return fmt.Errorf("%s found", count(warnings, "warning"))
+	}
+	return nil
+}
+
 // A Party is a thread and the instruction that it executed.
 type Party struct {
 	Location

@@ -20,6 +20,7 @@ type RunReport struct {
 type ProfileReport struct {
 	Launches []ProfiledLaunch `json:"launches"`
 	Checks   []Check          `json:"checks"`
+	Proof    *Proof           `json:"proof,omitempty"` // of patches, where some were tried
 }
 
 // A LaunchReport is what is known of a launch that has run. Zero numbers are unknown and left out.

@@ -64,3 +64,67 @@ func Wrap(s string, width int) []string {
 	}
 	return lines
 }
+
+// wrappedAt is how many characters of a message stand on a line, which is less than what a PlainWriter cuts.
+const wrappedAt = 200
+
+// WrapMessage breaks a message into lines of less than LongestLine, without losing a character. Names of kernels that a compiler has made of
+// closures and types can be hundreds of characters long, and what follows them is what matters.
+func WrapMessage(message string) string {
+	var lines []string
+	rest := []rune(message)
+	for len(rest) > wrappedAt {
+		at := wrappedAt
+		for i := wrappedAt; i > wrappedAt/2; i-- {
+			if rest[i] == ' ' {
+				at = i
+				break
+			}
+		}
+		lines = append(lines, string(rest[:at]))
+		rest = []rune("  " + strings.TrimPrefix(string(rest[at:]), " "))
+	}
+	return strings.Join(append(lines, string(rest)), "\n")
+}
+
+// Suggestion is the end of a message about a name that is not known: the known one that it was most likely meant to be, or nothing.
+func Suggestion(name string, known []string) string {
+	best, least := "", max(1, len(name)/3)+1
+	for _, k := range known {
+		d := distance(strings.ToLower(name), strings.ToLower(k))
+		if name != "" && strings.HasPrefix(k, name) {
+			d = min(d, 1)
+		}
+		if d < least {
+			best, least = k, d
+		}
+	}
+	if best == "" {
+		return ""
+	}
+	return "; did you mean " + best + "?"
+}
+
+// distance is the number of bytes to insert, delete, replace or swap with their neighbour to make b of a (the optimal string
+// alignment distance).
+func distance(a, b string) int {
+	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		before, last, row = last, row, before
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := 1
+			if a[i] == b[j] {
+				cost = 0
+			}
+			row[j+1] = min(last[j+1]+1, row[j]+1, last[j]+cost)
+			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
+				row[j+1] = min(row[j+1], before[j-1]+1)
+			}
+		}
+	}
+	return row[len(b)]
+}

@@ -156,6 +156,9 @@ func findNvcc(getenv func(string) string) string {
 	return ""
 }
 
+// Words are the command's, with its placeholders.
+func (c *Compiler) Words() []string { return slices.Clone(c.words) }
+
 // String is the command with its placeholders.
 func (c *Compiler) String() string {
 	return strings.Join(append(slices.Clone(c.words), c.extra...), " ")
@@ -164,23 +167,30 @@ func (c *Compiler) String() string {
 // A compileError is what the compiler said against a source.
 type compileError struct{ error }
 
-// outName is the name of the cubin in the folder in which a compiler runs.
-const outName = "patched.cubin"
+// Refused reports whether an error of Compile is what the compiler said against a source.
+func Refused(err error) bool {
+	var said compileError
+	return errors.As(err, &said)
+}
+
+// OutName is the name of the cubin in the folder in which a compiler runs.
+const OutName = "patched.cubin"
 
 // compilerPatience is how long a compiler that was killed has to close its outputs.
 const compilerPatience = 2 * time.Second
 
-// compile makes a cubin of a source file in a folder. A compiler that still runs when ctx ends is killed with all that it has started.
-func (c *Compiler) compile(ctx context.Context, folder, in string, arch sass.Arch, flags []string) (*cubin.File, error) {
-	out := filepath.Join(folder, outName)
+// Compile makes a cubin of a source file in a folder. [Refused] tells an error that the compiler had against the source from others. A compiler
+// that still runs when ctx ends is killed with all that it has started.
+func (c *Compiler) Compile(ctx context.Context, folder, in string, arch sass.Arch, flags []string) (*cubin.File, error) {
+	out := filepath.Join(folder, OutName)
 	if err := os.Remove(out); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, err
 	}
 	words := c.arguments(in, fmt.Sprintf("sm_%d", arch), append(slices.Clone(c.extra), flags...))
-	var said bytes.Buffer
+	var said Said
 	command := exec.CommandContext(ctx, words[0], words[1:]...)
-	command.Dir, command.Stdout, command.Stderr, command.WaitDelay = folder, &limitedWriter{&said, maxSaid}, &limitedWriter{&said, maxSaid}, compilerPatience
-	ownGroup(command)
+	command.Dir, command.Stdout, command.Stderr, command.WaitDelay = folder, &said, &said, compilerPatience
+	OwnGroup(command)
 	err := command.Run()
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
@@ -220,7 +230,7 @@ func (c *Compiler) arguments(in, arch string, flags []string) []string {
 			placed = true
 			continue
 		}
-		words = append(words, strings.NewReplacer(inPlace, in, outPlace, outName, archPlace, arch).Replace(w))
+		words = append(words, strings.NewReplacer(inPlace, in, outPlace, OutName, archPlace, arch).Replace(w))
 	}
 	if !placed {
 		words = append(words, flags...)
@@ -228,19 +238,18 @@ func (c *Compiler) arguments(in, arch string, flags []string) []string {
 	return words
 }
 
-// maxSaid bounds what is kept of a compiler's messages, bytes.
-const maxSaid = 64 << 10
+// A Said is what a process says, of which it keeps the first 64 KiB and takes all.
+type Said struct{ kept bytes.Buffer }
 
-// A limitedWriter keeps what there is room for and takes all.
-type limitedWriter struct {
-	to   *bytes.Buffer
-	most int
-}
-
-func (w *limitedWriter) Write(p []byte) (int, error) {
-	w.to.Write(p[:min(len(p), max(0, w.most-w.to.Len()))])
+// Write keeps what there is room for.
+func (s *Said) Write(p []byte) (int, error) {
+	const most = 64 << 10
+	s.kept.Write(p[:min(len(p), most-s.kept.Len())])
 	return len(p), nil
 }
+
+// String is what was kept.
+func (s *Said) String() string { return s.kept.String() }
 
 // quotedError is the line of a compiler's messages that tells of an error, or else the first, quoted and clipped.
 func quotedError(said string) string {

@@ -4,5 +4,5 @@ package tune
 
 import "os/exec"
 
-// ownGroup does nothing: the command alone ends when its context does.
-func ownGroup(*exec.Cmd) {}
+// OwnGroup does nothing: the command alone ends when its context does.
+func OwnGroup(*exec.Cmd) {}

@@ -1,4 +1,4 @@
-//go:build unix
+//go:build unix && !linux
 
 package tune
 
@@ -7,8 +7,8 @@ import (
 	"syscall"
 )
 
-// ownGroup makes a command one whose processes end together when its context does.
-func ownGroup(command *exec.Cmd) {
+// OwnGroup makes a command one whose processes end together when its context does.
+func OwnGroup(command *exec.Cmd) {
 	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	command.Cancel = func() error { return syscall.Kill(-command.Process.Pid, syscall.SIGKILL) }
 }

@@ -172,7 +172,7 @@ func (p *proving) build(ctx context.Context, v variation) (*variant, error) {
 		flags = append(flags, "-I"+folder)
 	}
 	p.compiled++
-	module, err := p.options.Compiler.compile(ctx, p.folder, p.source.name, p.target.Module.Arch, flags)
+	module, err := p.options.Compiler.Compile(ctx, p.folder, p.source.name, p.target.Module.Arch, flags)
 	if err != nil {
 		return nil, err
 	}
@@ -383,10 +383,9 @@ func (p *proving) prove(ctx context.Context, on *variant, c *patch.Candidate) (*
 		return out, nil, nil
 	}
 	v, err := p.build(ctx, next)
-	var refused compileError
 	switch {
-	case errors.As(err, &refused):
-		out.Outcome, out.Why = reports.NotCompiled, refused.Error()
+	case Refused(err):
+		out.Outcome, out.Why = reports.NotCompiled, err.Error()
 		return out, nil, nil
 	case err != nil:
 		return nil, nil, err

@@ -1,9 +1,9 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
@@ -42,12 +42,10 @@ func (f *adviceFlags) register(flags *pflag.FlagSet) {
 func adviseCommand() command {
 	return command{
 		name: "advise", args: "SAMPLES", short: "blame and advise again from a saved profile",
-		long: `SAMPLES is a samples.gpa that gpa profile --out wrote, or the folder that holds one. Source lines are shown where
-the source files lie beside it or, with --source, below that folder.`,
 		setup: func(flags *pflag.FlagSet) action {
 			var f adviceFlags
 			f.register(flags)
-			return f.advise
+			return withArgument("the saved profile", f.advise)
 		},
 	}
 }
@@ -56,17 +54,10 @@ the source files lie beside it or, with --source, below that folder.`,
 func reportCommand() command {
 	c := adviseCommand()
 	c.name, c.args, c.short = "report", "RESULT", "tell a saved result again: as text, as JSON, or as a web page (--html FILE)"
-	c.long = `RESULT is a folder that gpa profile --out wrote, or its samples.gpa. The web page is one file that needs no network: launch facts,
-stalls, an instruction roofline and the advice, then source and machine code side by side. An instruction leads to those that it
-waits for; all is readable without JavaScript. Source lines are shown where the source files lie beside the result.`
 	return c
 }
 
-func (f *adviceFlags) advise(_ context.Context, e *env, args []string) error {
-	name, err := oneArgument(args, "the saved profile")
-	if err != nil {
-		return err
-	}
+func (f *adviceFlags) advise(_ context.Context, e *env, name string) error {
 	r, err := openResult(name)
 	if err != nil {
 		return err
@@ -108,7 +99,9 @@ func (f *adviceFlags) report(e *env, r *reports.Result, source gpa.Sources) erro
 		return err
 	}
 	if f.json {
-		return reports.WriteJSON(e.stdout, f.proved(r.Report()))
+		report := r.Report()
+		report.Proof = f.proof
+		return reports.WriteJSON(e.stdout, report)
 	}
 	err := reports.Text(e.stdout, r, reports.TextOptions{Top: f.top, Source: source.Read, Style: e.style()})
 	if err != nil || f.proof == nil {
@@ -118,34 +111,16 @@ func (f *adviceFlags) report(e *env, r *reports.Result, source gpa.Sources) erro
 	return reports.ProofText(e.stdout, f.proof, e.style())
 }
 
-// proved is a report with the proof of patches, where there is one.
-func (f *adviceFlags) proved(r *reports.ProfileReport) any {
-	if f.proof == nil {
-		return r
-	}
-	return struct {
-		*reports.ProfileReport
-		Proof *reports.Proof `json:"proof"`
-	}{r, f.proof}
-}
-
 // writeHTML writes the web page.
 func (f *adviceFlags) writeHTML(r *reports.Result, source gpa.Sources) error {
-	if f.html == "" {
-		return nil
-	}
 	var names []string
 	for _, l := range r.Profile.Launches {
 		if name := reports.KernelName(r.Profile.Modules[l.Module], l.Kernel); !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}
-	var page bytes.Buffer
 	o := reports.HTMLOptions{Title: strings.Join(names, ", "), Version: version, Source: source.Read, Tables: f.tables}
-	if err := reports.HTML(&page, r.WithoutHostTimes(), o); err != nil {
-		return err
-	}
-	return files.WriteOne(f.html, page.Bytes())
+	return files.Save(f.html, func(w io.Writer) error { return reports.HTML(w, r.WithoutHostTimes(), o) })
 }
 
 // blamed says how stalls are blamed.

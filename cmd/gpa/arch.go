@@ -13,18 +13,6 @@ import (
 func archCommand() command {
 	return command{
 		name: "arch", args: "[NAME]", short: "list the GPU models, or print one with the sources of its figures",
-		long: `NAME is a model, as in v100, or sm_NN for the default GPU of an architecture. Every figure has the source that it
-was read from, or says "fitted" and to what.
-
---measure runs micro-benchmarks on the emulated GPU NAME, real machine code, and prints what they measure beside what
-others have published of the hardware: latency against working set (KiB), bandwidth of streams (threads x blocks an SM)
-and caches (KiB), results a cycle of chains of one instruction (warps), cycles of loads with lanes some elements apart or with
-so many lanes at one bank of shared memory, and the sectors that such loads of global memory take.
-It takes a minute or two.
-
---json prints {"gpus": [{"name", "product", "arch", "figures": [{"name", "value", "unit", "source"}]}]},
-without NAME of all GPUs; with --measure {"gpu", "code", "measurements": [{"benchmark", "parameter", "emulated", "published",
-"unit", "source"}]}.`,
 		setup: func(flags *pflag.FlagSet) action {
 			asJSON := flags.Bool("json", false, "print JSON")
 			measure := flags.Bool("measure", false, "measure the emulated GPU with micro-benchmarks")

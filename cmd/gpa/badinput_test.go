@@ -219,17 +219,6 @@ func TestBadCommandLine(t *testing.T) {
 	}
 }
 
-func TestDistance(t *testing.T) {
-	for _, c := range []struct {
-		a, b string
-		want int
-	}{{"", "", 0}, {"profile", "profile", 0}, {"", "run", 3}, {"prfile", "profile", 1}, {"hotsopt", "hotspot", 1}, {"saxpy", "spmv", 4}} {
-		if got := distance(c.a, c.b); got != c.want || distance(c.b, c.a) != c.want {
-			t.Errorf("from %q to %q: %d, not %d", c.a, c.b, got, c.want)
-		}
-	}
-}
-
 func TestHelp(t *testing.T) {
 	stdout, _, status := invoke(t, "--help")
 	if status != exitDone {

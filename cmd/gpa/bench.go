@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"github.com/spf13/pflag"
 
@@ -22,11 +21,6 @@ type benchFlags struct {
 func benchCommand() command {
 	return command{
 		name: "bench", args: "[KERNEL ...]", short: "measure how fast the emulated GPU runs on this machine",
-		long: `Every KERNEL, by default ` + fmt.Sprint(len(kernels.Benchmarks())) + ` of gpa's own (each the one of its suite that executes the most warp instructions, and naive ones whose accesses touch many lines), runs at
-every level of timing on one core of this machine: full and fast with samples taken, none without. What is printed is warp instructions per second of processor time in the launches, the set-up of
-each launch included, of the fastest of --repeat runs. The last line is the median over the kernels, and below the table
-is the kernel that takes longest with full timing. With --workers N a column tells how many times as fast by the clock full timing
-is with N workers as with one; runs with one and with N take turns.`,
 		setup: func(flags *pflag.FlagSet) action {
 			var f benchFlags
 			flags.IntVar(&f.repeat, "repeat", 3, "run everything `N` times and take the fastest")
@@ -48,7 +42,7 @@ func (f *benchFlags) run(ctx context.Context, e *env, args []string) error {
 		args = kernels.Benchmarks()
 	}
 	out, err := speed.Measure(ctx, args, speed.Options{
-		Repeat: f.repeat, Workers: f.workers, Stage: func(kernel string) func() { return e.progress.stage("%s", kernel) },
+		Repeat: f.repeat, Workers: f.workers, Stage: e.progress.Stage,
 	})
 	var wrong *speed.Failure
 	switch {

@@ -19,18 +19,6 @@ type cfgFlags struct {
 func cfgCommand() command {
 	return command{
 		name: "cfg", args: "CUBIN|KERNEL", short: "print control-flow graphs, call graph and loop nests",
-		long: `Blocks and edges are those of nvdisasm -bbcfg: a CALL does not end a block. The text lists the blocks of each function
-with the lines they come from (inline stacks innermost first), its loops and its calls. --dot draws the same for Graphviz:
-gpa cfg --dot KERNEL | dot -Tsvg. --frontiers adds the thread frontiers of the blocks, by priority, where threads come
-together again under thread frontiers and under immediate post-dominators, and the edges that keep a function from being
-structured (Wu et al.'s interacting edges).
-
---json prints {"file", "arch", "functions": [{"name", "symbol", "visibility", "section", "offset", "size",
-"blocks": [{"id", "first", "last", "successors", "exits", "loop", "frames": [{"function", "file", "line"}, …]}],
-"loops": [{"id", "header", "parent", "depth", "blocks"}],
-"calls": [{"pc", "callees", "extern", "frames"}]}]}. Addresses are offsets in the section; last is that of the last
-instruction; frames are those of a block's first instruction, innermost first; visibility is kernel, device function or
-compiler helper; exits says that control may leave the function; a loop or parent that there is none of is absent.`,
 		setup: func(flags *pflag.FlagSet) action {
 			var f cfgFlags
 			flags.BoolVar(&f.json, "json", false, "print JSON")
@@ -38,18 +26,12 @@ compiler helper; exits says that control may leave the function; a loop or paren
 			flags.BoolVar(&f.frontiers, "frontiers", false, "print thread frontiers, re-convergence points and interacting edges too")
 			flags.StringArrayVar(&f.functions, "function", nil, "only this function, `NAME`, by symbol or demangled; may be repeated")
 			f.register(flags)
-			return func(_ context.Context, e *env, args []string) error {
-				name, err := oneArgument(args, "the cubin")
-				if err != nil {
-					return err
-				}
-				return f.run(e, name)
-			}
+			return withArgument("the cubin", f.run)
 		},
 	}
 }
 
-func (f *cfgFlags) run(e *env, name string) error {
+func (f *cfgFlags) run(_ context.Context, e *env, name string) error {
 	if f.json && f.dot || f.frontiers && (f.json || f.dot) {
 		return usagef("--json, --dot and --frontiers exclude each other")
 	}

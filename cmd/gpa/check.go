@@ -1,16 +1,15 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
 	"github.com/spf13/pflag"
 
 	"gpa"
-	"gpa/cubin"
 	"gpa/emu/check"
 	"gpa/reports"
 	"gpa/reports/files"
@@ -18,8 +17,7 @@ import (
 
 // checkFlags are the flags of gpa check.
 type checkFlags struct {
-	target  target
-	machine machineFlags
+	launchFlags
 	program programFlags
 	json    bool
 	only    []string
@@ -39,32 +37,6 @@ var checkTools = []struct{ name, family string }{
 func checkCommand() command {
 	return command{
 		runs: true, name: "check", args: "KERNEL | -- CMD …", short: "find memory, initialisation, race and barrier errors of a kernel",
-		long: kernelHelp + `
-
-The kernel runs without timing. What is reported happened in this run, with the first thread that did it and how often:
-  memory   accesses out of bounds or misaligned, use after free, double and invalid free, what malloc returned and
-           nobody freed, failed assertions, traps. A load that fails gives 0, a store is lost, and the kernel goes
-           on, so that one run shows all of them
-  init     reads of memory that nobody has written: shared and local memory, the heap, and buffers with
-           init: {none: true} (buffers without init are zero, as after cudaMemset)
-  race     accesses to shared or global memory by two threads, at least one of them a write of another value, that
-           neither a barrier nor fences and atomics of a sufficient scope order, nor, within a warp, instructions that
-           its threads execute together; asynchronous copies (cp.async) that are used before the warp has waited for
-           them, or by others without a barrier behind the wait
-  barrier  __syncthreads that only a part of the block comes to, threads of a block that wait for each other at
-           different barriers, masks without the thread itself or whose threads end elsewhere, shuffles from threads
-           that do not take part, mbarriers that are not initialised or get too many arrivals, deadlocks and livelocks
-
-Warnings are of what works in this run: communication between threads of a warp without __syncwarp, a malloc that failed,
-and with --track-unused-memory bytes of buffers that no kernel touches.
-
-Races, barriers and memory from malloc are reported with both places: the earlier access, where the other threads are,
-the call that allocated the memory. docs/check.md compares the kinds with those of compute-sanitizer.
-
---json prints {"findings": [{"kind", "family", "level", "kernel", "at": {location, "block", "thread"}, "other": {…}, "space",
-"address", "bytes", "buffer", "detail", "count"}]}. The exit status is 0 where no error was found, 1 where one was or the
-check was interrupted, and 2 where the kernel could not be run; with --strict warnings count as errors.` + programHelp + `
-Every launch of the program is checked; what memory its copies and sets have written is not known, so that init is about shared and local memory.`,
 		setup: func(flags *pflag.FlagSet) action {
 			var f checkFlags
 			flags.BoolVar(&f.json, "json", false, "print JSON")
@@ -75,8 +47,7 @@ Every launch of the program is checked; what memory its copies and sets have wri
 			flags.BoolVar(&f.strict, "strict", false, "exit with status 1 after warnings too")
 			flags.BoolVar(&f.unused, "track-unused-memory", false, "warn of buffers with bytes that no kernel reads or writes")
 			flags.Int64Var(&f.padding, "padding", 0, "keep `BYTES` free behind each buffer at least, to catch accesses far out of bounds (65536 in any case), and the module's variables apart from each other")
-			f.machine.register(flags)
-			f.target.register(flags)
+			f.launchFlags.register(flags)
 			f.program.register(flags)
 			return f.run
 		},
@@ -94,28 +65,60 @@ func (f *checkFlags) run(ctx context.Context, e *env, args []string) error {
 	if err := f.families(); err != nil {
 		return err
 	}
-	r, err := f.target.resolve(name)
+	r, o, err := f.load(e, name)
 	if err != nil {
 		return err
 	}
-	f.machine.padding = f.padding
-	o, err := f.machine.options(e)
-	if err != nil {
-		return err
-	}
-	found, err := r.Check(ctx, o, gpa.CheckOptions{Unused: f.unused})
+	o.Padding = f.padding
+	all, err := r.Check(ctx, o, gpa.CheckOptions{Unused: f.unused})
 	if err != nil && ctx.Err() == nil {
 		return err
 	}
-	found = f.chosen(found)
 	early := endedEarly(ctx)
-	if err := f.print(e, r, found, early != nil); err != nil {
+	nothing := r.File.Name + ": nothing found"
+	if early != nil {
+		nothing += " so far"
+	}
+	found := f.chosen(gpa.Reported(r.Module, all))
+	if err := f.print(e, found, r.Sources, nothing); err != nil {
 		return err
 	}
 	if early != nil {
 		return early
 	}
-	return f.verdict(found)
+	return failed(reports.Verdict(found, f.strict))
+}
+
+// runProgram checks the launches of a program and reports what was found after it has ended.
+func (f *checkFlags) runProgram(ctx context.Context, e *env, args []string) error {
+	if f.target.Kernel != "" || f.unused || f.padding != 0 {
+		return usagef("--kernel, --track-unused-memory and --padding go with a kernel, not with a program")
+	}
+	if err := f.families(); err != nil {
+		return err
+	}
+	o, err := f.program.options(e, &f.launchFlags)
+	if err != nil {
+		return err
+	}
+	o.Check = true
+	p, ended, err := executeProgram(ctx, e, o, f.json, args)
+	if err != nil {
+		return err
+	}
+	list := p.Findings()
+	nothing := ""
+	if list != nil {
+		nothing = "nothing found"
+	}
+	found := f.chosen(list)
+	if err := f.print(e, found, gpa.NewSources("."), nothing); err != nil {
+		return err
+	}
+	if wrong := reports.Verdict(found, f.strict); wrong != nil {
+		return failure{wrong}
+	}
+	return ended
 }
 
 // families checks the flags that choose what is reported, and puts the family of --tool into only.
@@ -153,87 +156,25 @@ func toolNames() string {
 }
 
 // chosen leaves the findings that --only asks for.
-func (f *checkFlags) chosen(list []*check.Finding) []*check.Finding {
-	if f.only == nil {
-		return list
-	}
-	return slices.DeleteFunc(list, func(x *check.Finding) bool { return !slices.Contains(f.only, x.Kind.Family()) })
+func (f *checkFlags) chosen(list []reports.Finding) []reports.Finding {
+	return slices.DeleteFunc(list, func(x reports.Finding) bool { return f.only != nil && !slices.Contains(f.only, x.Family) })
 }
 
-// print prints what was found; early says that there may be more.
-func (f *checkFlags) print(e *env, r *gpa.Target, found []*check.Finding, early bool) error {
-	out := struct {
-		Findings []reports.Finding `json:"findings"`
-	}{make([]reports.Finding, 0, len(found))}
-	for _, x := range found {
-		out.Findings = append(out.Findings, reportedFinding(r.Module, x))
-	}
-	if err := f.writeSARIF(out.Findings); err != nil {
+// print prints what was found; nothing is said where that is nothing.
+func (f *checkFlags) print(e *env, found []reports.Finding, source gpa.Sources, nothing string) error {
+	if err := files.Save(f.sarif, func(w io.Writer) error { return reports.WriteSARIF(w, version, found) }); err != nil {
 		return err
 	}
 	switch {
 	case f.json:
-		return reports.WriteJSON(e.stdout, out)
-	case len(found) == 0 && early:
-		_, err := fmt.Fprintf(e.stdout, "%s: nothing found so far\n", r.File.Name)
-		return err
-	case len(found) == 0:
-		_, err := fmt.Fprintf(e.stdout, "%s: nothing found\n", r.File.Name)
+		return reports.WriteJSON(e.stdout, struct {
+			Findings []reports.Finding `json:"findings"`
+		}{append([]reports.Finding{}, found...)})
+	case len(found) == 0 && nothing != "":
+		_, err := fmt.Fprintln(e.stdout, nothing)
 		return err
 	}
-	source := r.Sources.Before(f.source)
+	source = source.Before(f.source)
 	defer missedSources(e.stderr, source)
-	return reports.WriteFindings(e.stdout, out.Findings, source.Read, e.style())
-}
-
-func (f *checkFlags) writeSARIF(findings []reports.Finding) error {
-	if f.sarif == "" {
-		return nil
-	}
-	var data bytes.Buffer
-	if err := reports.WriteSARIF(&data, version, findings); err != nil {
-		return err
-	}
-	return files.WriteOne(f.sarif, data.Bytes())
-}
-
-// verdict is the error that stands for what was found, nil where the exit status is 0.
-func (f *checkFlags) verdict(found []*check.Finding) error {
-	warnings := 0
-	for _, x := range found {
-		if x.Kind.Level() == check.Warning {
-			warnings++
-		}
-	}
-	plural := func(n int, what string) string {
-		if n == 1 {
-			return "1 " + what
-		}
-		return fmt.Sprintf("%d %ss", n, what)
-	}
-	switch errs := len(found) - warnings; {
-	case errs > 0 && warnings > 0:
-		return failure{fmt.Errorf("%s and %s found", plural(errs, "error"), plural(warnings, "warning"))}
-	case errs > 0:
-		return failure{fmt.Errorf("%s found", plural(errs, "error"))}
-	case warnings > 0 && f.strict:
-		return failure{fmt.Errorf("%s found", plural(warnings, "warning"))}
-	}
-	return nil
-}
-
-func reportedFinding(module *cubin.File, x *check.Finding) reports.Finding {
-	party := func(p *check.Place) reports.Party { return reports.Place(module, p.Code, p.PC, p.Block, p.Thread) }
-	out := reports.Finding{
-		Kind: string(x.Kind), Family: x.Kind.Family(), Level: string(x.Kind.Level()), Kernel: x.Kernel, At: party(&x.At),
-		Space: x.Space, Bytes: x.Bytes, Buffer: x.Where, Detail: x.Detail, Count: x.Count,
-	}
-	if x.Other != nil {
-		other := party(x.Other)
-		out.Other = &other
-	}
-	if x.HasAddress {
-		out.Addr = &x.Address
-	}
-	return out
+	return reports.WriteFindings(e.stdout, found, source.Read, e.style())
 }

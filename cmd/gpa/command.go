@@ -13,6 +13,7 @@ import (
 
 	"gpa"
 	"gpa/reports"
+	"gpa/reports/terminal"
 )
 
 // Exit statuses, the same for every command.
@@ -27,18 +28,16 @@ const (
 type env struct {
 	stdout, stderr io.Writer
 	prints         io.Writer // what kernels print by themselves, to standard error; as it is where that is no terminal
-	terminal       terminal
-	color          colorMode
-	dump           bool      // the stack of a panic
-	progress       *progress // nil for none
+	terminal       terminal.Outputs
+	dump           bool               // the stack of a panic
+	progress       *terminal.Progress // nil for none
 }
 
-// A command is one verb. setup declares its flags and returns the function that runs it after they are parsed.
+// A command is one verb. What --help says of it stands in help/NAME.txt and help/examples.txt. setup declares its flags and returns the function that runs it after they are parsed.
 type command struct {
 	name  string
 	args  string // for the usage line
 	short string // one line for the list of commands
-	long  string // what --help says besides
 	setup func(*pflag.FlagSet) action
 	raw   action // instead of setup: takes the arguments as they are
 	runs  bool   // runs kernels, and has --timeout
@@ -90,6 +89,14 @@ func usagef(format string, args ...any) error { return usageError{fmt.Errorf(for
 // A failure is a kernel or a check that failed, after the result was printed.
 type failure struct{ error }
 
+// failed is a failure where err is one.
+func failed(err error) error {
+	if err == nil {
+		return nil
+	}
+	return failure{err}
+}
+
 // failureOf is the error of a result whose launches were stopped, or did not end as expected; nil for others.
 func failureOf(r *gpa.Result) error {
 	err := r.Failure()
@@ -107,10 +114,10 @@ func failureOf(r *gpa.Result) error {
 func (e *env) plain() *env {
 	out := *e
 	out.stderr, out.prints = &reports.PlainWriter{W: e.stderr}, e.stderr
-	if e.terminal.messages > 0 {
+	if e.terminal.Messages > 0 {
 		out.prints = out.stderr
 	}
-	if e.terminal.width > 0 {
+	if e.terminal.Width > 0 {
 		out.stdout = &reports.PlainWriter{W: e.stdout}
 	}
 	return &out
@@ -120,18 +127,24 @@ func (e *env) plain() *env {
 func run(ctx context.Context, e *env, args []string) int {
 	e = e.plain()
 	if len(args) == 0 || args[0] == "--help" || args[0] == "-h" || args[0] == "help" && (len(args) == 1 || args[1] == "help") {
-		printHelp(e.stdout)
+		var list strings.Builder
+		for _, c := range commands() {
+			fmt.Fprintf(&list, "  %-10s %s\n", c.name, c.short)
+		}
+		fmt.Fprintln(e.stdout, strings.Replace(helpText("gpa"), "{COMMANDS}\n", list.String(), 1))
 		return exitDone
 	}
 	if args[0] == "help" {
 		args = []string{args[1], "--help"}
 	}
+	var names []string
 	for _, c := range commands() {
 		if c.name == args[0] {
 			return c.run(ctx, e, args[1:])
 		}
+		names = append(names, c.name)
 	}
-	near := suggestion(args[0], words())
+	near := reports.Suggestion(args[0], names)
 	if near == "" {
 		near = "; gpa --help lists them"
 	}
@@ -169,12 +182,12 @@ func (c *command) run(ctx context.Context, e *env, args []string) (status int) {
 		ctx, cancel = context.WithTimeout(ctx, timeout)
 		defer cancel()
 	}
-	e.progress.start("gpa " + c.name)
+	e.progress.Start("gpa " + c.name)
 	held := &heldOutput{env: e}
 	inner := *e
 	inner.stdout = held
 	err = held.end(act(ctx, &inner, flags.Args()))
-	e.progress.finish()
+	e.progress.Finish()
 	return c.report(e, err)
 }
 
@@ -193,7 +206,7 @@ func (c *command) recovered(e *env, args []string, status *int) {
 // register declares the flags that every command has.
 func (e *env) register(flags *pflag.FlagSet) {
 	flags.BoolVar(&e.dump, "dump-stack", false, "where gpa itself fails, dump the stack instead of printing one line")
-	flags.Var(&e.color, "color", "`WHEN` to use colours: auto (on a terminal, unless NO_COLOR is set), always, never")
+	flags.Var(&e.terminal.Color, "color", "`WHEN` to use colours: auto (on a terminal, unless NO_COLOR is set), always, never")
 }
 
 // runRaw runs a command that parses its arguments itself.
@@ -218,7 +231,7 @@ func (c *command) report(e *env, err error) int {
 		err = failure{errors.New(howEnded(err))}
 	}
 	err = explained(err)
-	fmt.Fprintf(e.stderr, "%s %s\n", e.messageStyle().Bad("gpa "+c.name+":"), reports.OneLine(err.Error()))
+	fmt.Fprintf(e.stderr, "%s %s\n", e.terminal.MessageStyle().Bad("gpa "+c.name+":"), reports.OneLine(err.Error()))
 	var failed failure
 	if errors.As(err, &failed) {
 		return exitFailed
@@ -251,34 +264,23 @@ func endedEarly(ctx context.Context) error {
 	return failure{errors.New(howEnded(ctx.Err()) + "; the result is of what ran until then")}
 }
 
-func printHelp(w io.Writer) {
-	fmt.Fprint(w, `gpa finds out why a CUDA kernel is slow and says what to change, without a GPU.
-
-It loads a real NVIDIA cubin, runs its machine code on an emulated GPU, samples program counters as the
-hardware does, blames every stall on the instruction that caused it, and ranks the changes worth making
-by the speedup each should bring.
-
-Usage: gpa COMMAND [ARGUMENT ...] [FLAG ...]
-
-Commands:
-`)
-	for _, c := range commands() {
-		fmt.Fprintf(w, "  %-10s %s\n", c.name, c.short)
-	}
-	fmt.Fprint(w, `
-gpa COMMAND --help describes a command. Try: gpa profile vecadd
-
-Exit status: 0 done, 1 the kernel or a check failed, 2 the command line or an input is wrong,
-3 gpa itself failed (please report it).
-`)
-}
-
 // usage is what follows the command's name.
 func (c *command) usage() string {
 	if c.raw != nil {
 		return c.args
 	}
 	return strings.TrimSpace(c.args + " [FLAG ...]")
+}
+
+// withArgument is the action of a command that takes exactly one argument.
+func withArgument(what string, run func(ctx context.Context, e *env, name string) error) action {
+	return func(ctx context.Context, e *env, args []string) error {
+		name, err := oneArgument(args, what)
+		if err != nil {
+			return err
+		}
+		return run(ctx, e, name)
+	}
 }
 
 // oneArgument is the positional argument of a command that takes exactly one.

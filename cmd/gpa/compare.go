@@ -1,9 +1,8 @@
 package main
 
 import (
-	"bytes"
 	"context"
-	"fmt"
+	"io"
 	"slices"
 	"strings"
 
@@ -35,17 +34,6 @@ type compareFlags struct {
 func compareCommand() command {
 	return command{
 		runs: true, name: "compare", args: "BEFORE AFTER", short: "tell what a change has brought, and fail where it made things worse",
-		long: `BEFORE and AFTER are kernels (launch files, folders with a launch.yaml, built-in names), which are profiled, or results that
-gpa profile --out saved: a folder or its samples.gpa. A saved result is a baseline for CI.
-
-Kernels of one name belong together; those that are left, in their order, and one that has become several with all of them. Told are cycles, the speedup, what the advice had
-promised, whether the outputs are equal (of kernels that run here; within the launch files' tolerances or --rtol and
---atol), and which stalls and source lines have grown or shrunk. Lines are matched across edits.
-
-The exit status is 1 where outputs differ, a kernel faults, or a speedup is below --min-speedup.
---json prints {"pairs": [{"before": {"kernel", "launches", "cycles", "warp_instructions"}, "after", "speedup",
-"outputs_equal", "optimizer", "predicted_speedup", "error", "stalls": [{"reason", "before", "after"}],
-"lines": [{"before": location, "after": location, "delta"}]}]}.`,
 		setup: func(flags *pflag.FlagSet) action {
 			var f compareFlags
 			flags.StringVar(&f.gpu, "arch", "", "`GPU` to run kernels on: a model as in v100, or sm_NN (default: by the cubin)")
@@ -93,13 +81,16 @@ func (f *compareFlags) run(ctx context.Context, e *env, args []string) error {
 		return err
 	}
 	o := reports.CompareOptions{Optimizer: f.optimizer, BeforeSource: before.Sources.Read, AfterSource: after.Sources.Read}
-	if err := f.writeHTML(c.Comparison, &before.Result, &after.Result, o); err != nil {
+	page := func(w io.Writer) error {
+		return reports.CompareHTML(w, c.Comparison, &before.Result, &after.Result, o, version)
+	}
+	if err := files.Save(f.html, page); err != nil {
 		return err
 	}
 	if err := f.print(e, c.Comparison, o); err != nil {
 		return err
 	}
-	return f.judge(c, after)
+	return failed(c.Failure(after, f.minSpeedup))
 }
 
 // check refuses flags that make no sense.
@@ -112,7 +103,7 @@ func (f *compareFlags) check() error {
 		names = append(names, o.Name())
 	}
 	if f.optimizer != "" && !slices.Contains(names, f.optimizer) {
-		near := suggestion(f.optimizer, names)
+		near := reports.Suggestion(f.optimizer, names)
 		if near == "" {
 			near = "; there are " + strings.Join(names, ", ")
 		}
@@ -130,27 +121,10 @@ func (f *compareFlags) side(ctx context.Context, e *env, name string) (*gpa.Resu
 	return gpa.ResultOf(ctx, name, gpa.LoadOptions{GPU: f.gpu}, o)
 }
 
-// writeHTML writes the web page.
-func (f *compareFlags) writeHTML(c *reports.Comparison, before, after *reports.Result, o reports.CompareOptions) error {
-	if f.html == "" {
-		return nil
-	}
-	var page bytes.Buffer
-	if err := reports.CompareHTML(&page, c, before, after, o, version); err != nil {
-		return err
-	}
-	return files.WriteOne(f.html, page.Bytes())
-}
-
 func (f *compareFlags) print(e *env, c *reports.Comparison, o reports.CompareOptions) error {
-	if f.junit != "" {
-		var xml bytes.Buffer
-		if err := reports.CompareJUnit(&xml, c, f.tooSlow); err != nil {
-			return err
-		}
-		if err := files.WriteOne(f.junit, xml.Bytes()); err != nil {
-			return err
-		}
+	wrong := func(p *reports.Pair) string { return p.Wrong(f.minSpeedup) }
+	if err := files.Save(f.junit, func(w io.Writer) error { return reports.CompareJUnit(w, c, wrong) }); err != nil {
+		return err
 	}
 	switch {
 	case f.json:
@@ -160,34 +134,4 @@ func (f *compareFlags) print(e *env, c *reports.Comparison, o reports.CompareOpt
 	}
 	o.Style = e.style()
 	return reports.CompareText(e.stdout, c, o)
-}
-
-// tooSlow says what is wrong with a pair, "" for nothing.
-func (f *compareFlags) tooSlow(p *reports.Pair) string {
-	switch {
-	case p.OutputsEqual != nil && !*p.OutputsEqual:
-		return "outputs differ"
-	case p.Speedup < f.minSpeedup:
-		return fmt.Sprintf("speedup %.3f is below %g", p.Speedup, f.minSpeedup)
-	}
-	return ""
-}
-
-// judge is the outcome for CI.
-func (f *compareFlags) judge(c *gpa.Comparison, after *gpa.Result) error {
-	for _, l := range after.Profile.Launches {
-		if l.Fault != nil {
-			return failure{fmt.Errorf("kernel %s: %s", l.Kernel, l.Fault.Kind)}
-		}
-	}
-	if len(c.Different) > 0 {
-		slices.Sort(c.Different)
-		return failure{fmt.Errorf("outputs differ: %s", strings.Join(c.Different, ", "))}
-	}
-	for i := range c.Pairs {
-		if message := f.tooSlow(&c.Pairs[i]); message != "" {
-			return failure{fmt.Errorf("kernel %s: %s", c.Pairs[i].After.Kernel, message)}
-		}
-	}
-	return nil
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"slices"
 
 	"github.com/spf13/pflag"
@@ -29,15 +30,6 @@ type disasmFlags struct {
 func disasmCommand() command {
 	return command{
 		name: "disasm", args: "CUBIN|KERNEL", short: "print the machine code of a cubin, as nvdisasm does",
-		long: `The argument is a cubin, a built-in kernel, or a fatbin, executable, object, library or archive that holds cubins, of which
---arch or --entry choose one (compressed ones too). Control codes are printed as [B012345:Rr:Ww:Y:Sss]: the dependence
-counters that the instruction waits for, its read and write barriers, yield, and the stall count. Relocatable device code
-(nvcc -rdc=true) is printed as it is, with addresses that the linker is to fill in as 0.
-
---json prints {"file", "arch", "sections": [{"name", "functions": [{"name", "kind", "offset", "size"}],
-"instructions": [{"pc", "word", "control", "sass", "not_executed", "frames": [{"function", "file", "line"}, …]}]}]},
-frames innermost first. "not_executed" says of an instruction that no other command executes what it is for: "textures and
-surfaces", "shaders", or "traps, drivers and debuggers".`,
 		setup: func(flags *pflag.FlagSet) action {
 			var f disasmFlags
 			flags.BoolVar(&f.json, "json", false, "print JSON")
@@ -49,20 +41,19 @@ surfaces", "shaders", or "traps, drivers and debuggers".`,
 			f.register(flags)
 			flags.StringArrayVar(&f.functions, "function", nil, "only this function, `NAME`, by symbol or demangled; may be repeated")
 			flags.StringVar(&f.kernel, "kernel", "", "only the section of this kernel, `NAME` or how it begins")
-			return func(_ context.Context, e *env, args []string) error {
-				name, err := oneArgument(args, "the cubin")
-				if err != nil {
-					return err
-				}
-				return f.run(e, name)
-			}
+			return withArgument("the cubin", f.run)
 		},
 	}
 }
 
-func (f *disasmFlags) run(e *env, name string) error {
+func (f *disasmFlags) run(_ context.Context, e *env, name string) error {
 	if f.list {
-		return listEntries(e.stdout, name)
+		err := listing.Entries(e.stdout, name)
+		var cut *listing.CutOffError
+		if errors.As(err, &cut) {
+			return failure{err}
+		}
+		return err
 	}
 	module, err := f.open(name)
 	if err != nil {

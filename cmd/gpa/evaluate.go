@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -19,36 +18,6 @@ import (
 func evaluateCommand() command {
 	return command{
 		runs: true, name: "evaluate", args: "DIR", short: "hold the advice against pairs of kernels before and after a change or ladders of them, the blame against the truth, or the time against measured one",
-		long: `Every folder under DIR with a pair.json is a pair:
-
-  {"before": "../../stencil/hotspot", "after": "../../stencil/hotspot_float",
-   "optimizer": "strength-reduction", "changed": [33, 34, 35, 36]}
-
-before and after are launch files or their folders; changed are the lines of the source before that the change is about.
-"held_out": true marks a pair that was written when the estimators were finished, "same_change": true one whose change is the very
-one that the what-if run makes; both are summed up apart. "row" names the row of the GPA paper's Table 3 whose pattern a pair has.
-{"before": "…", "silent": "loop-unrolling"} is a kernel at which an optimizer must stay silent.
-
-The table is that of the GPA paper's Table 3: the rank of the pair's optimizer in the advice on the kernel before, the
-speedup that it estimates, the one that a what-if run has brought (see gpa profile --try), the one achieved, and the error
-|estimated - achieved| / achieved. line says whether a changed
-line is among its five hottest; left is the share of its stalls that the kernel after still has, then what the optimizer still
-promises there.
-The exit status is 1 where outputs differ or an optimizer is not silent that must be.
-
---json prints {"pairs": [{"pair", "optimizer", "rank", "estimated", "tried", "achieved", "error", "line", "left",
-"then", "rank_then", "row", "outputs_equal", "silent", "held_out", "same_change"}], "summary": {"pairs", "first", "top3", "lines", "mean_error", "median_error",
-"max_error", "tried", "tried_error"}, "held_out": {as summary}}.
-
-` + evaluateBlameHelp + `
-
-` + evaluateLaddersHelp + `
-
-` + evaluateCalibrationHelp + `
-
-` + evaluateMeasuredHelp + `
-
-` + evaluateSamplingHelp,
 		setup: func(flags *pflag.FlagSet) action {
 			var f evaluateFlags
 			flags.BoolVar(&f.json, "json", false, "print JSON")
@@ -61,7 +30,7 @@ The exit status is 1 where outputs differ or an optimizer is not silent that mus
 			flags.StringVar(&f.plot, "plot", "", "with --blame, draw single dependency coverage to an SVG `FILE`")
 			flags.StringVar(&f.compare.gpu, "arch", "", "`GPU` to run on: a model as in v100, or sm_NN (default: by the cubin)")
 			f.compare.machine.register(flags)
-			return f.run
+			return withArgument("the folder", f.run)
 		},
 	}
 }
@@ -79,129 +48,56 @@ type evaluateFlags struct {
 	compare    compareFlags
 }
 
-func (f *evaluateFlags) run(ctx context.Context, e *env, args []string) error {
-	root, err := oneArgument(args, "the folder")
+func (f *evaluateFlags) run(ctx context.Context, e *env, root string) error {
+	o, err := f.compare.machine.options(e)
 	if err != nil {
 		return err
 	}
-	v, err := f.evaluator(e)
-	if err != nil {
-		return err
-	}
+	v := &evaluation.Evaluator{GPU: f.compare.gpu, Options: o}
 	switch {
 	case f.markdown && (!f.measured && !f.ladders || f.portions || f.json):
 		return usagef("--markdown goes with --measured or --ladders, and not with --json")
-	case f.blame:
-		return f.evaluateBlame(ctx, e, v, root)
-	case f.plot != "":
+	case f.plot != "" && !f.blame:
 		return usagef("--plot goes with --blame")
+	case f.blame:
+		v.LeftOut = func(file string, why error) { fmt.Fprintf(e.stderr, "left out: %s: %v\n", file, why) }
+		plotted := func(ctx context.Context, root string) (*reports.BlameEvaluation, error) {
+			x, err := v.Blame(ctx, root)
+			if err != nil {
+				return nil, err
+			}
+			return x, files.Save(f.plot, func(w io.Writer) error { return reports.CoveragePlot(w, x) })
+		}
+		text := func(w io.Writer, x *reports.BlameEvaluation, _ reports.Style) error {
+			return reports.BlameEvaluationText(w, x)
+		}
+		return evaluate(ctx, e, f, root, plotted, nil, text, nil)
 	case f.measured:
-		return f.evaluateMeasured(ctx, e, v, root)
+		return evaluate(ctx, e, f, root, v.Measured, reports.MeasuredMarkdown, reports.MeasuredText, nil)
 	case f.ladders:
-		return f.evaluateLadders(ctx, e, v, root)
+		return evaluate(ctx, e, f, root, v.Ladders, reports.LadderMarkdown, reports.LadderText, evaluation.JudgeLadders)
 	case f.calibrates:
-		return f.calibrate(ctx, e, v, root)
+		list, err := v.Calibrate(ctx, root)
+		if err != nil {
+			return err
+		}
+		return advisor.WriteCalibration(e.stdout, advisor.Calibrate(list))
 	case f.portions:
-		return f.evaluateSampling(ctx, e, v, root)
+		return evaluate(ctx, e, f, root, v.Sampling, nil, reports.SamplingText, nil)
 	}
-	return f.evaluatePairs(ctx, e, v, root)
+	return evaluate(ctx, e, f, root, v.Pairs, nil, reports.EvaluationText, evaluation.JudgePairs)
 }
 
-// evaluator says how kernels run.
-func (f *evaluateFlags) evaluator(e *env) (*evaluation.Evaluator, error) {
-	o, err := f.compare.machine.options(e)
-	return &evaluation.Evaluator{GPU: f.compare.gpu, Options: o}, err
-}
-
-func (f *evaluateFlags) evaluatePairs(ctx context.Context, e *env, v *evaluation.Evaluator, root string) error {
-	x, err := v.Pairs(ctx, root)
-	if err != nil {
-		return err
-	}
-	if err := writeEvaluation(ctx, e, f, x, nil, reports.EvaluationText); err != nil {
-		return err
-	}
-	return failed(evaluation.JudgePairs(x))
-}
-
-func (f *evaluateFlags) evaluateMeasured(ctx context.Context, e *env, v *evaluation.Evaluator, root string) error {
-	x, err := v.Measured(ctx, root)
+// evaluate runs an evaluation, prints it in the form that the flags ask for, and judges it. It fails where ctx has ended.
+func evaluate[X any](ctx context.Context, e *env, f *evaluateFlags, root string, run func(context.Context, string) (*X, error),
+	markdown func(io.Writer, *X) error, text func(io.Writer, *X, reports.Style) error, judge func(*X) error) error {
+	x, err := run(ctx, root)
 	var wrong *gpa.FailureError
-	if errors.As(err, &wrong) {
-		return failure{err}
-	}
-	if err != nil {
-		return err
-	}
-	return writeEvaluation(ctx, e, f, x, reports.MeasuredMarkdown, reports.MeasuredText)
-}
-
-func (f *evaluateFlags) evaluateLadders(ctx context.Context, e *env, v *evaluation.Evaluator, root string) error {
-	x, err := v.Ladders(ctx, root)
-	if err != nil {
-		return err
-	}
-	if err := writeEvaluation(ctx, e, f, x, reports.LadderMarkdown, reports.LadderText); err != nil {
-		return err
-	}
-	return failed(evaluation.JudgeLadders(x))
-}
-
-func (f *evaluateFlags) evaluateSampling(ctx context.Context, e *env, v *evaluation.Evaluator, root string) error {
-	x, err := v.Sampling(ctx, root)
-	if err != nil {
-		return err
-	}
-	return writeEvaluation(ctx, e, f, x, nil, reports.SamplingText)
-}
-
-func (f *evaluateFlags) calibrate(ctx context.Context, e *env, v *evaluation.Evaluator, root string) error {
-	list, err := v.Calibrate(ctx, root)
-	if err != nil {
-		return err
-	}
-	return advisor.WriteCalibration(e.stdout, advisor.Calibrate(list))
-}
-
-// evaluateBlame writes the blame held against the true producers, and the plot where one is asked for.
-func (f *evaluateFlags) evaluateBlame(ctx context.Context, e *env, v *evaluation.Evaluator, root string) error {
-	v.LeftOut = func(file string, why error) { fmt.Fprintf(e.stderr, "left out: %s: %v\n", file, why) }
-	x, err := v.Blame(ctx, root)
-	if err != nil {
-		return err
-	}
-	if f.plot != "" {
-		var svg bytes.Buffer
-		if err := reports.CoveragePlot(&svg, x); err != nil {
-			return err
-		}
-		if err := files.WriteOne(f.plot, svg.Bytes()); err != nil {
-			return err
-		}
-	}
-	if f.json {
-		err = reports.WriteJSON(e.stdout, x)
-	} else {
-		err = reports.BlameEvaluationText(e.stdout, x)
-	}
-	if err != nil {
-		return err
-	}
-	return endedEarly(ctx)
-}
-
-// failed is a failure where err is one.
-func failed(err error) error {
-	if err == nil {
-		return nil
-	}
-	return failure{err}
-}
-
-// writeEvaluation prints an evaluation in the form that the flags ask for. It fails where ctx has ended.
-func writeEvaluation[X any](ctx context.Context, e *env, f *evaluateFlags, x *X, markdown func(io.Writer, *X) error, text func(io.Writer, *X, reports.Style) error) error {
-	var err error
 	switch {
+	case errors.As(err, &wrong):
+		return failure{err}
+	case err != nil:
+		return err
 	case f.json:
 		err = reports.WriteJSON(e.stdout, x)
 	case f.markdown:
@@ -209,8 +105,11 @@ func writeEvaluation[X any](ctx context.Context, e *env, f *evaluateFlags, x *X,
 	default:
 		err = text(e.stdout, x, e.style())
 	}
-	if err != nil {
+	if err == nil {
+		err = endedEarly(ctx)
+	}
+	if err != nil || judge == nil {
 		return err
 	}
-	return endedEarly(ctx)
+	return failed(judge(x))
 }

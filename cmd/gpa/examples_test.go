@@ -60,3 +60,37 @@ func TestReflow(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 }
+
+// TestHelpTexts holds that every text of help is that of a command, and that every command but version has one.
+func TestHelpTexts(t *testing.T) {
+	var want []string
+	for _, c := range commands() {
+		if c.name != "version" {
+			want = append(want, c.name)
+		}
+	}
+	want = append(want, "KERNEL", "PROGRAM", "examples", "gpa")
+	entries, err := helpFiles.ReadDir("help")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, e := range entries {
+		name := strings.TrimSuffix(e.Name(), ".txt")
+		if helpText(name) == "" || strings.Contains(helpText(name), "{KERNEL}") {
+			t.Errorf("help/%s: %q", e.Name(), helpText(name))
+		}
+		got = append(got, name)
+	}
+	slices.Sort(want)
+	if slices.Sort(got); !slices.Equal(got, want) {
+		t.Errorf("there are texts of %v, commands %v", got, want)
+	}
+	shown := 0
+	for _, c := range commands() {
+		shown += len(examplesOf(c.name))
+	}
+	if lines := strings.Count(helpText("examples"), "\n") + 1; shown != lines {
+		t.Errorf("%d of %d examples are of a command", shown, lines)
+	}
+}

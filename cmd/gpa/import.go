@@ -2,129 +2,69 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/pflag"
 
 	"gpa"
 	"gpa/cubin"
-	"gpa/emu/arch"
 	"gpa/profiler"
+	"gpa/profiler/ncurep"
+	"gpa/reports"
 )
 
 func importCommand() command {
 	return command{
 		name: "import", args: "FILE", short: "blame and advise on samples of a real GPU: Nsight Compute's, or another collector's",
-		long: `FILE is a report file of Nsight Compute, which holds the cubin and the launch facts too:
-
-  ncu -o report -f --set full --import-source yes ./program
-  gpa import report.ncu-rep
-
-Of several launches --launch or --kernel chooses; without them the launches are listed. The counts of a launch are held against
-each other and against the cubin's instructions. Source lines are shown where the source files lie beside the report. Where a
-report does not hold its cubin (--list says so), --cubin gives it.
-
-Or FILE is the source page as CSV:
-
-  ncu --import report.ncu-rep --csv --page source --print-source sass > samples.csv
-  gpa import samples.csv --cubin program.cubin --grid 128 --block 256
-
-Or FILE is gpa's own JSON, which any other collector can write (docs/import.md; gpa export --json writes it too):
-
-  gpa import samples.json --cubin program.cubin
-
-The cubin is the one that ran (cuobjdump -xelf all program). Its instructions have to be those of the file. A source page
-has no launch facts: --grid, --block and --period give them, --registers and --shared where the cubin's do not hold, --cycles and
-the bytes of L2 and DRAM what the details page says. What is
-lacking is named in the report, and what needs it is left out.
-
-The result is that of gpa advise; --out keeps it as samples.gpa, so that all commands that take a result work on it.`,
 		setup: func(flags *pflag.FlagSet) action {
 			var f importFlags
 			f.advice.register(flags)
 			flags.StringVar(&f.cubin, "cubin", "", "`FILE` of the cubin that ran; of a report file only where it does not hold its own")
-			flags.StringVar(&f.gpu, "arch", "", "`GPU` that it ran on, as in v100 (default: that of the cubin's architecture)")
+			flags.StringVar(&f.page.GPU, "arch", "", "`GPU` that it ran on, as in v100 (default: that of the cubin's architecture)")
 			flags.StringVar(&f.kernel, "kernel", "", "`NAME` of the kernel: of a report file its launches, of a source page where the page does not say it")
 			flags.StringVar(&f.launches, "launch", "", "launches of a report file, `N[,N...]` counted from 0, or all")
 			flags.BoolVar(&f.list, "list", false, "list the launches of a report file")
-			flags.Var(&f.grid, "grid", "blocks of the grid, as in `X[,Y[,Z]]`")
-			flags.Var(&f.block, "block", "threads of a block, as in `X[,Y[,Z]]`")
-			flags.IntVar(&f.registers, "registers", 0, "registers of a thread, `N` (default: the cubin's)")
-			flags.IntVar(&f.shared, "shared", 0, "dynamic shared memory of a block in `BYTES`")
-			flags.IntVar(&f.period, "period", 0, "`CYCLES` between two samples of an SM (2^(5+n) of --sampling-interval n)")
-			flags.Int64Var(&f.l2, "l2-bytes", 0, "`BYTES` that the L1 caches asked of L2 (32 for each of lts__t_sectors_srcunit_tex.sum)")
-			flags.Int64Var(&f.read, "dram-read-bytes", 0, "`BYTES` read from DRAM (dram__bytes_read.sum)")
-			flags.Int64Var(&f.written, "dram-written-bytes", 0, "`BYTES` written to DRAM (dram__bytes_write.sum)")
-			flags.Int64Var(&f.cycles, "cycles", 0, "`CYCLES` that the launch took (sm__cycles_elapsed.max)")
-			return func(_ context.Context, e *env, args []string) error {
-				name, err := oneArgument(args, "the report file or the source page")
-				if err != nil {
-					return err
-				}
-				form, err := formOf(name)
+			flags.Var((*dims)(&f.page.Grid), "grid", "blocks of the grid, as in `X[,Y[,Z]]`")
+			flags.Var((*dims)(&f.page.Block), "block", "threads of a block, as in `X[,Y[,Z]]`")
+			flags.IntVar(&f.page.Registers, "registers", 0, "registers of a thread, `N` (default: the cubin's)")
+			flags.IntVar(&f.page.SharedDynamic, "shared", 0, "dynamic shared memory of a block in `BYTES`")
+			flags.IntVar(&f.page.Period, "period", 0, "`CYCLES` between two samples of an SM (2^(5+n) of --sampling-interval n)")
+			flags.Int64Var(&f.page.L2Bytes, "l2-bytes", 0, "`BYTES` that the L1 caches asked of L2 (32 for each of lts__t_sectors_srcunit_tex.sum)")
+			flags.Int64Var(&f.page.DRAMReadBytes, "dram-read-bytes", 0, "`BYTES` read from DRAM (dram__bytes_read.sum)")
+			flags.Int64Var(&f.page.DRAMWrittenBytes, "dram-written-bytes", 0, "`BYTES` written to DRAM (dram__bytes_write.sum)")
+			flags.Int64Var(&f.page.Cycles, "cycles", 0, "`CYCLES` that the launch took (sm__cycles_elapsed.max)")
+			return withArgument("the report file or the source page", func(_ context.Context, e *env, name string) error {
+				data, err := os.ReadFile(name)
 				switch {
 				case err != nil:
 					return err
-				case form == reportForm:
-					return f.importReport(e, flags, name)
-				case form == samplesForm:
-					return f.importSamples(e, flags, name)
+				case ncurep.Is(data):
+					return f.importReport(e, flags, name, data)
+				case bytes.HasPrefix(bytes.TrimLeft(data, " \t\r\n"), []byte("{")):
+					return f.importSamples(e, flags, name, data)
 				}
-				return f.importPage(e, flags, name)
-			}
+				return f.importPage(e, flags, name, data)
+			})
 		},
 	}
 }
 
 // importFlags are the flags of gpa import.
 type importFlags struct {
-	advice            adviceFlags
-	cubin             string
-	gpu, kernel       string
-	launches          string
-	list              bool
-	grid, block       dims
-	registers, shared int
-	period            int
-	cycles            int64
-	l2, read, written int64 // bytes
-}
-
-// The forms of files that are imported, told apart by how they begin.
-type importForm uint8
-
-const (
-	pageForm    importForm = iota // the source page as CSV
-	reportForm                    // a report file of Nsight Compute
-	samplesForm                   // gpa's own JSON
-)
-
-// formOf finds out which form a file has.
-func formOf(name string) (importForm, error) {
-	file, err := os.Open(name)
-	if err != nil {
-		return 0, err
-	}
-	defer file.Close()
-	start := make([]byte, 64)
-	n, err := io.ReadFull(file, start)
-	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
-		return 0, err
-	}
-	switch start = bytes.TrimLeft(start[:n], " \t\r\n"); {
-	case bytes.HasPrefix(start, []byte("NVR\x00")):
-		return reportForm, nil
-	case bytes.HasPrefix(start, []byte("{")):
-		return samplesForm, nil
-	}
-	return pageForm, nil
+	advice   adviceFlags
+	cubin    string
+	kernel   string
+	launches string
+	list     bool
+	page     profiler.PageFacts
 }
 
 // pageFlags are the flags that say of a launch what a source page does not.
@@ -140,139 +80,202 @@ func unusable(flags *pflag.FlagSet, why string, names ...string) error {
 	return nil
 }
 
-// open opens the cubin and the file with its samples.
-func (f *importFlags) open(name string) (*cubin.File, *os.File, error) {
+// module reads the cubin that ran.
+func (f *importFlags) module() (*cubin.File, error) {
 	if f.cubin == "" {
-		return nil, nil, usagef("--cubin is missing: the cubin that the samples are of")
+		return nil, usagef("--cubin is missing: the cubin that the samples are of")
 	}
-	module, err := openModule(f.cubin)
-	if err != nil {
-		return nil, nil, err
-	}
-	file, err := os.Open(name)
-	return module, file, err
+	return openModule(f.cubin)
 }
 
 // importSamples imports gpa's own form.
-func (f *importFlags) importSamples(e *env, flags *pflag.FlagSet, name string) error {
+func (f *importFlags) importSamples(e *env, flags *pflag.FlagSet, name string, data []byte) error {
 	if err := unusable(flags, "the file says it", slices.Concat(pageFlags, []string{"arch", "kernel", "launch", "list"})...); err != nil {
 		return err
 	}
-	module, file, err := f.open(name)
+	module, err := f.module()
 	if err != nil {
 		return err
 	}
-	defer file.Close()
-	p, err := profiler.ReadSamples(file, module)
-	if err != nil {
-		return fmt.Errorf("%s: %w", name, err)
-	}
-	return f.advice.tell(e, gpa.FromProfile(p, gpa.NewSources(filepath.Dir(f.cubin))))
+	p, err := profiler.ReadSamples(bytes.NewReader(data), module)
+	return f.tell(e, name, p, err)
 }
 
 // importPage imports a source page.
-func (f *importFlags) importPage(e *env, flags *pflag.FlagSet, name string) error {
+func (f *importFlags) importPage(e *env, flags *pflag.FlagSet, name string, data []byte) error {
 	if err := unusable(flags, "a source page has one launch of a kernel", "launch", "list"); err != nil {
 		return err
 	}
-	if !f.grid.set() || !f.block.set() {
+	if f.page.Grid[0] == 0 || f.page.Block[0] == 0 {
 		return usagef("--grid and --block are missing: a source page does not tell them")
 	}
-	module, file, err := f.open(name)
+	module, err := f.module()
 	if err != nil {
 		return err
 	}
-	defer file.Close()
-	p, err := profiler.ReadCSV(file, module, f.kernel)
+	p, err := profiler.ReadPage(bytes.NewReader(data), module, f.kernel, f.page)
+	return f.tell(e, name, p, err)
+}
+
+// tell reports on a profile of the cubin of --cubin.
+func (f *importFlags) tell(e *env, name string, p *profiler.Profile, err error) error {
 	if err != nil {
-		return fmt.Errorf("%s: %w", name, err)
-	}
-	for _, l := range p.Launches {
-		if err := f.complete(module, l); err != nil {
-			return fmt.Errorf("%s: %w", name, err)
-		}
-	}
-	if err := profiler.Check(p); err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
 	return f.advice.tell(e, gpa.FromProfile(p, gpa.NewSources(filepath.Dir(f.cubin))))
 }
 
-// complete enters the facts of the launch.
-func (f *importFlags) complete(module *cubin.File, l *profiler.Launch) error {
-	gpu := f.gpu
-	if gpu == "" {
-		gpu = "sm_" + strconv.Itoa(int(module.Arch))
+// importReport imports launches of a report file, or lists them where the user has to choose.
+func (f *importFlags) importReport(e *env, flags *pflag.FlagSet, name string, data []byte) error {
+	if err := unusable(flags, "a report file says it", slices.Concat(pageFlags, []string{"arch"})...); err != nil {
+		return err
 	}
-	model, err := arch.ByName(gpu)
+	report, err := ncurep.Parse(data)
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	chosen, err := f.choose(report)
+	switch {
+	case err != nil:
+		return err
+	case f.list || chosen == nil && len(report.Results) > 1:
+		return f.listLaunches(e, report, name)
+	case len(report.Results) == 0:
+		return fmt.Errorf("%s: no launch was measured", name)
+	}
+	if err := f.supply(report, chosen); err != nil {
+		return err
+	}
+	p, leftOut, err := report.Profile(strings.TrimSuffix(filepath.Base(name), filepath.Ext(name)), chosen)
+	switch {
+	case errors.Is(err, ncurep.ErrNoCubin):
+		return fmt.Errorf("%s: %w: give the one that ran as --cubin FILE (cuobjdump -xelf all PROGRAM extracts it)", name, err)
+	case err != nil:
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	for _, err := range leftOut {
+		fmt.Fprintf(e.stderr, "gpa: left out: %v\n", err)
+	}
+	return f.advice.tell(e, gpa.FromProfile(p, gpa.NewSources(filepath.Dir(name))))
+}
+
+// supply gives the report the cubin of --cubin. Where the file holds the cubins of all launches that were asked for, another is
+// refused: it could only be one that did not run.
+func (f *importFlags) supply(report *ncurep.Report, chosen []int) error {
+	if f.cubin == "" {
+		return nil
+	}
+	if chosen == nil {
+		chosen = []int{0}
+	}
+	if !slices.ContainsFunc(chosen, func(launch int) bool { return !report.HoldsCubin(launch) }) {
+		return usagef("--cubin is of no use: the report holds the cubin that ran")
+	}
+	module, err := openModule(f.cubin)
 	if err != nil {
 		return err
 	}
-	k, err := module.Kernel(l.Kernel)
-	if err != nil {
-		return err
-	}
-	l.Grid, l.Block, l.Period = f.grid, f.block, f.period
-	facts := &l.Facts
-	if facts.Registers = f.registers; facts.Registers == 0 {
-		facts.Registers = k.Registers
-	}
-	facts.SharedStatic, facts.SharedDynamic, facts.LocalBytes = k.SharedStatic, f.shared, k.LocalFrame
-	facts.Cycles = f.cycles
-	facts.L2Bytes, facts.DRAMReadBytes, facts.DRAMWrittenBytes = f.l2, f.read, f.written
-	if err := l.SetGPU(model); err != nil {
-		return err
-	}
-	if f.period == 0 {
-		l.Missing = append(l.Missing, profiler.MissingPeriod)
-	}
-	if f.cycles == 0 {
-		l.Missing = append(l.Missing, profiler.MissingCycles)
-	}
-	l.NoteTraffic()
+	report.Supply(module)
 	return nil
+}
+
+// choose returns the launches that --launch and --kernel name, nil where neither is given.
+func (f *importFlags) choose(report *ncurep.Report) ([]int, error) {
+	if f.launches == "" && f.kernel == "" {
+		return nil, nil
+	}
+	asked, err := launchNumbers(f.launches, len(report.Results))
+	if err != nil {
+		return nil, err
+	}
+	var chosen []int
+	for _, i := range asked {
+		if f.kernel == "" || report.Results[i].IsOf(f.kernel) {
+			chosen = append(chosen, i)
+		}
+	}
+	if len(chosen) == 0 {
+		return nil, usagef("--kernel: no such launch of %q; --list tells which there are", f.kernel)
+	}
+	return chosen, nil
+}
+
+// launchNumbers reads --launch: numbers from 0 with commas between, or all.
+func launchNumbers(list string, launches int) ([]int, error) {
+	var numbers []int
+	if list == "" || list == "all" {
+		for i := range launches {
+			numbers = append(numbers, i)
+		}
+		return numbers, nil
+	}
+	for word := range strings.SplitSeq(list, ",") {
+		n, err := strconv.Atoi(word)
+		if err != nil || n < 0 || n >= launches {
+			return nil, usagef("--launch: %q is none of the %d launches, which are counted from 0", word, launches)
+		}
+		if !slices.Contains(numbers, n) {
+			numbers = append(numbers, n)
+		}
+	}
+	return numbers, nil
+}
+
+// listLaunches prints what the file holds.
+func (f *importFlags) listLaunches(e *env, report *ncurep.Report, name string) error {
+	list := report.List(name)
+	if f.advice.json {
+		return reports.WriteJSON(e.stdout, struct {
+			Tool     string          `json:"tool,omitempty"`
+			Launches []ncurep.Listed `json:"launches"`
+		}{report.Tool, list})
+	}
+	if err := launchTable(list, e.style()).Render(e.stdout); err != nil {
+		return err
+	}
+	if !f.list {
+		fmt.Fprintf(e.stderr, "gpa: %d launches: choose with --launch N[,N...], --launch all or --kernel NAME\n", len(list))
+	}
+	return nil
+}
+
+func launchTable(list []ncurep.Listed, style reports.Style) *reports.Table {
+	t := &reports.Table{Style: style, Columns: []reports.Column{{Title: "launch", Right: true}, {Title: "kernel", Wrap: true}, {Title: "gpu"}, {Title: "grid"}, {Title: "block"},
+		{Title: "cycles", Right: true}, {Title: "warp instructions", Right: true}, {Title: "samples", Right: true}, {Title: "lacks", Wrap: true}}}
+	for i := range list {
+		l := &list[i]
+		t.Add(strconv.Itoa(l.Launch), l.Kernel, l.GPU, shape(l.Grid), shape(l.Block), count(l.Cycles), count(l.WarpInstructions), count(l.Samples),
+			cmp.Or(l.Error, strings.Join(l.Missing, "; ")))
+	}
+	return t
+}
+
+// shape writes the size of a grid or a block without dimensions of one.
+func shape(size [3]int) string {
+	text := fmt.Sprintf("%dx%dx%d", size[0], size[1], size[2])
+	return strings.TrimSuffix(strings.TrimSuffix(text, "x1"), "x1")
+}
+
+// count writes a count, nothing where it is not known.
+func count(n int64) string {
+	if n == 0 {
+		return ""
+	}
+	return strconv.FormatInt(n, 10)
 }
 
 func exportCommand() command {
 	return command{
 		name: "export", args: "RESULT", short: "write the samples of a saved result as Nsight Compute's source page (CSV) or as JSON",
-		long: `RESULT is a folder that gpa profile --out wrote, or its samples.gpa. Every launch is a kernel's name, a header and a row
-for each instruction, as ncu --csv --page source --print-source sass prints them. --json writes gpa's own form (docs/import.md), which
-has the launch facts too. gpa import reads both again.`,
 		setup: func(flags *pflag.FlagSet) action {
 			asJSON := flags.Bool("json", false, "write JSON")
-			return func(_ context.Context, e *env, args []string) error {
-				name, err := oneArgument(args, "the saved result")
-				if err != nil {
-					return err
-				}
+			return withArgument("the saved result", func(_ context.Context, e *env, name string) error {
 				r, err := openResult(name)
 				if err != nil {
 					return err
 				}
-				return exportProfile(e, r.Profile, *asJSON)
-			}
+				return profiler.Write(e.stdout, r.Profile, *asJSON)
+			})
 		},
 	}
-}
-
-// exportProfile writes the samples of a profile.
-func exportProfile(e *env, p *profiler.Profile, asJSON bool) error {
-	var out bytes.Buffer
-	switch {
-	case asJSON && len(p.Modules) != 1:
-		return fmt.Errorf("the result is of %d cubins, the form of one", len(p.Modules))
-	case asJSON:
-		if err := profiler.WriteSamples(&out, p, 0); err != nil {
-			return err
-		}
-	default:
-		for _, l := range p.Launches {
-			if err := profiler.WriteCSV(&out, p.Modules[l.Module], l); err != nil {
-				return err
-			}
-		}
-	}
-	_, err := e.stdout.Write(out.Bytes())
-	return err
 }

@@ -9,6 +9,7 @@ import (
 
 	"gpa/kernels"
 	"gpa/profiler"
+	"gpa/profiler/ncurep"
 	"gpa/profiler/ncurep/ncureptest"
 	"gpa/reports"
 )
@@ -140,7 +141,7 @@ func TestImportReportChoice(t *testing.T) {
 			}
 		})
 	}
-	var listed struct{ Launches []listedLaunch }
+	var listed struct{ Launches []ncurep.Listed }
 	out, stderr, _ := invoke(t, "import", file, "--list", "--json")
 	if err := json.Unmarshal([]byte(out), &listed); err != nil || len(listed.Launches) != launches || listed.Launches[1].Samples == 0 {
 		t.Errorf("%v: %s%s", err, out, stderr)

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"gpa"
+	"gpa/kernels"
 )
 
 // go test ./cmd/gpa -run TestMutatedFiles -mutations 100000 -timeout 12h, with -mutation-seed for other ones. Where something
@@ -64,7 +65,7 @@ func subjects(t *testing.T) []subject {
 		if err != nil || len(modules) == 0 {
 			t.Fatal("no cubin", err)
 		}
-		list = append(list, subject{dir, filepath.Base(modules[0]), kernel}, subject{dir, launchFileName, launch})
+		list = append(list, subject{dir, filepath.Base(modules[0]), kernel}, subject{dir, kernels.LaunchFile, launch})
 	}
 	result := savedResult(t, "vecadd")
 	return append(list, subject{result, gpa.SavedFile, saved}, subject{result, "profile.pb.gz", pb})

@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"gpa/reports"
+	"gpa/reports/terminal"
 )
 
 // TestHostileNames holds that names from files reach no terminal and no message as they are, and a pipe as bytes.
@@ -27,7 +28,7 @@ func TestHostileNames(t *testing.T) {
 	}
 	for _, columns := range []int{0, 80} {
 		var raw bytes.Buffer
-		e := (&env{stdout: &raw, stderr: &raw, terminal: terminal{width: columns, messages: columns}}).plain()
+		e := (&env{stdout: &raw, stderr: &raw, terminal: terminal.Outputs{Width: columns, Messages: columns}}).plain()
 		fmt.Fprintf(e.prints, "%s\n", evil)
 		fmt.Fprintf(e.stdout, "%s\n", evil)
 		if got := strings.Contains(raw.String(), "\x1b[2J\u202e"); got != (columns == 0) {

@@ -15,12 +15,14 @@ import (
 	"gpa/emu"
 	"gpa/kernels"
 	"gpa/profiler/sampler"
+	"gpa/profiler/store"
+	"gpa/reports"
+	"gpa/reports/reconvergence"
 )
 
 // profileFlags are the flags of gpa profile.
 type profileFlags struct {
-	target  target
-	machine machineFlags
+	launchFlags
 	advice  adviceFlags
 	program programFlags
 	period  int
@@ -36,49 +38,6 @@ type profileFlags struct {
 func profileCommand() command {
 	return command{
 		runs: true, name: "profile", args: "KERNEL | -- CMD …", short: "run a kernel or a program on the emulated GPU, sample it, and say what to change",
-		long: kernelHelp + ` Without a KERNEL the built-in
-ones are listed.
-
-Every SM takes a sample of one of its warp schedulers each period: the instruction that a warp was about to issue and
-why it did not. Stalls are blamed on the instructions that cause them, and the changes worth making are ranked by the
-speedup that each should bring. --html FILE writes the report as one web page: stalls, bandwidth, a roofline, the advice, the
-re-convergence models side by side (of kernels up to 20 million warp instructions), source beside machine code.
-
-Advice is tried before it ranks: the costliest launch of each kernel runs again for one piece of advice after the other, with its change
-supposed in time only: instructions gone or cheap, accesses coalesced or free of bank conflicts, loads of several rounds under way together, warps
-full, as many blocks on an SM as there would be place for, the code scheduled anew, its barriers placed anew or another
-re-convergence model in their stead, its control flow structured, another shape of the launch. A new shape or code counts only where
-the outputs stay equal. A barrier that is gone lets warps run ahead of each other. Advice that was tried ranks by what came out, before
-advice that was only estimated; what gains less than 2 % is told with --all only. By default a large launch is tried on a portion: the
-blocks of each wave that an eighth, a quarter or half of the GPU holds, on that part of it, with the change and without; if that takes as
-long without as the whole launch, within a tenth. --try N tries the first N pieces, by their estimates, on whole launches, however long
-that takes.
-
-Warnings, before the advice, name synchronisation that may hang, from the code alone: barriers that not all threads of a block come
-to, a WARPSYNC before such a barrier, and loops that wait for a thread of the same warp (--json: "warnings": [{"kind":
-"barrier-under-divergent-control|warpsync-before-barrier|spin-loop", "at", "branch": locations, "text"}]).
-
-Of a large grid only the first blocks are timed, until wave after wave of them has taken the same time for an instruction. The
-others take effect without timing, their cycles are extrapolated, and the report says from how many blocks and within which
-error. --whole-grid times them all. With --portions, a launch of more than 8 million warp instructions and sectors is timed on a sixteenth
-of the GPU, with a sixteenth of its blocks from all over the grid, then on an eighth, and so on until two in a row take the same time; all
-blocks take effect. Samples come from the last portion. Of the errors that were measured not all lie within the bound that it names.
-
-What depended on what through memory in some of the blocks is recorded and saved with the samples; advice to divide loops, drop barriers
-or mark loads restrict or constant rests on it. Where nothing tells, as of samples from hardware, the advice says what it assumes (--json:
-"assumed").
-
-Launches in a row that are equal in every figure are told once, with their number (--json: "count"). One that has the arguments of
-an earlier one, and begins with the same device memory and with cold caches, is that launch again and is not run ("not_run").
-
---out DIR writes profile.pb.gz and blame.pb.gz (for go tool pprof and gpa pprof), samples.gpa (for gpa advise, with the cubin inside), advice.txt and
-advice.json. The same launch gives the same bytes. Device-side printf goes to standard error. An interrupt (Ctrl-C)
-stops the launch: the result is of what was sampled until then and says so, and the exit status is 1. A second one ends
-gpa at once.` + programHelp + `
-
-Of a program every launch is profiled that --kernel (a regular expression), --launch-skip and --launch-count select, the others run without timing,
-at full speed. The report begins with a table of all kernels; blame and advice follow for the --kernels N that take most of the time. Each is timed as gpa capture
-would write it, with buffers where a launch file has them, so that advice is tried as that on a KERNEL.`,
 		setup: func(flags *pflag.FlagSet) action {
 			var f profileFlags
 			f.advice.register(flags)
@@ -89,8 +48,7 @@ would write it, with buffers where a launch file has them, so that advice is tri
 			flags.Int64Var(&f.most, "max-cycles", 0, "stop when the launches have taken more than `N` cycles together, as an interrupt would (default: no limit)")
 			flags.BoolVar(&f.proves, "prove", false, "change a copy of the source as the advice says, compile and run it, and print the diffs that made the kernel faster with the same outputs (gpa tune --help says more)")
 			f.prove.register(flags)
-			f.machine.register(flags)
-			f.target.register(flags)
+			f.launchFlags.register(flags)
 			f.store.register(flags)
 			f.program.registerSelection(flags, "profile")
 			f.program.registerKernels(flags)
@@ -119,9 +77,6 @@ func (f *profileFlags) run(ctx context.Context, e *env, args []string) error {
 	if err != nil {
 		return err
 	}
-	if _, err := sampler.New(sampler.Options{Period: f.period, Seed: f.seed}); err != nil {
-		return usagef("--period: %w", err)
-	}
 	var c *tune.Compiler
 	if f.proves {
 		if level != emu.TimingFull {
@@ -131,23 +86,29 @@ func (f *profileFlags) run(ctx context.Context, e *env, args []string) error {
 			return err
 		}
 	}
-	r, err := f.target.resolve(name)
-	if err != nil {
-		return err
-	}
-	o, err := f.machine.options(e)
+	r, o, err := f.load(e, name)
 	if err != nil {
 		return err
 	}
 	o.Fast, o.Period, o.Seed, o.MaxCycles = level == emu.TimingFast, f.period, f.seed, f.most
-	result, err := f.storedProfile(ctx, e, r, level, o)
-	if err != nil {
+	a := f.analysis(func(err error) { fmt.Fprintf(e.stderr, "gpa profile: %s\n", reports.OneLine(err.Error())) })
+	a.Untimed, a.Again = level == emu.TimingNone, f.store.not
+	if a.Store, err = f.store.open(); err != nil {
 		return err
 	}
-	if f.advice.html != "" {
-		if f.advice.tables, err = modelTables(ctx, e, result); err != nil {
-			return err
-		}
+	if f.proves { // what is proved has to run
+		a.Store = nil
+	}
+	result, err := r.Analyze(ctx, o, a)
+	var differ *store.ConflictError
+	switch {
+	case errors.As(err, &differ):
+		return failure{err}
+	case err != nil:
+		return err
+	}
+	if f.advice.html != "" && result.Failure() == nil {
+		f.advice.tables = modelTables(ctx, e, result)
 	}
 	if c != nil && result.Failure() == nil {
 		return f.reportProved(ctx, e, c, o, result)
@@ -161,35 +122,33 @@ func (f *profileFlags) run(ctx context.Context, e *env, args []string) error {
 	return endedEarly(ctx)
 }
 
-// profile runs a kernel and advises on it.
-func (f *profileFlags) profile(ctx context.Context, t *gpa.Target, level emu.TimingLevel, o gpa.Options) (*gpa.Result, error) {
-	run := t.Profile
-	if level == emu.TimingNone {
-		run = t.Run
+// modelTables are tables of the re-convergence models for the web page. A kernel that cannot be compared has none.
+func modelTables(ctx context.Context, e *env, ran *gpa.Result) []reports.HTMLTable {
+	var instructions int64
+	for _, l := range ran.Profile.Launches {
+		instructions += l.Facts.WarpInstructions
 	}
-	r, err := run(ctx, o)
-	if r == nil {
-		return nil, err
+	defer e.progress.Stage("re-convergence models")()
+	t := ran.Target
+	tables, err := reconvergence.PageTables(ctx, t.File, t.Module, t.GPU, instructions)
+	if err != nil && ctx.Err() == nil {
+		fmt.Fprintf(e.stderr, "gpa profile: the page has no table of re-convergence models: %s\n", reports.OneLine(err.Error()))
 	}
-	if err := r.Blame(f.advice.blamed()); err != nil {
-		return nil, err
-	}
-	if f.try == 0 || level == emu.TimingNone || r.Stopped != nil {
-		return r, r.Advise(f.advice.listed())
-	}
-	return r, r.Try(ctx, f.tries())
+	return tables
 }
 
-// tries says which advice is tried.
-func (f *profileFlags) tries() gpa.TryOptions {
-	o := gpa.TryOptions{First: f.try, All: f.advice.all}
+// analysis says what is made of a profile.
+func (f *profileFlags) analysis(tell func(error)) gpa.Analysis {
+	a := gpa.Analysis{Blame: f.advice.blamed(), Advice: f.advice.listed(), Tell: tell}
 	switch {
 	case f.try == byBudget:
-		o.First = 0
+		a.Try = &gpa.TryOptions{All: f.advice.all}
 	case f.try < 0:
-		o.First = math.MaxInt
+		a.Try = &gpa.TryOptions{All: f.advice.all, First: math.MaxInt}
+	case f.try > 0:
+		a.Try = &gpa.TryOptions{All: f.advice.all, First: f.try}
 	}
-	return o
+	return a
 }
 
 // byBudget is the number of pieces of advice to try where the budget decides.
@@ -208,18 +167,18 @@ func (f *profileFlags) reportProved(ctx context.Context, e *env, c *tune.Compile
 	return fmt.Errorf("--prove: %w", proved)
 }
 
-// level reads --timing.
+// level reads --timing, and checks what goes with it.
 func (f *profileFlags) level() (emu.TimingLevel, error) {
-	for _, level := range []emu.TimingLevel{emu.TimingFull, emu.TimingFast, emu.TimingNone} {
-		if f.timing != level.String() {
-			continue
-		}
-		if level == emu.TimingNone && f.try > 0 {
-			return 0, usagef("--try: without timing there is no advice to try")
-		}
-		return level, nil
+	level, err := timingLevel(f.timing)
+	switch _, sampling := sampler.New(sampler.Options{Period: f.period, Seed: f.seed}); {
+	case err != nil:
+		return 0, err
+	case level == emu.TimingNone && f.try > 0:
+		return 0, usagef("--try: without timing there is no advice to try")
+	case sampling != nil:
+		return 0, usagef("--period: %w", sampling)
 	}
-	return 0, usagef("--timing: %q is none of full, fast and none", f.timing)
+	return level, nil
 }
 
 // profileProgram runs a program and reports on the kernels that take most of the time.
@@ -228,70 +187,39 @@ func (f *profileFlags) profileProgram(ctx context.Context, e *env, args []string
 	switch {
 	case err != nil:
 		return err
-	case len(args) == 0:
-		return usagef("there is no program behind --")
 	case f.proves:
 		return usagef("--prove: patches are of kernels with a launch file")
 	case level == emu.TimingNone:
 		return usagef("--timing none: gpa run -- CMD runs a program without timing")
 	}
-	o, err := f.program.options(e, &f.target, &f.machine)
+	o, err := f.program.options(e, &f.launchFlags)
 	if err != nil {
 		return err
-	}
-	if _, err := sampler.New(sampler.Options{Period: f.period, Seed: f.seed}); err != nil {
-		return usagef("--period: %w", err)
 	}
 	o.Timed, o.Keep = true, f.try != 0
 	o.Run.Fast, o.Run.Period, o.Run.Seed = level == emu.TimingFast, f.period, f.seed
-	p, err := newProgram(e, o)
+	p, ended, err := executeProgram(ctx, e, o, f.advice.json, args)
 	if err != nil {
 		return err
 	}
-	p.quiet = f.advice.json
-	ended := p.run(ctx, args)
-	var status programStatus
-	if ended != nil && !errors.As(ended, &status) {
-		return ended
-	}
-	if err := f.reportProgram(ctx, e, p); err != nil {
-		return err
-	}
-	return ended
-}
-
-// reportProgram prints the table of kernels and what there is to say of the costliest.
-func (f *profileFlags) reportProgram(ctx context.Context, e *env, p *childProgram) error {
 	if !f.advice.json {
-		if err := p.table(e.stdout); err != nil {
+		if err := p.Table(e.stdout, e.style()); err != nil {
 			return err
 		}
 	}
-	result := gpa.FromProfile(p.Profile(f.program.kernels), gpa.NewSources("."))
-	if len(result.Profile.Launches) == 0 {
-		return nil
-	}
-	if err := result.Blame(f.advice.blamed()); err != nil {
+	r, err := p.Analyze(ctx, f.program.kernels, f.analysis(func(err error) { fmt.Fprintf(e.stderr, "gpa: %v\n", err) }))
+	switch {
+	case err != nil:
 		return err
-	}
-	if err := f.adviseProgram(ctx, e, p, result); err != nil {
-		return err
-	}
-	if !f.advice.json {
+	case len(r.Profile.Launches) == 0:
+		return ended
+	case !f.advice.json:
 		fmt.Fprintln(e.stdout)
 	}
-	return f.advice.report(e, &result.Result, result.Sources)
-}
-
-// adviseProgram ranks the advice on the costliest kernels of a program, by what-if runs where there are to be any.
-func (f *profileFlags) adviseProgram(ctx context.Context, e *env, p *childProgram, result *gpa.Result) error {
-	if f.try == 0 {
-		return result.Advise(f.advice.listed())
+	if err := f.advice.report(e, &r.Result, r.Sources); err != nil {
+		return err
 	}
-	for _, why := range p.Untried(f.program.kernels) {
-		fmt.Fprintf(e.stderr, "gpa: %v\n", why)
-	}
-	return p.Try(ctx, result, f.program.kernels, f.tries())
+	return ended
 }
 
 // listKernels is what gpa profile prints without a kernel.

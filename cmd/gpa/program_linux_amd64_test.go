@@ -17,7 +17,6 @@ import (
 
 	"gpa/cubin"
 	"gpa/emu/cuda/solib/solibtest"
-	"gpa/reports"
 )
 
 // A program for gpa run -- and gpa profile -- is this test's own, started once more.
@@ -226,25 +225,6 @@ func TestProgramFault(t *testing.T) {
 	if status != 1 || stdout != "" || !strings.Contains(stderr, "cuCtxSynchronize: 700") || !strings.Contains(stderr, "gpa: out of bounds in kernel vecadd") ||
 		!strings.Contains(stderr, "of allocation") {
 		t.Errorf("status %d, output %q, messages %q", status, stdout, stderr)
-	}
-}
-
-// Nothing of a message is lost behind a long name.
-func TestWrapped(t *testing.T) {
-	message := "gpa: out of bounds in kernel " + strings.Repeat("closure_of_", 100) + ", 4 bytes past the end of allocation 3"
-	lines := strings.Split(wrapped(message), "\n")
-	var joined strings.Builder
-	for i, l := range lines {
-		if len(l) > reports.LongestLine || i > 0 && !strings.HasPrefix(l, "  ") {
-			t.Errorf("%q", l)
-		}
-		joined.WriteString(strings.ReplaceAll(l, " ", ""))
-	}
-	if joined.String() != strings.ReplaceAll(message, " ", "") {
-		t.Errorf("%q", lines)
-	}
-	if short := "gpa: a message"; wrapped(short) != short {
-		t.Error(wrapped(short))
 	}
 }
 

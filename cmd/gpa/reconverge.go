@@ -4,16 +4,16 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"slices"
-	"strings"
+	"path/filepath"
 
 	"github.com/spf13/pflag"
 
 	"gpa"
+	"gpa/advisor/evaluation"
 	"gpa/cubin/branch"
 	"gpa/emu"
-	"gpa/emu/activity"
 	"gpa/emu/convergence"
+	"gpa/kernels"
 	"gpa/reports"
 	"gpa/reports/reconvergence"
 )
@@ -34,40 +34,6 @@ type reconvergeFlags struct {
 func reconvergeCommand() command {
 	return command{
 		runs: true, name: "reconverge", args: "KERNEL | --tables DIR", short: "run a kernel under every re-convergence model and compare",
-		long: kernelHelp + `
-
-Every launch runs under all models, on the same machine code (the table adds up the launches of a kernel):
-  volta     the hardware's: convergence barriers, groups of threads that progress independently
-  pdom      a stack, re-convergence at immediate post-dominators
-  tf-stack  thread frontiers on a sorted stack
-  tf-sandy  thread frontiers with a program counter a thread and conservative branches
-  struct    pdom on code made structured as Wu et al. do (gpa rewrite --restructure)
-  bound     no schedule of the same threads issues fewer instructions
-  volta-tf  volta on code with convergence barriers at the joins of thread frontiers (gpa rewrite --reconverge tf); a
-            row only where --models names it
-
-Columns: warp instructions, and those that do not manage convergence barriers, which a machine without them would not
-have; thread instructions, counted where threads are active whatever their guards; the activity factor, the share of
-active lanes, of warps of 32 and of warps as wide as a block; the inverse of the mean number of 128-byte lines that a
-warp's access to global memory touches; the most groups of lanes that a warp kept track of; cycles; and whether the
-buffers hold what they hold under volta (within the tolerances of the launch file's expectations). A model under which
-a launch does not end has a row that says why.
-
-Below are the static figures: sizes of thread frontiers, re-convergence checks, join points; and where the control flow
-is unstructured, the transformations that make it structured and the growth of the code. Dynamic code expansion is what
-pdom issues more than tf-stack; its upper limit is what divergent warps issue under pdom of blocks that the copies
-duplicate (Wu et al., Table 3) and of loops that are cut.
-
-Then comes where the lanes of warps were under one of the models (--activity), as Gupta and Datta have it: active, or
-inactive because of the last branch that parted them from the active ones. Intrinsic branches depend on data, on other
-threads' values, on floating-point values or on loops; extrinsic ones on thread and block numbers and on no data; uniform
-ones on nothing that differs between threads. A backward slice of the machine code tells them apart; --branch-type says otherwise. Tables give
-the lanes by kernel, function and loop, the branches by type, and the branches that lose most. Occupancy is the share of
-all lanes of the warps that took the branch. An extrinsic branch is serial where one thread works and the others wait,
-critical where warps execute it more than once, and set-up otherwise.
-
---tables runs every launch.yaml below a folder, without timing, and prints Markdown: tables like those of Thread Frontiers,
-Wu et al., and Gupta and Datta. docs/control-flow.md has those of this repository's kernels.`,
 		setup: func(flags *pflag.FlagSet) action {
 			var f reconvergeFlags
 			flags.BoolVar(&f.json, "json", false, "print JSON")
@@ -79,20 +45,16 @@ Wu et al., and Gupta and Datta. docs/control-flow.md has those of this repositor
 			registerLimit(flags, &f.maxInstructions)
 			flags.BoolVar(&f.tables, "tables", false, "the argument is a folder; print the papers' tables for all its launch files")
 			f.target.register(flags)
-			return f.run
+			return withArgument("the kernel (or a folder with --tables)", f.run)
 		},
 	}
 }
 
-func (f *reconvergeFlags) run(ctx context.Context, e *env, args []string) error {
-	name, err := oneArgument(args, "the kernel (or a folder with --tables)")
-	if err != nil {
-		return err
-	}
+func (f *reconvergeFlags) run(ctx context.Context, e *env, name string) error {
 	if f.tables {
 		return f.runTables(ctx, e, name)
 	}
-	o := convergence.Options{Models: f.models, Stdout: e.prints, MaxInstructions: f.maxInstructions, HostMemory: emu.FreeMemory}
+	o := convergence.Options{Stdout: e.prints, MaxInstructions: f.maxInstructions, HostMemory: emu.FreeMemory}
 	if err := f.options(&o); err != nil {
 		return err
 	}
@@ -116,8 +78,10 @@ func (f *reconvergeFlags) run(ctx context.Context, e *env, args []string) error 
 	if early != nil {
 		return early
 	}
-	unusedRules(e, o.Rules, list)
-	return reconvergeFailed(list)
+	for _, rule := range convergence.Unused(o.Rules, list) {
+		fmt.Fprintf(e.stderr, "gpa: --branch-type %s: no branch of the kernel is on these lines, or a later rule decides\n", &rule)
+	}
+	return failed(convergence.Failure(list))
 }
 
 // print prints the comparison. The host time of the transformation goes to standard error.
@@ -133,41 +97,13 @@ func (f *reconvergeFlags) print(e *env, t *gpa.Target, list []convergence.Launch
 }
 
 // options checks the flags.
-func (f *reconvergeFlags) options(o *convergence.Options) error {
-	for _, name := range f.models {
-		if known := append(convergence.Names(), convergence.Placed); !slices.Contains(known, name) {
-			return usagef("--models: there is no %q (%s)", name, strings.Join(known, ", "))
-		}
+func (f *reconvergeFlags) options(o *convergence.Options) (err error) {
+	o.Models, o.Activity = f.models, f.activity
+	if err := o.CheckModels(); err != nil {
+		return usagef("--models: %w", err)
 	}
-	if err := f.branchOptions(o); err != nil {
-		return err
-	}
-	if f.maxInstructions < 0 {
-		return usagef("--max-instructions: %d is negative", f.maxInstructions)
-	}
-	if f.maxInstructions == 0 {
-		o.MaxInstructions = math.MaxInt64
-	}
-	for _, level := range []emu.TimingLevel{emu.TimingFull, emu.TimingFast, emu.TimingNone} {
-		if f.timing == level.String() {
-			o.Timing = level
-			return nil
-		}
-	}
-	return usagef("--timing: %q is neither full, fast nor none", f.timing)
-}
-
-// branchOptions checks the flags about branches.
-func (f *reconvergeFlags) branchOptions(o *convergence.Options) error {
-	o.Activity = f.activity
-	watched := []string{convergence.Names()[0]}
-	for _, name := range convergence.Names() {
-		if name != convergence.Struct && name != convergence.Bound && (len(f.models) == 0 || slices.Contains(f.models, name)) {
-			watched = append(watched, name)
-		}
-	}
-	if !slices.Contains(watched, f.activity) {
-		return usagef("--activity: %q is none of %s", f.activity, strings.Join(slices.Compact(watched), ", "))
+	if err := o.CheckActivity(); err != nil {
+		return usagef("--activity: %w", err)
 	}
 	for _, text := range f.types {
 		rule, err := branch.ParseRule(text)
@@ -179,30 +115,62 @@ func (f *reconvergeFlags) branchOptions(o *convergence.Options) error {
 	if f.top < 0 {
 		return usagef("--top: %d is negative", f.top)
 	}
+	if f.maxInstructions < 0 {
+		return usagef("--max-instructions: %d is negative", f.maxInstructions)
+	}
+	if f.maxInstructions == 0 {
+		o.MaxInstructions = math.MaxInt64
+	}
+	o.Timing, err = timingLevel(f.timing)
+	return err
+}
+
+// runTables prints the papers' tables for the launch files of a folder. Those that cannot be compared are named on standard
+// error.
+func (f *reconvergeFlags) runTables(ctx context.Context, e *env, folder string) error {
+	if len(f.models) > 0 || f.json {
+		return usagef("--tables has all models, and no JSON")
+	}
+	files, err := evaluation.FilesNamed(folder, kernels.LaunchFile)
+	if err != nil {
+		return err
+	}
+	o := convergence.Options{HostMemory: emu.FreeMemory}
+	if err := f.options(&o); err != nil {
+		return err
+	}
+	o.Models, o.Timing = convergence.TableRows(), emu.TimingNone
+	var subjects []convergence.Subject
+	failed := 0
+	for _, name := range files {
+		list, err := f.compareFile(ctx, name, o)
+		if ctx.Err() != nil {
+			break
+		}
+		if err != nil {
+			fmt.Fprintf(e.stderr, "gpa: %s: %v\n", name, err)
+			failed++
+			continue
+		}
+		dir := filepath.Dir(name)
+		subjects = append(subjects, convergence.Subjects(filepath.Base(filepath.Dir(dir)), filepath.Base(dir), list)...)
+	}
+	if err := convergence.WriteTables(e.stdout, subjects); err != nil {
+		return err
+	}
+	if err := endedEarly(ctx); err != nil {
+		return err
+	}
+	if failed > 0 {
+		return failure{fmt.Errorf("%d of %d launch files left out", failed, len(files))}
+	}
 	return nil
 }
 
-// unusedRules tells of rules that have decided no branch.
-func unusedRules(e *env, rules []branch.Rule, list []convergence.Launch) {
-	for i := range rules {
-		used := false
-		for k := range list {
-			used = used || list[k].Activity != nil && slices.ContainsFunc(list[k].Activity.Branches, func(u activity.BranchUse) bool {
-				return u.Branch.Rule != nil && *u.Branch.Rule == rules[i]
-			})
-		}
-		if !used {
-			fmt.Fprintf(e.stderr, "gpa: --branch-type %s: no branch of the kernel is on these lines, or a later rule decides\n", &rules[i])
-		}
+func (f *reconvergeFlags) compareFile(ctx context.Context, name string, o convergence.Options) ([]convergence.Launch, error) {
+	r, err := f.target.resolve(filepath.Dir(name))
+	if err != nil {
+		return nil, err
 	}
-}
-
-// reconvergeFailed is the error of a kernel that fails under the hardware's own model.
-func reconvergeFailed(list []convergence.Launch) error {
-	for i := range list {
-		if r := list[i].Runs[0]; r.Status != convergence.OK {
-			return failure{fmt.Errorf("kernel %s: %s", list[i].Kernel.Demangled, r.Status)}
-		}
-	}
-	return nil
+	return convergence.Compare(ctx, r.File, r.Module, r.GPU, o)
 }

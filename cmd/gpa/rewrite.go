@@ -3,15 +3,14 @@ package main
 import (
 	"context"
 	"fmt"
-	"strconv"
 	"time"
 
 	"github.com/spf13/pflag"
 
 	"gpa/cubin"
 	"gpa/cubin/rewrite"
-	"gpa/reports"
 	"gpa/reports/files"
+	"gpa/reports/listing"
 )
 
 // rewriteFlags are the choices of gpa rewrite.
@@ -28,24 +27,6 @@ type rewriteFlags struct {
 func rewriteCommand() command {
 	return command{
 		name: "rewrite", args: "CUBIN|KERNEL", short: "restructure a cubin, place its barriers anew, reorder it, or check its control codes",
-		long: `The argument is a cubin or a built-in kernel.
-
---restructure makes unstructured functions structured: a backward copy of each cycle with several entries, a cut of each
-loop with several exits, then forward copies. Convergence barriers are placed at the joins, lines stay with their
-instructions, and the control codes are checked. Functions that cannot be changed are named with the reason.
-
---reconverge tf places the convergence barriers of unstructured functions anew, at the joins of thread frontiers: lanes
-wait where others may still come, and give up the barrier with BREAK where they leave. It puts thread frontiers within
-reach of GPUs that have only convergence barriers.
-
---reorder schedules the instructions of each block anew, loads early, and derives stall counts and waits from their
-dependences. A block keeps its order where that is estimated to be as fast.
-
---census takes a cubin, library or archive, or a folder of those, and counts the unstructured functions and the
-transformations they need (--arch sm_NN: only in code for this architecture).
-
---check follows all paths and prints each dependence (RAW, WAW, WAR) of registers, predicates and convergence barriers
-that neither stall counts nor a dependence counter cover, and fails if there are any. Hardware does not check this.`,
 		setup: func(flags *pflag.FlagSet) action {
 			var f rewriteFlags
 			flags.BoolVar(&f.check, "check", false, "check that control codes cover every dependence")
@@ -55,13 +36,7 @@ that neither stall counts nor a dependence counter cover, and fails if there are
 			flags.BoolVar(&f.census, "census", false, "count unstructured functions and what they need")
 			flags.StringVar(&f.arch, "arch", "", "with --census: only code for this architecture, `sm_NN`")
 			flags.StringVarP(&f.out, "output", "o", "", "write the new cubin to `FILE`")
-			return func(_ context.Context, e *env, args []string) error {
-				name, err := oneArgument(args, "the cubin")
-				if err != nil {
-					return err
-				}
-				return f.run(e, name)
-			}
+			return withArgument("the cubin", f.run)
 		},
 	}
 }
@@ -89,7 +64,7 @@ func (f *rewriteFlags) pass() (func(*cubin.File) (*rewrite.Rewritten, error), er
 	return nil, usagef("--reconverge %q: only tf is known", f.reconverge)
 }
 
-func (f *rewriteFlags) run(e *env, name string) error {
+func (f *rewriteFlags) run(_ context.Context, e *env, name string) error {
 	pass, err := f.pass()
 	if err != nil {
 		return err
@@ -110,7 +85,9 @@ func (f *rewriteFlags) run(e *env, name string) error {
 		return fmt.Errorf("%s: %w", file.Name, err)
 	}
 	elapsed := time.Since(start)
-	f.printChanges(e, r)
+	if err := listing.Changes(e.stdout, r); err != nil {
+		return err
+	}
 	fmt.Fprintf(e.stderr, "%.1f ms\n", float64(elapsed.Microseconds())/1000)
 	if f.out != "" {
 		return files.WriteOne(f.out, r.File.Raw)
@@ -118,86 +95,28 @@ func (f *rewriteFlags) run(e *env, name string) error {
 	return nil
 }
 
-// printChanges prints what was done to each function.
-func (f *rewriteFlags) printChanges(e *env, r *rewrite.Rewritten) {
-	what := "are not structured"
-	if f.reorder {
-		what = "are scheduled anew"
-	}
-	fmt.Fprintf(e.stdout, "%s: %d of %d functions %s\n", r.File.Name, len(r.Changes), r.Total, what)
-	for _, c := range r.Changes {
-		fmt.Fprintf(e.stdout, "%s: ", c.Function)
-		switch {
-		case c.Err != nil:
-			fmt.Fprintf(e.stdout, "unchanged: %v\n", c.Err)
-			continue
-		case f.restructure:
-			fmt.Fprintf(e.stdout, "%d forward copies, %d backward copies, %d cuts of %d edges, %d blocks copied",
-				c.ForwardCopies, c.BackwardCopies, c.Cuts, c.CutEdges, c.CopiedBlocks)
-		case f.reorder:
-			fmt.Fprintf(e.stdout, "%d instructions moved", c.Moved)
-		default:
-			fmt.Fprintf(e.stdout, "%d joins with a barrier, %d without", c.Joins, c.Dropped)
-		}
-		fmt.Fprintf(e.stdout, "; %d → %d instructions (%.2f×)\n", c.Before, c.After, float64(c.After)/float64(c.Before))
-	}
-}
-
 // checkControl prints the dependences that a file's control codes do not cover.
 func checkControl(e *env, file *cubin.File) error {
-	found, err := rewrite.Check(file)
-	if err != nil {
-		return fmt.Errorf("%s: %w", file.Name, err)
+	uncovered, err := listing.Uncovered(e.stdout, file)
+	if err == nil && uncovered > 0 {
+		err = failure{fmt.Errorf("%s: %d dependences are not covered", file.Name, uncovered)}
 	}
-	for _, x := range found {
-		fmt.Fprintln(e.stdout, x)
-	}
-	if len(found) > 0 {
-		return failure{fmt.Errorf("%s: %d dependences are not covered", file.Name, len(found))}
-	}
-	fmt.Fprintf(e.stdout, "%s: all dependences are covered\n", file.Name)
-	return nil
+	return err
 }
 
-// runCensus prints the census of a file or of the cubins, fatbins, libraries and archives in a folder, as Table 1 of Wu et al. does.
+// runCensus prints the census of a file or of the files in a folder.
 func runCensus(e *env, name, arch string) error {
 	sm, err := parseArch(arch)
 	if err != nil {
 		return err
 	}
-	var total rewrite.Tally
-	var table reports.Table
-	for _, title := range []string{"functions", "unstructured", "irreducible", "forward copies", "backward copies", "cuts", "cut edges", "copied blocks", "of blocks"} {
-		table.Columns = append(table.Columns, reports.Column{Title: title, Right: true})
-	}
-	table.Columns = append(table.Columns, reports.Column{Title: "file"})
-	add := func(name string, t rewrite.Tally) {
-		var cells []string
-		for _, n := range []int{t.Functions, t.Unstructured, t.Irreducible, t.ForwardCopies, t.BackwardCopies, t.Cuts, t.CutEdges, t.CopiedBlocks, t.Blocks} {
-			cells = append(cells, strconv.Itoa(n))
-		}
-		table.Add(append(cells, name)...)
-	}
 	failed := 0
-	c := rewrite.FileCensus{Arch: sm, Counted: func(path string, t rewrite.Tally) {
-		total.Add(t)
-		add(path, t)
-	}, LeftOut: func(path string, err error) {
+	census := rewrite.FileCensus{Arch: sm, LeftOut: func(path string, err error) {
 		failed++
 		fmt.Fprintf(e.stderr, "%s: %v\n", path, err)
 	}}
-	if err := c.Walk(name); err != nil {
+	if err := listing.Census(e.stdout, &census, name); err != nil {
 		return err
-	}
-	add("together", total)
-	if err := table.Render(e.stdout); err != nil {
-		return err
-	}
-	if total.Failed > 0 {
-		fmt.Fprintf(e.stdout, "%d unstructured functions cannot be made structured\n", total.Failed)
-	}
-	if total.Undecoded > 0 {
-		fmt.Fprintf(e.stdout, "%d functions left out, with instructions that are not known\n", total.Undecoded)
 	}
 	if failed > 0 {
 		return failure{fmt.Errorf("%d cubins left out", failed)}

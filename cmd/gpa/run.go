@@ -3,8 +3,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"errors"
-	"fmt"
 	"slices"
 
 	"github.com/spf13/pflag"
@@ -16,8 +14,7 @@ import (
 
 // runFlags are the flags of gpa run.
 type runFlags struct {
-	target  target
-	machine machineFlags
+	launchFlags
 	program programFlags
 	json    bool
 	out     string
@@ -27,17 +24,12 @@ type runFlags struct {
 func runCommand() command {
 	return command{
 		runs: true, name: "run", args: "KERNEL | -- CMD …", short: "run a kernel or a program on the emulated GPU and check its outputs",
-		long: kernelHelp + `
-
-The kernel runs without timing. What its buffers hold at the end is compared with the launch file's expectations;
-the exit status is 1 where they differ or where the kernel faults. Device-side printf goes to standard error.` + programHelp,
 		setup: func(flags *pflag.FlagSet) action {
 			var f runFlags
 			flags.BoolVar(&f.json, "json", false, "print JSON")
 			flags.StringVar(&f.out, "out", "", "write the buffers named by --save, and run.json, to `DIR`")
 			flags.StringArrayVar(&f.save, "save", nil, "save the buffer `NAME` as NAME.npy in --out (may be repeated)")
-			f.machine.register(flags)
-			f.target.register(flags)
+			f.launchFlags.register(flags)
 			f.program.register(flags)
 			return f.run
 		},
@@ -55,11 +47,7 @@ func (f *runFlags) run(ctx context.Context, e *env, args []string) error {
 	if len(f.save) > 0 && f.out == "" {
 		return usagef("--save needs --out")
 	}
-	r, err := f.target.resolve(name)
-	if err != nil {
-		return err
-	}
-	o, err := f.machine.options(e)
+	r, o, err := f.load(e, name)
 	if err != nil {
 		return err
 	}
@@ -78,26 +66,18 @@ func (f *runFlags) run(ctx context.Context, e *env, args []string) error {
 
 // runProgram runs a program without timing and lists its kernels.
 func (f *runFlags) runProgram(ctx context.Context, e *env, args []string) error {
-	switch {
-	case len(args) == 0:
-		return usagef("there is no program behind --")
-	case f.json || f.out != "" || len(f.save) > 0 || f.target.kernel != "":
+	if f.json || f.out != "" || len(f.save) > 0 || f.target.Kernel != "" {
 		return usagef("--json, --out, --save and --kernel go with a kernel, not with a program")
 	}
-	o, err := f.program.options(e, &f.target, &f.machine)
+	o, err := f.program.options(e, &f.launchFlags)
 	if err != nil {
 		return err
 	}
-	p, err := newProgram(e, o)
+	p, ended, err := executeProgram(ctx, e, o, false, args)
 	if err != nil {
 		return err
 	}
-	ended := p.run(ctx, args)
-	var status programStatus
-	if ended != nil && !errors.As(ended, &status) {
-		return ended
-	}
-	if err := p.table(e.stderr); err != nil {
+	if err := p.Table(e.stderr, e.style()); err != nil {
 		return err
 	}
 	return ended
@@ -128,23 +108,9 @@ func (f *runFlags) print(e *env, ran *gpa.Result) error {
 	if f.json {
 		return reports.WriteJSON(e.stdout, ran.Result.Run())
 	}
-	var instructions int64
-	var seconds float64
-	for i, l := range ran.Profile.Launches {
-		instructions += l.Facts.WarpInstructions
-		seconds += ran.Launches[i].Seconds
-		if l.Fault != nil {
-			fmt.Fprintln(e.stdout, l.Fault.Message)
-		}
-	}
+	outputs := make([]string, len(ran.Outputs))
 	for i := range ran.Outputs {
-		fmt.Fprintln(e.stdout, ran.Outputs[i].String())
+		outputs[i] = ran.Outputs[i].String()
 	}
-	launches := "1 launch"
-	if n := len(ran.Profile.Launches); n != 1 {
-		launches = fmt.Sprintf("%d launches", n)
-	}
-	_, err := fmt.Fprintf(e.stdout, "%s: %s, %d warp instructions in %.2f s\n",
-		ran.Target.File.Name, launches, instructions, seconds)
-	return err
+	return reports.RunText(e.stdout, &ran.Result, ran.Target.File.Name, outputs)
 }

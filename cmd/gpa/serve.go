@@ -9,23 +9,20 @@ import (
 	"github.com/spf13/pflag"
 
 	"gpa/emu/cuda"
+	"gpa/profiler/program"
 )
 
 // serveFlags are the flags of gpa serve.
 type serveFlags struct {
-	target  target
-	machine machineFlags
+	launchFlags
 }
 
 func serveCommand() command {
 	return command{
 		runs: true, name: "serve", short: "keep an emulated GPU for several programs",
-		long: `Programs that are started with the variables of gpa env, one after the other or at the same time, run as with gpa run -- CMD until gpa serve is
-interrupted. Then a table of all kernels follows. The server listens on a socket that only the user can reach; one runs at a time.`,
 		setup: func(flags *pflag.FlagSet) action {
 			var f serveFlags
-			f.machine.register(flags)
-			f.target.register(flags)
+			f.launchFlags.register(flags)
 			return f.run
 		},
 	}
@@ -36,31 +33,30 @@ func (f *serveFlags) run(ctx context.Context, e *env, args []string) error {
 		return usagef("gpa serve takes no argument; gpa run -- CMD runs one program")
 	}
 	var none programFlags
-	o, err := none.options(e, &f.target, &f.machine)
+	o, err := none.options(e, &f.launchFlags)
 	if err != nil {
 		return err
 	}
 	o.Folder = cuda.SharedFolder()
-	p, err := newProgram(e, o)
+	p, err := program.New(o)
 	if err != nil {
 		return err
 	}
 	if err := p.Start(context.WithoutCancel(ctx)); err != nil {
 		return err
 	}
-	fmt.Fprintf(e.stderr, "gpa: serving %s until interrupted; in the shell of the programs: eval \"$(gpa env)\"\n", p.gpu.Product)
+	fmt.Fprintf(e.stderr, "gpa: serving %s until interrupted; in the shell of the programs: eval \"$(gpa env)\"\n", o.GPU.Product)
 	<-ctx.Done()
 	if err := p.Close(); err != nil {
 		return err
 	}
-	p.say()
-	return p.table(e.stderr)
+	sayNotes(e, p)
+	return p.Table(e.stderr, e.style())
 }
 
 func envCommand() command {
 	return command{
 		name: "env", short: "print the variables by which programs find the GPU of gpa serve",
-		long: `Prints commands for a shell, as eval "$(gpa env)" takes them.`,
 		setup: func(*pflag.FlagSet) action {
 			return func(_ context.Context, e *env, args []string) error {
 				if len(args) > 0 {

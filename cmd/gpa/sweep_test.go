@@ -20,7 +20,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"gpa/advisor/tune/search"
-	"gpa/profiler/store"
+	"gpa/advisor/tune/sweep"
 )
 
 // Texts in the launch of a task that make its process, where that is the test, end at once or take its time.
@@ -65,14 +65,14 @@ func sweepFile(t *testing.T, text string) string {
 }
 
 // swept runs gpa sweep and reads its JSON.
-func swept(t *testing.T, args ...string) (*sweepReport, string) {
+func swept(t *testing.T, args ...string) (*sweep.Report, string) {
 	t.Helper()
 	t.Setenv(asCommand, "1") // for the processes of tasks
 	stdout, stderr, status := invoke(t, append([]string{"sweep"}, append(args, "--json")...)...)
 	if status != exitDone {
 		t.Fatalf("status %d: %s", status, stderr)
 	}
-	r := new(sweepReport)
+	r := new(sweep.Report)
 	if err := json.Unmarshal([]byte(stdout), r); err != nil {
 		t.Fatalf("%v: %s", err, stdout)
 	}
@@ -90,7 +90,7 @@ where: ['block != 128 || reconverge == "volta"']
 `)
 	dir := t.TempDir()
 	r, _ := swept(t, file, "--store", dir)
-	if r.Counts != (sweepCounts{Variants: 14, Done: 14, Ran: 14, Failed: 8}) || len(r.Groups) != 2 {
+	if r.Counts != (sweep.Counts{Variants: 14, Done: 14, Ran: 14, Failed: 8}) || len(r.Groups) != 2 {
 		t.Fatalf("%+v", r)
 	}
 	status := make(map[string]search.Status)
@@ -117,7 +117,7 @@ where: ['block != 128 || reconverge == "volta"']
 		t.Errorf("again: %s", d)
 	}
 	one, _ := swept(t, file, "--store", dir, "-a", "arch=a100", "-a", "block=256", "-a", "reconverge=volta")
-	if one.Counts != (sweepCounts{Variants: 1, Done: 1, Cached: 1}) || one.Groups[0].Best["arch"] != "a100" {
+	if one.Counts != (sweep.Counts{Variants: 1, Done: 1, Cached: 1}) || one.Groups[0].Best["arch"] != "a100" {
 		t.Errorf("one point: %+v", one)
 	}
 	if _, stderr, status := invoke(t, "sweep", file, "--store", dir, "-a", "block=257"); status != exitUsage || !strings.Contains(stderr, "no value 257") {
@@ -161,7 +161,7 @@ func TestSweepFigures(t *testing.T) {
 func TestSweepPoison(t *testing.T) {
 	file := sweepFile(t, "kernel: saxpy\ncheck: none\naxes: {x: [1.5, 13.5, 2.5]}\nset: {args: {1: x}}\n")
 	r, _ := swept(t, file, "--store", t.TempDir())
-	if r.Counts != (sweepCounts{Variants: 3, Done: 3, Ran: 3, Failed: 1}) {
+	if r.Counts != (sweep.Counts{Variants: 3, Done: 3, Ran: 3, Failed: 1}) {
 		t.Fatalf("%+v", r.Counts)
 	}
 	for _, v := range r.Groups[0].Variants {
@@ -182,20 +182,6 @@ func TestSweepStop(t *testing.T) {
 	}
 	if stopped.Counts.Failed == 0 || whole.Counts.Failed != 0 {
 		t.Errorf("%+v and %+v", whole.Counts, stopped.Counts)
-	}
-}
-
-// TestSweepTaskFiles holds that a task reaches no file but those that it names by hash.
-func TestSweepTaskFiles(t *testing.T) {
-	s, err := store.Open(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, name := range []string{"../x", "/etc/hostname", "x.npy", strings.Repeat("A", 64)} {
-		task := sweepTask{Launch: fmt.Sprintf("module: %q\nlaunches: [{kernel: k, grid: [1], block: [1], args: []}]\n", name), GPU: "v100"}
-		if err := task.unpack(s, t.TempDir()); err == nil || !strings.Contains(err.Error(), "no hash") {
-			t.Errorf("%s: %v", name, err)
-		}
 	}
 }
 
@@ -321,7 +307,7 @@ func TestSweepFaults(t *testing.T) {
 // check compares the results with those of the same sweep without faults.
 func (c *faultyCluster) check(file string) {
 	t := c.t
-	got := new(sweepReport)
+	got := new(sweep.Report)
 	if err := json.Unmarshal(c.out.Bytes(), got); err != nil {
 		t.Fatalf("%v: %s", err, c.out)
 	}
@@ -330,7 +316,7 @@ func (c *faultyCluster) check(file string) {
 	if got.Counts.Done != *faultTasks || got.Counts.Failed != 1 {
 		t.Errorf("%+v", got.Counts)
 	}
-	line := func(r *sweepReport) (list []string) {
+	line := func(r *sweep.Report) (list []string) {
 		for _, v := range r.Groups[0].Variants {
 			list = append(list, fmt.Sprint(v.Point, v.Key, jsonText(t, v.Outcome)))
 		}

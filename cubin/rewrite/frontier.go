@@ -17,7 +17,7 @@ import (
 // No join waits where the others may wait for those that wait: in a part with block barriers, WARPSYNC, or loops around
 // atomics or YIELD, or at other joins. Barriers are placed only where lanes can part, by what their branches depend on.
 func Reconverge(file *cubin.File) (*Rewritten, error) {
-	r := &Rewritten{}
+	r := &Rewritten{Pass: ReconvergePass}
 	err := r.rewrite(file, func(e *editor, f *cfg.Func) (*body, *Change) { return e.reconverge(f) })
 	return r, err
 }

@@ -17,7 +17,7 @@ func Reorder(file *cubin.File) (*Rewritten, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Rewritten{}
+	r := &Rewritten{Pass: ReorderPass}
 	err = r.rewrite(file, func(e *editor, f *cfg.Func) (*body, *Change) { return e.reorder(f, table) })
 	return r, err
 }

@@ -19,10 +19,21 @@ type Change struct {
 	Before, After  int    // instructions
 }
 
-// Rewritten is a file with structured control flow.
+// A Pass is a way to rewrite code.
+type Pass uint8
+
+// The passes, each with a function of this package.
+const (
+	RestructurePass Pass = iota
+	ReconvergePass
+	ReorderPass
+)
+
+// Rewritten is a file with functions that a pass has changed.
 type Rewritten struct {
+	Pass    Pass
 	File    *cubin.File
-	Changes []Change // functions that were not structured, in file order
+	Changes []Change // functions that were not structured, or are scheduled anew, in file order
 	Total   int      // functions looked at
 	// Origins are, by section and instruction of the new file, the pcs that the instructions stand for, -1 for added ones.
 	Origins [][]int

@@ -2,6 +2,7 @@ package launch
 
 import (
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"regexp"
 	"strconv"
@@ -42,6 +43,26 @@ var argSyntax = regexp.MustCompile(`^([a-z]+[0-9]*)(\[([0-9, ]*)\])?(?::(.*))?$`
 
 // generatorSyntax splits NAME(A, B).
 var generatorSyntax = regexp.MustCompile(`^([a-z]+)(?:\((.*)\))?$`)
+
+// ParseSize reads the size of a grid or a block, one to three positive numbers: 128, 16,16 or 16x16. Those that are left out are 1.
+func ParseSize(text string) ([3]int, error) {
+	size := [3]int{1, 1, 1}
+	parts := strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == 'x' })
+	if len(parts) > len(size) {
+		return size, fmt.Errorf("%q has more than three dimensions", text)
+	}
+	for i, part := range parts {
+		n, err := strconv.Atoi(strings.TrimSpace(part))
+		if err != nil || n < 1 || n > 1<<31-1 {
+			return size, fmt.Errorf("%q is not a positive number", part)
+		}
+		size[i] = n
+	}
+	if len(parts) == 0 {
+		return size, errors.New("there is no size")
+	}
+	return size, nil
+}
 
 // ParseArg reads an argument as the command line gives it:
 //

@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 
+	"gpa"
 	"gpa/cubin"
 	"gpa/emu"
 	"gpa/emu/check"
 	"gpa/emu/cuda"
+	"gpa/reports"
 )
 
 // A checkedModule is a module with the errors of its launches: findings name places in a module, so that each has a checker of its own.
@@ -38,9 +40,13 @@ func (p *Program) checked(ctx context.Context, l *cuda.Launch) (*emu.Result, err
 	return result, err
 }
 
-// Findings calls found with what was found in each module, in the order of their first launches.
-func (p *Program) Findings(found func(m *cubin.File, list []*check.Finding)) {
+// Findings is what was found, module by module in the order of their first launches; nil where no launch was checked.
+func (p *Program) Findings() (list []reports.Finding) {
 	for _, m := range p.modules {
-		found(m.module, m.checker.Findings())
+		if list == nil {
+			list = []reports.Finding{}
+		}
+		list = append(list, gpa.Reported(m.module, m.checker.Findings())...)
 	}
+	return list
 }

@@ -2,11 +2,8 @@
 // their launches.
 //
 //	p, err := program.New(program.Options{GPU: model, Timed: true})
-//	err = p.Start(ctx)
-//	command.Env = p.Environment(os.Environ())
-//	err = command.Run()
-//	err = p.Close()
-//	result := gpa.FromProfile(p.Profile(3), gpa.NewSources("."))
+//	status, err := p.Run(ctx, os.Stdout, "python3", "program.py")
+//	result, err := p.Analyze(ctx, 3, gpa.Analysis{})
 package program
 
 import (

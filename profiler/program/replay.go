@@ -122,36 +122,6 @@ func (p *Program) keep(e *Kernel, c *capture.Capture) {
 	}
 }
 
-// Untried says of those of the n kernels that take most of the time whose advice cannot be tried why.
-func (p *Program) Untried(n int) (list []error) {
-	for i, e := range p.journal.sorted() {
-		if i == n || len(e.profiled) == 0 {
-			break
-		}
-		if e.kept == nil && e.untried != nil {
-			list = append(list, fmt.Errorf("advice on %s is estimated, not tried: %w", e.Name(), e.untried))
-		}
-	}
-	return list
-}
-
-// Try tries advice on the costliest launch of each of the n kernels that take most of the time, as [gpa.Result.Try] does. result is of [Program.Profile],
-// with blame.
-func (p *Program) Try(ctx context.Context, result *gpa.Result, n int, o gpa.TryOptions) error {
-	for i, e := range p.journal.sorted() {
-		if i == n || len(e.profiled) == 0 {
-			break
-		}
-		if e.kept == nil {
-			continue
-		}
-		if err := p.tryKernel(ctx, o, &result.Result, e.kept); err != nil && ctx.Err() == nil {
-			return err
-		}
-	}
-	return result.Advise(gpa.AdviceOptions{All: o.All})
-}
-
 // tryKernel tries advice on a launch.
 func (p *Program) tryKernel(ctx context.Context, o gpa.TryOptions, result *reports.Result, r *replayed) error {
 	k := slices.Index(result.Profile.Launches, r.launch)
@@ -165,4 +135,33 @@ func (p *Program) tryKernel(ctx context.Context, o gpa.TryOptions, result *repor
 		return err
 	}
 	return attached.Try(ctx, o)
+}
+
+// Analyze blames and advises on the launches of the n kernels that take most of the time, and tries the advice where a says so. That of some kernels
+// cannot be tried, of which a.Tell is told why. Without a launch that was profiled the result has none.
+func (p *Program) Analyze(ctx context.Context, n int, a gpa.Analysis) (*gpa.Result, error) {
+	r := gpa.FromProfile(p.Profile(n), gpa.NewSources("."))
+	if len(r.Profile.Launches) == 0 {
+		return r, nil
+	}
+	if err := r.Blame(a.Blame); err != nil {
+		return nil, err
+	}
+	if a.Try == nil {
+		return r, r.Advise(a.Advice)
+	}
+	for i, e := range p.journal.sorted() {
+		if i == n || len(e.profiled) == 0 {
+			break
+		}
+		switch {
+		case e.kept != nil:
+			if err := p.tryKernel(ctx, *a.Try, &r.Result, e.kept); err != nil && ctx.Err() == nil {
+				return nil, err
+			}
+		case e.untried != nil && a.Tell != nil:
+			a.Tell(fmt.Errorf("advice on %s is estimated, not tried: %w", e.Name(), e.untried))
+		}
+	}
+	return r, r.Advise(gpa.AdviceOptions{All: a.Try.All})
 }

@@ -11,9 +11,11 @@ import (
 	"fmt"
 	"hash"
 	"math"
+	"os"
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // A Key is a SHA-256.
@@ -43,6 +45,17 @@ func (k *Key) UnmarshalText(text []byte) (err error) {
 
 // KeyOf is the key of a blob.
 func KeyOf(data []byte) Key { return sha256.Sum256(data) }
+
+// Program is the key of the running program, on which what it computes depends. A number that is raised by hand whenever results may change
+// would be forgotten some day, and a result that is wrong without a word is worse than one that is computed again.
+var Program = sync.OnceValues(func() (Key, error) {
+	name, err := os.Executable()
+	if err != nil {
+		return Key{}, err
+	}
+	data, err := os.ReadFile(name)
+	return KeyOf(data), err
+})
 
 // An Encoder makes keys. What it hashes is a sequence of fields: each a name and a value with its type, both with their lengths before
 // them, so that no two different sequences have the same bytes.

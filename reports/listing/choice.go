@@ -1,5 +1,5 @@
-// Package listing prints the machine code of cubins for people and programs: as nvdisasm does, and as control-flow graphs in text, JSON and for
-// Graphviz.
+// Package listing prints the machine code of cubins for people and programs: as nvdisasm does, as control-flow graphs in text, JSON and for
+// Graphviz, and what rewriting changes in it.
 package listing
 
 import (
@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"gpa/cubin"
+	"gpa/reports"
 )
 
 // A Choice is which functions of a module are printed.
@@ -21,6 +22,17 @@ type NoFunctionError struct {
 // Error is one line.
 func (e *NoFunctionError) Error() string {
 	return fmt.Sprintf("%s: no function %q", e.Module.Name, e.Name)
+}
+
+// Near is the end of a message that says what was probably meant; "" for nothing.
+func (e *NoFunctionError) Near() string {
+	var names []string
+	for _, code := range e.Module.Codes {
+		for i := range code.Functions {
+			names = append(names, code.Functions[i].Demangled)
+		}
+	}
+	return reports.Suggestion(e.Name, names)
 }
 
 // Choose finds the functions of these names, symbols or demangled ones; without names it chooses all. A name may stand

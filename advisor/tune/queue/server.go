@@ -163,9 +163,16 @@ func lasting() []nats.Option {
 	}
 }
 
-// Dial connects to what Join names, or to another NATS server by its URL. A certificate other than that of which the URL holds the hash is
-// refused.
+// Dial connects to what Join names, given itself or as @NAME of the file that holds it, or to another NATS server by its URL. A certificate other
+// than that of which the URL holds the hash is refused.
 func Dial(join string) (*Conn, error) {
+	if name, ok := strings.CutPrefix(join, "@"); ok {
+		data, err := os.ReadFile(name)
+		if err != nil {
+			return nil, err
+		}
+		join = string(data)
+	}
 	u, err := url.Parse(strings.TrimSpace(join))
 	if err != nil || u.Host == "" {
 		return nil, errors.New("that is no URL of a server, as tls://TOKEN@HOST:PORT#CERTIFICATE or nats://HOST:PORT") // without what it holds

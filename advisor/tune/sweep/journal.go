@@ -1,0 +1,102 @@
+package sweep
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"gpa/advisor/tune/search"
+)
+
+// A Result is the outcome of a variant, and where it came from.
+type Result struct {
+	Point   map[string]search.Value `json:"point"`         // by axis
+	Key     string                  `json:"key,omitempty"` // of what is in the store
+	Cached  bool                    `json:"cached"`        // it was in the store
+	Outcome *search.Outcome         `json:"outcome"`
+}
+
+// A journal is the file of a sweep's outcomes, in the order in which they came. The reports themselves are in the store.
+type journal struct {
+	name string
+	file *os.File
+}
+
+// journalName is the file of a sweep's outcomes in the store.
+func (s *Sweep) journalName() string {
+	return filepath.Join(s.store.Dir(), "sweeps", s.id()+".jsonl")
+}
+
+// openJournal begins the journal of a sweep anew: what was found is found again in the store.
+func (s *Sweep) openJournal() (*journal, error) {
+	name := s.journalName()
+	if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
+		return nil, err
+	}
+	if err := os.Remove(name + cancelEnd); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, err
+	}
+	file, err := os.Create(name)
+	return &journal{name, file}, err
+}
+
+func (j *journal) add(r *Result) error {
+	data, err := json.Marshal(r)
+	if err != nil {
+		return err
+	}
+	_, err = j.file.Write(append(data, '\n'))
+	return err
+}
+
+// cancelEnd is the end of the name of the file that says that a sweep was canceled since it began.
+const cancelEnd = ".cancel"
+
+// Cancel ends the sweep where it runs, in this process or another one with the same store. What is done stays.
+func (s *Sweep) Cancel() error { return os.WriteFile(s.journalName()+cancelEnd, nil, 0o666) }
+
+func (j *journal) canceled() bool {
+	_, err := os.Stat(j.name + cancelEnd)
+	return err == nil
+}
+
+// Results reads what came out of a sweep so far, while it runs or afterwards.
+func (s *Sweep) Results() (*Results, error) {
+	t := &Results{s, make(map[int]*search.Outcome), make(map[int]*Result)}
+	file, err := os.Open(s.journalName())
+	if errors.Is(err, os.ErrNotExist) {
+		return t, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	points := make(map[string]int, len(s.space.Points))
+	for i, p := range s.space.Points {
+		points[s.values(s.space.At(p))] = i
+	}
+	lines := bufio.NewScanner(file)
+	lines.Buffer(nil, 1<<24)
+	for lines.Scan() {
+		r := new(Result)
+		if json.Unmarshal(lines.Bytes(), r) != nil || r.Outcome == nil {
+			continue // cut off when a process was killed
+		}
+		if i, ok := points[s.values(r.Point)]; ok { // else it is of another sweep
+			t.outcomes[i], t.results[i] = r.Outcome, r
+		}
+	}
+	return t, lines.Err()
+}
+
+// values is a point as text.
+func (s *Sweep) values(at map[string]search.Value) string {
+	parts := make([]string, len(s.space.Axes))
+	for i, a := range s.space.Axes {
+		parts[i] = string(at[a.Name])
+	}
+	return strings.Join(parts, "\x00")
+}

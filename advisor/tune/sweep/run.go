@@ -1,0 +1,423 @@
+package sweep
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"time"
+
+	"gpa/advisor/tune/queue"
+	"gpa/advisor/tune/search"
+	"gpa/profiler/store"
+	"gpa/reports"
+)
+
+// Options say how a sweep is run. The zero value lets nobody run its variants: at least [Workers].Slots, Conn or Listen says who does.
+type Options struct {
+	Workers             // of this process
+	Window  int         // variants under way at most; 0: as many as Slots where outcomes decide what comes next, or else 1024
+	Again   bool        // what is in the store is run again; a result that is not that in the store is a [*store.ConflictError]
+	Conn    *queue.Conn // to the server, nil for one in this process
+	Listen  string      // as host:port, where the server in this process takes workers of other machines; "" for no port
+	Host    string      // under which workers reach this machine; "" for the address of Listen, or this machine's name
+
+	Listening func(file string) // is told of the file that holds what [queue.Dial] takes to reach the server
+	Outcome   func(Event) error // is told each outcome when it is known
+	Progress  func(Counts)      // is told how far the sweep has come
+}
+
+// An Event tells that an outcome is known.
+type Event struct {
+	Event string `json:"event"` // outcome
+	Result
+	Progress Counts `json:"progress"`
+}
+
+// ErrCanceled is the error of a sweep that [Sweep.Cancel] ended.
+var ErrCanceled = errors.New("canceled")
+
+// batchWindow is how many variants are queued at a time where outcomes do not decide what comes next.
+const batchWindow = 1024
+
+// Run runs what the search asks for and the store lacks, until it is done, ctx ends, or the sweep is canceled. What came out is for
+// [Sweep.Results] to tell, also where Run ends with an error.
+func (s *Sweep) Run(ctx context.Context, o Options) error {
+	if o.Slots == 0 && o.Conn == nil && o.Listen == "" {
+		return errors.New("nobody would run the variants")
+	}
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	r := &run{Sweep: s, Options: o, remote: o.Conn != nil || o.Listen != ""}
+	if r.Window == 0 {
+		r.Window = max(1, r.Slots)
+		if slices.Contains([]string{"grid", "random", "halving"}, s.spec.Search.Method) {
+			r.Window = batchWindow
+		}
+	}
+	if r.Conn == nil {
+		end, err := r.serve()
+		if err != nil {
+			return err
+		}
+		defer end()
+	}
+	var err error
+	if r.queue, err = r.open(ctx, r.Conn, s.build); err != nil {
+		return err
+	}
+	if r.journal, err = s.openJournal(); err != nil {
+		return err
+	}
+	defer r.journal.file.Close()
+	if r.Slots > 0 {
+		worked := make(chan struct{})
+		go func() { defer close(worked); r.work(ctx, r.queue, &runner{Workers: r.Workers, store: s.store}) }()
+		defer func() { stop(); <-worked }()
+	}
+	return r.search(ctx)
+}
+
+// serve starts a server in this process and connects to it.
+func (r *run) serve() (end func(), err error) {
+	var server *queue.Server
+	if r.Listen == "" {
+		server, err = queue.Start()
+	} else {
+		server, err = queue.Listen(r.Listen, filepath.Join(r.store.Dir(), "queue"))
+	}
+	if err != nil {
+		return nil, err
+	}
+	if r.Conn, err = server.Connect(); err != nil {
+		server.Close()
+		return nil, err
+	}
+	end = func() { r.Conn.Close(); server.Close() }
+	if r.Listen == "" {
+		return end, nil
+	}
+	name := filepath.Join(r.store.Dir(), "queue", "join")
+	if err := os.WriteFile(name, []byte(server.Join(r.Host)+"\n"), 0o600); err != nil {
+		end()
+		return nil, err
+	}
+	if r.Listening != nil {
+		r.Listening(name)
+	}
+	return end, nil
+}
+
+// reportFile is the name of the report in the result of a variant.
+const reportFile = "report.json"
+
+// A run is a sweep that is under way.
+type run struct {
+	*Sweep
+	Options
+	queue      *queue.Queue
+	remote     bool // workers elsewhere need the blobs
+	journal    *journal
+	strategies []search.Strategy
+	outcomes   map[int]*search.Outcome
+	groupOf    []int // by point
+	best       []int // by group, -1 for none yet
+	flying     map[store.Key][]*variant
+	preparing  int
+	prepared   chan preparation
+	counts     Counts
+}
+
+// A preparation is a variant that was compiled, or why it was not.
+type preparation struct {
+	point   int
+	variant *variant
+	err     error
+}
+
+// search searches all groups to their ends, or until ctx ends.
+func (r *run) search(ctx context.Context) error {
+	r.outcomes, r.flying, r.prepared = make(map[int]*search.Outcome), make(map[store.Key][]*variant), make(chan preparation)
+	r.counts.Variants = len(r.space.Points)
+	r.groupOf = make([]int, len(r.space.Points))
+	for g, group := range r.groups {
+		for _, i := range group {
+			r.groupOf[i] = g
+		}
+		s, err := search.NewStrategy(r.spec, r.space, group, g)
+		if err != nil {
+			return err
+		}
+		r.strategies, r.best = append(r.strategies, s), append(r.best, -1)
+	}
+	if err := r.queue.Resume(ctx, r.id()); err != nil {
+		return err
+	}
+	replies, err := r.queue.Replies(ctx)
+	if err != nil {
+		return err
+	}
+	err = r.loop(ctx, replies)
+	if err != nil {
+		late, stop := context.WithTimeout(context.Background(), 5*time.Second)
+		defer stop()
+		err = errors.Join(err, r.queue.Cancel(late, r.id()))
+		for r.preparing > 0 {
+			<-r.prepared
+			r.preparing--
+		}
+	}
+	return err
+}
+
+// looksEvery is how often the owner of a sweep compares what it waits for with what the server has.
+const looksEvery = 3 * time.Second
+
+func (r *run) loop(ctx context.Context, replies <-chan queue.Reply) error {
+	ticker := time.NewTicker(looksEvery)
+	defer ticker.Stop()
+	pool := make(chan struct{}, runtime.NumCPU())
+	for {
+		r.ask(ctx, pool)
+		r.counts.Running = len(r.flying) + r.preparing
+		if r.Progress != nil {
+			r.Progress(r.counts)
+		}
+		if r.counts.Running == 0 {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case p := <-r.prepared:
+			r.preparing--
+			if err := r.begin(ctx, p); err != nil {
+				return err
+			}
+		case came, ok := <-replies:
+			if !ok {
+				return ctx.Err()
+			}
+			if err := r.answer(came); err != nil {
+				return err
+			}
+		case <-ticker.C:
+			if r.journal.canceled() {
+				return ErrCanceled
+			}
+			if err := r.look(ctx); err != nil && ctx.Err() == nil {
+				r.tell(err) // a server that is away comes back
+			}
+		}
+	}
+}
+
+// ask prepares the next variants of all groups.
+func (r *run) ask(ctx context.Context, pool chan struct{}) {
+	for again := true; again; {
+		again = false
+		for _, s := range r.strategies {
+			room := r.Window - len(r.flying) - r.preparing
+			if room <= 0 {
+				return
+			}
+			for _, point := range s.Next((room + len(r.strategies) - 1) / len(r.strategies)) {
+				again = true
+				r.preparing++
+				go func() {
+					pool <- struct{}{}
+					v, err := r.variant(ctx, point)
+					<-pool
+					r.prepared <- preparation{point, v, err}
+				}()
+			}
+		}
+	}
+}
+
+// begin takes the result of a variant from the store, or submits it.
+func (r *run) begin(ctx context.Context, p preparation) error {
+	var no refused
+	switch {
+	case errors.As(p.err, &no):
+		return r.note(p.point, &search.Outcome{Status: search.Refused, Why: reports.OneLine(no.Error())}, nil, false)
+	case p.err != nil:
+		return p.err
+	}
+	v := p.variant
+	if !r.Again {
+		files, err := r.store.Result(v.key)
+		if err == nil {
+			return r.done(p.point, v, files[reportFile], true)
+		}
+		if err != store.ErrMissing {
+			r.tell(err)
+		}
+	}
+	r.flying[v.key] = append(r.flying[v.key], v)
+	if len(r.flying[v.key]) > 1 {
+		return nil // the same code and launch as another one
+	}
+	if found, err := r.replied(ctx, v.key); found || err != nil {
+		return err
+	}
+	return r.submit(ctx, v)
+}
+
+// replied takes a result that came while nobody owned the sweep. What else the server has of a task is forgotten, so that it runs.
+func (r *run) replied(ctx context.Context, key store.Key) (bool, error) {
+	if !r.Again && !r.remote {
+		return false, nil
+	}
+	came, err := r.queue.Reply(ctx, key.String())
+	if err != nil {
+		return false, err
+	}
+	var what reply
+	if !r.Again && came != nil && json.Unmarshal(came.Body, &what) == nil && what.How == taskDone {
+		return true, r.answer(*came)
+	}
+	return false, r.queue.Forget(ctx, key.String())
+}
+
+// submit sends a variant to the workers.
+func (r *run) submit(ctx context.Context, v *variant) error {
+	t := v.task
+	if stop, best := r.spec.Search.Stop, r.best[r.groupOf[v.point]]; stop > 0 && best >= 0 {
+		t.MaxCycles = int64(math.Ceil(stop * float64(r.outcomes[best].Cycles)))
+	}
+	body, err := json.Marshal(t)
+	if err != nil {
+		return err
+	}
+	if r.remote {
+		for _, key := range t.Files {
+			data, err := r.store.Blob(key)
+			if err != nil {
+				return err
+			}
+			if err := r.queue.PutBlob(ctx, key.String(), data); err != nil {
+				return err
+			}
+		}
+	}
+	return r.queue.Submit(ctx, &queue.Task{Key: v.key.String(), Sweep: r.id(), Memory: v.memory, Body: body})
+}
+
+// answer records a reply. One to a task that nobody waits for is another sweep's.
+func (r *run) answer(came queue.Reply) error {
+	key, err := store.ParseKey(came.Key)
+	if err != nil || len(r.flying[key]) == 0 {
+		return nil
+	}
+	list := r.flying[key]
+	delete(r.flying, key)
+	var what reply
+	if err := json.Unmarshal(came.Body, &what); err != nil {
+		return fmt.Errorf("the reply to task %s cannot be read: %w", key, err)
+	}
+	switch what.How {
+	case taskDone:
+		err := r.store.Record(key, map[string][]byte{reportFile: what.Report})
+		var differ *store.ConflictError
+		switch {
+		case errors.As(err, &differ):
+			return err
+		case err != nil: // a full disk costs a computation, and nothing else
+			r.tell(fmt.Errorf("the result is not kept: %w", err))
+		}
+		for i, v := range list {
+			if err := r.done(v.point, v, what.Report, i > 0); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	status := map[string]search.Status{taskRefused: search.Refused, taskStopped: search.Stopped, taskPoison: search.Poison}[what.How]
+	if status == "" {
+		return fmt.Errorf("the reply to task %s ends in an unknown way, %q", key, what.How)
+	}
+	for _, v := range list {
+		if err := r.note(v.point, &search.Outcome{Status: status, Why: what.Why}, v, false); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// done reads the report of a variant.
+func (r *run) done(point int, v *variant, report []byte, cached bool) error {
+	o, err := search.ReadReport(report, r.spec.Objective, r.spec.Check == "outputs")
+	if err != nil {
+		return err
+	}
+	return r.note(point, o, v, cached)
+}
+
+// note tells an outcome to everybody.
+func (r *run) note(point int, o *search.Outcome, v *variant, cached bool) error {
+	r.outcomes[point] = o
+	g := r.groupOf[point]
+	r.counts.Done++
+	if cached {
+		r.counts.Cached++
+	} else {
+		r.counts.Ran++
+	}
+	if o.Status != search.OK {
+		r.counts.Failed++
+	} else if b := r.best[g]; b < 0 || r.better(o, r.outcomes[b]) {
+		r.best[g] = point
+	}
+	r.strategies[g].Tell(point, o)
+	result := Result{Point: r.space.At(r.space.Points[point]), Cached: cached, Outcome: o}
+	if v != nil {
+		result.Key = v.key.String()
+	}
+	if r.Outcome != nil {
+		if err := r.Outcome(Event{"outcome", result, r.counts}); err != nil {
+			return err
+		}
+	}
+	return r.journal.add(&result)
+}
+
+func (s *Sweep) better(a, b *search.Outcome) bool {
+	if s.spec.Goal == "max" {
+		return a.Objective > b.Objective
+	}
+	return a.Objective < b.Objective
+}
+
+// look finds replies that were missed and tasks that were lost, and submits these again.
+func (r *run) look(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, looksEvery)
+	defer cancel()
+	state, err := r.queue.State(ctx, r.id())
+	if err != nil {
+		return err
+	}
+	for key, list := range r.flying {
+		came, err := r.queue.Reply(ctx, key.String())
+		if err != nil {
+			return err
+		}
+		if came != nil {
+			if err := r.answer(*came); err != nil {
+				return err
+			}
+			continue
+		}
+		if !state.Queued[key.String()] {
+			if err := r.submit(ctx, list[0]); err != nil {
+				return err
+			}
+		}
+	}
+	return r.queue.Mend(ctx, state)
+}

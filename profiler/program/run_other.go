@@ -1,0 +1,12 @@
+//go:build !unix
+
+package program
+
+import (
+	"context"
+	"os/exec"
+
+	"gpa/emu/cuda/solib"
+)
+
+func runChild(context.Context, *exec.Cmd) (int, error) { return 0, solib.ErrPlatform }
