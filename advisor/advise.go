@@ -199,7 +199,7 @@ func (m *Match) listed() float64 {
 }
 
 // rank sorts by what is expected, then by matched samples, name and place, so that the order never depends on anything else. What was
-// tried comes first, what has no place to begin at last.
+// tried comes first, what has no place to begin at last; see certainty.
 func rank(advice []Advice) {
 	slices.SortStableFunc(advice, func(x, y Advice) int {
 		return cmp.Or(
@@ -211,16 +211,20 @@ func rank(advice []Advice) {
 	})
 }
 
-// certainty is 0 for advice that was tried, 1 for what was only estimated, 2 where that is diffuse.
+// certainty is 0 for advice that was tried, 1 for what was only estimated, 2 where that is diffuse. Another order of the machine code counts as
+// an estimate of what the source can bring: the compiler puts most of what is moved there back.
 func certainty(a *Advice) int {
 	switch {
-	case a.Tried > 0:
+	case a.Tried > 0 && !a.reordered():
 		return 0
 	case a.Diffuse:
 		return 2
 	}
 	return 1
 }
+
+// reordered reports whether the what-if run takes the machine code in another order.
+func (a *Advice) reordered() bool { return a.Match.Change != nil && a.Match.Change.Reordered }
 
 // markOverlaps tells for each advice which other optimizers count most of the same samples.
 func markOverlaps(advice []Advice) {

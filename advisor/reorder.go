@@ -47,6 +47,9 @@ func (codeReordering) Match(in *Input) []*Match {
 			m.Change = c
 		}
 		m.Suggestions = in.reorderSuggestions(m)
+		if m.Change.Reordered {
+			m.Suggestions = append(m.Suggestions, "What a what-if run tries is the machine code in another order, as gpa rewrite --reorder makes it. Compilers order code themselves: see what they make of the change (gpa compare).")
+		}
 	}
 	return matches
 }
