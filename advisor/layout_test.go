@@ -144,8 +144,12 @@ func TestRegisterCaching(t *testing.T) {
 				Carried: true, Loop: at(p, "loop"), Next: next, Bytes: 1000}}
 		})
 	}
+	within := recorded(func(p *sasstest.Program, r *profiler.Record) { // of unrolled rounds
+		r.Dependences = []profiler.Dependence{{Kind: profiler.FlowDependence, From: at(p, "store"), To: at(p, "loop"), Party: profiler.SameThread, Space: "global", Bytes: 1000}}
+	})
 	checkOptimizer(t, registerCaching{}, []optimizerCase{
 		{name: "a sum in memory", source: source, change: through(profiler.SameThread, true), speedup: 2.5, says: []string{"register"}},
+		{name: "a sum in memory, rounds unrolled", source: source, change: within, speedup: 2.5, says: []string{"register"}},
 		{name: "near miss: what another thread has stored", source: source, change: through(profiler.SameBlock, true)},
 		{name: "near miss: from rounds before the last", source: source, change: through(profiler.SameThread, false)},
 	})

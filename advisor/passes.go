@@ -139,7 +139,7 @@ func (registerCaching) Match(in *Input) []*Match {
 	}
 	kept := make(map[blamer.Node]bool)
 	for _, d := range in.Launch.Record.Dependences {
-		if d.Kind != profiler.FlowDependence || d.Party != profiler.SameThread || !d.Carried || !d.Next || d.Space == "local" {
+		if d.Kind != profiler.FlowDependence || d.Party != profiler.SameThread || d.Space == "local" || !in.shortlyAfter(&d) {
 			continue
 		}
 		for _, p := range []profiler.Place{d.From, d.To} {
@@ -156,7 +156,44 @@ func (registerCaching) Match(in *Input) []*Match {
 			"Not where other threads have to see the value in between.",
 		}
 	}
+	matches = append(matches, in.keptWithLoadsFirst(matches, kept)...)
 	return append(append(matches, in.storedEachRound()...), in.carriedOn()...)
+}
+
+// shortlyAfter reports whether a dependence is on the round before of a loop, or within a round of the innermost one, where rounds are unrolled.
+func (in *Input) shortlyAfter(d *profiler.Dependence) bool {
+	if d.Carried {
+		return d.Next
+	}
+	from, to := nodeOf(d.From), nodeOf(d.To)
+	return in.codes[from.Code] != nil && in.Loop(from) != nil && in.Loop(from) == in.Loop(to)
+}
+
+// keptWithLoadsFirst is the matches with the loads in front that stand behind stores which go: these might have changed what they read.
+func (in *Input) keptWithLoadsFirst(matches []*Match, kept map[blamer.Node]bool) (list []*Match) {
+	_, behind := in.reloads()
+	in.dropWritten(behind)
+	loops := make(map[*cfg.Loop]bool)
+	for n := range kept {
+		loops[in.Loop(n)] = true
+	}
+	s, words := &Streams{}, 0
+	for _, n := range sortedKeys(behind) {
+		if l := in.Loop(n); !kept[n] && l != nil && loops[l] {
+			s.Hoisted, words = append(s.Hoisted, n), words+in.words(n)
+		}
+	}
+	if words == 0 {
+		return nil
+	}
+	s.HoistWords = hoistedWords
+	for _, m := range matches {
+		first := *m
+		first.Variant, m.Variant = "loads first", "kept"
+		first.Change = m.Change.with(&Change{Streams: s, Registers: min(mostRegisters, in.Launch.Facts.Registers+min(words, hoistedWords))})
+		list = append(list, &first)
+	}
+	return list
 }
 
 // storedEachRound matches running values that are stored in every round though the thread has them in a register. What is loaded behind
