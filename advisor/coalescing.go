@@ -100,8 +100,8 @@ func (memoryCoalescing) Match(in *Input) []*Match {
 		}
 		n := in.counts(b.Def)
 		ideal := n.sectorsIdeal
-		if saved := neighbours[b.Def]; saved > 0 && !lost {
-			ideal /= 1 - saved // the other accesses of the group use more of the sectors
+		if saved := neighbours[b.Def]; saved > 0 && !lost && b.Detail != blamer.MemoryThrottle {
+			ideal /= 1 - saved // the other accesses of the group use more of the sectors; the queue is as full as it is
 		}
 		share := excess(n.sectors, ideal)
 		if share < minExcess || in.gathers(b.Def) {
@@ -125,5 +125,26 @@ func (memoryCoalescing) Match(in *Input) []*Match {
 			"Where the layout is fixed, as in a transposition, read tiles in rows into shared memory, and take the columns from there. Not of accesses that follow the data (indices, pointers): they stay as they are.",
 		}
 	}
-	return matches
+	return append(matches, in.swapped(matches)...)
+}
+
+// swapped is the matches with x and y of the threads changed, where blocks have both and that can be all that is wrong.
+func (in *Input) swapped(matches []*Match) (list []*Match) {
+	b := in.Launch.Block
+	if b[0] < 2 || b[1] < 2 || b[2] != 1 || b[0]*b[1]%warpSize != 0 {
+		return nil
+	}
+	for _, m := range matches {
+		if m.Change.Streams != nil {
+			continue // a transposition is one either way
+		}
+		swap := *m
+		m.Variant, swap.Variant = "neighbours", "x and y"
+		swap.Change = &Change{Streams: &Streams{Regrouped: [2]int{b[0], b[1]}}}
+		swap.Suggestions = []string{
+			m.Suggestions[0] + " Here it is enough that threadIdx.x and threadIdx.y (and the blocks' x and y) change their roles.", m.Suggestions[1],
+		}
+		list = append(list, &swap)
+	}
+	return list
 }

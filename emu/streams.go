@@ -11,6 +11,8 @@ import (
 // they are. The edits take place in the order of the fields; package stream says what each does. A launch whose blocks cannot be
 // executed one by one, and one whose streams an edit does not fit, are errors.
 type Streams struct {
+	// Regroup is the shape of a block whose x and y change places ([stream.Regroup]), zero for no change.
+	Regroup [2]int
 	Keep    []InstAt // [stream.Keep]
 	Share   []InstAt // [stream.Share]
 	Solo    []InstAt // [stream.Solo]
@@ -78,6 +80,9 @@ type Divide struct {
 func (s *Streams) edits(p *program) (list []stream.Edit, err error) {
 	if gone := p.gone(); len(gone) > 0 {
 		list = append(list, &stream.Omit{Accesses: gone})
+	}
+	if s.Regroup != [2]int{} {
+		list = append(list, &stream.Regroup{X: s.Regroup[0], Y: s.Regroup[1]})
 	}
 	for _, x := range []struct {
 		at   []InstAt
