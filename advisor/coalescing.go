@@ -100,8 +100,8 @@ func (memoryCoalescing) Match(in *Input) []*Match {
 		}
 		n := in.counts(b.Def)
 		ideal := n.sectorsIdeal
-		if saved := neighbours[b.Def]; saved > 0 && !lost && b.Detail != blamer.MemoryThrottle {
-			ideal /= 1 - saved // the other accesses of the group use more of the sectors; the queue is as full as it is
+		if saved := neighbours[b.Def]; saved > 0 && !lost && (b.Detail != blamer.MemoryThrottle || !in.hasRows()) {
+			ideal /= 1 - saved // the other accesses of the group use more of the sectors; the queue is as full as it is, unless vectors empty it
 		}
 		share := excess(n.sectors, ideal)
 		if share < minExcess || in.gathers(b.Def) {
@@ -128,10 +128,16 @@ func (memoryCoalescing) Match(in *Input) []*Match {
 	return append(matches, in.swapped(matches)...)
 }
 
+// hasRows reports whether blocks have threads along x and along y, which could change their roles.
+func (in *Input) hasRows() bool {
+	b := in.Launch.Block
+	return b[0] > 1 && b[1] > 1 && b[2] == 1 && b[0]*b[1]%warpSize == 0
+}
+
 // swapped is the matches with x and y of the threads changed, where blocks have both and that can be all that is wrong.
 func (in *Input) swapped(matches []*Match) (list []*Match) {
 	b := in.Launch.Block
-	if b[0] < 2 || b[1] < 2 || b[2] != 1 || b[0]*b[1]%warpSize != 0 {
+	if !in.hasRows() {
 		return nil
 	}
 	for _, m := range matches {
