@@ -175,6 +175,9 @@ func barrierName(n uint8) string {
 // SRCgaCtaID is the index of SR_CgaCtaId of sm_90: the number of a block in its cluster.
 const SRCgaCtaID = 136
 
+// SRCgaSize is the index of SR_CgaSize of sm_100 and later: the number of blocks in the cluster.
+const SRCgaSize = 138
+
 // specialRegister returns the name of a special register on an architecture.
 func (a Arch) specialRegister(n uint64) string {
 	if later, ok := laterSpecialRegisters[n]; ok && a >= later.from {
@@ -196,5 +199,6 @@ var laterSpecialRegisters = map[uint64]struct {
 	135:        {SM90, "SR_WARPGROUPID"},
 	SRCgaCtaID: {SM90, "SR_CgaCtaId"},
 	137:        {SM90, "SR_GpcLocalCgaId"},
+	SRCgaSize:  {SM100, "SR_CgaSize"},
 	139:        {SM90, "SR_CTARegPoolSz"},
 }
