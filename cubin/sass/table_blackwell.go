@@ -12,7 +12,11 @@ func withBlackwell(rows []Form) []Form {
 	}
 	for i := range rows {
 		f := rows[i]
-		if f.Archs = inBlackwell &^ goneIn(&rows[i]); rows[i].Archs&in90 == 0 || f.Archs == 0 {
+		from := in90
+		if f.Op == CCTL { // as before sm_90
+			from = in89
+		}
+		if f.Archs = inBlackwell &^ goneIn(&rows[i]); rows[i].Archs&from == 0 || f.Archs == 0 {
 			continue
 		}
 		if changed, ok := f.changed(); ok {
@@ -33,20 +37,23 @@ func withBlackwell(rows []Form) []Form {
 
 // goneIn returns the later architectures that a row of sm_90 has no successor on. Constants are operands of LDC and LDCU alone.
 func goneIn(f *Form) ArchSet {
-	switch f.Op {
-	case HGMMA, IGMMA, QGMMA, BGMMA, WARPGROUP, WARPGROUPSET, BMMA, ULDC:
+	constant := slices.ContainsFunc(f.Operands, func(s Slot) bool { return s.Kind == KindConst })
+	if constant && f.Op != LDC || f.purpose == ofShaders || f.purpose == ofSystem {
 		return inBlackwell
-	case VABSDIFF, VABSDIFF4, VIADDMNMX, VIMNMX3, VHMNMX:
+	}
+	switch f.Op {
+	case HGMMA, IGMMA, QGMMA, BGMMA, WARPGROUP, WARPGROUPSET, BMMA, ULDC, LDGMC, UCLEA, CCTLT, TEX, TLD, TLD4, TXD, TXQ, TMML, FOOTPRINT, SURED, SUATOM, SUQUERY:
+		return inBlackwell
+	case VABSDIFF, VABSDIFF4, VIADDMNMX, VIMNMX3, VHMNMX, IMNMX, UF2FP:
 		return in120
-	case LDC:
-		return 0
+	case DEPBAR:
+		if f.Opcode == 0xd1a {
+			return inBlackwell
+		}
 	case HFMA2:
 		if f.Opcode&0x1ff == 0x035 {
 			return inBlackwell
 		}
-	}
-	if slices.ContainsFunc(f.Operands, func(s Slot) bool { return s.Kind == KindConst }) || f.purpose == ofShaders || f.purpose == ofSystem {
-		return inBlackwell
 	}
 	return 0
 }
@@ -54,18 +61,67 @@ func goneIn(f *Form) ArchSet {
 // changed returns the rows that a row of sm_90 has become, where more than the width of uniform registers differs.
 func (f Form) changed() ([]Form, bool) {
 	switch f.Op {
-	case IADD3, UIADD3:
+	case IADD3:
+		f = f.naming(1, 2)
+		return []Form{f.on(in120), f.on(datacenterBlackwell).modified(off(Fixed, 76))}, true
+	case UIADD3:
 		return []Form{f.naming(1, 2)}, true
+	case IMAD:
+		return []Form{f.on(in120), f.on(datacenterBlackwell).modified(off(Fixed, 76))}, true
+	case SHF:
+		return []Form{f.on(in120), f.on(datacenterBlackwell).modified(off(Fixed, 77))}, true
+	case FADD, FFMA:
+		if form := f.Opcode & 0xe00; form != formRIR && form != formRRI {
+			return []Form{f.modified(off(Fixed, 81))}, true
+		}
+	case IMMA:
+		if slices.ContainsFunc(f.Mods, func(m ModField) bool { return m.Kind == MmaShape && m.names.value[len(m.names.value)-1] == Mma8816 }) {
+			return nil, true
+		}
+		return f.sparseProducts()
+	case HMMA:
+		return f.sparseProducts()
+	case F2FP:
+		return f.packings(), true
+	case DMMA:
+		if f.Mods[0].names.text[0] == bad { // of the shapes one is left
+			return nil, true
+		}
+	case FENCE:
+		return []Form{f.modified(off(Fixed, 73))}, true
+	case LDSM:
+		return []Form{f.modified(only(Fixed, Bits{74, 4}, 0, 0, "")).modified(off(Fixed, 80))}, true
+	case STSM:
+		return []Form{f.modified(only(Fixed, Bits{74, 4}, 0, 0, "")).modified(off(Fixed, 79))}, true
+	case MOVM:
+		return []Form{f.modified(only(Fixed, Bits{75, 3}, 0, 0, ""))}, true
+	case STG:
+		if slices.ContainsFunc(f.Mods, func(m ModField) bool { return m.Kind == Obscure }) {
+			return nil, true
+		}
+	case UBLKCP:
+		return []Form{f.modified(only(Fixed, Bits{84, 3}, 0, 0, ""))}, true
+	case UBLKRED:
+		return []Form{f.modified(off(Fixed, 85))}, true
+	case UTMALDG, UTMASTG, UTMAPF:
+		return []Form{f.modified(off(Fixed, 83)).modified(only(Fixed, Bits{84, 3}, 0, 0, ""))}, true
+	case ARRIVES:
+		return []Form{f.moved(Arvcnt, Bits{70, 2}, Bits{76, 2})}, true
+	case JMP:
+		return []Form{f.branch()}, true
 	case VIMNMX:
 		return f.extremes(), true
 	case VIADD:
-		packed := f.on(in120).replaced(Lanes, mod(Lanes, 73, 3, &blackwellAddLanes))
+		packed := f.on(in120).replaced(Lanes, mod(Lanes, 73, 3, &blackwellAddLanes)).modified(off(Fixed, 72)).modified(off(Fixed, 80))
 		return []Form{f.on(datacenterBlackwell), packed}, true
 	case ISETP, UISETP:
 		return f.longComparisons(), true
 	case MOV, UMOV:
 		if f.Opcode&0xe00 == formRIR {
 			return nil, false
+		}
+		if f.Op == MOV && f.Opcode&0xe00 == formRUR {
+			f = f.modified(off(Fixed, 88))
 		}
 		short := f.on(in120)
 		short.Mods = append([]ModField{only(Size, Bits{80, 1}, 0, Size32, "")}, f.Mods...)
@@ -75,7 +131,7 @@ func (f Form) changed() ([]Form, bool) {
 	case BREAK:
 		return []Form{f.modified(mod(Convergence, 72, 1, &convergenceNames))}, true
 	case R2UR:
-		return []Form{f.modified(flag(Broadcast, 87, ".BROADCAST"))}, true
+		return []Form{f.modified(flag(Broadcast, 87, ".BROADCAST")).modified(off(Fixed, 86))}, true
 	case SYNCS:
 		return []Form{f.moved(Fixed, Bits{70, 2}, Bits{76, 2})}, true
 	case LDGSTS:
@@ -89,10 +145,56 @@ func (f Form) changed() ([]Form, bool) {
 		if f.Opcode&0x1ff == 0x18d { // sharedSwapForms has the one that returns a predicate
 			return []Form{f.replaced(AtomOp, mod(AtomOp, 87, 2, &enum{text: castNames.text[:2], value: castNames.value[:2]}))}, true
 		}
-	case TEX, TLD, TLD4, TXD, TXQ, TMML, FOOTPRINT, SULD, SUST, SURED, SUATOM, SUQUERY:
+	case BRA:
+		if f.Opcode == 0x547 { // compilers write it, unlike before
+			f.opaque = false
+		}
+		return []Form{f.branch()}, true
+	case SULD, SUST:
 		return f.oneHeader(), true
 	}
 	return nil, false
+}
+
+// branch returns the row of a branch: a mask of lanes has 8 bits, and the bit that inverts it lies elsewhere.
+func (f Form) branch() Form {
+	f.Operands = slices.Clone(f.Operands)
+	masked := false
+	for k := range f.Operands {
+		if s := &f.Operands[k]; s.Name == "lane mask" {
+			s.Bits.N, s.Not, masked = 8, 82, true
+		}
+	}
+	if !masked && slices.ContainsFunc(f.Mods, func(m ModField) bool { return m.Kind == BraMode && m.names.text[0] == bad }) {
+		return f.modified(off(Fixed, 83))
+	}
+	return f
+}
+
+// sparseProducts are the rows of matrix products, where they are sparse: on sm_120 the register that says which elements there are has no
+// place in the register-file cache.
+func (f Form) sparseProducts() ([]Form, bool) {
+	if len(f.Operands) < 6 {
+		return nil, false
+	}
+	uncached := f.on(in120)
+	uncached.Operands = slices.Clone(f.Operands)
+	uncached.Operands[5].Sel = nil
+	return []Form{f.on(datacenterBlackwell), uncached}, true
+}
+
+// packings are the rows of F2FP, without those of TF32 and those that unpack 8-bit types, and of the ones that pack them only those that
+// round to nearest.
+func (f Form) packings() []Form {
+	for _, m := range f.Mods {
+		if m.Kind == DstType && slices.Contains(m.names.value, TypeTF32) || m.Kind == SrcType && m.Bits == (Bits{73, 2}) {
+			return nil
+		}
+		if m.Kind == DstType && slices.Contains(m.names.text, ".E4M3") {
+			return []Form{f.modified(only(Fixed, Bits{80, 2}, 0, 0, "")).modified(off(Fixed, 85))}
+		}
+	}
+	return []Form{f}
 }
 
 // naming returns the row with operands printed whatever they are.
@@ -173,11 +275,15 @@ func (f Form) atomicAddress() Form {
 	} else {
 		zeroUnused(f.Operands)
 	}
-	return f.moved(Addr64, Bits{70, 1}, Bits{63, 1}).moved(Descriptor, Bits{71, 1}, Bits{76, 1})
+	described := Bits{76, 1}
+	if slices.ContainsFunc(f.Mods, func(m ModField) bool { return m.Kind == AtomType && m.Bits.N == 4 }) { // the type takes the place
+		described.Lo = 90
+	}
+	return f.moved(Addr64, Bits{70, 1}, Bits{63, 1}).moved(Descriptor, Bits{71, 1}, described)
 }
 
-// oneHeader returns the row of an access to a texture or surface whose header a uniform register names. There are no others that compilers
-// write.
+// oneHeader returns the row of SULD or SUST whose header a uniform register names. Of other accesses to textures and surfaces the fields
+// are not known.
 func (f Form) oneHeader() []Form {
 	bank := slices.IndexFunc(f.Operands, func(s Slot) bool { return s.Name == "bank" && s.Kind == KindUReg })
 	if bank < 0 {
@@ -186,7 +292,7 @@ func (f Form) oneHeader() []Form {
 	f.Operands = slices.Clone(f.Operands)
 	f.Operands[bank].Bits.N = 8
 	f.Operands[bank+1] = Slot{Name: f.Operands[bank+1].Name, Kind: KindImm, Show: never}
-	return []Form{f}
+	return []Form{f.modified(only(Fixed, Bits{48, 8}, 0xff, 0, "")).modified(off(Fixed, 58))}
 }
 
 // uniformLoadForms are LDCU, which reads constants into uniform registers. Unlike ULDC its latency varies.
@@ -252,6 +358,11 @@ func uniformFloatForms() []Form {
 			continue
 		}
 		g := f.uniform(p.op)
+		if f.Op == FADD || f.Op == FFMA {
+			if form == formRRR {
+				g = g.modified(off(Fixed, 81))
+			}
+		}
 		if g.Opcode = p.base | form; f.Op == FADD && form == formRRR {
 			g.Operands[2] = toUniform(regC("B", float))
 		}
@@ -289,7 +400,7 @@ func uniformConversionForms() []Form {
 		row(UI2F, 0x25a, plain, single, from(".U32", ""), mod(Round, 78, 2, &roundNames), wide(84)),
 		row(UI2FP, 0x25e, plain, named, from(".U32", ".S32"), only(Round, Bits{78, 2}, 0, RoundRN, ""), wide(84)),
 		row(UF2I, 0x25c, traits{neg: true, abs: true}, mod(FTZ, 80, 1, &ftzNames), to, mod(Round, 78, 2, &integralName),
-			flag(NTZ, 77, ".NTZ"), wide(75), only(SrcType, Bits{}, 0, TypeF32, "")),
+			flag(NTZ, 77, ".NTZ"), wide(75), wide(84), only(SrcType, Bits{}, 0, TypeF32, "")),
 	}
 }
 
@@ -300,7 +411,7 @@ func blackwellExtremeForms() []Form {
 	forms := slices.DeleteFunc(three, func(f Form) bool { return f.Opcode&0xe00 == formRCR })
 	extremes := enum{text: []string{".MAX", ".MAXABS", ".MIN", ".MINABS"}, value: []uint16{ReduxMAX, ReduxMAXABS, ReduxMIN, ReduxMINABS}}
 	types := enum{text: []string{"", ".S32", ".F32"}, value: []uint16{TypeU32, TypeS32, TypeF32}}
-	forms = append(forms, Form{Op: CREDUX, Opcode: 0x2cc, Pipe: PipeALU, Variable: true, Operands: []Slot{toUniform(rd(w1)), noReuse(regA(plain))},
+	forms = append(forms, Form{Op: CREDUX, Opcode: 0x2cc, Pipe: PipeALU, Variable: true, Operands: []Slot{toUniform(rd(w1)), regA(plain)},
 		Mods: []ModField{mod(ReduxOp, 78, 2, &extremes), mod(SrcType, 73, 2, &types), flag(NaN, 77, ".NAN")}})
 	for k := range forms {
 		forms[k].Archs = datacenterBlackwell

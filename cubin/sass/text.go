@@ -227,7 +227,7 @@ func appendConst(dst []byte, s *Slot, o *Operand) []byte {
 	} else {
 		dst = append(dst, "]["...)
 	}
-	if s.URegAt.N != 0 && !s.Descriptor && !(s.optional && o.UReg == URZ) {
+	if s.URegAt.N != 0 && !s.Descriptor && !(s.optional && o.UReg == URZ && o.Offset != 0) {
 		dst = appendNumbered(append(dst, 'U'), 'R', o.UReg, URZ, 'Z')
 		if o.Offset != 0 {
 			dst = appendSigned(append(dst, '+'), int64(o.Offset))
