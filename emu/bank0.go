@@ -80,10 +80,16 @@ func (r *launchRun) bank0() []byte {
 		b.clusters(at, l)
 	}
 	if at.parameters != 0 {
-		binary.LittleEndian.PutUint64(b[at.parameters:], parameterWindow)
+		binary.LittleEndian.PutUint64(b[at.parameters:], r.parameters())
 	}
 	copy(b[k.ParamBase:], l.Params)
 	return b
+}
+
+// parameters is the generic address of a kernel's parameters, among which the copy engine finds tensor maps. Compilers place parameters
+// by their alignment in the bank, so that the address is as far from a multiple of 64 bytes as where they begin there.
+func (r *launchRun) parameters() uint64 {
+	return parameterWindow + uint64(r.launch.Kernel.ParamBase%TensorMapAlign)
 }
 
 // clusters says what clusters the launch or the kernel has asked for; where neither has, each block is a cluster of its own.
