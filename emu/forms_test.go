@@ -63,7 +63,7 @@ func reportForms() (status int) {
 
 // firstArch is the oldest architecture that has a row.
 func firstArch(f *sass.Form) sass.Arch {
-	for _, a := range architectures {
+	for _, a := range sass.Archs() {
 		if f.Archs.Has(a) {
 			return a
 		}
