@@ -28,7 +28,7 @@ LATER = (100, 120)  # those that only the kernels below are built for
 BUILT_LATER = {
     "applied/crc32", "applied/merge_path", "basic/atomics", "basic/compact", "basic/histogram_shared", "basic/reduce_shuffle", "basic/saxpy",
     "basic/scan", "basic/transpose_tiled", "control/device_calls", "control/malloc", "control/printf", "control/state_machine",
-    "control/ticket_lock", "control/warp_votes", "divergence/exception_call", "divergence/mandel_exits", "graph/bfs", "linear/sgemm_tiled",
+    "control/warp_votes", "divergence/exception_call", "divergence/mandel_exits", "graph/bfs", "linear/sgemm_tiled",
     "linear/spmv", "math/bits", "math/divmod", "math/double_chain", "math/half2", "math/hash64", "math/sincos", "sort/bitonic",
     "stencil/hotspot",
 }
@@ -190,9 +190,10 @@ def strip(cubin):
     sections = [list(struct.unpack_from("<IIQQQQIIQQ", cubin, shoff + i * shentsize)) for i in range(shnum)]
     names = sections[shstrndx][4]
     out, moved = bytearray(cubin[:64]), {}
-    for s in sorted(sections, key=lambda s: s[4]):
+    later = cubin[OSABI] == OSABI_LATER  # whose sections are in order, but that one lies where another does
+    for s in sections if later else sorted(sections, key=lambda s: s[4]):
         name = cubin[names + s[0]:cubin.index(b"\0", names + s[0])].decode()
-        if name in STRIPPED or cubin[OSABI] == OSABI_LATER and name.startswith(STRIPPED_LATER):
+        if name in STRIPPED or later and name.startswith(STRIPPED_LATER):
             s[5] = 0
         if s[2] & ALLOC:  # the distances inside a segment stay
             out += bytes((s[4] - len(out)) % ALIGNMENT)
