@@ -29,7 +29,7 @@ func withBlackwell(rows []Form) []Form {
 			all[i].Archs |= f.Archs
 		}
 	}
-	for _, f := range slices.Concat(uniformLoadForms(), longIntegerForms(), uniformFloatForms(), blackwellExtremeForms(), sharedSwapForms()) {
+	for _, f := range slices.Concat(uniformLoadForms(), longIntegerForms(), uniformFloatForms(), blackwellExtremeForms(), sharedSwapForms(), nibbleForms()) {
 		add(f)
 	}
 	return slices.DeleteFunc(all, func(f Form) bool { return f.Archs == 0 })
@@ -429,6 +429,13 @@ func sharedSwapForms() []Form {
 	done.Name = "Rd"
 	return []Form{memory(ATOMS, 0x58d, []Slot{done, a, value, swap}, only(AtomOp, Bits{87, 2}, 3, AtomCASTSPIN, ".CAST.SPIN"),
 		mod(AtomType, 73, 3, &types), off(UR, uniformBit)).as(inBlackwell)}
+}
+
+// nibbleForms are MOVM of matrices of 4-bit integers, which become bytes on the way: compilers make products of single bits and of 4-bit
+// integers with them. What goes where is not published.
+func nibbleForms() []Form {
+	return printOnly(Form{Op: MOVM, Suffix: ".U4TO8.M832", Opcode: 0x23a, Archs: inBlackwell, Pipe: PipeLSU, Variable: true,
+		Operands: []Slot{rd(w1), noReuse(regA(plain))}, Mods: []ModField{only(Fixed, Bits{75, 3}, 1, 1, ""), only(Fixed, Bits{78, 2}, 1, 1, "")}})
 }
 
 // as returns f for other architectures.
