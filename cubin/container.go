@@ -129,7 +129,7 @@ func Pick(file string, data []byte, arch sass.Arch) (label string, code []byte, 
 	found := -1
 	for i := range list {
 		sm := sass.Arch(list[i].SM)
-		if list[i].Kind != CubinEntry || arch != 0 && sm != arch || arch == 0 && (sm < sass.SM70 || sm > sass.SM90) {
+		if list[i].Kind != CubinEntry || arch != 0 && sm != arch || arch == 0 && !sm.Known() {
 			continue
 		}
 		if found >= 0 {

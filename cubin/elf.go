@@ -92,10 +92,19 @@ func (r *reader) readHeader() error {
 		sm = h.Flags >> 8 & 0xff
 	}
 	r.file.Arch = sass.Arch(sm)
-	if r.file.Arch < sass.SM70 || r.file.Arch > sass.SM90 {
-		return fmt.Errorf("sm_%d: %w (sm_%d to sm_%d are)", sm, ErrArch, sass.SM70, sass.SM90)
+	if !r.file.Arch.Known() {
+		return fmt.Errorf("sm_%d: %w (%s are)", sm, ErrArch, knownArchs())
 	}
 	return nil
+}
+
+// knownArchs lists the architectures whose code is read.
+func knownArchs() string {
+	var names []string
+	for _, a := range sass.Archs() {
+		names = append(names, fmt.Sprintf("sm_%d", a))
+	}
+	return strings.Join(names, ", ")
 }
 
 // identify says what data is where it is no 64-bit little-endian ELF file.
@@ -158,14 +167,17 @@ func (r *reader) readSections() error {
 	if err := binary.Read(bytes.NewReader(table), binary.LittleEndian, raw); err != nil {
 		return fmt.Errorf("section headers: %w", err)
 	}
-	total := uint64(0)
+	total, seen := uint64(0), make(map[[2]uint64]bool) // compilers for sm_100 and later keep a text twice, in sections of the same place
 	r.file.Sections = make([]elf.SectionHeader, len(raw))
 	for i := range raw {
 		s := sectionHeader(&raw[i])
 		if _, err := slice(data, s.Offset, s.FileSize); err != nil {
 			return fmt.Errorf("section %d: %w", i, err)
 		}
-		total += s.FileSize // cannot overflow: each is below the file's size, and there are less than 65536
+		if place := [2]uint64{s.Offset, s.FileSize}; !seen[place] {
+			seen[place] = true
+			total += s.FileSize // cannot overflow: each is below the file's size, and there are less than 65536
+		}
 		r.file.Sections[i] = s
 	}
 	if total > uint64(len(data)) {

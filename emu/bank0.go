@@ -7,80 +7,105 @@ import (
 	"gpa/cubin/sass"
 )
 
-// Offsets in constant bank 0, measured by compiling reads of each special register for sm_70, sm_80 and sm_90 (CUDA 12.9).
-// These are the same on all architectures. The parameters follow; a cubin says where (EIATTR_PARAM_CBANK).
-const (
-	bankBlockDim  = 0x00
-	bankGridDim   = 0x0c
-	bankShared    = 0x18 // window of shared memory; sm_90 reads SR_SWINHI instead
-	bankLocal     = 0x20 // window of local memory
-	bankStack     = 0x28
-	bankSharedDyn = 0x2c
-	bankGridID    = 0x30
-	bankConstant  = 0x50 // generic address of constant bank 3 (cvta.const); sm_90 has it at bankConstant90
-	bankSMs       = 0x10c
-	bankReserved  = 0x114 // bytes of shared memory that belong to the system, sm_80 and later
-)
+// A bankLayout says where constant bank 0 has what a launch says of itself, 0 where it does not have it. The offsets were measured by
+// compiling reads of each special register (CUDA 12.9). The parameters follow; a cubin says where (EIATTR_PARAM_CBANK).
+type bankLayout struct {
+	blockDim, gridDim int
+	shared, local     int // windows; from sm_90 on SR_SWINHI has that of shared memory
+	stack, sharedDyn  int
+	gridID, sms       int
+	constant          int // generic address of constant bank 3 (cvta.const)
+	reserved          int // bytes of shared memory that belong to the system
+	parameters        int // window of the parameters
 
-// Offsets of sm_90, which knows thread-block clusters.
-const (
-	bankConstant90      = 0xd0
-	bankExplicitCluster = 0x140 // 1 where the launch asks for clusters (%is_explicit_cluster)
-	bankClusterDim      = 0x144
-	bankClusterInverse  = 0x150 // reciprocals of the cluster's dimensions, single precision
-	bankClusterCount    = 0x15c // dimensions of the grid in clusters
-	bankClusterSize     = 0x188
-	bankParameters      = 0x198 // window of the parameters
+	explicitCluster int // 1 where the launch asks for clusters (%is_explicit_cluster)
+	clusterDim      int
+	clusterInverse  int // reciprocals of the cluster's dimensions, single precision
+	clusterCount    int // dimensions of the grid in clusters
+	clusterSize     int
+}
+
+// bankLayoutOf returns the layout of an architecture.
+func bankLayoutOf(a sass.Arch) *bankLayout {
+	switch {
+	case a >= sass.SM100:
+		return &bankBlackwell
+	case a >= sass.SM90:
+		return &bankHopper
+	case a >= sass.SM80:
+		return &bankAmpere
+	}
+	return &bankVolta
+}
+
+var (
+	bankVolta = bankLayout{blockDim: 0x00, gridDim: 0x0c, shared: 0x18, local: 0x20, stack: 0x28, sharedDyn: 0x2c, gridID: 0x30, constant: 0x50,
+		sms: 0x10c}
+	bankAmpere = bankLayout{blockDim: 0x00, gridDim: 0x0c, shared: 0x18, local: 0x20, stack: 0x28, sharedDyn: 0x2c, gridID: 0x30, constant: 0x50,
+		sms: 0x10c, reserved: 0x114}
+	bankHopper = bankLayout{blockDim: 0x00, gridDim: 0x0c, shared: 0x18, local: 0x20, stack: 0x28, sharedDyn: 0x2c, gridID: 0x30, constant: 0xd0,
+		sms: 0x10c, reserved: 0x114, parameters: 0x198,
+		explicitCluster: 0x140, clusterDim: 0x144, clusterInverse: 0x150, clusterCount: 0x15c, clusterSize: 0x188}
+	// Code of sm_100 and later subtracts 160 times SR_CgaSize from the offsets of the dynamic shared memory and the clusters. That register
+	// reads zero here.
+	bankBlackwell = bankLayout{blockDim: 0x360, gridDim: 0x370, local: 0x2f8, stack: 0x37c, sharedDyn: 0x2ac, gridID: 0x140, constant: 0x120,
+		sms: 0x2d0, reserved: 0x16c, parameters: 0x348,
+		clusterDim: 0x2a0, clusterInverse: 0x2b0, clusterCount: 0x2c0, clusterSize: 0x2cc}
 )
 
 // bankBytes is the least size of constant bank 0.
 const bankBytes = 0x1000
 
 // bank0 fills constant bank 0: the launch's own words, then the parameters. The descriptor of global memory that code from
-// sm_80 on reads there (0x118, on sm_90 0x208) is zero, as nothing looks at it.
+// sm_80 on reads there (0x118, on sm_90 0x208, later 0x358) is zero, as nothing looks at it.
 func (r *launchRun) bank0() []byte {
 	l, k := r.launch, r.launch.Kernel
+	at := bankLayoutOf(r.machine.module.Arch)
 	b := bank(make([]byte, max(k.ConstBank0Size, k.ParamBase+k.ParamSize, bankBytes)))
-	b.vector(bankBlockDim, l.Block)
-	b.vector(bankGridDim, l.Grid)
-	binary.LittleEndian.PutUint64(b[bankShared:], sharedWindow)
-	binary.LittleEndian.PutUint64(b[bankLocal:], localWindow)
-	b.word(bankStack, uint32(r.localBytes))
-	b.word(bankSharedDyn, uint32(l.SharedDynamic))
-	binary.LittleEndian.PutUint64(b[bankGridID:], 1)
-	b.word(bankSMs, uint32(r.machine.gpu.SMs.Int()))
-	constants := bankConstant
-	if r.machine.module.Arch >= sass.SM90 {
-		constants = bankConstant90
+	b.vector(at.blockDim, l.Block)
+	b.vector(at.gridDim, l.Grid)
+	if at.shared != 0 {
+		binary.LittleEndian.PutUint64(b[at.shared:], sharedWindow)
 	}
-	binary.LittleEndian.PutUint64(b[constants:], r.machine.constants)
-	if r.machine.module.Arch >= sass.SM80 {
-		b.word(bankReserved, uint32(r.machine.gpu.Limits.SharedReserved.Int()))
+	binary.LittleEndian.PutUint64(b[at.local:], localWindow)
+	b.word(at.stack, uint32(r.localBytes))
+	b.word(at.sharedDyn, uint32(l.SharedDynamic))
+	binary.LittleEndian.PutUint64(b[at.gridID:], 1)
+	b.word(at.sms, uint32(r.machine.gpu.SMs.Int()))
+	binary.LittleEndian.PutUint64(b[at.constant:], r.machine.constants)
+	if at.reserved != 0 {
+		b.word(at.reserved, uint32(r.machine.gpu.Limits.SharedReserved.Int()))
 	}
-	if r.machine.module.Arch >= sass.SM90 {
-		b.clusters(l)
+	if at.clusterSize != 0 {
+		b.clusters(at, l)
 	}
-	if r.machine.module.Arch >= sass.SM90 {
-		binary.LittleEndian.PutUint64(b[bankParameters:], parameterWindow)
+	if at.parameters != 0 {
+		binary.LittleEndian.PutUint64(b[at.parameters:], r.parameters())
 	}
 	copy(b[k.ParamBase:], l.Params)
 	return b
 }
 
+// parameters is the generic address of a kernel's parameters, among which the copy engine finds tensor maps. Compilers place parameters
+// by their alignment in the bank, so that the address is as far from a multiple of 64 bytes as where they begin there.
+func (r *launchRun) parameters() uint64 {
+	return parameterWindow + uint64(r.launch.Kernel.ParamBase%TensorMapAlign)
+}
+
 // clusters says what clusters the launch or the kernel has asked for; where neither has, each block is a cluster of its own.
-func (b bank) clusters(l *Launch) {
+func (b bank) clusters(at *bankLayout, l *Launch) {
 	size := l.cluster()
 	if size == [3]int{} {
 		size = [3]int{1, 1, 1}
-	} else {
-		b.word(bankExplicitCluster, 1)
+	} else if at.explicitCluster != 0 {
+		b.word(at.explicitCluster, 1)
 	}
-	b.vector(bankClusterDim, size)
+	b.vector(at.clusterDim, size)
 	for axis, n := range size {
-		b.word(bankClusterInverse+4*axis, math.Float32bits(1/float32(n)))
-		b.word(bankClusterCount+4*axis, uint32(l.Grid[axis]/n))
+		b.word(at.clusterInverse+4*axis, math.Float32bits(1/float32(n)))
+		b.word(at.clusterCount+4*axis, uint32(l.Grid[axis]/n))
 	}
-	b.word(bankClusterSize, uint32(l.clusterBlocks()))
+	b.word(at.clusterSize, uint32(l.clusterBlocks()))
 }
 
 // A bank is the contents of a constant bank.
@@ -95,6 +120,6 @@ func (b bank) vector(at int, v [3]int) {
 }
 
 // clustered reports whether clusters have several blocks.
-func (b bank) clustered() bool {
-	return len(b) >= bankClusterSize+4 && binary.LittleEndian.Uint32(b[bankClusterSize:]) > 1
+func (b bank) clustered(at *bankLayout) bool {
+	return at.clusterSize != 0 && len(b) >= at.clusterSize+4 && binary.LittleEndian.Uint32(b[at.clusterSize:]) > 1
 }

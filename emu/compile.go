@@ -39,7 +39,7 @@ func codeBases(module *cubin.File) (bases []int32, total int32) {
 func compile(module *cubin.File, banks [32][]byte, m *arch.Model, relocated map[int32]uint64) *program {
 	bases, total := codeBases(module)
 	p := &program{ops: make([]op, total), bases: bases, banks: banks, model: m, registers: 2, relocated: relocated}
-	p.clustered = module.Arch >= sass.SM90 && bank(banks[0]).clustered()
+	p.clustered = bank(banks[0]).clustered(bankLayoutOf(module.Arch))
 	for _, c := range module.Codes {
 		for i := range c.Insts {
 			p.compileOne(&p.ops[bases[c.Index]+int32(i)], c, &c.Insts[i], bases[c.Index]+int32(i))
@@ -184,7 +184,7 @@ var (
 )
 
 // compilers is the table of all instructions that can be executed.
-var compilers = merge(uniformCompilers, minmaxCompilers, packCompilers, intCompilers, bitCompilers, logicCompilers, mufuCompilers, floatCompilers, doubleCompilers, halfCompilers, tensorCompilers, matrixCompilers, copyCompilers, mbarrierCompilers, warpgroupCompilers, tensorCopyCompilers, bulkCompilers, clusterCompilers, conversionCompilers, warpCompilers,
+var compilers = merge(uniformCompilers, longCompilers, minmaxCompilers, packCompilers, intCompilers, bitCompilers, logicCompilers, mufuCompilers, floatCompilers, doubleCompilers, halfCompilers, tensorCompilers, matrixCompilers, copyCompilers, mbarrierCompilers, warpgroupCompilers, tensorCopyCompilers, bulkCompilers, clusterCompilers, conversionCompilers, warpCompilers,
 	memoryCompilers, controlCompilers)
 
 // merge makes one table of the parts that the files of the executors declare.

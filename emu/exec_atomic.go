@@ -106,6 +106,7 @@ type atomicExec struct {
 	size     int
 	apply    atomicOp // nil for compare-and-swap
 	succeeds bool     // the result says whether the swap took place, not what there was
+	inPd     bool     // in a predicate
 }
 
 // compileAtomic prepares ATOM, ATOMG, ATOMS, RED and REDG. The operands after the address are the value, or for a
@@ -148,7 +149,9 @@ func compileAtomic(p *program, o *op) error {
 		o.mode = sass.Size64
 	}
 	o.dst = sinkRegister
-	if in.Op != sass.RED && in.Op != sass.REDG {
+	if x.inPd = at > 0 && x.succeeds && in.Operands[at-1].Kind == sass.KindPred; x.inPd {
+		o.pd = destPredicate(&in.Operands[at-1])
+	} else if in.Op != sass.RED && in.Op != sass.REDG {
 		o.dst = p.dest(&in.Operands[at-1])
 		if at > 1 {
 			o.pd = destPredicate(&in.Operands[at-2])
@@ -175,6 +178,7 @@ func (p *program) atomicOperands(o *op, at int) (err error) {
 // run works lane by lane, the lowest first.
 func (x *atomicExec) run(w *warp, o *op) error {
 	w.access(o, accessAtomic)
+	done := uint32(allLanes)
 	for m := w.mask; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m)
 		place, err := x.place(w, o, i)
@@ -198,14 +202,16 @@ func (x *atomicExec) run(w *warp, o *op) error {
 			if old == v {
 				success = 1
 			}
-			old = success
+			if old = success; x.inPd && success == 0 {
+				done &^= 1 << i
+			}
 		}
 		w.row(o, 0)[i] = uint32(old)
 		if x.size == 8 {
 			w.row(o, 1)[i] = uint32(old >> 32)
 		}
 	}
-	w.set(o.pd, allLanes)
+	w.set(o.pd, done)
 	return nil
 }
 

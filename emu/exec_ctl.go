@@ -32,15 +32,18 @@ var controlCompilers = map[sass.Op]compiler{
 	sass.LEPC:          compileLEPC,
 }
 
-// condition adds the instruction's own condition to its guard.
-func (w *warp) condition(o *op) uint32 { return w.mask & w.get(o.pp) }
+// condition adds the instruction's own conditions to its guard.
+func (w *warp) condition(o *op) uint32 { return w.mask & w.get(o.pp) & w.get(o.pq) }
 
-// compileCondition is for instructions with at most a condition.
+// compileCondition is for instructions with at most a condition, and a uniform predicate that they have beside it.
 func compileCondition(run execFunc) compiler {
 	return func(_ *program, o *op) error {
 		o.run = run
 		if at := findOperand(o.inst, sass.KindPred); at >= 0 {
 			o.pp = predicateOf(&o.inst.Operands[at])
+		}
+		if at := findOperand(o.inst, sass.KindUPred); at >= 0 {
+			o.pq = predicateOf(&o.inst.Operands[at])
 		}
 		return nil
 	}

@@ -8,14 +8,15 @@ import (
 
 // floatCompilers are the single-precision instructions.
 var floatCompilers = map[sass.Op]compiler{
-	sass.FADD:  compileFADD,
-	sass.FMUL:  compileFMUL,
-	sass.FFMA:  compileFFMA,
-	sass.FMNMX: compileFMNMX,
-	sass.FSEL:  compileFSEL,
-	sass.FSETP: compileFSETP,
-	sass.FSET:  compileFSET,
-	sass.FCHK:  simple(layout{none, 0, none, 1, 2, none, none, none}, floatValue, fchk),
+	sass.FADD:   compileFADD,
+	sass.FMUL:   compileFMUL,
+	sass.FFMA:   compileFFMA,
+	sass.FMNMX:  compileFMNMX,
+	sass.FMNMX3: compileFMNMX3,
+	sass.FSEL:   compileFSEL,
+	sass.FSETP:  compileFSETP,
+	sass.FSET:   compileFSET,
+	sass.FCHK:   simple(layout{none, 0, none, 1, 2, none, none, none}, floatValue, fchk),
 }
 
 // f32ModeOf reads the modifiers that f32 instructions share.
@@ -181,6 +182,29 @@ func compileFMNMX(p *program, o *op) error {
 		o.run = func(w *warp, o *op) error { return fmnmxSpecial(w, o, nan, xor) }
 	}
 	return err
+}
+
+// compileFMNMX3: the extreme of three. NaNs are left out of account, but with .NAN one makes the result NaN.
+func compileFMNMX3(p *program, o *op) error {
+	nan := o.inst.Mod(sass.NaN) != 0
+	o.f32 = f32ModeOf(o.inst)
+	o.run = func(w *warp, o *op) error {
+		a, b, c := w.flushed(o, w.in(&o.a, 0), 0), w.flushed(o, w.in(&o.b, 1), 1), w.flushed(o, w.in(&o.c, 2), 2)
+		d, smaller := w.out(o, 0), w.get(o.pp)
+		for i := range d {
+			extreme := maxF32
+			if smaller>>i&1 != 0 {
+				extreme = minF32
+			}
+			d[i] = extreme(extreme(a[i], b[i]), c[i])
+			if nan && (isNaNF32(a[i]) || isNaNF32(b[i]) || isNaNF32(c[i])) {
+				d[i] = nanF32
+			}
+		}
+		w.done(o, 1)
+		return nil
+	}
+	return p.resolve(o, layoutABCP, floatValue)
 }
 
 // fmnmxSpecial is fmnmx whose result is the canonical NaN where a source is one, or has the XOR of the sources' signs.

@@ -23,8 +23,17 @@ var intCompilers = map[sass.Op]compiler{
 
 // compileMOV: the mask selects lanes of each quad, which compute code never does.
 func compileMOV(p *program, o *op) error {
-	if mask := o.inst.Operands[2]; mask.Kind == sass.KindImm && mask.Imm != 0xf {
+	if mask := o.inst.Operands[2]; mask.Kind == sass.KindImm && mask.Imm != 0xf && o.inst.Mod(sass.Size) != sass.Size64 {
 		return unsupported(o)
+	}
+	return compileUMOV(p, o)
+}
+
+// compileUMOV: with .64, of a pair.
+func compileUMOV(p *program, o *op) error {
+	if o.inst.Mod(sass.Size) == sass.Size64 {
+		o.run = movLong
+		return p.resolve(o, layoutB, rawValue)
 	}
 	o.run = mov
 	return p.resolve(o, layoutB, intValue)

@@ -7,7 +7,7 @@ import (
 // logicCompilers are the bitwise instructions, selections, and those that work on predicates.
 var logicCompilers = map[sass.Op]compiler{
 	sass.LOP3:  compileLOP3,
-	sass.SEL:   simple(layoutABP, intValue, sel),
+	sass.SEL:   compileSEL,
 	sass.ISETP: compileISETP,
 	sass.PLOP3: compilePLOP3,
 	sass.P2R:   compileP2R,
@@ -129,6 +129,9 @@ func compileISETP(p *program, o *op) error {
 	in := o.inst
 	o.mode, o.n = in.Mod(sass.BoolOp), uint32(in.Mod(sass.Compare))
 	unsigned := in.Mod(sass.U32) != 0
+	if in.Mod(sass.Size) == sass.Size64 {
+		return p.compileLongISETP(o, unsigned)
+	}
 	switch {
 	case in.Mod(sass.EX) != 0 && unsigned:
 		o.run = isetpU32EX

@@ -8,17 +8,27 @@ import (
 
 // minmaxCompilers are the integer minima and maxima of sm_90. The predicate chooses the minimum.
 var minmaxCompilers = map[sass.Op]compiler{
-	sass.VIMNMX:    compileMinmax(layout{0, none, none, 3, 4, none, 5, none}, func(a, b, _ uint32, t *laneType, least laneOp) uint32 { return least(a, b) }),
+	sass.VIMNMX:    compileVIMNMX,
 	sass.VIMNMX3:   compileMinmax(layoutABCP, func(a, b, c uint32, t *laneType, least laneOp) uint32 { return least(least(a, b), c) }),
 	sass.VIADDMNMX: compileMinmax(layoutABCP, func(a, b, c uint32, t *laneType, least laneOp) uint32 { return least(t.add(a, b), c) }),
 }
 
-// compileVIADD: with .16x2, sums of halves.
+// compileVIMNMX: the minimum or maximum of two.
+func compileVIMNMX(p *program, o *op) error {
+	return compileMinmax(layout{0, none, none, 3, 4, none, 5, none}, func(a, b, _ uint32, _ *laneType, least laneOp) uint32 { return least(a, b) })(p, o)
+}
+
+// compileVIADD: with .16x2, sums of halves, with .U8x4 of bytes, or differences.
 func compileVIADD(p *program, o *op) error {
-	if o.inst.Mod(sass.Lanes) != sass.TypeS16x2 {
+	kind, minus := o.inst.Mod(sass.Lanes), o.inst.Operands[2].Neg
+	if kind == sass.TypeS32 {
 		return simple(layoutAB, intValue, iadd3)(p, o)
 	}
-	if o.inst.Operands[2].Neg {
+	if kind == sass.TypeU8x4 {
+		o.run = func(w *warp, o *op) error { return w.eachLane(o, addBytes(minus)) }
+		return p.resolve(o, layoutAB, rawValue)
+	}
+	if kind != sass.TypeS16x2 || minus {
 		return unsupported(o)
 	}
 	add := laneTypes[sass.TypeS16x2].add
@@ -45,6 +55,8 @@ var laneTypes = map[uint16]*laneType{
 	sass.TypeU32:   {minU32, maxU32, addInt, nil},
 	sass.TypeS16x2: {eachHalf(minS16), eachHalf(maxS16), eachHalf(addInt), eachHalf(func(x, _ uint32) uint32 { return maxS16(x, 0) })},
 	sass.TypeU16x2: {eachHalf(minU32), eachHalf(maxU32), eachHalf(addInt), nil},
+	sass.TypeU8x4:  {eachByte(minU32), eachByte(maxU32), eachByte(addInt), nil},
+	sass.TypeS8x4:  {eachByte(minS8), eachByte(maxS8), eachByte(addInt), eachByte(func(x, _ uint32) uint32 { return maxS8(x, 0) })},
 }
 
 // compileMinmax is for instructions of two or three operands, which combine joins.
@@ -78,6 +90,27 @@ func eachHalf(f laneOp) laneOp {
 	return func(x, y uint32) uint32 { return f(x&0xffff, y&0xffff)&0xffff | f(x>>16, y>>16)<<16 }
 }
 
+// eachByte applies an operation on 8-bit integers, in the low bytes of registers, to all four.
+func eachByte(f laneOp) laneOp {
+	return func(x, y uint32) (r uint32) {
+		for at := 0; at < 32; at += 8 {
+			r |= f(x>>at&0xff, y>>at&0xff) & 0xff << at
+		}
+		return r
+	}
+}
+
+// addBytes adds bytes to bytes, or subtracts them (CUDA's __vadd4 and __vsub4).
+func addBytes(minus bool) func(a, b, c uint32) uint32 {
+	f := eachByte(func(x, y uint32) uint32 {
+		if minus {
+			return x - y
+		}
+		return x + y
+	})
+	return func(a, b, _ uint32) uint32 { return f(a, b) }
+}
+
 func addInt(x, y uint32) uint32 { return x + y }
 func minS32(x, y uint32) uint32 { return uint32(min(int32(x), int32(y))) }
 func maxS32(x, y uint32) uint32 { return uint32(max(int32(x), int32(y))) }
@@ -85,6 +118,8 @@ func minU32(x, y uint32) uint32 { return min(x, y) }
 func maxU32(x, y uint32) uint32 { return max(x, y) }
 func minS16(x, y uint32) uint32 { return uint32(min(int16(x), int16(y))) }
 func maxS16(x, y uint32) uint32 { return uint32(max(int16(x), int16(y))) }
+func minS8(x, y uint32) uint32  { return uint32(min(int8(x), int8(y))) }
+func maxS8(x, y uint32) uint32  { return uint32(max(int8(x), int8(y))) }
 
 // compileXorSign checks the operands of a minimum with .XORSIGN, which compilers write with absolute values: the magnitude is
 // theirs, the sign of a number the XOR of the signs of the operands before (PTX ISA, min.xorsign.abs). c becomes the second

@@ -99,6 +99,9 @@ func specialRegisterOf(in *sass.Inst) specialRegister {
 	if in.Arch >= sass.SM90 && index == sass.SRCgaCtaID { // of other architectures it is another register
 		return clusterRank
 	}
+	if in.Arch >= sass.SM100 && index == sass.SRCgaSize {
+		return specialRegisters[sass.SRZ] // see bankBlackwell
+	}
 	return specialRegisters[index]
 }
 

@@ -115,7 +115,7 @@ func (c *tensorCopy) tensorMap(w *warp, o *op, lane int) (*TensorMap, error) {
 	if addr%TensorMapAlign != 0 {
 		return nil, w.addressFault(o, lane, Misaligned, addr, "of a tensor map")
 	}
-	if at := addr - parameterWindow; at < windowSize {
+	if at := addr - w.block.run.parameters(); at < windowSize {
 		bank, base := w.block.run.program.banks[0], uint64(w.block.run.launch.Kernel.ParamBase)
 		if base+at+TensorMapBytes > uint64(len(bank)) {
 			return nil, w.addressFault(o, lane, OutOfBounds, addr, "behind the kernel's parameters")

@@ -12,27 +12,38 @@ import (
 // and uniform instructions are executed by the executors of their vector counterparts.
 
 var uniformCompilers = map[sass.Op]compiler{
-	sass.UBMSK:  once(compileBMSK),
-	sass.UBREV:  once(simple(layoutB, intValue, brev)),
-	sass.UFLO:   once(compileFLO),
-	sass.UIADD3: once(compileUIADD3),
-	sass.UP2UR:  once(compileUP2UR),
-	sass.UPLOP3: once(compilePLOP3),
-	sass.UIMAD:  once(compileIMAD),
-	sass.UISETP: once(compileISETP),
-	sass.ULEA:   once(compileLEA),
-	sass.ULOP3:  once(compileLOP3),
-	sass.UMOV:   once(simple(layoutB, intValue, mov)),
-	sass.UPOPC:  once(simple(layoutB, intValue, popc)),
-	sass.UPRMT:  once(compilePRMT),
-	sass.USEL:   once(simple(layoutABP, intValue, sel)),
-	sass.USGXT:  once(compileSGXT),
-	sass.USHF:   once(compileSHF),
-	sass.ULDC:   once(compileLDC),
-	sass.S2UR:   compileS2UR,
-	sass.R2UR:   compileR2UR,
-	sass.REDUX:  compileREDUX,
-	sass.VOTEU:  compileVOTEU,
+	sass.UBMSK:   once(compileBMSK),
+	sass.UBREV:   once(simple(layoutB, intValue, brev)),
+	sass.UFLO:    once(compileFLO),
+	sass.UIADD3:  once(compileUIADD3),
+	sass.UP2UR:   once(compileUP2UR),
+	sass.UPLOP3:  once(compilePLOP3),
+	sass.UIMAD:   once(compileIMAD),
+	sass.UISETP:  once(compileISETP),
+	sass.ULEA:    once(compileLEA),
+	sass.ULOP3:   once(compileLOP3),
+	sass.UMOV:    once(compileUMOV),
+	sass.UPOPC:   once(simple(layoutB, intValue, popc)),
+	sass.UPRMT:   once(compilePRMT),
+	sass.USEL:    once(compileSEL),
+	sass.USGXT:   once(compileSGXT),
+	sass.USHF:    once(compileSHF),
+	sass.ULDC:    once(compileLDC),
+	sass.LDCU:    once(compileLDC),
+	sass.UFADD:   once(compileFADD),
+	sass.UFFMA:   once(compileFFMA),
+	sass.UFMUL:   once(compileFMUL),
+	sass.UFSEL:   once(compileFSEL),
+	sass.UFSETP:  once(compileFSETP),
+	sass.UI2F:    once(compileConversion),
+	sass.UI2FP:   once(compileConversion),
+	sass.UF2I:    once(compileConversion),
+	sass.UVIMNMX: once(compileVIMNMX),
+	sass.S2UR:    compileS2UR,
+	sass.R2UR:    compileR2UR,
+	sass.REDUX:   compileREDUX,
+	sass.CREDUX:  compileREDUX,
+	sass.VOTEU:   compileVOTEU,
 }
 
 // once makes the compiler of an instruction of the uniform datapath out of that of its vector counterpart: it is executed
@@ -188,6 +199,9 @@ func compileREDUX(p *program, o *op) error {
 	kind := o.inst.Mod(sass.ReduxOp)
 	reduce := reductions[kind]
 	if reduce == nil {
+		return unsupported(o)
+	}
+	if o.inst.Mod(sass.SrcType) == sass.TypeF32 {
 		return unsupported(o)
 	}
 	var flip uint32

@@ -397,6 +397,12 @@ func atomicReference(x *memoryTest) (func(w *warp), bool) {
 			if in.Op == sass.RED || in.Op == sass.REDG {
 				return
 			}
+			if d := &in.Operands[at-1]; d.Kind == sass.KindPred { // whether it swapped
+				if d.Reg != sass.PT {
+					w.preds[d.Reg] = w.preds[d.Reg]&^(1<<lane) | uint32(result)<<lane
+				}
+				return
+			}
 			if d := in.Operands[at-1].Reg; d != sass.RZ {
 				if w.regs[d][lane] = uint32(result); n == 8 {
 					w.regs[d+1][lane] = uint32(result >> 32)

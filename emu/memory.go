@@ -11,12 +11,10 @@ import (
 // The layout of the generic address space. Global buffers lie far apart from each other, so that running past the end
 // of one does not hit the next; nothing is mapped near address 0.
 const (
-	sharedWindow = 0x7f00_0000_0000 // generic addresses of shared memory
-	localWindow  = 0x7f01_0000_0000 // generic addresses of local memory
-	windowSize   = 1 << 24          // of each window
-	// parameterWindow is where the copy engine finds tensor maps among the parameters of a kernel. The compilers place parameters of 64 bytes'
-	// alignment so that this is 16 more than a multiple of 64.
-	parameterWindow = 0x7f02_0000_0010
+	sharedWindow    = 0x7f00_0000_0000 // generic addresses of shared memory
+	localWindow     = 0x7f01_0000_0000 // generic addresses of local memory
+	windowSize      = 1 << 24          // of each window
+	parameterWindow = 0x7f02_0000_0000 // generic addresses of parameters, see launchRun.parameters
 	globalBase      = 0x7f10_0000_0000
 	heapBase        = 0x7f80_0000_0000
 	codeBase        = 0x7fa0_0000_0000 // code addresses, 16 bytes an instruction

@@ -108,10 +108,7 @@ func TestConstantAddress(t *testing.T) {
 	m, l, _ := p.start(t, testModel(t), Options{})
 	m.constants = 0x12_3456_7890
 	r := &launchRun{machine: m, launch: l}
-	at := bankConstant
-	if m.module.Arch >= 90 {
-		at = bankConstant90
-	}
+	at := bankLayoutOf(m.module.Arch).constant
 	if got := binary.LittleEndian.Uint64(r.bank0()[at:]); got != m.constants {
 		t.Errorf("%#x, want %#x", got, m.constants)
 	}

@@ -20,7 +20,7 @@ var architectures = []sass.Arch{sass.SM70, sass.SM75, sass.SM80, sass.SM86, sass
 // models holds a GPU of each architecture.
 var models = sync.OnceValue(func() map[sass.Arch]*arch.Model {
 	all := make(map[sass.Arch]*arch.Model)
-	for _, a := range architectures {
+	for _, a := range append([]sass.Arch{sass.SM100, sass.SM120}, architectures...) {
 		m, err := arch.ByName(fmt.Sprintf("sm_%d", a))
 		if err != nil {
 			panic(err)

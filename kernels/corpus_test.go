@@ -37,17 +37,26 @@ func corpusDirs(t *testing.T) []string {
 	return dirs
 }
 
-// architectures are those that the corpus is built for.
-var architectures = []int{70, 75, 80, 86, 89, 90}
+// architectures are those that the corpus is built for, laterArchitectures those that a part of it is.
+var (
+	architectures      = []int{70, 75, 80, 86, 89, 90}
+	laterArchitectures = []int{100, 120}
+)
 
 // cubinNames lists the cubins that a kernel's directory has to have: those for the first architecture that the kernel can
-// run on, and for all later ones.
+// run on, for all later ones up to sm_90, and what there is for those behind.
 func cubinNames(t *testing.T, dir fs.FS, name string) []string {
 	t.Helper()
 	var names []string
 	for _, a := range architectures {
 		cubin := fmt.Sprintf("%s.sm_%d.cubin.gz", name, a)
 		if _, err := fs.Stat(dir, cubin); err == nil || len(names) > 0 {
+			names = append(names, cubin)
+		}
+	}
+	for _, a := range laterArchitectures {
+		cubin := fmt.Sprintf("%s.sm_%d.cubin.gz", name, a)
+		if _, err := fs.Stat(dir, cubin); err == nil {
 			names = append(names, cubin)
 		}
 	}
@@ -152,7 +161,7 @@ func TestCubins(t *testing.T) {
 // checkCubin checks a cubin of the source NAME.cu in a folder.
 func checkCubin(t *testing.T, dir, file, name string) {
 	t.Helper()
-	const machine, flags = 18, 48 // e_machine and e_flags of a 64-bit ELF header
+	const osabi, machine, flags, osabiLater = 7, 18, 48, 0x41 // places in a 64-bit ELF header, and what sm_100 and later have there
 	data, err := cubin.ReadFile(filepath.Join(dir, file))
 	if err != nil {
 		t.Fatal(err)
@@ -160,8 +169,12 @@ func checkCubin(t *testing.T, dir, file, name string) {
 	if len(data) < 64 || string(data[:4]) != "\x7fELF" || data[machine] != 190 {
 		t.Fatalf("%s is not a cubin", file)
 	}
-	if want := fmt.Sprintf("%s.sm_%d.cubin.gz", name, data[flags]); file != want {
-		t.Errorf("%s is for sm_%d", file, data[flags])
+	sm := data[flags]
+	if data[osabi] == osabiLater {
+		sm = data[flags+1]
+	}
+	if want := fmt.Sprintf("%s.sm_%d.cubin.gz", name, sm); file != want {
+		t.Errorf("%s is for sm_%d", file, sm)
 	}
 	if !bytes.Contains(data, []byte("\x00"+name+".cu\x00")) {
 		t.Errorf("the line table of %s does not name %s.cu", file, name)

@@ -24,6 +24,14 @@ sys.path.insert(0, HERE)
 import corpus  # noqa: E402
 
 ARCHITECTURES = (70, 75, 80, 86, 89, 90)
+LATER = (100, 120)  # those that only the kernels below are built for
+BUILT_LATER = {
+    "applied/crc32", "applied/merge_path", "basic/atomics", "basic/compact", "basic/histogram_shared", "basic/reduce_shuffle", "basic/saxpy",
+    "basic/scan", "basic/transpose_tiled", "control/device_calls", "control/malloc", "control/printf", "control/state_machine",
+    "control/warp_votes", "divergence/exception_call", "divergence/mandel_exits", "graph/bfs", "linear/sgemm_tiled",
+    "linear/spmv", "math/bits", "math/divmod", "math/double_chain", "math/half2", "math/hash64", "math/sincos", "sort/bitonic",
+    "stencil/hotspot",
+}
 MEASURED = (70, 75, 89, 90)  # those of the GPUs that kernels/measured holds times of
 LADDERS = (70, 80, 90)  # those that the versions of a ladder are built for
 SPECIFIC = {"hopper": "a"}  # suites that are built for what one architecture alone has: the suffix of its name
@@ -71,7 +79,8 @@ def architectures(directory):
     """The architectures that a kernel is built for: that of the cubin in its launch file, and those after it."""
     with open(os.path.join(directory, "launch.yaml"), encoding="utf-8") as f:
         first = int(re.search(r"^module: \S+\.sm_(\d+)\.cubin", f.read(), re.M)[1])
-    return [a for a in ARCHITECTURES if a >= first]
+    later = LATER if os.path.relpath(directory, HERE).replace(os.sep, "/") in BUILT_LATER else ()
+    return [a for a in ARCHITECTURES if a >= first] + list(later)
 
 
 def refer(directory, launch, saved):
@@ -120,7 +129,7 @@ class Compiler:
             self.call("nvrtcCompileProgram", program, len(options), (ctypes.c_char_p * len(options))(*options))
         except RuntimeError:
             raise SystemExit(self.text(program, "ProgramLog").decode())
-        cubin = strip(relative(self.text(program, "CUBIN")))
+        cubin = relative(strip(self.text(program, "CUBIN")))
         save_compressed(os.path.join(directory, folder, f"{name}.sm_{architecture}.cubin.gz"), cubin)
 
     def text(self, program, what):
@@ -165,6 +174,9 @@ def relative(cubin):
 
 # What debuggers and PTX-level tools read, about half of a small cubin. The line table is .debug_line.
 STRIPPED = {".debug_frame", ".rel.debug_frame", ".nv_debug_ptx_txt", ".nv_debug_line_sass", ".rel.nv_debug_line_sass"}
+# Of sm_100 and later, beside these: code before it is made final, and what belongs to it.
+STRIPPED_LATER = (".nv.merc.", ".nv.capmerc.", ".rela.debug_frame", ".rela.nv_debug_line_sass")
+OSABI, OSABI_LATER = 7, 0x41
 NOBITS, ALLOC, ALIGNMENT = 8, 2, 128
 
 
@@ -178,9 +190,10 @@ def strip(cubin):
     sections = [list(struct.unpack_from("<IIQQQQIIQQ", cubin, shoff + i * shentsize)) for i in range(shnum)]
     names = sections[shstrndx][4]
     out, moved = bytearray(cubin[:64]), {}
-    for s in sorted(sections, key=lambda s: s[4]):
+    later = cubin[OSABI] == OSABI_LATER  # whose sections are in order, but that one lies where another does
+    for s in sections if later else sorted(sections, key=lambda s: s[4]):
         name = cubin[names + s[0]:cubin.index(b"\0", names + s[0])].decode()
-        if name in STRIPPED:
+        if name in STRIPPED or later and name.startswith(STRIPPED_LATER):
             s[5] = 0
         if s[2] & ALLOC:  # the distances inside a segment stay
             out += bytes((s[4] - len(out)) % ALIGNMENT)

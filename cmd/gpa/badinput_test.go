@@ -199,7 +199,7 @@ func TestBadCommandLine(t *testing.T) {
 		{[]string{"run", "command.go"}, "not a cubin"},
 		{[]string{"run", saxpy + ".sm_70.cubin"}, "saxpy(4, 4, 8, 8)"},
 		{[]string{"run", saxpy + ".sm_70.cubin", "--grid", "1", "--block", "32"}, "their sizes are 4, 4, 8, 8 bytes"},
-		{[]string{"run", "vecadd", "--arch", "sm_60"}, "gh200, sm_70, sm_75"},
+		{[]string{"run", "vecadd", "--arch", "sm_60"}, "gh200, b200, rtx5090, sm_70, sm_75"},
 		{[]string{"report", "vecadd"}, "gpa profile vecadd --out DIR"},
 		{[]string{"report", "no-such-result"}, "gpa profile KERNEL --out DIR"},
 		{[]string{"compare", "vecadd", "."}, "neither a saved result nor a kernel"},

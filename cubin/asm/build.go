@@ -11,9 +11,14 @@ import (
 
 // What the ELF files of CUDA 12 have that others do not, by cuobjdump's names.
 const (
-	osabiCUDA   = 0x33
-	abiVersion  = 7
-	elfVersion  = 0x81
+	osabiCUDA  = 0x33
+	abiVersion = 7
+	elfVersion = 0x81
+
+	// Of sm_100 and later.
+	osabiLater  = 0x41
+	abiLater    = 8
+	flagsLater  = 0x09000002
 	shtCUDAInfo = 0x70000000
 	stoEntry    = 0x10 // st_other of a kernel
 
@@ -47,7 +52,10 @@ const (
 
 // paramBase is where the parameters of a kernel begin in constant bank 0, as compilers of CUDA 12 lay it out.
 func paramBase(arch sass.Arch) int {
-	if arch >= sass.SM90 {
+	switch {
+	case arch >= sass.SM100:
+		return 0x380
+	case arch >= sass.SM90:
 		return 0x210
 	}
 	return 0x160
@@ -128,6 +136,10 @@ func (b *builder) header() {
 	h.Type, h.Machine, h.Version, h.Ehsize = uint16(elf.ET_EXEC), uint16(elf.EM_CUDA), elfVersion, 64
 	sm := uint32(b.a.arch)
 	h.Flags = sm<<16 | 0x500 | sm // virtual architecture, 64-bit addresses and unified textures, architecture
+	if b.a.arch >= sass.SM100 {
+		h.Ident[elf.EI_OSABI], h.Ident[elf.EI_ABIVERSION], h.Version = osabiLater, abiLater, uint32(elf.EV_CURRENT)
+		h.Flags = flagsLater | sm<<8
+	}
 }
 
 // section adds a section and returns its index.

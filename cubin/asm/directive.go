@@ -1,6 +1,7 @@
 package asm
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -36,8 +37,11 @@ var directives = map[string]directive{
 func directiveList() string { return strings.Join(slices.Sorted(maps.Keys(directives)), " ") }
 
 // archs are the architectures by the names that compilers give them.
-var archs = map[string]sass.Arch{
-	"sm_70": sass.SM70, "sm_75": sass.SM75, "sm_80": sass.SM80, "sm_86": sass.SM86, "sm_89": sass.SM89, "sm_90": sass.SM90,
+func archs() (names []string) {
+	for _, a := range sass.Archs() {
+		names = append(names, fmt.Sprintf("sm_%d", a))
+	}
+	return names
 }
 
 func setArch(a *assembler, g *args) error {
@@ -47,11 +51,12 @@ func setArch(a *assembler, g *args) error {
 	if err != nil {
 		return err
 	}
-	arch, ok := archs[name]
-	if !ok {
+	known := slices.Index(archs(), name)
+	if known < 0 {
 		g.at = at
-		return g.fail("want one of %s", strings.Join(slices.Sorted(maps.Keys(archs)), ", "))
+		return g.fail("want one of %s", strings.Join(archs(), ", "))
 	}
+	arch := sass.Archs()[known]
 	if a.arch != 0 {
 		return a.errorAt(g.pos, "a second .arch")
 	}

@@ -59,7 +59,7 @@ func (c *FileCensus) file(path string, asked bool) error {
 }
 
 func (c *FileCensus) wants(sm int) bool {
-	return sm == int(c.Arch) || c.Arch == 0 && sm >= int(sass.SM70) && sm <= int(sass.SM90)
+	return sm == int(c.Arch) || c.Arch == 0 && sass.Arch(sm).Known()
 }
 
 // entry counts the functions of a cubin in a file.

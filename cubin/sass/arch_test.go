@@ -11,7 +11,7 @@ import (
 
 // laterArchs are the architectures after sm_70 that have goldens of their own: a word of each shape in the project's
 // kernels.
-var laterArchs = []sass.Arch{sass.SM75, sass.SM80, sass.SM86, sass.SM89, sass.SM90}
+var laterArchs = []sass.Arch{sass.SM75, sass.SM80, sass.SM86, sass.SM89, sass.SM90, sass.SM100, sass.SM120}
 
 // allArchs are all architectures.
 var allArchs = append([]sass.Arch{sass.SM70}, laterArchs...)

@@ -88,10 +88,12 @@ func (i *Inst) decodeOperand(o *Operand, s *Slot, w Word) bool {
 		}
 		o.Offset = int32(signExtend(raw, s.Bits.N))
 		if s.URegAt.N != 0 {
-			o.UReg = uint8(w.bits(s.URegAt))
+			o.UReg = s.URegAt.uniform(w.bits(s.URegAt))
 		}
 		if o.UReg != URZ {
-			o.UReg += s.next
+			if o.UReg += s.next; o.UReg == i.Arch.uniformRegisters() {
+				o.UReg = URZ
+			}
 		}
 		if s.unsignedOffset(o) { // an absolute address
 			o.Offset = int32(raw)
@@ -99,7 +101,7 @@ func (i *Inst) decodeOperand(o *Operand, s *Slot, w Word) bool {
 		o.Offset *= s.Format.offsetUnit()
 	case KindConst:
 		if s.URegAt.N != 0 {
-			o.UReg = uint8(w.bits(s.URegAt))
+			o.UReg = s.URegAt.uniform(w.bits(s.URegAt))
 		}
 		o.Reg, o.Bank = RZ, uint8(w.bits(s.Bank))
 		if s.Base.N != 0 {
@@ -115,11 +117,17 @@ func (i *Inst) decodeOperand(o *Operand, s *Slot, w Word) bool {
 		if s.Bits3.N != 0 {
 			raw |= w.bits(s.Bits3) << (s.Bits.N + s.Bits2.N)
 		}
-		o.Imm = s.Format.decode(raw)
+		if o.Imm = s.Format.decode(raw); s.Format == signed64 {
+			o.Imm = uint64(signExtend(raw, s.Bits.N))
+		}
 	case KindTarget:
 		o.Imm = s.Format.address(i.PC, s.targetWords(raw))
+	case KindUReg, KindDesc, KindGDesc:
+		if o.Reg = s.Bits.uniform(raw); o.Reg != URZ || s.next != 0 {
+			o.Reg += s.next
+		}
 	default:
-		if o.Reg = uint8(raw) + s.next; s.Inverted {
+		if o.Reg = uint8(raw); s.Inverted {
 			o.Reg ^= uint8(s.Bits.max())
 		}
 	}
@@ -151,9 +159,25 @@ func (s *Slot) legal(arch Arch, o *Operand) bool {
 	case KindConvBar:
 		return arch.barrierRegister(o.Reg)
 	case KindUReg:
-		return s.next == 0 || o.Reg < URZ
+		return s.next == 0 || o.Reg >= s.next && o.Reg < arch.uniformRegisters()
 	}
 	return true
+}
+
+// uniform returns the uniform register that a field names: all ones stand for URZ.
+func (b Bits) uniform(code uint64) uint8 {
+	if b.N != 0 && code == b.max() {
+		return URZ
+	}
+	return uint8(code)
+}
+
+// uniformCode is the inverse of uniform; it reports false where the field cannot name the register.
+func (b Bits) uniformCode(reg uint8) (code uint64, ok bool) {
+	if reg == URZ {
+		return b.max(), true
+	}
+	return uint64(reg), reg == 0 || uint64(reg) < b.max()
 }
 
 // numScoreboards is the number of dependence counters.
@@ -293,5 +317,5 @@ var (
 	typeRegs = [...]uint8{TypeNone: 1, TypeU8: 1, TypeS8: 1, TypeU16: 1, TypeS16: 1, TypeU32: 1, TypeS32: 1, TypeU64: 2,
 		TypeS64: 2, TypeF16: 1, TypeF32: 1, TypeF64: 2, TypeF16x2: 1, TypeBF16: 1, TypeTF32: 1, TypeU4: 1, TypeS4: 1, TypeS16x2: 1,
 		TypeU16x2: 1, TypeE4M3: 1, TypeE5M2: 1, TypeF16x4: 2, TypeF16x8: 4, TypeBF16x2: 1, TypeBF16x4: 2, TypeBF16x8: 4,
-		TypeF32x2: 2, TypeF32x4: 4, TypeF32RN: 1, TypeF32x2RN: 2, TypeF32x4RN: 4, TypeU2: 1, TypeS2: 1}
+		TypeF32x2: 2, TypeF32x4: 4, TypeF32RN: 1, TypeF32x2RN: 2, TypeF32x4RN: 4, TypeU2: 1, TypeS2: 1, TypeU8x4: 1, TypeS8x4: 1}
 )

@@ -83,9 +83,10 @@ func (i *Inst) encodeOperand(w Word, o *Operand, s *Slot) (Word, error) {
 		}
 		n := int64(o.Offset / unit)
 		raw, fits = offsetBits(n, s.Bits.N, s.unsignedOffset(o))
-		fits = fits && (o.UReg == URZ || uint64(o.UReg) <= s.URegAt.max())
+		uniform, named := s.URegAt.uniformCode(o.UReg)
 		if w = w.with(s.Base, uint64(o.Reg)); s.next == 0 {
-			w = w.with(s.URegAt, uint64(o.UReg))
+			fits = fits && named
+			w = w.with(s.URegAt, uniform)
 		} else if o.UReg != URZ && uint64(o.UReg) != w.bits(s.URegAt)+uint64(s.next) {
 			return w, fmt.Errorf("UR%d is not %d behind the other uniform register", o.UReg, s.next)
 		}
@@ -98,10 +99,14 @@ func (i *Inst) encodeOperand(w Word, o *Operand, s *Slot) (Word, error) {
 			n /= 4
 		}
 		raw, fits = offsetBits(n, s.Bits.N, s.Descriptor && o.Reg == RZ)
-		fits = fits && uint64(o.Bank) <= s.Bank.max()
-		w = w.with(s.Base, uint64(o.Reg)).with(s.Bank, uint64(o.Bank)).with(s.URegAt, uint64(o.UReg))
+		uniform, named := s.URegAt.uniformCode(o.UReg)
+		fits = fits && named && uint64(o.Bank) <= s.Bank.max()
+		w = w.with(s.Base, uint64(o.Reg)).with(s.Bank, uint64(o.Bank)).with(s.URegAt, uniform)
 	case KindImm, KindSReg:
 		raw, fits = s.Format.encode(o.Imm)
+		if s.Format == signed64 {
+			raw, fits = offsetBits(int64(o.Imm), s.Bits.N, false)
+		}
 		fits = fits && raw <= Bits{N: s.Bits.N + s.Bits2.N + s.Bits3.N}.max()
 	case KindTarget:
 		n, aligned := s.Format.words(i.PC, o.Imm)
@@ -109,13 +114,14 @@ func (i *Inst) encodeOperand(w Word, o *Operand, s *Slot) (Word, error) {
 		fits = aligned && s.targetWords(raw&Bits{N: s.Bits.N + s.Bits2.N}.max()) == n
 	case KindPredSet, KindUPredSet:
 		fits = true
-	case KindUReg:
+	case KindUReg, KindDesc, KindGDesc:
 		if s.next != 0 {
 			if uint64(o.Reg) != w.bits(s.Bits)+uint64(s.next) {
 				return w, fmt.Errorf("UR%d is not %d behind the other uniform register", o.Reg, s.next)
 			}
 			return w, nil
 		}
+		raw, fits = s.Bits.uniformCode(o.Reg)
 	}
 	if !fits {
 		return w, fmt.Errorf("value out of range")

@@ -33,9 +33,9 @@ func (p Pipe) String() string {
 }
 
 // An ArchSet is a set of architectures, one bit each.
-type ArchSet uint8
+type ArchSet uint16
 
-// The architectures as sets.
+// The architectures as sets. Rows are written for those up to sm_90; those of later ones follow from sm_90's (table_blackwell.go).
 const (
 	in70 ArchSet = 1 << iota
 	in75
@@ -43,6 +43,9 @@ const (
 	in86
 	in89
 	in90
+	in100
+	in103
+	in120
 
 	inAll    = from75 | in70
 	from75   = from80 | in75
@@ -50,6 +53,9 @@ const (
 	from86   = in86 | in89 | in90
 	before86 = in70 | in75 | in80
 	before90 = inAll &^ in90
+
+	datacenterBlackwell = in100 | in103
+	inBlackwell         = datacenterBlackwell | in120
 )
 
 // bit returns the set with this architecture alone, the empty set for an unknown one.
@@ -67,6 +73,12 @@ func (a Arch) bit() ArchSet {
 		return in89
 	case SM90:
 		return in90
+	case SM100:
+		return in100
+	case SM103:
+		return in103
+	case SM120:
+		return in120
 	}
 	return 0
 }
@@ -173,6 +185,7 @@ type Slot struct {
 	DefaultNot bool
 	names      *enum  // spelling of an immediate that is a name
 	behind     bool   // printed where the operand before is
+	optional   bool   // a constant need not have the uniform register that it may have
 	ofUniform  bool   // printed where the address before it has a uniform register
 	opaque     bool   // see Inst.Opaque: the operand, unless it has its default
 	join       string // what separates the operand from the one before; ", " where empty
@@ -230,6 +243,7 @@ const (
 	signedAddress               // a code address in units of 4 bytes, behind a register
 	distance                    // a distance in units of 4 bytes
 	bitSet                      // {3,1,0}
+	signed64                    // -0x1f, extended to 64 bits by its sign
 	bytes                       // of a constant: its offset counts bytes, not words
 	words                       // of an address: its offset counts words, not bytes
 	sectors                     // of an address: its offset counts 32 bytes

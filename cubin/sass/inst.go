@@ -21,7 +21,25 @@ const (
 	SM86 Arch = 86
 	SM89 Arch = 89
 	SM90 Arch = 90
+
+	SM100 Arch = 100
+	SM103 Arch = 103
+	SM120 Arch = 120
 )
+
+// Archs returns the architectures whose machine code is known, the oldest first.
+func Archs() []Arch { return []Arch{SM70, SM75, SM80, SM86, SM89, SM90, SM100, SM103, SM120} }
+
+// Known reports whether the machine code of an architecture is known.
+func (a Arch) Known() bool { return a.bit() != 0 }
+
+// uniformRegisters is the number of uniform registers that instructions of the architecture can name, without URZ.
+func (a Arch) uniformRegisters() uint8 {
+	if a >= SM100 {
+		return URZ
+	}
+	return 63
+}
 
 // InstSize is the size of an instruction word in bytes.
 const InstSize = 16
@@ -29,7 +47,7 @@ const InstSize = 16
 // Numbers of the registers that are constants: RZ and URZ read zero, PT and UPT read true.
 const (
 	RZ  = 255
-	URZ = 63
+	URZ = 255 // up to sm_90 the word has 63 in its place
 	PT  = 7
 	UPT = 7
 )
@@ -92,7 +110,7 @@ const (
 	KindNone       Kind = iota
 	KindReg             // R0 … R254, RZ
 	KindPred            // P0 … P6, PT
-	KindUReg            // UR0 … UR62, URZ
+	KindUReg            // UR0 … UR62, from sm_100 on UR254, URZ
 	KindUPred           // UP0 … UP6, UPT
 	KindImm             // an integer or floating-point immediate in Imm
 	KindConst           // c[Bank][Offset], or c[Bank][Reg+Offset] of LDC
@@ -143,10 +161,10 @@ type Resource uint16
 const (
 	ResReg     Resource = 0               // R0 …
 	ResUReg    Resource = 256             // UR0 …
-	ResPred    Resource = 320             // P0 …
-	ResUPred   Resource = 328             // UP0 …
-	ResSB      Resource = 336             // dependence counters SB0 … SB5: the paper's virtual barrier registers
-	ResConvBar Resource = 344             // convergence barriers B0 … B15
+	ResPred    Resource = 512             // P0 …
+	ResUPred   Resource = 520             // UP0 …
+	ResSB      Resource = 528             // dependence counters SB0 … SB5: the paper's virtual barrier registers
+	ResConvBar Resource = 536             // convergence barriers B0 … B15
 	NumRes     Resource = ResConvBar + 16 // number of resources
 )
 

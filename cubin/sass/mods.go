@@ -72,29 +72,31 @@ const (
 	ElectKill // .IGNOREKILL of ELECT
 
 	// Control flow.
-	BarMode    // what BAR does: BarSYNC …
-	BarRed     // reduction of BAR.RED: BarPOPC …
-	Defer      // .DEFER_BLOCKING
-	B2RMode    // what B2R reads: B2RBAR, B2RRESULT, B2RWARP
-	BraMode    // .U, .DIV, .CONV of BRA: BraPlain …
-	CallInc    // .INC, .DEC of the call depth: CallNone, CallINC, CallDEC
-	Abs        // .ABS of CALL and RET: the address is absolute; otherwise .REL
-	NoInc      // .NOINC of CALL, .NODEC of RET: the call depth stays
-	ExitMode   // EXIT: 0, 1 KEEPREFCOUNT, 2 PREEMPTED
-	NoAtExit   // .NO_ATEXIT of EXIT
-	Clear      // .CLEAR of BMOV: the B register is zero afterwards
-	PQuad      // .PQUAD of BMOV
-	Collective // .COLLECTIVE of WARPSYNC
-	Exclusive  // .EXCLUSIVE of WARPSYNC
-	Warp       // .WARP of NANOSLEEP
-	Rand       // .RAND of NANOSLEEP
-	LE         // .LE of DEPBAR: wait until at most count are outstanding, in order
-	BptMode    // what BPT does: BptTRAP …
+	BarMode     // what BAR does: BarSYNC …
+	BarRed      // reduction of BAR.RED: BarPOPC …
+	Defer       // .DEFER_BLOCKING
+	B2RMode     // what B2R reads: B2RBAR, B2RRESULT, B2RWARP
+	BraMode     // .U, .DIV, .CONV of BRA: BraPlain …
+	CallInc     // .INC, .DEC of the call depth: CallNone, CallINC, CallDEC
+	Abs         // .ABS of CALL and RET: the address is absolute; otherwise .REL
+	NoInc       // .NOINC of CALL, .NODEC of RET: the call depth stays
+	ExitMode    // EXIT: 0, 1 KEEPREFCOUNT, 2 PREEMPTED
+	NoAtExit    // .NO_ATEXIT of EXIT
+	Clear       // .CLEAR of BMOV: the B register is zero afterwards
+	PQuad       // .PQUAD of BMOV
+	Collective  // .COLLECTIVE of WARPSYNC
+	Exclusive   // .EXCLUSIVE of WARPSYNC
+	Warp        // .WARP of NANOSLEEP
+	Convergence // what BSSY and the like are told of lanes: 1 .RELIABLE, 2 .RECONVERGENT
+	Rand        // .RAND of NANOSLEEP
+	LE          // .LE of DEPBAR: wait until at most count are outstanding, in order
+	BptMode     // what BPT does: BptTRAP …
 
 	// The uniform datapath.
 	UR         // an operand is a uniform register; nothing is printed
 	Descriptor // an address has a descriptor; nothing is printed
 	BF16       // .BF16_V2: the halves are bfloat16
+	Broadcast  // .BROADCAST of R2UR
 	OrBefore   // .OR of R2UR: the predicate stays true where it has been
 	Addr64     // a register behind a descriptor is a 64-bit address; nothing is printed
 

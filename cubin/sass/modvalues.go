@@ -95,6 +95,8 @@ const (
 	TypeF32x4RN
 	TypeU2
 	TypeS2
+	TypeU8x4
+	TypeS8x4
 )
 
 // Values of Dir.
@@ -264,6 +266,8 @@ const (
 	ReduxSUM
 	ReduxMIN
 	ReduxMAX
+	ReduxMINABS // of CREDUX, by absolute value
+	ReduxMAXABS
 )
 
 // Values of BarMode.

@@ -17,8 +17,8 @@ import (
 	"gpa/cubin/sass"
 )
 
-// The tests in this file need NVIDIA's disassembler, named by the environment variable NVDISASM, and are skipped
-// without it.
+// The tests in this file need NVIDIA's disassembler, named by the environment variable NVDISASM, for sm_100 and later CUDA 13's,
+// named by NVDISASM13, and are skipped without it.
 
 // nop stands in for words that nvdisasm rejects: one bad word would suppress the text of all others.
 var nop = sass.Word{Lo: 0x7918, Hi: 0x000fc00000000000}
@@ -59,9 +59,13 @@ func nvdisasm(t testing.TB, arch sass.Arch, words []sass.Word) []string {
 // runNvdisasm returns what nvdisasm says of the words, or of its errors.
 func runNvdisasm(t testing.TB, arch sass.Arch, words []sass.Word) (string, error) {
 	t.Helper()
-	tool := os.Getenv("NVDISASM")
+	variable := "NVDISASM"
+	if arch >= sass.SM100 {
+		variable = "NVDISASM13"
+	}
+	tool := os.Getenv(variable)
 	if tool == "" {
-		t.Skip("NVDISASM is not set")
+		t.Skip(variable + " is not set")
 	}
 	raw := make([]byte, 0, len(words)*sass.InstSize)
 	for _, w := range words {

@@ -256,6 +256,21 @@ const (
 	UF2FP // Rd, A, B
 	UR2UP // UPR, A, B
 
+	// New in sm_100 and sm_120.
+	LDCU    // Rd, constant
+	IADD    // Rd, [Pd], A, B, [Pp]
+	FMNMX3  // Rd, A, B, C, Pp
+	CREDUX  // Rd (uniform), A: the extreme of the lanes
+	UFADD   // as FADD
+	UFFMA   // as FFMA
+	UFMUL   // as FMUL
+	UFSEL   // as FSEL
+	UFSETP  // as FSETP
+	UVIMNMX // as VIMNMX
+	UI2F    // Rd, B
+	UI2FP   // Rd, B
+	UF2I    // Rd, B
+
 	NumOps // number of opcodes, for tables indexed by Op
 )
 
@@ -290,6 +305,8 @@ var opNames = [NumOps]string{
 	BRXU: "BRXU", CCTLT: "CCTLT", CSMTEST: "CSMTEST", GETLMEMBASE: "GETLMEMBASE", JMXU: "JMXU", RPCMOV: "RPCMOV", RTT: "RTT",
 	SETCTAID: "SETCTAID", SETLMEMBASE: "SETLMEMBASE", F2IP: "F2IP", UCLEA: "UCLEA", UF2FP: "UF2FP", UR2UP: "UR2UP",
 	R2UR: "R2UR", REDUX: "REDUX", S2UR: "S2UR", VOTEU: "VOTEU", UBMSK: "UBMSK", UBREV: "UBREV", UFLO: "UFLO", UIADD3: "UIADD3", UIMAD: "UIMAD", UISETP: "UISETP", ULDC: "ULDC", ULEA: "ULEA", ULOP3: "ULOP3", UMOV: "UMOV", UPOPC: "UPOPC", UPRMT: "UPRMT", USEL: "USEL", USGXT: "USGXT", USHF: "USHF", IMNMX: "IMNMX", VHMNMX: "VHMNMX", VIADD: "VIADD", VIMNMX: "VIMNMX",
+	LDCU: "LDCU", IADD: "IADD", FMNMX3: "FMNMX3", CREDUX: "CREDUX", UFADD: "UFADD", UFFMA: "UFFMA", UFMUL: "UFMUL", UFSEL: "UFSEL", UFSETP: "UFSETP",
+	UVIMNMX: "UVIMNMX", UI2F: "UI2F", UI2FP: "UI2FP", UF2I: "UF2I",
 }
 
 // String returns NVIDIA's mnemonic.

@@ -61,12 +61,31 @@ func (p *parser) immediate(s *Slot, o *Operand) *SyntaxError {
 		return nil
 	}
 	start := p.pos
+	if s.Bits.N == 64 {
+		return p.whole(o)
+	}
 	n, ok := p.integer()
+	if s.Format == signed64 && ok && signExtend(uint64(n), s.Bits.N) == n {
+		o.Imm = uint64(n)
+		return nil
+	}
 	limit := int64(Bits{N: s.Bits.N + s.Bits2.N + s.Bits3.N}.max())
 	if !ok || n > limit || n < 0 && (s.Bits.N != 32 || n < math.MinInt32) {
 		return p.fail(start, "an integer of "+strconv.Itoa(int(s.Bits.N+s.Bits2.N+s.Bits3.N))+" bits")
 	}
 	o.Imm = uint64(n & limit)
+	return nil
+}
+
+// whole reads an immediate of 64 bits.
+func (p *parser) whole(o *Operand) *SyntaxError {
+	w := p.word()
+	n, err := strconv.ParseUint(w, 0, 64)
+	if err != nil {
+		return p.fail(p.pos, "an integer of 64 bits")
+	}
+	o.Imm = n
+	p.pos += len(w)
 	return nil
 }
 

@@ -1,6 +1,7 @@
 package sass
 
 import (
+	"fmt"
 	"math"
 	"strconv"
 	"strings"
@@ -173,7 +174,7 @@ func (p *parser) constant(s *Slot, o *Operand) *SyntaxError {
 	if !p.accept("[") {
 		return p.fail(p.pos, "[")
 	}
-	if s.URegAt.N != 0 {
+	if s.URegAt.N != 0 && !(s.optional && !strings.HasPrefix(p.rest(), "U")) {
 		if err := p.uniformRegister(&o.UReg); err != nil {
 			return err
 		}
@@ -204,15 +205,16 @@ func (p *parser) bindless(s *Slot, o *Operand) *SyntaxError {
 	return p.offset(o)
 }
 
-// uniformRegister reads UR0 to UR62 or URZ.
+// uniformRegister reads UR0 to UR62, from sm_100 on UR254, or URZ.
 func (p *parser) uniformRegister(reg *uint8) *SyntaxError {
-	const want = "a uniform register UR0 to UR62 or URZ"
+	count := p.arch.uniformRegisters()
+	want := fmt.Sprintf("a uniform register UR0 to UR%d or URZ", count-1)
 	q := *p
 	if !q.accept("U") {
 		return p.fail(p.pos, want)
 	}
 	n, ok := q.numbered('R', URZ, "Z")
-	if !ok {
+	if !ok || n != URZ && n >= count {
 		return p.fail(p.pos, want)
 	}
 	*p, *reg = q, n

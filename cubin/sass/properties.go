@@ -16,8 +16,8 @@ type Properties struct {
 	Crosses bool
 	// Vector is the opcode that does the same on vector registers, of those of the uniform datapath that have one; OpNone of others.
 	Vector Op
-	// FixedFrom is the first architecture on which the latency is fixed although the form says that it varies, 0 for none.
-	FixedFrom Arch
+	// Fixed are the architectures on which the latency is fixed although the form says that it varies.
+	Fixed ArchSet
 }
 
 // Properties returns those of an opcode. Of one that the table does not know, Class is ClassUnknown.
@@ -220,8 +220,7 @@ func (p *Properties) Atomic(s Spaces) bool {
 
 // Variable reports whether consumers of what the instruction writes wait for a dependence counter, not for a stall count.
 func (i *Inst) Variable() bool {
-	fixed := i.Op.Properties().FixedFrom
-	return i.Form != nil && i.Form.Variable && (fixed == 0 || i.Arch < fixed)
+	return i.Form != nil && i.Form.Variable && !i.Op.Properties().Fixed.Has(i.Arch)
 }
 
 // Special returns the number of the special register that an instruction reads; ok is false where it reads none.

@@ -7,7 +7,7 @@ var (
 	ofMultiply   = Properties{Class: ClassMultiply}
 	ofFloat      = Properties{Class: ClassFloat}
 	ofHalf       = Properties{Class: ClassHalf}
-	ofDouble     = Properties{Class: ClassDouble, FixedFrom: SM90} // its unit is as wide as the others there
+	ofDouble     = Properties{Class: ClassDouble, Fixed: fullDouble}
 	ofPredicates = Properties{Class: ClassPredicate}
 	ofIntegers   = Properties{Class: ClassPredicate, Compares: ComparesIntegers}
 	ofMatrix     = Properties{Class: ClassMatrix}
@@ -26,6 +26,9 @@ var (
 	ofAttribute  = Properties{Class: ClassSpecial}
 )
 
+// fullDouble are the architectures whose unit of double precision is as wide as the others, so that its latency is fixed.
+const fullDouble = in90 | datacenterBlackwell
+
 // does returns the properties with an operation.
 func (p Properties) does(o Operation) Properties {
 	p.Does = o
@@ -37,16 +40,16 @@ func onUniform(vector Op) Properties { return Properties{Class: ClassUniform, Ve
 
 // properties are those of all opcodes.
 var properties = [NumOps]Properties{
-	BMSK: ofALU, IABS: ofALU, IADD3: ofALU.does(Adds), LEA: ofALU.does(ShiftsAdds), LOP3: ofALU.does(CombinesBitwise), MOV: ofALU.does(Moves), PRMT: ofALU, SEL: ofALU.does(Selects), SGXT: ofALU, SHF: ofALU, VABSDIFF: ofALU, VABSDIFF4: ofALU,
+	BMSK: ofALU, IABS: ofALU, IADD: ofALU.does(Adds), IADD3: ofALU.does(Adds), LEA: ofALU.does(ShiftsAdds), LOP3: ofALU.does(CombinesBitwise), MOV: ofALU.does(Moves), PRMT: ofALU, SEL: ofALU.does(Selects), SGXT: ofALU, SHF: ofALU, VABSDIFF: ofALU, VABSDIFF4: ofALU,
 	IMNMX: ofALU.does(TakesExtreme), VIADD: ofALU.does(Adds), VIMNMX: ofALU.does(TakesExtreme), VIADDMNMX: ofALU, VIMNMX3: ofALU, I2I: ofALU, I2IP: ofALU, CS2R: ofALU, LEPC: ofALU,
-	FMNMX: ofSelection.does(TakesExtreme), FSEL: ofSelection.does(Selects), F2FP: ofSelection, I2FP: ofSelection,
+	FMNMX: ofSelection.does(TakesExtreme), FMNMX3: ofSelection.does(TakesExtreme), FSEL: ofSelection.does(Selects), F2FP: ofSelection, I2FP: ofSelection,
 	FSET: {Class: ClassSelect, Compares: ComparesFloats},
 	IMAD: ofMultiply.does(MultipliesAdds), IDP: ofMultiply.does(MultipliesAdds),
 	FADD: ofFloat.does(Adds), FFMA: ofFloat.does(MultipliesAdds), FMUL: ofFloat.does(Multiplies), FSWZADD: ofFloat,
 	HADD2: ofHalf.does(Adds), HFMA2: ofHalf.does(MultipliesAdds), HMUL2: ofHalf.does(Multiplies), HMNMX2: ofHalf.does(TakesExtreme), VHMNMX: ofHalf,
 	HSET2: {Class: ClassHalf, Compares: ComparesFloats},
 	DADD:  ofDouble.does(Adds), DFMA: ofDouble.does(MultipliesAdds), DMUL: ofDouble.does(Multiplies),
-	DSETP: {Class: ClassDouble, Compares: ComparesFloats, FixedFrom: SM90},
+	DSETP: {Class: ClassDouble, Compares: ComparesFloats, Fixed: fullDouble},
 	ISETP: ofIntegers, PLOP3: ofPredicates, P2R: ofPredicates, R2P: ofPredicates, CSMTEST: ofPredicates,
 	FSETP:  {Class: ClassPredicate, Compares: ComparesFloats},
 	HSETP2: {Class: ClassPredicate, Compares: ComparesFloats},
@@ -54,6 +57,9 @@ var properties = [NumOps]Properties{
 	UBMSK: onUniform(BMSK), UBREV: onUniform(BREV), UFLO: onUniform(FLO), UIADD3: onUniform(IADD3), UIMAD: onUniform(IMAD), ULEA: onUniform(LEA),
 	ULOP3: onUniform(LOP3), UPOPC: onUniform(POPC), UPRMT: onUniform(PRMT), USEL: onUniform(SEL), USGXT: onUniform(SGXT), USHF: onUniform(SHF),
 	UPLOP3: onUniform(PLOP3), ULEPC: onUniform(LEPC), UF2FP: onUniform(F2FP), UP2UR: {Class: ClassUniform}, UCLEA: {Class: ClassUniform}, UR2UP: {Class: ClassUniform},
+	UFADD: onUniform(FADD), UFFMA: onUniform(FFMA), UFMUL: onUniform(FMUL), UFSEL: onUniform(FSEL), UVIMNMX: onUniform(VIMNMX),
+	UI2F: onUniform(I2F), UI2FP: onUniform(I2FP), UF2I: onUniform(F2I),
+	UFSETP: {Class: ClassUniform, Compares: ComparesFloats, Vector: FSETP},
 	UISETP: {Class: ClassUniform, Compares: ComparesIntegers, Vector: ISETP},
 	UMOV:   {Class: ClassDispatch, Vector: MOV},
 	VOTEU:  {Class: ClassDispatch, Crosses: true, Vector: VOTE},
@@ -71,10 +77,11 @@ var properties = [NumOps]Properties{
 	ELECT: {Class: ClassALU, Crosses: true},
 	REDUX: {Class: ClassReduce, Crosses: true},
 	MATCH: ofCrossing, B2R: ofCrossing, MOVM: ofCrossing,
-	R2UR: {Class: ClassCross, FixedFrom: SM90},
-	S2R:  ofSpecial, S2UR: {Class: ClassSpecial, Vector: S2R}, R2B: ofSpecial, QSPC: ofSpecial,
+	R2UR: {Class: ClassCross, Fixed: in90 | inBlackwell}, CREDUX: {Class: ClassReduce, Crosses: true, Fixed: inBlackwell},
+	S2R: ofSpecial, S2UR: {Class: ClassSpecial, Vector: S2R}, R2B: ofSpecial, QSPC: ofSpecial,
 
-	LDC: {Class: ClassConstant, Reads: SpaceConstant}, ULDC: {Class: ClassConstant, Reads: SpaceConstant, Vector: LDC},
+	LDCU: {Class: ClassConstant, Reads: SpaceConstant, Vector: LDC},
+	LDC:  {Class: ClassConstant, Reads: SpaceConstant}, ULDC: {Class: ClassConstant, Reads: SpaceConstant, Vector: LDC},
 	LDS: {Class: ClassShared, Reads: SpaceShared}, STS: {Class: ClassShared, Writes: SpaceShared},
 	LDSM: {Class: ClassShared, Reads: SpaceShared, Crosses: true}, STSM: {Class: ClassShared, Writes: SpaceShared, Crosses: true},
 	ATOMS: {Class: ClassSharedAtomic, Reads: SpaceShared, Writes: SpaceShared},

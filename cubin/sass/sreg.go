@@ -175,9 +175,12 @@ func barrierName(n uint8) string {
 // SRCgaCtaID is the index of SR_CgaCtaId of sm_90: the number of a block in its cluster.
 const SRCgaCtaID = 136
 
+// SRCgaSize is the index of SR_CgaSize of sm_100 and later: the number of blocks in the cluster.
+const SRCgaSize = 138
+
 // specialRegister returns the name of a special register on an architecture.
 func (a Arch) specialRegister(n uint64) string {
-	if later, ok := laterSpecialRegisters[n]; ok && a >= later.from {
+	if later, ok := laterSpecialRegisters[n]; ok && a >= later.from && (later.until == 0 || a < later.until) {
 		return later.name
 	}
 	return SpecialRegisterName(n)
@@ -185,16 +188,19 @@ func (a Arch) specialRegister(n uint64) string {
 
 // laterSpecialRegisters are those that sm_70 does not have or names otherwise, with the first architecture that does.
 var laterSpecialRegisters = map[uint64]struct {
-	from Arch
-	name string
+	from  Arch
+	name  string
+	until Arch // that does not have it any more; 0 where all do
 }{
-	24:         {SM80, "SR_SW_SCRATCH"},
-	65:         {SM90, "SR_CGAERRORSTATUS"},
-	132:        {SM75, "SR_VARIABLE_RATE"},
-	133:        {SM75, "SR_TTU_TICKET_INFO"},
-	134:        {SM90, "SR_WARPGROUP_INFO"},
-	135:        {SM90, "SR_WARPGROUPID"},
-	SRCgaCtaID: {SM90, "SR_CgaCtaId"},
-	137:        {SM90, "SR_GpcLocalCgaId"},
-	139:        {SM90, "SR_CTARegPoolSz"},
+	24:         {SM80, "SR_SW_SCRATCH", 0},
+	65:         {SM90, "SR_CGAERRORSTATUS", 0},
+	132:        {SM75, "SR_VARIABLE_RATE", 0},
+	133:        {SM75, "SR_TTU_TICKET_INFO", 0},
+	134:        {SM90, "SR_WARPGROUP_INFO", SM100},
+	135:        {SM90, "SR_WARPGROUPID", SM120},
+	SRCgaCtaID: {SM90, "SR_CgaCtaId", 0},
+	137:        {SM90, "SR_GpcLocalCgaId", 0},
+	141:        {SM100, "SR_TMemSz", 0},
+	SRCgaSize:  {SM100, "SR_CgaSize", 0},
+	139:        {SM90, "SR_CTARegPoolSz", 0},
 }

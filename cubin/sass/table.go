@@ -30,6 +30,7 @@ func newTable() *table {
 		t.ops[op.String()] = op
 	}
 	t.forms = append(t.forms, bindlessForms(t.forms)...)
+	t.forms = withBlackwell(t.forms)
 	t.forms = slices.DeleteFunc(t.forms, func(f Form) bool { return f.Archs == 0 })
 	for i := range t.forms {
 		f := &t.forms[i]

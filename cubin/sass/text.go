@@ -227,7 +227,7 @@ func appendConst(dst []byte, s *Slot, o *Operand) []byte {
 	} else {
 		dst = append(dst, "]["...)
 	}
-	if s.URegAt.N != 0 && !s.Descriptor {
+	if s.URegAt.N != 0 && !s.Descriptor && !(s.optional && o.UReg == URZ && o.Offset != 0) {
 		dst = appendNumbered(append(dst, 'U'), 'R', o.UReg, URZ, 'Z')
 		if o.Offset != 0 {
 			dst = appendSigned(append(dst, '+'), int64(o.Offset))
@@ -345,6 +345,8 @@ func (s *Slot) appendImm(dst []byte, v uint64, exact bool) []byte {
 	switch s.Format {
 	case signed:
 		return appendSigned(dst, int64(int32(v)))
+	case signed64:
+		return appendSigned(dst, int64(v))
 	case float32s:
 		return appendFloat32(dst, uint32(v))
 	case float64s:

@@ -336,6 +336,7 @@ var makers = []func() *Model{
 	rtx3090, a40, rtxA6000,
 	rtx4090, l40, rtx4070,
 	h100, h100pcie, h200, gh200,
+	b200, rtx5090,
 }
 
 // models makes all models.

@@ -11,7 +11,7 @@ import (
 func TestByName(t *testing.T) {
 	for name, want := range map[string]string{
 		"v100": "v100", "V100": "v100", "sm_70": "v100", "sm_75": "t4", "sm_80": "a100", "sm_86": "rtx3090", "sm_89": "rtx4090",
-		"sm_90": "h100", "gh200": "gh200", "GTX1660S": "gtx1660s",
+		"sm_90": "h100", "sm_100": "b200", "sm_120": "rtx5090", "gh200": "gh200", "GTX1660S": "gtx1660s",
 	} {
 		m, err := ByName(name)
 		if err != nil || m.Name != want {
@@ -43,7 +43,7 @@ func TestModelsAreOnesOwn(t *testing.T) {
 // another.
 var known = regexp.MustCompile(`^fitted: |whitepaper \(20|data sheet|product page|Programming Guide|cuda_occupancy\.h|Jia et al\.|Huerta et al\.|` +
 	`Luo et al\.|^assumed: |Abdelkhalik et al\.|Accel-Sim|RRZE|TapiocaFox|mt4g|GPUArchitecture\.cpp|ptxas|Nsight Compute report|empty-kernel series on H100|` +
-	`^no uniform registers|: no uniform registers|^one partition$|^no pipe of its own|^no wgmma|^no clusters`)
+	`^SemiAnalysis microbench-blackwell|^basalt-sass|^no uniform registers|: no uniform registers|^one partition$|^no pipe of its own|^no wgmma|^no clusters`)
 
 // TestSources holds that every figure of every model has its unit and a source that can be found, or the word fitted, and that
 // every latency bound is a range.

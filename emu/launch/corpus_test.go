@@ -123,6 +123,27 @@ func TestCorpus(t *testing.T) {
 	}
 }
 
+// TestLaterCorpus runs the kernels that are built for sm_100 and sm_120 there, without and with timing.
+func TestLaterCorpus(t *testing.T) {
+	for _, architecture := range []sass.Arch{sass.SM100, sass.SM120} {
+		cubins, err := filepath.Glob(fmt.Sprintf("../../kernels/*/*/*.sm_%d.cubin.gz", architecture))
+		if err != nil || len(cubins) < 20 {
+			t.Fatalf("%d cubins for sm_%d: %v", len(cubins), architecture, err)
+		}
+		for n, file := range cubins {
+			name := filepath.Join(filepath.Dir(file), "launch.yaml")
+			level := emu.TimingNone
+			if n%4 == 0 || *wholeCorpus {
+				level = emu.TimingFull
+			}
+			t.Run(fmt.Sprintf("sm_%d/%s", architecture, filepath.Base(filepath.Dir(file))), func(t *testing.T) {
+				t.Parallel()
+				checkKernel(t, open(t, name, architecture, emu.Options{Timing: level}))
+			})
+		}
+	}
+}
+
 // checkKernel runs everything in a launch file and compares what is expected.
 func checkKernel(t *testing.T, s *Session) {
 	if len(s.File.Expect) == 0 {
