@@ -144,12 +144,17 @@ func TestRegisterCaching(t *testing.T) {
 				Carried: true, Loop: at(p, "loop"), Next: next, Bytes: 1000}}
 		})
 	}
-	within := recorded(func(p *sasstest.Program, r *profiler.Record) { // of unrolled rounds
-		r.Dependences = []profiler.Dependence{{Kind: profiler.FlowDependence, From: at(p, "store"), To: at(p, "loop"), Party: profiler.SameThread, Space: "global", Bytes: 1000}}
-	})
+	within := func(bytes int64, space string) func(*sasstest.Program) { // of unrolled rounds
+		return recorded(func(p *sasstest.Program, r *profiler.Record) {
+			r.Loads = []profiler.LoadRecord{{Place: at(p, "loop"), Bytes: 1000}}
+			r.Dependences = []profiler.Dependence{{Kind: profiler.FlowDependence, From: at(p, "store"), To: at(p, "loop"), Party: profiler.SameThread, Space: space, Bytes: bytes}}
+		})
+	}
 	checkOptimizer(t, registerCaching{}, []optimizerCase{
 		{name: "a sum in memory", source: source, change: through(profiler.SameThread, true), speedup: 2.5, says: []string{"register"}},
-		{name: "a sum in memory, rounds unrolled", source: source, change: within, speedup: 2.5, says: []string{"register"}},
+		{name: "a sum in memory, rounds unrolled", source: source, change: within(900, "global"), speedup: 2.5, says: []string{"register"}},
+		{name: "near miss: it mostly reads what others have stored", source: source, change: within(100, "global")},
+		{name: "near miss: a tile in shared memory", source: source, change: within(900, "shared")},
 		{name: "near miss: what another thread has stored", source: source, change: through(profiler.SameBlock, true)},
 		{name: "near miss: from rounds before the last", source: source, change: through(profiler.SameThread, false)},
 	})

@@ -160,13 +160,20 @@ func (registerCaching) Match(in *Input) []*Match {
 	return append(append(matches, in.storedEachRound()...), in.carriedOn()...)
 }
 
-// shortlyAfter reports whether a dependence is on the round before of a loop, or within a round of the innermost one, where rounds are unrolled.
+// shortlyAfter reports whether a dependence is on the round before of a loop, or within a round of the innermost one, where rounds are unrolled:
+// then the load mostly reads what this thread has stored, and nobody else reads that in the loop.
 func (in *Input) shortlyAfter(d *profiler.Dependence) bool {
 	if d.Carried {
 		return d.Next
 	}
 	from, to := nodeOf(d.From), nodeOf(d.To)
-	return in.codes[from.Code] != nil && in.Loop(from) != nil && in.Loop(from) == in.Loop(to)
+	if d.Space != "global" || in.codes[from.Code] == nil || in.Loop(from) == nil || in.Loop(from) != in.Loop(to) {
+		return false
+	}
+	r := in.recorded(to)
+	return r != nil && 2*d.Bytes >= r.Bytes && !slices.ContainsFunc(in.Launch.Record.Dependences, func(o profiler.Dependence) bool {
+		return o.Kind == profiler.FlowDependence && o.From == d.From && o.Party != profiler.SameThread && in.Loop(nodeOf(o.To)) == in.Loop(from)
+	})
 }
 
 // keptWithLoadsFirst is the matches with the loads in front that stand behind stores which go: these might have changed what they read.
