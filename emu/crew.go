@@ -87,16 +87,23 @@ func (c *crew) each(size int, parallel bool, phase func(*worker, int)) {
 	for i := range min(len(c.workers)-1, size-1) {
 		c.workers[1+i].rouse()
 	}
-	c.work(&c.workers[0])
-	c.call.Or(callClosed)
-	for n := 0; c.call.Load()&callWorkers != 0; n++ {
-		if n >= spins { // the system has taken the processor from another worker
-			time.Sleep(pause)
-		}
-	}
+	c.lead()
 	if p := c.failed.Load(); p != nil {
 		panic(*p) // where the launch's caller can recover
 	}
+}
+
+// lead works on a list and waits for the others that do, also where the work panics: nobody is at it any more when each returns.
+func (c *crew) lead() {
+	defer func() {
+		c.call.Or(callClosed)
+		for n := 0; c.call.Load()&callWorkers != 0; n++ {
+			if n >= spins { // the system has taken the processor from another worker
+				time.Sleep(pause)
+			}
+		}
+	}()
+	c.work(&c.workers[0])
 }
 
 // work takes numbers from the list until there are no more.
