@@ -15,22 +15,13 @@ const (
 func serverBlackwell() *Model {
 	f := family{10, 0}
 	m := hopper()
-	m.Arch = f.arch()
-	m.Limits = f.limits()
-	m.Limits.TensorCores = Figure{4, "cores", microBlackwell}
-	m.Limits.residents(f, 64, 32)
-	m.Limits.BarriersSM = Figure{64, "barriers", occupancy + ": two for each block that an SM can hold"}
-	m.Limits.shared(f, 128, 1024, 227<<10, 0, 8, 16, 32, 64, 100, 132, 164, 196, 228)
-	m.Pipes = ga102Pipes(f)
-	m.Pipes[FP16] = f.rate(128)
-	m.Pipes[FP64] = f.rate(64)
+	m.server(f, microBlackwell)
 	m.Pipes[Tensor] = Pipe{Interval: Figure{8, "cycles", takenHopper + ": mma of a warp"}}
-	m.Groups = Groups{Columns: Figure{0, "columns a cycle", noWgmma}, Least: Figure{0, "cycles", noWgmma}, Complete: Figure{0, "cycles", noWgmma}}
+	m.Groups = noGroups("no wgmma from sm_100 on")
 	m.Clusters.GPCs.Source = takenHopper
 	m.Clusters.Remote = Figure{180, "cycles", probesB300 + ": in clusters of 3 and more, 215 of 2"}
 	m.Clusters.Width.Source = takenHopper
 	m.Clusters.Barrier = Figure{102, "cycles", probesB300 + ": relaxed arrival and wait"}
-	m.Shared.Banks.Source, m.Shared.BankSize.Source = f.guide(), f.guide()
 	m.L2.Far = Figure{355, "cycles", probesB300 + ": 300 to 310 in the near partition, about 660 in the far one"}
 	l := &m.Latencies
 	l.FP64.Source = ptxasAt + " sm_100: DFMA is of fixed latency"
@@ -44,23 +35,18 @@ func serverBlackwell() *Model {
 	return m
 }
 
-const noWgmma = "no wgmma from sm_100 on"
-
 // b200 is the B200 of 180 GB.
 func b200() *Model {
 	m := board{
 		name: "b200", product: "NVIDIA B200", paper: b200Sheet, sms: 148, clock: 1965, memory: 180, peak: 8000,
 		achieved: Figure{7613e9, "bytes a second", probesB300 + ": 7.3 of 7.67 TB/s"},
 		l2:       126 << 10, slices: 128, channels: 128, sliceWidth: sliceOfHopper,
-	}.setHopper()
-	server := serverBlackwell()
-	server.Name, server.Product, server.SMs, server.Clock, server.DRAM = m.Name, m.Product, m.SMs, m.Clock, m.DRAM
-	server.L2.Size, server.L2.Slices, server.L2.SliceWidth = m.L2.Size, m.L2.Slices, m.L2.SliceWidth
-	server.SMs.Source, server.Clock.Source = microBlackwell+": 148 SMs", microBlackwell+": cycles of about 1.965 GHz"
-	server.L2.Size.Source = probesB300 + ": 126 MB in two partitions"
-	server.L2.Ways = Figure{63, "ways", "fitted: a power of two of sets"}
-	server.DRAM.Channels.Source = "assumed: eight stacks of 16 channels, as of HBM3E on the H200"
-	return server
+	}.setServer(serverBlackwell())
+	m.SMs.Source, m.Clock.Source = microBlackwell+": 148 SMs", microBlackwell+": cycles of about 1.965 GHz"
+	m.L2.Size.Source = probesB300 + ": 126 MB in two partitions"
+	m.L2.Ways = Figure{63, "ways", "fitted: a power of two of sets"}
+	m.DRAM.Channels.Source = "assumed: eight stacks of 16 channels, as of HBM3E on the H200"
+	return m
 }
 
 // clientBlackwell is the architecture of sm_120.

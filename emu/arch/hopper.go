@@ -4,15 +4,7 @@ package arch
 func hopper() *Model {
 	f := family{9, 0}
 	m := ampere()
-	m.Arch = f.arch()
-	m.Limits = f.limits()
-	m.Limits.TensorCores = Figure{4, "cores", hopperPaper}
-	m.Limits.residents(f, 64, 32)
-	m.Limits.BarriersSM = Figure{64, "barriers", occupancy + ": two for each block that an SM can hold"}
-	m.Limits.shared(f, 128, 1024, 227<<10, 0, 8, 16, 32, 64, 100, 132, 164, 196, 228)
-	m.Pipes = ga102Pipes(f)
-	m.Pipes[FP16] = f.rate(128)
-	m.Pipes[FP64] = f.rate(64)
+	m.server(f, hopperPaper)
 	m.Pipes[Tensor] = Pipe{Interval: Figure{8, "cycles", "fitted: half of the rate of WGMMA, " + hopperPaper + "; HMMA.16816"}}
 	m.Groups = Groups{
 		Columns:  Figure{2, "columns a cycle", "Luo et al., arXiv 2501.12084: m64n256k16 in 128.0 cycles, SS and RS"},
@@ -25,7 +17,6 @@ func hopper() *Model {
 		Width:   Figure{16.3, "bytes a cycle", "Luo et al., arXiv 2501.12084: 3.27 TB/s of 114 SMs at 1755 MHz, clusters of 2"},
 		Barrier: Figure{102, "cycles", "assumed: as a public record of probes of a B300 has it, relaxed arrival and wait"},
 	}
-	m.Shared.Banks.Source, m.Shared.BankSize.Source = f.guide(), f.guide()
 	m.L1.Unified = Figure{256 << 10, "bytes", hopperPaper}
 	m.L1.Reserved = Figure{42 << 10, "bytes", "fitted: capacity near 213 KiB, " + rrzeGH200}
 	m.L1.Outgoing = Figure{256, "sectors", "fitted: write stream where DRAM begins to be full, " + rrzeGH200}
@@ -52,6 +43,20 @@ func hopper() *Model {
 	m.Launching.Stored = Figure{0, "waits", "fitted: write stream from one warp an SM up to half of the occupancy, " + rrzeGH200 + "; as on Turing"}
 	m.Bounds = laterBounds(m, takenA100)
 	return m
+}
+
+// server fills in the SM that the GPUs of data centres have from sm_90 on; paper tells of its tensor cores.
+func (m *Model) server(f family, paper string) {
+	m.Arch = f.arch()
+	m.Limits = f.limits()
+	m.Limits.TensorCores = Figure{4, "cores", paper}
+	m.Limits.residents(f, 64, 32)
+	m.Limits.BarriersSM = Figure{64, "barriers", occupancy + ": two for each block that an SM can hold"}
+	m.Limits.shared(f, 128, 1024, 227<<10, 0, 8, 16, 32, 64, 100, 132, 164, 196, 228)
+	m.Pipes = ga102Pipes(f)
+	m.Pipes[FP16] = f.rate(128)
+	m.Pipes[FP64] = f.rate(64)
+	m.Shared.Banks.Source, m.Shared.BankSize.Source = f.guide(), f.guide()
 }
 
 // emptyH100 is where the rate comes from at which blocks are launched.
@@ -110,8 +115,11 @@ func gh200() *Model {
 }
 
 // setHopper fills a model of Hopper.
-func (b board) setHopper() *Model {
-	m := b.set(hopper())
+func (b board) setHopper() *Model { return b.setServer(hopper()) }
+
+// setServer fills a model whose memory is Hopper's.
+func (b board) setServer(m *Model) *Model {
+	b.set(m)
 	m.DRAM.Batch = Figure{2650, "cycles", "fitted: scale and stencils from 6 to 100 % occupancy, " + rrzeGH200}
 	m.DRAM.Turn = Figure{140, "cycles", "fitted: scale 3174 and triad 3783 GB/s, " + rrzeGH200 + "; of a batch"}
 	m.DRAM.Spread = Figure{90, "cycles", "fitted: read stream from 12 to 100 % occupancy, " + rrzeGH200}

@@ -39,9 +39,8 @@ func (l *Latencies) Of(c sass.LatencyClass) Figure {
 	return l.Special
 }
 
-// noGroups are the figures of GPUs without products of a warpgroup.
-func noGroups() Groups {
-	const none = "no wgmma before sm_90"
+// noGroups are the figures of GPUs without products of a warpgroup; none says which GPUs these are.
+func noGroups(none string) Groups {
 	return Groups{Columns: Figure{0, "columns a cycle", none}, Least: Figure{0, "cycles", none}, Complete: Figure{0, "cycles", none}}
 }
 

@@ -12,7 +12,7 @@ func volta() *Model {
 		Limits:    l,
 		Issue:     voltaIssue(),
 		Pipes:     voltaPipes(f),
-		Groups:    noGroups(),
+		Groups:    noGroups("no wgmma before sm_90"),
 		Clusters:  noClusters(),
 		Latencies: voltaLatencies(),
 		Queues:    voltaQueues(),
