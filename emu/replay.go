@@ -150,9 +150,6 @@ func (p *replay) dress(program *program, b *stream.Block, e *stream.Event) {
 	e.Op = i
 }
 
-// combining is the dependence counter that added shuffles and loads release, and added sums wait for.
-const combining = 5
-
 // build makes the op of a form.
 func (f *form) build(p *program, waits bool) *op {
 	o := p.ops[f.op]
@@ -172,16 +169,16 @@ func (f *form) build(p *program, waits bool) *op {
 		t.path, t.pipe, t.l1tex, t.bypass, t.write, t.read = pathPipe, arch.FMA, false, false, -1, -1
 		t.interval, t.latency = m.Pipes[arch.FMA].Interval.Cycles(), cheapLatency
 	case stream.Load:
-		t.path, t.l1tex, t.write, t.stall = pathGlobal, true, combining, 2
+		t.path, t.l1tex, t.write, t.stall = pathGlobal, true, stream.Combining, 2
 	case stream.Shuffle:
-		t.path, t.latency, t.stall, t.write = pathShuffle, m.Latencies.Shuffle.Cycles(), 2, combining
+		t.path, t.latency, t.stall, t.write = pathShuffle, m.Latencies.Shuffle.Cycles(), 2, stream.Combining
 	case stream.Sum:
-		t.path, t.pipe, t.wait, t.stall = pathPipe, arch.FMA, 1<<combining, cheapLatency
+		t.path, t.pipe, t.wait, t.stall = pathPipe, arch.FMA, 1<<stream.Combining, cheapLatency
 		t.interval = m.Pipes[arch.FMA].Interval.Cycles()
 	case stream.SharedStore:
-		t.path, t.wait = pathShared, 1<<combining
+		t.path, t.wait = pathShared, 1<<stream.Combining
 	case stream.SharedLoad:
-		t.path, t.write = pathShared, combining
+		t.path, t.write = pathShared, stream.Combining
 	case stream.Barrier:
 		t.path, t.pipe, t.stall = pathBarrier, arch.Control, 6
 	}

@@ -202,7 +202,7 @@ func (m *exchanger) storeLate(list, events []Event, x *exchange) []Event {
 	for i, k := range x.run {
 		late := events[k]
 		late.Ref = x.refs[i]
-		m.block.await(&late, combiningCounter, len(x.run)-1-i)
+		m.block.leave(&late, 0, Combining, len(x.run)-1-i)
 		list = append(list, late)
 	}
 	return list
@@ -212,7 +212,9 @@ func (m *exchanger) storeLate(list, events []Event, x *exchange) []Event {
 func (m *exchanger) passOn(list, events []Event, x *exchange) []Event {
 	for i, k := range x.run {
 		put := m.added(&events[k], SharedStore, m.shared(&events[k], store))
-		m.block.await(&put, m.program.Inst(events[k].Op).Control.WriteBarrier, len(x.run)-1-i)
+		if c := m.program.Inst(events[k].Op).Control.WriteBarrier; c >= 0 {
+			m.block.leave(&put, 0, int(c), len(x.run)-1-i)
+		}
 		list = append(list, put)
 	}
 	list = append(list, m.meet(&events[x.run[0]], x.tile.gate))
@@ -222,22 +224,6 @@ func (m *exchanger) passOn(list, events []Event, x *exchange) []Event {
 		list = append(list, take)
 	}
 	return list
-}
-
-// combiningCounter is the dependence counter that added loads release, as package emu has it.
-const combiningCounter = 5
-
-// await makes an event leave at most so many others outstanding in a counter, -1 for none.
-func (b *Block) await(e *Event, counter int8, left int) {
-	if counter < 0 {
-		return
-	}
-	w := ownWaits
-	if e.Wait > 0 {
-		w = b.Waits[e.Wait-1]
-	}
-	w[counter] = uint8(min(left, allOutstanding))
-	e.Wait = b.waitsOf(w)
 }
 
 // added is an event beside an access, by its lanes.

@@ -3,7 +3,6 @@ package stream
 import (
 	"errors"
 	"fmt"
-	"math/bits"
 )
 
 // Regroup gives the threads of a block of X by Y new places in its warps, as where the program swaps threadIdx.x and threadIdx.y: those that
@@ -63,7 +62,8 @@ func (r *Regroup) event(b, old *Block, w, i int) Event {
 	for l := range warpLanes {
 		t := w*warpLanes + l
 		t = t%r.Y*r.X + t/r.Y // as it was numbered
-		at, bit := t/warpLanes, uint32(1)<<(t%warpLanes)
+		at, lane := t/warpLanes, t%warpLanes
+		bit := uint32(1) << lane
 		o := &old.Warps[at].Events[i]
 		was := old.Lanes[o.Lanes]
 		if was.Active&bit != 0 {
@@ -82,7 +82,7 @@ func (r *Regroup) event(b, old *Block, w, i int) Event {
 				old.Addresses(a, &from)
 				last = at
 			}
-			addr[l] = from[bits.TrailingZeros32(bit)]
+			addr[l] = from[lane]
 			mask |= 1 << l
 		}
 	}

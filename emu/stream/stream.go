@@ -68,6 +68,9 @@ const (
 	Barrier // of the block
 )
 
+// Combining is the dependence counter that added loads and shuffles release, and added sums and stores wait for.
+const Combining = 5
+
 // Lanes are those of an event, and what re-convergence cost before it.
 type Lanes struct {
 	Active uint32 // that came to the instruction

@@ -178,7 +178,7 @@ func (b *Block) awaitKept(p Program, events []Event, run []int, gone []bool) {
 	}
 }
 
-// leave makes an event leave at most so many outstanding in a counter.
+// leave makes an event, whose instruction waits for the counters of a mask, leave at most so many outstanding in a counter.
 func (b *Block) leave(e *Event, mask uint8, counter, left int) {
 	w := ownWaits
 	if e.Wait > 0 {
