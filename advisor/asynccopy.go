@@ -49,7 +49,7 @@ func (in *Input) doubleBuffered(m *Match) *Change {
 	if c == nil {
 		return nil
 	}
-	c.Shared = 2 * (in.Launch.Facts.SharedStatic + in.Launch.Facts.SharedDynamic)
+	c.Shared = 2 * in.shared()
 	c.Gone = in.releasing(code, l)
 	return c
 }

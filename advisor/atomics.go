@@ -38,7 +38,7 @@ func (atomicContention) Match(in *Input) []*Match {
 		global := in.executedNodes(func(op sass.Op) bool { return isAtomic(op) && op != sass.ATOMS })
 		if bytes, fit := in.copies(global); fit && len(global) > 0 {
 			m.Change.Streams = &Streams{Private: global}
-			m.Change.Shared = in.Launch.Facts.SharedStatic + in.Launch.Facts.SharedDynamic + bytes
+			m.Change.Shared = in.shared() + bytes
 		} else if len(global) > 0 && len(m.Change.ConflictFree) == 0 {
 			m.Change = nil
 		}

@@ -113,9 +113,12 @@ func (memoryCoalescing) Match(in *Input) []*Match {
 		c.addShare(in.kernelScope(), b, share)
 	}
 	matches := c.finish()
+	if len(matches) == 0 {
+		return nil
+	}
+	change := in.transposed(&Change{Coalesced: in.scattered()})
 	for _, m := range matches {
-		m.Spares = Sectors
-		m.Change = in.transposed(&Change{Coalesced: in.scattered()})
+		m.Spares, m.Change = Sectors, change
 		first := m.Hotspots[0].Def
 		n := in.counts(first)
 		m.Suggestions = []string{

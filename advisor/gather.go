@@ -15,6 +15,9 @@ func (in *Input) gathers(n blamer.Node) bool {
 		return false
 	}
 	l, met := in.Loop(n), map[regAt]bool{}
+	if l == nil {
+		l = in.outside(n.Code)
+	}
 	var follow func(r sass.Resource, use int) bool
 	follow = func(r sass.Resource, use int) bool {
 		at := regAt{r, use}
@@ -22,7 +25,7 @@ func (in *Input) gathers(n blamer.Node) bool {
 			return false
 		}
 		met[at] = true
-		for _, def := range in.defsAround(l, n.Code, use, r) {
+		for _, def := range in.defsWithin(l, n.Code, use, r) {
 			d := blamer.Node{Code: n.Code, Inst: def}
 			if in.pointsApart(d) {
 				return true
@@ -46,18 +49,15 @@ func (in *Input) gathers(n blamer.Node) bool {
 	return false
 }
 
-// defsAround is defsWithin of a loop, and without one of the code outside loops.
-func (in *Input) defsAround(l *cfg.Loop, code, use int, r sass.Resource) []int {
-	if l != nil {
-		return in.defsWithin(l, code, use, r)
-	}
+// outside is the code of a section outside loops, as if it were one.
+func (in *Input) outside(code int) *cfg.Loop {
 	whole := &cfg.Loop{}
-	for id := range in.codes[code].graph.Blocks {
-		if in.codes[code].graph.Blocks[id].Loop == nil {
+	for id, b := range in.codes[code].graph.Blocks {
+		if b.Loop == nil {
 			whole.Blocks = append(whole.Blocks, id)
 		}
 	}
-	return in.defsWithin(whole, code, use, r)
+	return whole
 }
 
 // pointsApart reports whether an instruction loads other data in each lane.

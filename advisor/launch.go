@@ -17,6 +17,9 @@ func (in *Input) held() float64 {
 	return min(1, share)
 }
 
+// shared is the bytes of shared memory that a block takes.
+func (in *Input) shared() int { return in.Launch.Facts.SharedStatic + in.Launch.Facts.SharedDynamic }
+
 // mostlyIdle is the share of the launch below which SMs with work hold warps so short on average that a few of them make the launch as
 // long as it is, as where most blocks have nothing to do and end at once: what counts is how long these few are busy.
 const mostlyIdle = .5

@@ -83,12 +83,17 @@ func (in *Input) storesByRound(n *loopNest) bool {
 		if op := in.Inst(x).Op; !movesGlobal(op) || op == sass.LDG || in.counts(x).executions == 0 {
 			continue
 		}
-		if in.running[x] || !slices.ContainsFunc(n.loops, func(l *cfg.Loop) bool { return in.Block(x) != nil && l.Contains(in.Block(x).ID) }) {
+		if b := in.Block(x); in.running[x] || b == nil || !n.contains(b) {
 			return false
 		}
 		within = true
 	}
 	return within && len(n.sums) == 0
+}
+
+// contains reports whether a block is in one of the loops.
+func (n *loopNest) contains(b *cfg.Block) bool {
+	return slices.ContainsFunc(n.loops, func(l *cfg.Loop) bool { return l.Contains(b.ID) })
 }
 
 // streamLoops are the loops of a nest for an edit of streams.

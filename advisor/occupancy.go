@@ -55,7 +55,7 @@ func (in *Input) moreResident(now arch.Occupancy, blocks, threads int) (int, str
 	case arch.LimitShared:
 		r.SharedStatic, r.SharedDynamic = f.SharedStatic/2, f.SharedDynamic/2
 		advice = fmt.Sprintf("A block takes %d bytes of shared memory: use smaller tiles or types, or the same memory for what is not needed at the same time.",
-			f.SharedStatic+f.SharedDynamic)
+			in.shared())
 	default:
 		return 0, ""
 	}

@@ -46,28 +46,30 @@ func (in *Input) carriedOn() []*Match {
 	if len(loads) == 0 {
 		return nil
 	}
+	own := make(map[*cfg.Loop]map[blamer.Node]bool)
+	for n := range loads {
+		l := in.Loop(n)
+		if own[l] == nil {
+			own[l] = make(map[blamer.Node]bool)
+		}
+		own[l][n] = true
+	}
 	// Who waits for the values waits for the stores before them, and whatever is loaded behind these.
 	c := newCollector(in)
 	for i := range in.Blame.Blames {
-		if b := &in.Blame.Blames[i]; b.Detail == blamer.GlobalMemory && (loads[b.Def] || in.besideOwn(loads, b.Def)) {
+		if b := &in.Blame.Blames[i]; b.Detail == blamer.GlobalMemory && own[in.Loop(b.Def)] != nil {
 			c.add(in.innermost(b.Def), b)
 		}
 	}
 	var matches []*Match
 	for _, m := range c.finish() {
-		l := m.Scope.Loop
-		own := make(map[blamer.Node]bool)
-		for n := range loads {
-			if in.Loop(n) == l && n.Code == m.Scope.Code {
-				own[n] = true
-			}
-		}
+		own := own[m.Scope.Loop]
 		m.Spares, m.Variant = L2|DRAM|IssueSlots, "carried"
 		m.Change = &Change{Gone: sortedKeys(own)}
 		text := fmt.Sprintf("At %s a thread loads what it has stored itself shortly before. Keep the value in a local variable from round to round of the loop; the store stays.",
 			in.places(sortedKeys(own), 2))
 		m.Suggestions = []string{text, "Not where other threads change the value in between."}
-		if ahead := in.registersAheadBut(m.Scope.Code, l, own); ahead != nil {
+		if ahead := in.registersAheadBut(m.Scope.Code, m.Scope.Loop, own); ahead != nil {
 			both := *m
 			both.Variant, both.Change = "carried, loads ahead", m.Change.with(ahead)
 			both.Suggestions = []string{text,
@@ -77,17 +79,6 @@ func (in *Input) carriedOn() []*Match {
 		matches = append(matches, m)
 	}
 	return matches
-}
-
-// besideOwn reports whether a load is of a loop with loads of a thread's own values.
-func (in *Input) besideOwn(own map[blamer.Node]bool, load blamer.Node) bool {
-	l := in.Loop(load)
-	for n := range own {
-		if l != nil && n.Code == load.Code && in.Loop(n) == l {
-			return true
-		}
-	}
-	return false
 }
 
 // registersAheadBut is registersAhead of the loads that are not among some.

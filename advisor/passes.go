@@ -184,20 +184,19 @@ func (in *Input) keptWithLoadsFirst(matches []*Match, kept map[blamer.Node]bool)
 	for n := range kept {
 		loops[in.Loop(n)] = true
 	}
-	s, words := &Streams{}, 0
+	var loads []blamer.Node
 	for _, n := range sortedKeys(behind) {
 		if l := in.Loop(n); !kept[n] && l != nil && loops[l] {
-			s.Hoisted, words = append(s.Hoisted, n), words+in.words(n)
+			loads = append(loads, n)
 		}
 	}
-	if words == 0 {
+	if len(loads) == 0 {
 		return nil
 	}
-	s.HoistWords = hoistedWords
 	for _, m := range matches {
 		first := *m
 		first.Variant, m.Variant = "loads first", "kept"
-		first.Change = m.Change.with(&Change{Streams: s, Registers: min(mostRegisters, in.Launch.Facts.Registers+min(words, hoistedWords))})
+		first.Change = m.Change.with(in.hoisted(loads))
 		list = append(list, &first)
 	}
 	return list

@@ -62,19 +62,27 @@ func (in *Input) dropWritten(loads map[blamer.Node]bool) (assumed bool) {
 
 // loadedFirst is the change by which what is loaded again is not, and the other loads of a stretch of code come first in it.
 func (in *Input) loadedFirst(m *Match, again, behind map[blamer.Node]bool) *Change {
-	change := &Change{Gone: sortedKeys(again), Streams: &Streams{}}
-	words := 0
+	var loads []blamer.Node
 	for _, n := range sortedKeys(behind) {
 		if s := in.innermost(n); !again[n] && s.Code == m.Scope.Code && s.Loop == m.Scope.Loop {
-			change.Streams.Hoisted = append(change.Streams.Hoisted, n)
-			words += in.words(n)
+			loads = append(loads, n)
 		}
 	}
-	if words > 0 {
-		change.Streams.HoistWords = hoistedWords
-		change.Registers = min(mostRegisters, in.Launch.Facts.Registers+min(words, hoistedWords))
+	return in.hoisted(loads).with(&Change{Gone: sortedKeys(again)})
+}
+
+// hoisted is the change by which loads come first in their stretches of code, with the registers that compilers spend on that.
+func (in *Input) hoisted(loads []blamer.Node) *Change {
+	c := &Change{Streams: &Streams{Hoisted: loads}}
+	if len(loads) > 0 {
+		words := 0
+		for _, n := range loads {
+			words += in.words(n)
+		}
+		c.Streams.HoistWords = hoistedWords
+		c.Registers = min(mostRegisters, in.Launch.Facts.Registers+min(words, hoistedWords))
 	}
-	return change
+	return c
 }
 
 // hoistedWords is how many registers compilers fill with values that are loaded early in a stretch of code: NVRTC 12.9 has 11 to 12 words

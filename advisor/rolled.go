@@ -1,11 +1,8 @@
 package advisor
 
 import (
-	"slices"
-
 	"gpa/blamer"
 	"gpa/cubin"
-	"gpa/cubin/cfg"
 	"gpa/cubin/sass"
 )
 
@@ -78,7 +75,7 @@ func (in *Input) copiesAt(n *loopNest, lines map[cubin.Frame]bool) (r *Rolled, s
 		}
 		copies[k] = append(copies[k], node)
 		samples += in.codes[n.code].total[i]
-		if !slices.ContainsFunc(n.loops, func(l *cfg.Loop) bool { return l.Contains(graph.Block(i).ID) }) {
+		if !n.contains(graph.Block(i)) {
 			left += in.codes[n.code].total[i]
 		}
 	}

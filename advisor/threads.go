@@ -55,8 +55,8 @@ func (in *Input) gathered(threads, newThreads int) *Change {
 	if threads%warpSize != 0 {
 		return &Change{Resident: ceilDiv(in.occupancy(math.MaxInt32, newThreads).BlocksPerSM*newThreads, threads)}
 	}
-	f, factor := &in.Launch.Facts, newThreads/threads
-	return &Change{Streams: &Streams{Gathered: factor}, Shared: factor * (f.SharedStatic + f.SharedDynamic)}
+	factor := newThreads / threads
+	return &Change{Streams: &Streams{Gathered: factor}, Shared: factor * in.shared()}
 }
 
 // placedSlowly matches blocks that end so soon that their places stay empty for much of the time.

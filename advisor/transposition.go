@@ -10,20 +10,17 @@ import (
 // bring is stored to neighbouring places, or the other way about. Then no other order of the threads helps, and they have to exchange their
 // values in shared memory. c is as it was where the threads can just be given other elements.
 func (in *Input) transposed(c *Change) *Change {
-	groups, words := in.transpositions(c.Coalesced), 0
-	if len(groups) == 0 {
+	s, bytes := &Streams{Exchanged: in.transpositions(c.Coalesced)}, 0 // of a thread
+	if len(s.Exchanged) == 0 {
 		return c
 	}
-	s := new(Streams)
-	for _, g := range groups {
-		s.Exchanged = append(s.Exchanged, g)
-		words = max(words, len(g)*in.Inst(g[0]).AccessBytes())
+	for _, g := range s.Exchanged {
+		bytes = max(bytes, len(g)*in.Inst(g[0]).AccessBytes())
 		if len(g) > 1 && in.Inst(g[0]).Op == sass.LDG {
 			s.Hoisted = append(s.Hoisted, g...)
 		}
 	}
-	f := &in.Launch.Facts
-	return c.with(&Change{Streams: s, Shared: f.SharedStatic + f.SharedDynamic + words*volume(in.Launch.Block)})
+	return c.with(&Change{Streams: s, Shared: in.shared() + bytes*volume(in.Launch.Block)})
 }
 
 // transpositions groups the scattered accesses of a basic block that are on one side of a transposition: all loads, or all stores.
