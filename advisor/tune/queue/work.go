@@ -130,7 +130,11 @@ func (w *Worker) one(ctx context.Context, q *Queue, m jetstream.Msg) error {
 	if err := q.watch(ctx, t.Sweep, cancel); err != nil {
 		return err
 	}
-	body, err := w.Do(ctx, &t)
+	var body []byte
+	var err error
+	if ctx.Err() == nil {
+		body, err = w.Do(ctx, &t)
+	}
 	var crash *CrashError
 	switch {
 	case ctx.Err() != nil:
@@ -198,19 +202,29 @@ func (w *Worker) crashed(ctx context.Context, q *Queue, t *Task, crash *CrashErr
 	return nil, err
 }
 
-// watch cancels a task when its sweep is.
+// watch cancels a task when its sweep is, before it returns where that has been already: a task can be handed out after [Queue.Cancel] has
+// noted the sweep and before it has dropped its tasks.
 func (q *Queue) watch(ctx context.Context, sweep string, cancel func()) error {
 	updates, err := q.notes.Watch(ctx, canceled+sweep)
 	if err != nil {
 		return err
 	}
+	known := make(chan struct{})
 	go func() {
+		once := sync.OnceFunc(func() { close(known) })
+		defer once()
 		for e := range updates.Updates() {
-			if e != nil && e.Operation() == jetstream.KeyValuePut {
+			if e == nil { // all that was there has come
+				once()
+			} else if e.Operation() == jetstream.KeyValuePut {
 				cancel()
 			}
 		}
 	}()
+	select {
+	case <-known:
+	case <-ctx.Done():
+	}
 	return nil
 }
 
