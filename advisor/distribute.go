@@ -2,9 +2,12 @@ package advisor
 
 import (
 	"fmt"
+	"slices"
 
 	"gpa/blamer"
+	"gpa/cubin/cfg"
 	"gpa/cubin/sass"
+	"gpa/profiler"
 )
 
 // workDistribution matches threads that go through many independent rounds each while SMs are idle, or while
@@ -48,6 +51,9 @@ func (in *Input) sharedOut(nest *loopNest) (matches []*Match) {
 	case nest.scanned && (nest.barrier || !shares):
 		return nil // a scan over blocks is another algorithm
 	case nest.barrier || !shares:
+		if nest = in.amongBlocks(nest); nest.samples < in.Total/2 {
+			return nil
+		}
 		return in.dividedMatch(nest, room)
 	}
 	widths := []int{warpSize, 8 * warpSize}
@@ -137,6 +143,73 @@ func (in *Input) transposedMatch(n *loopNest, width int, gain float64) *Match {
 			in.sourceRounds(n), in.nestPlace(n), who, width, width)
 	}
 	return m
+}
+
+// amongBlocks is a nest without the loops that leave values for the others, in registers that these do not change or in shared memory: of
+// blocks that divide the rounds each needs all of such values. The hottest loop remains; what it leaves is put together.
+func (in *Input) amongBlocks(n *loopNest) *loopNest {
+	feeding := make(map[*cfg.Loop]bool)
+	for _, l := range n.loops {
+		if l != n.hottest && in.handsOn(n.code, l) {
+			feeding[l] = true
+		}
+		for _, from := range in.feeders(n, l) {
+			feeding[from] = from != n.hottest
+		}
+	}
+	divided := *n
+	divided.loops = slices.DeleteFunc(slices.Clone(n.loops), func(l *cfg.Loop) bool { return feeding[l] })
+	for l, feeds := range feeding {
+		if feeds {
+			divided.samples -= in.samplesInLoop(n.code, l)
+		}
+	}
+	return &divided
+}
+
+// feeders are the other loops of a nest that make what a loop reads and does not change. A running value is none: each part has its own.
+func (in *Input) feeders(n *loopNest, l *cfg.Loop) (list []*cfg.Loop) {
+	met := make(map[regAt]bool)
+	var follow func(use int, within bool)
+	follow = func(use int, within bool) {
+		for _, r := range in.Inst(blamer.Node{Code: n.code, Inst: use}).Uses(nil) {
+			at := regAt{r, use}
+			if !isValue(r) || met[at] || within && len(in.defsWithin(l, n.code, use, r)) > 0 {
+				continue
+			}
+			met[at] = true
+			for _, def := range in.defsWithin(nil, n.code, use, r) {
+				b := in.Block(blamer.Node{Code: n.code, Inst: def})
+				if k := slices.IndexFunc(n.loops, func(other *cfg.Loop) bool { return other.Contains(b.ID) }); k < 0 {
+					follow(def, false)
+				} else if n.loops[k] != l && !slices.Contains(list, n.loops[k]) {
+					list = append(list, n.loops[k])
+				}
+			}
+		}
+	}
+	in.eachInst(n.code, l, func(i int) { follow(i, true) })
+	return list
+}
+
+// handsOn reports whether a loop stores to shared memory what is loaded behind it, as far as the record tells, or surely as the loop itself
+// loads nothing from there.
+func (in *Input) handsOn(code int, l *cfg.Loop) bool {
+	stores, loads := false, false
+	in.eachInst(code, l, func(i int) {
+		op := in.Inst(blamer.Node{Code: code, Inst: i}).Op
+		stores, loads = stores || op == sass.STS, loads || op == sass.LDS || op == sass.LDSM
+	})
+	if !stores || !loads || in.Launch.Record == nil {
+		return stores && !loads
+	}
+	within := func(p profiler.Place) bool {
+		b := in.Block(nodeOf(p))
+		return p.Code == code && b != nil && l.Contains(b.ID)
+	}
+	return slices.ContainsFunc(in.Launch.Record.Dependences, func(d profiler.Dependence) bool {
+		return d.Kind == profiler.FlowDependence && d.Space == "shared" && within(d.From) && !within(d.To)
+	})
 }
 
 // dividedMatch is the advice to divide the rounds of a nest among blocks or, where no barrier keeps those of a block together, among

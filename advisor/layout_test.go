@@ -33,6 +33,24 @@ const recurrentLoop = `
 	tail: FADD R20, R20, R21 ; // selected=10 executed=4
 	EXIT ;`
 
+// twoLoops are a loop of 30 samples and one of 60, and what lies between them.
+func twoLoops(last, between, second string) string {
+	return `
+	MOV R6, RZ ; // selected=10 executed=4
+	first: [B------:R-:W0:-:S01] LDG.E.SYS R4, [R2] ; // selected=2 executed=256 threads=8192 sectors=1024/1024
+	IADD3 R2, R2, 0x4, RZ ; // selected=4 executed=256
+	[B0-----:R-:W-:-:S01] ` + last + ` ; // long_scoreboard=20/20 selected=2 executed=256
+	ISETP.NE.AND P1, PT, R2, R8, PT ; // selected=2 executed=256
+	@P1 BRA ` + "`(first)" + ` ; // executed=256
+	` + between + `
+	second: [B------:R-:W0:-:S01] LDG.E.SYS R4, [R12] ; // selected=2 executed=256 threads=8192 sectors=1024/1024
+	IADD3 R12, R12, 0x4, RZ ; // selected=4 executed=256
+	[B0-----:R-:W-:-:S01] ` + second + ` ; // long_scoreboard=50/50 selected=2 executed=256
+	ISETP.NE.AND P1, PT, R12, R8, PT ; // selected=2 executed=256
+	@P1 BRA ` + "`(second)" + ` ; // executed=256
+	EXIT ;`
+}
+
 func TestWorkDistribution(t *testing.T) {
 	source := func(sectors string) string { return replaceSectors(sumLoop, sectors) }
 	checkOptimizer(t, workDistribution{}, []optimizerCase{
@@ -41,6 +59,9 @@ func TestWorkDistribution(t *testing.T) {
 		{name: "room for eight times the warps", source: source("1024/1024"), change: shape(40, 256), speedup: 1 / (.2 + .8/16), says: []string{"16 times as many threads"}},
 		{name: "a grid of which one warp in a hundred has work", source: "S2R R0, SR_TID.X ; // executed=400\n@P0 EXIT ; // executed=400" + source("1024/1024"), change: shape(80, 256),
 			speedup: 1 / (.2 + .8/32), says: []string{"32 times as many threads"}},
+		{name: "a sum that two loops add to", source: twoLoops("FADD R6, R4, R6", "NOP ; // executed=4", "FADD R6, R4, R6"), change: shape(40, 256), speedup: 1 / (.1 + .9/16)},
+		{name: "a sum that the second loop scales by", source: twoLoops("FADD R6, R4, R6", "MUFU.RCP R9, R6 ; // executed=4", "FFMA R7, R4, R9, R7"), change: shape(40, 256), speedup: 1 / (.4 + .6/16)},
+		{name: "values that the second loop finds in shared memory", source: twoLoops("STS [R2], R4", "LDS R9, [R14] ; // executed=4", "FFMA R7, R4, R9, R7"), change: shape(40, 256), speedup: 1 / (.4 + .6/16)},
 		{name: "near miss: each SM has a block", source: source("1024/1024"), change: shape(80, 256)},
 		{name: "near miss: half of the warps have work", source: "S2R R0, SR_TID.X ; // executed=8\n@P0 EXIT ; // executed=8" + source("1024/1024"), change: shape(320, 256)},
 		{name: "near miss: a full GPU that reads whole sectors", source: source("1024/1024"), change: shape(1<<20, 256)},

@@ -152,7 +152,8 @@ type regAt struct {
 	inst int
 }
 
-// defsWithin lists the instructions of a loop whose value of a register an instruction may read, in this round or the one before.
+// defsWithin lists the instructions of a loop, of the whole section where it is nil, whose value of a register an instruction may read, in
+// this round or the one before.
 func (in *Input) defsWithin(l *cfg.Loop, code, use int, r sass.Resource) []int {
 	g := in.codes[code].graph
 	var defs []int
@@ -178,7 +179,7 @@ func (in *Input) defsWithin(l *cfg.Loop, code, use int, r sass.Resource) []int {
 	for len(queue) > 0 {
 		id := queue[0]
 		queue = queue[1:]
-		if seen[id] || !l.Contains(id) {
+		if seen[id] || l != nil && !l.Contains(id) {
 			continue
 		}
 		seen[id] = true
