@@ -2,6 +2,8 @@ package gpa
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"slices"
 
 	"gpa/advisor"
@@ -229,6 +231,8 @@ func (t *trial) cycles(ctx context.Context, k int, c *advisor.Change) (cycles in
 		return 0, "", err
 	case c.Grid != [3]int{} && (fails != nil || !t.equal(s)):
 		return 0, "the code relies on the size of its blocks, and has to change with it", nil
+	case isLimit(fails):
+		return 0, fmt.Sprintf("it takes more than %d times the instructions", mostInstructions), nil
 	case fails != nil && c.Streams != nil:
 		return 0, "what the threads execute does not fit it: " + fails.Error(), nil
 	case fails != nil:
@@ -237,6 +241,12 @@ func (t *trial) cycles(ctx context.Context, k int, c *advisor.Change) (cycles in
 		return 0, "the outputs change with it", nil
 	}
 	return cycles, "", nil
+}
+
+// isLimit reports whether a launch has failed as it executes too many instructions.
+func isLimit(err error) bool {
+	var f *emu.Fault
+	return errors.As(err, &f) && f.Kind == emu.InstructionLimit
 }
 
 // replay runs the launches up to the first of the k-th of the result, which is varied, or to the end. fails is why one does not run.

@@ -73,17 +73,23 @@ func (in *Input) sharedOut(nest *loopNest) (matches []*Match) {
 // working is the share of the launch's warps that come to a nest at all: of a grid much larger than what there is to do most warps end at
 // their first comparison.
 func (in *Input) working(n *loopNest) float64 {
-	rounds, known := in.TripCount(n.code, n.hottest)
-	if !known {
-		return 1
-	}
 	c := in.codes[n.code]
 	begun := c.executions[c.graph.Blocks[c.graph.Funcs[n.hottest.Func].Entry].First]
-	entries := c.executions[c.graph.Blocks[n.hottest.Header].First] / rounds
-	if begun == 0 || entries >= begun {
+	entries := in.entries(n)
+	if begun == 0 || entries == 0 || entries >= begun {
 		return 1
 	}
 	return entries / begun
+}
+
+// entries is how often warps enter the hottest loop of a nest, 0 where that is not known.
+func (in *Input) entries(n *loopNest) float64 {
+	rounds, known := in.TripCount(n.code, n.hottest)
+	if !known {
+		return 0
+	}
+	c := in.codes[n.code]
+	return c.executions[c.graph.Blocks[n.hottest.Header].First] / rounds
 }
 
 // starved reports whether SMs have nothing to do, or blocks of one warp too little, while the GPU could hold more; so they have too where a

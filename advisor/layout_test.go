@@ -217,3 +217,25 @@ func TestStoredEachRound(t *testing.T) {
 func replaceSectors(source, sectors string) string {
 	return strings.ReplaceAll(source, "SECTORS", sectors)
 }
+
+// TestEntries holds how often warps come to the hottest loop: 4 of them 8 times each.
+func TestEntries(t *testing.T) {
+	const nested = `
+		FADD R20, R20, R21 ; // executed=4
+		outer: MOV R2, R10 ; // selected=1 executed=32
+		inner: [B------:R-:W0:-:S01] LDG.E.SYS R4, [R2] ; // selected=8 executed=512
+		IADD3 R2, R2, 0x4, RZ ; // selected=2 executed=512
+		[B0-----:R-:W-:-:S01] FFMA R6, R6, R9, R4 ; // long_scoreboard=60/60 executed=512
+		ISETP.NE.AND P1, PT, R2, R8, PT ; // executed=512
+		@P1 BRA ` + "`(inner)" + ` ; // executed=512
+		[B------:R-:W1:-:S01] STG.E.SYS [R10], R6 ; // executed=32
+		IADD3 R10, R10, 0x100, RZ ; // executed=32
+		ISETP.NE.AND P1, PT, R10, R8, PT ; // executed=32
+		@P1 BRA ` + "`(outer)" + ` ; // executed=32
+		EXIT ;`
+	in := inputOf(t, sasstest.New(t, nested))
+	l, code := in.hottestLoop()
+	if got := in.entries(&loopNest{code: code, hottest: l}); got != 32 {
+		t.Errorf("entered %g times, want 32", got)
+	}
+}

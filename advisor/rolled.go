@@ -29,6 +29,7 @@ func (in *Input) asInSource(n *loopNest) bool {
 	for _, c := range r.Copies[r.Anchor] {
 		rounds += in.counts(c).threads / threads
 	}
+	rounds /= max(1, in.entries(n)*warpSize/threads)
 	n.rolled, n.rounds, n.samples = r, max(n.rounds, rounds), max(n.samples, samples)
 	return true
 }

@@ -2,6 +2,7 @@ package emu
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"testing"
 
@@ -147,6 +148,20 @@ func TestStreamsShape(t *testing.T) {
 	// Two warps read each word: once is enough for the second of the eight rounds only where it is the same word, which it never is.
 	if kept := run(&WhatIf{Streams: &Streams{Keep: loop[0].Body[:1]}}); kept.Cycles != asIs.Cycles {
 		t.Errorf("%d cycles where no word is read twice, %d as it is", kept.Cycles, asIs.Cycles)
+	}
+}
+
+// TestStreamsLimit holds that a launch whose edit takes more instructions than it may execute ends with a fault, whichever warp comes to the
+// limit: blocks may have more warps than the launch had.
+func TestStreamsLimit(t *testing.T) {
+	for limit := int64(2300); limit < 3900; limit += 100 {
+		m, l, _ := streamsProgram().start(t, testModel(t), Options{Timing: TimingFull, MaxInstructions: limit})
+		l.WhatIf = &WhatIf{Streams: &Streams{Transpose: &Transpose{Loops: []Loop{streamsLoop(streamsLoopEnd)}, Width: 4, Threads: 512, Combine: true}}}
+		_, err := m.Launch(context.Background(), l)
+		var fault *Fault
+		if !errors.As(err, &fault) || fault.Kind != InstructionLimit {
+			t.Errorf("with %d instructions: %v", limit, err)
+		}
 	}
 }
 

@@ -244,8 +244,11 @@ func (w *warp) uniform(s *source) uint32 {
 	return w.in(s, 0)[bits.TrailingZeros32(w.mask)]
 }
 
-// thread returns threadIdx of a lane.
+// thread returns threadIdx of a lane. Warps that an edited stream has added to a block have a number alone.
 func (w *warp) thread(lane int) [3]int {
+	if w.id >= len(w.block.run.threads) {
+		return [3]int{32*w.id + lane, 0, 0}
+	}
 	t := w.threadIndex()
 	return [3]int{int(t.x[lane]), int(t.y[lane]), int(t.z[lane])}
 }
