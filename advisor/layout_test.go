@@ -233,9 +233,10 @@ func TestEntries(t *testing.T) {
 		ISETP.NE.AND P1, PT, R10, R8, PT ; // executed=32
 		@P1 BRA ` + "`(outer)" + ` ; // executed=32
 		EXIT ;`
-	in := inputOf(t, sasstest.New(t, nested))
-	l, code := in.hottestLoop()
-	if got := in.entries(&loopNest{code: code, hottest: l}); got != 32 {
+	p := sasstest.New(t, nested)
+	in := inputOf(t, p)
+	inner := nodeOf(at(p, "inner"))
+	if got := in.entries(&loopNest{code: inner.Code, hottest: in.Loop(inner)}); got != 32 {
 		t.Errorf("entered %g times, want 32", got)
 	}
 }
