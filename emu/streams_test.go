@@ -151,6 +151,44 @@ func TestStreamsShape(t *testing.T) {
 	}
 }
 
+// TestStreamsApart holds that threads whose work becomes one thread's share nothing behind a branch that each takes for itself, where
+// they do behind one that they take together.
+func TestStreamsApart(t *testing.T) {
+	const before, behind = 7, 3
+	for _, c := range []struct {
+		name, tested string
+		once         int // of the instructions up to and behind the branch, those that are issued once for both
+		inside       int // issues of the two between it and BSYNC
+	}{
+		{"by the number of the block times one that no compiler knows", "IMAD R3, R8, c[0x0][0x0], R0", 5, 4},
+		{"by a parameter", "IMAD R3, R0, c[0x0][0x0], R0", 7, 2},
+	} {
+		p := timedProgram{threads: 32, blocks: 8, buffers: [][]uint32{words(64)}, text: `
+			[B------:R-:W0:-:S01] S2R R0, SR_TID.X
+			[B------:R-:W1:-:S01] S2R R8, SR_CTAID.X
+			[B------:R-:W-:-:S04] MOV R1, c[0x0][0x160]
+			[B01----:R-:W-:-:S06] ` + c.tested + `
+			[B------:R-:W-:Y:S12] ISETP.EQ.AND P0, PT, R3, 0x7fffffff, PT
+			[B------:R-:W-:-:S05] BSSY B0, join
+			[B------:R-:W-:-:S05] @P0 BRA join
+			[B------:R-:W-:-:S04] IADD3 R5, R1, 0x1, RZ
+			[B------:R-:W-:-:S04] IADD3 R6, R1, 0x2, RZ
+			join:
+			[B------:R-:W-:-:S05] BSYNC B0
+			[B------:R-:W-:-:S04] IADD3 R7, R1, 0x3, RZ
+			[B------:R-:W-:-:S05] EXIT`}
+		m, l, _ := p.start(t, testModel(t), Options{Timing: TimingFull})
+		l.WhatIf = &WhatIf{Streams: &Streams{Merge: []stream.Merge{{Factor: 2, Axis: stream.GridX}}}}
+		r, err := m.Launch(context.Background(), l)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, want := r.WarpInstructions, int64(4*(c.once+2*(before-c.once)+c.inside+behind)); got != want {
+			t.Errorf("%s: %d instructions, want %d", c.name, got, want)
+		}
+	}
+}
+
 // TestStreamsLimit holds that a launch whose edit takes more instructions than it may execute ends with a fault, whichever warp comes to the
 // limit: blocks may have more warps than the launch had.
 func TestStreamsLimit(t *testing.T) {

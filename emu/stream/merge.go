@@ -30,7 +30,8 @@ const (
 // for the one before.
 //
 // What comes from data that differ is never the same, whatever the data of this launch are. So it goes for words of shared memory that
-// differ between blocks which are merged.
+// differ between blocks which are merged. Nor is anything issued once between a branch that each of the threads takes for itself and the
+// place where its ways meet: a compiler lays such branches one behind the other.
 //
 // Blocks have fewer threads then, or there are fewer of them. Streams whose instructions differ are an error, but for a few, as at the
 // edges of a problem.
@@ -121,6 +122,8 @@ type merger struct {
 	warp    int // of out
 	items   []item
 	classes [sass.NumRes]class
+	tested  [sass.NumRes]bool // predicates that each of the threads has found for itself, be they the same
+	meeting []meeting         // BSSYs that are open, the innermost last
 	uses    []sass.Resource
 	value   Value           // of the first of the threads
 	apart   int             // instructions that not all threads execute
@@ -136,6 +139,12 @@ type item struct {
 	warp   int // of block
 	events []Event
 	values []Value
+}
+
+// A meeting is a place where the ways of a branch meet.
+type meeting struct {
+	barrier uint8
+	apart   bool // the branch is one that each of the threads takes for itself
 }
 
 // A class says how what a register holds differs between the threads that are merged.
@@ -199,6 +208,8 @@ func (g *merger) threads() int {
 // merge merges the streams of the items.
 func (g *merger) merge() error {
 	clear(g.classes[:])
+	clear(g.tested[:])
+	g.meeting = g.meeting[:0]
 	g.apart, g.folding, g.turns = 0, false, g.turns[:0]
 	total, last := 0, g.items[0].lastLoad()
 	at := make([]int, 0, g.Factor) // items with the next instruction
@@ -458,7 +469,7 @@ func (g *merger) addresses(at []int, part int) (mask uint32) {
 func (g *merger) accesses(in *sass.Inst, at []int) {
 	it := &g.items[at[0]]
 	a := &it.block.Access[it.events[0].Ref]
-	common := len(at) == len(g.items) && g.together(at)
+	common := len(at) == len(g.items) && !g.takenApart() && g.together(at)
 	apart := len(g.blocks) > 1 && a.Space == shared
 	source := g.sources(in)
 	if a.Space == shared && g.folds() && g.sum(at, a, source) {
@@ -603,13 +614,48 @@ func (g *merger) define(in *sass.Inst, c class) {
 		if in.Guard.Reg != sass.PT {
 			c = max(c, g.classes[r])
 		}
-		g.classes[r] = c
+		g.classes[r], g.tested[r] = c, false
 	}
+}
+
+// branches takes note of what an instruction of control flow says about the ways that the threads go.
+func (g *merger) branches(in *sass.Inst) {
+	switch in.Op {
+	case sass.BSSY:
+		g.meeting = append(g.meeting, meeting{barrier: barrierOf(in)})
+	case sass.BSYNC:
+		b := barrierOf(in)
+		if i := slices.IndexFunc(g.meeting, func(m meeting) bool { return m.barrier == b }); i >= 0 {
+			g.meeting = g.meeting[:i]
+		}
+	case sass.BRA:
+		if n := len(g.meeting); n > 0 {
+			for _, r := range in.Uses(g.uses[:0]) {
+				g.meeting[n-1].apart = g.meeting[n-1].apart || g.tested[r] || g.classes[r] > same
+			}
+		}
+	}
+}
+
+// takenApart reports whether the instruction lies behind a branch that each of the threads takes for itself.
+func (g *merger) takenApart() bool {
+	return slices.ContainsFunc(g.meeting, func(m meeting) bool { return m.apart })
+}
+
+// barrierOf is the convergence barrier of an instruction.
+func barrierOf(in *sass.Inst) uint8 {
+	for i := range in.Operands {
+		if o := &in.Operands[i]; o.Kind == sass.KindConvBar {
+			return o.Reg
+		}
+	}
+	return 0
 }
 
 // arithmetic merges an instruction that accesses no memory.
 func (g *merger) arithmetic(in *sass.Inst, at []int) {
 	if in.Form.Pipe == sass.PipeCBU || in.Op == sass.NOP {
+		g.branches(in)
 		g.once(at)
 		return
 	}
@@ -627,6 +673,8 @@ func (g *merger) arithmetic(in *sass.Inst, at []int) {
 		return
 	case source == own, result == own && source <= same && !special:
 		result = own
+	case result == same && source == varied && !setsPredicate(in): // by chance
+		result = varied
 	case result == same && (source <= same || integer && !in.Conditional() && !setsPredicate(in)):
 		if source == known && literal(in) {
 			result = known
@@ -636,13 +684,16 @@ func (g *merger) arithmetic(in *sass.Inst, at []int) {
 			result = same // it is tested for each, and the outcome is taken to be one
 		}
 		g.define(in, result)
+		for _, r := range in.Defs(g.uses[:0]) {
+			g.tested[r] = true
+		}
 		g.each(at)
 		return
 	case result == fixed:
 		result = max(fixed, g.multiplied(in), min(source, varied))
 	}
 	g.define(in, result)
-	if result <= fixed {
+	if result <= fixed && !g.takenApart() {
 		g.once(at)
 	} else {
 		g.each(at)
