@@ -103,6 +103,17 @@ func TestStrengthReduction(t *testing.T) {
 			says:    []string{"64-bit integer division"},
 		},
 		{
+			name: "a division of floats between conversions",
+			source: `
+				I2F R2, R2 ;
+				def: [B------:R-:W0:-:S01] MUFU.RCP R4, R2 ; // selected=5
+				use: [B0-----:R-:W-:-:S01] FMUL R6, R4, R8 ; // short_scoreboard=20/15
+				F2I R6, R6 ;` + rest + `75
+				EXIT ;`,
+			speedup: 1.25,
+			says:    []string{"a single-precision division"},
+		},
+		{
 			name: "near miss: cheap arithmetic",
 			source: `
 				def: [B------:R-:W-:-:S04] FADD R4, R2, R3 ; // selected=5
@@ -315,6 +326,29 @@ func TestFastMath(t *testing.T) {
 		{name: "near miss: user function", source: program("$k$_Z6squaref device")},
 		{name: "near miss: integer division helper", source: program("$k$__internal_0_$__cuda_sm20_div_s64 internal")},
 	})
+}
+
+// TestAccurateSaves holds what approximate functions save on a line: of a division its arithmetic and its branch, but no index that the line
+// computes; of a logarithm its integers too.
+func TestAccurateSaves(t *testing.T) {
+	p := sasstest.New(t, `
+		FFMA R4, R5, R6, R4 ;
+		IADD3 R7, R7, 0x1, RZ ;
+		F2I R8, R4 ;
+		FCHK P0, R5, R6 ;
+		MUFU.RCP R9, R6 ;
+		EXIT ;`)
+	division := accurate{floats: 5, others: 4}
+	division.add(divisionFloats, 0)
+	logarithm := accurate{floats: logFloats, others: 2 * logIntegers}
+	logarithm.add(logFloats, logIntegers)
+	in := inputOf(t, p)
+	for i, want := range [][2]float64{{.6, 11. / 13}, {0, .5}, {0, .5}, {1, 1}, {0, 0}} {
+		inst := in.Inst(blamer.Node{Inst: i})
+		if d, l := division.saved(inst), logarithm.saved(inst); math.Abs(d-want[0]) > 1e-9 || math.Abs(l-want[1]) > 1e-9 {
+			t.Errorf("%s: %g and %g, want %g", inst.Text(), d, l, want)
+		}
+	}
 }
 
 func TestFunctionInlining(t *testing.T) {

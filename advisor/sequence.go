@@ -133,17 +133,23 @@ func anyOf(list []int, set map[int]bool) bool {
 
 // accurate counts the accurate single-precision operations on a line, by what marks the compiler's sequence for each.
 type accurate struct {
-	steps  float64 // multiplications and additions of the sequences
-	kept   float64 // instructions in their place
-	floats float64 // multiplications and additions of the line
+	steps    float64 // multiplications and additions of the sequences
+	integers float64 // operations on integers, conversions among them, of the sequences
+	kept     float64 // instructions in their place
+	floats   float64 // multiplications and additions of the line
+	others   float64 // what integers the line computes with
 }
 
-// Multiplications and additions in the compiler's sequences: of a division, a square root, a logarithm and an exponential.
+// Multiplications and additions, and operations on integers, in the compiler's sequences: of a division, a square root, a logarithm and an
+// exponential.
 const (
 	divisionFloats = 5
 	rootFloats     = 4
+	rootIntegers   = 2
 	logFloats      = 13
+	logIntegers    = 6
 	powerFloats    = 5
+	powerIntegers  = 2
 	logMark        = -0x3f2aaaab // added to the bits of the argument of a logarithm
 	powerMark      = 0x3bbb989d  // log2(e)/252, with which an exponential begins
 )
@@ -165,13 +171,16 @@ func (in *Input) accurateLines(code int) map[cubin.Frame]*accurate {
 		case isFloat(inst.Op):
 			a.floats++
 		case inst.Op == sass.FCHK:
-			a.add(divisionFloats)
+			a.add(divisionFloats, 0)
 		case inst.Op == sass.CALL && in.callsRoot(blamer.Node{Code: code, Inst: i}):
-			a.add(rootFloats)
+			a.add(rootFloats, rootIntegers)
 		case hasImmediate(inst, logMark):
-			a.add(logFloats)
+			a.add(logFloats, logIntegers)
 		case hasImmediate(inst, powerMark):
-			a.add(powerFloats)
+			a.add(powerFloats, powerIntegers)
+		}
+		if countsAsInteger(&insts[i]) {
+			a.others++
 		}
 	}
 	for f, a := range lines {
@@ -182,8 +191,9 @@ func (in *Input) accurateLines(code int) map[cubin.Frame]*accurate {
 	return lines
 }
 
-func (a *accurate) add(steps float64) {
+func (a *accurate) add(steps, integers float64) {
 	a.steps += steps
+	a.integers += integers
 	a.kept += cheapSteps
 }
 
@@ -207,16 +217,27 @@ func (in *Input) accurateShares(code int) sequence {
 	return found
 }
 
-// saved is the share of an instruction of the line that approximate functions save. Integer and control instructions on such a
-// line serve the sequences; special functions stay.
+// saved is the share of an instruction of the line that approximate functions save. Control instructions on such a line serve the
+// sequences; special functions stay, and what the line itself computes with integers, as indices.
 func (a *accurate) saved(inst *sass.Inst) float64 {
 	switch {
 	case isFloat(inst.Op):
 		return max(0, min(1, (a.steps-a.kept)/max(1, a.floats)))
-	case inst.Op == sass.MUFU || inst.Op == sass.S2R || inst.Form.Pipe == sass.PipeLSU || inst.Form.Pipe == sass.PipeTEX:
-		return 0
+	case countsAsInteger(inst):
+		return min(1, a.integers/a.others)
+	case inst.Form.Pipe == sass.PipeCBU || inst.Op == sass.FCHK:
+		return 1
 	}
-	return 1
+	return 0
+}
+
+// countsAsInteger reports whether an instruction computes with integers, in the uniform datapath too, or converts to or from them.
+func countsAsInteger(inst *sass.Inst) bool {
+	switch inst.Op.Properties().Class {
+	case sass.ClassALU, sass.ClassMultiply, sass.ClassUniform, sass.ClassConvert, sass.ClassPredicate:
+		return true
+	}
+	return false
 }
 
 func isFloat(op sass.Op) bool { return op.Properties().Class == sass.ClassFloat }

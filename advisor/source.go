@@ -106,10 +106,11 @@ func (in *Input) loopFrame(code int, l *cfg.Loop) cubin.Frame {
 }
 
 // lineOps are the opcodes that a source line was compiled to.
-type lineOps struct{ i2f, rcp, f2i, fchk bool }
+type lineOps struct{ i2f, rcp, f2i bool }
 
 // integerDivision reports whether the line holds the sequence by which the compiler divides 32-bit integers: the
-// reciprocal of the divisor in floating point, converted back and corrected.
+// reciprocal of the divisor, converted upwards, in floating point, converted back and corrected. Conversions of the program around a
+// division of floats are none.
 func (l lineOps) integerDivision() bool { return l.i2f && l.rcp && l.f2i }
 
 // lineOps looks at the instructions around one that have its line. Without lines it looks at its block.
@@ -128,11 +129,9 @@ func (in *Input) lineOps(n blamer.Node) lineOps {
 		}
 		switch inst := &code.Insts[i]; inst.Op {
 		case sass.I2F:
-			ops.i2f = true
+			ops.i2f = ops.i2f || isReciprocalSeed(inst)
 		case sass.F2I:
 			ops.f2i = true
-		case sass.FCHK:
-			ops.fchk = true
 		case sass.MUFU:
 			ops.rcp = ops.rcp || inst.Mod(sass.MufuFn) == sass.MufuRCP
 		}
