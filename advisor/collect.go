@@ -119,19 +119,24 @@ func (in *Input) launchMatch(speedup float64) *Match {
 	return m
 }
 
-// defs and uses return the ends of the hotspots that are listed, the hottest first.
+// leastOfHottest is the share of the hottest hotspot's samples that one has whose place is named: what is said of an unrolled loop is said of
+// all of its lines, of which none has much.
+const leastOfHottest = 0.1
+
+// defs and uses return the ends of the hotspots whose places are named, the hottest first.
 func (m *Match) defs() []blamer.Node {
-	var nodes []blamer.Node
-	for _, h := range m.Hotspots[:min(maxHotspots, len(m.Hotspots))] {
-		nodes = append(nodes, h.Def)
-	}
-	return nodes
+	return m.ends(func(h *Hotspot) blamer.Node { return h.Def })
 }
 
 func (m *Match) uses() []blamer.Node {
-	var nodes []blamer.Node
-	for _, h := range m.Hotspots[:min(maxHotspots, len(m.Hotspots))] {
-		nodes = append(nodes, h.Use)
+	return m.ends(func(h *Hotspot) blamer.Node { return h.Use })
+}
+
+func (m *Match) ends(end func(*Hotspot) blamer.Node) (nodes []blamer.Node) {
+	for i := range m.Hotspots {
+		if h := &m.Hotspots[i]; h.Samples >= leastOfHottest*m.Hotspots[0].Samples {
+			nodes = append(nodes, end(h))
+		}
 	}
 	return nodes
 }

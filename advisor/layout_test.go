@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"gpa/blamer"
 	"gpa/blamer/sasstest"
 	"gpa/profiler"
 )
@@ -238,5 +239,16 @@ func TestEntries(t *testing.T) {
 	inner := nodeOf(at(p, "inner"))
 	if got := in.entries(&loopNest{code: inner.Code, hottest: in.Loop(inner)}); got != 32 {
 		t.Errorf("entered %g times, want 32", got)
+	}
+}
+
+// TestNamedPlaces holds that what is said of an unrolled loop names all of its loads, and nothing that hardly counts.
+func TestNamedPlaces(t *testing.T) {
+	m := &Match{}
+	for i, samples := range []float64{12, 11, 10, 10, 10, 10, 2, 1} {
+		m.Hotspots = append(m.Hotspots, Hotspot{Def: blamer.Node{Inst: i}, Use: blamer.Node{Inst: 100 + i}, Samples: samples})
+	}
+	if defs, uses := m.defs(), m.uses(); len(defs) != 7 || len(uses) != 7 || defs[6].Inst != 6 || uses[6].Inst != 106 {
+		t.Errorf("defs %v, uses %v", defs, uses)
 	}
 }

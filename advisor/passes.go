@@ -214,7 +214,7 @@ func (in *Input) storedEachRound() (matches []*Match) {
 		}
 	}
 	for _, m := range c.finish() {
-		stores := m.defs()
+		stores := m.allDefs()
 		m.Samples += max(0, in.hiddenWithout(m.Scope, in.running)-in.hidden(m.Scope, freedom{}))
 		for i := range in.Blame.Blames {
 			if b := &in.Blame.Blames[i]; behind[b.Def] && b.Detail == blamer.GlobalMemory && in.Loop(b.Def) == m.Scope.Loop {
