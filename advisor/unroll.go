@@ -2,9 +2,11 @@ package advisor
 
 import (
 	"fmt"
+	"slices"
 
 	"gpa/blamer"
 	"gpa/cubin/cfg"
+	"gpa/cubin/sass"
 )
 
 // loopUnrolling matches global memory and execution dependency stalls whose def and use are in the same loop:
@@ -69,8 +71,69 @@ func (in *Input) limitByTrips(m *Match, blames []*blamer.Blame) bool {
 		fmt.Sprintf("Unroll the loop at %s (#pragma unroll 4 before it, or by hand), so that loads and arithmetic of several iterations are under way together.%s", at, times),
 		"Not where the registers that this takes leave room for fewer warps.",
 	}
-	if m.Scope.Loop.Depth > 1 || in.hasCall(m.Scope) {
+	counted, byNumbers := in.countable(m.Scope.Code, m.Scope.Loop)
+	if counted && !byNumbers && slices.ContainsFunc(blames, func(b *blamer.Blame) bool { return in.Inst(b.Def).Op.Properties().Loads(^sass.SpaceConstant) }) {
+		m.Suggestions[0] = fmt.Sprintf("Unroll the loop at %s by hand: as long as 4 iterations are left, make the loads of all 4 before anything that uses them, and do what is left one by one.%s", at, times)
+		m.Suggestions = slices.Insert(m.Suggestions, 1, "#pragma unroll alone does little here, as the compiler cannot tell how many iterations there are: it tests before each, and the loads stay behind their tests.")
+		return true
+	}
+	if !counted || m.Scope.Loop.Depth > 1 || in.hasCall(m.Scope) {
 		m.Suggestions[1] += " If the compiler does not unroll it, the trip count is unknown to it or the body calls a function: make the bound a constant or a template argument, inline the call, and mark read-only pointers const __restrict__ so that loads can move up."
+	}
+	return true
+}
+
+// countable reports whether a loop's exits depend on nothing but values to which each round adds the same: so that its rounds can be counted
+// before it begins. By numbers it is for a compiler to count them: one exit, and what is added stands in the code. By other steps compilers
+// divide too; but then they have unrolled the loop.
+func (in *Input) countable(code int, l *cfg.Loop) (counted, byNumbers bool) {
+	f := in.flowOf(code, l)
+	exits := f.exits()
+	needed := make(map[int]bool)
+	var follow func(n int)
+	follow = func(n int) {
+		for _, e := range f.from[n] {
+			if !needed[e.node] {
+				needed[e.node] = true
+				follow(e.node)
+			}
+		}
+	}
+	for _, i := range exits {
+		if follow(i); f.loads(i, map[int]bool{}) {
+			return false, false
+		}
+	}
+	byNumbers = len(exits) == 1
+	for _, cycle := range f.cycles() {
+		if !slices.ContainsFunc(cycle, func(n int) bool { return needed[n] }) {
+			continue
+		}
+		if !f.isInduction(cycle) {
+			return false, false
+		}
+		byNumbers = byNumbers && f.byNumber(cycle)
+	}
+	return true, byNumbers
+}
+
+// byNumber reports whether what a cycle adds in a round stands in the code.
+func (f *registerFlow) byNumber(cycle []int) bool {
+	for _, n := range cycle {
+		if n < 0 {
+			continue
+		}
+		for i := range f.inst(n).Operands {
+			switch o := &f.inst(n).Operands[i]; {
+			case o.Kind == sass.KindConst, o.Source && o.Kind == sass.KindUReg && o.Reg != sass.URZ:
+				return false
+			}
+		}
+		for _, r := range f.inst(n).Uses(nil) {
+			if isValue(r) && !slices.ContainsFunc(f.from[n], func(e flowEdge) bool { return e.resource == r && (slices.Contains(cycle, e.node) || f.isCarry(e)) }) {
+				return false
+			}
+		}
 	}
 	return true
 }
