@@ -1,6 +1,7 @@
 package advisor
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -323,5 +324,28 @@ func TestOwnValues(t *testing.T) {
 				t.Errorf("%d loads, want %d", got, c.own)
 			}
 		})
+	}
+}
+
+// TestAhead holds which loads of a loop can be issued a round ahead.
+func TestAhead(t *testing.T) {
+	p := sasstest.New(t, `
+		loop: [B------:R-:W0:-:S01] LDG.E.SYS R4, [R2] ;
+		[B0-----:R-:W-:-:S06] IADD3 R6, R4, R12, RZ ;
+		behind: [B------:R-:W1:-:S01] LDG.E.SYS R5, [R6] ;
+		ISETP.LT.AND P1, PT, R2, R9, PT ;
+		@P1 BRA `+"`(skip)"+` ;
+		some: [B------:R-:W2:-:S01] LDG.E.SYS R7, [R2+0x100] ;
+		[B-12---:R-:W-:-:S04] FADD R8, R7, R5 ;
+		skip: IADD3 R2, R2, 0x4, RZ ;
+		predicated: [B------:R-:W3:-:S01] @P1 LDG.E.SYS R10, [R2+0x200] ;
+		[B---3--:R-:W-:-:S04] FADD R11, R10, R11 ;
+		ISETP.NE.AND P0, PT, R2, R9, PT ; // selected=9
+		@P0 BRA `+"`(loop)"+` ;
+		EXIT ;`)
+	in := inputOf(t, p)
+	got := in.ahead(0, in.Loop(nodeOf(at(p, "loop"))))
+	if want := []blamer.Node{nodeOf(at(p, "loop")), nodeOf(at(p, "predicated"))}; !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
 	}
 }

@@ -300,15 +300,45 @@ func (in *Input) goneAccesses(nodes map[blamer.Node]bool) []*Match {
 	return matches
 }
 
-// ahead lists the loads of a loop that can be issued a round ahead.
+// ahead lists the loads of a loop that can be issued a round ahead: those whose addresses no load of the loop has to bring first, and that
+// every round makes. Where only some rounds do, what they load goes through a register that the others leave alone, and who hands it on
+// waits for the load at once.
 func (in *Input) ahead(code int, l *cfg.Loop) (loads []blamer.Node) {
+	if l == nil {
+		return nil
+	}
+	f := in.flowOf(code, l)
 	in.eachInst(code, l, func(i int) {
 		n := blamer.Node{Code: code, Inst: i}
-		if in.Inst(n).Op == sass.LDG && in.Loop(n) == l && !in.chases(l, n) && !in.feedsBack(l, n) {
+		if in.Inst(n).Op == sass.LDG && in.Loop(n) == l && in.everyRound(n, l) && !f.loads(i, map[int]bool{}) && !in.feedsBack(l, n) {
 			loads = append(loads, n)
 		}
 	})
 	return loads
+}
+
+// everyRound reports whether no round goes past the block of an instruction.
+func (in *Input) everyRound(n blamer.Node, l *cfg.Loop) bool {
+	g := in.codes[n.Code].graph
+	at := g.Block(n.Inst).ID
+	seen, queue := map[int]bool{at: true}, []int{l.Header}
+	for len(queue) > 0 {
+		id := queue[0]
+		queue = queue[1:]
+		if seen[id] {
+			continue
+		}
+		seen[id] = true
+		for _, s := range g.Blocks[id].Succs {
+			if s == l.Header {
+				return false
+			}
+			if l.Contains(s) {
+				queue = append(queue, s)
+			}
+		}
+	}
+	return true
 }
 
 // prefetched is the change that issues loads of a loop a round ahead; nil where there are none.

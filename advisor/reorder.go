@@ -2,6 +2,7 @@ package advisor
 
 import (
 	"fmt"
+	"slices"
 
 	"gpa/blamer"
 	"gpa/cubin/cfg"
@@ -60,16 +61,20 @@ func (codeReordering) Match(in *Input) []*Match {
 // is the better advice for such loops.
 func (in *Input) loadedAhead(m *Match) float64 {
 	l, code := m.Scope.Loop, m.Scope.Code
-	if l == nil || in.hasBarrier(code, l) && (in.Model.Arch >= int(sass.SM80) || in.mayChange(code, l)) {
+	if l == nil || !in.isLeaf(code, l) {
+		return 0
+	}
+	if rounds, known := in.TripCount(code, l); known && rounds < 2 || in.hasBarrier(code, l) && (in.Model.Arch >= int(sass.SM80) || in.mayChange(code, l)) {
 		return 0
 	}
 	waits, rest, ahead, most, size := 0.0, 0.0, map[blamer.Node]bool{}, &blamer.Blame{}, in.instructionsIn(m.Scope)
+	can := in.ahead(code, l)
 	in.eachInst(code, l, func(i int) {
 		n := blamer.Node{Code: code, Inst: i}
 		rest += in.codes[code].total[i]
 		for _, b := range in.byUse[n] {
 			sameRound := b.Def.Code == code && in.Loop(b.Def) == l && b.Def.Inst < b.Use.Inst && !farApart(b, size)
-			if b.Detail != blamer.GlobalMemory || !sameRound || in.Inst(b.Def).Op != sass.LDG || in.waitsForRound(l, b.Def) {
+			if b.Detail != blamer.GlobalMemory || !sameRound || !slices.Contains(can, b.Def) {
 				continue
 			}
 			waits += b.Count
