@@ -47,7 +47,6 @@ type resident struct {
 	sent     int64         // the LSU has the data of its stores
 	atomic   bool          // there is an atomic among them
 	groups   []copyGroup   // not complete
-	unpaid   int           // lanes of thinned instructions
 	packed   map[int32]int // by packed instruction: how often it was executed
 
 	product    *op   // the last matrix product of the warpgroup that has issued

@@ -189,6 +189,29 @@ func TestStreamsApart(t *testing.T) {
 	}
 }
 
+// TestThinned holds that what a warp does once takes its time however many warps share it, and of the rounds of a loop one in so many.
+func TestThinned(t *testing.T) {
+	cycles := func(pc int, by float64) int64 {
+		m, l, _ := streamsProgram().start(t, testModel(t), Options{Timing: TimingFull})
+		if by > 0 {
+			l.WhatIf = &WhatIf{Thinned: map[InstAt]float64{{PC: uint64(pc * sass.InstSize)}: by}}
+		}
+		r, err := m.Launch(context.Background(), l)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r.Cycles
+	}
+	asIs := cycles(0, 0)
+	if got := cycles(0, 32); got != asIs {
+		t.Errorf("%d cycles where an instruction that is executed once is thinned, %d as it is", got, asIs)
+	}
+	half, eighth := cycles(streamsLoad, 2), cycles(streamsLoad, 8)
+	if !(eighth < half && half < asIs) || asIs-half < (asIs-eighth)/3 {
+		t.Errorf("%d cycles as it is, %d with every other load, %d with one in eight", asIs, half, eighth)
+	}
+}
+
 // TestStreamsLimit holds that a launch whose edit takes more instructions than it may execute ends with a fault, whichever warp comes to the
 // limit: blocks may have more warps than the launch had.
 func TestStreamsLimit(t *testing.T) {

@@ -170,18 +170,11 @@ func (p *program) pack(o *op) error {
 // warpLanes is the number of lanes of a warp.
 const warpLanes = 32
 
-// shares reports whether an execution of a packed instruction takes no time, as its lanes find room in a warp that does. A thinned
-// instruction counts its own executions. Of others the lanes of the block's warps come together that execute the instruction for the
-// n-th time, as where the threads of a block are sorted: the n-th round of a loop takes as many warps as its lanes fill, and the longest
-// thread takes as long as it did.
+// shares reports whether an execution of a packed instruction takes no time, as its lanes find room in a warp that does. Of a thinned
+// instruction a warp's first execution takes its time, and then one in so many: what a warp does once takes as long, whoever does it. Of
+// others the lanes of the block's warps come together that execute the instruction for the n-th time, as where the threads of a block are
+// sorted: the n-th round of a loop takes as many warps as its lanes fill, and the longest thread takes as long as it did.
 func (v *resident) shares(o *op) bool {
-	if lanes := int(o.t.counted); lanes > 0 {
-		if v.unpaid += lanes; v.unpaid < warpLanes {
-			return true
-		}
-		v.unpaid -= warpLanes
-		return false
-	}
 	b := v.block
 	if v.packed == nil {
 		v.packed = make(map[int32]int)
@@ -191,6 +184,9 @@ func (v *resident) shares(o *op) bool {
 	}
 	n := v.packed[o.index]
 	v.packed[o.index]++
+	if lanes := int(o.t.counted); lanes > 0 {
+		return n > 0 && n*lanes/warpLanes == (n-1)*lanes/warpLanes
+	}
 	if n == len(b.packed[o.index]) {
 		b.packed[o.index] = append(b.packed[o.index], 0)
 	}
