@@ -101,7 +101,7 @@ func (sharedTiling) Match(in *Input) []*Match {
 		m.Change = in.staged(code, l, loads)
 		m.Suggestions = []string{
 			fmt.Sprintf("The threads of a block load the same values from global memory (%s). Let the block load a tile of them into shared memory, each value once and neighbouring threads neighbouring values, and compute from there between two __syncthreads().",
-				in.places(m.defs(), 3)),
+				in.places(sortedKeys(loads), 3)),
 			"Pad the tile where threads read its columns. Not where the values are used by one warp only: shuffles or registers do then.",
 		}
 	}
