@@ -134,22 +134,21 @@ func anyOf(list []int, set map[int]bool) bool {
 // accurate counts the accurate single-precision operations on a line, by what marks the compiler's sequence for each.
 type accurate struct {
 	steps    float64 // multiplications and additions of the sequences
-	integers float64 // operations on integers, conversions among them, of the sequences
+	integers float64 // operations on integers, conversions among them, of divisions and roots
 	kept     float64 // instructions in their place
+	longer   bool    // there are logarithms or exponentials, which compute with integers all along
 	floats   float64 // multiplications and additions of the line
 	others   float64 // what integers the line computes with
 }
 
-// Multiplications and additions, and operations on integers, in the compiler's sequences: of a division, a square root, a logarithm and an
-// exponential.
+// Multiplications and additions in the compiler's sequences: of a division, a square root, a logarithm and an exponential; and operations on
+// integers of a square root, where a division has none.
 const (
 	divisionFloats = 5
 	rootFloats     = 4
 	rootIntegers   = 2
 	logFloats      = 13
-	logIntegers    = 6
 	powerFloats    = 5
-	powerIntegers  = 2
 	logMark        = -0x3f2aaaab // added to the bits of the argument of a logarithm
 	powerMark      = 0x3bbb989d  // log2(e)/252, with which an exponential begins
 )
@@ -175,9 +174,11 @@ func (in *Input) accurateLines(code int) map[cubin.Frame]*accurate {
 		case inst.Op == sass.CALL && in.callsRoot(blamer.Node{Code: code, Inst: i}):
 			a.add(rootFloats, rootIntegers)
 		case hasImmediate(inst, logMark):
-			a.add(logFloats, logIntegers)
+			a.add(logFloats, 0)
+			a.longer = true
 		case hasImmediate(inst, powerMark):
-			a.add(powerFloats, powerIntegers)
+			a.add(powerFloats, 0)
+			a.longer = true
 		}
 		if countsAsInteger(&insts[i]) {
 			a.others++
@@ -217,18 +218,18 @@ func (in *Input) accurateShares(code int) sequence {
 	return found
 }
 
-// saved is the share of an instruction of the line that approximate functions save. Control instructions on such a line serve the
-// sequences; special functions stay, and what the line itself computes with integers, as indices.
+// saved is the share of an instruction of the line that approximate functions save. Integer and control instructions serve the sequences, but
+// for what the line of a division or a root computes with integers itself, as indices; special functions stay.
 func (a *accurate) saved(inst *sass.Inst) float64 {
 	switch {
 	case isFloat(inst.Op):
 		return max(0, min(1, (a.steps-a.kept)/max(1, a.floats)))
-	case countsAsInteger(inst):
+	case inst.Op == sass.MUFU || inst.Op == sass.S2R || inst.Form.Pipe == sass.PipeLSU || inst.Form.Pipe == sass.PipeTEX:
+		return 0
+	case countsAsInteger(inst) && !a.longer:
 		return min(1, a.integers/a.others)
-	case inst.Form.Pipe == sass.PipeCBU || inst.Op == sass.FCHK:
-		return 1
 	}
-	return 0
+	return 1
 }
 
 // countsAsInteger reports whether an instruction computes with integers, in the uniform datapath too, or converts to or from them.
