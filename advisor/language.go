@@ -100,7 +100,7 @@ var tritonWords = map[string]string{
 var numbaWords = strings.NewReplacer(
 	"__syncthreads()", "cuda.syncthreads()", "__syncthreads", "cuda.syncthreads()", "__syncwarp()", "cuda.syncwarp()",
 	"__shfl_xor_sync", "cuda.shfl_xor_sync", "__shfl_sync", "cuda.shfl_sync", "__reduce_add_sync", "cuda.reduce",
-	"(#pragma unroll 4 before it, or by hand)", "(by hand, or over a constant range)", "(#pragma unroll 1)", "",
+	"(#pragma unroll 4 before it, or by hand)", "(by hand, or over a constant range)", "(#pragma unroll 1)", "", "#pragma unroll alone does little here, as the", "The",
 	"__constant__ memory", "constant memory (cuda.const.array_like)", "(float tile[32][33])", "(cuda.shared.array((32, 33), float32))",
 	"__launch_bounds__", "max_registers of @cuda.jit", "-maxrregcount", "max_registers of @cuda.jit",
 	"Compile with -use_fast_math, or write __fdividef(x, y), __frsqrt_rn(x), __sinf(x)", "Compile with fastmath=True, or call libdevice's fast functions",
