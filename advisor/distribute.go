@@ -164,10 +164,12 @@ func (in *Input) amongBlocks(n *loopNest) *loopNest {
 		}
 	}
 	divided := *n
-	divided.loops = slices.DeleteFunc(slices.Clone(n.loops), func(l *cfg.Loop) bool { return feeding[l] })
-	for l, feeds := range feeding {
-		if feeds {
+	divided.loops = nil
+	for _, l := range n.loops {
+		if feeding[l] {
 			divided.samples -= in.samplesInLoop(n.code, l)
+		} else {
+			divided.loops = append(divided.loops, l)
 		}
 	}
 	return &divided

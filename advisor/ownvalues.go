@@ -2,6 +2,7 @@ package advisor
 
 import (
 	"fmt"
+	"slices"
 
 	"gpa/blamer"
 	"gpa/cubin/cfg"
@@ -69,7 +70,8 @@ func (in *Input) carriedOn() []*Match {
 		text := fmt.Sprintf("At %s a thread loads what it has stored itself shortly before. Keep the value in a local variable from round to round of the loop; the store stays.",
 			in.places(sortedKeys(own), 2))
 		m.Suggestions = []string{text, "Not where other threads change the value in between."}
-		if ahead := in.registersAheadBut(m.Scope.Code, m.Scope.Loop, own); ahead != nil {
+		loads := slices.DeleteFunc(in.ahead(m.Scope.Code, m.Scope.Loop), func(n blamer.Node) bool { return own[n] })
+		if ahead := in.registersAhead(m.Scope.Code, m.Scope.Loop, loads); ahead != nil {
 			both := *m
 			both.Variant, both.Change = "carried, loads ahead", m.Change.with(ahead)
 			both.Suggestions = []string{text,
@@ -79,23 +81,4 @@ func (in *Input) carriedOn() []*Match {
 		matches = append(matches, m)
 	}
 	return matches
-}
-
-// registersAheadBut is registersAhead of the loads that are not among some.
-func (in *Input) registersAheadBut(code int, l *cfg.Loop, but map[blamer.Node]bool) *Change {
-	c := in.registersAhead(code, l)
-	if c == nil {
-		return nil
-	}
-	p := &c.Streams.Prefetched[0]
-	var loads []blamer.Node
-	for _, n := range p.Loads {
-		if !but[n] {
-			loads = append(loads, n)
-		}
-	}
-	if p.Loads = loads; len(loads) == 0 {
-		return nil
-	}
-	return c
 }

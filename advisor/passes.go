@@ -310,35 +310,19 @@ func (in *Input) ahead(code int, l *cfg.Loop) (loads []blamer.Node) {
 	f := in.flowOf(code, l)
 	in.eachInst(code, l, func(i int) {
 		n := blamer.Node{Code: code, Inst: i}
-		if in.Inst(n).Op == sass.LDG && in.Loop(n) == l && in.everyRound(n, l) && !f.loads(i, map[int]bool{}) && !in.feedsBack(l, n) {
+		if in.Inst(n).Op == sass.LDG && in.Loop(n) == l && in.everyRound(n, l) && !f.loads(i) && !in.feedsBack(l, n) {
 			loads = append(loads, n)
 		}
 	})
 	return loads
 }
 
-// everyRound reports whether no round goes past the block of an instruction.
+// everyRound reports whether no round goes past an instruction.
 func (in *Input) everyRound(n blamer.Node, l *cfg.Loop) bool {
 	g := in.codes[n.Code].graph
-	at := g.Block(n.Inst).ID
-	seen, queue := map[int]bool{at: true}, []int{l.Header}
-	for len(queue) > 0 {
-		id := queue[0]
-		queue = queue[1:]
-		if seen[id] {
-			continue
-		}
-		seen[id] = true
-		for _, s := range g.Blocks[id].Succs {
-			if s == l.Header {
-				return false
-			}
-			if l.Contains(s) {
-				queue = append(queue, s)
-			}
-		}
-	}
-	return true
+	return !slices.ContainsFunc(g.Blocks[l.Header].Preds, func(latch int) bool {
+		return l.Contains(latch) && !g.Dominates(n.Inst, g.Blocks[latch].Last)
+	})
 }
 
 // prefetched is the change that issues loads of a loop a round ahead; nil where there are none.
@@ -351,8 +335,8 @@ func (in *Input) prefetched(code int, l *cfg.Loop, loads []blamer.Node) *Change 
 
 // registersAhead is the change of prefetched by way of registers: of the loads for which a thread can have them, those that are waited for
 // most.
-func (in *Input) registersAhead(code int, l *cfg.Loop) *Change {
-	loads, waited := in.ahead(code, l), make(map[blamer.Node]float64)
+func (in *Input) registersAhead(code int, l *cfg.Loop, loads []blamer.Node) *Change {
+	loads, waited := slices.Clone(loads), make(map[blamer.Node]float64)
 	for i := range in.Blame.Blames {
 		waited[in.Blame.Blames[i].Def] += in.Blame.Blames[i].Count
 	}

@@ -167,7 +167,7 @@ func (in *Input) recurrenceBut(code int, l *cfg.Loop, scans bool) (blamer.Node, 
 		}
 	}
 	for _, i := range f.exits() {
-		if f.loads(i, map[int]bool{}) {
+		if f.loads(i) {
 			return blamer.Node{Code: code, Inst: i}, true
 		}
 	}
@@ -207,14 +207,26 @@ func (f *registerFlow) exits() (list []int) {
 	return list
 }
 
-// loads reports whether what an instruction reads comes from memory or from other threads in the loop.
-func (f *registerFlow) loads(n int, met map[int]bool) bool {
-	for _, e := range f.from[n] {
-		if met[e.node] {
-			continue
+// needs are the instructions of the loop that make what some of them read, in this round or earlier ones.
+func (f *registerFlow) needs(nodes ...int) map[int]bool {
+	needed := make(map[int]bool)
+	for len(nodes) > 0 {
+		n := nodes[len(nodes)-1]
+		nodes = nodes[:len(nodes)-1]
+		for _, e := range f.from[n] {
+			if !needed[e.node] {
+				needed[e.node] = true
+				nodes = append(nodes, e.node)
+			}
 		}
-		met[e.node] = true
-		if e.node >= 0 && (fromElsewhere(f.inst(e.node).Op) || isAtomic(f.inst(e.node).Op)) || f.loads(e.node, met) {
+	}
+	return needed
+}
+
+// loads reports whether what some instructions read comes from memory or from other threads in the loop.
+func (f *registerFlow) loads(nodes ...int) bool {
+	for n := range f.needs(nodes...) {
+		if n >= 0 && (fromElsewhere(f.inst(n).Op) || isAtomic(f.inst(n).Op)) {
 			return true
 		}
 	}

@@ -38,9 +38,10 @@ func (codeReordering) Match(in *Input) []*Match {
 	matches := c.finish()
 	for _, m := range matches {
 		within, ahead := in.hidden(m.Scope, freedom{}), 0.0
-		c := in.registersAhead(m.Scope.Code, m.Scope.Loop)
+		loads := in.ahead(m.Scope.Code, m.Scope.Loop)
+		c := in.registersAhead(m.Scope.Code, m.Scope.Loop, loads)
 		if c != nil {
-			ahead = in.loadedAhead(m)
+			ahead = in.loadedAhead(m, loads)
 		}
 		m.hide(max(within, ahead))
 		m.Change = &Change{Reordered: true}
@@ -55,11 +56,11 @@ func (codeReordering) Match(in *Input) []*Match {
 	return matches
 }
 
-// loadedAhead is how many samples go when the loads of a loop are issued a round ahead, so that the round before works in their
+// loadedAhead is how many samples go when those loads of a loop that can be are issued a round ahead, so that the round before works in their
 // time: that of its instructions which do not stand between load and use already. Nothing is counted where the loads need what they
 // have loaded before, and in loops with barriers for data that may change across them; where the GPU copies tiles asynchronously, that
 // is the better advice for such loops.
-func (in *Input) loadedAhead(m *Match) float64 {
+func (in *Input) loadedAhead(m *Match, can []blamer.Node) float64 {
 	l, code := m.Scope.Loop, m.Scope.Code
 	if l == nil || !in.isLeaf(code, l) {
 		return 0
@@ -68,7 +69,6 @@ func (in *Input) loadedAhead(m *Match) float64 {
 		return 0
 	}
 	waits, rest, ahead, most, size := 0.0, 0.0, map[blamer.Node]bool{}, &blamer.Blame{}, in.instructionsIn(m.Scope)
-	can := in.ahead(code, l)
 	in.eachInst(code, l, func(i int) {
 		n := blamer.Node{Code: code, Inst: i}
 		rest += in.codes[code].total[i]

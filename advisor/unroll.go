@@ -89,21 +89,10 @@ func (in *Input) limitByTrips(m *Match, blames []*blamer.Blame) bool {
 func (in *Input) countable(code int, l *cfg.Loop) (counted, byNumbers bool) {
 	f := in.flowOf(code, l)
 	exits := f.exits()
-	needed := make(map[int]bool)
-	var follow func(n int)
-	follow = func(n int) {
-		for _, e := range f.from[n] {
-			if !needed[e.node] {
-				needed[e.node] = true
-				follow(e.node)
-			}
-		}
+	if f.loads(exits...) {
+		return false, false
 	}
-	for _, i := range exits {
-		if follow(i); f.loads(i, map[int]bool{}) {
-			return false, false
-		}
-	}
+	needed := f.needs(exits...)
 	byNumbers = len(exits) == 1
 	for _, cycle := range f.cycles() {
 		if !slices.ContainsFunc(cycle, func(n int) bool { return needed[n] }) {

@@ -238,7 +238,7 @@ func (in *Input) wordArrays(code int, l *cfg.Loop) (arrays [][]blamer.Node, size
 func (in *Input) overhead(code int, l *cfg.Loop) (nodes []blamer.Node) {
 	f := in.flowOf(code, l)
 	in.eachInst(code, l, func(i int) {
-		if x := f.inst(i); !movesGlobal(x.Op) && !fromElsewhere(x.Op) && effectOf(x) == 0 && !f.loads(i, map[int]bool{}) {
+		if x := f.inst(i); !movesGlobal(x.Op) && !fromElsewhere(x.Op) && effectOf(x) == 0 && !f.loads(i) {
 			nodes = append(nodes, blamer.Node{Code: code, Inst: i})
 		}
 	})

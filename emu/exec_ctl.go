@@ -262,11 +262,11 @@ func exit(w *warp, o *op) error {
 // compileConvergence keeps the number of the barrier in n.
 func compileConvergence(run execFunc) compiler {
 	return func(p *program, o *op) error {
-		at := findOperand(o.inst, sass.KindConvBar)
-		if at < 0 {
+		b := o.inst.ConvBar()
+		if b == nil {
 			return unsupported(o)
 		}
-		o.n = uint32(o.inst.Operands[at].Reg) & 15
+		o.n = uint32(b.Reg) & 15
 		return compileCondition(run)(p, o)
 	}
 }

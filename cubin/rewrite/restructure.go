@@ -114,13 +114,11 @@ func (e *editor) barriers(f *cfg.Func) ([]uint8, error) {
 	for i := range e.graph.Code.Insts {
 		in := &e.graph.Code.Insts[i]
 		mine := e.graph.Func(i) == f
-		for _, o := range in.Operands {
-			switch {
-			case in.Op != sass.BSSY || o.Kind != sass.KindConvBar:
-			case mine:
-				own[o.Reg] = true
-			default:
-				others[o.Reg] = true
+		if b := in.ConvBar(); b != nil && in.Op == sass.BSSY {
+			if mine {
+				own[b.Reg] = true
+			} else {
+				others[b.Reg] = true
 			}
 		}
 		if mine && in.Op == sass.BMOV && !isBarrier(in) {
@@ -169,10 +167,8 @@ func (e *editor) callsBack(f *cfg.Func) bool {
 func (e *editor) take(b *body) {
 	for i := range b.pieces {
 		for _, it := range b.pieces[i].items {
-			for _, o := range it.inst.Operands {
-				if it.inst.Op == sass.BSSY && o.Kind == sass.KindConvBar {
-					e.taken[o.Reg] = true
-				}
+			if b := it.inst.ConvBar(); b != nil && it.inst.Op == sass.BSSY {
+				e.taken[b.Reg] = true
 			}
 		}
 	}

@@ -174,6 +174,9 @@ func (i *Inst) Target() *Operand { return i.first(KindTarget) }
 // Address returns the first operand that is an address in memory, nil where there is none.
 func (i *Inst) Address() *Operand { return i.first(KindMem) }
 
+// ConvBar returns the first operand that is a convergence barrier, nil where there is none.
+func (i *Inst) ConvBar() *Operand { return i.first(KindConvBar) }
+
 // first returns the first operand of a kind, nil where there is none.
 func (i *Inst) first(kind Kind) *Operand {
 	for k := range i.Operands {

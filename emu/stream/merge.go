@@ -620,15 +620,14 @@ func (g *merger) define(in *sass.Inst, c class) {
 
 // branches takes note of what an instruction of control flow says about the ways that the threads go.
 func (g *merger) branches(in *sass.Inst) {
-	switch in.Op {
-	case sass.BSSY:
-		g.meeting = append(g.meeting, meeting{barrier: barrierOf(in)})
-	case sass.BSYNC:
-		b := barrierOf(in)
-		if i := slices.IndexFunc(g.meeting, func(m meeting) bool { return m.barrier == b }); i >= 0 {
+	switch b := in.ConvBar(); {
+	case in.Op == sass.BSSY && b != nil:
+		g.meeting = append(g.meeting, meeting{barrier: b.Reg})
+	case in.Op == sass.BSYNC && b != nil:
+		if i := slices.IndexFunc(g.meeting, func(m meeting) bool { return m.barrier == b.Reg }); i >= 0 {
 			g.meeting = g.meeting[:i]
 		}
-	case sass.BRA:
+	case in.Op == sass.BRA:
 		if n := len(g.meeting); n > 0 {
 			for _, r := range in.Uses(g.uses[:0]) {
 				g.meeting[n-1].apart = g.meeting[n-1].apart || g.tested[r] || g.classes[r] > same
@@ -640,16 +639,6 @@ func (g *merger) branches(in *sass.Inst) {
 // takenApart reports whether the instruction lies behind a branch that each of the threads takes for itself.
 func (g *merger) takenApart() bool {
 	return slices.ContainsFunc(g.meeting, func(m meeting) bool { return m.apart })
-}
-
-// barrierOf is the convergence barrier of an instruction.
-func barrierOf(in *sass.Inst) uint8 {
-	for i := range in.Operands {
-		if o := &in.Operands[i]; o.Kind == sass.KindConvBar {
-			return o.Reg
-		}
-	}
-	return 0
 }
 
 // arithmetic merges an instruction that accesses no memory.
