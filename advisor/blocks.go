@@ -98,6 +98,16 @@ func (in *Input) occupancy(blocks, threads int) arch.Occupancy {
 	return arch.OccupancyOf(in.Model, in.resources(blocks, threads))
 }
 
+// mostRegisters is how many registers a thread can have so that a block of the launch fits on an SM.
+func (in *Input) mostRegisters() int {
+	most := in.Model.Limits.RegistersThread.Int()
+	r := in.resources(math.MaxInt32, volume(in.Launch.Block))
+	for r.Registers = most; r.Registers > in.Launch.Facts.Registers && arch.OccupancyOf(in.Model, r).BlocksPerSM == 0; {
+		r.Registers--
+	}
+	return r.Registers
+}
+
 // resources is what blocks of another shape of the launch would take.
 func (in *Input) resources(blocks, threads int) arch.Resources {
 	f := &in.Launch.Facts

@@ -60,6 +60,12 @@ func (threadCoarsening) Match(in *Input) []*Match {
 	var matches []*Match
 	for _, w := range ways {
 		axis, items := w.axis, w.items
+		for items > 2 && coarserRegisters(f.Registers, items, folds) > in.mostRegisters() {
+			items /= 2
+		}
+		if coarserRegisters(f.Registers, items, folds) > in.mostRegisters() {
+			continue
+		}
 		gone := (in.Total - memory) * (1 - 1/float64(items))
 		m := in.launchMatch(in.ofLaunch(EliminateStalls(in.Total, gone)))
 		m.Spares = IssueSlots | SharedMemory | L2
@@ -94,9 +100,9 @@ func (in *Input) apartInMemory() bool {
 func coarserRegisters(now, items int, folds bool) int {
 	const once = 10 // for what items have in common: indices, bounds
 	if folds {
-		return min(mostRegisters, now+registersAResult*(items-1))
+		return now + registersAResult*(items-1)
 	}
-	return min(mostRegisters, now+max(now-once, 0)*(items-1))
+	return now + max(now-once, 0)*(items-1)
 }
 
 // longLoops reports whether threads spend most of their time in loops of many rounds, so that what they do once hardly counts.

@@ -34,6 +34,11 @@ func (workDistribution) Match(in *Input) []*Match {
 	if in.asInSource(&nest) {
 		matches = append(matches, in.sharedOut(&nest)...)
 	}
+	if nest.online {
+		for _, m := range matches {
+			m.Suggestions = append(m.Suggestions, "Each part has an extreme of its own (a running maximum or minimum). Of two parts take the greater or the smaller one, and what belongs to it: sums of each part scaled to it as the loop scales them, or the place of the one that was taken.")
+		}
+	}
 	return matches
 }
 
@@ -132,9 +137,9 @@ func (in *Input) transposedMatch(n *loopNest, width int, gain float64) *Match {
 		together = ", and stores their results"
 	}
 	m.Variant = fmt.Sprintf("%d lanes%s", width, n.variant())
-	m.Change = &Change{Streams: &Streams{Rolled: n.rolled.among(width), Transposed: &Transposed{Loops: in.streamLoops(n), Width: width, Threads: max(width, volume(in.Launch.Block)), Combined: !apart, Results: len(n.sums) / 2, Scanned: n.scanned}}}
+	m.Change = &Change{Streams: &Streams{Rolled: n.rolled.among(width), Transposed: &Transposed{Loops: in.streamLoops(n), Width: width, Threads: max(width, volume(in.Launch.Block)), Combined: !apart, Results: in.results(n), Scanned: n.scanned}}}
 	if len(n.sums) > 0 {
-		m.Change.Gone, m.Change.Registers = n.sums, min(mostRegisters, in.Launch.Facts.Registers+len(n.sums)/2)
+		m.Change.Gone, m.Change.Registers = n.sums, min(in.mostRegisters(), in.Launch.Facts.Registers+len(n.sums)/2)
 	}
 	m.Suggestions = []string{
 		fmt.Sprintf("Each thread goes through the %.0f rounds of the loop at %s by itself. Let %s do what one thread does: thread j takes rounds j, j+%d and so on%s.",

@@ -27,6 +27,7 @@ type loopNest struct {
 	rounds  float64       // of the hottest loop, each time it is entered
 	barrier bool          // one has a barrier of the block
 	scanned bool          // each round needs the sum of those before it
+	online  bool          // rounds keep an extreme and what belongs to it
 	rolled  *Rolled       // what else the hottest loop of the source has become, nil where it is that loop alone
 	sums    []blamer.Node // accesses by which its loops add to sums in memory
 	assumed assumption
@@ -57,6 +58,7 @@ func (in *Input) independent() loopNest {
 				add(l)
 				continue
 			}
+			nest.online = nest.online || in.online(code, l)
 			samples := in.samplesInLoop(code, l)
 			nest.loops = append(nest.loops, l)
 			nest.samples += samples
@@ -75,25 +77,44 @@ func (in *Input) independent() loopNest {
 }
 
 // storesByRound reports whether each round of a nest stores results of its own, so that nothing has to be put together where others do some of
-// the rounds.
+// the rounds. A loop that stores nothing leaves its result to what comes behind it.
 func (in *Input) storesByRound(n *loopNest) bool {
-	within := false
+	storing := make(map[*cfg.Loop]bool)
 	for i := range in.Module.Codes[n.code].Insts {
 		x := blamer.Node{Code: n.code, Inst: i}
 		if op := in.Inst(x).Op; !movesGlobal(op) || op == sass.LDG || in.counts(x).executions == 0 {
 			continue
 		}
-		if b := in.Block(x); in.running[x] || b == nil || !n.contains(b) {
+		l := n.loopOf(in.Block(x))
+		if in.running[x] || l == nil {
 			return false
 		}
-		within = true
+		storing[l] = true
 	}
-	return within && len(n.sums) == 0
+	return len(storing) == len(n.loops) && len(n.sums) == 0
 }
 
-// contains reports whether a block is in one of the loops.
-func (n *loopNest) contains(b *cfg.Block) bool {
-	return slices.ContainsFunc(n.loops, func(l *cfg.Loop) bool { return l.Contains(b.ID) })
+// results is how many values the rounds of a nest leave that have to be put together: reductions, and sums in memory.
+func (in *Input) results(n *loopNest) (most int) {
+	for _, l := range n.loops {
+		f := in.flowOf(n.code, l)
+		count := 0
+		for _, c := range f.cycles() {
+			if !f.isInduction(c) && !f.keepsBytes(c) {
+				count++
+			}
+		}
+		most = max(most, count)
+	}
+	return most + len(n.sums)/2
+}
+
+// loopOf is the loop of the nest that a block is in, nil for none.
+func (n *loopNest) loopOf(b *cfg.Block) *cfg.Loop {
+	if i := slices.IndexFunc(n.loops, func(l *cfg.Loop) bool { return b != nil && l.Contains(b.ID) }); i >= 0 {
+		return n.loops[i]
+	}
+	return nil
 }
 
 // streamLoops are the loops of a nest for an edit of streams.

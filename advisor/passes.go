@@ -116,7 +116,7 @@ func (in *Input) keptRow(again map[blamer.Node]bool) *Match {
 		return nil
 	}
 	m := matches[0]
-	change.Registers = min(mostRegisters, in.Launch.Facts.Registers+int(words+.5))
+	change.Registers = min(in.mostRegisters(), in.Launch.Facts.Registers+int(words+.5))
 	m.Variant, m.Change, m.Spares = "row", change, L2|DRAM|IssueSlots
 	m.Suggestions = []string{
 		fmt.Sprintf("Each thread reads its part of a row, %.0f words, at %s, waits for it round by round, and reads it again at %s. Read it once, into an array of constant size with the loops unrolled (#pragma unroll; the row's length as a template parameter or constexpr): all of its loads are then under way together, and later passes work on registers.",
@@ -341,8 +341,8 @@ func (in *Input) registersAhead(code int, l *cfg.Loop, loads []blamer.Node) *Cha
 		waited[in.Blame.Blames[i].Def] += in.Blame.Blames[i].Count
 	}
 	slices.SortStableFunc(loads, func(a, b blamer.Node) int { return cmp.Compare(waited[b], waited[a]) })
-	registers, fits := in.Launch.Facts.Registers, 0
-	for fits < len(loads) && registers+in.words(loads[fits]) <= mostRegisters {
+	registers, fits, most := in.Launch.Facts.Registers, 0, in.mostRegisters()
+	for fits < len(loads) && registers+in.words(loads[fits]) <= most {
 		registers += in.words(loads[fits])
 		fits++
 	}

@@ -41,7 +41,7 @@ func (in *Input) flowOf(code int, l *cfg.Loop) *registerFlow {
 				continue
 			}
 			b := graph.Block(i)
-			f.from[i] = append(f.from[i], f.reaching(b, i-1, r)...)
+			f.from[i] = append(f.from[i], f.reaching(b, i-1, r, f.inst(i).Guard)...)
 			if f.upward(i, r) {
 				f.closeRound(r)
 			}
@@ -70,25 +70,32 @@ func (f *registerFlow) closeRound(r sass.Resource) {
 	graph := f.in.codes[f.code].graph
 	for _, p := range graph.Blocks[f.loop.Header].Preds {
 		if f.loop.Contains(p) {
-			f.from[at] = append(f.from[at], f.reaching(graph.Blocks[p], graph.Blocks[p].Last, r)...)
+			f.from[at] = append(f.from[at], f.reaching(graph.Blocks[p], graph.Blocks[p].Last, r, sass.Guard{Reg: sass.PT})...)
 		}
 	}
 }
 
-// reaching returns the definitions of a resource that reach the place behind an instruction of a block within a round.
-func (f *registerFlow) reaching(b *cfg.Block, inst int, r sass.Resource) (edges []flowEdge) {
+// reaching returns the definitions of a resource that reach the place behind an instruction of a block within a round, if a guard holds there.
+func (f *registerFlow) reaching(b *cfg.Block, inst int, r sass.Resource, guard sass.Guard) (edges []flowEdge) {
 	graph := f.in.codes[f.code].graph
 	seen := map[int]bool{}
+	condition := sass.ResPred + sass.Resource(guard.Reg)
+	if guard.Uniform {
+		condition = sass.ResUPred + sass.Resource(guard.Reg)
+	}
+	held := true // the guard is what it is at the use; followed within the block only
 	var above func(b *cfg.Block, from int)
 	above = func(b *cfg.Block, from int) {
 		for i := from; i >= b.First; i-- {
 			if x := f.inst(i); slices.Contains(x.Defs(nil), r) {
 				edges = append(edges, flowEdge{i, r})
-				if x.Guard.Always() {
+				if x.Guard.Always() || held && x.Guard == guard {
 					return
 				}
 			}
+			held = held && !slices.Contains(f.inst(i).Defs(nil), condition)
 		}
+		held = false
 		if b.ID == f.loop.Header {
 			edges = append(edges, flowEdge{atHeader(r), r})
 			return
@@ -161,8 +168,10 @@ func (in *Input) recurrence(code int, l *cfg.Loop) (blamer.Node, bool) {
 // round its own.
 func (in *Input) recurrenceBut(code int, l *cfg.Loop, scans bool) (blamer.Node, bool) {
 	f := in.flowOf(code, l)
-	for _, c := range f.cycles() {
-		if !f.isInduction(c) && !f.keepsBytes(c) && (f.family(c) == noReduction || f.seen(c) && !(scans && f.family(c) == reducesSum)) {
+	cycles := f.cycles()
+	kept := f.keptOnline(cycles)
+	for i, c := range cycles {
+		if !kept[i] && !f.isInduction(c) && !f.keepsBytes(c) && (f.family(c) == noReduction || f.seen(c) && !(scans && f.family(c) == reducesSum)) {
 			return blamer.Node{Code: code, Inst: c[slices.IndexFunc(c, func(n int) bool { return n >= 0 })]}, true
 		}
 	}

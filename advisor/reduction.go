@@ -102,8 +102,9 @@ func (f *registerFlow) selects(n int, cycle []int) bool {
 		return false
 	}
 	inst := f.inst(n)
+	g, operands := reduces(inst)
 	choice := inst.Op == sass.FSEL || inst.Op == sass.SEL
-	if !choice && (inst.Op != sass.MOV || inst.Guard.Always()) {
+	if !choice && (g != passesOn || len(operands) != 1 || inst.Guard.Always()) {
 		return false
 	}
 	from := slices.IndexFunc(f.from[n], func(e flowEdge) bool { return e.node >= 0 && isPredicate(e.resource) && slices.Contains(cycle, e.node) })
@@ -113,6 +114,10 @@ func (f *registerFlow) selects(n int, cycle []int) bool {
 	compared := registersOf(f.inst(f.from[n][from].node))
 	taken := registersOf(inst)
 	if !choice { // what it overwrites is the other value
+		taken = nil
+		if o := &inst.Operands[operands[0]]; o.Kind == sass.KindReg && !o.Neg && !o.Abs {
+			taken = []uint8{o.Reg}
+		}
 		for k := range inst.Operands {
 			if o := &inst.Operands[k]; o.Dest && o.Kind == sass.KindReg {
 				taken = append(taken, o.Reg)

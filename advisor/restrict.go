@@ -80,7 +80,7 @@ func (in *Input) hoisted(loads []blamer.Node) *Change {
 			words += in.words(n)
 		}
 		c.Streams.HoistWords = hoistedWords
-		c.Registers = min(mostRegisters, in.Launch.Facts.Registers+min(words, hoistedWords))
+		c.Registers = min(in.mostRegisters(), in.Launch.Facts.Registers+min(words, hoistedWords))
 	}
 	return c
 }

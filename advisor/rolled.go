@@ -76,7 +76,7 @@ func (in *Input) copiesAt(n *loopNest, lines map[cubin.Frame]bool) (r *Rolled, s
 		}
 		copies[k] = append(copies[k], node)
 		samples += in.codes[n.code].total[i]
-		if !n.contains(graph.Block(i)) {
+		if n.loopOf(graph.Block(i)) == nil {
 			left += in.codes[n.code].total[i]
 		}
 	}

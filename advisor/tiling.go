@@ -194,7 +194,7 @@ func (in *Input) tiledMatch(loads map[blamer.Node]bool, waits float64, factor in
 	m := in.launchMatch(in.ofLaunch(EliminateStalls(in.Total, gone)))
 	m.Samples, m.Spares = waits, SharedMemory|IssueSlots|L2|DRAM
 	m.Variant = fmt.Sprintf("%d results", factor)
-	m.Change = &Change{Streams: &Streams{Merged: []Merged{{Factor: factor, Axis: axis}}}, Registers: min(mostRegisters, in.Launch.Facts.Registers+registersAResult*(factor-1))}
+	m.Change = &Change{Streams: &Streams{Merged: []Merged{{Factor: factor, Axis: axis}}}, Registers: min(in.mostRegisters(), in.Launch.Facts.Registers+registersAResult*(factor-1))}
 	m.Suggestions = []string{
 		fmt.Sprintf("In the loop at %s the threads of a block load the same data again and again (%s). Let a thread compute %d results, kept in registers: what they have in common is then loaded once for all of them, and the block has a %dth of the threads or a tile of %d times the size.",
 			at, in.places(sortedKeys(loads), 2), factor, factor, factor),
@@ -203,8 +203,5 @@ func (in *Input) tiledMatch(loads map[blamer.Node]bool, waits float64, factor in
 	return m
 }
 
-// What a further result takes in registers, its sum and its share of addresses, and the most that a thread can have.
-const (
-	registersAResult = 4
-	mostRegisters    = 255
-)
+// registersAResult is what a further result takes in registers: its sum, and its share of addresses.
+const registersAResult = 4
