@@ -17,6 +17,8 @@ type block struct {
 	number   int
 	work     int
 	full     bool
+	alone    bool // of what other warps than the leader load nothing is noted any more
+	leader   int  // the warp that has made the most accesses when that begins
 	done     bool
 
 	now      moment
@@ -49,7 +51,8 @@ type block struct {
 
 // A warp is a warp of the block.
 type warp struct {
-	copies copies
+	copies   copies
+	accesses int
 }
 
 // A load is what a load has read.
@@ -100,6 +103,10 @@ func (b *block) Step(s *emu.Step) {
 	if kind == emu.NoAccess && copyLanes == 0 && len(s.Spans) == 0 {
 		return
 	}
+	w.accesses++
+	if b.alone && s.Warp != b.leader && kind == emu.Load && copyLanes == 0 && len(s.Spans) == 0 {
+		return
+	}
 	b.at, b.site, b.load = at, c.first+at.inst+1, nil
 	if kind != emu.NoAccess {
 		b.access(s, kind, size, lanes)
@@ -110,7 +117,36 @@ func (b *block) Step(s *emu.Step) {
 	if len(s.Spans) > 0 {
 		b.spans(s)
 	}
-	b.done = b.full || b.work >= maxWork
+	most := maxWork
+	if b.alone {
+		most = maxAlone
+	}
+	switch {
+	case !b.full && b.work < most:
+	case b.alone:
+		b.done = true
+	default:
+		b.thin()
+	}
+}
+
+// thin goes on with what one warp loads and with what any warp stores: where threads go through long rows by themselves, what they read
+// again they read long after the bounds. Who else reads what is not known from then on, nor what barriers order.
+func (b *block) thin() {
+	b.alone, b.full, b.work, b.cells, b.recent = true, false, 0, 0, nil
+	for i := range b.warps {
+		if b.warps[i].accesses > b.warps[b.leader].accesses {
+			b.leader = i
+		}
+	}
+	for key, l := range b.lines {
+		if l.concerns(key, b.leader) {
+			b.cells += len(l.cells)
+		} else {
+			delete(b.lines, key)
+		}
+	}
+	b.done = b.cells > maxCells/2
 }
 
 // spans takes note of what the copy engine, or the tensor cores for a warpgroup, accessed for an instruction: as accesses of the first of
@@ -371,8 +407,14 @@ func (b *block) await(c *copies, in *sass.Inst) {
 func (b *block) Arrive(a *emu.Arrival) {
 	at := place{a.Code, int(a.PC / instSize)}
 	b.await(&b.warps[a.Warp].copies, &b.recorder.codes[at.code].code.Insts[at.inst])
-	b.barriers.arrive(at, a)
+	if !b.alone {
+		b.barriers.arrive(at, a)
+	}
 }
 
 // Release ends an episode of a barrier.
-func (b *block) Release(barrier int) { b.barriers.release(barrier) }
+func (b *block) Release(barrier int) {
+	if !b.alone {
+		b.barriers.release(barrier)
+	}
+}

@@ -12,12 +12,14 @@ import (
 	"gpa/emu"
 )
 
-// What bounds the time and the storage that a block takes: it is watched from its beginning on as far as the first of these leads.
+// What bounds the time and the storage that a block takes: it is watched from its beginning on as far as the first of these leads, and one of its
+// warps beyond that.
 const (
 	maxWork  = 1 << 18 // accesses of lanes, and lineWork for each line of memory that one finds after another
 	lineWork = 6
 	maxCells = 1 << 16 // words of memory (bytes, where accesses are narrow) that are remembered
 	maxPairs = 1 << 12 // kinds of dependences of a block
+	maxAlone = 1 << 20 // as maxWork, of what one warp goes on with by itself
 )
 
 // A Recorder is an emu.Recorder. Its zero value is ready; it is for one launch at a time.

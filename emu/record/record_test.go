@@ -330,6 +330,46 @@ func TestIncomplete(t *testing.T) {
 	}
 }
 
+// Threads that go through long rows by themselves, one after the other in two loops: where the record of the whole block ends, that of one of its
+// warps goes on, and knows what is read again and what the others store.
+func TestLongRows(t *testing.T) {
+	pass := func(name string) string {
+		return name + `:
+			LDG.E.SYS R4, [R6] @` + name + `
+			IADD3 R6, R6, 0x4, RZ
+			IADD3 R5, R5, 0x1, RZ
+			ISETP.LT.AND P0, PT, R5, 0x80, PT
+			@P0 BRA ` + name
+	}
+	r, at := program{grid: 1, block: 1024, bytes: 1024 * 512, text: `
+		MOV R11, 0x200
+		IMAD.WIDE.U32 R2, R0, R11, c[0x0][buf]
+		MOV R6, R2
+		MOV R7, R3
+		` + pass("first") + `
+		MOV R6, R2
+		MOV R5, RZ
+		` + pass("second") + `
+		STG.E.SYS [R2], R4 @store
+		LDG.E.SYS R4, [R2] @stored
+		EXIT`}.run(t, emu.TimingFull)
+	first, second := r.Load(at["first"]), r.Load(at["second"])
+	if r.Complete || first == nil || second == nil {
+		t.Fatalf("complete %v, loads %v and %v", r.Complete, first, second)
+	}
+	const warp = 32 * 512 // bytes of the rows of a warp
+	if first.Bytes <= warp || second.Bytes != warp || second.Earlier[profiler.SameThread] != warp {
+		t.Errorf("%d bytes in the first loop, %d in the second, of which the thread has read %d before", first.Bytes, second.Bytes, second.Earlier[profiler.SameThread])
+	}
+	want := profiler.Dependence{Kind: profiler.FlowDependence, From: at["store"], To: at["stored"], Space: "global", Bytes: 128}
+	for _, d := range r.Dependences {
+		if d == want {
+			return
+		}
+	}
+	t.Errorf("dependences %+v, want %+v among them", r.Dependences, want)
+}
+
 // A recorder changes nothing, and what it records does not depend on how many SMs are advanced at a time.
 func TestRecorderChangesNothing(t *testing.T) {
 	var results []string

@@ -19,7 +19,7 @@ func (r *Recorder) Record() *profiler.Record {
 	out := &profiler.Record{Complete: true}
 	for _, b := range list {
 		out.Blocks = append(out.Blocks, b.number)
-		out.Complete = out.Complete && !b.done
+		out.Complete = out.Complete && !b.done && !b.alone
 		for _, l := range b.loads {
 			l.flush()
 		}

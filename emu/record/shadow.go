@@ -1,6 +1,10 @@
 package record
 
-import "gpa/emu"
+import (
+	"slices"
+
+	"gpa/emu"
+)
 
 // A shadow holds what is remembered of memory that a block has accessed, by lines of 128 bytes.
 const (
@@ -33,6 +37,14 @@ type access struct {
 type line struct {
 	cells  []cell
 	narrow bool // a cell a byte, not a word
+}
+
+// concerns reports whether a warp has loaded something of a line, or any warp stored to it.
+func (l *line) concerns(key lineKey, warp int) bool {
+	if key.space == emu.Local && int(key.thread)/32 != warp {
+		return false
+	}
+	return slices.ContainsFunc(l.cells, func(c cell) bool { return c.store != 0 || c.warps&(1<<warp) != 0 })
 }
 
 // split makes the cells of a line those of bytes.
