@@ -127,19 +127,27 @@ func movesGlobal(op sass.Op) bool {
 	return p.Loads(sass.SpaceGlobal) || p.Stores(sass.SpaceGlobal) || p.Atomic(sass.SpaceGlobal|sass.SpaceGeneric)
 }
 
-// putsTogether reports whether each block writes one result of much that it reads, as where it sums up.
+// putsTogether reports whether each block writes one result of much that it reads, as where it sums up, or adds several to those of the other
+// blocks, as where it has counted by itself.
 func (in *Input) putsTogether() bool {
 	const much = 16
-	read, written := 0.0, 0.0
+	read, written, added := 0.0, 0.0, true
 	for _, n := range in.executedNodes(movesGlobal) {
 		switch threads := in.counts(n).threads; in.Inst(n).Op {
 		case sass.LDG:
 			read += threads
 		default:
 			written += threads
+			added = added && in.addsToOthers(n)
 		}
 	}
-	return read > 0 && read >= much*written && written <= float64(volume(in.Launch.Grid))
+	return read > 0 && (added && written > 0 || read >= much*written && written <= float64(volume(in.Launch.Grid)))
+}
+
+// addsToOthers reports whether an atomic of each block changes what other blocks change as well, by the record, each word once a block.
+func (in *Input) addsToOthers(n blamer.Node) bool {
+	r := in.recorded(n)
+	return r != nil && isAtomic(in.Inst(n).Op) && r.Bytes <= r.Distinct && 2*r.Shared >= r.Distinct
 }
 
 // coarserWords tells how a thread takes more items.

@@ -214,8 +214,8 @@ func layoutPairs(t *testing.T, f *cubin.File) []layoutPair {
 			return &Streams{Private: instructions(t, f, kernel, opcode(sass.RED))}
 		}
 	}
-	bins := func(kernel string) layoutLaunch {
-		return layoutLaunch{kernel: kernel, grid: 432, block: 256, buffers: []int{words, 256}, numbers: []uint32{words}}
+	bins := func(kernel string, blocks int) layoutLaunch {
+		return layoutLaunch{kernel: kernel, grid: blocks, block: 256, buffers: []int{words, 256}, numbers: []uint32{words}}
 	}
 	parts := func(kernel string, blocks int) layoutLaunch {
 		return layoutLaunch{kernel: kernel, grid: blocks, block: 256, buffers: []int{2 * words, words / 256}, numbers: []uint32{2 * words}}
@@ -317,6 +317,8 @@ func layoutPairs(t *testing.T, f *cubin.File) []layoutPair {
 			edit:  merged(stream.Merge{Factor: 4, Axis: stream.Threads})},
 		{name: "sums of several items", before: parts("block_sums", words/256), after: parts("block_sums_strided", words/256/5+1),
 			edit: merged(stream.Merge{Factor: 5, Axis: stream.GridX, Folded: true})},
+		{name: "counts of several items", before: bins("bins_item", words/256), after: bins("bins_shared", words/256/4),
+			edit: merged(stream.Merge{Factor: 4, Axis: stream.GridX, Folded: true})},
 		{name: "loads before stores", before: update("update"), after: update("update_loaded"), registers: 24, edit: func([]Loop, [][]InstAt) *Streams {
 			return &Streams{Hoist: instructions(t, f, "update", opcode(sass.LDG))}
 		}},
@@ -324,7 +326,7 @@ func layoutPairs(t *testing.T, f *cubin.File) []layoutPair {
 			gone: instructions(t, f, "column_memory", opcode(sass.STG)), edit: func([]Loop, [][]InstAt) *Streams {
 				return &Streams{Hoist: instructions(t, f, "column_memory", opcode(sass.LDG)), HoistWords: 12}
 			}},
-		{name: "bins of a block", before: bins("bins_global"), after: bins("bins_shared"), shared: 1024, edit: private("bins_global")},
+		{name: "bins of a block", before: bins("bins_global", 432), after: bins("bins_shared", 432), shared: 1024, edit: private("bins_global")},
 		{name: "a sum of a block", before: total("total_threads"), after: total("total_blocks"), edit: private("total_threads")},
 		{name: "two buffers", before: squares("one_buffer"), after: squares("two_buffers"), shared: 16384, gone: barriers[1:], edit: func(loops []Loop, loads [][]InstAt) *Streams {
 			return &Streams{Prefetch: []LoopLoads{{Loads: loads[0], Loop: loops[0], Rounds: 1}}}

@@ -38,8 +38,8 @@ const (
 type Merge struct {
 	Factor int
 	Axis   Axis
-	// Folded: behind the last load from global memory everything is done once, as where a thread adds up what it loads of several
-	// items before the block puts the sums of its threads together.
+	// Folded: behind the last load from global memory, or atomic to several words of shared memory, everything is done once, as where a
+	// thread adds up what it loads of several items, or counts them, before the block puts together what its threads have.
 	Folded bool
 }
 
@@ -119,18 +119,19 @@ type merger struct {
 	differs map[uint64]bool // words of shared memory that hold something else in each of the blocks
 	found   bool            // another such word
 
-	warp    int // of out
-	items   []item
-	classes [sass.NumRes]class
-	tested  [sass.NumRes]bool // predicates that each of the threads has found for itself, be they the same
-	meeting []meeting         // BSSYs that are open, the innermost last
-	uses    []sass.Resource
-	value   Value           // of the first of the threads
-	apart   int             // instructions that not all threads execute
-	folding bool            // the instruction is behind the last load, and done for all
-	sums    map[uint64]bool // words of shared memory with results of reductions, where these are folded
-	addr    [warpLanes]uint64
-	turns   []int // by event of the warp: which of the threads it is of, -1 for all
+	warp     int // of out
+	items    []item
+	classes  [sass.NumRes]class
+	tested   [sass.NumRes]bool // predicates that each of the threads has found for itself, be they the same
+	meeting  []meeting         // BSSYs that are open, the innermost last
+	uses     []sass.Resource
+	value    Value           // of the first of the threads
+	apart    int             // instructions that not all threads execute
+	unrolled int             // loads that are under way together where a thread takes items in a loop
+	folding  bool            // the instruction is behind the last load, and done for all
+	sums     map[uint64]bool // words of shared memory with results of reductions, where these are folded
+	addr     [warpLanes]uint64
+	turns    []int // by event of the warp: which of the threads it is of, -1 for all
 }
 
 // An item is the stream of one of the warps that are merged.
@@ -211,7 +212,10 @@ func (g *merger) merge() error {
 	clear(g.tested[:])
 	g.meeting = g.meeting[:0]
 	g.apart, g.folding, g.turns = 0, false, g.turns[:0]
-	total, last := 0, g.items[0].lastLoad()
+	total, last := 0, g.items[0].lastOwn()
+	if g.unrolled = unrolledLoads; last >= 0 && g.items[0].counts(last) {
+		g.unrolled = 1
+	}
 	at := make([]int, 0, g.Factor) // items with the next instruction
 	for {
 		first := g.next()
@@ -272,7 +276,7 @@ func (g *merger) loadInTurn() {
 			events, values := slices.Clone(w.Events[first:end]), slices.Clone(w.Values[first:end])
 			for i, from := range order {
 				w.Events[first+i], w.Values[first+i] = events[from-first], values[from-first]
-				if g.Folded && i > 0 && i%unrolledLoads == 0 {
+				if g.Folded && i > 0 && i%g.unrolled == 0 {
 					w.Events[first+i].Wait = g.out.waitsOf(g.awaits(w.Events[first : first+i]))
 				}
 			}
@@ -282,7 +286,7 @@ func (g *merger) loadInTurn() {
 }
 
 // unrolledLoads is how many loads of a loop that adds up what it loads are under way together: NVIDIA's compiler unrolls such a loop by
-// four.
+// four. It does not unroll one that counts in shared memory by atomics.
 const unrolledLoads = 4
 
 // awaits is the wait for loads to be complete.
@@ -296,16 +300,34 @@ func (g *merger) awaits(loads []Event) Waits {
 	return w
 }
 
-// lastLoad is the place of the last load from global memory in the stream, -1 where there is none.
-func (it *item) lastLoad() int {
+// lastOwn is the place of what the stream does last with an item of its own, -1 where there is none: it loads from global memory, or counts in
+// shared memory by what it has loaded. Where all lanes add to one word they put their results together.
+func (it *item) lastOwn() int {
 	for i := len(it.events) - 1; i >= 0; i-- {
 		if e := &it.events[i]; e.Kind == RefAccess {
-			if a := &it.block.Access[e.Ref]; a.Kind == load && a.Space == global {
+			if a := &it.block.Access[e.Ref]; a.Kind == load && a.Space == global || it.counts(i) {
 				return i
 			}
 		}
 	}
 	return -1
+}
+
+// counts reports whether an access adds to several words of shared memory.
+func (it *item) counts(i int) bool {
+	a := &it.block.Access[it.events[i].Ref]
+	return a.Kind == atomic && a.Space == shared && it.block.apart(a)
+}
+
+// apart reports whether the lanes of an access have several addresses.
+func (b *Block) apart(a *Access) bool {
+	first := bits.TrailingZeros32(a.Mask)
+	for m := a.Mask; m != 0; m &= m - 1 {
+		if b.address(a, bits.TrailingZeros32(m)) != b.address(a, first) {
+			return true
+		}
+	}
+	return false
 }
 
 // next is the instruction that is merged next: that of all streams or, where they have gone different ways, the first in the code.

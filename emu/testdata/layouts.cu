@@ -354,6 +354,16 @@ extern "C" __global__ void bins_shared(const unsigned *__restrict__ in, unsigned
     atomicAdd(&bins[threadIdx.x], own[threadIdx.x]);
 }
 
+extern "C" __global__ void bins_item(const unsigned *__restrict__ in, unsigned *__restrict__ bins, int n) {
+    __shared__ unsigned own[256];
+    own[threadIdx.x] = 0;
+    __syncthreads();
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) atomicAdd(&own[in[i] >> 8 & 255], 1);
+    __syncthreads();
+    atomicAdd(&bins[threadIdx.x], own[threadIdx.x]);
+}
+
 extern "C" __global__ void total_threads(const float *__restrict__ in, float *__restrict__ out) {
     atomicAdd(out, in[blockIdx.x * blockDim.x + threadIdx.x]);
 }
