@@ -50,7 +50,7 @@ func streams(m *cubin.File, s *advisor.Streams) *emu.Streams {
 		out.Divide = &emu.Divide{Loops: t.loops(x.Loops), Parts: x.Parts, Contiguous: x.Contiguous, Atomic: x.Atomic}
 	}
 	for _, x := range s.Merged {
-		out.Merge = append(out.Merge, stream.Merge{Factor: x.Factor, Axis: mergeAxes[x.Axis], Folded: x.Folded})
+		out.Merge = append(out.Merge, stream.Merge{Factor: x.Factor, Axis: mergeAxes[x.Axis], Folded: x.Folded, Loads: x.Loads})
 	}
 	return out
 }

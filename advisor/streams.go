@@ -104,6 +104,7 @@ type Merged struct {
 	Factor int
 	Axis   MergeAxis
 	Folded bool // behind the last load from global memory everything is done once: sums of what was loaded
+	Loads  int  // words of global memory that a thread has under way at most, 0 for any number
 }
 
 // with adds another edit.

@@ -61,7 +61,19 @@ func (in *Input) tiles() []*Match {
 	var matches []*Match
 	for _, factor := range []int{4, 8, 2} {
 		if warps%factor == 0 && len(matches) < most {
-			matches = append(matches, in.tiledMatch(loads, waits, factor, MergeStrided, at))
+			m := in.tiledMatch(loads, waits, factor, MergeStrided, at)
+			if staged := in.stagedLoads(code, l); len(staged) > 0 {
+				tile := in.staged(code, l, staged)
+				tile.Streams.Vectors = nil // what they move cannot be merged
+				m.Change.Streams.Merged[0].Loads = 0
+				m.Change = m.Change.with(tile)
+				m.Suggestions = []string{
+					fmt.Sprintf("In the loop at %s the threads of a block load the same values from global memory again and again (%s). Load a tile of them into shared memory, each value once, and let a thread compute %d results from there, kept in registers: what they have in common is then loaded once for all of them, and the block has a %dth of the threads or a tile of %d times the size.",
+						at, in.places(sortedKeys(staged), 2), factor, factor, factor),
+					"Without the tile compilers have few of the loads under way together, and more results a thread are slower. Go on to a tile of results in both directions (4x4, 8x8) as long as the registers allow. Not where the grid then has too few threads.",
+				}
+			}
+			matches = append(matches, m)
 		}
 	}
 	if len(matches) == 0 && in.Launch.Grid[0]%4 == 0 {
@@ -86,15 +98,7 @@ func (sharedTiling) Match(in *Input) []*Match {
 	if l == nil {
 		return passed
 	}
-	loads := make(map[blamer.Node]bool)
-	in.eachInst(code, l, func(i int) {
-		n := blamer.Node{Code: code, Inst: i}
-		if in.Inst(n).Op == sass.LDG && in.sharedByThreads(n) && !in.chases(l, n) {
-			if written, _ := in.written(n); !written {
-				loads[n] = true
-			}
-		}
-	})
+	loads := in.stagedLoads(code, l)
 	matches := in.memoryWaits(loads, in.nearer())
 	for _, m := range matches {
 		m.Spares = L2 | DRAM
@@ -106,6 +110,21 @@ func (sharedTiling) Match(in *Input) []*Match {
 		}
 	}
 	return append(matches, passed...)
+}
+
+// stagedLoads are the loads of a loop that a tile in shared memory could stand for: of what other threads of the block load as well, and nobody
+// stores to.
+func (in *Input) stagedLoads(code int, l *cfg.Loop) map[blamer.Node]bool {
+	loads := make(map[blamer.Node]bool)
+	in.eachInst(code, l, func(i int) {
+		n := blamer.Node{Code: code, Inst: i}
+		if in.Inst(n).Op == sass.LDG && in.sharedByThreads(n) && !in.chases(l, n) {
+			if written, _ := in.written(n); !written {
+				loads[n] = true
+			}
+		}
+	})
+	return loads
 }
 
 // staged is the change by which loads of a loop find their data in shared memory. The size of the tile is known when the program is
@@ -194,13 +213,27 @@ func (in *Input) tiledMatch(loads map[blamer.Node]bool, waits float64, factor in
 	m := in.launchMatch(in.ofLaunch(EliminateStalls(in.Total, gone)))
 	m.Samples, m.Spares = waits, SharedMemory|IssueSlots|L2|DRAM
 	m.Variant = fmt.Sprintf("%d results", factor)
-	m.Change = &Change{Streams: &Streams{Merged: []Merged{{Factor: factor, Axis: axis}}}, Registers: min(in.mostRegisters(), in.Launch.Facts.Registers+registersAResult*(factor-1))}
+	m.Change = &Change{Streams: &Streams{Merged: []Merged{{Factor: factor, Axis: axis, Loads: in.underWay(loads)}}}, Registers: min(in.mostRegisters(), in.Launch.Facts.Registers+registersAResult*(factor-1))}
 	m.Suggestions = []string{
 		fmt.Sprintf("In the loop at %s the threads of a block load the same data again and again (%s). Let a thread compute %d results, kept in registers: what they have in common is then loaded once for all of them, and the block has a %dth of the threads or a tile of %d times the size.",
 			at, in.places(sortedKeys(loads), 2), factor, factor, factor),
 		"Go on to a tile of results in both directions (4x4, 8x8) as long as the registers allow. Not where the grid then has too few threads.",
 	}
 	return m
+}
+
+// underWay is how many words compilers load from global memory at a time in the loop of some loads, 0 where it loads none.
+func (in *Input) underWay(loads map[blamer.Node]bool) (words int) {
+	loops := make(map[*cfg.Loop]bool)
+	for n := range loads {
+		loops[in.Loop(n)] = true
+	}
+	for _, n := range in.executedNodes(func(op sass.Op) bool { return op == sass.LDG }) {
+		if loops[in.Loop(n)] {
+			words += in.words(n)
+		}
+	}
+	return words
 }
 
 // registersAResult is what a further result takes in registers: its sum, and its share of addresses.

@@ -285,6 +285,10 @@ func layoutPairs(t *testing.T, f *cubin.File) []layoutPair {
 		{name: "a tile", before: product("product", n/8, 256), after: product("product_tile", n/8, 256), edit: func(loops []Loop, loads [][]InstAt) *Streams {
 			return &Streams{Tile: []LoopLoads{{Loads: slices.Concat(loads...), Loop: loops[0], Rounds: 8}}}
 		}},
+		// The compiler loads four words of a row of the tile at once.
+		{name: "a tile and four results", before: product("product", n/8, 256), after: product("product_tile_four", n/8, 64), registers: 48, most: .25, edit: func(loops []Loop, loads [][]InstAt) *Streams {
+			return &Streams{Tile: []LoopLoads{{Loads: slices.Concat(loads...), Loop: loops[0], Rounds: 8}}, Merge: []stream.Merge{{Factor: 4, Axis: stream.Warps}}}
+		}},
 		{name: "values passed in shared memory", before: tree("tree_global"), after: tree("tree_shared"), edit: func([]Loop, [][]InstAt) *Streams {
 			return &Streams{Share: instructions(t, f, "tree_global", opcode(sass.LDG, sass.STG))}
 		}},

@@ -120,6 +120,9 @@ func (s *Streams) edits(p *program) (list []stream.Edit, err error) {
 		}
 		list = append(list, x.edit(groups))
 	}
+	if len(s.Tile) > 0 { // of what is merged then
+		list = append(list, s.merges(true)...)
+	}
 	for i := range s.Tile {
 		ops, loop, err := p.loopLoads(&s.Tile[i])
 		if err != nil {
@@ -162,16 +165,25 @@ func (s *Streams) edits(p *program) (list []stream.Edit, err error) {
 		}
 		list = append(list, &stream.Divide{Loops: loops, Parts: d.Parts, Contiguous: d.Contiguous, Atomic: d.Atomic})
 	}
-	if len(s.Merge) > 0 && len(list) > 0 && (len(s.Tile) > 0 || len(s.Prefetch) > 0 || len(s.Widen) > 0 || s.Roll != nil || s.Transpose != nil || s.Divide != nil) {
+	if len(s.Merge) > 0 && len(list) > 0 && (len(s.Prefetch) > 0 || len(s.Widen) > 0 || s.Roll != nil || s.Transpose != nil || s.Divide != nil) {
 		return nil, errors.New("streams that were edited before cannot be merged")
 	}
-	for i := range s.Merge {
-		list = append(list, &s.Merge[i])
+	if len(s.Tile) == 0 {
+		list = append(list, s.merges(false)...)
 	}
 	if s.Gather > 0 {
 		list = append(list, &stream.Gather{Factor: s.Gather})
 	}
 	return list, nil
+}
+
+// merges are the edits by which threads are merged.
+func (s *Streams) merges(inOrder bool) (list []stream.Edit) {
+	for _, m := range s.Merge {
+		m.InOrder = inOrder
+		list = append(list, &m)
+	}
+	return list
 }
 
 // gone are the instructions that are supposed to be.

@@ -131,7 +131,7 @@ func segments(events []Event, loops []Loop) []segment {
 		}
 		s := &list[len(list)-1]
 		s.last = i + 1
-		if k >= 0 && (op == loops[k].Header || len(s.rounds) == 0) {
+		if k >= 0 && (op == loops[k].Header && (i == 0 || events[i-1].Op != op) || len(s.rounds) == 0) { // merged threads may each have it
 			s.rounds = append(s.rounds, i)
 		}
 	}

@@ -41,6 +41,11 @@ type Merge struct {
 	// Folded: behind the last load from global memory, or atomic to several words of shared memory, everything is done once, as where a
 	// thread adds up what it loads of several items, or counts them, before the block puts together what its threads have.
 	Folded bool
+	// Loads is how many words of global memory a thread has under way at most, 0 for any number: compilers do not spend more registers on what
+	// they load because there is more to load.
+	Loads int
+	// InOrder: loads stay where they are in the code, for an edit of the loop behind this one.
+	InOrder bool
 }
 
 // mostApart is the part of the instructions in which the streams of merged threads may differ.
@@ -246,9 +251,52 @@ func (g *merger) merge() error {
 	if float64(g.apart) > mostApart*float64(total) {
 		return fmt.Errorf("merge: %d of %d instructions are not those of all %d threads", g.apart, total, g.Factor)
 	}
-	g.loadInTurn()
+	if !g.InOrder {
+		g.loadInTurn()
+	}
+	if g.Loads > 0 {
+		g.limitLoads()
+	}
 	return nil
 }
+
+// limitLoads lets loads wait for those before them where more words would be under way than may be.
+func (g *merger) limitLoads() {
+	w := &g.out.Warps[g.warp]
+	var under []Event // loads that nothing has waited for
+	words := 0
+	for i := range w.Events {
+		e := &w.Events[i]
+		in := g.program.Inst(e.Op)
+		if a := e.access(g.out); a == nil || a.Kind != load || a.Space != global {
+			under = slices.DeleteFunc(under, func(l Event) bool {
+				waited := in.Control.WaitMask>>max(0, g.program.Inst(l.Op).Control.WriteBarrier)&1 != 0
+				if waited {
+					words -= l.access(g.out).registers()
+				}
+				return waited
+			})
+			continue
+		}
+		more := e.access(g.out).registers()
+		if words+more > g.Loads && len(under) > 0 && e.Wait == 0 {
+			e.Wait = g.out.waitsOf(g.awaits(under))
+			under, words = under[:0], 0
+		}
+		under, words = append(under, *e), words+more
+	}
+}
+
+// access is the access of an event, nil where it is none.
+func (e *Event) access(b *Block) *Access {
+	if e.Kind != RefAccess {
+		return nil
+	}
+	return &b.Access[e.Ref]
+}
+
+// registers is how many of them an access has for the data of a thread.
+func (a *Access) registers() int { return max(1, int(a.Size)/4) }
 
 // loadInTurn orders loads that follow each other by the threads that they were of: a loop over items, unrolled, loads all of one before
 // the next, and what a thread loads of one lies together.

@@ -95,6 +95,25 @@ extern "C" __global__ void product_tile(const float *__restrict__ a, const float
     c[row * n + col] = sum;
 }
 
+extern "C" __global__ void product_tile_four(const float *__restrict__ a, const float *__restrict__ b, float *__restrict__ c, int n) {
+    __shared__ float ta[8][32], tb[32][32];
+    int tx = threadIdx.x % 32, ty = threadIdx.x / 32;
+    int col = blockIdx.x * 32 + tx, row = blockIdx.y * 8 + ty * 4;
+    float sum[4] = {};
+    for (int t = 0; t < n; t += 32) {
+        for (int i = 0; i < 4; i++) ta[ty * 4 + i][tx] = a[(row + i) * n + t + tx];
+        for (int i = 0; i < 32; i += 2) tb[ty + i][tx] = b[(t + ty + i) * n + col];
+        __syncthreads();
+#pragma unroll
+        for (int k = 0; k < 32; k++) {
+            float y = tb[k][tx];
+            for (int i = 0; i < 4; i++) sum[i] += ta[ty * 4 + i][k] * y;
+        }
+        __syncthreads();
+    }
+    for (int i = 0; i < 4; i++) c[(row + i) * n + col] = sum[i];
+}
+
 // the same with tiles in shared memory: 32 by 32, a result a thread, and four or eight of a column.
 template <int R>
 __device__ void tiles(const float *__restrict__ a, const float *__restrict__ b, float *__restrict__ c, int n) {
