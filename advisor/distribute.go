@@ -34,12 +34,39 @@ func (workDistribution) Match(in *Input) []*Match {
 	if in.asInSource(&nest) {
 		matches = append(matches, in.sharedOut(&nest)...)
 	}
+	in.acrossBarriers(&nest, matches)
 	if nest.online {
 		for _, m := range matches {
-			m.Suggestions = append(m.Suggestions, "Each part has an extreme of its own (a running maximum or minimum). Of two parts take the greater or the smaller one, and what belongs to it: sums of each part scaled to it as the loop scales them, or the place of the one that was taken.")
+			m.Suggestions = slices.Insert(m.Suggestions, 1, "Each part has an extreme of its own (a running maximum or minimum). Of two parts take the greater or the smaller one, and what belongs to it: sums of each part scaled to it as the loop scales them, or the place of the one that was taken.")
 		}
 	}
 	return matches
+}
+
+// acrossBarriers says what it takes to divide rounds among more blocks that stand in a loop with barriers of the block: all blocks have to meet
+// then, by a barrier of the grid or a launch for each round. No what-if run has those.
+func (in *Input) acrossBarriers(n *loopNest, matches []*Match) {
+	around := n.hottest.Parent
+	for around != nil && !in.hasBarrier(n.code, around) {
+		around = around.Parent
+	}
+	if around == nil {
+		return
+	}
+	rounds := in.codes[n.code].executions[in.codes[n.code].graph.Blocks[around.Header].First] / in.warps()
+	for _, m := range matches {
+		m.Change = nil
+		if cycles := float64(in.Launch.Facts.Cycles); cycles > 0 {
+			m.Speedup = max(1, cycles/(cycles/m.Speedup+rounds*in.Model.Launching.Fixed.Value))
+		}
+		m.Suggestions = slices.Insert(m.Suggestions, 1, fmt.Sprintf("The loop at %s has a barrier of the block between these rounds and the next ones, at which all blocks have to meet then: make a launch for each of its %.0f rounds, or a cooperative launch with grid.sync().",
+			in.scopePlace(in.loopScope(n.code, around)), rounds))
+	}
+}
+
+// warps is how many the launch has.
+func (in *Input) warps() float64 {
+	return float64(volume(in.Launch.Grid) * ceilDiv(volume(in.Launch.Block), warpSize))
 }
 
 // sharedOut matches the nest of loops that takes most of the time.
@@ -147,7 +174,7 @@ func (in *Input) transposedMatch(n *loopNest, width int, gain float64) *Match {
 		fmt.Sprintf("Neighbouring threads then read neighbouring addresses, and there are %d times as many threads to hide latency. Not where each thread has only a few rounds.", width),
 	}
 	if len(n.sums) > 0 {
-		m.Suggestions = append(m.Suggestions, fmt.Sprintf("What the rounds add to in memory (%s) is kept in registers, of each thread its own, and added to memory once, behind the loop.", in.places(n.sums, 2)))
+		m.Suggestions = slices.Insert(m.Suggestions, 1, fmt.Sprintf("What the rounds add to in memory (%s) is kept in registers, of each thread its own, and added to memory once, behind the loop.", in.places(n.sums, 2)))
 	}
 	if n.scanned {
 		m.Suggestions[0] = fmt.Sprintf("Each thread goes through the %.0f rounds of the loop at %s by itself, with a running sum that the rounds look at. Let %s do what one thread does: thread j takes rounds j, j+%d and so on, and a scan of each %d rounds (cub::WarpScan or BlockScan; __ballot_sync and __popc for counts) gives every thread the sum of what comes before its own.",

@@ -87,7 +87,7 @@ func (in *Input) keptRow(again map[blamer.Node]bool) *Match {
 	if code < 0 {
 		return nil
 	}
-	warps := float64(volume(in.Launch.Grid) * ceilDiv(volume(in.Launch.Block), warpSize))
+	warps := in.warps()
 	for _, l := range in.codes[code].graph.Loops {
 		var loads []blamer.Node
 		in.eachInst(code, l, func(i int) {
