@@ -151,15 +151,15 @@ func (in *Input) sectorsTooMany(n *loopNest) float64 {
 // then.
 func (in *Input) transposedMatch(n *loopNest, width int, gain float64) *Match {
 	m := in.distributed(n, gain)
-	who, how := fmt.Sprintf("%d neighbouring threads", width), "__shfl_xor_sync"
+	who, how := fmt.Sprintf("%d neighbouring threads", width), "__shfl_xor_sync puts"
 	switch {
 	case width == warpSize:
 		who = "a warp"
 	case width > warpSize:
-		who, how = fmt.Sprintf("a block of %d threads", width), "__shfl_xor_sync and shared memory"
+		who, how = fmt.Sprintf("a block of %d threads", width), "__shfl_xor_sync and shared memory put"
 	}
 	apart := in.storesByRound(n)
-	together := fmt.Sprintf(", and %s puts the results together", how)
+	together := fmt.Sprintf(", and %s the results together", how)
 	if apart {
 		together = ", and stores their results"
 	}

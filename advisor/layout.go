@@ -3,6 +3,7 @@ package advisor
 import (
 	"math"
 	"slices"
+	"strings"
 
 	"gpa/blamer"
 	"gpa/cubin/cfg"
@@ -132,9 +133,16 @@ func (in *Input) streamLoops(n *loopNest) (list []Loop) {
 	return list
 }
 
-// nestPlace is where the hottest loop of a nest is.
+// nestPlace is where the hottest loop of a nest is, and those that take long beside it.
 func (in *Input) nestPlace(n *loopNest) string {
-	return in.scopePlace(in.loopScope(n.code, n.hottest))
+	var places []string
+	for _, l := range n.loops {
+		at := in.scopePlace(in.loopScope(n.code, l))
+		if (l == n.hottest || in.samplesInLoop(n.code, l) >= leastOfHottest*in.samplesInLoop(n.code, n.hottest)) && !slices.Contains(places, at) {
+			places = append(places, at)
+		}
+	}
+	return strings.Join(places, ", and of that at ")
 }
 
 // room is how many times as many warps the GPU would hold if the grid had enough of them.
