@@ -46,7 +46,7 @@ func (threadCoarsening) Match(in *Input) []*Match {
 	switch {
 	case folds:
 		ways = append(ways, way{MergeX, items})
-		if n := ceilDiv(blocks, wave); n > items && n <= warpSize && in.Launch.Grid[0] > wave {
+		if n := ceilDiv(blocks, wave); !in.countsInShared() && n > items && n <= warpSize && in.Launch.Grid[0] > wave {
 			ways = append(ways, way{MergeX, n}) // as many blocks as there is room for
 		}
 	default:
@@ -142,6 +142,11 @@ func (in *Input) putsTogether() bool {
 		}
 	}
 	return read > 0 && (added && written > 0 || read >= much*written && written <= float64(volume(in.Launch.Grid)))
+}
+
+// countsInShared reports whether blocks add to words of shared memory by atomics: their threads wait for each item by itself then.
+func (in *Input) countsInShared() bool {
+	return len(in.executedNodes(func(op sass.Op) bool { return op.Properties().Atomic(sass.SpaceShared) })) > 0
 }
 
 // addsToOthers reports whether an atomic of each block changes what other blocks change as well, by the record, each word once a block.
