@@ -93,19 +93,19 @@ func (f *registerFlow) isScaled(cycle []int, knows map[int]bool) bool {
 		if n < 0 {
 			continue
 		}
-		x, own := f.inst(n), 0
+		x, own, read := f.inst(n), f.within(n, cycle), 0
 		for k := range x.Operands {
 			o := &x.Operands[k]
-			if !o.Source || !holds(o, f.within(n, cycle)) {
+			if !o.Source || !holds(o, own) {
 				continue
 			}
-			if own++; o.Neg || o.Abs || o.Kind == sass.KindMem {
+			if read++; o.Neg || o.Abs || o.Kind == sass.KindMem {
 				return false
 			}
 		}
 		p := x.Op.Properties()
 		switch {
-		case own != 1 || slices.ContainsFunc(f.within(n, cycle), isPredicate):
+		case read != 1 || slices.ContainsFunc(own, isPredicate):
 			return false
 		case p.Does == sass.Multiplies && p.Floats(), p.Does == sass.MultipliesAdds && p.Floats():
 			scaled = scaled || slices.ContainsFunc(f.from[n], func(e flowEdge) bool { return !slices.Contains(cycle, e.node) && knows[e.node] })
@@ -115,16 +115,6 @@ func (f *registerFlow) isScaled(cycle []int, knows map[int]bool) bool {
 		}
 	}
 	return scaled
-}
-
-// within are the resources by which an instruction reads values of a cycle.
-func (f *registerFlow) within(n int, cycle []int) (own []sass.Resource) {
-	for _, e := range f.from[n] {
-		if slices.Contains(cycle, e.node) {
-			own = append(own, e.resource)
-		}
-	}
-	return own
 }
 
 // online reports whether the rounds of a loop only depend on each other by what an online algorithm keeps.

@@ -50,12 +50,7 @@ func (f *registerFlow) role(n int, cycle []int) family {
 	if f.compares(n, cycle) || f.selects(n, cycle) {
 		return chooses
 	}
-	var own []sass.Resource // through which the cycle goes
-	for _, e := range f.from[n] {
-		if slices.Contains(cycle, e.node) {
-			own = append(own, e.resource)
-		}
-	}
+	own := f.within(n, cycle)
 	g, operands := reduces(inst)
 	var taken []int // operands that are of the cycle
 	for k := range inst.Operands {
@@ -77,6 +72,16 @@ func (f *registerFlow) role(n int, cycle []int) family {
 		return logical(inst, taken[0])
 	}
 	return g
+}
+
+// within are the resources by which an instruction reads values of a cycle.
+func (f *registerFlow) within(n int, cycle []int) (own []sass.Resource) {
+	for _, e := range f.from[n] {
+		if slices.Contains(cycle, e.node) {
+			own = append(own, e.resource)
+		}
+	}
+	return own
 }
 
 // compares reports whether an instruction of a cycle compares two values of which all that the cycle does with the result is to take one.
