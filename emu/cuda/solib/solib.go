@@ -1,9 +1,10 @@
 // Package solib writes shared libraries whose functions are carried out by another process: every function sends its number and its
 // arguments on a unix socket and does what the answers say (package wire has the messages).
 //
-// A library is an ELF file without any dependency: no C library, no sections, no relocations. Its code is the machine code of an
-// assembly function of this package, copied from the running program; so there is nothing to compile and nothing prebuilt. The page of
-// data behind it holds the address of the socket and 64 connections, which threads share as they need them.
+// A library is an ELF file without any dependency: no C library, no relocations, and sections for linkers alone, behind all that is loaded.
+// Its code is the machine code of an assembly function of this package, copied from the running program; so there is nothing to compile
+// and nothing prebuilt. The page of data behind it holds the address of the socket and 64 connections, which threads share as they need
+// them.
 package solib
 
 import (
@@ -12,6 +13,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"strings"
 )
 
 // ErrPlatform says that libraries cannot be written for this computer.
@@ -79,6 +81,7 @@ func (l *Library) Image() (*Image, error) {
 	w.stubs(code)
 	w.dynamic()
 	w.data()
+	w.sections()
 	return &Image{Bytes: w.bytes, stubs: uint64(w.stubAt), data: uint64(w.dataAt), count: w.functions()}, nil
 }
 
@@ -92,7 +95,7 @@ type writer struct {
 	bytes   []byte
 
 	hashAt, symbolsAt, namesAt, versionsAt, definitionsAt, stubAt, codeAt, readEnd int
-	dynamicAt, dataAt                                                              int
+	dynamicAt, dataAt, dataEnd, sectionsAt, sectionNamesAt                         int
 }
 
 func (w *writer) functions() int { return len(w.library.Names) }
@@ -143,6 +146,9 @@ func (w *writer) layOut(code int) {
 	w.readEnd = end
 	w.dynamicAt = place(entries*entrySize, pageSize)
 	w.dataAt = place(scratchAt+ScratchSize, 64)
+	w.dataEnd = end
+	w.sectionNamesAt = place(len(sectionNames), 8)
+	w.sectionsAt = place(sections*sectionSize, 8)
 	w.bytes = make([]byte, end)
 }
 
@@ -162,7 +168,8 @@ func (w *writer) put(at int, v any) {
 
 func (w *writer) header() {
 	h := elf.Header64{Type: uint16(elf.ET_DYN), Machine: uint16(elf.EM_X86_64), Version: uint32(elf.EV_CURRENT), Phoff: headerSize,
-		Ehsize: headerSize, Phentsize: programSize, Phnum: programs, Shentsize: 64}
+		Ehsize: headerSize, Phentsize: programSize, Phnum: programs,
+		Shoff: uint64(w.sectionsAt), Shentsize: sectionSize, Shnum: sections, Shstrndx: sections - 1}
 	copy(h.Ident[:], elf.ELFMAG)
 	h.Ident[elf.EI_CLASS], h.Ident[elf.EI_DATA], h.Ident[elf.EI_VERSION] = byte(elf.ELFCLASS64), byte(elf.ELFDATA2LSB), byte(elf.EV_CURRENT)
 	w.put(0, h)
@@ -171,7 +178,7 @@ func (w *writer) header() {
 		w.put(headerSize+programSize*i, elf.Prog64{Type: uint32(kind), Flags: uint32(flags), Off: at, Vaddr: at, Paddr: at, Filesz: n, Memsz: n, Align: uint64(align)})
 	}
 	segment(0, elf.PT_LOAD, elf.PF_R|elf.PF_X, 0, w.readEnd, pageSize)
-	segment(1, elf.PT_LOAD, elf.PF_R|elf.PF_W, w.dynamicAt, len(w.bytes), pageSize)
+	segment(1, elf.PT_LOAD, elf.PF_R|elf.PF_W, w.dynamicAt, w.dataEnd, pageSize)
 	segment(2, elf.PT_DYNAMIC, elf.PF_R|elf.PF_W, w.dynamicAt, w.dynamicAt+entries*entrySize, 8)
 	segment(3, elf.PT_GNU_STACK, elf.PF_R|elf.PF_W, 0, 0, 16)
 }
@@ -264,4 +271,44 @@ func (w *writer) data() {
 	w.put(w.dataAt, uint32(2+len(w.library.Socket)+1))
 	w.put(w.dataAt+addressAt, uint16(unix))
 	copy(w.bytes[w.dataAt+addressAt+2:], w.library.Socket)
+}
+
+// The sections are for linkers, which find names by them; the loader does without. The first is that of the functions (see symbols).
+const (
+	sectionSize  = 64
+	sections     = 9
+	sectionNames = "\x00.text\x00.dynsym\x00.dynstr\x00.hash\x00.dynamic\x00.gnu.version\x00.gnu.version_d\x00.shstrtab\x00"
+)
+
+func (w *writer) sections() {
+	copy(w.bytes[w.sectionNamesAt:], sectionNames)
+	const symbols, names = 2, 3 // by number
+	count, read, write, code := len(w.list)+1, elf.SHF_ALLOC, elf.SHF_ALLOC|elf.SHF_WRITE, elf.SHF_ALLOC|elf.SHF_EXECINSTR
+	for i, s := range []struct {
+		name             string
+		kind             elf.SectionType
+		flags            elf.SectionFlag
+		at, size         int
+		link, info       uint32
+		align, entrySize int
+	}{
+		{".text", elf.SHT_PROGBITS, code, w.stubAt, w.readEnd - w.stubAt, 0, 0, 64, 0},
+		{".dynsym", elf.SHT_DYNSYM, read, w.symbolsAt, symbolSize * count, names, 1, 8, symbolSize},
+		{".dynstr", elf.SHT_STRTAB, read, w.namesAt, len(w.names), 0, 0, 1, 0},
+		{".hash", elf.SHT_HASH, read, w.hashAt, 4 * (2 + buckets + count), symbols, 0, 8, 4},
+		{".dynamic", elf.SHT_DYNAMIC, write, w.dynamicAt, entries * entrySize, names, 0, 8, entrySize},
+		{".gnu.version", elf.SHT_GNU_VERSYM, read, w.versionsAt, 2 * count, symbols, 0, 2, 2},
+		{".gnu.version_d", elf.SHT_GNU_VERDEF, read, w.definitionsAt, definitions * (definitionSize + definitionName), names, definitions, 4, 0},
+		{".shstrtab", elf.SHT_STRTAB, 0, w.sectionNamesAt, len(sectionNames), 0, 0, 1, 0},
+	} {
+		if w.library.Version == "" && (s.kind == elf.SHT_GNU_VERSYM || s.kind == elf.SHT_GNU_VERDEF) {
+			continue // it stays a null section
+		}
+		h := elf.Section64{Name: uint32(strings.Index(sectionNames, s.name+"\x00")), Type: uint32(s.kind), Flags: uint64(s.flags), Off: uint64(s.at),
+			Size: uint64(s.size), Link: s.link, Info: s.info, Addralign: uint64(s.align), Entsize: uint64(s.entrySize)}
+		if s.flags&elf.SHF_ALLOC != 0 {
+			h.Addr = h.Off
+		}
+		w.put(w.sectionsAt+sectionSize*(i+1), h)
+	}
 }

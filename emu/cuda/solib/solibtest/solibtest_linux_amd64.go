@@ -56,7 +56,7 @@ type symbol struct {
 	value uint64
 }
 
-// dynamicSymbols reads the symbols by the dynamic segment, as a loader does: there are no sections.
+// dynamicSymbols reads the symbols by the dynamic segment, as a loader does, not by the sections.
 func dynamicSymbols(file *elf.File, image []byte) ([]symbol, error) {
 	tags := make(map[elf.DynTag]uint64)
 	for _, p := range file.Progs {
