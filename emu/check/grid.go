@@ -277,7 +277,11 @@ func (c *Checker) raceGlobal(b *block, w *warp, s *emu.Step, at siteID, kind emu
 	var values [4]uint32
 	n := 0
 	if kind == emu.Store {
-		values, n = s.Values(lane)
+		if values, n = s.Values(lane); size < 4 {
+			if v, ok := s.Stored(lane); ok { // in its place in the word
+				values[0], n = v&(1<<(8*size)-1)<<(8*(addr&3)), 1
+			}
+		}
 	}
 	end := addr + uint64(size)
 	for from := addr &^ 3; from < end; from += 4 {

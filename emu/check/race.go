@@ -128,8 +128,11 @@ func (c *Checker) raceOf(b *block, s *emu.Step, now slot, addr uint64, size int)
 			*cl = cell{begun: b.begun}
 		}
 		now.bytes = bytesOf(from, addr, size)
-		if from > addr {
-			now.valued = false // Stored gives the first word only
+		if k := int(from-addr) / 4; from > addr && now.valued {
+			words, n := s.Values(int(now.lane))
+			if now.valued = k < n; now.valued {
+				now.value = words[k]
+			}
 		}
 		if c.compare(b, w, s, cl, &now, addr, size) {
 			cl.remember(b, w, &now)
