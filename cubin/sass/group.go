@@ -2,8 +2,11 @@ package sass
 
 // ClosesGroup reports whether a product of a warpgroup is the last of its group: wgmma.commit_group has no instruction of its own.
 func (in *Inst) ClosesGroup() bool {
+	if in.Op.Properties().Async != AsyncMatrix {
+		return false
+	}
 	group := &in.Operands[len(in.Operands)-1]
-	return in.Op.Properties().Async == AsyncMatrix && group.Kind == KindImm && group.Imm == 0
+	return group.Kind == KindImm && group.Imm == 0
 }
 
 // AwaitsGroups returns how many groups of products of the warpgroup may be outstanding behind the instruction; ok is false for one that
