@@ -143,7 +143,7 @@ func (registerCaching) Match(in *Input) []*Match {
 			continue
 		}
 		for _, p := range []profiler.Place{d.From, d.To} {
-			if n := nodeOf(p); in.codes[n.Code] != nil && !isAtomic(in.Inst(n).Op) && in.invariantAddress(n) {
+			if n := nodeOf(p); in.codes[n.Code] != nil && !isAtomic(in.Inst(n).Op) && in.Inst(n).Op.Properties().Async == sass.Synchronous && in.invariantAddress(n) {
 				kept[n] = true
 			}
 		}

@@ -118,7 +118,7 @@ func (t *Taking) Replay(fault *emu.Fault, run func(*Capture) (ok bool, err error
 			return c, err
 		}
 	}
-	return nil, errors.New("its replay from a launch file does something else, as of a kernel that stores addresses in an unusual way or depends on them")
+	return nil, errors.New("its replay from a launch file does something else, as of a kernel that stores addresses in an unusual way or depends on them, or has a data race (gpa check finds those)")
 }
 
 // Check is a run for [Taking.Replay] that runs the capture without timing and looks whether it ends as the launch did.
