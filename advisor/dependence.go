@@ -88,7 +88,7 @@ func (in *Input) carried(code int, l *cfg.Loop) []profiler.Dependence {
 
 // ordered reports whether the rounds of a loop depend on each other, so that they have to be done one after the other; where they do
 // not, assumed is what nothing tells, empty for nothing. That a round stores to shared or local memory over what earlier rounds used
-// is no dependence: each part can have memory of its own; nor is a running value that each round stores to the same place, or a sum there.
+// is no dependence: each part can have memory of its own; nor is what earlier rounds copy there asynchronously for later ones, nor a running value that each round stores to the same place, or a sum there.
 func (in *Input) ordered(code int, l *cfg.Loop) (ordered bool, assumed assumption) {
 	return in.orderedBut(code, l, false)
 }
@@ -102,6 +102,9 @@ func (in *Input) orderedBut(code int, l *cfg.Loop, scans bool) (ordered bool, as
 	for _, d := range in.carried(code, l) {
 		if sums[nodeOf(d.From)] && sums[nodeOf(d.To)] {
 			continue
+		}
+		if d.Space == "shared" && in.Inst(nodeOf(d.From)).Op.Properties().Async == sass.AsyncCopy {
+			continue // what earlier rounds have fetched for later ones
 		}
 		inPlace := d.Kind == profiler.OutputDependence && in.running[nodeOf(d.From)] && in.running[nodeOf(d.To)]
 		if d.Kind == profiler.FlowDependence || d.Space == "global" && !inPlace {

@@ -127,7 +127,10 @@ func TestRecurrence(t *testing.T) {
 		{"a sum that each round sees", "FADD R4, R4, R8 ; STG.E.SYS [R5], R4 ;", true},
 		{"a list", "LDG.E.SYS R4, [R4] ;", true},
 		{"a sum of loaded steps as an address", "LDG.E.SYS R8, [R4] ; IADD3 R4, R4, R8, RZ ;", true},
-		{"y & x | z", "LOP3.LUT R4, R4, R8, R9, 0xea, !PT ;", true},
+		{"y & x | z", "LDG.E.SYS R8, [R5] ; LOP3.LUT R4, R4, R8, R9, 0xea, !PT ;", true},
+		{"a buffer that comes round again", "LDS.U R8, [R4] ; IADD3 R4, R4, 0x1, RZ ; ISETP.GE.AND P1, PT, R4, 0x3, PT ; SEL R4, RZ, R4, P1 ;", false},
+		{"one of two buffers", "LDS.U R8, [R4] ; LOP3.LUT R4, R4, 0x1, RZ, 0x3c, !PT ;", false},
+		{"a place that data move on", "LDS.U R8, [R4] ; ISETP.GE.AND P1, PT, R8, 0x3, PT ; SEL R9, RZ, 0x1, P1 ; IADD3 R4, R4, R9, RZ ;", true},
 		{"doubling of both addends", "FADD R4, R4, R4 ;", true},
 		{"an end that depends on what is loaded", "LDG.E.SYS R8, [R5] ; ISETP.EQ.AND P1, PT, R8, RZ, PT ; @P1 EXIT ;", true},
 	} {

@@ -101,7 +101,7 @@ func (in *Input) results(n *loopNest) (most int) {
 		f := in.flowOf(n.code, l)
 		count := 0
 		for _, c := range f.cycles() {
-			if !f.isInduction(c) && !f.keepsBytes(c) {
+			if !f.isInduction(c) && !f.isCounter(c) && !f.keepsBytes(c) {
 				count++
 			}
 		}

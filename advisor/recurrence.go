@@ -171,7 +171,7 @@ func (in *Input) recurrenceBut(code int, l *cfg.Loop, scans bool) (blamer.Node, 
 	cycles := f.cycles()
 	kept := f.keptOnline(cycles)
 	for i, c := range cycles {
-		if !kept[i] && !f.isInduction(c) && !f.keepsBytes(c) && (f.family(c) == noReduction || f.seen(c) && !(scans && f.family(c) == reducesSum)) {
+		if !kept[i] && !f.isInduction(c) && !f.isCounter(c) && !f.keepsBytes(c) && (f.family(c) == noReduction || f.seen(c) && !(scans && f.family(c) == reducesSum)) {
 			return blamer.Node{Code: code, Inst: c[slices.IndexFunc(c, func(n int) bool { return n >= 0 })]}, true
 		}
 	}
@@ -272,6 +272,31 @@ func (f *registerFlow) isInduction(cycle []int) bool {
 		}
 		if p := f.inst(n).Op.Properties(); p.Floats() && (p.Does == sass.Adds || p.Does == sass.MultipliesAdds) {
 			return false // rounding depends on the order
+		}
+		for _, e := range f.from[n] {
+			if !slices.Contains(cycle, e.node) && !f.isCarry(e) && !f.invariant(e.node, map[int]bool{}) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// isCounter reports whether a cycle goes through the same numbers whatever the data are, by additions, bits and comparisons with what does not
+// change in the loop, as the number of a buffer that comes round again: each round can tell its own.
+func (f *registerFlow) isCounter(cycle []int) bool {
+	for _, n := range cycle {
+		if n < 0 {
+			continue
+		}
+		op := f.inst(n).Op.Vector()
+		p := op.Properties()
+		switch {
+		case p.Floats():
+			return false
+		case p.Compares != sass.ComparesNothing, p.Does == sass.Adds, p.Does == sass.Moves, p.Does == sass.Selects, p.Does == sass.CombinesBitwise:
+		default:
+			return false
 		}
 		for _, e := range f.from[n] {
 			if !slices.Contains(cycle, e.node) && !f.isCarry(e) && !f.invariant(e.node, map[int]bool{}) {
