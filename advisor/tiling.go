@@ -222,14 +222,10 @@ func (in *Input) tiledMatch(loads map[blamer.Node]bool, waits float64, factor in
 	return m
 }
 
-// underWay is how many words compilers load from global memory at a time in the loop of some loads, 0 where it loads none.
+// underWay is how many words compilers load at a time by some loads, those from global memory alone; 0 where there are none.
 func (in *Input) underWay(loads map[blamer.Node]bool) (words int) {
-	loops := make(map[*cfg.Loop]bool)
 	for n := range loads {
-		loops[in.Loop(n)] = true
-	}
-	for _, n := range in.executedNodes(func(op sass.Op) bool { return op == sass.LDG }) {
-		if loops[in.Loop(n)] {
+		if in.Inst(n).Op == sass.LDG {
 			words += in.words(n)
 		}
 	}
