@@ -3,8 +3,11 @@ package advisor
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"gpa/blamer"
+	"gpa/cubin"
+	"gpa/cubin/cfg"
 	"gpa/cubin/sass"
 	"gpa/emu/arch"
 )
@@ -16,15 +19,16 @@ const leastDouble = .1
 // latency and at least twice the lanes.
 func (in *Input) doubles(found []sequence) []*Match {
 	c := newCollector(in)
-	nodes, cost := make(map[blamer.Node]bool), 0.0
+	all, nodes, cost := make(map[blamer.Node]bool), make(map[blamer.Node]bool), 0.0
 	for _, n := range in.executedNodes(isDouble) {
+		all[n] = true
 		if found[n.Code][n.Inst] > 0 {
-			continue
+			continue // with what is said of its conversions
 		}
 		nodes[n] = true
 		cost += in.codes[n.Code].issued[n.Inst]
 	}
-	gone := in.onlyForDoubles(nodes)
+	gone := in.onlyForDoubles(all)
 	for i := range in.Blame.Blames {
 		b := &in.Blame.Blames[i]
 		if nodes[b.Def] && (isDependency(b.Detail) || b.Detail == blamer.PipeBusy) {
@@ -47,7 +51,7 @@ func (in *Input) doubles(found []sequence) []*Match {
 	matches := c.finish()
 	for _, m := range matches {
 		m.Spares, m.Variant = IssueSlots, "single precision"
-		m.Change = &Change{Cheap: sortedKeys(nodes), Gone: sortedKeys(gone)}
+		m.Change = &Change{Cheap: sortedKeys(all), Gone: sortedKeys(gone)}
 		m.Suggestions = []string{
 			fmt.Sprintf("Double-precision arithmetic has %.0f%% of the samples (%s); the %s does %s single-precision operations in the time of a double one. Where float's 24 bits are enough, use it: variables, constants with f (1.0f), functions with f (expf, logf).",
 				100*cost/in.Total, in.places(m.defs(), 3), in.Model.Name, doubleRatio(in.Model)),
@@ -62,10 +66,13 @@ func (in *Input) doubles(found []sequence) []*Match {
 const (
 	longPolynomial = 6
 	leftOfIt       = 2
+	exponential    = 10         // and more steps are an exponential, which in single precision needs no branch for results out of range
+	doubleLogMark  = 0x3ff6a09f // the upper half of the root of two: a logarithm compares with it
 )
 
 // onlyForDoubles returns what single precision does without: most steps of the polynomials of functions, the moves that bring the two
-// halves of constants, and conversions.
+// halves of constants, tables of coefficients, conversions, and what is done to the halves of a double by themselves, as to see its
+// exponent.
 func (in *Input) onlyForDoubles(doubles map[blamer.Node]bool) map[blamer.Node]bool {
 	gone := make(map[blamer.Node]bool)
 	for code, s := range in.codes {
@@ -73,36 +80,208 @@ func (in *Input) onlyForDoubles(doubles map[blamer.Node]bool) map[blamer.Node]bo
 			continue
 		}
 		insts := in.Module.Codes[code].Insts
+		held := heldBefore(s.graph, insts, (*halves).after)
+		tables := heldBefore(s.graph, insts, func(h *halves, inst *sass.Inst) { h.set(inst, in.makesAddress(inst)) })
 		for _, b := range s.graph.Blocks {
-			chains := make(map[uint8][]int) // by the register that a chain is in
-			for i := b.First; i <= b.Last; i++ {
-				n := blamer.Node{Code: code, Inst: i}
-				switch to := destination(&insts[i]); {
-				case doubles[n] && to != nil:
-					chains[to.Reg] = append(hornerStep(&insts[i], chains), i)
-					if steps := chains[to.Reg]; len(steps) >= longPolynomial {
-						for _, k := range steps[:len(steps)-leftOfIt] {
-							gone[blamer.Node{Code: code, Inst: k}] = true
-						}
-					}
-				case insts[i].Op == sass.F2F && widensOrNarrows(&insts[i]), to != nil && bringsConstant(&insts[i]) && in.firstUse(b.Last, n, to.Reg, doubles):
-					gone[n] = true
-				}
+			for _, i := range in.withoutDoubles(code, b, doubles, held[b.ID], tables[b.ID]) {
+				gone[blamer.Node{Code: code, Inst: i}] = true
 			}
 		}
 	}
 	return gone
 }
 
+// withoutDoubles returns the instructions of a block that single precision does without. halves are the registers that hold half of a double
+// before it, tables those with the address of a table of coefficients.
+func (in *Input) withoutDoubles(code int, b *cfg.Block, doubles map[blamer.Node]bool, held, tables *halves) (gone []int) {
+	insts, constant, coefficients := in.Module.Codes[code].Insts, new(halves), new(halves)
+	chains, longest := make(map[uint8][]int), 0 // by the register that a chain is in
+	logarithm, steps := false, 0
+	for i := b.First; i <= b.Last; i++ {
+		inst, n := &insts[i], blamer.Node{Code: code, Inst: i}
+		to := destination(inst)
+		logarithm = logarithm || hasImmediate(inst, doubleLogMark)
+		switch {
+		case doubles[n] && constant.suffice(inst):
+			gone = append(gone, i)
+		case doubles[n] && logarithm:
+			if steps++; steps > logFloats {
+				gone = append(gone, i)
+			}
+		case doubles[n] && to != nil:
+			chain := append(hornerStep(inst, chains, coefficients), i)
+			if chains[to.Reg], longest = chain, max(longest, len(chain)); len(chain) >= longPolynomial {
+				gone = append(gone, chain[:len(chain)-leftOfIt]...)
+			}
+		case inst.Op == sass.F2F && widensOrNarrows(inst), to != nil && bringsConstant(inst) && in.firstUse(b.Last, n, to.Reg, doubles),
+			held.onHalves(inst), in.makesAddress(inst), tables.loadsBy(inst):
+			gone = append(gone, i)
+		}
+		held.after(inst)
+		coefficients.set(inst, tables.loadsBy(inst))
+		tables.set(inst, in.makesAddress(inst))
+		constant.set(inst, bringsConstant(inst) || makesDouble(inst) && constant.suffice(inst))
+	}
+	if longest >= exponential {
+		gone = append(gone, guardOf(in.codes[code].graph, b, insts)...)
+	}
+	return gone
+}
+
+// guardOf returns the branch at the end of a block by which most lanes go to its nearest join, and what has them meet there.
+func guardOf(g *cfg.Graph, b *cfg.Block, insts []sass.Inst) []int {
+	if insts[b.Last].Op != sass.BRA || insts[b.Last].Guard.Always() {
+		return nil
+	}
+	list := []int{b.Last}
+	for i := b.Last; i >= b.First; i-- {
+		if insts[i].Op != sass.BSSY {
+			continue
+		}
+		for _, next := range b.Succs {
+			if join := g.Blocks[next].First; insts[join].Op == sass.BSYNC && insts[join].ConvBar().Reg == insts[i].ConvBar().Reg {
+				return append(list, i, join)
+			}
+		}
+	}
+	return list
+}
+
+// halves is a set of registers, as of those that hold half of a double.
+type halves [256]bool
+
+// heldBefore returns which registers are in a set at the beginning of each block, whichever way control came. after enters what an
+// instruction does to it.
+func heldBefore(g *cfg.Graph, insts []sass.Inst, after func(h *halves, inst *sass.Inst)) []*halves {
+	before := make([]*halves, len(g.Blocks))
+	for i := range before {
+		before[i] = new(halves)
+	}
+	for again := true; again; {
+		again = false
+		for _, b := range g.Blocks {
+			held := *before[b.ID]
+			for i := b.First; i <= b.Last; i++ {
+				after(&held, &insts[i])
+			}
+			for _, next := range b.Succs {
+				again = before[next].merge(&held) || again
+			}
+		}
+	}
+	return before
+}
+
+func (h *halves) merge(other *halves) (changed bool) {
+	for r, held := range other {
+		if held && !h[r] {
+			h[r], changed = true, true
+		}
+	}
+	return changed
+}
+
+// after enters what an instruction leaves in its registers.
+func (h *halves) after(inst *sass.Inst) {
+	h.set(inst, makesDouble(inst) || h.readBy(inst) && (isInteger(inst.Op) || inst.Op == sass.FFMA || isMove(inst)))
+}
+
+// set enters whether the registers that an instruction writes are among those.
+func (h *halves) set(inst *sass.Inst, held bool) {
+	for _, r := range inst.Defs(nil) {
+		if at := r - sass.ResReg; int(at) < len(h) {
+			h[at] = held || h[at] && !inst.Guard.Always()
+		}
+	}
+}
+
+// readBy reports whether an instruction reads half of a double as if it were a number of its own.
+func (h *halves) readBy(inst *sass.Inst) bool {
+	for i := range inst.Operands {
+		if o := &inst.Operands[i]; o.Source && o.Kind == sass.KindReg && o.Reg != sass.RZ && o.Width <= 1 && h[o.Reg] {
+			return true
+		}
+	}
+	return false
+}
+
+// onHalves reports whether an instruction computes with half of a double, compares or moves it. Of the two moves of a double one is left.
+func (h *halves) onHalves(inst *sass.Inst) bool {
+	if !h.readBy(inst) {
+		return false
+	}
+	if isMove(inst) {
+		to := destination(inst)
+		return to != nil && to.Reg%2 == 1
+	}
+	return isInteger(inst.Op) || inst.Op == sass.FSETP || inst.Op == sass.FFMA
+}
+
+// suffice reports whether an instruction computes with numbers that the compiler knows, of which h has those in registers, as the reciprocal of
+// a constant: in single precision that is a constant too.
+func (h *halves) suffice(inst *sass.Inst) bool {
+	return !slices.ContainsFunc(inst.Operands, func(o sass.Operand) bool {
+		switch {
+		case !o.Source || o.Kind == sass.KindImm || isCondition(&o) && o.Reg == sass.PT || o.Kind == sass.KindReg && o.Reg == sass.RZ:
+			return false
+		case o.Kind != sass.KindReg:
+			return true
+		}
+		return slices.Contains(h[o.Reg:o.Reg+max(1, o.Width)], false)
+	})
+}
+
+// makesDouble reports whether an instruction gives a double: arithmetic, a conversion, the first approximation of a reciprocal.
+func makesDouble(inst *sass.Inst) bool {
+	class := inst.Op.Properties().Class
+	return class == sass.ClassDouble || class == sass.ClassConvert && inst.Op != sass.F2I && writesPair(inst) ||
+		inst.Op == sass.MUFU && (inst.Mod(sass.MufuFn) == sass.MufuRCP64H || inst.Mod(sass.MufuFn) == sass.MufuRSQ64H)
+}
+
+// isMove reports whether an instruction moves a register or chooses between two.
+func isMove(inst *sass.Inst) bool {
+	does := inst.Op.Properties().Does
+	return does == sass.Moves || does == sass.Selects || inst.Op == sass.FSEL || inst.Op == sass.IMAD && multipliesByZero(inst)
+}
+
+// mathTables is how the names of the tables begin in which NVIDIA's functions of doubles have their coefficients.
+const mathTables = "__cudart_"
+
+// makesAddress reports whether an instruction makes an address in such a table.
+func (in *Input) makesAddress(inst *sass.Inst) bool {
+	return slices.ContainsFunc(inst.Operands, func(o sass.Operand) bool {
+		return o.Kind == sass.KindConst && o.Bank == addressBank && in.pointsToTable(uint64(o.Offset))
+	})
+}
+
+// loadsBy reports whether an instruction loads by one of the addresses in registers.
+func (h *halves) loadsBy(inst *sass.Inst) bool {
+	return inst.Op == sass.LDG && slices.ContainsFunc(inst.Operands, func(o sass.Operand) bool { return o.Kind == sass.KindMem && o.Reg != sass.RZ && h[o.Reg] })
+}
+
+// addressBank is the constant bank with the addresses of variables.
+const addressBank = 4
+
+// pointsToTable reports whether the loader puts the address of a table at a place of the bank.
+func (in *Input) pointsToTable(offset uint64) bool {
+	return slices.ContainsFunc(in.Module.Relocs, func(r cubin.Reloc) bool {
+		return r.Offset == offset && r.Section == fmt.Sprintf(".nv.constant%d", addressBank) && strings.HasPrefix(r.Symbol, mathTables)
+	})
+}
+
 // hornerStep returns the steps of the chain that an instruction goes on with: it multiplies what the last one gave, and adds a constant.
-func hornerStep(inst *sass.Inst, chains map[uint8][]int) []int {
+// coefficients are the registers that have one from a table.
+func hornerStep(inst *sass.Inst, chains map[uint8][]int, coefficients *halves) []int {
 	var factors []*sass.Operand
 	for i := range inst.Operands {
 		if o := &inst.Operands[i]; o.Source {
 			factors = append(factors, o)
 		}
 	}
-	if inst.Op != sass.DFMA || len(factors) != 3 || factors[2].Kind != sass.KindConst && factors[2].Kind != sass.KindImm {
+	if inst.Op != sass.DFMA || len(factors) != 3 {
+		return nil
+	}
+	if c := factors[2]; c.Kind != sass.KindConst && c.Kind != sass.KindImm && (c.Kind != sass.KindReg || !coefficients[c.Reg]) {
 		return nil
 	}
 	var longest []int
