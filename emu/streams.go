@@ -3,6 +3,8 @@ package emu
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 
 	"gpa/emu/stream"
 )
@@ -227,9 +229,18 @@ func (p *program) loops(list []Loop) (loops []stream.Loop, err error) {
 		if !body[header.index] {
 			return nil, fmt.Errorf("the header of a loop, at %#x, is no part of it", list[i].Header.PC)
 		}
-		loops = append(loops, stream.Loop{Header: header.index, Body: body})
+		loops = append(loops, stream.Loop{Header: header.index, Body: flags(body)})
 	}
 	return loops, nil
+}
+
+// flags lists a set of instructions by their index.
+func flags(ops map[int32]bool) []bool {
+	list := make([]bool, slices.Max(slices.Collect(maps.Keys(ops)))+1)
+	for op := range ops {
+		list[op] = true
+	}
+	return list
 }
 
 func (p *program) opLists(groups [][]InstAt) (out [][]int32, err error) {

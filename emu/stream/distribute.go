@@ -90,6 +90,7 @@ func (t *Transpose) Apply(_ Program, blocks []*Block) ([]*Block, error) {
 		return nil, fmt.Errorf("transpose: the threads of a block would repeat %d instructions outside of the loops", n)
 	}
 	var out []*Block
+	var last cut
 	threads := 0
 	for w := range old.Warps {
 		threads += bits.OnesCount32(old.exists(w))
@@ -97,7 +98,7 @@ func (t *Transpose) Apply(_ Program, blocks []*Block) ([]*Block, error) {
 	perBlock := cmp.Or(t.Threads, threads) / warpLanes
 	for len(lanes) > 0 {
 		n := min(perBlock, len(lanes))
-		b := &builder{Block: NewBlock(n), old: old, loops: t.Loops}
+		b := &builder{Block: NewBlock(n), old: old, loops: t.Loops, cut: &last}
 		b.Gates = slices.Clone(old.Gates)
 		for i := range n {
 			b.distribute(i, &lanes[i], t)
@@ -142,7 +143,7 @@ func (t *Transpose) lanesOf(old *Block) ([]newWarp, error) {
 					all = append(all, newWarp{old: i})
 					w, next = &all[len(all)-1], 0
 				}
-				w.lanes[next] = newLane{old: int8(bits.TrailingZeros32(m)), part: j, parts: t.Width, exists: true}
+				w.set(next, newLane{old: int8(bits.TrailingZeros32(m)), part: j, parts: t.Width, exists: true})
 				next++
 			}
 		}
@@ -164,14 +165,15 @@ func withoutBarriers(b *Block, w int, loops []Loop) error {
 func (d *Divide) Apply(_ Program, blocks []*Block) ([]*Block, error) {
 	old := blocks[0]
 	var out []*Block
+	var last cut
 	for p := range d.Parts {
-		b := &builder{Block: NewBlock(len(old.Warps)), old: old, loops: d.Loops}
+		b := &builder{Block: NewBlock(len(old.Warps)), old: old, loops: d.Loops, cut: &last}
 		b.Gates = slices.Clone(old.Gates)
 		for w := range old.Warps {
 			lanes := newWarp{old: w}
 			exists := old.exists(w)
 			for i := range lanes.lanes {
-				lanes.lanes[i] = newLane{old: int8(i), part: p, parts: d.Parts, contiguous: d.Contiguous, stores: true, exists: exists>>i&1 != 0}
+				lanes.set(i, newLane{old: int8(i), part: p, parts: d.Parts, contiguous: d.Contiguous, stores: true, exists: exists>>i&1 != 0})
 			}
 			b.distribute(w, &lanes, nil)
 			if d.Atomic {
@@ -216,6 +218,17 @@ func (b *builder) whole() error {
 type newWarp struct {
 	old   int // warp of the old block
 	lanes [warpLanes]newLane
+
+	olds   uint32            // old lanes that new ones stand for
+	stands [warpLanes]uint32 // by old lane: the new ones
+}
+
+// set lays a lane out.
+func (w *newWarp) set(i int, l newLane) {
+	if w.lanes[i] = l; l.exists {
+		w.olds |= 1 << l.old
+		w.stands[l.old] |= 1 << i
+	}
 }
 
 // A newLane does the rounds of an old lane that are its part of them.
@@ -246,19 +259,49 @@ type builder struct {
 	met   []int32 // gates of barriers that were added
 	meets int     // of these, that the last warp has come to
 	last  int
+
+	cut *cut
+}
+
+// A cut is the segments of the old warp whose work was laid out last: new warps that share it follow each other.
+type cut struct {
+	old      int
+	segments []segment
+	own      [][warpLanes][]int // by segment and lane: the rounds that it does
+}
+
+// of returns the cut of an old warp.
+func (c *cut) of(w int, b *builder) *cut {
+	if c.segments != nil && c.old == w {
+		return c
+	}
+	events := b.old.Warps[w].Events
+	*c = cut{old: w, segments: segments(events, b.loops)}
+	c.own = make([][warpLanes][]int, len(c.segments))
+	for i := range c.segments {
+		for r, first := range c.segments[i].rounds {
+			for m := b.old.Lanes[events[first].Lanes].Active; m != 0; m &= m - 1 {
+				k := bits.TrailingZeros32(m)
+				c.own[i][k] = append(c.own[i][k], r)
+			}
+		}
+	}
+	return c
 }
 
 // distribute fills in the i-th warp. Behind loops the lanes combine as t says, if it does.
 func (b *builder) distribute(i int, w *newWarp, t *Transpose) {
 	events := b.old.Warps[w.old].Events
-	for _, s := range segments(events, b.loops) {
+	c := b.cut.of(w.old, b)
+	for j := range c.segments {
+		s := &c.segments[j]
 		if s.loop < 0 {
 			for k := s.first; k < s.last; k++ {
 				b.outside(i, w, &events[k])
 			}
 			continue
 		}
-		b.inside(i, w, &s, t)
+		b.inside(i, w, s, &c.own[j], t)
 		if t != nil && t.Combine {
 			for range max(1, t.Results) {
 				b.combine(i, events[s.last-1].Op, t.Width)
@@ -269,10 +312,8 @@ func (b *builder) distribute(i int, w *newWarp, t *Transpose) {
 
 // spread gives new lanes the bits of the old ones that they stand for.
 func (w *newWarp) spread(mask uint32) (m uint32) {
-	for i := range w.lanes {
-		if l := &w.lanes[i]; l.exists {
-			m |= mask >> l.old & 1 << i
-		}
+	for olds := mask & w.olds; olds != 0; olds &= olds - 1 {
+		m |= w.stands[bits.TrailingZeros32(olds)&31]
 	}
 	return m
 }
@@ -330,16 +371,9 @@ func (a *Access) shift(lane, old int) uint64 {
 	return uint64(int64(lane-old) * int64(a.Size))
 }
 
-// inside adds the rounds of a loop that the lanes of a new warp do.
-func (b *builder) inside(i int, w *newWarp, s *segment, t *Transpose) {
+// inside adds the rounds of a loop that the lanes of a new warp do, of those that old lanes do as their own.
+func (b *builder) inside(i int, w *newWarp, s *segment, own *[warpLanes][]int, t *Transpose) {
 	events := b.old.Warps[w.old].Events
-	var own [warpLanes][]int // rounds, by old lane
-	for r := range s.rounds {
-		for m := b.old.Lanes[events[s.rounds[r]].Lanes].Active; m != 0; m &= m - 1 {
-			k := bits.TrailingZeros32(m)
-			own[k] = append(own[k], r)
-		}
-	}
 	var todo [warpLanes][]int // by new lane
 	most := 0
 	for k := range w.lanes {
@@ -406,6 +440,7 @@ func (r *newRound) emit() {
 		}
 		return
 	}
+	at := newRound{builder: r.builder, warp: r.warp, lanes: r.lanes}
 	for {
 		first := int32(-1)
 		for k := range r.parts {
@@ -416,7 +451,7 @@ func (r *newRound) emit() {
 		if first < 0 {
 			return
 		}
-		at := newRound{builder: r.builder, warp: r.warp, lanes: r.lanes}
+		at.parts = at.parts[:0]
 		for k := range r.parts {
 			if p := &r.parts[k]; len(p.events) > 0 && p.events[0].Op == first {
 				at.parts = append(at.parts, part{p.events[:1], p.lanes})

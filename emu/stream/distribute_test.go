@@ -18,7 +18,7 @@ func TestTransposeRepeats(t *testing.T) {
 			b.Warps[0].Events = append(b.Warps[0].Events, Event{Lanes: lanes, Ref: -1})
 		}
 		b.Warps[0].Events = append(b.Warps[0].Events, Event{Op: 1, Lanes: lanes, Ref: -1})
-		e := &Transpose{Loops: []Loop{{Header: 1, Body: map[int32]bool{1: true}}}, Width: 1024}
+		e := &Transpose{Loops: []Loop{{Header: 1, Body: []bool{1: true}}}, Width: 1024}
 		out, err := e.Apply(nil, []*Block{b})
 		switch {
 		case c.fits && (err != nil || len(out) != 1024):

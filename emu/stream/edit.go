@@ -101,8 +101,8 @@ func (single) Inputs(_ Shape, n int) []int         { return []int{n} }
 
 // A Loop is the instructions of a loop.
 type Loop struct {
-	Header int32          // the first of every round
-	Body   map[int32]bool // all, the header included
+	Header int32  // the first of every round
+	Body   []bool // by instruction: whether it is part of the loop, as the header is
 }
 
 // A segment is events of a warp that follow each other: rounds of a loop, or what lies between loops.
@@ -138,9 +138,10 @@ func segments(events []Event, loops []Loop) []segment {
 	return list
 }
 
+// loopOf is the index of the loop that an instruction is part of, -1 for none.
 func loopOf(op int32, loops []Loop) int {
 	for k := range loops {
-		if loops[k].Body[op] {
+		if body := loops[k].Body; int(op) < len(body) && body[op] {
 			return k
 		}
 	}

@@ -176,7 +176,17 @@ func (x *roller) doing(e *Event) uint32 {
 
 // shareOut deals what a lane met out to so many rounds.
 func shareOut(met [][]int, rounds int) [][]copyAt {
-	list := make([][]copyAt, rounds)
+	list, all := make([][]copyAt, rounds), 0
+	for _, events := range met {
+		all += len(events)
+	}
+	room := make([]copyAt, 0, all)
+	if rounds > 0 && all%rounds == 0 { // as many in each, nearly always
+		for r := range list {
+			first := r * (all / rounds)
+			list[r] = room[first : first : first+all/rounds]
+		}
+	}
 	for k, events := range met {
 		each := max(len(events), rounds)
 		for n, i := range events {
@@ -194,30 +204,54 @@ func shareOut(met [][]int, rounds int) [][]copyAt {
 // round appends a round in which each lane that has so many rounds does some of them together, from the one that which returns: the anchor
 // first, then the other instructions in the order of the program. What a thread has left that are not enough to be put together is done one by one.
 func (x *roller) round(out, events []Event, steps *[warpLanes][][]copyAt, which func(rounds int) (first, together int)) []Event {
-	type step struct{ op, kind, place int }
-	var order []step
-	lanes := make(map[step]*[warpLanes]int) // event + 1, by lane
+	m := merged{at: make(map[copyStep]int)}
 	for lane := range steps {
 		first, together := which(len(steps[lane]))
+		m.next = 0
 		for c := range together {
 			for _, at := range steps[lane][first+c*x.Width] {
-				s := step{int(x.copy(at, c)), at.kind, c<<16 | at.place}
-				if lanes[s] == nil {
-					lanes[s] = new([warpLanes]int)
-					order = append(order, s)
-				}
-				lanes[s][lane] = at.event + 1
+				m.add(copyStep{int(x.copy(at, c)), at.kind, c<<16 | at.place}, lane, at.event)
 			}
 		}
 	}
 	anchor := int(x.Copies[x.Anchor][0])
-	slices.SortFunc(order, func(a, b step) int {
+	slices.SortFunc(m.steps, func(a, b laneStep) int {
 		return cmp.Or(-cmp.Compare(b2i(a.op == anchor), b2i(b.op == anchor)), cmp.Compare(a.op, b.op), cmp.Compare(a.place, b.place))
 	})
-	for _, s := range order {
-		out = append(out, x.event(int32(s.op), events, lanes[s]))
+	for i := range m.steps {
+		out = append(out, x.event(int32(m.steps[i].op), events, &m.steps[i].events))
 	}
 	return out
+}
+
+// A copyStep is an instruction of a round, and which of its copies.
+type copyStep struct{ op, kind, place int }
+
+// A laneStep is a step with the event of each lane that makes it, from one on.
+type laneStep struct {
+	copyStep
+	events [warpLanes]int
+}
+
+// merged are the steps of all lanes. Lanes nearly always make the same ones in the same order, so that each is looked for behind the one before.
+type merged struct {
+	steps []laneStep
+	at    map[copyStep]int // index of each
+	next  int
+}
+
+func (m *merged) add(s copyStep, lane, event int) {
+	i := m.next
+	if i >= len(m.steps) || m.steps[i].copyStep != s {
+		var met bool
+		if i, met = m.at[s]; !met {
+			i = len(m.steps)
+			m.at[s] = i
+			m.steps = append(m.steps, laneStep{copyStep: s})
+		}
+	}
+	m.steps[i].events[lane] = event + 1
+	m.next = i + 1
 }
 
 // copy is the instruction of the n-th of the rounds that are done together.

@@ -46,7 +46,7 @@ func TestRoll(t *testing.T) {
 	if want := []int32{6, 1, 3, 5, 1, 3, 5, 1, 3, 1, 3, 1, 3, 9}; !slices.Equal(ops, want) {
 		t.Errorf("instructions %v, want %v", ops, want)
 	}
-	loop := Loop{Header: 1, Body: map[int32]bool{1: true, 2: true, 3: true, 4: true, 5: true, 7: true, 8: true}}
+	loop := Loop{Header: 1, Body: []bool{1: true, 2: true, 3: true, 4: true, 5: true, 7: true, 8: true}}
 	if s := segments(blocks[0].Warps[0].Events, []Loop{loop}); len(s) != 3 || len(s[1].rounds) != 5 {
 		t.Errorf("segments %+v", s)
 	}
