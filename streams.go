@@ -14,7 +14,7 @@ func streams(m *cubin.File, s *advisor.Streams) *emu.Streams {
 		return nil
 	}
 	t := streamTranslator{m}
-	out := &emu.Streams{Keep: t.all(s.Kept), Share: t.all(s.Shared), Solo: t.all(s.Solo), Private: t.all(s.Private), Hoist: t.all(s.Hoisted), HoistWords: s.HoistWords, Gather: s.Gathered, Regroup: s.Regrouped}
+	out := &emu.Streams{Keep: t.all(s.Kept), Share: t.all(s.Shared), Solo: t.all(s.Solo), Private: t.all(s.Private), Hoist: t.all(s.Hoisted), HoistWords: s.HoistWords, Window: t.all(s.Windowed), Gather: s.Gathered, Regroup: s.Regrouped}
 	for _, g := range s.Vectors {
 		out.Vectors = append(out.Vectors, t.all(g))
 	}
@@ -58,7 +58,7 @@ func streams(m *cubin.File, s *advisor.Streams) *emu.Streams {
 // mergeAxes are the emulator's names of the axes.
 var mergeAxes = [...]stream.Axis{
 	advisor.MergeWarps: stream.Warps, advisor.MergeStrided: stream.Strided, advisor.MergeLanes: stream.Threads,
-	advisor.MergeX: stream.GridX, advisor.MergeY: stream.GridY, advisor.MergeGridLanes: stream.GridThreads,
+	advisor.MergeX: stream.GridX, advisor.MergeY: stream.GridY, advisor.MergeZ: stream.GridZ, advisor.MergeGridLanes: stream.GridThreads,
 }
 
 // A streamTranslator finds the addresses of instructions.

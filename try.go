@@ -103,7 +103,7 @@ func (t *trial) all(ctx context.Context, n int) error {
 // launch tries the first n pieces of advice on the k-th launch.
 func (t *trial) launch(ctx context.Context, k, n int) error {
 	l := t.result.Profile.Launches[k]
-	runs := make(map[string]bool) // optimizers of which a change runs
+	gains := make(map[string]bool) // optimizers of which a change does
 	order := inTurn(t.result.Launches[k].Advice)
 	for i := 0; i < len(order) && (n == 0 || i < n); i++ {
 		a := order[i]
@@ -114,7 +114,8 @@ func (t *trial) launch(ctx context.Context, k, n int) error {
 			return err
 		}
 		l.Tries = append(l.Tries, try)
-		if runs[a.Optimizer] = runs[a.Optimizer] || try.Speedup > 0; !runs[a.Optimizer] {
+		tried := advisor.Advice{Tried: try.Speedup}
+		if gains[a.Optimizer] = gains[a.Optimizer] || tried.Worth(); !gains[a.Optimizer] {
 			nextVariant(order[i+1:], a)
 		}
 	}
@@ -136,7 +137,7 @@ func inTurn(advice []advisor.Advice) (order []*advisor.Advice) {
 	return append(order, later...)
 }
 
-// nextVariant moves another variant of a change that does not run to the beginning.
+// nextVariant moves another variant of a change that does not run or brings nothing to the beginning.
 func nextVariant(order []*advisor.Advice, a *advisor.Advice) {
 	if a.Match.Variant == "" {
 		return

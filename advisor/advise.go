@@ -45,7 +45,7 @@ func Advise(r *blamer.Result, opt Options) ([]Advice, error) {
 	}
 	rank(advice)
 	if !opt.Candidates {
-		advice = best(slices.DeleteFunc(advice, func(a Advice) bool { return !a.Worth() }))
+		advice = best(slices.DeleteFunc(withoutHopes(advice), func(a Advice) bool { return !a.Worth() }))
 	}
 	markOverlaps(advice)
 	if opt.Top > 0 && len(advice) > opt.Top {

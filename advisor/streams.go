@@ -26,8 +26,9 @@ type Streams struct {
 	Rolled     *Rolled // nil for no change, as of Transposed and Divided
 	Transposed *Transposed
 	Divided    *Divided
-	Merged     []Merged // one after another: along y and then along x is a tile of results a thread
-	Gathered   int      // so many blocks become one of as many times the threads, 0 for no change
+	Merged     []Merged      // one after another: along y and then along x is a tile of results a thread
+	Windowed   []blamer.Node // loads of which a thread makes one where several of its items would read the same bytes
+	Gathered   int           // so many blocks become one of as many times the threads, 0 for no change
 }
 
 // A Loop is a loop of one function; Body holds its instructions, those of inner loops and the header's included. The round of an outer
@@ -96,6 +97,7 @@ const (
 	MergeLanes                      // neighbouring threads; accesses to words that follow each other become wide ones
 	MergeX                          // neighbouring blocks along x of the grid
 	MergeY                          // along y
+	MergeZ                          // along z
 	MergeGridLanes                  // as MergeLanes, with as many blocks along x in one, which keeps its size
 )
 
@@ -118,6 +120,6 @@ func (s *Streams) with(d *Streams) *Streams {
 	return &Streams{
 		Regrouped: cmp.Or(s.Regrouped, d.Regrouped),
 		Kept:      slices.Concat(s.Kept, d.Kept), Shared: slices.Concat(s.Shared, d.Shared), Solo: slices.Concat(s.Solo, d.Solo), Private: slices.Concat(s.Private, d.Private), Hoisted: slices.Concat(s.Hoisted, d.Hoisted), HoistWords: max(s.HoistWords, d.HoistWords), Vectors: slices.Concat(s.Vectors, d.Vectors), Dealt: slices.Concat(s.Dealt, d.Dealt), Exchanged: slices.Concat(s.Exchanged, d.Exchanged), Staged: slices.Concat(s.Staged, d.Staged), Prefetched: slices.Concat(s.Prefetched, d.Prefetched), Widened: slices.Concat(s.Widened, d.Widened),
-		Rolled: cmp.Or(s.Rolled, d.Rolled), Transposed: cmp.Or(s.Transposed, d.Transposed), Divided: cmp.Or(s.Divided, d.Divided), Merged: slices.Concat(s.Merged, d.Merged), Gathered: max(s.Gathered, d.Gathered),
+		Rolled: cmp.Or(s.Rolled, d.Rolled), Transposed: cmp.Or(s.Transposed, d.Transposed), Divided: cmp.Or(s.Divided, d.Divided), Merged: slices.Concat(s.Merged, d.Merged), Windowed: slices.Concat(s.Windowed, d.Windowed), Gathered: max(s.Gathered, d.Gathered),
 	}
 }

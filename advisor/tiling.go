@@ -17,7 +17,13 @@ type registerTiling struct{}
 func (registerTiling) Name() string { return "register-tiling" }
 func (registerTiling) Class() Class { return Parallel }
 
-func (registerTiling) Match(in *Input) []*Match { return append(in.windows(), in.tiles()...) }
+func (registerTiling) Match(in *Input) []*Match {
+	windows := in.columns()
+	if len(windows) == 0 {
+		windows = in.windows()
+	}
+	return append(windows, in.tiles()...)
+}
 
 // windows matches loads of what other threads of the warp have just loaded: each thread reads a window of the data around it, as stencils
 // and filters do, and the windows of neighbours overlap.
@@ -29,10 +35,74 @@ func (in *Input) windows() []*Match {
 		m.Suggestions = []string{
 			fmt.Sprintf("Neighbouring threads read windows that overlap: the loads at %s read what other threads of the warp have read before. Let a thread compute several neighbouring results, with the values that these have in common in registers (a window that slides along).",
 				in.places(m.defs(), 3)),
-			"Or load the window of the whole block into shared memory once, with the edge around it, so that nobody looks at the borders for each value; or take values of neighbours by __shfl_up_sync and __shfl_down_sync. Not where the registers for it leave room for too few warps.",
+			"Two results where accesses of neighbouring threads are to stay next to each other, or vectors of four; or take values of neighbours by __shfl_up_sync and __shfl_down_sync. Not where the registers for it leave room for too few warps.",
 		}
 	}
 	return matches
+}
+
+// columns matches loads of windows that overlap between the rows or planes that threads work at: a thread that computes several results one
+// above the other loads what their windows have in common once. The first result is finished while the window of the last is loaded: compilers
+// have no registers for all of them.
+func (in *Input) columns() []*Match {
+	loads, waits := make(map[blamer.Node]bool), 0.0
+	for _, n := range in.executedNodes(func(op sass.Op) bool { return op == sass.LDG }) {
+		if r := in.recorded(n); r != nil && in.Loop(n) == nil && r.Stored == 0 && (in.sharedByThreads(n) || 2*r.Shared >= r.Distinct && r.Distinct > 0) {
+			loads[n] = true
+		}
+	}
+	for i := range in.Blame.Blames {
+		if b := &in.Blame.Blames[i]; loads[b.Def] && isStall(b) {
+			waits += b.Count
+		}
+	}
+	if len(loads) < leastWindow || waits < leastWaits*in.Total {
+		return nil
+	}
+	var matches []*Match
+	for _, w := range in.columnWays() {
+		m := in.tiledMatch(loads, waits, columnResults, w.axis, "")
+		m.Variant = "column of " + w.of
+		m.Change = &Change{
+			Streams:   &Streams{Merged: []Merged{{Factor: columnResults, Axis: w.axis, Loads: (columnResults - 1) * in.underWay(loads)}}, Windowed: sortedKeys(loads)},
+			Registers: min(in.mostRegisters(), in.Launch.Facts.Registers+registersAResult*(columnResults-1)+len(loads)),
+		}
+		m.Suggestions = []string{
+			fmt.Sprintf("What threads read at %s overlaps with what the threads of neighbouring %s read. Let a thread compute %d results that lie one above the other, in %s that follow each other, and keep what their windows have in common in registers, so that it is loaded once for all of them. The grid or the block has a %dth of its size in that direction.",
+				in.places(sortedKeys(loads), 3), w.of, columnResults, w.of, columnResults),
+			"Unroll the loop over the results in full, and load a value before the first result that needs it. Not where the grid then has too few threads.",
+		}
+		matches = append(matches, m)
+	}
+	return matches
+}
+
+const (
+	leastWindow   = 3 // loads of a window
+	columnResults = 4 // of a thread
+)
+
+// A columnWay is which threads have results one above the other.
+type columnWay struct {
+	axis MergeAxis
+	of   string
+}
+
+// columnWays finds the rows and planes of a launch: warps of a block that lie above each other, or blocks.
+func (in *Input) columnWays() (ways []columnWay) {
+	grid, block := in.Launch.Grid, in.Launch.Block
+	if block[2] == 1 && grid[2]%columnResults == 0 {
+		ways = append(ways, columnWay{MergeZ, "planes"})
+	}
+	switch {
+	case block[1] == 1 && grid[1]%columnResults == 0:
+		ways = append(ways, columnWay{MergeY, "rows"})
+	case block[0] <= warpSize && block[0]*block[1]%(columnResults*warpSize) == 0:
+		ways = append(ways, columnWay{MergeWarps, "rows"})
+	case block[1] == columnResults && block[0]%warpSize == 0:
+		ways = append(ways, columnWay{MergeStrided, "rows"})
+	}
+	return ways
 }
 
 // tiles matches the loop that waits most for data which several threads load.

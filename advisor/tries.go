@@ -49,6 +49,18 @@ func best(ranked []Advice) []Advice {
 	})
 }
 
+// withoutHopes leaves out the variants of a change that were not tried, as time was used up, where others were: a change that gains in one of
+// them is listed with that one, and an estimate that has failed once is none.
+func withoutHopes(advice []Advice) []Advice {
+	tried := make(map[string]bool)
+	for i := range advice {
+		if a := &advice[i]; a.Match.Variant != "" && a.Tried > 0 {
+			tried[a.Optimizer] = true
+		}
+	}
+	return slices.DeleteFunc(advice, func(a Advice) bool { return a.Match.Variant != "" && a.Tried == 0 && tried[a.Optimizer] })
+}
+
 // recall enters what became of the what-if run for a piece of advice.
 func (a *Advice) recall(tries []profiler.Try) {
 	place := a.Place()

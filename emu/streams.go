@@ -32,6 +32,7 @@ type Streams struct {
 	Transpose  *Transpose
 	Divide     *Divide
 	Merge      []stream.Merge // one after another
+	Window     []InstAt       // [stream.Keep], of what is merged
 	Gather     int            // [stream.Gather]: so many blocks in one, 0 for no change
 }
 
@@ -172,6 +173,13 @@ func (s *Streams) edits(p *program) (list []stream.Edit, err error) {
 	}
 	if len(s.Tile) == 0 {
 		list = append(list, s.merges(false)...)
+	}
+	if len(s.Window) > 0 {
+		ops, err := p.opSet(s.Window)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, &stream.Keep{Loads: ops})
 	}
 	if s.Gather > 0 {
 		list = append(list, &stream.Gather{Factor: s.Gather})

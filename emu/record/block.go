@@ -299,7 +299,7 @@ func (b *block) loaded(t *touched, by access, space emu.Space, atomic bool) {
 		p := profiler.SameBlock
 		switch {
 		case c.warps>>by.warp&1 == 0:
-		case c.lanes>>t.lane&1 != 0:
+		case c.lanesOf(by.warp, from)>>t.lane&1 != 0:
 			p = profiler.SameThread
 		default:
 			p = profiler.SameWarp

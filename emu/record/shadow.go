@@ -143,6 +143,17 @@ func (c *cell) read(site int, by access) {
 	c.reads[0], c.loads[0] = by, int32(site)
 }
 
+// lanesOf returns the lanes of a warp that have read the value: all where no other warp has, else those that did so last, if that is from.
+func (c *cell) lanesOf(warp uint8, from *access) uint32 {
+	switch {
+	case c.warps == 1<<warp:
+		return c.lanes
+	case from.warp == warp:
+		return from.lanes
+	}
+	return 0
+}
+
 // lastRead returns the last read of the value, of a warp's where that is known; -1 where there is none.
 func (c *cell) lastRead(warp uint8) int {
 	switch {

@@ -20,6 +20,7 @@ const (
 	Threads                 // neighbouring threads; accesses to elements that follow each other become wide ones
 	GridX                   // neighbouring blocks along x
 	GridY                   // along y
+	GridZ                   // along z
 	GridThreads             // as Threads, with as many neighbouring blocks along x in one, which keeps its size
 )
 
@@ -57,10 +58,10 @@ func (m *Merge) Reshape(s Shape) (Shape, int, error) {
 		return s, 0, fmt.Errorf("merge: %d threads, it can be 2 to %d", m.Factor, warpLanes)
 	}
 	switch m.Axis {
-	case GridX, GridY, GridThreads:
+	case GridX, GridY, GridZ, GridThreads:
 		axis := 0
-		if m.Axis == GridY {
-			axis = 1
+		if m.Axis == GridY || m.Axis == GridZ {
+			axis = int(m.Axis - GridX)
 		}
 		if s.Grid[axis]%m.Factor != 0 && m.Axis != GridX {
 			return s, 0, fmt.Errorf("merge: a grid of %v cannot be divided by %d", s.Grid, m.Factor)
@@ -93,6 +94,11 @@ func (m *Merge) Inputs(s Shape, n int) (list []int) {
 		x, y := n%s.Grid[0], n/s.Grid[0]
 		for k := range m.Factor {
 			list = append(list, x+s.Grid[0]*(y*m.Factor+k))
+		}
+	case GridZ:
+		plane := s.Grid[0] * s.Grid[1]
+		for k := range m.Factor {
+			list = append(list, n%plane+plane*(n/plane*m.Factor+k))
 		}
 	default:
 		list = append(list, n)
@@ -183,7 +189,7 @@ func (g *merger) block() (*Block, error) {
 		for k := range g.threads() {
 			b, w := first, 0
 			switch g.Axis {
-			case GridX, GridY:
+			case GridX, GridY, GridZ:
 				b, w = g.blocks[k], g.warp
 				if len(b.Warps) != n || len(b.Gates) != len(first.Gates) {
 					return nil, errors.New("merge: the blocks meet at other barriers")
