@@ -114,7 +114,7 @@ func (t *trial) launch(ctx context.Context, k, n int) error {
 			return err
 		}
 		l.Tries = append(l.Tries, try)
-		tried := advisor.Advice{Tried: try.Speedup}
+		tried := advisor.Advice{Match: a.Match, Tried: try.Speedup}
 		if gains[a.Optimizer] = gains[a.Optimizer] || tried.Worth(); !gains[a.Optimizer] {
 			nextVariant(order[i+1:], a)
 		}

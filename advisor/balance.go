@@ -1,6 +1,7 @@
 package advisor
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -44,15 +45,17 @@ func (warpBalance) Match(in *Input) []*Match {
 	c.addUnexposed(in.kernelScope(), blames)
 	matches := c.finish()
 	for _, m := range matches {
-		who := ""
+		m.Suggestions = []string{
+			fmt.Sprintf("Warps wait at the barrier of %s. Give every warp of the block the same amount of work between barriers; where only one warp has work, let the others do theirs of the next step.",
+				in.places(m.defs(), 3)),
+			"Where the threads that exchange data belong to one warp, __syncwarp() or shuffles are enough, as in the last steps of a reduction. Not where the data crosses warps in every step.",
+		}
 		if len(serial) > 0 {
 			m.Change = &Change{Thinned: serial, Gone: slices.DeleteFunc(m.allDefs(), in.bringsOver)}
-			who = fmt.Sprintf(" for the few that have work before it, 1 in %.0f at %s", by, in.places(nodesOf(serial), 2))
-		}
-		m.Suggestions = []string{
-			fmt.Sprintf("Warps wait at the barrier of %s%s. Give every warp of the block the same amount of work between barriers; where only one warp has work, let the others do theirs of the next step.",
-				in.places(m.defs(), 3), who),
-			"Where the threads that exchange data belong to one warp, __syncwarp() or shuffles are enough, as in the last steps of a reduction. Not where the data crosses warps in every step.",
+			work := slices.DeleteFunc(nodesOf(serial), func(n blamer.Node) bool { return in.Inst(n).Op.Properties().Flow != sass.FlowNext })
+			by = min(by, float64(ceilDiv(volume(in.Launch.Block), warpSize)))
+			m.Suggestions[0] = fmt.Sprintf("Of the warps of a block 1 in %.0f does the work at %s, and the others wait at barriers (%s) or have ended. Let each warp do its part of it; of a sum, say, each warp adds up its values by shuffles, and one thread what these leave, with one atomic operation a block as now.",
+				by, in.places(in.bySamples(work), 2), in.places(m.defs(), 3))
 		}
 	}
 	return matches
@@ -231,6 +234,14 @@ func (in *Input) meeting(code int, around *cfg.Loop, blames []*blamer.Blame) flo
 		}
 	}
 	return most
+}
+
+// bySamples sorts instructions by their samples, the most first.
+func (in *Input) bySamples(nodes []blamer.Node) []blamer.Node {
+	slices.SortStableFunc(nodes, func(a, b blamer.Node) int {
+		return cmp.Compare(in.codes[b.Code].total[b.Inst], in.codes[a.Code].total[a.Inst])
+	})
+	return nodes
 }
 
 // nodesOf returns where thinned instructions are.

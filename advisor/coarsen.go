@@ -2,6 +2,7 @@ package advisor
 
 import (
 	"fmt"
+	"slices"
 
 	"gpa/blamer"
 	"gpa/cubin/sass"
@@ -41,10 +42,13 @@ func (threadCoarsening) Match(in *Input) []*Match {
 		axis  MergeAxis
 		items int
 	}
-	folds := in.putsTogether()
+	folds := in.putsTogether() && !in.standsForItself()
 	var ways []way
 	switch {
 	case folds:
+		if rest := ceilDiv(blocks, items); rest > wave && rest < 2*wave { // a second wave of a few
+			items = ceilDiv(blocks, wave)
+		}
 		ways = append(ways, way{MergeX, items})
 		if n := ceilDiv(blocks, wave); !in.countsInShared() && n > items && n <= warpSize && in.Launch.Grid[0] > wave {
 			ways = append(ways, way{MergeX, n}) // as many blocks as there is room for
@@ -149,6 +153,15 @@ func (in *Input) countsInShared() bool {
 	return len(in.executedNodes(func(op sass.Op) bool { return op.Properties().Atomic(sass.SpaceShared) })) > 0
 }
 
+// standsForItself reports whether what a block puts together is for its own result, as a row of a matrix times a vector: the blocks then read
+// something in common, which parts of one sum do not.
+func (in *Input) standsForItself() bool {
+	return slices.ContainsFunc(in.executedNodes(func(op sass.Op) bool { return op == sass.LDG }), func(n blamer.Node) bool {
+		r := in.recorded(n)
+		return r != nil && r.Distinct > 0 && 2*r.Shared >= r.Distinct
+	})
+}
+
 // addsToOthers reports whether an atomic of each block changes what other blocks change as well, by the record, each word once a block.
 func (in *Input) addsToOthers(n blamer.Node) bool {
 	r := in.recorded(n)
@@ -166,12 +179,16 @@ func (in *Input) coarserWords(axis MergeAxis, items int, folds bool, blocks, thr
 		}
 	case axis == MergeLanes:
 		return "neighbours", []string{
-			fmt.Sprintf("Each of %d blocks does little beside its index and its accesses. Let a thread take %d neighbouring items, with accesses to all of them at once as vectors (float4, int4, uint4 of halves).", blocks, items),
+			fmt.Sprintf("Each of %d blocks does little beside its index and its accesses. Let a thread take %d neighbouring items, with accesses to all of them at once as vectors (float4, int4, uint4 of halves). A block then has %d threads for the items of %d now.", blocks, items, threads/items, threads),
 			"Their number and the addresses have to be multiples of the vector's size. " + last,
 		}
 	}
+	how := "A loop that stores one item before it loads the next gains nothing, as compilers keep loads behind stores."
+	if len(in.executedNodes(func(op sass.Op) bool { return op == sass.BAR })) > 0 {
+		how += " Between two __syncthreads() do the step of all items, each in shared memory of its own: a loop around the barriers would wait as often as now."
+	}
 	return "items", []string{
-		fmt.Sprintf("Each of %d blocks does little beside its index and its accesses. Let a thread take %d items, a grid apart (a grid-stride loop over fewer blocks), so that their loads are under way together.", blocks, items),
-		last,
+		fmt.Sprintf("Each of %d blocks does little beside its index and its accesses. Let a thread take %d items, a grid of %d blocks apart, side by side: load all of them into registers first (an array of %d, in loops that are unrolled), then compute, then store, so that their loads are under way together.", blocks, items, ceilDiv(blocks, items), items),
+		how + " " + last,
 	}
 }

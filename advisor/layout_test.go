@@ -121,7 +121,7 @@ func TestThreadCoarsening(t *testing.T) {
 		tail: FADD R20, R20, R21 ; // selected=40
 		EXIT ;`
 	checkOptimizer(t, threadCoarsening{}, []optimizerCase{
-		{name: "many short blocks", source: short, change: shape(1<<16, 256), speedup: 100. / (100 - 60*.75), says: []string{"4 items", "grid-stride"}},
+		{name: "many short blocks", source: short, change: shape(1<<16, 256), speedup: 100. / (100 - 60*.75), says: []string{"4 items", "side by side"}},
 		{name: "near miss: a grid of one wave", source: short, change: shape(160, 256)},
 		{name: "near miss: long loops", source: replaceSectors(sumLoop, "1024/1024"), change: shape(1<<16, 256)},
 	})

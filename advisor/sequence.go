@@ -136,21 +136,25 @@ type accurate struct {
 	steps    float64 // multiplications and additions of the sequences
 	integers float64 // operations on integers, conversions among them, of divisions and roots
 	kept     float64 // instructions in their place
-	longer   bool    // there are logarithms or exponentials, which compute with integers all along
+	longer   bool    // there are logarithms, powers or sines, which compute with integers all along
 	floats   float64 // multiplications and additions of the line
 	others   float64 // what integers the line computes with
 }
 
-// Multiplications and additions in the compiler's sequences: of a division, a square root, a logarithm and an exponential; and operations on
-// integers of a square root, where a division has none.
+// Multiplications and additions in the compiler's sequences: of a division, a square root, a logarithm, an exponential, a sine or cosine, and
+// powf; and operations on integers of a square root, where a division has none.
 const (
 	divisionFloats = 5
 	rootFloats     = 4
 	rootIntegers   = 2
 	logFloats      = 13
 	powerFloats    = 5
+	sineFloats     = 11 // with the reduction of the argument
+	powFloats      = 31
 	logMark        = -0x3f2aaaab // added to the bits of the argument of a logarithm
 	powerMark      = 0x3bbb989d  // log2(e)/252, with which an exponential begins
+	sineMark       = -0x46b2bead // a coefficient of sine and cosine
+	powMark        = 0x3a2c32e4  // a coefficient of the logarithm in powf
 )
 
 // accurateLines finds the source lines with accurate single-precision functions.
@@ -178,6 +182,12 @@ func (in *Input) accurateLines(code int) map[cubin.Frame]*accurate {
 			a.longer = true
 		case hasImmediate(inst, powerMark):
 			a.add(powerFloats, 0)
+			a.longer = true
+		case hasImmediate(inst, sineMark):
+			a.add(sineFloats, 0)
+			a.longer = true
+		case hasImmediate(inst, powMark):
+			a.add(powFloats, 0)
 			a.longer = true
 		}
 		if countsAsInteger(&insts[i]) {

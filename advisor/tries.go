@@ -18,8 +18,14 @@ func (a *Advice) Expected() float64 {
 	return a.Speedup
 }
 
-// Worth reports whether a piece of advice gains enough to be listed.
-func (a *Advice) Worth() bool { return a.Expected() >= worthListing }
+// Worth reports whether a piece of advice gains enough to be listed. What was not tried in which blocks have another shape, as the code relies on
+// theirs, does if it gains so much even where it gains little: more than the numbers of a launch has to change for it.
+func (a *Advice) Worth() bool {
+	if c := a.Match.Change; a.Tried == 0 && a.Untried != "" && c != nil && c.Grid != [3]int{} {
+		return a.Interval[0] >= worthListing
+	}
+	return a.Expected() >= worthListing
+}
 
 // Place names the code that a piece of advice is about in one launch's profile, the same in every analysis of it.
 func (a *Advice) Place() string {

@@ -67,13 +67,17 @@ func (in *Input) limitByTrips(m *Match, blames []*blamer.Blame) bool {
 	m.Spares = IssueSlots
 	m.hide(max(0, in.hidden(m.Scope, freedom{rounds: rounds})-m.Gone-in.transferred(m.Scope, blames)/2*(1-1/float64(rounds))))
 	m.Change = in.overlapped(m.Scope.Loop, blames, rounds)
+	by := 4
+	if known {
+		by = min(by, int(trips))
+	}
 	m.Suggestions = []string{
-		fmt.Sprintf("Unroll the loop at %s (#pragma unroll 4 before it, or by hand), so that loads and arithmetic of several iterations are under way together.%s", at, times),
+		fmt.Sprintf("Unroll the loop at %s (#pragma unroll %d before it, or by hand), so that loads and arithmetic of several iterations are under way together.%s", at, by, times),
 		"Not where the registers that this takes leave room for fewer warps.",
 	}
 	counted, byNumbers := in.countable(m.Scope.Code, m.Scope.Loop)
 	if counted && !byNumbers && slices.ContainsFunc(blames, func(b *blamer.Blame) bool { return in.Inst(b.Def).Op.Properties().Loads(^sass.SpaceConstant) }) {
-		m.Suggestions[0] = fmt.Sprintf("Unroll the loop at %s by hand: as long as 4 iterations are left, make the loads of all 4 before anything that uses them, and do what is left one by one.%s", at, times)
+		m.Suggestions[0] = fmt.Sprintf("Unroll the loop at %s by hand: as long as %d iterations are left, make the loads of all %d before anything that uses them, and do what is left one by one.%s", at, by, by, times)
 		m.Suggestions = slices.Insert(m.Suggestions, 1, "#pragma unroll alone does little here, as the compiler cannot tell how many iterations there are: it tests before each, and the loads stay behind their tests.")
 		return true
 	}

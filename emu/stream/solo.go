@@ -1,8 +1,11 @@
 package stream
 
+import "slices"
+
 // Solo makes the steps of a block in which only one warp still works those of that warp, as shuffles do in the last steps of a reduction:
 // barriers are gone between two steps that have the same warp alone. In such steps its lanes pass each other what they would have
-// stored and loaded: of the accesses to memory the first load of each step stays, which takes as long as a shuffle.
+// stored and loaded: of the accesses to memory the first load of each step stays, which takes as long as a shuffle. All of them stay in steps
+// that leave several words for others, as those of a scan by trees do: then the warp goes on in memory, and waits for nobody else.
 type Solo struct {
 	single
 	Barriers map[int32]bool
@@ -25,6 +28,7 @@ func (x *Solo) Apply(_ Program, blocks []*Block) ([]*Block, error) {
 			gone[s.gate], alone[i], alone[i+1] = true, true, true
 		}
 	}
+	leaves := x.leaves(b, steps, alone)
 	for w := range b.Warps {
 		old := &b.Warps[w]
 		n, loaded, idle := 0, false, make([]bool, len(old.Events))
@@ -47,7 +51,7 @@ func (x *Solo) Apply(_ Program, blocks []*Block) ([]*Block, error) {
 				idle[i] = true // a warp without work does not come here any more
 				continue
 			}
-			if e.Kind == RefAccess {
+			if e.Kind == RefAccess && !leaves[n] {
 				idle[i] = !x.stays(b, e, &loaded, n == len(steps)-1)
 			}
 		}
@@ -70,6 +74,59 @@ func (x *Solo) stays(b *Block, e *Event, loaded *bool, last bool) bool {
 		return true
 	}
 	return false
+}
+
+// leaves reports of each step that has a warp alone whether it stores several words that others load in the next step that accesses them.
+func (x *Solo) leaves(b *Block, steps []step, alone []bool) []bool {
+	loads, others := make(map[uint64][]bool), make(map[uint64][]bool) // by word and step: others load or access it
+	stored := make([]map[uint64]bool, len(steps))                     // by step that has a warp alone
+	note := func(at map[uint64][]bool, word uint64, n int) {
+		if at[word] == nil {
+			at[word] = make([]bool, len(steps))
+		}
+		at[word][n] = true
+	}
+	for w := range b.Warps {
+		n := 0
+		for i := range b.Warps[w].Events {
+			e := &b.Warps[w].Events[i]
+			if e.Kind == RefSync && b.Syncs[e.Ref].Waits >= 0 {
+				n++
+			}
+			if e.Kind != RefAccess || n >= len(steps) || b.Access[e.Ref].Space != shared {
+				continue
+			}
+			a := &b.Access[e.Ref]
+			b.eachWord(a, func(word uint64) {
+				switch {
+				case !alone[n]:
+					note(others, word, n)
+					if a.Kind != store {
+						note(loads, word, n)
+					}
+				case a.Kind == store:
+					if stored[n] == nil {
+						stored[n] = make(map[uint64]bool)
+					}
+					stored[n][word] = true
+				}
+			})
+		}
+	}
+	leaves := make([]bool, len(steps))
+	for n := range stored {
+		words := 0
+		for word := range stored[n] {
+			if at := others[word]; at != nil {
+				next := slices.Index(at[n+1:], true)
+				if next >= 0 && loads[word] != nil && loads[word][n+1+next] {
+					words++
+				}
+			}
+		}
+		leaves[n] = words > 1
+	}
+	return leaves
 }
 
 // steps finds out who works between the gates. There are none where the warps do not all meet at the same ones.
