@@ -125,7 +125,7 @@ func (memoryCoalescing) Match(in *Input) []*Match {
 			fmt.Sprintf("A warp's access at %s takes %.1f sectors of 32 bytes, where the bytes that it uses would fill %.1f. Let neighbouring threads access neighbouring elements: "+
 				"give threadIdx.x the fastest index, make arrays of structures into structures of arrays.",
 				in.places(m.defs(), 3), n.sectors/max(1, n.executions), n.sectorsIdeal/max(1, n.executions)),
-			"Where the layout is fixed, as in a transposition, read tiles in rows into shared memory, and take the columns from there. Not of accesses that follow the data (indices, pointers): they stay as they are.",
+			"Where the layout is fixed, as in a transposition, read tiles in rows into shared memory, with rows one element longer than the tile (float tile[32][33]), or their columns lie in one bank, and take the columns from there. Not of accesses that follow the data (indices, pointers): they stay as they are.",
 		}
 	}
 	return append(matches, in.swapped(matches)...)

@@ -130,6 +130,19 @@ const aheadSteps = 5
 // anything is left to put there (section 6.1 of the paper).
 func farApart(b *blamer.Blame, scope int) bool { return 2*b.Distance > scope }
 
+// turnedTogether says how to turn a loop that the compiler has unrolled, with the loads of several rounds together.
+func (in *Input) turnedTogether(m *Match) string {
+	top := m.Hotspots[0]
+	if m.Scope.Loop == nil || !isLoad(top.Detail) {
+		return ""
+	}
+	n := in.roundsTogether(m.Scope.Loop, top.Def)
+	if n < 2 {
+		return ""
+	}
+	return fmt.Sprintf(" The compiler has unrolled it, and has the loads of %d iterations under way together: keep that, by reading the values of the next %d at a time.", n, n)
+}
+
 func (in *Input) reorderSuggestions(m *Match) []string {
 	top := m.Hotspots[0]
 	def, use := in.place(top.Def), in.place(top.Use)
@@ -143,7 +156,7 @@ func (in *Input) reorderSuggestions(m *Match) []string {
 		out = append(out, fmt.Sprintf("Put independent work between %s and %s, where the result is needed %s later.", def, use, instructions(top.Distance)))
 	}
 	if m.Scope.Kind == LoopScope {
-		out = append(out, fmt.Sprintf("In the loop at %s, read the values of the next iteration before working on those of this one (software pipelining), before any __syncthreads between. Not where the registers for them leave room for fewer warps.", in.scopePlace(m.Scope)))
+		out = append(out, fmt.Sprintf("In the loop at %s, read the values of the next iteration before working on those of this one (software pipelining), before any __syncthreads between. Not where the registers for them leave room for fewer warps.%s", in.scopePlace(m.Scope), in.turnedTogether(m)))
 	} else {
 		out = append(out, "Move all loads of the function to its beginning and do address arithmetic that does not depend on them in their shadow. Not where the registers for them leave room for fewer warps.")
 	}

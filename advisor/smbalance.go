@@ -28,21 +28,24 @@ func (smBalance) Match(in *Input) []*Match {
 	spread := float64(f.SMActiveCycles)/float64(f.SMs) + fixed
 	m := in.launchMatch(max(1, float64(f.Cycles)/spread))
 	m.Change = in.smallerBlocks()
-	m.Suggestions = []string{in.tail(blocks, busy),
-		"Smaller blocks make the last wave shorter. Where blocks differ in work, begin with the long ones, or let a grid of as many blocks as fit at a time take work from a counter. Not where a block shares data that smaller ones would load again."}
+	m.Suggestions = []string{in.tail(blocks, busy, m.Change),
+		fmt.Sprintf("Or let a grid of the %d blocks that fit at a time take the items in a loop, with the loads of several items before their stores. Another number of blocks alone changes nothing. Where blocks differ in work, begin with the long ones, or let blocks take it from a counter. Not where a block shares data that smaller ones would load again.", max(1, f.SMs*f.BlocksPerSM))}
 	return []*Match{m}
 }
 
 // tail says how the grid fits the GPU.
-func (in *Input) tail(blocks int, busy float64) string {
-	f := &in.Launch.Facts
+func (in *Input) tail(blocks int, busy float64, smaller *Change) string {
+	f, how := &in.Launch.Facts, ""
+	if smaller != nil {
+		how = fmt.Sprintf(" Use smaller blocks, of %d threads and not of %d, in a grid of %d.", volume(smaller.Block), volume(in.Launch.Block), volume(smaller.Grid))
+	}
 	at := max(1, f.SMs*f.BlocksPerSM)
 	waves := ceilDiv(blocks, at)
 	if last := blocks % at; waves > 1 && last > 0 {
-		return fmt.Sprintf("The SMs are busy for %.0f%% of the time: %d blocks are %d waves of %d, and the last has only %d. Choose a grid of a multiple of %d blocks.",
-			100*busy, blocks, waves, at, last, at)
+		return fmt.Sprintf("The SMs are busy for %.0f%% of the time: %d blocks are %d waves of %d, and the last has only %d.%s",
+			100*busy, blocks, waves, at, last, how)
 	}
-	return fmt.Sprintf("The SMs are busy for %.0f%% of the time: some blocks take longer than others.", 100*busy)
+	return fmt.Sprintf("The SMs are busy for %.0f%% of the time: some blocks take longer than others.%s", 100*busy, how)
 }
 
 // smallerBlocks is the change to blocks of a quarter of the threads, or half where a quarter is less than a warp a scheduler.

@@ -47,7 +47,7 @@ func (in *Input) windows() []*Match {
 func (in *Input) columns() []*Match {
 	loads, waits := make(map[blamer.Node]bool), 0.0
 	for _, n := range in.executedNodes(func(op sass.Op) bool { return op == sass.LDG }) {
-		if r := in.recorded(n); r != nil && in.Loop(n) == nil && r.Stored == 0 && (in.sharedByThreads(n) || 2*r.Shared >= r.Distinct && r.Distinct > 0) {
+		if r := in.recorded(n); r != nil && in.ofWindow(n) && r.Stored == 0 && (in.sharedByThreads(n) || 2*r.Shared >= r.Distinct && r.Distinct > 0) {
 			loads[n] = true
 		}
 	}
@@ -56,7 +56,7 @@ func (in *Input) columns() []*Match {
 			waits += b.Count
 		}
 	}
-	if len(loads) < leastWindow || waits < leastWaits*in.Total {
+	if looped := slices.ContainsFunc(sortedKeys(loads), func(n blamer.Node) bool { return in.Loop(n) != nil }); !looped && len(loads) < leastWindow || waits < leastWaits*in.Total {
 		return nil
 	}
 	var matches []*Match
@@ -75,6 +75,17 @@ func (in *Input) columns() []*Match {
 		matches = append(matches, m)
 	}
 	return matches
+}
+
+// ofWindow reports whether a load is in no loop, or in loops of few rounds, as over the weights of a filter.
+func (in *Input) ofWindow(n blamer.Node) bool {
+	const few = 16
+	for l := in.Loop(n); l != nil; l = l.Parent {
+		if rounds, known := in.TripCount(n.Code, l); !known || rounds >= few {
+			return false
+		}
+	}
+	return true
 }
 
 const (
@@ -112,7 +123,7 @@ func (in *Input) tiles() []*Match {
 		return nil
 	}
 	loads, arithmetic := in.commonLoads(code, l)
-	if len(loads) == 0 || arithmetic == 0 {
+	if len(loads) == 0 || arithmetic == 0 || !slices.ContainsFunc(sortedKeys(loads), func(n blamer.Node) bool { return in.Inst(n).Op != sass.LDG || !in.ofWindow(n) }) {
 		return nil
 	}
 	waits := 0.0
@@ -138,7 +149,7 @@ func (in *Input) tiles() []*Match {
 				m.Change.Streams.Merged[0].Loads = 0
 				m.Change = m.Change.with(tile)
 				m.Suggestions = []string{
-					fmt.Sprintf("In the loop at %s the threads of a block load the same values from global memory again and again (%s). Load a tile of them into shared memory, each value once, and let a thread compute %d results from there, kept in registers: what they have in common is then loaded once for all of them, and the block has a %dth of the threads or a tile of %d times the size.",
+					fmt.Sprintf("In the loop at %s the threads of a block load the same values from global memory again and again (%s). Load a tile of them into shared memory, each value once, its rows one element longer where neighbouring threads read a column (float tile[32][33]), and let a thread compute %d results from there, kept in registers: what they have in common is then loaded once for all of them, and the block has a %dth of the threads or a tile of %d times the size.",
 						at, in.places(sortedKeys(staged), 2), factor, factor, factor),
 					"Without the tile compilers have few of the loads under way together, and more results a thread are slower. Go on to a tile of results in both directions (4x4, 8x8) as long as the registers allow. Not where the grid then has too few threads.",
 				}
@@ -174,9 +185,9 @@ func (sharedTiling) Match(in *Input) []*Match {
 		m.Spares = L2 | DRAM
 		m.Change = in.staged(code, l, loads)
 		m.Suggestions = []string{
-			fmt.Sprintf("The threads of a block load the same values from global memory (%s). Let the block load a tile of them into shared memory, each value once and neighbouring threads neighbouring values, and compute from there between two __syncthreads().",
+			fmt.Sprintf("The threads of a block load the same values from global memory (%s). Let the block load a tile of them into shared memory, each value once and neighbouring threads neighbouring values, and compute from there between two __syncthreads(). Make the rows one element longer where neighbouring threads read a column of it (float tile[32][33]), or all of them hit one bank.",
 				in.places(sortedKeys(loads), 3)),
-			"Pad the tile where threads read its columns. Not where the values are used by one warp only: shuffles or registers do then.",
+			"Not where the values are used by one warp only: shuffles or registers do then.",
 		}
 	}
 	return append(matches, passed...)

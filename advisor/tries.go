@@ -18,10 +18,10 @@ func (a *Advice) Expected() float64 {
 	return a.Speedup
 }
 
-// Worth reports whether a piece of advice gains enough to be listed. What was not tried in which blocks have another shape, as the code relies on
-// theirs, does if it gains so much even where it gains little: more than the numbers of a launch has to change for it.
+// Worth reports whether a piece of advice gains enough to be listed. What could have been tried and was not, as time was used up or the launch
+// does not fit it, does if it gains so much even where it gains little: of 12 such pieces that were followed 4 made kernels slower.
 func (a *Advice) Worth() bool {
-	if c := a.Match.Change; a.Tried == 0 && a.Untried != "" && c != nil && c.Grid != [3]int{} {
+	if a.Tried == 0 && a.Untried != "" && a.Match.Change != nil {
 		return a.Interval[0] >= worthListing
 	}
 	return a.Expected() >= worthListing

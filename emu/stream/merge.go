@@ -151,6 +151,7 @@ type item struct {
 	warp   int // of block
 	events []Event
 	values []Value
+	own    int // what it does last with an item, see lastOwn
 }
 
 // A meeting is a place where the ways of a branch meet.
@@ -200,7 +201,7 @@ func (g *merger) block() (*Block, error) {
 				w = g.warp*g.Factor + k
 				b, w = g.blocks[w/len(first.Warps)], w%len(first.Warps)
 			}
-			g.items = append(g.items, item{b, w, b.Warps[w].Events, b.Warps[w].Values})
+			g.items = append(g.items, item{block: b, warp: w, events: b.Warps[w].Events, values: b.Warps[w].Values})
 		}
 		if err := g.merge(); err != nil {
 			return nil, err
@@ -223,8 +224,11 @@ func (g *merger) merge() error {
 	clear(g.tested[:])
 	g.meeting = g.meeting[:0]
 	g.apart, g.folding, g.turns = 0, false, g.turns[:0]
-	total, last := 0, g.items[0].lastOwn()
-	if g.unrolled = unrolledLoads; last >= 0 && g.items[0].counts(last) {
+	total := 0
+	for k := range g.items {
+		g.items[k].own = g.items[k].lastOwn()
+	}
+	if g.unrolled = unrolledLoads; g.items[0].own >= 0 && g.items[0].counts(g.items[0].own) {
 		g.unrolled = 1
 	}
 	at := make([]int, 0, g.Factor) // items with the next instruction
@@ -240,14 +244,14 @@ func (g *merger) merge() error {
 			}
 		}
 		total++
-		if len(at) < len(g.items) && !(g.folds() && g.warp == 0) { // the first warp ends reductions by itself
+		g.folding = g.Folded && !slices.ContainsFunc(at, func(k int) bool { return !g.items[k].behindOwn() })
+		if len(at) < len(g.items) && !g.folding && !(g.folds() && g.warp == 0) { // the first warp ends reductions by itself
 			g.apart++
 		}
 		if len(g.items[at[0]].values) == 0 {
 			return errors.New("merge: it is not known what the instructions compute, as another edit has moved them")
 		}
 		g.value = g.items[at[0]].values[0]
-		g.folding = g.Folded && at[0] == 0 && len(g.items[0].events) < len(g.items[0].block.Warps[g.items[0].warp].Events)-last
 		g.instruction(first, at)
 		for _, k := range at {
 			g.items[k].events = g.items[k].events[1:]
@@ -352,6 +356,11 @@ func (g *merger) awaits(loads []Event) Waits {
 		}
 	}
 	return w
+}
+
+// behindOwn reports whether the next instruction is behind all that the stream does with an item of its own.
+func (it *item) behindOwn() bool {
+	return len(it.events) < len(it.block.Warps[it.warp].Events)-it.own
 }
 
 // lastOwn is the place of what the stream does last with an item of its own, -1 where there is none: it loads from global memory, or counts in
