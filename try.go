@@ -75,7 +75,7 @@ const mostInstructions = 4
 // of the profile, and as triesFloor allows to short ones, of which a second runs dozens.
 const (
 	triesBudget = 5
-	triesFloor  = 6e6 // warp instructions
+	triesFloor  = 5e6 // warp instructions
 )
 
 // all tries the first n pieces of advice on the costliest launch of each kernel, by their estimates, and notes in the profile what came

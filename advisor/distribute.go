@@ -273,13 +273,13 @@ func (in *Input) dividedMatch(n *loopNest, room float64) []*Match {
 	}
 	if n.barrier {
 		m.Suggestions = []string{
-			fmt.Sprintf("The grid has %s for %d SMs, and each block goes through the %.0f rounds of the loop at %s. Divide the rounds among %d times as many blocks (split-K), and add the parts up by atomics or in a second kernel.",
+			fmt.Sprintf("The grid has %s for %d SMs, and each block goes through the %.0f rounds of the loop at %s. Divide the rounds among %d times as many blocks (split-K), and add the parts up by atomics, to results that are zero before, or in a second kernel.",
 				count(volume(in.Launch.Grid), "block"), in.Launch.Facts.SMs, in.sourceRounds(n), in.nestPlace(n), parts),
 			"Not where the parts would have to be kept in memory for longer than the rounds take.",
 		}
 		return []*Match{m}
 	}
-	together := ", and put the parts together by shuffles and shared memory, or by atomics"
+	together := ", and put the parts together by shuffles and shared memory or, between blocks, by atomics on results that are zero before"
 	if apart {
 		together = ": each round stores results of its own"
 	}

@@ -78,7 +78,7 @@ func (in *Input) splitMatch(code int, s loopSplit, warps int) []*Match {
 	}
 	together := "Put the parts together by warp shuffles: give the rounds of a thread to neighbouring threads."
 	if in.hasBarrier(code, s.loop) {
-		together = "The threads of a block go through the loop together, so give its rounds to more blocks, and put the parts together by atomics or a second kernel."
+		together = "The threads of a block go through the loop together, so give its rounds to more blocks, and put the parts together by atomics, on results that are zero before, or by a second kernel."
 	}
 	m := in.launchMatch(cycles / s.after)
 	m.Spares = IssueSlots | SharedMemory

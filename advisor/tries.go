@@ -24,7 +24,7 @@ func (a *Advice) Worth() bool {
 	if a.Tried == 0 && a.Untried != "" && a.Match.Change != nil {
 		return a.Interval[0] >= worthListing
 	}
-	return a.Expected() >= worthListing
+	return a.Expected() >= max(worthListing, a.Match.Least)
 }
 
 // Place names the code that a piece of advice is about in one launch's profile, the same in every analysis of it.
