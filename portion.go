@@ -22,7 +22,7 @@ type portion struct {
 
 const (
 	// triesWanted is how many trials the budget should allow: most kernels draw fewer pieces of advice, and a third of it is enough for them.
-	triesWanted = 40
+	triesWanted = 48
 	// mostParts is the least portion of a GPU: an eighth of one has a dozen SMs, few enough to be cheap, enough to share an L2.
 	mostParts = 8
 	// portionError is by which part the cycles of a portion may differ from those of the launch: it shares L2, DRAM and single

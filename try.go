@@ -74,8 +74,8 @@ const mostInstructions = 4
 // A trial costs about what the profile did. By default as many are made as take triesBudget times as many instructions as the launches
 // of the profile, and as triesFloor allows to short ones, of which a second runs dozens.
 const (
-	triesBudget = 5
-	triesFloor  = 5e6 // warp instructions
+	triesBudget = 6
+	triesFloor  = 6e6 // warp instructions
 )
 
 // all tries the first n pieces of advice on the costliest launch of each kernel, by their estimates, and notes in the profile what came

@@ -88,7 +88,7 @@ func (in *Input) carried(code int, l *cfg.Loop) []profiler.Dependence {
 
 // ordered reports whether the rounds of a loop depend on each other, so that they have to be done one after the other; where they do
 // not, assumed is what nothing tells, empty for nothing. That a round stores to shared or local memory over what earlier rounds used
-// is no dependence: each part can have memory of its own; nor is what earlier rounds copy there asynchronously for later ones, nor a running value that each round stores to the same place, or a sum there.
+// is no dependence: each part can have memory of its own; nor is what earlier rounds copy there asynchronously for later ones, nor a running value that each round stores to the same place, or a sum there, or counts.
 func (in *Input) ordered(code int, l *cfg.Loop) (ordered bool, assumed assumption) {
 	return in.orderedBut(code, l, false)
 }
@@ -98,9 +98,9 @@ func (in *Input) orderedBut(code int, l *cfg.Loop, scans bool) (ordered bool, as
 	if _, found := in.recurrenceBut(code, l, scans); found {
 		return true, ""
 	}
-	sums := in.memorySums(code, l)
+	sums, counts := in.memorySums(code, l), in.memoryCounts(code, l)
 	for _, d := range in.carried(code, l) {
-		if sums[nodeOf(d.From)] && sums[nodeOf(d.To)] {
+		if from, to := nodeOf(d.From), nodeOf(d.To); sums[from] && sums[to] || counts[from] && counts[to] {
 			continue
 		}
 		if d.Space == "shared" && in.Inst(nodeOf(d.From)).Op.Properties().Async == sass.AsyncCopy {

@@ -300,6 +300,48 @@ func TestMemorySums(t *testing.T) {
 	}
 }
 
+// Counts at places that data name could be added atomically, in any order.
+func TestMemoryCounts(t *testing.T) {
+	const count = `
+		loop: LDG.E.SYS R6, [R8] ;
+		IMAD.WIDE R2, R6, R11, c[0x0][0x168] ;
+		LOAD: LDG.E.SYS R4, [R2] ;
+		IADD3 R4, R4, 0x1, RZ ;
+		STORE: STG.E.SYS [R2], R4 ;
+		IADD3 R8, R8, 0x4, RZ ;
+		IADD3 R5, R5, 0x1, RZ ; // selected=9
+		ISETP.LT.AND P0, PT, R5, 0x40, PT ;
+		@P0 BRA ` + "`(loop)" + ` ;
+		EXIT ;`
+	for _, c := range []struct {
+		name, source string
+		party        profiler.Party
+		counts       int
+	}{
+		{"counts", count, profiler.SameThread, 2},
+		{"near miss: others count too", count, profiler.SameWarp, 0},
+		{"near miss: no addition", strings.Replace(count, "IADD3 R4, R4, 0x1, RZ", "SHF.L.U32 R4, R4, 0x1, RZ", 1), profiler.SameThread, 0},
+		{"near miss: stored elsewhere", strings.Replace(count, "STG.E.SYS [R2], R4", "STG.E.SYS [R2+0x4], R4", 1), profiler.SameThread, 0},
+		{"near miss: the loop looks at it", strings.Replace(count, "IADD3 R8", "FMUL R12, R4, R4 ;\n STG.E.SYS [R8], R12 ;\n IADD3 R8", 1), profiler.SameThread, 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p := sasstest.New(t, c.source)
+			recorded(func(p *sasstest.Program, r *profiler.Record) {
+				r.Dependences = []profiler.Dependence{{Kind: profiler.FlowDependence, From: at(p, "STORE"), To: at(p, "LOAD"), Party: c.party, Space: "global",
+					Carried: true, Loop: at(p, "loop"), Next: true, Bytes: 4}}
+			})(p)
+			in := inputOf(t, p)
+			l := in.Loop(nodeOf(at(p, "loop")))
+			if got := len(in.memoryCounts(0, l)); got != c.counts {
+				t.Errorf("%d accesses, want %d", got, c.counts)
+			}
+			if ordered, _ := in.ordered(0, l); ordered != (c.counts == 0) {
+				t.Errorf("ordered %t", ordered)
+			}
+		})
+	}
+}
+
 // What a thread has stored in the round before could stay in a register, also where the place moves.
 func TestOwnValues(t *testing.T) {
 	const prefix = `

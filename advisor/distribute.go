@@ -76,7 +76,7 @@ func (in *Input) sharedOut(nest *loopNest) (matches []*Match) {
 	}
 	working := in.working(nest)
 	room, sectors := in.room()/working, in.sectorsTooMany(nest)
-	shares := sectors >= leastSectors || room >= leastRoom && sectors >= someSectors
+	shares := sectors >= leastSectors || room >= leastRoom && sectors >= someSectors || in.alone()
 	switch {
 	case !in.starved(room, working) && !shares:
 		return nil
@@ -101,6 +101,9 @@ func (in *Input) sharedOut(nest *loopNest) (matches []*Match) {
 	}
 	return matches
 }
+
+// alone reports whether the launch has less than a warp of threads, of which the lanes that are missing could do a part.
+func (in *Input) alone() bool { return volume(in.Launch.Grid)*volume(in.Launch.Block) <= warpSize/2 }
 
 // working is the share of the launch's warps that come to a nest at all: of a grid much larger than what there is to do most warps end at
 // their first comparison.
@@ -175,6 +178,12 @@ func (in *Input) transposedMatch(n *loopNest, width int, gain float64) *Match {
 	}
 	if len(n.sums) > 0 {
 		m.Suggestions = slices.Insert(m.Suggestions, 1, fmt.Sprintf("What the rounds add to in memory (%s) is kept in registers, of each thread its own, and added to memory once, behind the loop.", in.places(n.sums, 2)))
+	}
+	if len(n.counts) > 0 {
+		stores := func(x blamer.Node) bool { return in.Inst(x).Op == sass.STG }
+		m.Change.Gone = slices.DeleteFunc(slices.Clone(n.counts), stores)
+		m.Change.Streams.Transposed.Added = slices.DeleteFunc(slices.Clone(n.counts), func(x blamer.Node) bool { return !stores(x) })
+		m.Suggestions = slices.Insert(m.Suggestions, 1, fmt.Sprintf("What the rounds add to counts in memory (%s) they then have to add by atomicAdd, best to a copy of the block in shared memory where it fits, which is added to memory in the end.", in.places(n.counts, 2)))
 	}
 	if n.scanned {
 		m.Suggestions[0] = fmt.Sprintf("Each thread goes through the %.0f rounds of the loop at %s by itself, with a running sum that the rounds look at. Let %s do what one thread does: thread j takes rounds j, j+%d and so on, and a scan of each %d rounds (cub::WarpScan or BlockScan; __ballot_sync and __popc for counts) gives every thread the sum of what comes before its own.",
@@ -256,7 +265,7 @@ func (in *Input) handsOn(code int, l *cfg.Loop) bool {
 // more warps: where accesses are of whole sectors already the lanes of each warp stay together.
 func (in *Input) dividedMatch(n *loopNest, room float64) []*Match {
 	parts := powerOfTwo(min(room, n.rounds, warpSize))
-	if parts < 2 || len(n.sums) > 0 { // sums in memory become registers where the lanes of a warp can put them together
+	if parts < 2 || len(n.sums)+len(n.counts) > 0 { // sums in memory become registers where the lanes of a warp can put them together
 		return nil
 	}
 	m := in.distributed(n, float64(parts))

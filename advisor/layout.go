@@ -31,6 +31,7 @@ type loopNest struct {
 	online  bool          // rounds keep an extreme and what belongs to it
 	rolled  *Rolled       // what else the hottest loop of the source has become, nil where it is that loop alone
 	sums    []blamer.Node // accesses by which its loops add to sums in memory
+	counts  []blamer.Node // and to counts
 	assumed assumption
 }
 
@@ -65,6 +66,9 @@ func (in *Input) independent() loopNest {
 			nest.samples += samples
 			nest.barrier = nest.barrier || in.hasBarrier(code, l)
 			nest.sums = append(nest.sums, sortedKeys(in.memorySums(code, l))...)
+			if len(nest.sums) == 0 {
+				nest.counts = append(nest.counts, sortedKeys(in.memoryCounts(code, l))...)
+			}
 			if assumed != "" {
 				nest.assumed = assumed
 			}

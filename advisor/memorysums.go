@@ -48,6 +48,48 @@ func (in *Input) memorySums(code int, l *cfg.Loop) map[blamer.Node]bool {
 	return sums
 }
 
+// memoryCounts returns the accesses by which the rounds of a loop add to words of global memory that their data name, as where something is
+// counted: each is loaded, something is added, and it is stored to the same place, by no other thread. As atomic additions they could be made
+// in any order.
+func (in *Input) memoryCounts(code int, l *cfg.Loop) map[blamer.Node]bool {
+	carried := slices.DeleteFunc(slices.Clone(in.carried(code, l)), func(d profiler.Dependence) bool { return d.Space != "global" })
+	if len(carried) == 0 {
+		return nil
+	}
+	f, counts := in.flowOf(code, l), make(map[blamer.Node]bool)
+	in.eachInst(code, l, func(i int) {
+		store := blamer.Node{Code: code, Inst: i}
+		if in.Inst(store).Op != sass.STG || in.Loop(store) != l {
+			return
+		}
+		if load, found := in.loadedFrom(store); found && f.loads(load.Inst) && f.addsTo(load.Inst, i) {
+			counts[store], counts[load] = true, true
+		}
+	})
+	if slices.ContainsFunc(carried, func(d profiler.Dependence) bool {
+		return d.Party != profiler.SameThread || !counts[nodeOf(d.From)] || !counts[nodeOf(d.To)]
+	}) {
+		return nil
+	}
+	return counts
+}
+
+// loadedFrom returns the load of a store's block that has read the place to which the store goes, by the same register.
+func (in *Input) loadedFrom(store blamer.Node) (load blamer.Node, found bool) {
+	to, b := in.Inst(store).Address(), in.Block(store)
+	for i := store.Inst - 1; to != nil && i >= b.First; i-- {
+		n := blamer.Node{Code: store.Code, Inst: i}
+		inst := in.Inst(n)
+		if from := inst.Address(); inst.Op == sass.LDG && from != nil && from.Reg == to.Reg && from.UReg == to.UReg && from.Offset == to.Offset {
+			return n, true
+		}
+		if writesRegister(inst, to.Reg) {
+			break
+		}
+	}
+	return blamer.Node{}, false
+}
+
 // addsTo reports whether what a store stores is what a load has loaded and something added to it, and the loop uses the value for nothing else.
 func (f *registerFlow) addsTo(load, store int) bool {
 	chain := f.sumChain(load, f.stored(store), 0)

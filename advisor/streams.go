@@ -72,11 +72,12 @@ type Rolled struct {
 // Transposed divides the rounds of loops among neighbouring lanes: a warp or a block for each row where a thread had one.
 type Transposed struct {
 	Loops    []Loop
-	Width    int  // lanes that do what one did, a power of two up to 1024
-	Threads  int  // of a block, 0 for as many as before
-	Combined bool // the lanes add their results up behind each loop
-	Results  int  // that they have of each, 0 for one
-	Scanned  bool // and in every round, for the prefix sums that the rounds need
+	Width    int           // lanes that do what one did, a power of two up to 1024
+	Threads  int           // of a block, 0 for as many as before
+	Combined bool          // the lanes add their results up behind each loop
+	Results  int           // that they have of each, 0 for one
+	Scanned  bool          // and in every round, for the prefix sums that the rounds need
+	Added    []blamer.Node // stores that become atomic additions
 }
 
 // Divided divides the rounds of loops among blocks, as split-K products do.

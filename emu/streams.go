@@ -70,6 +70,7 @@ type Transpose struct {
 	Width, Threads int
 	Combine, Scan  bool
 	Results        int
+	Added          []InstAt
 }
 
 // Divide divides the rounds of loops among blocks: see [stream.Divide].
@@ -159,7 +160,11 @@ func (s *Streams) edits(p *program) (list []stream.Edit, err error) {
 		if err != nil {
 			return nil, err
 		}
-		list = append(list, &stream.Transpose{Loops: loops, Width: t.Width, Threads: t.Threads, Combine: t.Combine, Results: t.Results, Scan: t.Scan})
+		added, err := p.opSet(t.Added)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, &stream.Transpose{Added: added, Loops: loops, Width: t.Width, Threads: t.Threads, Combine: t.Combine, Results: t.Results, Scan: t.Scan})
 	}
 	if d := s.Divide; d != nil {
 		loops, err := p.loops(d.Loops)

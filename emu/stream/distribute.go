@@ -25,6 +25,8 @@ type Transpose struct {
 	Results int // that the lanes combine behind each loop, 0 for one
 	// Scan: the lanes combine what they have in every round, as a scan does (prefix sums), of which each takes its own.
 	Scan bool
+	// Added: stores to global memory that become atomic additions.
+	Added map[int32]bool
 }
 
 // Divide divides the rounds of loops among Parts blocks, as split-K products do: part p does the rounds p, p+Parts, … or, where they
@@ -98,7 +100,7 @@ func (t *Transpose) Apply(_ Program, blocks []*Block) ([]*Block, error) {
 	perBlock := cmp.Or(t.Threads, threads) / warpLanes
 	for len(lanes) > 0 {
 		n := min(perBlock, len(lanes))
-		b := &builder{Block: NewBlock(n), old: old, loops: t.Loops, cut: &last}
+		b := &builder{Block: NewBlock(n), old: old, loops: t.Loops, cut: &last, added: t.Added}
 		b.Gates = slices.Clone(old.Gates)
 		for i := range n {
 			b.distribute(i, &lanes[i], t)
@@ -260,7 +262,8 @@ type builder struct {
 	meets int     // of these, that the last warp has come to
 	last  int
 
-	cut *cut
+	cut   *cut
+	added map[int32]bool // stores that become atomic additions
 }
 
 // A cut is the segments of the old warp whose work was laid out last: new warps that share it follow each other.
@@ -492,6 +495,9 @@ func (r *newRound) event(k int, runs [][]int) {
 		return
 	}
 	n.Kind, n.Ref = RefNone, -1
+	if r.added[n.Op] {
+		n.As = Added
+	}
 	r.access(&n, k, runOf(k, runs))
 	if first.Kind == RefSync {
 		n.Kind, n.Ref = RefSync, r.AddSync(r.old.Syncs[first.Ref])
