@@ -97,8 +97,18 @@ func (in *Input) withinWarps(blames []*blamer.Blame) []*Match {
 				in.places(m.defs(), 3)),
 			"Not where another grid or block shape lets lanes of different warps exchange data there.",
 		}
+		if in.inOtherRounds(m.allDefs()) {
+			m.Suggestions[0] += " Only in those rounds of the loop, which the compiler has unrolled, in which threads read nothing of other warps: keep __syncthreads() in the others."
+		}
 	}
 	return matches
+}
+
+// inOtherRounds reports whether the lines of some barriers have others too, as loops that are unrolled in full do.
+func (in *Input) inOtherRounds(barriers []blamer.Node) bool {
+	return slices.ContainsFunc(in.executedNodes(func(op sass.Op) bool { return op == sass.BAR }), func(n blamer.Node) bool {
+		return !slices.Contains(barriers, n) && slices.ContainsFunc(barriers, func(b blamer.Node) bool { return in.frame(b).Line > 0 && in.frame(b) == in.frame(n) })
+	})
 }
 
 // solo returns the block barriers of the kernel if some of them order, some of the times that the block meets there, the lanes of one

@@ -295,7 +295,7 @@ func (in *Input) dividedMatch(n *loopNest, room float64) []*Match {
 	m.Suggestions = []string{
 		fmt.Sprintf("The GPU could hold %.0f times as many warps, and each thread goes through the %.0f rounds of the loop at %s. Divide them among %d times as many threads (larger blocks that share an item, or more blocks)%s.",
 			room, in.sourceRounds(n), in.nestPlace(n), parts, together),
-		"Neighbouring threads go on reading neighbouring addresses. Not where each thread has only a few rounds.",
+		"Neighbouring threads go on reading neighbouring addresses. Give each a run of rounds that follow each other, or every n-th with n a constant: by a step that is known when the kernel runs compilers unroll less. Not where each thread has only a few rounds.",
 	}
 	return []*Match{m}
 }

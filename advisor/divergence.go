@@ -26,7 +26,7 @@ func (divergenceReduction) Match(in *Input) []*Match {
 			continue
 		}
 		for inst := range s.counters {
-			if share := in.idleLanes(code, inst); share > 0 {
+			if share := in.idleLanes(code, inst); share > 0 && !in.ofOneLane(code, inst) {
 				n := blamer.Node{Code: code, Inst: inst}
 				in.addSamples(c, n, share*(1-in.awaitedByAll(n)))
 				if in.Inst(n).Op != sass.BAR {
@@ -44,8 +44,19 @@ func (divergenceReduction) Match(in *Input) []*Match {
 				"make loops of a warp's threads equally long.", in.places(m.uses(), 3)),
 			"Where lanes finish early, let them take the next piece of work (a queue, a grid-stride loop over items) instead of waiting for the slowest. Not where sorting costs more than the idle lanes.",
 		}
+		if l := in.Loop(m.Hotspots[0].Use); l != nil && in.idleLanes(m.Hotspots[0].Use.Code, in.codes[m.Hotspots[0].Use.Code].graph.Blocks[l.Header].First) > 0 {
+			m.Suggestions[0] = fmt.Sprintf("In the loop at %s warps run with few of their 32 lanes, as some threads have fewer rounds than others. Let several lanes share what one does, as many as an item has rounds for (2, 4, 8 or 16 lanes an item, whose results are put together by shuffles), or let a lane that is done take the next item.",
+				in.scopePlace(in.loopScope(m.Hotspots[0].Use.Code, l)))
+			m.Suggestions[1] = "Sorting items by their number of rounds scatters what neighbouring lanes access: it pays only where the loop hardly accesses memory."
+		}
 	}
 	return matches
+}
+
+// ofOneLane reports whether one lane of a warp executes an instruction, once: the end of what the warp did together.
+func (in *Input) ofOneLane(code, inst int) bool {
+	k := in.codes[code].counters[inst]
+	return in.Loop(blamer.Node{Code: code, Inst: inst}) == nil && k.threads <= k.executions
 }
 
 // idleLanes is the share of lanes that an instruction leaves idle where it is in divergent code: of the lanes with which its

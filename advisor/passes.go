@@ -25,9 +25,9 @@ func (singlePass) Match(in *Input) []*Match {
 	for _, m := range matches {
 		m.Variant = "passes"
 		m.Suggestions = []string{
-			fmt.Sprintf("The loads at %s read again what the same thread or warp has read before, in an earlier pass. Do the work of the passes in one, with running values that later data correct (as for the maximum and the sum of an online softmax, or the sum and the sum of squares of a norm).",
+			fmt.Sprintf("The loads at %s read again what the same thread or warp has read before, in an earlier pass. Keep what the first pass reads: in registers where the number of values a thread is a constant (an array, in loops that are unrolled), else in shared memory.",
 				in.places(m.defs(), 3)),
-			"Or keep what the first pass reads, in registers where the number of values a thread is a constant, else in shared memory. Not where that leaves room for too few warps.",
+			"Or do the work of the passes in one, with running values that later data correct (the sum and the sum of squares of a norm; the maximum and the sum of an online softmax, which takes an exponential more a value: not for data that L1 holds). Not where what is kept leaves room for too few warps.",
 		}
 	}
 	if kept != nil {
@@ -137,12 +137,17 @@ func (registerCaching) Match(in *Input) []*Match {
 	if in.Launch.Record == nil {
 		return nil
 	}
-	kept := make(map[blamer.Node]bool)
+	kept, shown := make(map[blamer.Node]bool), false
 	for _, d := range in.Launch.Record.Dependences {
 		if d.Kind != profiler.FlowDependence || d.Party != profiler.SameThread || d.Space == "local" || !in.shortlyAfter(&d) {
 			continue
 		}
-		for _, p := range []profiler.Place{d.From, d.To} {
+		places := []profiler.Place{d.To, d.From}
+		if in.readByOthers(d.From) {
+			shown = true
+			places = places[:1]
+		}
+		for _, p := range places {
 			if n := nodeOf(p); in.codes[n.Code] != nil && !isAtomic(in.Inst(n).Op) && in.Inst(n).Op.Properties().Async == sass.Synchronous && in.invariantAddress(n) {
 				kept[n] = true
 			}
@@ -155,9 +160,19 @@ func (registerCaching) Match(in *Input) []*Match {
 				in.places(m.defs(), 3)),
 			"Not where other threads have to see the value in between.",
 		}
+		if shown {
+			m.Suggestions[0] = fmt.Sprintf("At %s a thread loads in each round what it has stored in the round before. Keep the value in a register (a local variable) through the loop; go on storing it in each round, as other threads read it.", in.places(m.defs(), 3))
+		}
 	}
 	matches = append(matches, in.keptWithLoadsFirst(matches, kept)...)
 	return append(append(matches, in.storedEachRound()...), in.carriedOn()...)
+}
+
+// readByOthers reports whether other threads read what an instruction stores.
+func (in *Input) readByOthers(store profiler.Place) bool {
+	return slices.ContainsFunc(in.Launch.Record.Dependences, func(d profiler.Dependence) bool {
+		return d.Kind == profiler.FlowDependence && d.From == store && d.Party != profiler.SameThread
+	})
 }
 
 // shortlyAfter reports whether a dependence is on the round before of a loop, or within a round of the innermost one, where rounds are unrolled:

@@ -29,7 +29,7 @@ func (smBalance) Match(in *Input) []*Match {
 	m := in.launchMatch(max(1, float64(f.Cycles)/spread))
 	m.Change = in.smallerBlocks()
 	m.Suggestions = []string{in.tail(blocks, busy, m.Change),
-		fmt.Sprintf("Or let a grid of the %d blocks that fit at a time take the items in a loop, with the loads of several items before their stores. Another number of blocks alone changes nothing. Where blocks differ in work, begin with the long ones, or let blocks take it from a counter. Not where a block shares data that smaller ones would load again.", max(1, f.SMs*f.BlocksPerSM))}
+		"Another number of blocks without other work for each changes nothing. Where blocks differ in work, begin with the long ones, or let blocks take it from a counter. Not where a block shares data that smaller ones would load again."}
 	return []*Match{m}
 }
 

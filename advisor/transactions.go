@@ -41,7 +41,7 @@ func (transactionReduction) Match(in *Input) []*Match {
 			m.Change.Streams = &Streams{Vectors: groups}
 		}
 		m.Suggestions = []string{
-			fmt.Sprintf("The queue for global memory is full at %s. Access several neighbouring elements with one instruction (float4, int2) and read what threads share once, into shared memory.",
+			fmt.Sprintf("The queue for global memory is full at %s. Access several neighbouring elements with one instruction (float4, int2), so that a thread takes several of them.",
 				in.places(m.uses(), 3)),
 			"Put values that all threads read and nobody writes into __constant__ memory; keep in a register what is read again. Not by tiles in shared memory where every value is read once.",
 		}

@@ -24,7 +24,7 @@ func (loopUnrolling) Match(in *Input) []*Match {
 		if !isHideable(b.Detail) {
 			continue
 		}
-		if l := in.CommonLoop(b.Def, b.Use); l != nil && !in.feedsBack(l, b.Def) {
+		if l := in.CommonLoop(b.Def, b.Use); l != nil && !in.feedsBack(l, b.Def) && !in.hasBarrier(b.Use.Code, l) { // no load goes past a barrier
 			c.add(in.loopScope(b.Use.Code, l), b)
 			blames[l] = append(blames[l], b)
 		}
@@ -76,6 +76,11 @@ func (in *Input) limitByTrips(m *Match, blames []*blamer.Blame) bool {
 		"Not where the registers that this takes leave room for fewer warps.",
 	}
 	counted, byNumbers := in.countable(m.Scope.Code, m.Scope.Loop)
+	if loads, behind := in.behindStores(m.Scope.Code, m.Scope.Loop); loads && behind {
+		m.Suggestions[0] = fmt.Sprintf("Unroll the loop at %s by hand: make the loads of %d iterations before anything that uses them and before the first store of these.%s", at, by, times)
+		m.Suggestions = slices.Insert(m.Suggestions, 1, "#pragma unroll alone does little here: loads stay behind the stores and atomic operations of the iteration before, which might change what they read.")
+		return true
+	}
 	if counted && !byNumbers && slices.ContainsFunc(blames, func(b *blamer.Blame) bool { return in.Inst(b.Def).Op.Properties().Loads(^sass.SpaceConstant) }) {
 		m.Suggestions[0] = fmt.Sprintf("Unroll the loop at %s by hand: as long as %d iterations are left, make the loads of all %d before anything that uses them, and do what is left one by one.%s", at, by, by, times)
 		m.Suggestions = slices.Insert(m.Suggestions, 1, "#pragma unroll alone does little here, as the compiler cannot tell how many iterations there are: it tests before each, and the loads stay behind their tests.")
@@ -85,6 +90,18 @@ func (in *Input) limitByTrips(m *Match, blames []*blamer.Blame) bool {
 		m.Suggestions[1] += " If the compiler does not unroll it, the trip count is unknown to it or the body calls a function: make the bound a constant or a template argument, inline the call, and mark read-only pointers const __restrict__ so that loads can move up."
 	}
 	return true
+}
+
+// behindStores reports whether a loop loads from global memory, and whether it has stores or atomic operations that those loads of a later
+// round would have to pass.
+func (in *Input) behindStores(code int, l *cfg.Loop) (loads, behind bool) {
+	in.eachInst(code, l, func(i int) {
+		n := blamer.Node{Code: code, Inst: i}
+		op := in.Inst(n).Op
+		loads = loads || op == sass.LDG && in.Inst(n).Mod(sass.Order) != sass.OrderConstant
+		behind = behind || op != sass.LDG && movesGlobal(op) && in.counts(n).executions > 0
+	})
+	return loads, behind
 }
 
 // countable reports whether a loop's exits depend on nothing but values to which each round adds the same: so that its rounds can be counted
