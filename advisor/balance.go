@@ -54,6 +54,9 @@ func (warpBalance) Match(in *Input) []*Match {
 			m.Change = &Change{Thinned: serial, Gone: slices.DeleteFunc(m.allDefs(), in.bringsOver)}
 			work := slices.DeleteFunc(nodesOf(serial), func(n blamer.Node) bool { return in.Inst(n).Op.Properties().Flow != sass.FlowNext })
 			by = min(by, float64(ceilDiv(volume(in.Launch.Block), warpSize)))
+			if len(work) == 0 {
+				continue // nothing but branches
+			}
 			m.Suggestions[0] = fmt.Sprintf("Of the warps of a block 1 in %.0f does the work at %s, and the others wait at barriers (%s) or have ended. Let each warp do its part of it; of a sum, say, each warp adds up its values by shuffles, and one thread what these leave, with one atomic operation a block as now.",
 				by, in.places(in.bySamples(work), 2), in.places(m.defs(), 3))
 		}
