@@ -77,13 +77,16 @@ func wholeWord(in *sass.Inst) bool {
 	return false
 }
 
-// isBroadcast reports whether the threads of a full warp read one word: a request of theirs takes one sector, which has no room
-// for a word of each.
+// isBroadcast reports whether the threads of a warp read one word: a request of theirs takes one sector, which has no room for a word of
+// each, nor for one of two thirds of them.
 func (in *Input) isBroadcast(n blamer.Node) bool {
 	k := in.counts(n)
-	const nearly = 1.05
+	const (
+		nearly = 1.05
+		words  = 8 // of a sector
+	)
 	return in.Inst(n).Op == sass.LDG && wholeWord(in.Inst(n)) && k.executions > 0 && k.sectors > 0 && k.sectors <= nearly*k.executions &&
-		k.threads >= lowActivity*warpSize*k.executions
+		k.threads >= 1.5*words*k.executions
 }
 
 // broadcasts lists the loads by which the threads of a warp read one word that does not depend on which warp it is.

@@ -15,23 +15,19 @@ import (
 // leastDouble is the share of the samples that double-precision arithmetic must have for its precision to be worth a question.
 const leastDouble = .1
 
-// doubles matches double-precision arithmetic that is no conversion's doing: what the program asks for. Single precision has half the
-// latency and at least twice the lanes.
-func (in *Input) doubles(found []sequence) []*Match {
+// doubles matches double-precision arithmetic, what the program asks for and what constants in double precision make of floats. Single
+// precision has half the latency and at least twice the lanes.
+func (in *Input) doubles() []*Match {
 	c := newCollector(in)
-	all, nodes, cost := make(map[blamer.Node]bool), make(map[blamer.Node]bool), 0.0
+	nodes, cost := make(map[blamer.Node]bool), 0.0
 	for _, n := range in.executedNodes(isDouble) {
-		all[n] = true
-		if found[n.Code][n.Inst] > 0 {
-			continue // with what is said of its conversions
-		}
 		nodes[n] = true
 		cost += in.codes[n.Code].issued[n.Inst]
 	}
-	gone := in.onlyForDoubles(all)
+	gone := in.onlyForDoubles(nodes)
 	for i := range in.Blame.Blames {
 		b := &in.Blame.Blames[i]
-		if nodes[b.Def] && (isDependency(b.Detail) || b.Detail == blamer.PipeBusy) {
+		if (nodes[b.Def] || gone[b.Def]) && (isDependency(b.Detail) || b.Detail == blamer.PipeBusy) {
 			share := doubleShare
 			if gone[b.Def] {
 				share = 1
@@ -48,14 +44,18 @@ func (in *Input) doubles(found []sequence) []*Match {
 	if cost < leastDouble*in.Total {
 		return nil
 	}
+	conversions := slices.DeleteFunc(in.executedNodes(func(op sass.Op) bool { return op == sass.F2F }), func(n blamer.Node) bool { return !widensOrNarrows(in.Inst(n)) })
 	matches := c.finish()
 	for _, m := range matches {
 		m.Spares, m.Variant = IssueSlots, "single precision"
-		m.Change = &Change{Cheap: sortedKeys(all), Gone: sortedKeys(gone)}
+		m.Change = &Change{Cheap: sortedKeys(nodes), Gone: sortedKeys(gone)}
 		m.Suggestions = []string{
 			fmt.Sprintf("Double-precision arithmetic has %.0f%% of the samples (%s); the %s does %s single-precision operations in the time of a double one. Where float's 24 bits are enough, use it: variables, constants with f (1.0f), functions with f (expf, logf).",
 				100*cost/in.Total, in.places(m.defs(), 3), in.Model.Name, doubleRatio(in.Model)),
 			"Sums of many terms keep their precision in float by compensation (Kahan) or by adding up parts. Not where the result has to have double's precision.",
+		}
+		if len(conversions) > 0 {
+			m.Suggestions = slices.Insert(m.Suggestions, 1, fmt.Sprintf("%s: conversion between float and double. A constant such as 2.0 is double and makes the whole expression double: write 2.0f.", in.places(conversions, 3)))
 		}
 	}
 	return matches

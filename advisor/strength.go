@@ -2,6 +2,7 @@ package advisor
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -29,10 +30,17 @@ func (strengthReduction) Match(in *Input) []*Match {
 	for code := range in.codes {
 		found[code] = in.sequences(code)
 	}
+	doubles := in.doubles()
+	single := func(n blamer.Node) bool { // goes where all is single precision
+		return len(doubles) > 0 && (in.Inst(n).Form.Pipe == sass.PipeFP64 || in.Inst(n).Op == sass.F2F)
+	}
+	for code := range found {
+		maps.DeleteFunc(found[code], func(i int, _ float64) bool { return single(blamer.Node{Code: code, Inst: i}) })
+	}
 	for i := range in.Blame.Blames {
 		b := &in.Blame.Blames[i]
 		inSequence := found[b.Use.Code][b.Use.Inst] > 0 && goesWithCode(b.Detail)
-		if !inSequence && (in.isLongArithmetic(b) || in.inDivisionHelper(b.Use) && isDependency(b.Detail)) {
+		if !inSequence && !single(b.Def) && (in.isLongArithmetic(b) || in.inDivisionHelper(b.Use) && isDependency(b.Detail)) {
 			c.add(scope, b)
 		}
 	}
@@ -45,7 +53,7 @@ func (strengthReduction) Match(in *Input) []*Match {
 		m.Change = in.change(found).with(&Change{Cheap: in.longDefs(m)})
 		m.Suggestions = in.strengthSuggestions(m.Hotspots)
 	}
-	return append(matches, in.doubles(found)...)
+	return append(matches, doubles...)
 }
 
 // longDefs returns the blamed instructions of long latency.
