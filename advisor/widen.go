@@ -91,6 +91,9 @@ func (in *Input) wideRound(code int, l *cfg.Loop, samples float64) *Match {
 			return nil
 		}
 	}
+	if w.Factor < 2 {
+		return nil
+	}
 	gone := 0.0
 	for _, n := range w.Overhead {
 		gone += in.codes[code].issued[n.Inst]
