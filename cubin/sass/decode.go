@@ -80,7 +80,7 @@ func (i *Inst) decode(w Word) bool {
 func (i *Inst) decodeOperand(o *Operand, s *Slot, w Word) bool {
 	*o = Operand{Kind: s.Kind, Dest: s.Access&Writes != 0, Source: s.Access&Reads != 0, UReg: URZ,
 		Neg: w.bit(s.Neg), Abs: w.bit(s.Abs), Not: w.bit(s.Not)}
-	raw := w.bits(s.Bits) | w.bits(s.Bits2)<<s.Bits.N
+	raw := s.raw(w)
 	switch s.Kind {
 	case KindMem:
 		if o.Reg = uint8(w.bits(s.Base)); s.Base.N == 0 {
@@ -114,9 +114,6 @@ func (i *Inst) decodeOperand(o *Operand, s *Slot, w Word) bool {
 			o.Offset *= 4
 		}
 	case KindImm, KindSReg:
-		if s.Bits3.N != 0 {
-			raw |= w.bits(s.Bits3) << (s.Bits.N + s.Bits2.N)
-		}
 		if o.Imm = s.Format.decode(raw); s.Format == signed64 {
 			o.Imm = uint64(signExtend(raw, s.Bits.N))
 		}
@@ -139,7 +136,19 @@ func (i *Inst) decodeOperand(o *Operand, s *Slot, w Word) bool {
 		o.Swz = uint8(v)
 	}
 	o.Width = i.width(s.Width)
+	if s.Width == wPair && o.Swz&^PairNegHigh != PairOne {
+		o.Width = 2
+	}
 	return s.legal(i.Arch, o)
+}
+
+// raw returns the number, immediate or offset of an operand as it stands in the word.
+func (s *Slot) raw(w Word) uint64 {
+	raw := w.bits(s.Bits) | w.bits(s.Bits2)<<s.Bits.N
+	if s.Bits3.N != 0 {
+		raw |= w.bits(s.Bits3) << (s.Bits.N + s.Bits2.N)
+	}
+	return raw
 }
 
 // legal reports whether an operand whose values are not all legal has one that is.
@@ -305,17 +314,28 @@ func (i *Inst) width(r widthRule) uint8 {
 		return uint8(1 + i.Mod(MatchU64))
 	case wTexLower:
 		return uint8(max(1, min(2, bits.OnesCount64(i.Word.bits(componentsAt)))))
+	case wLower:
+		return uint8(bits.OnesCount64(i.loadMask() & 0xf))
+	case wUpper:
+		return uint8(bits.OnesCount64(i.loadMask() >> 4))
 	case wTexUpper:
 		return uint8(max(1, bits.OnesCount64(i.Word.bits(componentsAt))-2))
 	}
 	return 1
 }
 
+// loadMask returns the words that a load of 256 bits takes, in the order of their addresses from the lowest bit on.
+func (i *Inst) loadMask() uint64 {
+	const position = 3 // of the mask among the operands
+	return i.Form.Operands[position].raw(i.Word)
+}
+
 // Registers that a value of a size or a type takes.
 var (
-	sizeRegs = [...]uint8{SizeU8: 1, SizeS8: 1, SizeU16: 1, SizeS16: 1, Size32: 1, Size64: 2, Size128: 4, SizeU128: 4}
+	sizeRegs = [...]uint8{SizeU8: 1, SizeS8: 1, SizeU16: 1, SizeS16: 1, Size32: 1, Size64: 2, Size128: 4, SizeU128: 4, Size256: 8}
 	typeRegs = [...]uint8{TypeNone: 1, TypeU8: 1, TypeS8: 1, TypeU16: 1, TypeS16: 1, TypeU32: 1, TypeS32: 1, TypeU64: 2,
 		TypeS64: 2, TypeF16: 1, TypeF32: 1, TypeF64: 2, TypeF16x2: 1, TypeBF16: 1, TypeTF32: 1, TypeU4: 1, TypeS4: 1, TypeS16x2: 1,
 		TypeU16x2: 1, TypeE4M3: 1, TypeE5M2: 1, TypeF16x4: 2, TypeF16x8: 4, TypeBF16x2: 1, TypeBF16x4: 2, TypeBF16x8: 4,
-		TypeF32x2: 2, TypeF32x4: 4, TypeF32RN: 1, TypeF32x2RN: 2, TypeF32x4RN: 4, TypeU2: 1, TypeS2: 1, TypeU8x4: 1, TypeS8x4: 1}
+		TypeF32x2: 2, TypeF32x4: 4, TypeF32RN: 1, TypeF32x2RN: 2, TypeF32x4RN: 4, TypeU2: 1, TypeS2: 1, TypeU8x4: 1, TypeS8x4: 1,
+		TypeE3M2: 1, TypeE2M3: 1, TypeE2M1: 1}
 )

@@ -32,6 +32,8 @@ var (
 	halfByte      = enum{text: []string{"", ".H1"}}
 	swizzleNames  = enum{text: []string{"", ".F32", ".H0_H0", ".H1_H1"}}
 	negHighNames  = enum{text: append(slices.Clone(swizzleNames.text), ".H0_NH1")}
+	pairNames     = enum{text: []string{".F32x2.HI_LO", ".F32x2.LO_HI", ".F32"}}
+	pairSignNames = enum{text: append(append(slices.Clone(pairNames.text), bad), ".F32x2.HI_LO.NP", ".F32x2.LO_HI.NP", ".F32.NP")}
 	// descriptorNames spell the bit of described addresses in text for the assembler.
 	descriptorNames = enum{text: []string{"", ".101"}}
 	signNames       = enum{text: []string{".SIGN"}}

@@ -210,6 +210,7 @@ const (
 	coefficientAddress                     // a[0x10], a[UR4+0x10], a[URZ]
 	bareAddress                            // R4, 0x10
 	headerAddress                          // [0x10], [UR4+0x10]
+	lineAddress                            // [-0x10], [UR4+0x10], [URZ]
 	bufferAddress                          // [R4+0x8000]: as in memory, but the offset has no sign
 )
 
@@ -267,4 +268,7 @@ const (
 	wTexLower           // the first two components that a texture instruction names
 	wTexUpper           // its other components
 	wGroup              // D of HGMMA: by its columns and type
+	wLower              // the words of the lower half of 256 bits that the mask of a load names
+	wUpper              // those of the upper half
+	wPair               // a pair of numbers: 64 bits, 32 where the selector takes one for both
 )

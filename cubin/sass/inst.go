@@ -211,6 +211,8 @@ func (i *Inst) AccessBytes() int {
 		return 8
 	case Size128, SizeU128:
 		return 16
+	case Size256:
+		return 32
 	}
 	return 4
 }

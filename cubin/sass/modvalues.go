@@ -97,6 +97,9 @@ const (
 	TypeS2
 	TypeU8x4
 	TypeS8x4
+	TypeE3M2
+	TypeE2M3
+	TypeE2M1
 )
 
 // Values of Dir.
@@ -150,6 +153,7 @@ const (
 	Size64
 	Size128
 	SizeU128 // LDG.U.128
+	Size256
 )
 
 // Values of Scope. SM and CTA print as they are encoded; MEMBAR.VC is a scope of its own.
@@ -397,6 +401,16 @@ const (
 	GroupARRIVE uint16 = iota
 	GroupWAIT
 	GroupDEPBAR
+)
+
+// Values of [Operand.Swz] of packed single precision: which registers of a pair are read as the low and the high number. On top of them
+// [PairNegHigh] negates the high number that is read.
+const (
+	PairHighLow uint8 = iota // the second register as the high number
+	PairLowHigh              // the first register as the high number
+	PairOne                  // one register for both
+
+	PairNegHigh uint8 = 4
 )
 
 // Bits of the selector of a KindGDesc: which of the matrices A and B are negated or transposed.

@@ -82,14 +82,14 @@ const (
 	ERRBAR // none
 	LD     // [Pd], Rd, address: generic
 	LDC    // Rd, constant with index register
-	LDG    // [Pd], Rd, address, [Pp]
+	LDG    // [Pd], Rd, address, [Pp]; with .256 Re, Rd, address, [mask], [Pp]: Re takes the upper half
 	LDL    // [Pd], Rd, address
 	LDS    // [Pd], Rd, address
 	MEMBAR // none
 	QSPC   // Pd, Rd, address
 	RED    // address, B
 	ST     // address, B
-	STG    // address, B
+	STG    // address, B; with .256 address, B, C, [mask]: C is the upper half
 	STL    // address, B
 	STS    // address, B
 
@@ -203,7 +203,7 @@ const (
 	UTMASTG      // shared address, coordinates, [descriptor]
 	WARPGROUP    // [group], [count]
 	WARPGROUPSET // value (uniform), [group]
-	QMMA         // as HMMA, of 8-bit floating-point numbers (sm_89)
+	QMMA         // as HMMA, of 8-bit floating-point numbers (sm_89, sm_120)
 	REDAS        // address, B
 	LDGMC        // Rd, address
 	UBLKCP       // address, address, bytes, [descriptor]: the first address is the destination
@@ -270,6 +270,9 @@ const (
 	UI2F    // Rd, B
 	UI2FP   // Rd, B
 	UF2I    // Rd, B
+	FADD2   // Rd, A, B: two sums
+	FMUL2   // Rd, A, B: two products
+	FFMA2   // Rd, A, B, C: two products, each with a summand
 
 	NumOps // number of opcodes, for tables indexed by Op
 )
@@ -306,7 +309,7 @@ var opNames = [NumOps]string{
 	SETCTAID: "SETCTAID", SETLMEMBASE: "SETLMEMBASE", F2IP: "F2IP", UCLEA: "UCLEA", UF2FP: "UF2FP", UR2UP: "UR2UP",
 	R2UR: "R2UR", REDUX: "REDUX", S2UR: "S2UR", VOTEU: "VOTEU", UBMSK: "UBMSK", UBREV: "UBREV", UFLO: "UFLO", UIADD3: "UIADD3", UIMAD: "UIMAD", UISETP: "UISETP", ULDC: "ULDC", ULEA: "ULEA", ULOP3: "ULOP3", UMOV: "UMOV", UPOPC: "UPOPC", UPRMT: "UPRMT", USEL: "USEL", USGXT: "USGXT", USHF: "USHF", IMNMX: "IMNMX", VHMNMX: "VHMNMX", VIADD: "VIADD", VIMNMX: "VIMNMX",
 	LDCU: "LDCU", IADD: "IADD", FMNMX3: "FMNMX3", CREDUX: "CREDUX", UFADD: "UFADD", UFFMA: "UFFMA", UFMUL: "UFMUL", UFSEL: "UFSEL", UFSETP: "UFSETP",
-	UVIMNMX: "UVIMNMX", UI2F: "UI2F", UI2FP: "UI2FP", UF2I: "UF2I",
+	UVIMNMX: "UVIMNMX", UI2F: "UI2F", UI2FP: "UI2FP", UF2I: "UF2I", FADD2: "FADD2", FMUL2: "FMUL2", FFMA2: "FFMA2",
 }
 
 // String returns NVIDIA's mnemonic.

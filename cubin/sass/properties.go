@@ -14,6 +14,8 @@ type Properties struct {
 	// Crosses says that what a lane gets depends on operands of other lanes, or on which lanes there are. Matrix products, whose
 	// operands lie in all lanes of the warp, are not counted.
 	Crosses bool
+	// Pairs says that a lane computes two results of 32 bits, one after the other, so that the pipe is busy for twice as long.
+	Pairs bool
 	// Vector is the opcode that does the same on vector registers, of those of the uniform datapath that have one; OpNone of others.
 	Vector Op
 	// Fixed are the architectures on which the latency is fixed although the form says that it varies.

@@ -6,6 +6,7 @@ var (
 	ofSelection  = Properties{Class: ClassSelect}
 	ofMultiply   = Properties{Class: ClassMultiply}
 	ofFloat      = Properties{Class: ClassFloat}
+	ofPairs      = Properties{Class: ClassFloat, Pairs: true}
 	ofHalf       = Properties{Class: ClassHalf}
 	ofDouble     = Properties{Class: ClassDouble, Fixed: fullDouble}
 	ofPredicates = Properties{Class: ClassPredicate}
@@ -46,6 +47,7 @@ var properties = [NumOps]Properties{
 	FSET: {Class: ClassSelect, Compares: ComparesFloats},
 	IMAD: ofMultiply.does(MultipliesAdds), IDP: ofMultiply.does(MultipliesAdds),
 	FADD: ofFloat.does(Adds), FFMA: ofFloat.does(MultipliesAdds), FMUL: ofFloat.does(Multiplies), FSWZADD: ofFloat,
+	FADD2: ofPairs.does(Adds), FFMA2: ofPairs.does(MultipliesAdds), FMUL2: ofPairs.does(Multiplies),
 	HADD2: ofHalf.does(Adds), HFMA2: ofHalf.does(MultipliesAdds), HMUL2: ofHalf.does(Multiplies), HMNMX2: ofHalf.does(TakesExtreme), VHMNMX: ofHalf,
 	HSET2: {Class: ClassHalf, Compares: ComparesFloats},
 	DADD:  ofDouble.does(Adds), DFMA: ofDouble.does(MultipliesAdds), DMUL: ofDouble.does(Multiplies),

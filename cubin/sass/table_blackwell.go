@@ -29,7 +29,7 @@ func withBlackwell(rows []Form) []Form {
 			all[i].Archs |= f.Archs
 		}
 	}
-	for _, f := range slices.Concat(uniformLoadForms(), longIntegerForms(), uniformFloatForms(), blackwellExtremeForms(), sharedSwapForms(), nibbleForms()) {
+	for _, f := range slices.Concat(uniformLoadForms(), longIntegerForms(), uniformFloatForms(), blackwellExtremeForms(), packedFloatForms(), blackwellWideForms(), constantLineForms(), narrowProductForms(), sharedSwapForms(), nibbleForms()) {
 		add(f)
 	}
 	return slices.DeleteFunc(all, func(f Form) bool { return f.Archs == 0 })
@@ -181,6 +181,23 @@ func (f Form) sparseProducts() ([]Form, bool) {
 	uncached.Operands = slices.Clone(f.Operands)
 	uncached.Operands[5].Sel = nil
 	return []Form{f.on(datacenterBlackwell), uncached}, true
+}
+
+// narrowProductForms are QMMA on sm_120: those of sm_89 with one layout of matrices, which is not printed, and types of 6 and 4 bits beside.
+func narrowProductForms() []Form {
+	names := &enum{text: []string{".E4M3", ".E5M2", bad, ".E3M2", ".E2M3", ".E2M1"}, value: []uint16{TypeE4M3, TypeE5M2, 0, TypeE3M2, TypeE2M3, TypeE2M1}}
+	var forms []Form
+	for _, f := range byteMatrixForms() {
+		f.Operands = slices.Clone(f.Operands)
+		for k := range f.Operands {
+			f.Operands[k].Sel = nil
+		}
+		f.Mods = slices.DeleteFunc(slices.Clone(f.Mods), func(m ModField) bool { return m.Kind == Obscure })
+		f = f.replaced(SrcType, ModField{Kind: SrcType, Bits: Bits{78, 1}, Bits2: Bits{82, 2}, names: names})
+		f = f.replaced(SrcType2, ModField{Kind: SrcType2, Bits: Bits{79, 1}, Bits2: Bits{84, 2}, names: names})
+		forms = append(forms, f.modified(only(Fixed, Bits{73, 2}, 2, 0, "")).modified(off(Fixed, 81)).as(in120))
+	}
+	return forms
 }
 
 // packings are the rows of F2FP, without those of TF32 and those that unpack 8-bit types, and of the ones that pack them only those that
@@ -429,6 +446,15 @@ func sharedSwapForms() []Form {
 	done.Name = "Rd"
 	return []Form{memory(ATOMS, 0x58d, []Slot{done, a, value, swap}, only(AtomOp, Bits{87, 2}, 3, AtomCASTSPIN, ".CAST.SPIN"),
 		mod(AtomType, 73, 3, &types), off(UR, uniformBit)).as(inBlackwell)}
+}
+
+// constantLineForms are CCTL of a line of the caches that LDCU reads, which tensor maps come through too: ptxas writes it before UTMACCTL
+// where maps change (fence.proxy.tensormap).
+func constantLineForms() []Form {
+	line := Slot{Name: "address", Kind: KindMem, URegAt: Bits{24, 8}, Bits: Bits{32, 32}, Access: Reads, style: lineAddress, sign: signAlways}
+	return []Form{memory(CCTL, 0x540, []Slot{line}, ModField{Kind: E, names: &enum{text: []string{".E"}, value: []uint16{1}}},
+		only(CctlSpc, Bits{78, 3}, 2, 2, ".C"), ModField{Kind: Fixed, names: &enum{text: []string{".LDCU"}}},
+		only(CctlOp, Bits{87, 4}, 3, CctlIV, ".IV"), flag(Deep, 86, ".DEEP"), on(UR, uniformBit, "")).as(inBlackwell)}
 }
 
 // nibbleForms are MOVM of matrices of 4-bit integers, which become bytes on the way: compilers make products of single bits and of 4-bit

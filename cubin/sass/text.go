@@ -274,12 +274,12 @@ func (i *Inst) appendMem(dst []byte, s *Slot, o *Operand, exact bool) []byte {
 	return append(s.appendBase(append(dst, '['), o), ']')
 }
 
-// appendSum appends register+uniform register+offset]. RZ is named where it has a width or a factor, its width from sm_90 on;
+// appendSum appends register+uniform register+offset]. RZ is named where it has a width or a factor, its width from sm_90 on but in accesses of 256 bits;
 // URZ is not beside a register of 64 bits before sm_80, in copies and in accesses to other blocks. Exact text names both, so that such an address does not
 // look like one with a descriptor.
 func (i *Inst) appendSum(dst []byte, s *Slot, o *Operand, exact bool) []byte {
 	width, isCopy := s.summandText(o), i.Op == LDGSTS
-	named := o.Reg != RZ || s.selText(o) != "" && (width == "" || exact || isCopy || i.Arch >= SM90)
+	named := o.Reg != RZ || s.selText(o) != "" && (width == "" || exact || isCopy || i.Arch >= SM90 && s.Format != sectors)
 	if named {
 		dst = append(appendNumbered(dst, 'R', o.Reg, RZ, 'Z'), s.selText(o)...)
 	}

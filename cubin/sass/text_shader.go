@@ -10,7 +10,7 @@ func (s *Slot) appendStyled(dst []byte, o *Operand) []byte {
 		}
 		return appendSigned(dst, int64(o.Offset))
 	}
-	if s.style != headerAddress {
+	if s.ofAttribute() {
 		dst = append(dst, 'a')
 	}
 	dst = append(dst, '[')
@@ -21,6 +21,8 @@ func (s *Slot) appendStyled(dst []byte, o *Operand) []byte {
 		dst = appendNumbered(dst, 'R', o.Reg, RZ, 'Z')
 	case s.Base.N != 0 && s.Bits.N == 0:
 		dst = append(dst, "RZ"...)
+	case s.style == lineAddress:
+		return append(appendSigned(dst, int64(o.Offset)), ']')
 	default:
 		return append(appendHex(dst, uint64(uint32(o.Offset))), ']')
 	}
@@ -30,12 +32,17 @@ func (s *Slot) appendStyled(dst []byte, o *Operand) []byte {
 	return append(dst, ']')
 }
 
+// ofAttribute reports whether an address is one of attributes, which have a letter before the bracket.
+func (s *Slot) ofAttribute() bool {
+	return s.style == attributeAddress || s.style == coefficientAddress
+}
+
 // namesUniform reports whether the uniform register of an address is printed.
 func (s *Slot) namesUniform(o *Operand) bool {
 	switch {
 	case s.URegAt.N == 0:
 		return false
-	case s.style == coefficientAddress:
+	case s.style == coefficientAddress, s.style == lineAddress:
 		return o.UReg != URZ || o.Offset == 0
 	case s.style == headerAddress:
 		return o.UReg != URZ
@@ -49,7 +56,7 @@ func (p *parser) styled(s *Slot, o *Operand) *SyntaxError {
 	if s.style == bareAddress {
 		return p.bare(o)
 	}
-	if s.style != headerAddress {
+	if s.ofAttribute() {
 		if err := p.literal("a"); err != nil {
 			return err
 		}
