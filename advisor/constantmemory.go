@@ -71,7 +71,7 @@ func (in *Input) unwritten(loads []blamer.Node) (kept []blamer.Node, assumed boo
 // wholeWord reports whether an access is of 32 bits or more: 32 threads that read a byte each fill one sector too.
 func wholeWord(in *sass.Inst) bool {
 	switch in.Mod(sass.Size) {
-	case sass.Size32, sass.Size64, sass.Size128, sass.SizeU128:
+	case sass.Size32, sass.Size64, sass.Size128, sass.SizeU128, sass.Size256:
 		return true
 	}
 	return false

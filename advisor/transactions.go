@@ -27,7 +27,7 @@ func (transactionReduction) Match(in *Input) []*Match {
 				continue // where other sectors are wanted, wider accesses take as many of them
 			}
 			if !grouped {
-				share = 1 - float64(in.Inst(b.Use).AccessBytes())/widestAccess
+				share = max(0, 1-float64(in.Inst(b.Use).AccessBytes())/widestAccess)
 				narrow = append(narrow, b.Use)
 			}
 			c.addShare(in.kernelScope(), b, share)

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"gpa/cubin/sass"
+	"math"
+	"strings"
 )
 
 // runCross executes instructions on random registers R1 to R8, uniform ones and predicates, in some lanes of a warp, and has
@@ -77,6 +79,63 @@ func TestReductions(t *testing.T) {
 			})
 			return uniformIs(w, 9, want)
 		})
+	}
+}
+
+// The extremes of floats over the lanes that execute: NaNs do not count but with .NAN, zeros have an order.
+func TestFloatReductions(t *testing.T) {
+	number := func(b uint32) float64 { return float64(math.Float32frombits(b)) }
+	for name, least := range map[string]bool{"MIN": true, "MINABS": true, "MAX": false, "MAXABS": false} {
+		for _, nan := range []bool{false, true} {
+			text := "CREDUX." + name + ".F32"
+			if nan {
+				text += ".NAN"
+			}
+			text += " UR9, R1"
+			for _, a := range []sass.Arch{sass.SM100, sass.SM103} {
+				if _, err := parseTest(a, text); err != nil {
+					t.Fatal(err)
+				}
+			}
+			r := rand.New(rand.NewPCG(3, uint64(len(text))))
+			for round := range 400 {
+				w := newTestWarp(t, sass.SM100, text)
+				for lane := range 32 {
+					if w.regs[1][lane] = interesting(r); round%3 == 0 {
+						w.regs[1][lane] = [...]uint32{0, signF32, 0x7fc00001, 0xffffffff, oneF32, oneF32 | signF32}[r.IntN(6)]
+					}
+				}
+				if w.active = r.Uint32() | 1<<r.IntN(32); round%4 == 0 {
+					w.active = 1 << r.IntN(32)
+				}
+				w.runAll(t)
+				want, any, poisoned := uint32(0), false, false
+				executing(w, func(lane int) {
+					v := w.regs[1][lane]
+					if strings.HasSuffix(name, "ABS") {
+						v &^= signF32
+					}
+					x := number(v)
+					if x != x {
+						poisoned = true
+						return
+					}
+					y := number(want)
+					above := x > y || x == y && !math.Signbit(x) && math.Signbit(y)
+					below := x < y || x == y && math.Signbit(x) && !math.Signbit(y)
+					if !any || least && below || !least && above {
+						want, any = v, true
+					}
+				})
+				if !any || nan && poisoned {
+					want = 0x7fffffff
+				}
+				if err := uniformIs(w, 9, want); err != nil {
+					t.Errorf("%s: %v", text, err)
+					break
+				}
+			}
+		}
 	}
 }
 

@@ -221,6 +221,20 @@ func TestPackedBytes(t *testing.T) {
 	}
 }
 
+// Products of numbers of 6 and 4 bits are refused by name, whichever side has them.
+func TestNarrowMMA(t *testing.T) {
+	for _, types := range []string{"E3M2.E4M3", "E5M2.E2M3", "E2M1.E2M1", "E4M3.E2M1"} {
+		list, err := parseTest(sass.SM120, "QMMA.16832.F32."+types+" R0, R8, R24, R32")
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = compileMMA(&program{}, &op{inst: &list[0]})
+		if want := "QMMA.16832.F32." + types + " is not supported"; err == nil || err.Error() != want {
+			t.Errorf("got %v, want %s", err, want)
+		}
+	}
+}
+
 // Products of 8-bit numbers, with the sum rounded once.
 func TestF8MMA(t *testing.T) {
 	for _, types := range [][2]string{{"E4M3", "E4M3"}, {"E4M3", "E5M2"}, {"E5M2", "E4M3"}, {"E5M2", "E5M2"}} {
@@ -272,6 +286,7 @@ func TestMMAWithoutAddend(t *testing.T) {
 		archs []sass.Arch
 	}{
 		{"QMMA.16832.F32.E4M3.E4M3 R0, R8.ROW, R24.COL, R32, UP1", []sass.Arch{sass.SM89}},
+		{"QMMA.16832.F32.E4M3.E4M3 R0, R8, R24, R32, UP1", []sass.Arch{sass.SM120}},
 		{"HMMA.16816.F32 R0, R8, R24, R32, UP1", []sass.Arch{sass.SM86, sass.SM89, sass.SM90}},
 		{"IMMA.16832.S8.S8 R0, R8.ROW, R24.COL, R32, UP1", []sass.Arch{sass.SM86, sass.SM89, sass.SM90}},
 		{"DMMA.16x8x16 R0, R8, R24, R32, UP1", []sass.Arch{sass.SM90}},

@@ -39,7 +39,7 @@ var sizes = [...]struct {
 	signed bool
 }{
 	sass.SizeU8: {1, false}, sass.SizeS8: {1, true}, sass.SizeU16: {2, false}, sass.SizeS16: {2, true},
-	sass.Size32: {4, false}, sass.Size64: {8, false}, sass.Size128: {16, false}, sass.SizeU128: {16, false},
+	sass.Size32: {4, false}, sass.Size64: {8, false}, sass.Size128: {16, false}, sass.SizeU128: {16, false}, sass.Size256: {32, false},
 }
 
 // compileNothing is for instructions that order memory or work on caches: the emulator executes in order.
@@ -87,7 +87,9 @@ func findOperand(in *sass.Inst, kind sass.Kind) int {
 func compileLoad(s space, run execFunc) compiler {
 	return func(p *program, o *op) error {
 		in := o.inst
-		o.mode = in.Mod(sass.Size)
+		if o.mode = in.Mod(sass.Size); o.mode == sass.Size256 {
+			return compileWideLoad(p, o)
+		}
 		at := findOperand(in, sass.KindMem)
 		if at < 1 || int(o.mode) >= len(sizes) || in.Mod(sass.ZD) != 0 {
 			return unsupported(o)
@@ -127,7 +129,9 @@ func orZero(run execFunc) execFunc {
 func compileStore(s space, run execFunc) compiler {
 	return func(p *program, o *op) (err error) {
 		in := o.inst
-		o.mode = in.Mod(sass.Size)
+		if o.mode = in.Mod(sass.Size); o.mode == sass.Size256 {
+			return compileWideStore(p, o)
+		}
 		at := findOperand(in, sass.KindMem)
 		if at < 0 || int(o.mode) >= len(sizes) {
 			return unsupported(o)

@@ -68,6 +68,7 @@ func compileMMA(p *program, o *op) error {
 		m.sat = in.Mod(sass.Sat) != 0
 	case sass.QMMA:
 		m.a, m.b, m.result = mmaFactors[in.Mod(sass.SrcType)], mmaFactors[in.Mod(sass.SrcType2)], in.Mod(sass.DstType)
+		ok = ok && m.b.bits != 0 // types of 6 and 4 bits are not known
 	case sass.DMMA:
 		m.a, m.result, m.exact = mmaFactors[sass.TypeF64], sass.TypeF64, false
 		ok = ok && in.Mod(sass.Round) == sass.RoundRN

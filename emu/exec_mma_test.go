@@ -120,7 +120,7 @@ func gather[T any](w *warp, c *mmaCase, valueA, valueB func(uint64) T) *matrices
 // runMMA runs an instruction on random matrices, and has each element of D checked.
 func runMMA(t *testing.T, text string, c mmaCase, random func(r *rand.Rand, f *fragment) uint64, check func(w *warp) func(row, column int, addend, got uint64) error) {
 	t.Helper()
-	onArchitectures(t, text, func(t *testing.T, a sass.Arch) {
+	onProducts(t, text, func(t *testing.T, a sass.Arch, text string) {
 		r := rand.New(rand.NewPCG(37, 38))
 		w := newTestWarp(t, a, text)
 		for range 20 {

@@ -113,7 +113,7 @@ func TestSparseMMA(t *testing.T) {
 				operands = " R0, R8.ROW, R24.COL, R32"
 			}
 			text := fmt.Sprintf("%s%s, R%d, %#x", c.text, operands, mmaMetadata, selector)
-			onArchitectures(t, text, func(t *testing.T, a sass.Arch) {
+			onProducts(t, text, func(t *testing.T, a sass.Arch, text string) {
 				x := &sparseTest{shape: shape, text: text, result: c.result}
 				x.values(c.text, c.from, c.drop)
 				x.run(t, newTestWarp(t, a, text), selector)

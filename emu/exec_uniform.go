@@ -197,11 +197,11 @@ var reductions = map[uint16]func(a, b uint32) uint32{
 // compileREDUX: minimum and maximum of signed integers are those of unsigned ones with the highest bits flipped.
 func compileREDUX(p *program, o *op) error {
 	kind := o.inst.Mod(sass.ReduxOp)
+	if o.inst.Mod(sass.SrcType) == sass.TypeF32 {
+		return p.compileFloatREDUX(o, kind)
+	}
 	reduce := reductions[kind]
 	if reduce == nil {
-		return unsupported(o)
-	}
-	if o.inst.Mod(sass.SrcType) == sass.TypeF32 {
 		return unsupported(o)
 	}
 	var flip uint32
@@ -209,6 +209,43 @@ func compileREDUX(p *program, o *op) error {
 		flip = 1 << 31
 	}
 	o.run = func(w *warp, o *op) error { return redux(w, o, reduce, flip) }
+	return p.resolve(o, layout{0, none, none, 1, none, none, none, none}, intValue)
+}
+
+// compileFloatREDUX: the smallest or largest number of the lanes, or absolute value; a NaN is left out of account, but with .NAN one makes
+// the result NaN, as do NaNs alone (PTX ISA, redux.sync).
+func (p *program) compileFloatREDUX(o *op, kind uint16) error {
+	least, mask := minF32, allLanes
+	switch kind {
+	case sass.ReduxMIN:
+	case sass.ReduxMINABS:
+		mask = ^signF32
+	case sass.ReduxMAX:
+		least = maxF32
+	case sass.ReduxMAXABS:
+		least, mask = maxF32, ^signF32
+	default:
+		return unsupported(o)
+	}
+	nan := o.inst.Mod(sass.NaN) != 0
+	reduce := func(a, b uint32) uint32 {
+		if a, b = a&mask, b&mask; nan && (isNaNF32(a) || isNaNF32(b)) {
+			return nanF32
+		}
+		return least(a, b)
+	}
+	o.run = func(w *warp, o *op) error {
+		if w.mask == 0 {
+			return nil
+		}
+		a := w.in(&o.a, 0)
+		r := a[w.first()]
+		for m := w.mask; m != 0; m &= m - 1 { // the first with itself too, for its sign and NaN
+			r = reduce(r, a[bits.TrailingZeros32(m)])
+		}
+		w.setUniform(o, r)
+		return nil
+	}
 	return p.resolve(o, layout{0, none, none, 1, none, none, none, none}, intValue)
 }
 

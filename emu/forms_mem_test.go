@@ -115,7 +115,8 @@ func (x *memoryTest) places(a testAccess) (list [32]place, ok bool) {
 	m, slot := &x.in.Operands[a.operand], &x.in.Form.Operands[a.operand]
 	offset := uint64(int64(m.Offset))
 	based := slot.URegAt.N > 0 && !slot.Descriptor && m.UReg != sass.URZ
-	rest := offset & 15 &^ uint64(a.size-1)
+	unit := uint64(max(16, a.size))
+	rest := offset & (unit - 1) &^ uint64(a.size-1)
 	together := 32
 	if x.r.IntN(3) == 0 {
 		together = 4
@@ -136,9 +137,9 @@ func (x *memoryTest) places(a testAccess) (list [32]place, ok bool) {
 		}
 		return list, ok
 	}
-	order := x.r.Perm(memoryBytes / 16)
+	order := x.r.Perm(memoryBytes / int(unit))
 	for lane := range list {
-		list[lane] = x.place(spaces[lane%together%len(spaces)], a, lane, uint64(order[lane%together])*16+rest)
+		list[lane] = x.place(spaces[lane%together%len(spaces)], a, lane, uint64(order[lane%together])*unit+rest)
 	}
 	return list, x.aim(a, &list, based, offset)
 }
@@ -168,7 +169,7 @@ func (x *memoryTest) aim(a testAccess, list *[32]place, based bool, offset uint6
 	wide := a.space == spaceGlobal
 	var base uint64
 	if based {
-		switch base = x.r.Uint64() &^ 15; {
+		switch base = x.r.Uint64() &^ 31; {
 		case m.Reg == sass.RZ:
 			base = list[0].addr - offset
 		case wide && m.Width != 2:
@@ -206,7 +207,7 @@ func (x *memoryTest) aim(a testAccess, list *[32]place, based bool, offset uint6
 
 // memorySizes are the bytes of an access, negative where a load extends a sign.
 var memorySizes = map[uint16]int{sass.SizeU8: 1, sass.SizeS8: -1, sass.SizeU16: 2, sass.SizeS16: -2,
-	sass.Size32: 4, sass.Size64: 8, sass.Size128: 16, sass.SizeU128: 16}
+	sass.Size32: 4, sass.Size64: 8, sass.Size128: 16, sass.SizeU128: 16, sass.Size256: 32}
 
 // A reference computes what an instruction does to the registers of its lanes and to memory. It fails where it cannot lead
 // the instruction to memory.
@@ -304,7 +305,7 @@ func loadReference(s space, generic bool) reference {
 		}
 		return func(w *warp) {
 			executing(w, func(lane int) {
-				var data [16]byte
+				var data [32]byte
 				if !zero(lane) {
 					copy(data[:], list[lane].bytes)
 				}
@@ -312,11 +313,33 @@ func loadReference(s space, generic bool) reference {
 					binary.LittleEndian.PutUint32(data[n:], allLanes)
 				}
 				for k := range max(n/4, 1) {
-					w.regs[int(x.in.Operands[at-1].Reg)+k][lane] = binary.LittleEndian.Uint32(data[4*k:])
+					if reg := loadedTo(&x.in, at, k); reg >= 0 {
+						w.regs[reg][lane] = binary.LittleEndian.Uint32(data[4*k:])
+					}
 				}
 			})
 		}, ok
 	}
+}
+
+// loadedTo returns the register that the k-th word of a load goes to, -1 for none: of 256 bits each half has its registers, in which the
+// words that the mask names lie side by side.
+func loadedTo(in *sass.Inst, address, k int) int {
+	first := int(in.Operands[address-1].Reg)
+	if in.Mod(sass.Size) != sass.Size256 {
+		return first + k
+	}
+	mask := in.Operands[address+1].Imm
+	if mask>>k&1 == 0 {
+		return -1
+	}
+	if k >= 4 {
+		first = int(in.Operands[0].Reg)
+	}
+	for n := k &^ 3; n < k; n++ {
+		first += int(mask >> n & 1)
+	}
+	return first
 }
 
 func storeReference(s space, generic bool) reference {
@@ -326,9 +349,10 @@ func storeReference(s space, generic bool) reference {
 		list, ok := x.places(testAccess{at, s, generic, n})
 		return func(w *warp) {
 			executing(w, func(lane int) {
-				var data [16]byte
+				var data [32]byte
 				for k := range max(n/4, 1) {
-					binary.LittleEndian.PutUint32(data[4*k:], w.regs[int(x.in.Operands[at+1].Reg)+k][lane])
+					half := k / 4 // of 256 bits
+					binary.LittleEndian.PutUint32(data[4*k:], w.regs[int(x.in.Operands[at+1+half].Reg)+k%4][lane])
 				}
 				copy(list[lane].bytes, data[:n])
 			})

@@ -274,7 +274,7 @@ func wideOperand(in *sass.Inst, o *sass.Operand) bool {
 	case sass.F2F, sass.F2I, sass.FRND:
 		return in.Mod(sass.SrcType) == sass.TypeF64
 	}
-	return o.Width == 2
+	return o.Width == 2 || in.Op.Properties().Pairs
 }
 
 // TestOperandForms compares rows whose operand is an immediate, a constant or a uniform register with the same
@@ -326,6 +326,9 @@ func compareWithRegister(t *testing.T, in sass.Inst, k int, r *rand.Rand, words 
 		low, high = load(words[at:at+4]), load(words[at+4:at+8])
 	case sass.KindUReg:
 		low, high = s.uniforms[o.Reg][0], s.uniforms[o.Reg+1][0]
+	}
+	if o.Kind == sass.KindImm && in.Op.Properties().Pairs {
+		high = low // an immediate is both numbers
 	}
 	if o.Kind == sass.KindImm && (in.Mod(sass.MufuFn) == sass.MufuRCP64H || in.Mod(sass.MufuFn) == sass.MufuRSQ64H) {
 		low = high // the high word of a double is the operand

@@ -39,8 +39,8 @@ type launchRun struct {
 	timed  *timedRun // nil without timing
 	replay *replay   // of a launch whose streams are edited, else nil
 
-	step    Step     // for the tracer
-	nowhere [16]byte // what accesses touch that fault and are let go on
+	step    Step              // for the tracer
+	nowhere [storeSector]byte // what accesses touch that fault and are let go on
 }
 
 // stackLimit is the local memory that the driver gives a thread that needs no more, bytes: the default of cudaLimitStackSize. A kernel

@@ -11,7 +11,7 @@ type storeBuffer struct {
 	sectors []stored // in the order of their first store
 	slots   []int32  // hash table of positions in sectors, plus one; a power of two of them
 	last    int32    // the position that was looked up last
-	scratch [16]byte
+	scratch [storeSector]byte
 }
 
 // A stored is a sector of memory that has been stored to in part.

@@ -87,6 +87,9 @@ func timingOf(in *sass.Inst, m *arch.Model) timing {
 	t.fixed = t.path == pathConst && fixedAddress(in)
 	t.latency = latencyOf(in, &t, m)
 	t.interval = m.Pipes[t.pipe].Interval.Cycles()
+	if in.Op.Properties().Pairs { // ptxas for sm_100 leaves two cycles between them, one between those of single results
+		t.interval *= 2
+	}
 	t.groups(in, m)
 	t.operands(in)
 	return t
@@ -230,6 +233,7 @@ func (t *timing) operands(in *sass.Inst) {
 		switch {
 		case o.Kind == sass.KindConst && o.Source:
 			t.imm, t.immBank, t.immBytes = t.path != pathConst, o.Bank, constantOffset(o)
+		case in.Op.Properties().Pairs: // how pairs of registers share the ports is not published
 		case o.Kind == sass.KindReg && o.Source && in.Form.Operands[i].Reuse > 0:
 			t.registers[in.Form.Operands[i].Reuse-1] = o.Reg
 		}

@@ -241,14 +241,24 @@ func (s *Step) Stored(lane int) (value uint32, ok bool) {
 	return 0, false
 }
 
-// Values returns the words that a lane's load or store moved, up to four.
-func (s *Step) Values(lane int) (words [4]uint32, n int) {
+// MostWords is the number of words that a lane's load or store moves at the most.
+const MostWords = 8
+
+// Values returns the words that a lane's load or store moved; one that a load left out is 0.
+func (s *Step) Values(lane int) (words [MostWords]uint32, n int) {
 	w, n := s.warp, int(s.warp.acc.size)/4
+	wide := s.op.mode == sass.Size256
 	const spaces = sass.SpaceGeneric | sass.SpaceGlobal | sass.SpaceShared | sass.SpaceLocal
 	p := s.Inst.Op.Properties()
 	switch {
 	case p.Crosses:
 		return words, 0
+	case p.Loads(spaces) && wide:
+		s.op.eachWideWord(func(k, reg int) { words[k] = w.regs[reg][lane] })
+	case p.Stores(spaces) && wide:
+		for k := range n {
+			words[k] = w.wideWord(s.op, k)[lane]
+		}
 	case p.Loads(spaces):
 		if s.op.dst == sinkRegister {
 			return words, 0
@@ -337,12 +347,12 @@ func (w *warp) forgiven(f *Fault) error {
 	return nil
 }
 
-// missing is an access that cannot be: a fault, or 16 bytes of nothing where the tracer lets the launch go on.
+// missing is an access that cannot be: a fault, or 32 bytes of nothing where the tracer lets the launch go on.
 func (w *warp) missing(size int, f *Fault) ([]byte, error) {
 	run := w.block.run
 	if err := w.forgiven(f); err != nil {
 		return nil, err
 	}
-	run.nowhere = [16]byte{}
+	clear(run.nowhere[:])
 	return run.nowhere[:size], nil
 }

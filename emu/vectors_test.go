@@ -74,6 +74,15 @@ func onArchitectures(t *testing.T, text string, test func(t *testing.T, a sass.A
 	}
 }
 
+// onProducts is onArchitectures for a matrix product, and runs QMMA, which sm_120 has too and writes without layouts, there.
+func onProducts(t *testing.T, text string, test func(t *testing.T, a sass.Arch, text string)) {
+	t.Helper()
+	onArchitectures(t, text, func(t *testing.T, a sass.Arch) { test(t, a, text) })
+	if strings.HasPrefix(text, "QMMA") {
+		t.Run("sm_120", func(t *testing.T) { test(t, sass.SM120, strings.NewReplacer(".ROW", "", ".COL", "").Replace(text)) })
+	}
+}
+
 // newTestWarp makes a full warp that executes the instructions, which are separated by semicolons.
 func newTestWarp(tb testing.TB, architecture sass.Arch, text string) *warp {
 	tb.Helper()

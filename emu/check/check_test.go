@@ -235,8 +235,8 @@ func TestCorpus(t *testing.T) {
 	}
 	for i, name := range files {
 		for _, a := range []int{0, 80 + 10*(i%2)} {
-			if a > 0 && filepath.Base(filepath.Dir(filepath.Dir(name))) == "hopper" {
-				continue // of one architecture alone
+			if suite := filepath.Base(filepath.Dir(filepath.Dir(name))); a > 0 && (suite == "hopper" || suite == "blackwell") {
+				continue // of its architecture alone
 			}
 			t.Run(fmt.Sprintf("%s/sm_%d", filepath.Base(filepath.Dir(name)), a), func(t *testing.T) {
 				t.Parallel()

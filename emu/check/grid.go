@@ -274,7 +274,7 @@ func (c *Checker) raceGlobal(b *block, w *warp, s *emu.Step, at siteID, kind emu
 	if kind == emu.Atomic {
 		now.flags |= visitAtomic
 	}
-	var values [4]uint32
+	var values [emu.MostWords]uint32
 	n := 0
 	if kind == emu.Store {
 		if values, n = s.Values(lane); size < 4 {

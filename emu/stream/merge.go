@@ -629,7 +629,7 @@ func (g *merger) wide(at []int, a *Access) int {
 	if !g.neighbours() || a.Kind == atomic || a.Kind == 0 || len(at) < g.Factor || !g.alike(at, uint64(a.Size)) {
 		return 0
 	}
-	width := min(g.Factor, mostBytes/int(a.Size))
+	width := min(g.Factor, max(1, mostBytes/int(a.Size)))
 	mask := g.addresses(at, 0)
 	for m := mask; m != 0; m &= m - 1 {
 		if g.addr[bits.TrailingZeros32(m)]%(uint64(width)*uint64(a.Size)) != 0 {
