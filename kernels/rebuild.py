@@ -32,9 +32,12 @@ BUILT_LATER = {
     "linear/spmv", "math/bits", "math/divmod", "math/double_chain", "math/half2", "math/hash64", "math/sincos", "sort/bitonic",
     "stencil/hotspot",
 }
+ONLY = {  # those of instructions that no architecture before sm_100 has
+    "blackwell/packed_math": LATER, "blackwell/warp_extremes": (100,), "blackwell/mma_f8": (120,),
+}
 MEASURED = (70, 75, 89, 90)  # those of the GPUs that kernels/measured holds times of
 LADDERS = (70, 80, 90)  # those that the versions of a ladder are built for
-SPECIFIC = {"hopper": "a"}  # suites that are built for what one architecture alone has: the suffix of its name
+SPECIFIC = {"hopper": "a", "blackwell": "a"}  # suites that are built for what one architecture alone has: the suffix of its name
 VERSION = (12, 9)
 
 
@@ -79,7 +82,8 @@ def architectures(directory):
     """The architectures that a kernel is built for: that of the cubin in its launch file, and those after it."""
     with open(os.path.join(directory, "launch.yaml"), encoding="utf-8") as f:
         first = int(re.search(r"^module: \S+\.sm_(\d+)\.cubin", f.read(), re.M)[1])
-    later = LATER if os.path.relpath(directory, HERE).replace(os.sep, "/") in BUILT_LATER else ()
+    name = os.path.relpath(directory, HERE).replace(os.sep, "/")
+    later = ONLY.get(name, LATER if name in BUILT_LATER else ())
     return [a for a in ARCHITECTURES if a >= first] + list(later)
 
 
