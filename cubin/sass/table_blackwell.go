@@ -200,12 +200,15 @@ func narrowProductForms() []Form {
 	return forms
 }
 
-// packings are the rows of F2FP, without those of TF32 and those that unpack 8-bit types, and of the ones that pack them only those that
-// round to nearest.
+// packings are the rows of F2FP, without those of TF32 and those that unpack 8-bit types to bfloat16; of the ones that unpack them to halves
+// without types of 6 bits, which have a bit more, and of the ones that pack them only those that round to nearest.
 func (f Form) packings() []Form {
 	for _, m := range f.Mods {
-		if m.Kind == DstType && slices.Contains(m.names.value, TypeTF32) || m.Kind == SrcType && m.Bits == (Bits{73, 2}) {
+		switch unpacks := m.Kind == SrcType && m.Bits == (Bits{73, 2}); {
+		case m.Kind == DstType && slices.Contains(m.names.value, TypeTF32), m.Kind == Obscure && m.Bits == (Bits{76, 1}):
 			return nil
+		case unpacks:
+			return []Form{f.modified(off(Fixed, 82))}
 		}
 		if m.Kind == DstType && slices.Contains(m.names.text, ".E4M3") {
 			return []Form{f.modified(only(Fixed, Bits{80, 2}, 0, 0, "")).modified(off(Fixed, 85))}

@@ -1,5 +1,6 @@
 // mma_f8 multiplies small matrices of 8-bit floats, a warp each: all four combinations of e4m3 and e5m2, sums in single and in half
-// precision, depths of 32 and of 16. Fragments are loaded and stored as the PTX ISA lays them out; a is in rows, b in columns.
+// precision, depths of 32 and of 16. sm_100 has no instruction for it: the compiler makes halves of them. Fragments are loaded and stored
+// as the PTX ISA lays them out; a is in rows, b in columns.
 
 static __device__ int element(int i) { return (threadIdx.x / 4 + 8 * (i / 2)) * 8 + threadIdx.x % 4 * 2 + i % 2; }
 
