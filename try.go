@@ -76,6 +76,9 @@ const mostInstructions = 4
 const (
 	triesBudget = 6
 	triesFloor  = 6e6 // warp instructions
+	// mostCounted is how many times the instructions of the longest launch one trial counts at most: work that is divided among many threads
+	// takes several times as many, and leaves time for the others all the same.
+	mostCounted = 2
 )
 
 // all tries the first n pieces of advice on the costliest launch of each kernel, by their estimates, and notes in the profile what came
@@ -223,7 +226,7 @@ func (t *trial) cycles(ctx context.Context, k int, c *advisor.Change) (cycles in
 	if err != nil {
 		return 0, "", err
 	}
-	defer func() { t.spent += s.Machine.Progress().WarpInstructions() }()
+	defer func() { t.spent += min(s.Machine.Progress().WarpInstructions(), mostCounted*t.longest()) }()
 	keeps := len(passes(c)) > 0 || c.Model != "" || c.Grid != [3]int{}
 	v := launch.Variation{WhatIf: whatIf(r.Module, c), Grid: c.Grid, Block: c.Block, Part: t.portion.with(keeps)}
 	cycles, fails, err := t.replay(ctx, s, k, v, keeps)
