@@ -6,6 +6,7 @@ import (
 
 	"gpa/blamer"
 	"gpa/cubin/sass"
+	"gpa/profiler"
 )
 
 // threadCoarsening matches grids of many short blocks: what every thread does beside its accesses to memory (its index, the arguments,
@@ -157,15 +158,19 @@ func (in *Input) countsInShared() bool {
 // something in common, which parts of one sum do not.
 func (in *Input) standsForItself() bool {
 	return slices.ContainsFunc(in.executedNodes(func(op sass.Op) bool { return op == sass.LDG }), func(n blamer.Node) bool {
-		r := in.recorded(n)
-		return r != nil && r.Distinct > 0 && 2*r.Shared >= r.Distinct
+		return readByBlocks(in.recorded(n))
 	})
+}
+
+// readByBlocks reports whether other blocks access most of what a load or an atomic operation of a block does, by its record, nil for none.
+func readByBlocks(r *profiler.LoadRecord) bool {
+	return r != nil && r.Distinct > 0 && 2*r.Shared >= r.Distinct
 }
 
 // addsToOthers reports whether an atomic of each block changes what other blocks change as well, by the record, each word once a block.
 func (in *Input) addsToOthers(n blamer.Node) bool {
 	r := in.recorded(n)
-	return r != nil && isAtomic(in.Inst(n).Op) && r.Bytes <= r.Distinct && 2*r.Shared >= r.Distinct
+	return r != nil && isAtomic(in.Inst(n).Op) && r.Bytes <= r.Distinct && readByBlocks(r)
 }
 
 // coarserWords tells how a thread takes more items.

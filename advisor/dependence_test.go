@@ -7,6 +7,7 @@ import (
 
 	"gpa/blamer"
 	"gpa/blamer/sasstest"
+	"gpa/cubin/cfg"
 	"gpa/cubin/sass"
 	"gpa/profiler"
 )
@@ -257,6 +258,22 @@ func TestCopies(t *testing.T) {
 	}
 }
 
+// carriedFrom is a program in whose loop an instruction loads what the one at STORE has stored in the round before, by whom party says.
+func carriedFrom(t *testing.T, source, load string, party profiler.Party) (*Input, *cfg.Loop) {
+	t.Helper()
+	p := sasstest.New(t, source)
+	recorded(func(p *sasstest.Program, r *profiler.Record) {
+		r.Dependences = []profiler.Dependence{{Kind: profiler.FlowDependence, From: at(p, "STORE"), To: at(p, load), Party: party, Space: "global",
+			Carried: true, Loop: at(p, "loop"), Next: true, Bytes: 4}}
+	})(p)
+	in := inputOf(t, p)
+	l := in.Loop(nodeOf(at(p, "loop")))
+	if l == nil {
+		t.Fatal("no loop")
+	}
+	return in, l
+}
+
 // Sums in memory could be in registers where a loop only adds to them.
 func TestMemorySums(t *testing.T) {
 	const sum = `
@@ -280,16 +297,7 @@ func TestMemorySums(t *testing.T) {
 		{"near miss: the place moves", strings.Replace(sum, "IADD3 R5", "IADD3 R2, R2, 0x4, RZ ;\n IADD3 R5", 1), profiler.SameThread, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			p := sasstest.New(t, c.source)
-			recorded(func(p *sasstest.Program, r *profiler.Record) {
-				r.Dependences = []profiler.Dependence{{Kind: profiler.FlowDependence, From: at(p, "STORE"), To: at(p, "loop"), Party: c.party, Space: "global",
-					Carried: true, Loop: at(p, "loop"), Next: true, Bytes: 4}}
-			})(p)
-			in := inputOf(t, p)
-			l := in.Loop(nodeOf(at(p, "loop")))
-			if l == nil {
-				t.Fatal("no loop")
-			}
+			in, l := carriedFrom(t, c.source, "loop", c.party)
 			if got := len(in.memorySums(0, l)); got != c.sums {
 				t.Errorf("%d accesses, want %d", got, c.sums)
 			}
@@ -325,13 +333,7 @@ func TestMemoryCounts(t *testing.T) {
 		{"near miss: the loop looks at it", strings.Replace(count, "IADD3 R8", "FMUL R12, R4, R4 ;\n STG.E.SYS [R8], R12 ;\n IADD3 R8", 1), profiler.SameThread, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			p := sasstest.New(t, c.source)
-			recorded(func(p *sasstest.Program, r *profiler.Record) {
-				r.Dependences = []profiler.Dependence{{Kind: profiler.FlowDependence, From: at(p, "STORE"), To: at(p, "LOAD"), Party: c.party, Space: "global",
-					Carried: true, Loop: at(p, "loop"), Next: true, Bytes: 4}}
-			})(p)
-			in := inputOf(t, p)
-			l := in.Loop(nodeOf(at(p, "loop")))
+			in, l := carriedFrom(t, c.source, "LOAD", c.party)
 			if got := len(in.memoryCounts(0, l)); got != c.counts {
 				t.Errorf("%d accesses, want %d", got, c.counts)
 			}

@@ -91,7 +91,7 @@ func (in *Input) onlyForDoubles(doubles map[blamer.Node]bool) map[blamer.Node]bo
 	return gone
 }
 
-// withoutDoubles returns the instructions of a block that single precision does without. halves are the registers that hold half of a double
+// withoutDoubles returns the instructions of a block that single precision does without. held are the registers that hold half of a double
 // before it, tables those with the address of a table of coefficients.
 func (in *Input) withoutDoubles(code int, b *cfg.Block, doubles map[blamer.Node]bool, held, tables *halves) (gone []int) {
 	insts, constant, coefficients := in.Module.Codes[code].Insts, new(halves), new(halves)
@@ -240,8 +240,8 @@ func makesDouble(inst *sass.Inst) bool {
 
 // isMove reports whether an instruction moves a register or chooses between two.
 func isMove(inst *sass.Inst) bool {
-	does := inst.Op.Properties().Does
-	return does == sass.Moves || does == sass.Selects || inst.Op == sass.FSEL || inst.Op == sass.IMAD && multipliesByZero(inst)
+	p := inst.Op.Properties()
+	return moves(inst) && !p.Floats() || p.Does == sass.Selects
 }
 
 // mathTables is how the names of the tables begin in which NVIDIA's functions of doubles have their coefficients.

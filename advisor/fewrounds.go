@@ -91,6 +91,10 @@ func (in *Input) wholeWarps(code int, l *cfg.Loop) bool {
 // isControl reports whether an instruction counts, compares or branches: it neither accesses memory nor computes with floating-point numbers.
 func isControl(inst *sass.Inst) bool {
 	p := inst.Op.Properties()
-	moves := p.Does == sass.Moves || inst.Op.Vector().Properties().Does == sass.MultipliesAdds && multipliesByZero(inst)
-	return p.Memory() == sass.NoSpace && !p.Crosses && p.Sync == sass.SyncNone && p.Flow != sass.FlowExit && p.Flow != sass.FlowCall && p.Flow != sass.FlowReturn && (!p.Floats() || moves)
+	return p.Memory() == sass.NoSpace && !p.Crosses && p.Sync == sass.SyncNone && p.Flow != sass.FlowExit && p.Flow != sass.FlowCall && p.Flow != sass.FlowReturn && (!p.Floats() || moves(inst))
+}
+
+// moves reports whether an instruction only moves a value, as IMAD does where it multiplies by zero.
+func moves(inst *sass.Inst) bool {
+	return inst.Op.Properties().Does == sass.Moves || inst.Op.Vector().Properties().Does == sass.MultipliesAdds && multipliesByZero(inst)
 }

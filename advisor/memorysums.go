@@ -80,11 +80,11 @@ func (in *Input) loadedFrom(store blamer.Node) (load blamer.Node, found bool) {
 	for i := store.Inst - 1; to != nil && i >= b.First; i-- {
 		n := blamer.Node{Code: store.Code, Inst: i}
 		inst := in.Inst(n)
-		if from := inst.Address(); inst.Op == sass.LDG && from != nil && from.Reg == to.Reg && from.UReg == to.UReg && from.Offset == to.Offset {
-			return n, true
-		}
 		if writesRegister(inst, to.Reg) {
 			break
+		}
+		if from := inst.Address(); inst.Op == sass.LDG && from != nil && from.Reg == to.Reg && from.UReg == to.UReg && from.Offset == to.Offset {
+			return n, true
 		}
 	}
 	return blamer.Node{}, false

@@ -168,10 +168,11 @@ func (registerCaching) Match(in *Input) []*Match {
 	return append(append(matches, in.storedEachRound()...), in.carriedOn()...)
 }
 
-// readByOthers reports whether other threads read what an instruction stores.
+// readByOthers reports whether other threads read in its loop what an instruction stores.
 func (in *Input) readByOthers(store profiler.Place) bool {
+	l := in.Loop(nodeOf(store))
 	return slices.ContainsFunc(in.Launch.Record.Dependences, func(d profiler.Dependence) bool {
-		return d.Kind == profiler.FlowDependence && d.From == store && d.Party != profiler.SameThread
+		return d.Kind == profiler.FlowDependence && d.From == store && d.Party != profiler.SameThread && in.Loop(nodeOf(d.To)) == l
 	})
 }
 
@@ -186,9 +187,7 @@ func (in *Input) shortlyAfter(d *profiler.Dependence) bool {
 		return false
 	}
 	r := in.recorded(to)
-	return r != nil && 2*d.Bytes >= r.Bytes && !slices.ContainsFunc(in.Launch.Record.Dependences, func(o profiler.Dependence) bool {
-		return o.Kind == profiler.FlowDependence && o.From == d.From && o.Party != profiler.SameThread && in.Loop(nodeOf(o.To)) == in.Loop(from)
-	})
+	return r != nil && 2*d.Bytes >= r.Bytes && !in.readByOthers(d.From)
 }
 
 // keptWithLoadsFirst is the matches with the loads in front that stand behind stores which go: these might have changed what they read.

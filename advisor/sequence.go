@@ -177,18 +177,11 @@ func (in *Input) accurateLines(code int) map[cubin.Frame]*accurate {
 			a.add(divisionFloats, 0)
 		case inst.Op == sass.CALL && in.callsRoot(blamer.Node{Code: code, Inst: i}):
 			a.add(rootFloats, rootIntegers)
-		case hasImmediate(inst, logMark):
-			a.add(logFloats, 0)
-			a.longer = true
-		case hasImmediate(inst, powerMark):
-			a.add(powerFloats, 0)
-			a.longer = true
-		case hasImmediate(inst, sineMark):
-			a.add(sineFloats, 0)
-			a.longer = true
-		case hasImmediate(inst, powMark):
-			a.add(powFloats, 0)
-			a.longer = true
+		default:
+			if floats := functionOf(inst); floats > 0 {
+				a.add(floats, 0)
+				a.longer = true
+			}
 		}
 		if countsAsInteger(&insts[i]) {
 			a.others++
@@ -200,6 +193,19 @@ func (in *Input) accurateLines(code int) map[cubin.Frame]*accurate {
 		}
 	}
 	return lines
+}
+
+// functionOf is how many multiplications and additions the function takes of which an instruction has the mark, 0 for none.
+func functionOf(inst *sass.Inst) float64 {
+	for _, f := range []struct {
+		mark   int64
+		floats float64
+	}{{logMark, logFloats}, {powerMark, powerFloats}, {sineMark, sineFloats}, {powMark, powFloats}} {
+		if hasImmediate(inst, f.mark) {
+			return f.floats
+		}
+	}
+	return 0
 }
 
 func (a *accurate) add(steps, integers float64) {

@@ -47,7 +47,7 @@ func (in *Input) windows() []*Match {
 func (in *Input) columns() []*Match {
 	loads, waits := make(map[blamer.Node]bool), 0.0
 	for _, n := range in.executedNodes(func(op sass.Op) bool { return op == sass.LDG }) {
-		if r := in.recorded(n); r != nil && in.ofWindow(n) && r.Stored == 0 && (in.sharedByThreads(n) || 2*r.Shared >= r.Distinct && r.Distinct > 0) {
+		if r := in.recorded(n); r != nil && in.ofWindow(n) && r.Stored == 0 && (in.sharedByThreads(n) || readByBlocks(r)) {
 			loads[n] = true
 		}
 	}
@@ -61,7 +61,7 @@ func (in *Input) columns() []*Match {
 	}
 	var matches []*Match
 	for _, w := range in.columnWays() {
-		m := in.tiledMatch(loads, waits, columnResults, w.axis, "")
+		m := in.resultsMatch(waits, columnResults)
 		m.Variant = "column of " + w.of
 		m.Change = &Change{
 			Streams:   &Streams{Merged: []Merged{{Factor: columnResults, Axis: w.axis, Loads: (columnResults - 1) * in.underWay(loads)}}, Windowed: sortedKeys(loads)},
@@ -290,18 +290,24 @@ func (in *Input) sharedByThreads(load blamer.Node) bool {
 
 // tiledMatch is the advice to compute so many results a thread.
 func (in *Input) tiledMatch(loads map[blamer.Node]bool, waits float64, factor int, axis MergeAxis, at string) *Match {
-	gone := waits / 2 * (1 - 1/float64(factor)) // of two operands one is common to the results of a thread
-	m := in.launchMatch(in.ofLaunch(EliminateStalls(in.Total, gone)))
-	m.Samples, m.Spares = waits, SharedMemory|IssueSlots|L2|DRAM
+	m := in.resultsMatch(waits, factor)
 	m.Variant = fmt.Sprintf("%d results", factor)
 	m.Change = &Change{Streams: &Streams{Merged: []Merged{{Factor: factor, Axis: axis, Loads: in.underWay(loads)}}}, Registers: min(in.mostRegisters(), in.Launch.Facts.Registers+registersAResult*(factor-1))}
-	if left := in.warps() / float64(factor*in.Launch.Facts.SMs*max(1, in.Launch.Facts.SchedulersPerSM)); left < fewLeft {
-		m.Least = leastWithFew
-	}
 	m.Suggestions = []string{
 		fmt.Sprintf("In the loop at %s the threads of a block load the same data again and again (%s). Let a thread compute %d results, kept in registers: what they have in common is then loaded once for all of them, and the block has a %dth of the threads or a tile of %d times the size.",
 			at, in.places(sortedKeys(loads), 2), factor, factor, factor),
 		"Go on to a tile of results in both directions (4x4, 8x8) as long as the registers allow. Not where the grid then has too few threads.",
+	}
+	return m
+}
+
+// resultsMatch is a match of waits for data that so many results of a thread have in part in common.
+func (in *Input) resultsMatch(waits float64, factor int) *Match {
+	gone := waits / 2 * (1 - 1/float64(factor)) // of two operands one is common to the results of a thread
+	m := in.launchMatch(in.ofLaunch(EliminateStalls(in.Total, gone)))
+	m.Samples, m.Spares = waits, SharedMemory|IssueSlots|L2|DRAM
+	if left := in.warps() / float64(factor*in.Launch.Facts.SMs*max(1, in.Launch.Facts.SchedulersPerSM)); left < fewLeft {
+		m.Least = leastWithFew
 	}
 	return m
 }

@@ -24,14 +24,14 @@ func (loopUnrolling) Match(in *Input) []*Match {
 		if !isHideable(b.Detail) {
 			continue
 		}
-		if l := in.CommonLoop(b.Def, b.Use); l != nil && !in.feedsBack(l, b.Def) && !in.hasBarrier(b.Use.Code, l) { // no load goes past a barrier
+		if l := in.CommonLoop(b.Def, b.Use); l != nil && !in.feedsBack(l, b.Def) {
 			c.add(in.loopScope(b.Use.Code, l), b)
 			blames[l] = append(blames[l], b)
 		}
 	}
 	var matches []*Match
 	for _, m := range c.finish() {
-		if in.limitByTrips(m, blames[m.Scope.Loop]) {
+		if !in.hasBarrier(m.Scope.Code, m.Scope.Loop) && in.limitByTrips(m, blames[m.Scope.Loop]) { // no load goes past a barrier
 			matches = append(matches, m)
 		}
 	}
@@ -76,7 +76,7 @@ func (in *Input) limitByTrips(m *Match, blames []*blamer.Blame) bool {
 		"Not where the registers that this takes leave room for fewer warps.",
 	}
 	counted, byNumbers := in.countable(m.Scope.Code, m.Scope.Loop)
-	if loads, behind := in.behindStores(m.Scope.Code, m.Scope.Loop); loads && behind {
+	if in.loadsBehindStores(m.Scope.Code, m.Scope.Loop) {
 		m.Suggestions[0] = fmt.Sprintf("Unroll the loop at %s by hand: make the loads of %d iterations before anything that uses them and before the first store of these.%s", at, by, times)
 		m.Suggestions = slices.Insert(m.Suggestions, 1, "#pragma unroll alone does little here: loads stay behind the stores and atomic operations of the iteration before, which might change what they read.")
 		return true
@@ -92,16 +92,16 @@ func (in *Input) limitByTrips(m *Match, blames []*blamer.Blame) bool {
 	return true
 }
 
-// behindStores reports whether a loop loads from global memory, and whether it has stores or atomic operations that those loads of a later
-// round would have to pass.
-func (in *Input) behindStores(code int, l *cfg.Loop) (loads, behind bool) {
+// loadsBehindStores reports whether a loop has loads from global memory that would have to pass stores or atomic operations of an earlier round.
+func (in *Input) loadsBehindStores(code int, l *cfg.Loop) bool {
+	loads, stores := false, false
 	in.eachInst(code, l, func(i int) {
 		n := blamer.Node{Code: code, Inst: i}
 		op := in.Inst(n).Op
 		loads = loads || op == sass.LDG && in.Inst(n).Mod(sass.Order) != sass.OrderConstant
-		behind = behind || op != sass.LDG && movesGlobal(op) && in.counts(n).executions > 0
+		stores = stores || op != sass.LDG && movesGlobal(op) && in.counts(n).executions > 0
 	})
-	return loads, behind
+	return loads && stores
 }
 
 // countable reports whether a loop's exits depend on nothing but values to which each round adds the same: so that its rounds can be counted

@@ -3,8 +3,6 @@ package emu
 import (
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 
 	"gpa/emu/stream"
 )
@@ -88,42 +86,11 @@ func (s *Streams) edits(p *program) (list []stream.Edit, err error) {
 	if s.Regroup != [2]int{} {
 		list = append(list, &stream.Regroup{X: s.Regroup[0], Y: s.Regroup[1]})
 	}
-	for _, x := range []struct {
-		at   []InstAt
-		edit func(map[int32]bool) stream.Edit
-	}{
-		{s.Keep, func(ops map[int32]bool) stream.Edit { return &stream.Keep{Loads: ops} }},
-		{s.Share, func(ops map[int32]bool) stream.Edit { return &stream.Share{Accesses: ops} }},
-		{s.Solo, func(ops map[int32]bool) stream.Edit { return &stream.Solo{Barriers: ops} }},
-		{s.Hoist, func(ops map[int32]bool) stream.Edit { return &stream.Hoist{Loads: ops, Words: s.HoistWords} }},
-		{s.Private, func(ops map[int32]bool) stream.Edit { return &stream.Private{Atomics: ops} }},
-	} {
-		if len(x.at) == 0 {
-			continue
-		}
-		ops, err := p.opSet(x.at)
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, x.edit(ops))
+	accesses, err := s.accessEdits(p)
+	if err != nil {
+		return nil, err
 	}
-	for _, x := range []struct {
-		groups [][]InstAt
-		edit   func([][]int32) stream.Edit
-	}{
-		{s.Vectors, func(groups [][]int32) stream.Edit { return &stream.Vectors{Groups: groups} }},
-		{s.Deal, func(groups [][]int32) stream.Edit { return &stream.Deal{Groups: groups} }},
-		{s.Exchange, func(groups [][]int32) stream.Edit { return &stream.Exchange{Groups: groups} }},
-	} {
-		if len(x.groups) == 0 {
-			continue
-		}
-		groups, err := p.opLists(x.groups)
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, x.edit(groups))
-	}
+	list = append(list, accesses...)
 	if len(s.Tile) > 0 { // of what is merged then
 		list = append(list, s.merges(true)...)
 	}
@@ -192,6 +159,47 @@ func (s *Streams) edits(p *program) (list []stream.Edit, err error) {
 	return list, nil
 }
 
+// accessEdits are the edits of single accesses and of groups of them, which leave threads and loops as they are.
+func (s *Streams) accessEdits(p *program) (list []stream.Edit, err error) {
+	for _, x := range []struct {
+		at   []InstAt
+		edit func(map[int32]bool) stream.Edit
+	}{
+		{s.Keep, func(ops map[int32]bool) stream.Edit { return &stream.Keep{Loads: ops} }},
+		{s.Share, func(ops map[int32]bool) stream.Edit { return &stream.Share{Accesses: ops} }},
+		{s.Solo, func(ops map[int32]bool) stream.Edit { return &stream.Solo{Barriers: ops} }},
+		{s.Hoist, func(ops map[int32]bool) stream.Edit { return &stream.Hoist{Loads: ops, Words: s.HoistWords} }},
+		{s.Private, func(ops map[int32]bool) stream.Edit { return &stream.Private{Atomics: ops} }},
+	} {
+		if len(x.at) == 0 {
+			continue
+		}
+		ops, err := p.opSet(x.at)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, x.edit(ops))
+	}
+	for _, x := range []struct {
+		groups [][]InstAt
+		edit   func([][]int32) stream.Edit
+	}{
+		{s.Vectors, func(groups [][]int32) stream.Edit { return &stream.Vectors{Groups: groups} }},
+		{s.Deal, func(groups [][]int32) stream.Edit { return &stream.Deal{Groups: groups} }},
+		{s.Exchange, func(groups [][]int32) stream.Edit { return &stream.Exchange{Groups: groups} }},
+	} {
+		if len(x.groups) == 0 {
+			continue
+		}
+		groups, err := p.opLists(x.groups)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, x.edit(groups))
+	}
+	return list, nil
+}
+
 // merges are the edits by which threads are merged.
 func (s *Streams) merges(inOrder bool) (list []stream.Edit) {
 	for _, m := range s.Merge {
@@ -242,14 +250,14 @@ func (p *program) loops(list []Loop) (loops []stream.Loop, err error) {
 		if !body[header.index] {
 			return nil, fmt.Errorf("the header of a loop, at %#x, is no part of it", list[i].Header.PC)
 		}
-		loops = append(loops, stream.Loop{Header: header.index, Body: flags(body)})
+		loops = append(loops, stream.Loop{Header: header.index, Body: p.flags(body)})
 	}
 	return loops, nil
 }
 
 // flags lists a set of instructions by their index.
-func flags(ops map[int32]bool) []bool {
-	list := make([]bool, slices.Max(slices.Collect(maps.Keys(ops)))+1)
+func (p *program) flags(ops map[int32]bool) []bool {
+	list := make([]bool, len(p.ops))
 	for op := range ops {
 		list[op] = true
 	}

@@ -78,14 +78,9 @@ func (x *Solo) stays(b *Block, e *Event, loaded *bool, last bool) bool {
 
 // leaves reports of each step that has a warp alone whether it stores several words that others load in the next step that accesses them.
 func (x *Solo) leaves(b *Block, steps []step, alone []bool) []bool {
-	loads, others := make(map[uint64][]bool), make(map[uint64][]bool) // by word and step: others load or access it
-	stored := make([]map[uint64]bool, len(steps))                     // by step that has a warp alone
-	note := func(at map[uint64][]bool, word uint64, n int) {
-		if at[word] == nil {
-			at[word] = make([]bool, len(steps))
-		}
-		at[word][n] = true
-	}
+	type access struct{ any, loads bool }
+	others := make(map[uint64][]access)           // by word and step
+	stored := make([]map[uint64]bool, len(steps)) // by step that has a warp alone
 	for w := range b.Warps {
 		n := 0
 		for i := range b.Warps[w].Events {
@@ -100,10 +95,10 @@ func (x *Solo) leaves(b *Block, steps []step, alone []bool) []bool {
 			b.eachWord(a, func(word uint64) {
 				switch {
 				case !alone[n]:
-					note(others, word, n)
-					if a.Kind != store {
-						note(loads, word, n)
+					if others[word] == nil {
+						others[word] = make([]access, len(steps))
 					}
+					others[word][n] = access{true, others[word][n].loads || a.Kind != store}
 				case a.Kind == store:
 					if stored[n] == nil {
 						stored[n] = make(map[uint64]bool)
@@ -118,8 +113,8 @@ func (x *Solo) leaves(b *Block, steps []step, alone []bool) []bool {
 		words := 0
 		for word := range stored[n] {
 			if at := others[word]; at != nil {
-				next := slices.Index(at[n+1:], true)
-				if next >= 0 && loads[word] != nil && loads[word][n+1+next] {
+				at = at[n+1:]
+				if next := slices.IndexFunc(at, func(a access) bool { return a.any }); next >= 0 && at[next].loads {
 					words++
 				}
 			}
