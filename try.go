@@ -19,7 +19,7 @@ import (
 
 // TryOptions say which advice is tried.
 type TryOptions struct {
-	// First is how many pieces of advice on each kernel are tried, by their estimates, on whole launches. With 0 as many are as take three times the
+	// First is how many pieces of advice on each kernel are tried, by their estimates, on whole launches. With 0 as many are as take six times the
 	// instructions of all launches, and large launches are tried on a portion of the GPU that takes as long as the whole.
 	First  int
 	All    bool   // see [AdviceOptions]

@@ -59,7 +59,7 @@ type LoadRecord struct {
 	// Of global memory, in whole words. Distinct bytes are counted once a block.
 	Distinct int64
 	Shared   int64 // of Distinct: that another of the watched blocks reads as well
-	Stored   int64 // of Distinct: in sectors of 32 bytes to which any block of the launch stores at any time
+	Stored   int64 // of Distinct: in words to which any block of the launch stores at any time
 }
 
 // A StoreRecord sums up what a store (or an atomic) wrote, by lanes.

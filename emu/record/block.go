@@ -274,14 +274,12 @@ func (b *block) reading() *load {
 
 // word notes the words of global memory that a lane reads.
 func (l *load) word(addr uint64, size int) {
-	first, last := addr%lineBytes/4, (addr+uint64(size)-1)%lineBytes/4
-	mask := uint32(1<<(last-first+1)-1) << first
 	number := addr >> lineShift
 	if l.words == 0 || number != l.line {
 		l.flush()
 		l.line, l.words = number, l.lines[number]
 	}
-	l.words |= mask
+	l.words |= wordsOf(addr, size)
 }
 
 func (l *load) flush() {

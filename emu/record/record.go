@@ -68,7 +68,7 @@ func (r *Recorder) Block(number, sharedBytes int) emu.BlockRecorder {
 	return r.blocks[i]
 }
 
-// Stored notes the sectors that any block stores to.
+// Stored notes the words that any block stores to.
 func (r *Recorder) Stored(addr *[32]uint64, size int, lanes uint32) { r.stored.add(addr, size, lanes) }
 
 // A code is a section with what is known of its instructions.

@@ -6,20 +6,16 @@ import (
 	"sync/atomic"
 )
 
-// sectorShift is the size of a sector as a power of two, and chunkShift that of the memory of which a chunk knows.
-const (
-	sectorShift = 5
-	chunkShift  = 20
-	chunkWords  = 1 << (chunkShift - sectorShift - 6)
-)
+// chunkShift is the size of the memory of which a chunk knows as a power of two.
+const chunkShift = 20
 
-// A chunk has a bit for each sector of a part of memory.
+// A chunk has a bit for each word of a part of memory.
 type chunk struct {
 	number uint64
-	bits   [chunkWords]atomic.Uint64
+	lines  [1 << (chunkShift - lineShift)]atomic.Uint32
 }
 
-// stored are the sectors of global memory that the blocks of a launch store to. Blocks add to it at the same time; what is in it in
+// stored are the words of global memory that the blocks of a launch store to. Blocks add to it at the same time; what is in it in
 // the end does not depend on their order.
 type stored struct {
 	chunks sync.Map // *chunk by number
@@ -28,19 +24,38 @@ type stored struct {
 
 // add adds what the lanes of a warp store.
 func (s *stored) add(addr *[32]uint64, size int, lanes uint32) {
-	last := ^uint64(0)
+	line, words := uint64(0), uint32(0)
 	for m := lanes; m != 0; m &= m - 1 {
-		sector := addr[bits.TrailingZeros32(m)] >> sectorShift // which an access does not leave
-		if sector == last {
-			continue
+		at := addr[bits.TrailingZeros32(m)] // a line is left by no access
+		if at>>lineShift != line {
+			s.store(line, words)
+			line, words = at>>lineShift, 0
 		}
-		last = sector
-		c := s.chunk(sector >> (chunkShift - sectorShift))
-		word, bit := &c.bits[sector>>6%chunkWords], uint64(1)<<(sector&63)
-		if word.Load()&bit == 0 {
-			word.Or(bit)
-		}
+		words |= wordsOf(at, size)
 	}
+	s.store(line, words)
+}
+
+// wordsOf are the words of its line that an access touches.
+func wordsOf(addr uint64, size int) uint32 {
+	first, last := addr%lineBytes/4, (addr+uint64(size)-1)%lineBytes/4
+	return uint32(1<<(last-first+1)-1) << first
+}
+
+// store adds words of a line.
+func (s *stored) store(line uint64, words uint32) {
+	if words == 0 {
+		return
+	}
+	l := s.chunk(line >> (chunkShift - lineShift)).line(line)
+	if l.Load()&words != words {
+		l.Or(words)
+	}
+}
+
+// line is the words of a line of the chunk.
+func (c *chunk) line(number uint64) *atomic.Uint32 {
+	return &c.lines[number%uint64(len(c.lines))]
 }
 
 func (s *stored) chunk(number uint64) *chunk {
@@ -56,18 +71,11 @@ func (s *stored) chunk(number uint64) *chunk {
 	return c
 }
 
-// words returns which of the 32 words of a line lie in sectors that were stored to.
-func (s *stored) words(line uint64) (mask uint32) {
-	first := line << (lineShift - sectorShift)
-	known, ok := s.chunks.Load(first >> (chunkShift - sectorShift))
+// words returns which of the 32 words of a line were stored to.
+func (s *stored) words(line uint64) uint32 {
+	known, ok := s.chunks.Load(line >> (chunkShift - lineShift))
 	if !ok {
 		return 0
 	}
-	set := known.(*chunk).bits[first>>6%chunkWords].Load() >> (first & 63)
-	for k := range uint64(4) {
-		if set>>k&1 != 0 {
-			mask |= 0xff << (8 * k)
-		}
-	}
-	return mask
+	return known.(*chunk).line(line).Load()
 }
