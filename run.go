@@ -76,10 +76,12 @@ type execution struct {
 	index   []int       // of the profile's launches, by run
 	stopped error       // see Result
 	limit   *cycleLimit // nil for none
+	trail   record.Trail
+	last    int // launch of the file that was run last, -1 for none
 }
 
 func newExecution(t *Target, s *launch.Session, o Options) *execution {
-	return &execution{target: t, session: s, options: o, profile: &profiler.Profile{Modules: []*cubin.File{t.Module}}}
+	return &execution{target: t, session: s, options: o, last: -1, profile: &profiler.Profile{Modules: []*cubin.File{t.Module}}}
 }
 
 // all runs every launch of the file and checks the outputs, unless a launch faulted.
@@ -112,6 +114,10 @@ func (x *execution) one(ctx context.Context, i int, o *sampler.Sampler) (faulted
 	if o != nil {
 		observer = x.limit.observe(o)
 	}
+	again := i == x.last || x.last >= 0 && x.session.Same(i, x.last) // launches are repeated to be timed, not as steps that could be one
+	if x.last = i; again {
+		x.trail.Cut()
+	}
 	start := time.Now()
 	if o != nil && !x.every {
 		if run, ok := x.session.Again(i); ok && run < len(x.index) {
@@ -122,6 +128,9 @@ func (x *execution) one(ctx context.Context, i int, o *sampler.Sampler) (faulted
 		}
 	}
 	var recorder record.Recorder
+	if !again && len(x.target.File.Launches) > 1 {
+		recorder.Trail = &x.trail
+	}
 	x.session.Recorder = &recorder
 	result, err := x.session.Run(ctx, i, observer)
 	took := time.Since(start)
@@ -137,6 +146,7 @@ func (x *execution) one(ctx context.Context, i int, o *sampler.Sampler) (faulted
 	if o != nil {
 		run.Record = recorder.Record()
 		l = o.Launch(run)
+		l.Inherits = recorder.Inherits()
 	}
 	if x.stopped != nil {
 		l.Missing = append(l.Missing, "the rest of the launch, which was interrupted")

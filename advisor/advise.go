@@ -23,6 +23,8 @@ type Options struct {
 	Tries      []profiler.Try // what-if runs of the launch
 	// Candidates: also what is not worth listing, as it gains too little or makes the launch slower, see [Advice.Worth].
 	Candidates bool
+	// Chain are the launches that could be one with the launch, itself among them, in their order ([profiler.Profile.Chain]).
+	Chain []*profiler.Launch
 }
 
 // Advise matches every optimizer with the blamed stalls of a launch and returns what is worth doing, the best first. What was tried
@@ -32,6 +34,7 @@ func Advise(r *blamer.Result, opt Options) ([]Advice, error) {
 		return nil, errors.New("advising: the blame of a launch is missing")
 	}
 	in := NewInput(r)
+	in.chain = opt.Chain
 	optimizers := opt.Optimizers
 	if optimizers == nil {
 		optimizers = Optimizers()
@@ -64,11 +67,14 @@ func adviseOne(in *Input, o Optimizer) []Advice {
 	for _, group := range sameSource(o.Match(in)) {
 		in.addBarrierWaits(o, group)
 		a := Advice{Optimizer: o.Name(), Class: o.Class(), Match: join(in, group)}
-		a.Speedup = estimate(in, o.Class(), group)
-		if a.Class != Parallel { // these know the launch
-			a.Speedup = in.ofLaunch(a.Speedup)
+		switch {
+		case a.Match.Launches > 1: // neither the time between them nor a unit of one of them bounds what they gain
+			a.Speedup = a.Match.Speedup
+		case a.Class == Parallel: // these know the launch
+			a.Speedup = min(estimate(in, o.Class(), group), in.ceiling(a.Match.Spares))
+		default:
+			a.Speedup = min(in.ofLaunch(estimate(in, o.Class(), group)), in.ceiling(a.Match.Spares))
 		}
-		a.Speedup = min(a.Speedup, in.ceiling(a.Match.Spares))
 		if a.Speedup < minSpeedup {
 			continue
 		}
@@ -180,6 +186,9 @@ const leastListed = 0.1
 // interval is where what-if runs of nine in ten such estimates come out. No unit that has as much to do as before lets it be higher.
 func (in *Input) interval(a *Advice) [2]float64 {
 	i := calibrated(a.Optimizer, a.Speedup)
+	if n := float64(a.Match.Launches); n > 1 { // at best they take as long as one of them
+		return [2]float64{min(i[0], a.Speedup), max(a.Speedup, min(i[1], n))}
+	}
 	return [2]float64{min(i[0], a.Speedup), max(a.Speedup, min(i[1], in.ceiling(a.Match.Spares)))}
 }
 

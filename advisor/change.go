@@ -28,6 +28,8 @@ type Change struct {
 	Grid, Block [3]int // of the launch; zero for no change
 	Reordered   bool   // the code is scheduled anew
 
+	Fused bool // the launches of the chain are one
+
 	Reconverged  bool // convergence barriers are at the joins of thread frontiers
 	Restructured bool // control flow is structured
 }
@@ -56,7 +58,7 @@ func (c *Change) with(d *Change) *Change {
 		Resident: max(c.Resident, d.Resident), Model: cmp.Or(c.Model, d.Model),
 		Streams: c.Streams.with(d.Streams), Registers: max(c.Registers, d.Registers), Shared: max(c.Shared, d.Shared),
 		Grid: c.Grid, Block: c.Block, Reordered: c.Reordered || d.Reordered,
-		Reconverged: c.Reconverged || d.Reconverged, Restructured: c.Restructured || d.Restructured,
+		Fused: c.Fused || d.Fused, Reconverged: c.Reconverged || d.Reconverged, Restructured: c.Restructured || d.Restructured,
 	}
 }
 

@@ -107,6 +107,7 @@ type Match struct {
 	Variant     string   // of several ways to make the change, of which the best is told: what sets this one apart; "" for the only one
 	Spares      Unit     // units that have less to do after the change; those of the others bound its speedup
 	Speedup     float64  // set by parallel optimizers themselves; code optimizers leave it to the estimator of their class
+	Launches    int      // that become one: Speedup is of all of them; 0 for a change of one launch
 }
 
 // A Hotspot is a def-use pair that contributes to a match.

@@ -107,6 +107,8 @@ type Launch struct {
 	Observer Observer
 	Tracer   Tracer // of a launch without timing
 	Recorder Recorder
+	// Tape keeps what the blocks of the launch execute, nil for nothing. They are executed one after another, without timing.
+	Tape     *Tape
 	Snapshot *Snapshot // of a launch without timing: the memory that it touches
 
 	touches *touches // of a launch without timing
@@ -361,9 +363,12 @@ func (m *Machine) launch(ctx context.Context, l *Launch) (*Result, error) {
 	if l.Recorder != nil {
 		l.Recorder.Begin(&r.facts)
 	}
-	if r.level() == TimingNone {
+	switch {
+	case l.Tape != nil:
+		err = r.runTaped(ctx)
+	case r.level() == TimingNone:
 		err = r.runFunctional(ctx)
-	} else {
+	default:
 		err = r.runTimed(ctx)
 	}
 	var fault *Fault

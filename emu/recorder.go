@@ -7,9 +7,9 @@ type Recorder interface {
 	// Block is called when a block begins and returns who is told of what it does, nil for nobody. Calls may come from several
 	// goroutines at a time.
 	Block(number, sharedBytes int) BlockRecorder
-	// Stored is called with what a warp of any block stores to global memory, atomics included: size bytes at the address of each
+	// Stored is called with what a warp of a block, watched or not, stores to global memory, atomics included: size bytes at the address of each
 	// lane of the mask. Calls may come from several goroutines at a time.
-	Stored(addr *[32]uint64, size int, lanes uint32)
+	Stored(block int, addr *[32]uint64, size int, lanes uint32)
 }
 
 // A BlockRecorder is told of what a block does, in the order in which its warps do it. All calls come from one goroutine at a
@@ -72,6 +72,6 @@ func (w *warp) recordStore(o *op) {
 		}
 	}
 	if lanes != 0 {
-		w.block.run.launch.Recorder.Stored(&acc.addr, int(acc.size), lanes)
+		w.block.run.launch.Recorder.Stored(w.block.number, &acc.addr, int(acc.size), lanes)
 	}
 }

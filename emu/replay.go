@@ -53,8 +53,11 @@ func (r *launchRun) rehearse(ctx context.Context) error {
 	case r.launch.Cooperative:
 		return errors.New("what if: the blocks of a cooperative launch wait for each other, so that they cannot be recorded one by one")
 	}
-	p := &replay{tape: newTape(ctx, r, w.Streams.compares()), forms: make(map[form]int32)}
+	p := &replay{tape: newTape(ctx, r, w.Streams.compares() || len(w.Streams.Behind) > 0), forms: make(map[form]int32)}
 	p.blocks = p.tape
+	if len(w.Streams.Behind) > 0 {
+		p.blocks = fused(r.program, w.Streams.Behind, p.tape)
+	}
 	shape := stream.Shape{Grid: r.launch.Grid, Threads: r.launch.Block[0] * r.launch.Block[1] * r.launch.Block[2]}
 	for _, e := range edits {
 		s, err := stream.NewStage(e, r.program, p.blocks, shape)
@@ -69,6 +72,16 @@ func (r *launchRun) rehearse(ctx context.Context) error {
 		r.program.ops[i].ordered = false // the tape is alone
 	}
 	return r.reshape(shape)
+}
+
+// fused is launches and the one that is recorded as one.
+func fused(p *program, before []*Tape, last *tape) stream.Source {
+	f := &stream.Fused{Program: p}
+	for _, t := range before {
+		f.Launches = append(f.Launches, t)
+	}
+	f.Launches = append(f.Launches, last)
+	return f
 }
 
 // reshape holds the edited launch to the limits of the GPU.

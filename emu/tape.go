@@ -33,7 +33,7 @@ type tape struct {
 // mostEvents is how many events of blocks that have a place the tape keeps, about a gigabyte of them.
 const mostEvents = 1 << 26
 
-// newRecorder prepares a launch to be recorded beside the one that is timed.
+// newTape prepares a launch to be recorded beside the one that is timed.
 func newTape(ctx context.Context, r *launchRun, values bool) *tape {
 	own := *r
 	own.allow(r.machine.options.MaxInstructions)
@@ -68,6 +68,38 @@ func (c *tape) Block(n int) (*stream.Block, error) {
 	b := c.block
 	c.block = nil
 	return b, nil
+}
+
+// A Tape is what the blocks of a launch have executed, for what-if runs of a launch behind it: see [Streams.Behind]. Its zero value is ready.
+type Tape struct{ blocks []*stream.Block }
+
+// Block returns the n-th block, once.
+func (t *Tape) Block(n int) (*stream.Block, error) {
+	if n >= len(t.blocks) || t.blocks[n] == nil {
+		return nil, fmt.Errorf("block %d was not kept", n)
+	}
+	b := t.blocks[n]
+	t.blocks[n] = nil
+	return b, nil
+}
+
+// runTaped executes the blocks one after another and keeps what they execute.
+func (r *launchRun) runTaped(ctx context.Context) error {
+	if r.launch.Cooperative || r.launch.clusterBlocks() > 1 {
+		return errors.New("blocks that wait for each other cannot be recorded one by one")
+	}
+	t, kept := newTape(ctx, r, true), 0
+	for n := range r.launch.blocks() {
+		b, err := t.Block(n)
+		if err != nil {
+			return err
+		}
+		if kept += b.Events(); kept > mostEvents {
+			return fmt.Errorf("the launch executes over %d instructions, more than can be kept", mostEvents)
+		}
+		r.launch.Tape.blocks = append(r.launch.Tape.blocks, b)
+	}
+	return nil
 }
 
 // keep executes one instruction and keeps it.

@@ -50,6 +50,9 @@ func checkLaunch(modules []*cubin.File, l *Launch) error {
 			return fmt.Errorf("kernel %s: what-if run for %q: a speedup of %v", l.Kernel, t.Optimizer, t.Speedup)
 		}
 	}
+	if err := checkInheritance(module, l.Inherits); err != nil {
+		return fmt.Errorf("inherits: %w", err)
+	}
 	if err := checkRecord(module, l.Record); err != nil {
 		return fmt.Errorf("kernel %s: record: %w", l.Kernel, err)
 	}
@@ -180,6 +183,25 @@ func checkRecord(module *cubin.File, r *Record) error {
 		}
 	}
 	if !r.sorted() {
+		return fmt.Errorf("out of order or there twice")
+	}
+	return nil
+}
+
+// checkInheritance checks what an inheritance names and counts.
+func checkInheritance(module *cubin.File, x *Inheritance) error {
+	if x == nil {
+		return nil
+	}
+	if x.Loaded < 0 || x.Loaded > maxCount || x.Own < 0 || x.Own > x.Loaded || x.Apart < 0 || x.Apart > maxLaunches {
+		return fmt.Errorf("%d of %d bytes and %d launches are no counts", x.Own, x.Loaded, x.Apart)
+	}
+	for _, at := range x.Loads {
+		if err := checkPlace(module, at.Code, at.PC); err != nil {
+			return err
+		}
+	}
+	if !ascending(x.Loads, comparePlaces) {
 		return fmt.Errorf("out of order or there twice")
 	}
 	return nil

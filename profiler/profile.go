@@ -39,7 +39,9 @@ type Launch struct {
 	Fault   *Fault    // where the launch did not end well; samples up to there are kept
 	Missing []string  // what the source of the profile could not tell, as in "thread executions"
 	Record  *Record   // what depended on what, where the launch was emulated; nil where that is not known
-	Tries   []Try     // what-if runs of this launch, in the order in which they were made
+	// Inherits is what it takes over from the launches before it, where these were emulated too; nil where that is not known.
+	Inherits *Inheritance
+	Tries    []Try // what-if runs of this launch, in the order in which they were made
 }
 
 // A Try is a what-if run: the launch once more with a change supposed.

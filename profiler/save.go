@@ -117,7 +117,7 @@ func encodeProfile(modules []savedModule, launches []*Launch) ([]byte, error) {
 func saveLaunch(l *Launch) (savedLaunch, error) {
 	out := savedLaunch{
 		Kernel: l.Kernel, Module: l.Module, GPU: l.GPU, Grid: l.Grid, Block: l.Block, Period: l.Period,
-		Facts: savedFacts(l.Facts), Fault: saveFault(l.Fault), Missing: l.Missing,
+		Facts: savedFacts(l.Facts), Fault: saveFault(l.Fault), Missing: l.Missing, Inherits: saveInherits(l.Inherits),
 	}
 	samples := make([]savedSample, len(l.Samples))
 	for i := range l.Samples {

@@ -59,6 +59,7 @@ func full(t testing.TB) *Profile {
 					{Optimizer: "loop-unrolling", Place: "loop block 3 of section 0", Speedup: 1.25},
 					{Optimizer: "async-copy", Place: "kernel of section 0", Why: "no what-if run can make this change"},
 				},
+				Inherits: &Inheritance{Loaded: 64, Own: 32, Apart: 2, Loads: []Place{{PC: 16}, {PC: 32}}},
 				Record: &Record{
 					Blocks: []int{0, 5}, Complete: true,
 					Loads: []LoadRecord{{Place: Place{PC: 16}, Bytes: 9, InEarlierRound: [NumParties]int64{1, 2, 3},

@@ -18,6 +18,7 @@ import (
 //	                 "producer": {"code": 0, "pc": 400}}],
 //	   "counters": [{"code": 0, "pc": 464, "executions": 1024, "thread_executions": 32768}],
 //	   "fault": {…}, "missing": ["thread executions"], "record": {…},
+//	   "inherits": {"loaded": 4096, "own": 2048, "apart": 3, "loads": [{"code": 0, "pc": 464}]},
 //	   "tries": [{"optimizer": "loop-unrolling", "place": "loop block 3 of section 0", "speedup": 1.12},
 //	             {"optimizer": "async-copy", "place": "kernel of section 0", "why": "…"}]}]}
 //
@@ -115,7 +116,38 @@ type savedLaunch struct {
 	Fault    *savedFault     `json:"fault,omitempty"`
 	Missing  []string        `json:"missing,omitempty"`
 	Record   json.RawMessage `json:"record,omitempty"`
+	Inherits *savedInherits  `json:"inherits,omitempty"`
 	Tries    []savedTry      `json:"tries,omitempty"`
+}
+
+// savedInherits is an [Inheritance].
+type savedInherits struct {
+	Loaded int64        `json:"loaded"`
+	Own    int64        `json:"own"`
+	Apart  int          `json:"apart,omitempty"`
+	Loads  []savedPlace `json:"loads,omitempty"`
+}
+
+func saveInherits(x *Inheritance) *savedInherits {
+	if x == nil {
+		return nil
+	}
+	out := &savedInherits{Loaded: x.Loaded, Own: x.Own, Apart: x.Apart}
+	for _, at := range x.Loads {
+		out.Loads = append(out.Loads, savedPlace(at))
+	}
+	return out
+}
+
+func (s *savedInherits) restore() *Inheritance {
+	if s == nil {
+		return nil
+	}
+	out := &Inheritance{Loaded: s.Loaded, Own: s.Own, Apart: s.Apart}
+	for _, at := range s.Loads {
+		out.Loads = append(out.Loads, Place(at))
+	}
+	return out
 }
 
 type savedTry struct {

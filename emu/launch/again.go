@@ -72,11 +72,23 @@ func (s *Session) comesAgain(i int, l *emu.Launch) bool {
 		if k == i {
 			continue
 		}
-		if o, err := s.Launch(k); err == nil && sameLaunch(o, l) {
+		if s.equals(k, l) {
 			return true
 		}
 	}
 	return false
+}
+
+// equals reports whether a launch is the k-th of the file.
+func (s *Session) equals(k int, l *emu.Launch) bool {
+	o, err := s.Launch(k)
+	return err == nil && sameLaunch(o, l)
+}
+
+// Same reports whether the i-th and the k-th launch of the file are one, with the same arguments.
+func (s *Session) Same(i, k int) bool {
+	l, err := s.Launch(i)
+	return err == nil && s.equals(k, l)
 }
 
 // Again reports whether the i-th launch of the file would do exactly what an earlier one did, and the number of that run of the

@@ -416,6 +416,7 @@ type Variation struct {
 	Grid, Block [3]int // zero for the file's
 	Untimed     bool   // the launch only takes effect
 	Part        *emu.Part
+	Tape        *emu.Tape // what keeps what the launch executes, nil for nothing
 }
 
 // Vary launches the i-th launch of the file once with a change.
@@ -424,7 +425,7 @@ func (s *Session) Vary(ctx context.Context, i int, v Variation) (*emu.Result, er
 	if err != nil {
 		return nil, err
 	}
-	l.WhatIf, l.Untimed, l.Part = v.WhatIf, v.Untimed, v.Part
+	l.WhatIf, l.Untimed, l.Part, l.Tape = v.WhatIf, v.Untimed, v.Part, v.Tape
 	if v.Grid != ([3]int{}) {
 		l.Grid = v.Grid
 	}

@@ -36,10 +36,10 @@ func session(t *testing.T, file *launch.File, o emu.Options) *launch.Session {
 	return s
 }
 
-// recordCorpus runs the tiled matrix product of the corpus.
-func recordCorpus(t *testing.T, workers int, recorded bool) (*emu.Result, *profiler.Record) {
+// ofCorpus reads the launch file of a kernel.
+func ofCorpus(t *testing.T, kernel string) *launch.File {
 	t.Helper()
-	const name = "../../kernels/linear/sgemm_tiled/launch.yaml"
+	name := "../../kernels/" + kernel + "/launch.yaml"
 	data, err := os.ReadFile(name)
 	if err != nil {
 		t.Fatal(err)
@@ -48,7 +48,13 @@ func recordCorpus(t *testing.T, workers int, recorded bool) (*emu.Result, *profi
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := session(t, file, emu.Options{Timing: emu.TimingFull, Workers: workers})
+	return file
+}
+
+// recordCorpus runs the tiled matrix product of the corpus.
+func recordCorpus(t *testing.T, workers int, recorded bool) (*emu.Result, *profiler.Record) {
+	t.Helper()
+	s := session(t, ofCorpus(t, "linear/sgemm_tiled"), emu.Options{Timing: emu.TimingFull, Workers: workers})
 	l, err := s.Launch(0)
 	if err != nil {
 		t.Fatal(err)

@@ -24,18 +24,27 @@ const (
 
 // A Recorder is an emu.Recorder. Its zero value is ready; it is for one launch at a time.
 type Recorder struct {
+	// Trail is the launches before, to which this one is added; nil where they are not followed.
+	Trail *Trail
+
 	facts  *emu.LaunchFacts
 	codes  []code
 	watch  []int // linear numbers of blocks, ascending
 	blocks []*block
 	stored stored
+
+	passage *passage // where there is a trail
 }
 
 var _ emu.Recorder = (*Recorder)(nil)
 
 // Begin forgets the launch before and chooses the blocks to watch.
 func (r *Recorder) Begin(f *emu.LaunchFacts) {
-	*r = Recorder{facts: f, codes: make([]code, len(f.Module.Codes))}
+	*r = Recorder{Trail: r.Trail, facts: f, codes: make([]code, len(f.Module.Codes))}
+	if r.Trail != nil {
+		r.passage = &passage{grid: f.Grid, block: f.Block}
+		r.Trail.begin(r.passage)
+	}
 	first := 0
 	for i, section := range f.Module.Codes {
 		c := &r.codes[i]
@@ -68,8 +77,13 @@ func (r *Recorder) Block(number, sharedBytes int) emu.BlockRecorder {
 	return r.blocks[i]
 }
 
-// Stored notes the words that any block stores to.
-func (r *Recorder) Stored(addr *[32]uint64, size int, lanes uint32) { r.stored.add(addr, size, lanes) }
+// Stored notes the words that a block stores to.
+func (r *Recorder) Stored(block int, addr *[32]uint64, size int, lanes uint32) {
+	r.stored.add(addr, size, lanes)
+	if r.passage != nil {
+		r.passage.writers.add(block, addr, lanes)
+	}
+}
 
 // A code is a section with what is known of its instructions.
 type code struct {

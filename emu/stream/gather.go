@@ -43,9 +43,19 @@ func (g *Gather) Apply(_ Program, blocks []*Block) ([]*Block, error) {
 
 // join adds the warps of another block.
 func (b *Block) join(c *Block) {
-	gates, syncs, access := int32(0), int32(len(b.Syncs)), int32(len(b.Access))
+	gates := int32(0)
 	if !slices.EqualFunc(b.Gates, c.Gates, func(x, y Gate) bool { return x.All == y.All }) {
 		gates = int32(len(b.Gates))
+	}
+	b.take(c, gates)
+	b.Warps = append(b.Warps, c.Warps...)
+}
+
+// take makes what the events of another block refer to part of the block's tables, and them refer to these. Its gates are those from a
+// number on, new ones where there are none yet.
+func (b *Block) take(c *Block, gates int32) {
+	syncs, access := int32(len(b.Syncs)), int32(len(b.Access))
+	if int(gates) == len(b.Gates) {
 		b.Gates = append(b.Gates, c.Gates...)
 	}
 	for _, s := range c.Syncs {
@@ -73,7 +83,6 @@ func (b *Block) join(c *Block) {
 				e.Ref += syncs
 			}
 		}
-		b.Warps = append(b.Warps, w)
 	}
 }
 

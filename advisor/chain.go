@@ -1,0 +1,88 @@
+package advisor
+
+import (
+	"fmt"
+	"strings"
+
+	"gpa/blamer"
+	"gpa/cubin"
+	"gpa/cubin/sass"
+	"gpa/profiler"
+)
+
+// assumedUnread is what fusing launches takes for granted.
+const assumedUnread assumption = "nothing else reads what the launches leave to each other"
+
+// fusedLaunches matches launches that follow each other and could be one, as each block needs only what the block of its number has stored in
+// the ones before: values then stay on the SM instead of going through global memory. nil where the launch is in no such chain.
+func (in *Input) fusedLaunches() *Match {
+	if len(in.chain) < 2 {
+		return nil
+	}
+	change := &Change{Fused: true}
+	cycles, left := 0.0, 0.0
+	for i, l := range in.chain {
+		shared := l.Facts.SharedStatic + l.Facts.SharedDynamic
+		if x := l.Inherits; i > 0 && l.Record != nil && len(l.Record.Blocks) > 0 {
+			shared += int(x.Own) / len(l.Record.Blocks)
+		}
+		change.Registers, change.Shared = max(change.Registers, l.Facts.Registers), max(change.Shared, shared)
+		cycles += float64(l.Facts.Cycles)
+		left += fusedCycles(l, i == 0)
+	}
+	if left >= cycles || change.Shared > in.Model.Limits.SharedBlock.Int() {
+		return nil
+	}
+	m := &Match{Scope: in.kernelScope(), Variant: "launches", Change: change, Launches: len(in.chain), Speedup: cycles / left}
+	m.Samples = in.Total * (1 - left/cycles)
+	for i := range in.Blame.Blames {
+		if b := &in.Blame.Blames[i]; in.isInherited(b.Def) && isStall(b) {
+			m.Hotspots = append(m.Hotspots, Hotspot{Def: b.Def, Use: b.Use, Detail: b.Detail, Distance: b.Distance, Samples: b.Count})
+		}
+	}
+	m.Hotspots = rankHotspots(in, m.Hotspots)
+	m.assume(assumedUnread)
+	m.Suggestions = in.fusionWords()
+	return m
+}
+
+// fusedCycles is what is left of the cycles of a launch that finds on the SM what it inherits: those in which it issues, and of the others the share
+// of what it loads from elsewhere.
+func fusedCycles(l *profiler.Launch, first bool) float64 {
+	t, elsewhere := l.Totals(), 1.0
+	active := float64(t.Active) / float64(max(1, t.Samples))
+	if x := l.Inherits; x != nil && !first {
+		elsewhere = 1 - float64(x.Own)/float64(max(1, x.Loaded))
+	}
+	return float64(l.Facts.Cycles) * (active + (1-active)*elsewhere)
+}
+
+// isInherited reports whether an instruction of this launch loads what launches before it have stored.
+func (in *Input) isInherited(n blamer.Node) bool {
+	if in.Launch.Inherits == nil || in.codes[n.Code] == nil {
+		return false
+	}
+	for _, at := range in.Launch.Inherits.Loads {
+		if nodeOf(at) == n {
+			return in.Inst(n).Op != sass.EXIT
+		}
+	}
+	return false
+}
+
+// fusionWords say what the launches of the chain do and how they become one.
+func (in *Input) fusionWords() []string {
+	same := true
+	var names []string
+	for _, l := range in.chain {
+		same = same && l.Kernel == in.chain[0].Kernel
+		names = append(names, cubin.Demangle(l.Kernel))
+	}
+	first := fmt.Sprintf("%d launches that follow each other (%s) leave what they store to the same blocks of the next one. Make one kernel of them: a value that the same thread needs next stays in a register, what other threads of its block need goes through shared memory, with __syncthreads() between the steps, and neither is stored and loaded again.",
+		len(in.chain), strings.Join(names, ", "))
+	if same {
+		first = fmt.Sprintf("%d launches of this kernel that follow each other leave what they store to the same blocks of the next one. Make one launch of them: a loop in the kernel over their steps, with __syncthreads() between them; the block's values stay in shared memory, or in registers where the same thread needs them, and are stored once in the end.",
+			len(in.chain))
+	}
+	return []string{first, "Not where the host or another kernel reads what lies between. Steps in which blocks need what other blocks have stored stay launches of their own."}
+}
