@@ -58,7 +58,7 @@ func (r *Result) Advise(o AdviceOptions) error {
 	}
 	for i := range r.Launches {
 		var err error
-		if r.Launches[i].Advice, err = advisor.Advise(r.Launches[i].Blame, advisor.Options{Candidates: o.All, Tries: r.Profile.Launches[i].Tries, Chain: r.Profile.Chain(i).Launches}); err != nil {
+		if r.Launches[i].Advice, err = advisor.Advise(r.Launches[i].Blame, advisor.Options{Candidates: o.All, Tries: r.Profile.Launches[i].Tries, Chains: r.Profile.Chains(i)}); err != nil {
 			return err
 		}
 	}

@@ -8,13 +8,12 @@ import (
 	"gpa/emu/launch"
 )
 
-// fused tries the launches of the chain of the k-th as one: all but the last are executed and kept, and the last is timed with them in front.
-// It returns the cycles that they take by themselves and as one, on the whole GPU.
-func (t *trial) fused(ctx context.Context, k int, c *advisor.Change) (before, cycles int64, why string, err error) {
-	chain := t.result.Profile.Chain(k)
-	instructions := int64(0)
+// fused tries the launches of the main chain of the k-th's kernel as one: all but the last are executed and kept, and the last is timed with
+// them in front, on the whole GPU. It returns the speedup of all launches that are in chains or of the kernel.
+func (t *trial) fused(ctx context.Context, k int, c *advisor.Change) (speedup float64, why string, err error) {
+	chains := t.result.Profile.Chains(k)
+	chain, instructions := chains.Main(), int64(0)
 	for _, l := range chain.Launches {
-		before += l.Facts.Cycles
 		instructions += l.Facts.WarpInstructions
 	}
 	o := t.options
@@ -22,7 +21,7 @@ func (t *trial) fused(ctx context.Context, k int, c *advisor.Change) (before, cy
 	o.MaxInstructions = mostInstructions*instructions + 1
 	s, err := t.target.Session(o.Level(), o)
 	if err != nil {
-		return 0, 0, "", err
+		return 0, "", err
 	}
 	defer func() { t.spent += min(s.Machine.Progress().WarpInstructions(), mostCounted*instructions) }()
 	from, to := chain.First, chain.First+len(chain.Launches)-1
@@ -42,14 +41,14 @@ func (t *trial) fused(ctx context.Context, k int, c *advisor.Change) (before, cy
 			r, err := s.Vary(ctx, i, v)
 			switch {
 			case ctx.Err() != nil:
-				return 0, 0, "", ctx.Err()
+				return 0, "", ctx.Err()
 			case err != nil:
-				return 0, 0, "what the threads execute does not fit it: " + err.Error(), nil
+				return 0, "what the threads execute does not fit it: " + err.Error(), nil
 			case at == to:
-				return before, r.Cycles, "", nil
+				return chains.Speedup(float64(chain.Cycles()) / float64(r.Cycles)), "", nil
 			}
 			at++
 		}
 	}
-	return 0, 0, "", nil
+	return 0, "", nil
 }

@@ -190,17 +190,17 @@ func (t *trial) one(ctx context.Context, k int, a *advisor.Advice) (profiler.Try
 		try.Why = "the time for what-if runs was used up (--try N)"
 		return try, nil
 	}
-	before, cycles, why, err := t.portion.before, int64(0), "", error(nil)
 	if a.Match.Change.Fused {
-		before, cycles, why, err = t.fused(ctx, k, a.Match.Change)
-	} else {
-		cycles, why, err = t.cycles(ctx, k, a.Match.Change)
+		var err error
+		try.Speedup, try.Why, err = t.fused(ctx, k, a.Match.Change)
+		return try, err
 	}
+	cycles, why, err := t.cycles(ctx, k, a.Match.Change)
 	if err != nil {
 		return try, err
 	}
 	if try.Why = why; cycles > 0 {
-		try.Speedup = float64(before) / float64(cycles)
+		try.Speedup = float64(t.portion.before) / float64(cycles)
 	}
 	return try, nil
 }

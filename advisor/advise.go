@@ -23,8 +23,7 @@ type Options struct {
 	Tries      []profiler.Try // what-if runs of the launch
 	// Candidates: also what is not worth listing, as it gains too little or makes the launch slower, see [Advice.Worth].
 	Candidates bool
-	// Chain are the launches that could be one with the launch, itself among them, in their order ([profiler.Profile.Chain]).
-	Chain []*profiler.Launch
+	Chains     profiler.Chains // launches that could be one with the kernel's
 }
 
 // Advise matches every optimizer with the blamed stalls of a launch and returns what is worth doing, the best first. What was tried
@@ -34,7 +33,7 @@ func Advise(r *blamer.Result, opt Options) ([]Advice, error) {
 		return nil, errors.New("advising: the blame of a launch is missing")
 	}
 	in := NewInput(r)
-	in.chain = opt.Chain
+	in.chains = opt.Chains
 	optimizers := opt.Optimizers
 	if optimizers == nil {
 		optimizers = Optimizers()

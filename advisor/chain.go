@@ -2,6 +2,7 @@ package advisor
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"gpa/blamer"
@@ -16,25 +17,25 @@ const assumedUnread assumption = "nothing else reads what the launches leave to 
 // fusedLaunches matches launches that follow each other and could be one, as each block needs only what the block of its number has stored in
 // the ones before: values then stay on the SM instead of going through global memory. nil where the launch is in no such chain.
 func (in *Input) fusedLaunches() *Match {
-	if len(in.chain) < 2 {
+	if len(in.chains.List) == 0 {
 		return nil
 	}
+	chain := in.chains.Main().Launches
 	change := &Change{Fused: true}
-	cycles, left := 0.0, 0.0
-	for i, l := range in.chain {
+	cycles, left := float64(in.chains.Main().Cycles()), 0.0
+	for i, l := range chain {
 		shared := l.Facts.SharedStatic + l.Facts.SharedDynamic
 		if x := l.Inherits; i > 0 && l.Record != nil && len(l.Record.Blocks) > 0 {
 			shared += int(x.Own) / len(l.Record.Blocks)
 		}
 		change.Registers, change.Shared = max(change.Registers, l.Facts.Registers), max(change.Shared, shared)
-		cycles += float64(l.Facts.Cycles)
 		left += fusedCycles(l, i == 0)
 	}
 	if left >= cycles || change.Shared > in.Model.Limits.SharedBlock.Int() {
 		return nil
 	}
-	m := &Match{Scope: in.kernelScope(), Variant: "launches", Change: change, Launches: len(in.chain), Speedup: cycles / left}
-	m.Samples = in.Total * (1 - left/cycles)
+	m := &Match{Scope: in.kernelScope(), Variant: "launches", Change: change, Launches: len(chain), Speedup: in.chains.Speedup(cycles / left)}
+	m.Samples = in.Total * (1 - 1/m.Speedup)
 	for i := range in.Blame.Blames {
 		if b := &in.Blame.Blames[i]; in.isInherited(b.Def) && isStall(b) {
 			m.Hotspots = append(m.Hotspots, Hotspot{Def: b.Def, Use: b.Use, Detail: b.Detail, Distance: b.Distance, Samples: b.Count})
@@ -70,19 +71,23 @@ func (in *Input) isInherited(n blamer.Node) bool {
 	return false
 }
 
-// fusionWords say what the launches of the chain do and how they become one.
+// fusionWords say what the launches of the chains do and how they become one.
 func (in *Input) fusionWords() []string {
-	same := true
-	var names []string
-	for _, l := range in.chain {
-		same = same && l.Kernel == in.chain[0].Kernel
-		names = append(names, cubin.Demangle(l.Kernel))
+	chain := in.chains.Main().Launches
+	same, names := true, []string(nil)
+	for _, l := range chain {
+		same = same && l.Kernel == chain[0].Kernel
+		if name := cubin.Demangle(l.Kernel); !slices.Contains(names, name) {
+			names = append(names, name)
+		}
 	}
-	first := fmt.Sprintf("%d launches that follow each other (%s) leave what they store to the same blocks of the next one. Make one kernel of them: a value that the same thread needs next stays in a register, what other threads of its block need goes through shared memory, with __syncthreads() between the steps, and neither is stored and loaded again.",
-		len(in.chain), strings.Join(names, ", "))
+	launches := fmt.Sprintf("%d launches that follow each other (%s)", len(chain), strings.Join(names, ", "))
+	if n := len(in.chains.List); n > 1 {
+		launches = fmt.Sprintf("In %d places up to %s", n, launches)
+	}
+	first := launches + " leave what they store to the same blocks of the next one. Make one kernel of them: a value that the same thread needs next stays in a register, what other threads of its block need goes through shared memory, with __syncthreads() between the steps, and neither is stored and loaded again."
 	if same {
-		first = fmt.Sprintf("%d launches of this kernel that follow each other leave what they store to the same blocks of the next one. Make one launch of them: a loop in the kernel over their steps, with __syncthreads() between them; the block's values stay in shared memory, or in registers where the same thread needs them, and are stored once in the end.",
-			len(in.chain))
+		first = launches + " leave what they store to the same blocks of the next one. Make one launch of them: a loop in the kernel over their steps, with __syncthreads() between them; the block's values stay in shared memory, or in registers where the same thread needs them, and are stored once in the end."
 	}
 	return []string{first, "Not where the host or another kernel reads what lies between. Steps in which blocks need what other blocks have stored stay launches of their own."}
 }

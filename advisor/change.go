@@ -28,7 +28,7 @@ type Change struct {
 	Grid, Block [3]int // of the launch; zero for no change
 	Reordered   bool   // the code is scheduled anew
 
-	Fused bool // the launches of the chain are one
+	Fused bool // the launches of each chain are one
 
 	Reconverged  bool // convergence barriers are at the joins of thread frontiers
 	Restructured bool // control flow is structured

@@ -26,7 +26,7 @@ type Input struct {
 	codes    []*codeSamples // by code index; nil for sections without a graph
 	byUse    map[blamer.Node][]*blamer.Blame
 	running  map[blamer.Node]bool // see runningStores
-	chain    []*profiler.Launch   // see Options.Chain
+	chains   profiler.Chains      // see Options.Chains
 }
 
 // codeSamples are the samples of one section.

@@ -38,27 +38,71 @@ type Chain struct {
 	Launches []*Launch // equal ones as often as they are there
 }
 
-// Chain returns the launches around the k-th that could be one, each of which loads what those before it have stored; the launch alone where
-// there are none.
-func (p *Profile) Chain(k int) Chain {
+// Cycles is what the launches take by themselves.
+func (c *Chain) Cycles() (n int64) {
+	for _, l := range c.Launches {
+		n += l.Facts.Cycles
+	}
+	return n
+}
+
+// Chains are those of a profile that have launches of a kernel, and what the kernel takes besides.
+type Chains struct {
+	List  []Chain // in their order
+	Alone int64   // cycles of the kernel's launches that are in none
+}
+
+// Chains returns the launches that could be one with launches of the k-th's kernel: each chain begins behind the one before and is as long as
+// it can be.
+func (p *Profile) Chains(k int) (c Chains) {
 	var all []*Launch
-	at := 0
-	for i, l := range p.Launches {
-		if i == k {
-			at = len(all)
-		}
+	for _, l := range p.Launches {
 		for range l.Facts.Count() {
 			all = append(all, l)
 		}
 	}
-	first, last := at, at
-	for first > 0 && all[first].follows() && joins(all[first-1:last+1]) {
-		first--
+	ofKernel := func(l *Launch) bool { return l.Kernel == p.Launches[k].Kernel && l.Module == p.Launches[k].Module }
+	for first := 0; first < len(all); {
+		last := first
+		for last+1 < len(all) && all[last+1].follows() && joins(all[first:last+2]) {
+			last++
+		}
+		list := all[first : last+1]
+		switch {
+		case !slices.ContainsFunc(list, ofKernel):
+		case len(list) == 1:
+			c.Alone += list[0].Facts.Cycles
+		default:
+			c.List = append(c.List, Chain{first, list})
+		}
+		first = last + 1
 	}
-	for last+1 < len(all) && all[last+1].follows() && joins(all[first:last+2]) {
-		last++
+	return c
+}
+
+// Main is the chain that takes the most cycles; there has to be one.
+func (c *Chains) Main() *Chain {
+	main := &c.List[0]
+	for i := range c.List {
+		if c.List[i].Cycles() > main.Cycles() {
+			main = &c.List[i]
+		}
 	}
-	return Chain{first, all[first : last+1]}
+	return main
+}
+
+// Speedup is what the kernel and the launches that become one with it gain together if the main chain takes 1/gain of its time: in every chain a
+// launch behind the first then takes the same part of its own time.
+func (c *Chains) Speedup(gain float64) float64 {
+	n := float64(len(c.Main().Launches))
+	further := (n/gain - 1) / (n - 1)
+	before, after := float64(c.Alone), float64(c.Alone)
+	for i := range c.List {
+		n := float64(len(c.List[i].Launches))
+		before += float64(c.List[i].Cycles())
+		after += float64(c.List[i].Cycles()) / n * (1 + (n-1)*further)
+	}
+	return before / max(1, after)
 }
 
 // follows reports whether a launch loads enough of what those before it have stored.
