@@ -25,7 +25,11 @@ func streams(m *cubin.File, s *advisor.Streams) *emu.Streams {
 		out.Exchange = append(out.Exchange, t.all(g))
 	}
 	for _, x := range s.Staged {
-		out.Tile = append(out.Tile, emu.LoopLoads{Loads: t.all(x.Loads), Loop: t.loop(x.Loop), Rounds: x.Rounds})
+		staged := emu.LoopLoads{Loads: t.all(x.Loads), Rounds: x.Rounds, Index: x.Index}
+		if len(x.Loop.Body) > 0 {
+			staged.Loop = t.loop(x.Loop)
+		}
+		out.Tile = append(out.Tile, staged)
 	}
 	for _, x := range s.Prefetched {
 		out.Prefetch = append(out.Prefetch, emu.LoopLoads{Loads: t.all(x.Loads), Loop: t.loop(x.Loop), Rounds: x.Rounds})

@@ -174,10 +174,10 @@ func (sharedTiling) Class() Class { return StallElimination }
 const tileLoads = 32
 
 func (sharedTiling) Match(in *Input) []*Match {
-	passed := in.exchanged()
+	others := append(in.exchanged(), in.windowTiles()...)
 	l, code := in.hottestLoop()
 	if l == nil {
-		return passed
+		return others
 	}
 	loads := in.stagedLoads(code, l)
 	matches := in.memoryWaits(loads, in.nearer())
@@ -190,7 +190,7 @@ func (sharedTiling) Match(in *Input) []*Match {
 			"Not where the values are used by one warp only: shuffles or registers do then.",
 		}
 	}
-	return append(matches, passed...)
+	return append(matches, others...)
 }
 
 // stagedLoads are the loads of a loop that a tile in shared memory could stand for: of what other threads of the block load as well, and nobody

@@ -192,6 +192,9 @@ func (f *form) build(p *program, waits bool) *op {
 		t.path, t.wait = pathShared, 1<<stream.Combining
 	case stream.SharedLoad:
 		t.path, t.write = pathShared, stream.Combining
+	case stream.Index:
+		t.path, t.pipe, t.stall = pathPipe, arch.ALU, 2 // half of the lanes of a warp in a cycle
+		t.interval = m.Pipes[arch.ALU].Interval.Cycles()
 	case stream.Barrier:
 		t.path, t.pipe, t.stall = pathBarrier, arch.Control, 6
 	}

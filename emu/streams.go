@@ -43,11 +43,12 @@ type Loop struct {
 }
 
 // LoopLoads are loads of a loop and so many of its rounds: those of a tile in shared memory ([stream.Tile]), or by which the loads are
-// issued earlier ([stream.Prefetch]).
+// issued earlier ([stream.Prefetch]). A tile may be without a loop, and take Index instructions more for its places.
 type LoopLoads struct {
 	Loads  []InstAt
 	Loop   Loop
 	Rounds int
+	Index  int
 }
 
 // Widen makes vectors of the accesses of a loop: see [stream.Widen].
@@ -101,7 +102,7 @@ func (s *Streams) edits(p *program) (list []stream.Edit, err error) {
 		if err != nil {
 			return nil, err
 		}
-		list = append(list, &stream.Tile{Loads: ops, Loop: loop, Rounds: s.Tile[i].Rounds})
+		list = append(list, &stream.Tile{Loads: ops, Loop: loop, Rounds: s.Tile[i].Rounds, Index: s.Tile[i].Index})
 	}
 	for i := range s.Prefetch {
 		ops, loop, err := p.loopLoads(&s.Prefetch[i])
@@ -300,11 +301,14 @@ func (p *program) widen(w *Widen) (*stream.Widen, error) {
 	return out, nil
 }
 
-func (p *program) loopLoads(l *LoopLoads) (map[int32]bool, stream.Loop, error) {
-	loops, err := p.loops([]Loop{l.Loop})
-	if err != nil {
-		return nil, stream.Loop{}, err
+func (p *program) loopLoads(l *LoopLoads) (ops map[int32]bool, loop stream.Loop, err error) {
+	if len(l.Loop.Body) > 0 {
+		loops, err := p.loops([]Loop{l.Loop})
+		if err != nil {
+			return nil, stream.Loop{}, err
+		}
+		loop = loops[0]
 	}
-	ops, err := p.opSet(l.Loads)
-	return ops, loops[0], err
+	ops, err = p.opSet(l.Loads)
+	return ops, loop, err
 }

@@ -217,12 +217,15 @@ func (m *prefetcher) wait(e *Event, round int) {
 
 // Tile makes loads of a loop find their data in shared memory. Before each so many rounds the warps of the block load what these read,
 // each word once and 32 neighbouring ones at a time, store it and meet at a barrier; after them they meet again. Warps that go through
-// another number of rounds than the others are an error. The shared memory that the data take is for the caller to say.
+// another number of rounds than the others are an error. Without a loop all that a warp does from its first such load to its last is one round,
+// of those warps that load at all: a window around the elements of the block, whose places Index instructions find for each 32 words. The
+// shared memory that the data take is for the caller to say.
 type Tile struct {
 	single
 	Loads  map[int32]bool
-	Loop   Loop
+	Loop   Loop // with an empty body for none
 	Rounds int
+	Index  int
 }
 
 // Apply stages the loads.
@@ -231,14 +234,22 @@ func (t *Tile) Apply(_ Program, blocks []*Block) ([]*Block, error) {
 		return nil, fmt.Errorf("tile: %d rounds at a time", t.Rounds)
 	}
 	b := blocks[0]
-	parts := make([][]segment, len(b.Warps))
+	var at []int // warps that load
+	var parts [][]segment
 	for w := range b.Warps {
-		parts[w] = segments(b.Warps[w].Events, []Loop{t.Loop})
-		if len(parts[w]) != len(parts[0]) {
+		p := t.parts(b, b.Warps[w].Events)
+		if t.isWindow() && len(p) == 0 {
+			continue
+		}
+		at, parts = append(at, w), append(parts, p)
+		if len(p) != len(parts[0]) {
 			return nil, errors.New("tile: not all warps come to the loop equally often")
 		}
 	}
-	lists := make([][]Event, len(b.Warps))
+	if len(at) == 0 {
+		return blocks, nil
+	}
+	x := &tiler{Tile: t, block: b, at: at, parts: parts, lists: make([][]Event, len(at))}
 	for n := range parts[0] {
 		for w := range parts {
 			s := &parts[w][n]
@@ -246,21 +257,57 @@ func (t *Tile) Apply(_ Program, blocks []*Block) ([]*Block, error) {
 				return nil, errors.New("tile: the warps of a block do not go through the same number of rounds")
 			}
 			if s.loop < 0 {
-				lists[w] = append(lists[w], b.Warps[w].Events[s.first:s.last]...)
+				x.lists[w] = append(x.lists[w], x.events(w)[s.first:s.last]...)
 			}
 		}
 		for r := 0; r < len(parts[0][n].rounds); r += t.Rounds {
-			t.tile(b, parts, n, r, lists)
+			x.tile(n, r)
 		}
 	}
-	for w := range lists {
-		b.Warps[w].Events, b.Warps[w].Values = lists[w], nil
+	for w := range x.lists {
+		b.Warps[at[w]].Events, b.Warps[at[w]].Values = x.lists[w], nil
 	}
 	return blocks, nil
 }
 
+// isWindow reports whether the tile is that of a window.
+func (t *Tile) isWindow() bool { return len(t.Loop.Body) == 0 }
+
+// parts cuts what a warp does: at the ends of the loop and its rounds, or at the first and the last load, none where it has no load.
+func (t *Tile) parts(b *Block, events []Event) []segment {
+	if !t.isWindow() {
+		return segments(events, []Loop{t.Loop})
+	}
+	first, last := -1, 0
+	for i := range events {
+		if t.access(b, &events[i]) == nil {
+			continue
+		}
+		if last = i + 1; first < 0 {
+			first = i
+		}
+	}
+	if first < 0 {
+		return nil
+	}
+	return []segment{{loop: -1, last: first}, {first: first, last: last, rounds: []int{first}}, {loop: -1, first: last, last: len(events)}}
+}
+
+// A tiler stages the loads of a block.
+type tiler struct {
+	*Tile
+	block *Block
+	at    []int // the warps that take part
+	parts [][]segment
+	lists [][]Event
+}
+
+// events are those of the w-th warp that takes part.
+func (t *tiler) events(w int) []Event { return t.block.Warps[t.at[w]].Events }
+
 // tile adds so many rounds of a loop.
-func (t *Tile) tile(b *Block, parts [][]segment, n, r int, lists [][]Event) {
+func (t *tiler) tile(n, r int) {
+	b, parts := t.block, t.parts
 	place := make(map[uint64]uint64) // by word of global memory: where it is in shared memory
 	ranges := make([][2]int, len(parts))
 	for w := range parts {
@@ -268,7 +315,7 @@ func (t *Tile) tile(b *Block, parts [][]segment, n, r int, lists [][]Event) {
 		first, _ := s.round(r)
 		_, last := s.round(min(r+t.Rounds, len(s.rounds)) - 1)
 		ranges[w] = [2]int{first, last}
-		for _, e := range b.Warps[w].Events[first:last] {
+		for _, e := range t.events(w)[first:last] {
 			if a := t.access(b, &e); a != nil {
 				for m := a.Mask; m != 0; m &= m - 1 {
 					a.words(b.address(a, bits.TrailingZeros32(m)), func(n uint64) { place[n] = 0 })
@@ -280,16 +327,18 @@ func (t *Tile) tile(b *Block, parts [][]segment, n, r int, lists [][]Event) {
 	for i, n := range words {
 		place[n] = uint64(i * word)
 	}
-	t.fetch(b, words, lists, parts, n)
+	t.fetch(words, n)
 	for w := range parts {
-		for _, e := range b.Warps[w].Events[ranges[w][0]:ranges[w][1]] {
+		for _, e := range t.events(w)[ranges[w][0]:ranges[w][1]] {
 			if a := t.access(b, &e); a != nil {
 				e.As, e.Ref = Shared, b.staged(a, place)
 			}
-			lists[w] = append(lists[w], e)
+			t.lists[w] = append(t.lists[w], e)
 		}
 	}
-	t.meet(b, lists, parts, n)
+	if !t.isWindow() {
+		t.meet(n)
+	}
 }
 
 // access is what a staged load reads, nil of other events.
@@ -312,7 +361,8 @@ func (b *Block) staged(a *Access, place map[uint64]uint64) int32 {
 }
 
 // fetch makes the warps of the block load words and store them in shared memory, in turns.
-func (t *Tile) fetch(b *Block, words []uint64, lists [][]Event, parts [][]segment, n int) {
+func (t *tiler) fetch(words []uint64, n int) {
+	b, lists := t.block, t.lists
 	var addr, to [warpLanes]uint64
 	held := make([][]Event, len(lists))
 	for i := 0; i*warpLanes < len(words); i++ {
@@ -322,7 +372,11 @@ func (t *Tile) fetch(b *Block, words []uint64, lists [][]Event, parts [][]segmen
 			addr[k], to[k] = n*word, uint64((i*warpLanes+k)*word)
 		}
 		mask := uint32(1<<len(chunk) - 1)
-		e := t.event(b, w, parts, n)
+		e := t.event(w, n)
+		for range t.Index {
+			e.As = Index
+			lists[w] = append(lists[w], e)
+		}
 		e.Kind = RefAccess
 		e.As, e.Ref = Load, b.AddAccess(Access{Kind: load, Space: global, Size: word}, mask, &addr)
 		lists[w] = append(lists[w], e)
@@ -332,23 +386,24 @@ func (t *Tile) fetch(b *Block, words []uint64, lists [][]Event, parts [][]segmen
 	for w := range lists {
 		lists[w] = append(lists[w], held[w]...)
 	}
-	t.meet(b, lists, parts, n)
+	t.meet(n)
 }
 
 // meet adds a barrier of all warps.
-func (t *Tile) meet(b *Block, lists [][]Event, parts [][]segment, n int) {
+func (t *tiler) meet(n int) {
+	b, lists := t.block, t.lists
 	gate := int32(len(b.Gates))
 	b.Gates = append(b.Gates, Gate{All: true})
 	for w := range lists {
-		e := t.event(b, w, parts, n)
+		e := t.event(w, n)
 		e.As, e.Kind, e.Ref = Barrier, RefSync, b.AddSync(Sync{Arrives: gate, Waits: gate})
 		lists[w] = append(lists[w], e)
 	}
 }
 
 // event is one at the head of the loop, by all lanes that come there.
-func (t *Tile) event(b *Block, w int, parts [][]segment, n int) Event {
-	e := b.Warps[w].Events[parts[w][n].first]
-	active := b.Lanes[e.Lanes].Active
-	return Event{Op: e.Op, Ref: -1, Lanes: b.LanesOf(Lanes{Active: active, Mask: active})}
+func (t *tiler) event(w, n int) Event {
+	e := t.events(w)[t.parts[w][n].first]
+	active := t.block.Lanes[e.Lanes].Active
+	return Event{Op: e.Op, Ref: -1, Lanes: t.block.LanesOf(Lanes{Active: active, Mask: active})}
 }

@@ -66,6 +66,7 @@ const (
 	SharedStore      // of a word a lane
 	SharedLoad
 	Barrier // of the block
+	Index   // of integers, as of an address
 )
 
 // Combining is the dependence counter that added loads and shuffles release, and added sums and stores wait for.

@@ -1,0 +1,179 @@
+package advisor
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"gpa/blamer"
+	"gpa/cubin/cfg"
+	"gpa/cubin/sass"
+)
+
+// windowTiles matches windows, as of stencils and filters, whose parts each thread finds by itself: with an address, tests at the border and
+// conversions for every value that it reads. A block can put what its windows cover into shared memory once, the border and the conversions
+// done, and read it from there at places that the compiler knows.
+func (in *Input) windowTiles() []*Match {
+	code, loads := in.windowLoads()
+	if len(loads) < leastWindow {
+		return nil
+	}
+	bytes := in.windowBytes(loads)
+	if bytes == 0 || in.shared()+bytes > in.Model.Limits.SharedBlock.Int() {
+		return nil
+	}
+	gone := in.windowOverhead(code, loads)
+	c := newCollector(in)
+	nearer := in.nearer()
+	for i := range in.Blame.Blames {
+		b := &in.Blame.Blames[i]
+		switch {
+		case gone[b.Def]:
+			c.add(in.kernelScope(), b)
+		case loads[b.Def] && (b.Detail == blamer.GlobalMemory || b.Detail == blamer.MemoryThrottle):
+			c.addShare(in.kernelScope(), b, nearer)
+		}
+	}
+	for _, n := range sortedKeys(gone) {
+		if issued := in.codes[n.Code].issued[n.Inst]; issued > 0 {
+			c.add(in.kernelScope(), &blamer.Blame{Def: n, Use: n, Detail: blamer.NotSelected, Count: issued})
+		}
+	}
+	matches := c.finish()
+	for _, m := range matches {
+		m.Variant, m.Spares = "window", IssueSlots|L2|DRAM
+		m.Change = &Change{Gone: sortedKeys(gone), Shared: in.shared() + bytes,
+			Streams: &Streams{Staged: []Staged{{Loads: sortedKeys(loads), Rounds: 1, Index: windowIndex}}}}
+		m.Suggestions = []string{
+			fmt.Sprintf("Each thread reads a window of the data around its element (%s), and finds the address of every value, tests whether it is inside, and converts it by itself. Let the block put its elements with the edge around them, as wide as the window reaches, into shared memory once: __shared__ float tile[BLOCK_Y + 2 * RADIUS][BLOCK_X + 2 * RADIUS], filled in a loop over its elements by all threads, with what counts outside of the data in its place and in the type that is computed with. After __syncthreads() each thread reads its window from the tile, without tests.",
+				in.places(sortedKeys(loads), 3)),
+			"The size of the tile and of the window have to be constants of the program and the loops over the window unrolled, so that places in the tile are part of the instructions.",
+		}
+	}
+	return matches
+}
+
+// windowIndex is what it takes to find the places of 32 neighbouring words that a block puts into its tile, as NVRTC 12.9 makes them for sm_80 of two
+// nested loops over a tile with its edge (kernels/ladders/conv2d, version shared).
+const windowIndex = 20
+
+// windowLoads returns the loads of the function that reads most of them which read parts of windows: from global memory, what other threads of
+// the block read as well and nobody stores to, in no loop or in loops over a window.
+func (in *Input) windowLoads() (code int, loads map[blamer.Node]bool) {
+	byCode := make(map[int]map[blamer.Node]bool)
+	for _, n := range in.executedNodes(func(op sass.Op) bool { return op == sass.LDG }) {
+		if r := in.recorded(n); r == nil || r.Stored > 0 || !in.ofWindow(n) || !in.sharedByThreads(n) || in.isBroadcast(n) || in.gathers(n) {
+			continue
+		}
+		if byCode[n.Code] == nil {
+			byCode[n.Code] = make(map[blamer.Node]bool)
+		}
+		byCode[n.Code][n] = true
+		if len(byCode[n.Code]) > len(loads) {
+			code, loads = n.Code, byCode[n.Code]
+		}
+	}
+	return code, loads
+}
+
+// windowBytes is what the windows of a block cover: what its loads read that nobody of the block has read before.
+func (in *Input) windowBytes(loads map[blamer.Node]bool) int {
+	first := int64(0)
+	for n := range loads {
+		r := in.recorded(n)
+		left := r.Bytes
+		for p := range r.Earlier {
+			left -= r.Earlier[p] + r.InEarlierRound[p]
+		}
+		first += max(0, min(left, r.Distinct))
+	}
+	return int(first) / max(1, len(in.Launch.Record.Blocks))
+}
+
+// windowOverhead returns what threads do without that read a window from a tile: what finds the places of loads and tests whether they are inside
+// of the data, and conversions of single values.
+func (in *Input) windowOverhead(code int, loads map[blamer.Node]bool) map[blamer.Node]bool {
+	w := windowFinder{in: in, code: code, loads: make(map[int]bool), gone: make(map[int]bool), uses: make(map[int][]flowUse)}
+	for n := range loads {
+		w.loads[n.Inst] = true
+	}
+	whole := &cfg.Loop{}
+	for id := range in.codes[code].graph.Blocks {
+		whole.Blocks = append(whole.Blocks, id)
+	}
+	w.flow = in.flowOf(code, whole)
+	in.eachInst(code, whole, func(i int) {
+		for _, e := range w.flow.from[i] {
+			w.uses[e.node] = append(w.uses[e.node], flowUse{i, e.resource})
+		}
+	})
+	w.conversions()
+	needed := w.flow.needs(slices.Sorted(maps.Keys(w.loads))...)
+	for again := true; again; {
+		again = false
+		for _, i := range slices.Sorted(maps.Keys(needed)) {
+			if i >= 0 && !w.gone[i] && w.isFor(i) {
+				w.gone[i], again = true, true
+			}
+		}
+	}
+	nodes := make(map[blamer.Node]bool, len(w.gone))
+	for i := range w.gone {
+		nodes[blamer.Node{Code: code, Inst: i}] = true
+	}
+	return nodes
+}
+
+// A windowFinder looks for what a tile makes superfluous.
+type windowFinder struct {
+	in    *Input
+	code  int
+	flow  *registerFlow
+	loads map[int]bool
+	gone  map[int]bool
+	uses  map[int][]flowUse // by definition
+}
+
+// A flowUse is an instruction that reads a resource.
+type flowUse struct {
+	inst     int
+	resource sass.Resource
+}
+
+// conversions finds those of what was loaded alone: a tile holds what comes out.
+func (w *windowFinder) conversions() {
+	for i := range w.loads {
+		for _, u := range w.uses[i] {
+			x := w.flow.inst(u.inst)
+			if x.Op.Properties().Class != sass.ClassConvert {
+				continue
+			}
+			if !slices.ContainsFunc(w.flow.from[u.inst], func(e flowEdge) bool { return e.resource < sass.ResPred && !w.loads[e.node] }) {
+				w.gone[u.inst] = true
+			}
+		}
+	}
+}
+
+// isFor reports whether an instruction has no effect but on where loads read, and on what is done only for values inside of the data: a tile has
+// others outside.
+func (w *windowFinder) isFor(i int) bool {
+	x := w.flow.inst(i)
+	if effectOf(x) != 0 || x.Op.Properties().Memory() != sass.NoSpace || len(w.uses[i]) == 0 {
+		return false
+	}
+	return !slices.ContainsFunc(w.uses[i], func(u flowUse) bool { return !w.loads[u.inst] && !w.gone[u.inst] && !w.onlyGuards(u) })
+}
+
+// onlyGuards reports whether a use is the guard of arithmetic or of a load alone.
+func (w *windowFinder) onlyGuards(u flowUse) bool {
+	x := w.flow.inst(u.inst)
+	if u.resource < sass.ResPred || effectOf(x)&^loadGlobal != 0 {
+		return false
+	}
+	guard := sass.ResPred + sass.Resource(x.Guard.Reg)
+	if x.Guard.Uniform {
+		guard = sass.ResUPred + sass.Resource(x.Guard.Reg)
+	}
+	return guard == u.resource && !slices.ContainsFunc(x.Operands, func(o sass.Operand) bool { return o.Source && isCondition(&o) && o.Reg == x.Guard.Reg })
+}
