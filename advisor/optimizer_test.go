@@ -82,13 +82,21 @@ func TestStrengthReduction(t *testing.T) {
 			says:    []string{"2.0f"},
 		},
 		{
-			name: "transcendental function",
+			name: "a power",
 			source: `
+				MUFU.LG2 R2, R2 ;
 				def: [B------:R-:W0:-:S01] MUFU.EX2 R4, R2 ; // selected=5
 				use: [B0-----:R-:W-:-:S01] FADD R6, R4, R8 ; // short_scoreboard=20/15` + rest + `75
 				EXIT ;`,
 			speedup: 1.25,
 			says:    []string{"MUFU.EX2"},
+		},
+		{
+			name: "near miss: an exponential that has no cheaper form",
+			source: `
+				def: [B------:R-:W0:-:S01] MUFU.EX2 R4, R2 ; // selected=5
+				use: [B0-----:R-:W-:-:S01] FADD R6, R4, R8 ; // short_scoreboard=20/15` + rest + `75
+				EXIT ;`,
 		},
 		{
 			name: "64-bit integer division",

@@ -106,12 +106,15 @@ func (in *Input) loopFrame(code int, l *cfg.Loop) cubin.Frame {
 }
 
 // lineOps are the opcodes that a source line was compiled to.
-type lineOps struct{ i2f, rcp, f2i bool }
+type lineOps struct{ i2f, rcp, f2i, lg2, ex2 bool }
 
 // integerDivision reports whether the line holds the sequence by which the compiler divides 32-bit integers: the
 // reciprocal of the divisor, converted upwards, in floating point, converted back and corrected. Conversions of the program around a
 // division of floats are none.
 func (l lineOps) integerDivision() bool { return l.i2f && l.rcp && l.f2i }
+
+// power reports whether the line holds that of a power of floats.
+func (l lineOps) power() bool { return l.lg2 && l.ex2 }
 
 // lineOps looks at the instructions around one that have its line. Without lines it looks at its block.
 func (in *Input) lineOps(n blamer.Node) lineOps {
@@ -133,7 +136,8 @@ func (in *Input) lineOps(n blamer.Node) lineOps {
 		case sass.F2I:
 			ops.f2i = true
 		case sass.MUFU:
-			ops.rcp = ops.rcp || inst.Mod(sass.MufuFn) == sass.MufuRCP
+			fn := inst.Mod(sass.MufuFn)
+			ops.rcp, ops.lg2, ops.ex2 = ops.rcp || fn == sass.MufuRCP, ops.lg2 || fn == sass.MufuLG2, ops.ex2 || fn == sass.MufuEX2
 		}
 	}
 	return ops

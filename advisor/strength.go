@@ -66,10 +66,22 @@ func (in *Input) latency(n blamer.Node) int {
 }
 
 func (in *Input) isLongArithmetic(b *blamer.Blame) bool {
-	if b.Detail != blamer.Arithmetic {
+	return b.Detail == blamer.Arithmetic && in.latency(b.Def) >= longLatency && !in.isCheapest(b.Def)
+}
+
+// isCheapest reports whether an instruction is a function that has no cheaper form: one instruction of the special function unit, and no part of a
+// power.
+func (in *Input) isCheapest(n blamer.Node) bool {
+	if in.Inst(n).Op != sass.MUFU {
 		return false
 	}
-	return in.latency(b.Def) >= longLatency
+	switch in.Inst(n).Mod(sass.MufuFn) {
+	case sass.MufuEX2, sass.MufuLG2:
+		return !in.lineOps(n).power()
+	case sass.MufuSIN, sass.MufuCOS, sass.MufuTANH:
+		return true
+	}
+	return false
 }
 
 // inDivisionHelper reports whether an instruction belongs to one of the functions by which the compiler divides 64-bit
@@ -117,7 +129,7 @@ var strengthAdvice = [numOperations]string{
 	floatDivision: "%s: a single-precision division. Multiply by the reciprocal where the divisor repeats, or use __fdividef or -use_fast_math " +
 		"if two more bits of error are acceptable.",
 	doubleDivision: "%s: a double-precision division or square root. Compute the reciprocal once and multiply, or use float where its precision is enough.",
-	mathFunction: "%s: a transcendental function (%s). Use a cheaper form: rsqrtf(x) for 1/sqrtf(x), multiplication for a small integer power, " +
+	mathFunction: "%s: a root or a power of floats (%s). Use a cheaper form: rsqrtf(x) for 1/sqrtf(x), multiplication for a small integer power, " +
 		"a value computed once outside the loop.",
 	bitCount: "%s: bit counting or searching (%s). Use a ballot or a running count where one is at hand.",
 }

@@ -26,6 +26,9 @@ func (transactionReduction) Match(in *Input) []*Match {
 			if k := in.counts(b.Use); !grouped && excess(k.sectors, k.sectorsIdeal) >= minExcess {
 				continue // where other sectors are wanted, wider accesses take as many of them
 			}
+			if !grouped && in.storesFragment(b.Use) {
+				continue
+			}
 			if !grouped {
 				share = max(0, 1-float64(in.Inst(b.Use).AccessBytes())/widestAccess)
 				narrow = append(narrow, b.Use)
@@ -47,6 +50,30 @@ func (transactionReduction) Match(in *Input) []*Match {
 		}
 	}
 	return matches
+}
+
+// storesFragment reports whether a store has what tensor cores have computed, as it is or converted: which elements of a result a thread has is
+// theirs to say.
+func (in *Input) storesFragment(store blamer.Node) bool {
+	var of func(use int, depth int) bool
+	of = func(use, depth int) bool {
+		inst := in.Inst(blamer.Node{Code: store.Code, Inst: use})
+		for k := range inst.Operands {
+			o := &inst.Operands[k]
+			if !o.Source || o.Kind != sass.KindReg || o.Reg == sass.RZ {
+				continue
+			}
+			for _, def := range in.defsWithin(nil, store.Code, use, sass.Resource(o.Reg)) {
+				x := in.Inst(blamer.Node{Code: store.Code, Inst: def})
+				if x.Form.Pipe == sass.PipeTensor || depth > 0 && (moves(x) || x.Op.Properties().Class == sass.ClassConvert) && of(def, depth-1) {
+					return true
+				}
+			}
+		}
+		return false
+	}
+	const conversions = 2 // to halves, and two of them put together
+	return of(store.Inst, conversions)
 }
 
 // widestAccess is what a thread can access at once, bytes.
