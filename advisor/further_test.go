@@ -288,7 +288,7 @@ func TestRedundantBarrier(t *testing.T) {
 // TestDiffuse holds that advice whose places are many and cold says so and comes after what is about a few.
 func TestDiffuse(t *testing.T) {
 	p := sasstest.New(t, strings.Repeat(`
-		[B------:R-:W0:-:S01] MUFU.EX2 R4, R2 ;
+		[B------:R-:W0:-:S01] MUFU.RSQ R4, R2 ;
 		[B0-----:R-:W-:-:S01] FADD R6, R4, R8 ; // short_scoreboard=1/1`, 60)+`
 		BAR.SYNC 0x0 ;
 		FADD R6, R4, R8 ; // barrier=20/20 selected=20

@@ -73,7 +73,7 @@ func (in *Input) storesFragment(store blamer.Node) bool {
 		return false
 	}
 	const conversions = 2 // to halves, and two of them put together
-	return of(store.Inst, conversions)
+	return in.Block(store) != nil && in.Inst(store).Op.Properties().Writes&sass.SpaceGlobal != 0 && of(store.Inst, conversions)
 }
 
 // widestAccess is what a thread can access at once, bytes.

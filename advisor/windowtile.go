@@ -8,6 +8,7 @@ import (
 	"gpa/blamer"
 	"gpa/cubin/cfg"
 	"gpa/cubin/sass"
+	"gpa/profiler"
 )
 
 // windowTiles matches windows, as of stencils and filters, whose parts each thread finds by itself: with an address, tests at the border and
@@ -76,19 +77,27 @@ func (in *Input) windowLoads() (code int, loads map[blamer.Node]bool) {
 	return code, loads
 }
 
-// windowBytes is what the windows of a block cover: what its loads read that nobody of the block has read before.
+// windowBytes is what the windows of a block cover, what its loads read that nobody of the block has read before; 0 where its threads share what they
+// read in another way than by windows: each part of a window is read by several of the loads, or by one of them in several rounds.
 func (in *Input) windowBytes(loads map[blamer.Node]bool) int {
-	first := int64(0)
+	bytes, distinct, first, rounds := int64(0), int64(0), int64(0), int64(0)
 	for n := range loads {
 		r := in.recorded(n)
 		left := r.Bytes
 		for p := range r.Earlier {
 			left -= r.Earlier[p] + r.InEarlierRound[p]
 		}
-		first += max(0, min(left, r.Distinct))
+		bytes, distinct, first = bytes+r.Bytes, distinct+r.Distinct, first+max(0, min(left, r.Distinct))
+		rounds += r.InEarlierRound[profiler.SameWarp] + r.InEarlierRound[profiler.SameBlock]
+	}
+	if distinct < leastOverlap*first && 2*rounds < bytes {
+		return 0
 	}
 	return int(first) / max(1, len(in.Launch.Record.Blocks))
 }
+
+// leastOverlap is how many loads read each part of windows at least: three points of a line are two of its neighbour's.
+const leastOverlap = 2
 
 // windowOverhead returns what threads do without that read a window from a tile: what finds the places of loads and tests whether they are inside
 // of the data, and conversions of single values.
