@@ -59,6 +59,9 @@ func (in *Input) columns() []*Match {
 	if looped := slices.ContainsFunc(sortedKeys(loads), func(n blamer.Node) bool { return in.Loop(n) != nil }); !looped && len(loads) < leastWindow || waits < leastWaits*in.Total {
 		return nil
 	}
+	if _, overlap := in.overlap(loads); !overlap {
+		return nil
+	}
 	var matches []*Match
 	for _, w := range in.columnWays() {
 		m := in.resultsMatch(waits, columnResults)

@@ -19,8 +19,9 @@ func (in *Input) windowTiles() []*Match {
 	if len(loads) < leastWindow {
 		return nil
 	}
-	bytes := in.windowBytes(loads)
-	if bytes == 0 || in.shared()+bytes > in.Model.Limits.SharedBlock.Int() {
+	first, overlap := in.overlap(loads)
+	bytes := int(first) / max(1, len(in.Launch.Record.Blocks))
+	if !overlap || in.shared()+bytes > in.Model.Limits.SharedBlock.Int() {
 		return nil
 	}
 	gone := in.windowOverhead(code, loads)
@@ -77,10 +78,11 @@ func (in *Input) windowLoads() (code int, loads map[blamer.Node]bool) {
 	return code, loads
 }
 
-// windowBytes is what the windows of a block cover, what its loads read that nobody of the block has read before; 0 where its threads share what they
-// read in another way than by windows: each part of a window is read by several of the loads, or by one of them in several rounds.
-func (in *Input) windowBytes(loads map[blamer.Node]bool) int {
-	bytes, distinct, first, rounds := int64(0), int64(0), int64(0), int64(0)
+// overlap reports whether loads read windows that overlap, so that each part is read by several of the loads, or by one of them in several rounds; and
+// first is how many bytes they read in all that nobody of the block had read before. Threads may share what they read in other ways, as rows of a
+// matrix or the weights of many rows.
+func (in *Input) overlap(loads map[blamer.Node]bool) (first int64, overlap bool) {
+	bytes, distinct, rounds := int64(0), int64(0), int64(0)
 	for n := range loads {
 		r := in.recorded(n)
 		left := r.Bytes
@@ -90,10 +92,7 @@ func (in *Input) windowBytes(loads map[blamer.Node]bool) int {
 		bytes, distinct, first = bytes+r.Bytes, distinct+r.Distinct, first+max(0, min(left, r.Distinct))
 		rounds += r.InEarlierRound[profiler.SameWarp] + r.InEarlierRound[profiler.SameBlock]
 	}
-	if distinct < leastOverlap*first && 2*rounds < bytes {
-		return 0
-	}
-	return int(first) / max(1, len(in.Launch.Record.Blocks))
+	return first, distinct >= leastOverlap*first || 2*rounds >= bytes
 }
 
 // leastOverlap is how many loads read each part of windows at least: three points of a line are two of its neighbour's.
