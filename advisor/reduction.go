@@ -1,6 +1,7 @@
 package advisor
 
 import (
+	"cmp"
 	"slices"
 
 	"gpa/cubin/sass"
@@ -120,25 +121,47 @@ func (f *registerFlow) selects(n int, cycle []int) bool {
 	taken := registersOf(inst)
 	if !choice { // what it overwrites is the other value
 		taken = nil
-		if o := &inst.Operands[operands[0]]; o.Kind == sass.KindReg && !o.Neg && !o.Abs {
-			taken = []uint8{o.Reg}
+		if o := &inst.Operands[operands[0]]; o.Kind == sass.KindReg {
+			taken = []registerRead{{o.Reg, o.Neg, o.Abs}}
 		}
 		for k := range inst.Operands {
 			if o := &inst.Operands[k]; o.Dest && o.Kind == sass.KindReg {
-				taken = append(taken, o.Reg)
+				taken = append(taken, registerRead{reg: o.Reg})
 			}
 		}
 	}
-	slices.Sort(compared)
-	slices.Sort(taken)
-	return len(taken) == 2 && slices.Equal(compared, taken)
+	slices.SortFunc(compared, compareReads)
+	slices.SortFunc(taken, compareReads)
+	own := f.within(n, cycle)
+	changed := func(r registerRead) bool { return (r.neg || r.abs) && slices.Contains(own, sass.Resource(r.reg)) }
+	return len(taken) == 2 && slices.Equal(compared, taken) && !slices.ContainsFunc(taken, changed)
+}
+
+// A registerRead is a general register as an instruction reads it.
+type registerRead struct {
+	reg      uint8
+	neg, abs bool
+}
+
+func compareReads(x, y registerRead) int {
+	flags := func(r registerRead) int {
+		n := 0
+		if r.neg {
+			n++
+		}
+		if r.abs {
+			n += 2
+		}
+		return n
+	}
+	return cmp.Or(cmp.Compare(x.reg, y.reg), cmp.Compare(flags(x), flags(y)))
 }
 
 // registersOf returns the general registers that an instruction reads.
-func registersOf(inst *sass.Inst) (list []uint8) {
+func registersOf(inst *sass.Inst) (list []registerRead) {
 	for k := range inst.Operands {
-		if o := &inst.Operands[k]; o.Source && o.Kind == sass.KindReg && !o.Neg && !o.Abs {
-			list = append(list, o.Reg)
+		if o := &inst.Operands[k]; o.Source && o.Kind == sass.KindReg {
+			list = append(list, registerRead{o.Reg, o.Neg, o.Abs})
 		}
 	}
 	return list
