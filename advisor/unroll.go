@@ -84,9 +84,15 @@ func (in *Input) limitByTrips(m *Match, blames []*blamer.Blame) bool {
 		m.Suggestions = slices.Insert(m.Suggestions, 1, "#pragma unroll alone does little here: loads stay behind the stores and atomic operations of the iteration before, which might change what they read.")
 		return true
 	}
-	if counted && !byNumbers && slices.ContainsFunc(blames, func(b *blamer.Blame) bool { return in.Inst(b.Def).Op.Properties().Loads(^sass.SpaceConstant) }) {
+	loads := slices.ContainsFunc(blames, func(b *blamer.Blame) bool { return in.Inst(b.Def).Op.Properties().Loads(^sass.SpaceConstant) })
+	unrolled := in.isUnrolledBeside(m.Scope)
+	if counted && loads && (!byNumbers || unrolled) {
 		m.Suggestions[0] = fmt.Sprintf("Unroll the loop at %s by hand: as long as %d iterations are left, make the loads of all %d before anything that uses them, and do what is left one by one.%s", at, by, by, times)
-		m.Suggestions = slices.Insert(m.Suggestions, 1, "#pragma unroll alone does little here, as the compiler cannot tell how many iterations there are: it tests before each, and the loads stay behind their tests.")
+		why := "as the compiler cannot tell how many iterations there are: it tests before each, and the loads stay behind their tests."
+		if unrolled {
+			why = "as the compiler has unrolled the loop already, by more than most entries have iterations: what is left is done one by one, and a smaller number takes that unrolling away."
+		}
+		m.Suggestions = slices.Insert(m.Suggestions, 1, "#pragma unroll alone does little here, "+why)
 		return true
 	}
 	if !counted || m.Scope.Loop.Depth > 1 || in.hasCall(m.Scope) {
@@ -98,6 +104,14 @@ func (in *Input) limitByTrips(m *Match, blames []*blamer.Blame) bool {
 // leastWithRest is what unrolling has to promise where threads often have no more rounds than are unrolled, or one more: tests and the rounds that are
 // left then take what is gained (1.08x tried for rows of about three rounds was 0.90x by the pragma and by hand).
 const leastWithRest = 1.2
+
+// isUnrolledBeside reports whether a loop is what is left of one that the compiler has unrolled: beside it stands a longer one of the same place.
+func (in *Input) isUnrolledBeside(s Scope) bool {
+	return slices.ContainsFunc(in.codes[s.Code].graph.Loops, func(l *cfg.Loop) bool {
+		other := in.loopScope(s.Code, l)
+		return copies(in.placed(other), in.placed(s)) && in.instructionsIn(other) > in.instructionsIn(s)
+	})
+}
 
 // loadsBehindStores reports whether a loop has loads from global memory that would have to pass stores or atomic operations of an earlier round.
 func (in *Input) loadsBehindStores(code int, l *cfg.Loop) bool {
