@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"gpa/blamer"
+	"gpa/cubin"
 	"gpa/cubin/cfg"
 	"gpa/cubin/sass"
 	"gpa/profiler"
@@ -309,19 +310,32 @@ func (in *Input) distributed(n *loopNest, gain float64) *Match {
 	return m
 }
 
-// sourceRounds is how many rounds the source has for those of a nest, of which the compiler has put several together where it has
-// unrolled the loop: as far as all of its loads show it.
+// sourceRounds is how many rounds the source has for those of a nest, of which the compiler has put several together where it has unrolled the
+// loop: as many as there are copies of what the source does least often in a round. Of an inner loop that was unrolled in full there are more.
 func (in *Input) sourceRounds(n *loopNest) float64 {
 	if n.rolled != nil {
 		return n.rounds
 	}
-	together := 0
+	type key struct {
+		frame cubin.Frame
+		op    sass.Op
+	}
+	copies, together := make(map[key]int), 0
 	in.eachInst(n.code, n.hottest, func(i int) {
-		if node := (blamer.Node{Code: n.code, Inst: i}); in.Inst(node).Op == sass.LDG && in.Loop(node) == n.hottest {
+		node := blamer.Node{Code: n.code, Inst: i}
+		inst := in.Inst(node)
+		switch {
+		case in.Loop(node) != n.hottest:
+		case inst.Op == sass.LDG:
 			if k := in.roundsTogether(n.hottest, node); together == 0 || k < together {
 				together = k
 			}
+		case inst.Op.Properties().Floats() && in.frame(node).Line > 0:
+			copies[key{in.frame(node), inst.Op}]++
 		}
 	})
+	for _, k := range copies {
+		together = min(together, k)
+	}
 	return n.rounds * float64(max(1, together))
 }

@@ -190,7 +190,7 @@ func (sharedTiling) Match(in *Input) []*Match {
 		m.Suggestions = []string{
 			fmt.Sprintf("The threads of a block load the same values from global memory (%s). Let the block load a tile of them into shared memory, each value once and neighbouring threads neighbouring values, and compute from there between two __syncthreads(). Make the rows one element longer where neighbouring threads read a column of it (float tile[32][33]), or all of them hit one bank.",
 				in.places(sortedKeys(loads), 3)),
-			"Not where the values are used by one warp only: shuffles or registers do then.",
+			"Every thread of the block has to come to both barriers in every round, also one that has less to do. Not where the values are used by one warp only: shuffles or registers do then.",
 		}
 	}
 	return append(matches, others...)
@@ -214,7 +214,11 @@ func (in *Input) stagedLoads(code int, l *cfg.Loop) map[blamer.Node]bool {
 // staged is the change by which loads of a loop find their data in shared memory. The size of the tile is known when the program is
 // compiled: offsets in it are part of the loads, rounds are unrolled, and neighbouring words of a thread are loaded at once.
 func (in *Input) staged(code int, l *cfg.Loop, loads map[blamer.Node]bool) *Change {
-	s := &Streams{Staged: []Staged{{Loads: sortedKeys(loads), Loop: in.streamLoop(code, l), Rounds: max(1, tileLoads/len(loads))}}}
+	rounds := max(1, tileLoads/len(loads))
+	if broadcast, words := in.broadcastWords(loads); broadcast {
+		rounds = max(rounds, tileWords/words)
+	}
+	s := &Streams{Staged: []Staged{{Loads: sortedKeys(loads), Loop: in.streamLoop(code, l), Rounds: rounds}}}
 	for _, g := range in.vectorGroups() {
 		if !slices.ContainsFunc(g, func(n blamer.Node) bool { return !loads[n] }) {
 			s.Vectors = append(s.Vectors, g)
@@ -225,6 +229,21 @@ func (in *Input) staged(code int, l *cfg.Loop, loads map[blamer.Node]bool) *Chan
 		c.Gone = in.overhead(code, l)
 	}
 	return c
+}
+
+// tileWords is the size of a tile of what all threads of a warp read alike, as of bodies or keys: an element a thread of a block or so, not an element
+// of each of them.
+const tileWords = 1024
+
+// broadcastWords reports whether all of some loads read one place each for all threads of a warp, and how many words these are.
+func (in *Input) broadcastWords(loads map[blamer.Node]bool) (broadcast bool, words int) {
+	for n := range loads {
+		if !in.isBroadcast(n) {
+			return false, 0
+		}
+		words += in.words(n)
+	}
+	return words > 0, words
 }
 
 // nearer is the share of the latency of global memory that shared memory spares: what hits L1 has nearly its latency already.

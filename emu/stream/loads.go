@@ -217,7 +217,7 @@ func (m *prefetcher) wait(e *Event, round int) {
 
 // Tile makes loads of a loop find their data in shared memory. Before each so many rounds the warps of the block load what these read,
 // each word once and 32 neighbouring ones at a time, store it and meet at a barrier; after them they meet again. Warps that go through
-// another number of rounds than the others are an error. Without a loop all that a warp does from its first such load to its last is one round,
+// fewer rounds than the others do so to the end. Without a loop all that a warp does from its first such load to its last is one round,
 // of those warps that load at all: a window around the elements of the block, whose places Index instructions find for each 32 words. The
 // shared memory that the data take is for the caller to say.
 type Tile struct {
@@ -251,16 +251,17 @@ func (t *Tile) Apply(_ Program, blocks []*Block) ([]*Block, error) {
 	}
 	x := &tiler{Tile: t, block: b, at: at, parts: parts, lists: make([][]Event, len(at))}
 	for n := range parts[0] {
+		rounds := 0
 		for w := range parts {
 			s := &parts[w][n]
-			if s.loop != parts[0][n].loop || len(s.rounds) != len(parts[0][n].rounds) {
-				return nil, errors.New("tile: the warps of a block do not go through the same number of rounds")
+			if s.loop != parts[0][n].loop {
+				return nil, errors.New("tile: not all warps come to the loop equally often")
 			}
-			if s.loop < 0 {
+			if rounds = max(rounds, len(s.rounds)); s.loop < 0 {
 				x.lists[w] = append(x.lists[w], x.events(w)[s.first:s.last]...)
 			}
 		}
-		for r := 0; r < len(parts[0][n].rounds); r += t.Rounds {
+		for r := 0; r < rounds; r += t.Rounds {
 			x.tile(n, r)
 		}
 	}
@@ -312,6 +313,9 @@ func (t *tiler) tile(n, r int) {
 	ranges := make([][2]int, len(parts))
 	for w := range parts {
 		s := &parts[w][n]
+		if r >= len(s.rounds) {
+			continue
+		}
 		first, _ := s.round(r)
 		_, last := s.round(min(r+t.Rounds, len(s.rounds)) - 1)
 		ranges[w] = [2]int{first, last}
