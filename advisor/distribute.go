@@ -77,7 +77,7 @@ func (in *Input) sharedOut(nest *loopNest) (matches []*Match) {
 	}
 	working := in.working(nest)
 	room, sectors := in.room()/working, in.sectorsTooMany(nest)
-	shares := sectors >= leastSectors || room >= leastRoom && sectors >= someSectors || in.alone()
+	shares := sectors >= leastSectors || room >= leastRoom && (sectors >= someSectors || in.halfWarps())
 	switch {
 	case !in.starved(room, working) && !shares:
 		return nil
@@ -103,8 +103,8 @@ func (in *Input) sharedOut(nest *loopNest) (matches []*Match) {
 	return matches
 }
 
-// alone reports whether the launch has less than a warp of threads, of which the lanes that are missing could do a part.
-func (in *Input) alone() bool { return volume(in.Launch.Grid)*volume(in.Launch.Block) <= warpSize/2 }
+// halfWarps reports whether blocks have at most half of the threads of a warp, of which the lanes that are missing could do a part.
+func (in *Input) halfWarps() bool { return volume(in.Launch.Block) <= warpSize/2 }
 
 // working is the share of the launch's warps that come to a nest at all: of a grid much larger than what there is to do most warps end at
 // their first comparison.
