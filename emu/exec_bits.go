@@ -64,9 +64,7 @@ func shf(w *warp, o *op, s shift) error {
 // shl is the low word of a left shift. A distance of 32 or more gives zero, as the clamped one does.
 func shl(w *warp, o *op) error {
 	low, sh, d := w.in(&o.a, 0), w.in(&o.b, 1), w.out(o, 0)
-	for i := range d {
-		d[i] = low[i] << sh[i]
-	}
+	lanewise.ShiftLeft(d, low, sh)
 	w.done(o, 1)
 	return nil
 }
@@ -74,9 +72,7 @@ func shl(w *warp, o *op) error {
 // shr is the high word of a right shift.
 func shr(w *warp, o *op) error {
 	sh, high, d := w.in(&o.b, 1), w.in(&o.c, 2), w.out(o, 0)
-	for i := range d {
-		d[i] = high[i] >> sh[i]
-	}
+	lanewise.ShiftRight(d, high, sh)
 	w.done(o, 1)
 	return nil
 }
@@ -84,9 +80,7 @@ func shr(w *warp, o *op) error {
 // sar is the high word of an arithmetic right shift.
 func sar(w *warp, o *op) error {
 	sh, high, d := w.in(&o.b, 1), w.in(&o.c, 2), w.out(o, 0)
-	for i := range d {
-		d[i] = uint32(int32(high[i]) >> sh[i])
-	}
+	lanewise.ShiftSigned(d, high, sh)
 	w.done(o, 1)
 	return nil
 }
@@ -101,6 +95,8 @@ func compilePRMT(p *program, o *op) error {
 	if o.b.value != nil {
 		selector := selectorOf(mode, o.b.value[0])
 		o.n = selector
+		o.lut = new(truthTable)
+		o.lut[0], o.lut[1] = byteSelectors(selector)
 		if o.run = prmtConstant; selector&0x8888 != 0 {
 			o.run = prmtSigned
 		}
@@ -128,11 +124,7 @@ func prmt(w *warp, o *op, mode uint16) error {
 // prmtConstant permutes by the selector n, which replicates no sign.
 func prmtConstant(w *warp, o *op) error {
 	a, b, d := w.in(&o.a, 0), w.in(&o.c, 2), w.out(o, 0)
-	s0, s1, s2, s3 := o.n&7*8, o.n>>4&7*8, o.n>>8&7*8, o.n>>12&7*8
-	for i := range d {
-		v := uint64(b[i])<<32 | uint64(a[i])
-		d[i] = uint32(uint8(v>>(s0&63))) | uint32(uint8(v>>(s1&63)))<<8 | uint32(uint8(v>>(s2&63)))<<16 | uint32(v>>(s3&63))<<24
-	}
+	lanewise.Permute(d, a, b, o.lut[0], o.lut[1])
 	w.done(o, 1)
 	return nil
 }

@@ -1,10 +1,6 @@
 package emu
 
-import (
-	"math"
-
-	"gpa/cubin/sass"
-)
+import "gpa/cubin/sass"
 
 // floatCompilers are the single-precision instructions.
 var floatCompilers = map[sass.Op]compiler{
@@ -46,20 +42,14 @@ func compileFADD(p *program, o *op) error {
 
 func fadd(w *warp, o *op) error {
 	a, b, d := w.in(&o.a, 0), w.in(&o.b, 1), w.out(o, 0)
-	for i := range d {
-		d[i] = bitsF32(math.Float32frombits(a[i]) + math.Float32frombits(b[i]))
-	}
+	lanewise.AddFloat(d, a, b)
 	w.done(o, 1)
 	return nil
 }
 
-// faddFlush: a sum below the smallest normal number is exact, so that it is flushed before or after rounding alike.
 func faddFlush(w *warp, o *op) error {
 	a, b, d := w.in(&o.a, 0), w.in(&o.b, 1), w.out(o, 0)
-	for i := range d {
-		x, y := math.Float32frombits(flushF32(a[i])), math.Float32frombits(flushF32(b[i]))
-		d[i] = flushF32(bitsF32(x + y))
-	}
+	lanewise.AddFlush(d, a, b)
 	w.done(o, 1)
 	return nil
 }
@@ -101,19 +91,14 @@ func fmulScaled(w *warp, o *op, scale float64) error {
 
 func fmul(w *warp, o *op) error {
 	a, b, d := w.in(&o.a, 0), w.in(&o.b, 1), w.out(o, 0)
-	for i := range d {
-		d[i] = bitsF32(math.Float32frombits(a[i]) * math.Float32frombits(b[i]))
-	}
+	lanewise.MulFloat(d, a, b)
 	w.done(o, 1)
 	return nil
 }
 
 func fmulFlush(w *warp, o *op) error {
 	a, b, d := w.in(&o.a, 0), w.in(&o.b, 1), w.out(o, 0)
-	for i := range d {
-		x, y := math.Float32frombits(flushF32(a[i])), math.Float32frombits(flushF32(b[i]))
-		d[i] = roundFlush(float64(x) * float64(y))
-	}
+	lanewise.MulFlush(d, a, b)
 	w.done(o, 1)
 	return nil
 }
@@ -138,27 +123,14 @@ func compileFFMA(p *program, o *op) error {
 
 func ffma(w *warp, o *op) error {
 	a, b, c, d := w.in(&o.a, 0), w.in(&o.b, 1), w.in(&o.c, 2), w.out(o, 0)
-	for i := range d {
-		if s := productSum(a[i], b[i], c[i]); singleRounding(s) {
-			d[i] = math.Float32bits(float32(s))
-		} else {
-			d[i] = o.f32.fma(a[i], b[i], c[i])
-		}
-	}
+	lanewise.FMA(d, a, b, c)
 	w.done(o, 1)
 	return nil
 }
 
 func ffmaFlush(w *warp, o *op) error {
 	a, b, c, d := w.in(&o.a, 0), w.in(&o.b, 1), w.in(&o.c, 2), w.out(o, 0)
-	for i := range d {
-		x, y, z := flushF32(a[i]), flushF32(b[i]), flushF32(c[i])
-		if s := productSum(x, y, z); singleRounding(s) {
-			d[i] = math.Float32bits(float32(s))
-		} else {
-			d[i] = o.f32.fma(x, y, z)
-		}
-	}
+	lanewise.FMAFlush(d, a, b, c)
 	w.done(o, 1)
 	return nil
 }
@@ -235,14 +207,7 @@ func fmnmxSpecial(w *warp, o *op, nan, xor bool) error {
 // fmnmx is the smaller operand where the predicate is true, else the larger one.
 func fmnmx(w *warp, o *op) error {
 	a, b, d := w.flushed(o, w.in(&o.a, 0), 0), w.flushed(o, w.in(&o.b, 1), 1), w.out(o, 0)
-	smaller := w.get(o.pp)
-	for i := range d {
-		if smaller>>i&1 != 0 {
-			d[i] = minF32(a[i], b[i])
-		} else {
-			d[i] = maxF32(a[i], b[i])
-		}
-	}
+	w.extreme(d, a, b, w.get(o.pp), lanewise.MinFloat, lanewise.MaxFloat)
 	w.done(o, 1)
 	return nil
 }
@@ -253,9 +218,7 @@ func (w *warp) flushed(o *op, v *lanes, k int) *lanes {
 		return v
 	}
 	t := &w.tmp[k][0]
-	for i := range v {
-		t[i] = flushF32(v[i])
-	}
+	lanewise.Flush(t, v)
 	return t
 }
 
@@ -270,14 +233,8 @@ func compileFSEL(p *program, o *op) error {
 
 func fselFlush(w *warp, o *op) error {
 	a, b, d := w.in(&o.a, 0), w.in(&o.b, 1), w.out(o, 0)
-	p := w.get(o.pp)
-	for i := range d {
-		v := b[i]
-		if p>>i&1 != 0 {
-			v = a[i]
-		}
-		d[i] = flushF32(v)
-	}
+	lanewise.Choose(d, a, b, w.get(o.pp))
+	lanewise.Flush(d, d)
 	w.done(o, 1)
 	return nil
 }
@@ -313,34 +270,7 @@ func (f *orderer[T]) compare(compare uint16, a, b T) uint32 {
 	return 0
 }
 
-var orderF32s = orderer[*lanes]{lessF32s, lessEqualF32s, equalF32s}
-
-func lessF32s(a, b *lanes) (r uint32) {
-	for i := range a {
-		if math.Float32frombits(a[i]) < math.Float32frombits(b[i]) {
-			r |= 1 << i
-		}
-	}
-	return r
-}
-
-func lessEqualF32s(a, b *lanes) (r uint32) {
-	for i := range a {
-		if math.Float32frombits(a[i]) <= math.Float32frombits(b[i]) {
-			r |= 1 << i
-		}
-	}
-	return r
-}
-
-func equalF32s(a, b *lanes) (r uint32) {
-	for i := range a {
-		if math.Float32frombits(a[i]) == math.Float32frombits(b[i]) {
-			r |= 1 << i
-		}
-	}
-	return r
-}
+var orderF32s = orderer[*lanes]{lanewise.LessFloat, lanewise.LessEqualFloat, lanewise.EqualFloat}
 
 // compileFSETP keeps how the comparison joins the source predicate in mode and the comparison in n.
 func compileFSETP(p *program, o *op) error {
@@ -374,9 +304,7 @@ func compileFSET(p *program, o *op) error {
 func fset(w *warp, o *op, yes uint32) error {
 	r := combine(o.mode, w.compareF32s(o), w.get(o.pp))
 	d := w.out(o, 0)
-	for i := range d {
-		d[i] = yes & -(r >> i & 1)
-	}
+	lanewise.Fill(d, yes, r)
 	w.done(o, 1)
 	return nil
 }

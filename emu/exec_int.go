@@ -75,9 +75,7 @@ func compileIADD3(p *program, o *op) error {
 
 func iadd3(w *warp, o *op) error {
 	a, b, c, d := w.in(&o.a, 0), w.in(&o.b, 1), w.in(&o.c, 2), w.out(o, 0)
-	for i := range d {
-		d[i] = a[i] + b[i] + c[i]
-	}
+	lanewise.Add3(d, a, b, c)
 	w.done(o, 1)
 	return nil
 }
@@ -85,9 +83,7 @@ func iadd3(w *warp, o *op) error {
 // isub3 is a + c - b.
 func isub3(w *warp, o *op) error {
 	a, b, c, d := w.raw(&o.a), w.raw(&o.b), w.raw(&o.c), w.out(o, 0)
-	for i := range d {
-		d[i] = a[i] + c[i] - b[i]
-	}
+	lanewise.Sub3(d, a, b, c)
 	w.done(o, 1)
 	return nil
 }
@@ -112,6 +108,13 @@ func iadd3Carry(w *warp, o *op) error {
 	a, b, c, d := w.raw(&o.a), w.raw(&o.b), w.raw(&o.c), w.out(o, 0)
 	fa, fb, fc := o.a.flip(), o.b.flip(), o.c.flip()
 	ones := o.a.one() + o.b.one() + o.c.one()
+	if o.c.value == &zeroLanes && fc == 0 && ones <= 1 {
+		carry := lanewise.AddCarry(d, a, b, fa, fb, -uint32(ones))
+		w.done(o, 1)
+		w.set(o.pd, carry)
+		w.set(o.pe, 0)
+		return nil
+	}
 	var once, twice uint32
 	for i := range d {
 		sum, n := addCarry(a[i]^fa, b[i]^fb, c[i]^fc, ones)
@@ -130,6 +133,13 @@ func iadd3X(w *warp, o *op) error {
 	a, b, c, d := w.raw(&o.a), w.raw(&o.b), w.raw(&o.c), w.out(o, 0)
 	fa, fb, fc := o.a.flip(), o.b.flip(), o.c.flip()
 	p, q := w.get(o.pp), w.get(o.pq)
+	if o.c.value == &zeroLanes && fc == 0 && p&q == 0 {
+		carry := lanewise.AddCarry(d, a, b, fa, fb, p|q)
+		w.done(o, 1)
+		w.set(o.pd, carry)
+		w.set(o.pe, 0)
+		return nil
+	}
 	var once, twice uint32
 	for i := range d {
 		sum, n := addCarry(a[i]^fa, b[i]^fb, c[i]^fc, uint64(p>>i&1+q>>i&1))
@@ -167,9 +177,7 @@ func compileIMAD(p *program, o *op) error {
 
 func imad(w *warp, o *op) error {
 	a, b, c, d := w.in(&o.a, 0), w.in(&o.b, 1), w.in(&o.c, 2), w.out(o, 0)
-	for i := range d {
-		d[i] = a[i]*b[i] + c[i]
-	}
+	lanewise.MulAdd(d, a, b, c)
 	w.done(o, 1)
 	return nil
 }
@@ -186,9 +194,8 @@ func imadMove(w *warp, o *op) error {
 func imadX(w *warp, o *op) error {
 	a, b, c, d := w.in(&o.a, 0), w.in(&o.b, 1), w.in(&o.c, 2), w.out(o, 0)
 	carry := w.get(o.pp)
-	for i := range d {
-		d[i] = a[i]*b[i] + c[i] + carry>>i&1
-	}
+	lanewise.MulAdd(d, a, b, c)
+	lanewise.AddCarry(d, d, &zeroLanes, 0, 0, carry)
 	w.done(o, 1)
 	return nil
 }
@@ -223,10 +230,7 @@ func (w *warp) rawPair(s *source) (low, high *lanes) {
 func imadWide(w *warp, o *op) error {
 	a, b, d, e := w.raw(&o.a), w.raw(&o.b), w.out(o, 0), w.out(o, 1)
 	low, high := w.rawPair(&o.c)
-	for i := range d {
-		r := uint64(int64(int32(a[i]))*int64(int32(b[i]))) + (uint64(high[i])<<32 | uint64(low[i]))
-		d[i], e[i] = uint32(r), uint32(r>>32)
-	}
+	lanewise.MulWide(d, e, a, b, low, high)
 	w.done(o, 2)
 	return nil
 }
@@ -234,10 +238,7 @@ func imadWide(w *warp, o *op) error {
 func imadWideU32(w *warp, o *op) error {
 	a, b, d, e := w.raw(&o.a), w.raw(&o.b), w.out(o, 0), w.out(o, 1)
 	low, high := w.rawPair(&o.c)
-	for i := range d {
-		r := uint64(a[i])*uint64(b[i]) + (uint64(high[i])<<32 | uint64(low[i]))
-		d[i], e[i] = uint32(r), uint32(r>>32)
-	}
+	lanewise.MulWideUint(d, e, a, b, low, high)
 	w.done(o, 2)
 	return nil
 }
@@ -301,12 +302,7 @@ func compileIMNMX(p *program, o *op) error {
 func imnmx(w *warp, o *op) error {
 	a, b, d := w.in(&o.a, 0), w.in(&o.b, 1), w.out(o, 0)
 	smaller := w.get(o.pp)
-	for i := range d {
-		low, high := min(int32(a[i]), int32(b[i])), max(int32(a[i]), int32(b[i]))
-		if d[i] = uint32(high); smaller>>i&1 != 0 {
-			d[i] = uint32(low)
-		}
-	}
+	w.extreme(d, a, b, smaller, lanewise.MinInt, lanewise.MaxInt)
 	w.done(o, 1)
 	return nil
 }
@@ -314,14 +310,24 @@ func imnmx(w *warp, o *op) error {
 func imnmxU32(w *warp, o *op) error {
 	a, b, d := w.in(&o.a, 0), w.in(&o.b, 1), w.out(o, 0)
 	smaller := w.get(o.pp)
-	for i := range d {
-		low, high := min(a[i], b[i]), max(a[i], b[i])
-		if d[i] = high; smaller>>i&1 != 0 {
-			d[i] = low
-		}
-	}
+	w.extreme(d, a, b, smaller, lanewise.MinUint, lanewise.MaxUint)
 	w.done(o, 1)
 	return nil
+}
+
+// extreme is the smaller operand in the lanes of a mask, else the larger one.
+func (w *warp) extreme(d, a, b *lanes, smaller uint32, least, most func(d, a, b *lanes)) {
+	switch smaller {
+	case 0:
+		most(d, a, b)
+	case allLanes:
+		least(d, a, b)
+	default:
+		t := &w.tmp[2][0]
+		least(t, a, b)
+		most(d, a, b)
+		lanewise.Choose(d, t, d, smaller)
+	}
 }
 
 func iabs(w *warp, o *op) error {
@@ -363,10 +369,7 @@ func compileLEA(p *program, o *op) error {
 // lea is (a << n) + b.
 func lea(w *warp, o *op) error {
 	a, b, d := w.raw(&o.a), w.raw(&o.b), w.out(o, 0)
-	n := o.n & 31
-	for i := range d {
-		d[i] = a[i]<<n + b[i]
-	}
+	lanewise.ShiftAdd(d, a, b, uint64(o.n&31))
 	w.done(o, 1)
 	return nil
 }
@@ -374,34 +377,41 @@ func lea(w *warp, o *op) error {
 // leaCarry is lea with modified operands and carries: a sign applies to the shifted value.
 func leaCarry(w *warp, o *op) error {
 	a, b, d := w.raw(&o.a), w.raw(&o.b), w.out(o, 0)
-	fa, fb, ones, in := o.a.flip(), o.b.flip(), o.a.one()+o.b.one(), w.get(o.pp)
-	n := o.n & 31
-	var carry uint32
-	for i := range d {
-		sum, out := addCarry(a[i]<<n^fa, b[i]^fb, 0, ones+uint64(in>>i&1))
-		d[i] = sum
-		carry |= (out | out>>1) & 1 << i
-	}
+	t := &w.tmp[0][0]
+	lanewise.ShiftAdd(t, a, &zeroLanes, uint64(o.n&31))
+	carry := o.addShifted(d, t, b, w.get(o.pp))
 	w.done(o, 1)
 	w.set(o.pd, carry)
 	return nil
 }
 
-// leaHigh is leaCarry with the high word of {c, a} << n. With mode (.SX32) c is the sign of a.
-func leaHigh(w *warp, o *op) error {
-	a, b, c, d := w.raw(&o.a), w.raw(&o.b), w.raw(&o.c), w.out(o, 0)
-	fa, fb, ones, in := o.a.flip(), o.b.flip(), o.a.one()+o.b.one(), w.get(o.pp)
-	n := o.n & 31
-	var carry uint32
+// addShifted adds the shifted operand of LEA and the other one, with carries in, and returns those out.
+func (o *op) addShifted(d, a, b *lanes, in uint32) (carry uint32) {
+	fa, fb, ones := o.a.flip(), o.b.flip(), o.a.one()+o.b.one()
+	if ones == 0 || ones == 1 && in == 0 {
+		return lanewise.AddCarry(d, a, b, fa, fb, in|-uint32(ones))
+	}
 	for i := range d {
-		v := uint64(c[i])<<32 | uint64(a[i])
-		if o.mode != 0 {
-			v = uint64(int32(a[i]))
-		}
-		sum, out := addCarry(uint32(v<<n>>32)^fa, b[i]^fb, 0, ones+uint64(in>>i&1))
+		sum, out := addCarry(a[i]^fa, b[i]^fb, 0, ones+uint64(in>>i&1))
 		d[i] = sum
 		carry |= (out | out>>1) & 1 << i
 	}
+	return carry
+}
+
+// signs are the distances by which a shift leaves signs alone.
+var signs = broadcast(31)
+
+// leaHigh is leaCarry with the high word of {c, a} << n. With mode (.SX32) c is the sign of a.
+func leaHigh(w *warp, o *op) error {
+	a, b, c, d := w.raw(&o.a), w.raw(&o.b), w.raw(&o.c), w.out(o, 0)
+	t := &w.tmp[0][0]
+	if o.mode != 0 {
+		lanewise.ShiftSigned(t, a, signs)
+		c = t
+	}
+	lanewise.Funnel(t, c, a, uint64(o.n&31))
+	carry := o.addShifted(d, t, b, w.get(o.pp))
 	w.done(o, 1)
 	w.set(o.pd, carry)
 	return nil

@@ -17,6 +17,7 @@ var logicCompilers = map[sass.Op]compiler{
 // compileLOP3 keeps the truth table in n; the tables that most code uses have executors of their own.
 func compileLOP3(p *program, o *op) error {
 	o.n = uint32(o.inst.Operands[5].Imm)
+	o.lut = truthTableOf(o.n)
 	if err := p.resolve(o, layout{1, 0, none, 2, 3, 4, 6, none}, intValue); err != nil {
 		return err
 	}
@@ -39,50 +40,28 @@ func compileLOP3(p *program, o *op) error {
 
 func lopAnd(w *warp, o *op) error {
 	a, b, d := w.in(&o.a, 0), w.in(&o.b, 1), w.out(o, 0)
-	for i := range d {
-		d[i] = a[i] & b[i]
-	}
+	lanewise.And(d, a, b)
 	w.done(o, 1)
 	return nil
 }
 
 func lopOr(w *warp, o *op) error {
 	a, b, d := w.in(&o.a, 0), w.in(&o.b, 1), w.out(o, 0)
-	for i := range d {
-		d[i] = a[i] | b[i]
-	}
+	lanewise.Or(d, a, b)
 	w.done(o, 1)
 	return nil
 }
 
 func lopXor(w *warp, o *op) error {
 	a, b, d := w.in(&o.a, 0), w.in(&o.b, 1), w.out(o, 0)
-	for i := range d {
-		d[i] = a[i] ^ b[i]
-	}
+	lanewise.Xor(d, a, b)
 	w.done(o, 1)
 	return nil
 }
 
-// lop3Lanes looks the bits of a, b and c up in a truth table. Its entries are spread to words: term k is for the inputs
-// k>>1 of a and k&1 of b, and has the value t ^ z & u for the inputs z of c.
-func lop3Lanes(lut uint32, a, b, c, d *lanes) {
-	var t, u [4]uint32
-	for k := range t {
-		t[k] = -(lut >> (2 * k) & 1)
-		u[k] = t[k] ^ -(lut >> (2*k + 1) & 1)
-	}
-	t0, t1, t2, t3, u0, u1, u2, u3 := t[0], t[1], t[2], t[3], u[0], u[1], u[2], u[3]
-	for i := range d {
-		y, z := b[i], c[i]
-		r0, r1, r2, r3 := t0^z&u0, t1^z&u1, t2^z&u2, t3^z&u3
-		low, high := r0^y&(r0^r1), r2^y&(r2^r3)
-		d[i] = low ^ a[i]&(low^high)
-	}
-}
 
 func lop3(w *warp, o *op) error {
-	lop3Lanes(o.n, w.in(&o.a, 0), w.in(&o.b, 1), w.in(&o.c, 2), w.out(o, 0))
+	lanewise.Lookup(w.out(o, 0), w.in(&o.a, 0), w.in(&o.b, 1), w.in(&o.c, 2), o.lut)
 	w.done(o, 1)
 	return nil
 }
@@ -104,8 +83,8 @@ func lop3Pand(w *warp, o *op) error {
 // lop3Ones stores the result and returns the lanes where it is not zero.
 func (w *warp) lop3Ones(o *op) uint32 {
 	d := w.out(o, 0)
-	lop3Lanes(o.n, w.in(&o.a, 0), w.in(&o.b, 1), w.in(&o.c, 2), d)
-	ones := ^equalInt(d, &zeroLanes)
+	lanewise.Lookup(d, w.in(&o.a, 0), w.in(&o.b, 1), w.in(&o.c, 2), o.lut)
+	ones := ^lanewise.Equal(d, &zeroLanes)
 	w.done(o, 1)
 	return ones
 }
@@ -113,13 +92,7 @@ func (w *warp) lop3Ones(o *op) uint32 {
 func sel(w *warp, o *op) error {
 	a, b, d := w.in(&o.a, 0), w.in(&o.b, 1), w.out(o, 0)
 	p := w.get(o.pp)
-	for i := range d {
-		v := b[i]
-		if p>>i&1 != 0 {
-			v = a[i]
-		}
-		d[i] = v
-	}
+	lanewise.Choose(d, a, b, p)
 	w.done(o, 1)
 	return nil
 }
@@ -146,27 +119,27 @@ func compileISETP(p *program, o *op) error {
 }
 
 func isetp(w *warp, o *op) error {
-	w.setCompared(o, compareInts(o.n, w.in(&o.a, 0), w.in(&o.b, 1), lessInt))
+	w.setCompared(o, compareInts(o.n, w.in(&o.a, 0), w.in(&o.b, 1), lanewise.LessInt))
 	return nil
 }
 
 func isetpU32(w *warp, o *op) error {
-	w.setCompared(o, compareInts(o.n, w.in(&o.a, 0), w.in(&o.b, 1), lessUint))
+	w.setCompared(o, compareInts(o.n, w.in(&o.a, 0), w.in(&o.b, 1), lanewise.LessUint))
 	return nil
 }
 
 func isetpEX(w *warp, o *op) error {
-	w.setCompared(o, w.compareHigh(o, lessInt))
+	w.setCompared(o, w.compareHigh(o, lanewise.LessInt))
 	return nil
 }
 
 func isetpU32EX(w *warp, o *op) error {
-	w.setCompared(o, w.compareHigh(o, lessUint))
+	w.setCompared(o, w.compareHigh(o, lanewise.LessUint))
 	return nil
 }
 
 // compareInts returns the lanes in which a comparison holds, whose three bits say whether it does for less, equal and
-// greater operands. The loop over the lanes is in less and in equalInt.
+// greater operands. The loop over the lanes is in less and in lanewise.Equal.
 func compareInts(compare uint32, a, b *lanes, less func(a, b *lanes) uint32) uint32 {
 	switch uint16(compare) {
 	case sass.CompareF:
@@ -174,13 +147,13 @@ func compareInts(compare uint32, a, b *lanes, less func(a, b *lanes) uint32) uin
 	case sass.CompareLT:
 		return less(a, b)
 	case sass.CompareEQ:
-		return equalInt(a, b)
+		return lanewise.Equal(a, b)
 	case sass.CompareLE:
 		return ^less(b, a)
 	case sass.CompareGT:
 		return less(b, a)
 	case sass.CompareNE:
-		return ^equalInt(a, b)
+		return ^lanewise.Equal(a, b)
 	case sass.CompareGE:
 		return ^less(a, b)
 	}
@@ -191,35 +164,8 @@ func compareInts(compare uint32, a, b *lanes, less func(a, b *lanes) uint32) uin
 // which is the last operand.
 func (w *warp) compareHigh(o *op, less func(a, b *lanes) uint32) uint32 {
 	a, b := w.in(&o.a, 0), w.in(&o.b, 1)
-	equal, low := equalInt(a, b), w.get(o.pq)
+	equal, low := lanewise.Equal(a, b), w.get(o.pq)
 	return compareInts(o.n, a, b, less)&^equal | low&equal
-}
-
-func lessInt(a, b *lanes) (r uint32) {
-	for i := range a {
-		if int32(a[i]) < int32(b[i]) {
-			r |= 1 << i
-		}
-	}
-	return r
-}
-
-func lessUint(a, b *lanes) (r uint32) {
-	for i := range a {
-		if a[i] < b[i] {
-			r |= 1 << i
-		}
-	}
-	return r
-}
-
-func equalInt(a, b *lanes) (r uint32) {
-	for i := range a {
-		if a[i] == b[i] {
-			r |= 1 << i
-		}
-	}
-	return r
 }
 
 // combine joins a comparison's result with a predicate.

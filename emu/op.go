@@ -39,6 +39,7 @@ type op struct {
 	mode   uint16 // a modifier that the executor's comment names
 	f32    f32Mode
 	f16    f16Mode
+	lut    *truthTable // of LOP3; of PRMT with a constant selector its byteSelectors
 
 	t timing
 }

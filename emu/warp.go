@@ -168,9 +168,7 @@ func (w *warp) in(s *source, k int) *lanes {
 		return r
 	}
 	t := &w.tmp[k][0]
-	for i, v := range r {
-		t[i] = s.apply(v)
-	}
+	lanewise.Modify(t, r, s.and, s.xor, s.add)
 	return t
 }
 
@@ -192,9 +190,7 @@ func (w *warp) pair(s *source, k int) (low, high *lanes) {
 		return low, high
 	}
 	t := &w.tmp[k][1]
-	for i, v := range high {
-		t[i] = s.apply(v)
-	}
+	lanewise.Modify(t, high, s.and, s.xor, s.add)
 	return low, t
 }
 
@@ -214,10 +210,7 @@ func (w *warp) done(o *op, n int) {
 	}
 	for k := range n {
 		to, from := &w.regs[int(o.dst)+k], &w.res[k]
-		for m := w.mask; m != 0; m &= m - 1 {
-			i := bits.TrailingZeros32(m) & 31
-			to[i] = from[i]
-		}
+		lanewise.Choose(to, from, to, w.mask)
 	}
 }
 
