@@ -21,6 +21,7 @@ type program struct {
 	relocated map[int32]uint64 // addresses that relocations put into instructions, by index
 	at        int32            // index of the instruction that is being compiled
 	clustered bool             // clusters have several blocks
+	flows     []*dataflow      // by index, of the ops for which it was asked
 }
 
 // A compiler prepares one instruction: it resolves the operands and chooses the executor.

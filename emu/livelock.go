@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math/bits"
+	"slices"
 
 	"gpa/cubin/sass"
 )
@@ -29,6 +30,9 @@ type watch struct {
 	next    int    // of those, the one in which the focus is made anew
 	epoch   int
 	focus   *focus // nil until there is one
+
+	last   *focus // the last one that was worked out, and for which ops
+	lastOf []bool
 }
 
 // firstFocus is the number of rounds or quanta after which a focus is first made.
@@ -50,11 +54,20 @@ func (x *watch) ready(p *program, visited int) bool {
 		x.next *= 2
 		if visited != x.known || x.focus == nil {
 			x.epoch++
-			x.known, x.focus = visited, p.focus(x.visited)
-			x.focus.epoch = x.epoch
+			x.known, x.focus = visited, x.focusOf(p)
 		}
 	}
 	return x.focus != nil && visited == x.known
+}
+
+// focusOf returns the focus of the ops that have been visited, which are those of the last time wherever a loop goes on behind a store.
+func (x *watch) focusOf(p *program) *focus {
+	if x.last == nil || !slices.Equal(x.lastOf, x.visited) {
+		x.last, x.lastOf = p.focus(x.visited), append(x.lastOf[:0], x.visited...)
+	}
+	f := *x.last
+	f.epoch = x.epoch
+	return &f
 }
 
 // effects are the instructions that do more than to compute registers of registers.
@@ -68,52 +81,74 @@ var effects = func() (table [sass.NumOps]bool) {
 }()
 
 // resources is a set of registers and predicates.
-type resources [sass.NumRes]bool
+type resources [(sass.NumRes + 63) / 64]uint64
 
-func (s *resources) any(list []sass.Resource) bool {
+// resourcesOf makes a set of a list.
+func resourcesOf(list []sass.Resource) (s resources) {
 	for _, r := range list {
-		if s[r] {
-			return true
-		}
+		s[r/64] |= 1 << (r % 64)
 	}
-	return false
+	return s
 }
 
-// add adds those of a list, and reports whether there was a new one.
-func (s *resources) add(list []sass.Resource) (grown bool) {
-	for _, r := range list {
-		grown = grown || !s[r]
-		s[r] = true
+// any reports whether two sets have one in common.
+func (s *resources) any(other *resources) bool {
+	var common uint64
+	for i, v := range other {
+		common |= s[i] & v
 	}
-	return grown
+	return common != 0
 }
+
+// add adds those of another set, and reports whether there was a new one.
+func (s *resources) add(other *resources) bool {
+	var fresh uint64
+	for i, v := range other {
+		fresh |= v &^ s[i]
+		s[i] |= v
+	}
+	return fresh != 0
+}
+
+func (s *resources) has(r sass.Resource) bool { return s[r/64]>>(r%64)&1 != 0 }
 
 // A dataflow is what an instruction reads and writes.
 type dataflow struct {
-	uses, defs []sass.Resource
+	uses, defs resources
 	effect     bool
 	clock      bool // reads the time
+}
+
+// flow returns what an instruction reads and writes, by its index.
+func (p *program) flow(index int) *dataflow {
+	if p.flows == nil {
+		p.flows = make([]*dataflow, len(p.ops))
+	}
+	if p.flows[index] == nil {
+		in := p.ops[index].inst
+		p.flows[index] = &dataflow{resourcesOf(in.Uses(nil)), resourcesOf(in.Defs(nil)), effects[in.Op] || in.Address() != nil, readsClock(in)}
+	}
+	return p.flows[index]
 }
 
 // focus works out what decides in a set of instructions: what those with effects read, and of what that is computed. The
 // order of instructions does not count, so that what is found is rather too much.
 func (p *program) focus(visited []bool) *focus {
-	var flow []dataflow
+	var flow []*dataflow
 	for i, v := range visited {
-		if in := p.ops[i].inst; v {
-			flow = append(flow, dataflow{in.Uses(nil), in.Defs(nil), effects[in.Op] || in.Address() != nil, readsClock(in)})
+		if v {
+			flow = append(flow, p.flow(i))
 		}
 	}
 	var decides, timed resources
 	for grown := true; grown; {
 		grown = false
-		for i := range flow {
-			f := &flow[i]
-			if f.effect || decides.any(f.defs) {
-				grown = decides.add(f.uses) || grown
+		for _, f := range flow {
+			if f.effect || decides.any(&f.defs) {
+				grown = decides.add(&f.uses) || grown
 			}
-			if f.clock || !f.effect && timed.any(f.uses) {
-				grown = timed.add(f.defs) || grown
+			if f.clock || !f.effect && timed.any(&f.uses) {
+				grown = timed.add(&f.defs) || grown
 			}
 		}
 	}
@@ -138,9 +173,9 @@ func (p *program) focusOn(decides, timed *resources) *focus {
 	f := new(focus)
 	for r := range sass.NumRes {
 		switch {
-		case !decides[r]:
+		case !decides.has(r):
 		case r >= sass.ResSB: // dependence counters hide nothing here, and convergence barriers are in the re-convergence state
-		case timed[r]:
+		case timed.has(r):
 			f.timed = true
 		case r >= sass.ResUPred:
 			f.preds |= 1 << (sass.PT + 1 + r - sass.ResUPred)
@@ -205,7 +240,8 @@ func (w *warp) digest(f *focus) uint64 {
 		}
 	}
 	mix(uint64(w.result)<<32 | uint64(w.clusterPhase))
-	state := w.state.Snapshot(nil)
+	w.snapshot = w.state.Snapshot(w.snapshot[:0])
+	state := w.snapshot
 	for len(state) >= 4 {
 		mix(uint64(binary.LittleEndian.Uint32(state)))
 		state = state[4:]

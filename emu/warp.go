@@ -67,6 +67,8 @@ type scratch struct {
 	wide [5]doubles  // operands and results as f64
 	res  [4]lanes    // results to be stored in some lanes only
 
+	snapshot []byte // of a re-convergence state
+
 	coalescer mem.Coalescer
 	banks     mem.Banks
 }
@@ -160,15 +162,19 @@ func (w *warp) group() {
 
 // in returns the values of an operand, modified ones in the k-th scratch register.
 func (w *warp) in(s *source, k int) *lanes {
+	if s.modified {
+		return w.modified(s, k)
+	}
 	if s.value != nil {
 		return s.value
 	}
-	r := &w.regs[s.reg]
-	if !s.modified {
-		return r
-	}
+	return &w.regs[s.reg]
+}
+
+// modified returns the values of an operand with its modifiers in the k-th scratch register.
+func (w *warp) modified(s *source, k int) *lanes {
 	t := &w.tmp[k][0]
-	lanewise.Modify(t, r, s.and, s.xor, s.add)
+	lanewise.Modify(t, &w.regs[s.reg], s.and, s.xor, s.add)
 	return t
 }
 
@@ -208,9 +214,14 @@ func (w *warp) done(o *op, n int) {
 	if w.mask == allLanes {
 		return
 	}
+	w.merge(o, n)
+}
+
+// merge stores the first n registers of the result in the lanes that execute.
+func (w *warp) merge(o *op, n int) {
 	for k := range n {
-		to, from := &w.regs[int(o.dst)+k], &w.res[k]
-		lanewise.Choose(to, from, to, w.mask)
+		to := &w.regs[int(o.dst)+k]
+		lanewise.Choose(to, &w.res[k], to, w.mask)
 	}
 }
 
