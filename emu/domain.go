@@ -38,14 +38,19 @@ func (d *domain) count(o *op, mask uint32) bool {
 		return false
 	}
 	d.budget--
-	if d.visited != nil && !d.visited[o.index] {
-		d.visited[o.index] = true
-		d.fresh++
-	}
+	d.visit(o.index)
 	c := &d.tally.ops[o.index]
 	c.executions++
 	c.threads += int64(bits.OnesCount32(mask))
 	return true
+}
+
+// visit notes that an op is executed, where somebody wants to know.
+func (d *domain) visit(index int32) {
+	if d.visited != nil && !d.visited[index] {
+		d.visited[index] = true
+		d.fresh++
+	}
 }
 
 // add adds another tally.

@@ -59,7 +59,6 @@ func lopXor(w *warp, o *op) error {
 	return nil
 }
 
-
 func lop3(w *warp, o *op) error {
 	lanewise.Lookup(w.out(o, 0), w.in(&o.a, 0), w.in(&o.b, 1), w.in(&o.c, 2), o.lut)
 	w.done(o, 1)

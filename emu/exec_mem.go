@@ -167,10 +167,7 @@ func (w *warp) access(o *op, kind accessKind) {
 		if o.u.not {
 			offset += w.raw(&o.u)[0]
 		}
-		shift := addressShift[o.a.swz]
-		for i := range low {
-			acc.addr[i] = uint64(low[i]<<shift + offset)
-		}
+		lanewise.Scaled(&acc.addr, low, uint64(addressShift[o.a.swz]), offset)
 		if w.block.rank != 0 && o.space == spaceShared && !o.peer {
 			for i := range acc.addr {
 				acc.addr[i] = w.block.own(acc.addr[i])
@@ -178,27 +175,17 @@ func (w *warp) access(o *op, kind accessKind) {
 		}
 		return
 	}
-	high := w.word(&o.a, 1)
-	offset := uint64(int64(int32(o.n)))
-	for i := range low {
-		acc.addr[i] = uint64(high[i])<<32 + uint64(low[i]) + offset
-	}
+	lanewise.Pairs(&acc.addr, low, w.word(&o.a, 1), uint64(int64(int32(o.n))))
 }
 
 // uniformBase works out global addresses that are the sum of a 64-bit uniform register and a register of 32 bits, without
 // sign, or of 64.
 func (w *warp) uniformBase(o *op) {
 	base := uint64(w.word(&o.u, 1)[0])<<32 + uint64(w.raw(&o.u)[0]) + uint64(int64(int32(o.n)))
-	low := w.raw(&o.a)
-	for i := range low {
-		w.acc.addr[i] = base + uint64(low[i])
-	}
-	if !o.a.not {
-		return
-	}
-	high := w.word(&o.a, 1)
-	for i := range high {
-		w.acc.addr[i] += uint64(high[i]) << 32
+	if o.a.not {
+		lanewise.Pairs(&w.acc.addr, w.raw(&o.a), w.word(&o.a, 1), base)
+	} else {
+		lanewise.Extended(&w.acc.addr, w.raw(&o.a), base)
 	}
 }
 
@@ -345,9 +332,72 @@ func within(data []byte, base, addr, size uint64) []byte {
 	return nil
 }
 
+// aim makes the buffer that holds what the first lane accesses the one that was hit last, if there is one.
+func (w *warp) aim() *buffer {
+	d := w.block.domain
+	addr, size := w.acc.addr[bits.TrailingZeros32(w.mask)&31], uint64(w.acc.size)
+	if addr-d.last.addr < uint64(len(d.last.data)) {
+		return d.last
+	}
+	if b := w.block.run.machine.memory.find(addr); b != nil && b.end()-addr >= size && addr&(size-1) == 0 {
+		d.last = b
+		if s := w.block.run.launch.Snapshot; s != nil {
+			s.touch(b)
+		}
+	}
+	return d.last
+}
+
+// inside reports whether all lanes access whole words, all of them aligned and in memory that begins at base.
+func (w *warp) inside(data []byte, base uint64) bool {
+	size := uint64(w.acc.size)
+	return w.mask != 0 && size >= 4 && uint64(len(data)) >= size && lanewise.Within(&w.acc.addr, w.mask, base, uint64(len(data))-size, size-1)
+}
+
+// inRow reports whether the lanes of a whole warp access a word each, one behind the other.
+func (w *warp) inRow() bool {
+	return w.mask == allLanes && w.acc.size == 4 && lanewise.Sequential(&w.acc.addr, 2)
+}
+
+// loadInside loads what all lanes want of memory that begins at base, if that is inside of it.
+func (w *warp) loadInside(o *op, data []byte, base uint64) bool {
+	if !w.inside(data, base) {
+		return false
+	}
+	rows := w.regs[o.dst:]
+	if w.inRow() {
+		lanewise.LoadRow(&rows[0], data[w.acc.addr[0]-base:])
+	} else {
+		lanewise.Gather(rows, data, base, &w.acc.addr, w.mask, int(w.acc.size)/4)
+	}
+	return true
+}
+
+// storeInside stores what all lanes have to store to memory that begins at base, if that is inside of it.
+func (w *warp) storeInside(o *op, data []byte, base uint64) bool {
+	if o.b.value != nil && w.acc.size > 4 || !w.inside(data, base) {
+		return false
+	}
+	if row := w.raw(&o.b); w.inRow() {
+		lanewise.StoreRow(data[w.acc.addr[0]-base:], row)
+	} else if o.b.value != nil {
+		w.tmp[0][0] = *row
+		lanewise.Scatter(data, base, &w.acc.addr, w.tmp[0][:1], w.mask, 1)
+	} else {
+		lanewise.Scatter(data, base, &w.acc.addr, w.regs[o.b.reg:], w.mask, int(w.acc.size)/4)
+	}
+	return true
+}
+
 func loadGlobal(w *warp, o *op) error {
 	w.access(o, accessLoad)
 	d := w.block.domain
+	if w.mask == 0 {
+		return nil
+	}
+	if b := w.aim(); (!d.ahead || !d.stores.holds(b)) && w.loadInside(o, b.data, b.addr) {
+		return nil
+	}
 	size, rows, last := uint64(w.acc.size), w.rows(o), d.last
 	for m := w.mask; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -374,6 +424,23 @@ func loadGlobal(w *warp, o *op) error {
 func storeGlobal(w *warp, o *op) error {
 	w.access(o, accessStore)
 	d := w.block.domain
+	if w.mask == 0 {
+		return nil
+	}
+	b := w.aim()
+	switch {
+	case !d.ahead && w.storeInside(o, b.own, b.addr):
+		return nil
+	case d.ahead && w.acc.addr[0]%storeSector == 0 && w.inRow() && w.inside(b.data, b.addr):
+		const lanes = storeSector / 4
+		for i := 0; i < len(w.acc.addr); i += lanes {
+			to := d.stores.at(b, w.acc.addr[i], storeSector)
+			for k, v := range w.raw(&o.b)[i : i+lanes] {
+				binary.LittleEndian.PutUint32(to[4*k:], v)
+			}
+		}
+		return nil
+	}
 	size, words, last, data := uint64(w.acc.size), w.words(&o.b, int(w.acc.size)), d.last, d.target()
 	for m := w.mask; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -412,6 +479,9 @@ func (w *warp) shared(o *op, lane int, addr uint64, size int) ([]byte, error) {
 
 func loadShared(w *warp, o *op) error {
 	w.access(o, accessLoad)
+	if w.loadInside(o, w.block.shared, 0) {
+		return nil
+	}
 	size, rows, data := uint64(w.acc.size), w.rows(o), w.block.shared
 	for m := w.mask; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -433,6 +503,9 @@ func loadShared(w *warp, o *op) error {
 
 func storeShared(w *warp, o *op) error {
 	w.access(o, accessStore)
+	if w.storeInside(o, w.block.shared, 0) {
+		return nil
+	}
 	size, words, data := uint64(w.acc.size), w.words(&o.b, int(w.acc.size)), w.block.shared
 	for m := w.mask; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31

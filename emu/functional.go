@@ -2,7 +2,10 @@ package emu
 
 import (
 	"context"
+	"math/bits"
 	"slices"
+
+	"gpa/cubin/sass"
 )
 
 // Without timing, blocks run one after another, and the warps of a block in turns. A block that makes no headway may
@@ -190,22 +193,65 @@ func (f *functionalRun) turn(ctx context.Context, w *warp) error {
 
 // turn executes some instructions of the warp, up to one that makes it sleep.
 func (w *warp) turn() error {
+	w.sleeps = 0
 	step := (*warp).step
-	switch {
-	case w.block.run.launch.Tracer != nil:
+	switch l := w.block.run.launch; {
+	case w.plain():
+		return w.run(turn)
+	case l.Tracer != nil:
 		step = (*warp).trace
-	case w.block.run.launch.touches != nil:
+	case l.touches != nil:
 		step = (*warp).stepTouching
-	case w.block.run.launch.Recorder != nil:
+	case l.Recorder != nil:
 		step = (*warp).stepRecorded
 	}
 	if w.block.tape != nil {
 		step = (*warp).keep
 	}
-	w.sleeps = 0
 	for n := 0; n < turn && w.status == warpRunning && w.sleeps == 0; n++ {
 		if err := step(w); err != nil {
 			return err
+		}
+	}
+	return nil
+}
+
+// plain reports whether nobody wants to know of the warp's instructions, but for what they store.
+func (w *warp) plain() bool {
+	b := w.block
+	l := b.run.launch
+	return l.Tracer == nil && l.touches == nil && b.recorder == nil && b.tape == nil && w.events == nil
+}
+
+// run executes up to n instructions of a warp that is plain, as step does, and tells the recorder of stores.
+func (w *warp) run(n int) error {
+	d, ops, recorded := w.block.domain, w.block.run.program.ops, w.block.run.launch.Recorder != nil
+	counters := d.tally.ops[:len(ops)]
+	for ; n > 0 && w.status == warpRunning && w.sleeps == 0; n-- {
+		o := &ops[w.pc]
+		mask := w.active
+		if o.guard != sass.PT || o.guardNot {
+			g := w.preds[o.guard]
+			if o.guardNot {
+				g = ^g
+			}
+			mask &= g
+		}
+		w.acc.kind, w.mask = accessNone, mask
+		if d.budget == 0 {
+			return w.exhausted(o)
+		}
+		d.budget--
+		d.visit(w.pc)
+		c := &counters[w.pc]
+		c.executions++
+		c.threads += int64(bits.OnesCount32(mask))
+		w.pc++
+		if err := o.run(w, o); err != nil {
+			return err
+		}
+		if recorded && w.acc.kind >= accessStore && w.acc.mask != 0 {
+			w.recordStore(o)
 		}
 	}
 	return nil

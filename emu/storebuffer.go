@@ -1,6 +1,9 @@
 package emu
 
-import "math/bits"
+import (
+	"math/bits"
+	"slices"
+)
 
 // storeSector is the number of bytes that an element of a store buffer covers. No access crosses its border.
 const storeSector = 32
@@ -8,9 +11,10 @@ const storeSector = 32
 // A storeBuffer holds what a domain that runs ahead has stored and the others do not see yet, by sector of memory. The
 // domain's own loads look into it.
 type storeBuffer struct {
-	sectors []stored // in the order of their first store
-	slots   []int32  // hash table of positions in sectors, plus one; a power of two of them
-	last    int32    // the position that was looked up last
+	sectors []stored  // in the order of their first store
+	buffers []*buffer // that they lie in
+	slots   []int32   // hash table of positions in sectors, plus one; a power of two of them
+	last    int32     // the position that was looked up last
 	scratch [storeSector]byte
 }
 
@@ -24,6 +28,9 @@ type stored struct {
 
 // empty reports whether nothing has been stored.
 func (b *storeBuffer) empty() bool { return len(b.sectors) == 0 }
+
+// holds reports whether something has been stored to a buffer of memory.
+func (b *storeBuffer) holds(to *buffer) bool { return slices.Contains(b.buffers, to) }
 
 // at returns where a store of size bytes at an address, which lies in the buffer to, leaves them.
 func (b *storeBuffer) at(to *buffer, addr, size uint64) []byte {
@@ -47,6 +54,9 @@ func (b *storeBuffer) sector(to *buffer, addr uint64) *stored {
 	if b.slots[slot] == 0 {
 		b.sectors = append(b.sectors, stored{addr: addr, to: to})
 		b.slots[slot] = int32(len(b.sectors))
+		if !b.holds(to) {
+			b.buffers = append(b.buffers, to)
+		}
 	}
 	b.last = b.slots[slot] - 1
 	return &b.sectors[b.last]
@@ -115,7 +125,7 @@ func (b *storeBuffer) commit() error {
 			return err
 		}
 	}
-	b.sectors, b.last = b.sectors[:0], 0
+	b.sectors, b.buffers, b.last = b.sectors[:0], b.buffers[:0], 0
 	return nil
 }
 

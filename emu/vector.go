@@ -50,6 +50,9 @@ type vectorOps struct {
 	// Gather reads words (1, 2 or 4) of 32 bits for each lane of a mask that is not empty into rows, one behind another, from data that
 	// begins at base and holds them all.
 	Gather func(rows []lanes, data []byte, base uint64, addr *[32]uint64, mask uint32, words int)
+	// LoadRow and StoreRow are for words one behind another, a lane each.
+	LoadRow  func(row *lanes, from []byte)
+	StoreRow func(to []byte, row *lanes)
 	// Scatter writes them, lane after lane.
 	Scatter func(data []byte, base uint64, addr *[32]uint64, rows []lanes, mask uint32, words int)
 }
@@ -98,7 +101,7 @@ func portableOps() *vectorOps {
 		AddFloat: addFloatLanes, MulFloat: mulFloatLanes, AddFlush: addFlushLanes, MulFlush: mulFlushLanes, FMA: fmaLanes, FMAFlush: fmaFlushLanes,
 		Flush: flushLanes, MinFloat: minFloatLanes, MaxFloat: maxFloatLanes,
 		Pairs: pairLanes, Extended: extendLanes, Scaled: scaleLanes,
-		Sequential: sequentialLanes, Within: withinLanes, Gather: gatherLanes, Scatter: scatterLanes,
+		Sequential: sequentialLanes, LoadRow: loadRow, StoreRow: storeRow, Within: withinLanes, Gather: gatherLanes, Scatter: scatterLanes,
 	}
 }
 
@@ -417,6 +420,20 @@ func withinLanes(addr *[32]uint64, mask uint32, base, limit, low uint64) bool {
 		}
 	}
 	return true
+}
+
+func loadRow(row *lanes, from []byte) {
+	from = from[:4*len(row)]
+	for i := range row {
+		row[i] = binary.LittleEndian.Uint32(from[4*i:])
+	}
+}
+
+func storeRow(to []byte, row *lanes) {
+	to = to[:4*len(row)]
+	for i, v := range row {
+		binary.LittleEndian.PutUint32(to[4*i:], v)
+	}
 }
 
 func gatherLanes(rows []lanes, data []byte, base uint64, addr *[32]uint64, mask uint32, words int) {

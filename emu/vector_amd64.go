@@ -1,6 +1,10 @@
 package emu
 
-import "golang.org/x/sys/cpu"
+import (
+	"unsafe"
+
+	"golang.org/x/sys/cpu"
+)
 
 // fastestOps returns the operations that use AVX2 where the processor has it.
 func fastestOps() *vectorOps {
@@ -37,7 +41,10 @@ func fastestOps() *vectorOps {
 			}
 		},
 		Pairs: pairsAVX2, Extended: extendedAVX2, Scaled: scaledAVX2,
-		Sequential: sequentialAVX2, Within: withinAVX2,
+		Sequential: sequentialAVX2,
+		LoadRow:    func(row *lanes, from []byte) { copyAVX2(unsafe.Pointer(row), unsafe.Pointer((*[128]byte)(from))) },
+		StoreRow:   func(to []byte, row *lanes) { copyAVX2(unsafe.Pointer((*[128]byte)(to)), unsafe.Pointer(row)) },
+		Within:     withinAVX2,
 		Gather: func(rows []lanes, data []byte, base uint64, addr *[32]uint64, mask uint32, words int) {
 			gatherAVX2(&rows[:words][0], &data[0], base, addr, mask, uint64(words))
 		},
@@ -175,6 +182,9 @@ func withinAVX2(addr *[32]uint64, mask uint32, base, limit, low uint64) bool
 
 //go:noescape
 func sequentialAVX2(addr *[32]uint64, shift uint64) bool
+
+//go:noescape
+func copyAVX2(d, a unsafe.Pointer)
 
 //go:noescape
 func gatherAVX2(rows *lanes, data *byte, base uint64, addr *[32]uint64, mask uint32, words uint64)

@@ -199,6 +199,10 @@ GLOBL first<>(SB), RODATA|NOPTR, $32
 #define GATHERED_ALL \
 	RORL $8, R10
 
+#define COPY(o) \
+	VMOVDQU o(SI), Y0; \
+	VMOVDQU Y0, o(DI)
+
 #define EQUAL(o) \
 	VMOVDQU o(SI), Y0; \
 	VPCMPEQD o(DX), Y0, Y0; \
@@ -778,6 +782,12 @@ TEXT ·sequentialAVX2(SB), NOSPLIT, $0-17
 	VMOVMSKPD Y12, AX
 	CMPL AX, $15
 	SETEQ ret+16(FP)
+	END
+
+// func copyAVX2(d, a unsafe.Pointer)
+TEXT ·copyAVX2(SB), NOSPLIT, $0-16
+	OPERANDS1
+	ALL(COPY)
 	END
 
 // func gatherAVX2(rows *lanes, data *byte, base uint64, addr *[32]uint64, mask uint32, words uint64)

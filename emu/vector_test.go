@@ -51,7 +51,7 @@ func TestLanewise(t *testing.T) {
 		name := want.Type().Field(i).Name
 		t.Run(name, func(t *testing.T) {
 			switch name {
-			case "Within", "Gather", "Scatter", "Sequential":
+			case "Within", "Gather", "Scatter", "Sequential", "LoadRow", "StoreRow":
 				t.Skip("has a test of its own")
 			}
 			r := rand.New(rand.NewPCG(uint64(i), 1))
@@ -180,9 +180,16 @@ func TestLanewiseMemory(t *testing.T) {
 		for k := range rows {
 			rows[k] = *randomLanes(r)
 		}
+		want.LoadRow(&rows[0], data[n:])
+		got.LoadRow(&others[0], data[n:])
+		if rows[0] != others[0] {
+			t.Fatalf("run %d: row %x, want %x", n, others[0], rows[0])
+		}
 		memory, other := append([]byte(nil), data...), append([]byte(nil), data...)
 		want.Scatter(memory, base, &addr, rows, mask, words)
 		got.Scatter(other, base, &addr, rows, mask, words)
+		want.StoreRow(memory[n:], &rows[1])
+		got.StoreRow(other[n:], &rows[1])
 		if !reflect.DeepEqual(memory, other) {
 			t.Fatalf("run %d: scattered otherwise", n)
 		}
