@@ -432,10 +432,10 @@ func storeGlobal(w *warp, o *op) error {
 	case !d.ahead && w.storeInside(o, b.own, b.addr):
 		return nil
 	case d.ahead && w.acc.addr[0]%storeSector == 0 && w.inRow() && w.inside(b.data, b.addr):
-		const lanes = storeSector / 4
-		for i := 0; i < len(w.acc.addr); i += lanes {
+		const perSector = storeSector / 4
+		for i := 0; i < len(w.acc.addr); i += perSector {
 			to := d.stores.at(b, w.acc.addr[i], storeSector)
-			for k, v := range w.raw(&o.b)[i : i+lanes] {
+			for k, v := range w.raw(&o.b)[i : i+perSector] {
 				binary.LittleEndian.PutUint32(to[4*k:], v)
 			}
 		}
