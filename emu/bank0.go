@@ -17,6 +17,7 @@ type bankLayout struct {
 	constant          int // generic address of constant bank 3 (cvta.const)
 	reserved          int // bytes of shared memory that belong to the system
 	parameters        int // window of the parameters
+	environment       int // %envreg0, the other 31 follow
 
 	explicitCluster int // 1 where the launch asks for clusters (%is_explicit_cluster)
 	clusterDim      int
@@ -39,16 +40,16 @@ func bankLayoutOf(a sass.Arch) *bankLayout {
 }
 
 var (
-	bankVolta = bankLayout{blockDim: 0x00, gridDim: 0x0c, shared: 0x18, local: 0x20, stack: 0x28, sharedDyn: 0x2c, gridID: 0x30, constant: 0x50,
+	bankVolta = bankLayout{blockDim: 0x00, gridDim: 0x0c, shared: 0x18, local: 0x20, stack: 0x28, sharedDyn: 0x2c, gridID: 0x30, environment: 0x88, constant: 0x50,
 		sms: 0x10c}
-	bankAmpere = bankLayout{blockDim: 0x00, gridDim: 0x0c, shared: 0x18, local: 0x20, stack: 0x28, sharedDyn: 0x2c, gridID: 0x30, constant: 0x50,
+	bankAmpere = bankLayout{blockDim: 0x00, gridDim: 0x0c, shared: 0x18, local: 0x20, stack: 0x28, sharedDyn: 0x2c, gridID: 0x30, environment: 0x88, constant: 0x50,
 		sms: 0x10c, reserved: 0x114}
-	bankHopper = bankLayout{blockDim: 0x00, gridDim: 0x0c, shared: 0x18, local: 0x20, stack: 0x28, sharedDyn: 0x2c, gridID: 0x30, constant: 0xd0,
+	bankHopper = bankLayout{blockDim: 0x00, gridDim: 0x0c, shared: 0x18, local: 0x20, stack: 0x28, sharedDyn: 0x2c, gridID: 0x30, environment: 0x40, constant: 0xd0,
 		sms: 0x10c, reserved: 0x114, parameters: 0x198,
 		explicitCluster: 0x140, clusterDim: 0x144, clusterInverse: 0x150, clusterCount: 0x15c, clusterSize: 0x188}
-	// Code of sm_100 and later subtracts 160 times SR_CgaSize from the offsets of the dynamic shared memory and the clusters. That register
-	// reads zero here.
-	bankBlackwell = bankLayout{blockDim: 0x360, gridDim: 0x370, local: 0x2f8, stack: 0x37c, sharedDyn: 0x2ac, gridID: 0x140, constant: 0x120,
+	// Code of sm_100 and later subtracts 160 times SR_CgaSize from the offsets of the dynamic shared memory, the clusters and the
+	// environment registers. That register reads zero here.
+	bankBlackwell = bankLayout{blockDim: 0x360, gridDim: 0x370, local: 0x2f8, stack: 0x37c, sharedDyn: 0x2ac, gridID: 0x140, environment: 0x250, constant: 0x120,
 		sms: 0x2d0, reserved: 0x16c, parameters: 0x348,
 		clusterDim: 0x2a0, clusterInverse: 0x2b0, clusterCount: 0x2c0, clusterSize: 0x2cc}
 )
@@ -73,6 +74,10 @@ func (r *launchRun) bank0() []byte {
 	binary.LittleEndian.PutUint64(b[at.gridID:], 1)
 	b.word(at.sms, uint32(r.machine.gpu.SMs.Int()))
 	binary.LittleEndian.PutUint64(b[at.constant:], r.machine.constants)
+	if l.Cooperative {
+		b.word(at.environment+4, gridWorkspace>>32)
+		b.word(at.environment+8, gridWorkspace&0xffffffff)
+	}
 	if at.reserved != 0 {
 		b.word(at.reserved, uint32(r.machine.gpu.Limits.SharedReserved.Int()))
 	}

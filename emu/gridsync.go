@@ -1,7 +1,30 @@
 package emu
 
-// Cooperative groups call the device runtime (libcudadevrt) to synchronise a grid: cudaCGGetIntrinsicHandle and cudaCGSynchronize
-// (cuda_device_runtime_api.h), which make the two system calls here.
+import "fmt"
+
+// Cooperative groups synchronise a grid in two ways: by the device runtime (libcudadevrt), cudaCGGetIntrinsicHandle and cudaCGSynchronize
+// (cuda_device_runtime_api.h), which make the two system calls here; and by a word of memory that the driver provides, whose address the
+// kernel reads in %envreg1 and %envreg2 (cooperative_groups/details/driver_abi.h).
+
+// gridWorkspace is where a cooperative launch has that memory: its size, then the word that blocks count themselves in.
+const (
+	gridWorkspace     = heapEnd
+	gridWorkspaceSize = 8
+)
+
+// openGrid gives a cooperative launch its memory, which is there until the function that it returns is called.
+func (m *Machine) openGrid(l *Launch) (func(), error) {
+	if !l.Cooperative {
+		return func() {}, nil
+	}
+	b, err := newBuffer("the grid's workspace", gridWorkspace, gridWorkspaceSize)
+	if err != nil {
+		return nil, fmt.Errorf("the grid's workspace: %w", err)
+	}
+	bank(b.own).word(0, gridWorkspaceSize)
+	m.memory.insert(b)
+	return func() { m.memory.remove(b) }, nil
+}
 
 // gridHandle is what cudaCGScopeGrid gives a cooperative launch; it only is not null, which says that the grid cannot be synchronised.
 const gridHandle = 1

@@ -187,11 +187,14 @@ func (l *Launch) cluster() [3]int {
 	return l.Kernel.Cluster
 }
 
+// ErrNotResident is what is wrong with a cooperative launch of too many blocks.
+var ErrNotResident = errors.New("all have to be")
+
 // checkCooperative makes sure that all blocks of a cooperative launch are resident together, as they wait for each
 // other.
 func checkCooperative(resident, blocks int) error {
 	if blocks > resident {
-		return fmt.Errorf("a cooperative launch of %d blocks, of which %d are resident together", blocks, resident)
+		return fmt.Errorf("a cooperative launch of %d blocks, of which %d are resident together: %w", blocks, resident, ErrNotResident)
 	}
 	return nil
 }

@@ -355,6 +355,11 @@ func (m *Machine) launch(ctx context.Context, l *Launch) (*Result, error) {
 	if err != nil {
 		return nil, fmt.Errorf("kernel %s: %w", l.Kernel.Demangled, err)
 	}
+	closeGrid, err := m.openGrid(l)
+	if err != nil {
+		return nil, fmt.Errorf("kernel %s: %w", l.Kernel.Demangled, err)
+	}
+	defer closeGrid()
 	if l.WhatIf != nil && l.WhatIf.Streams != nil {
 		if err := r.rehearse(ctx); err != nil {
 			return nil, fmt.Errorf("kernel %s: %w", l.Kernel.Demangled, err)

@@ -17,6 +17,7 @@ const (
 	parameterWindow = 0x7f02_0000_0000 // generic addresses of parameters, see launchRun.parameters
 	globalBase      = 0x7f10_0000_0000
 	heapBase        = 0x7f80_0000_0000
+	heapEnd         = 0x7f9f_0000_0000
 	codeBase        = 0x7fa0_0000_0000 // code addresses, 16 bytes an instruction
 	syscallBase     = 0x7fb0_0000_0000 // addresses of the functions that the device runtime provides
 	bufferAlign     = 512              // as cudaMalloc's
