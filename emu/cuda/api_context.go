@@ -13,6 +13,7 @@ type driverContext struct {
 	limits      map[uint64]uint64
 	cacheConfig uint32
 	bankConfig  uint32
+	attributes  map[streamAttributeKey][streamAttributeSize]byte
 	failed      Result // of a kernel's fault: every call since returns it
 	destroyed   bool
 }
@@ -53,8 +54,8 @@ var contextFunctions = []function{
 	{"cuDevicePrimaryCtxSetFlags", "ii", initialized, ofDevice(0, primarySetFlags)},
 	{"cuDevicePrimaryCtxGetState", "ipp", initialized, ofDevice(0, primaryState)},
 	{"cuCtxCreate_v2", "pii", initialized, ofDevice(2, func(c *call) Result { return c.createContext(c.a[1]) })},
-	{"cuCtxCreate_v3", "poiii", initialized, ofDevice(4, contextCreateWith(3))},
-	{"cuCtxCreate_v4", "poii", initialized, ofDevice(3, contextCreateWith(2))},
+	{"cuCtxCreate_v3", "poiii", initialized, ofDevice(4, contextCreateV3)},
+	{"cuCtxCreate_v4", "poii", initialized, ofDevice(3, contextCreateV4)},
 	{"cuCtxDestroy_v2", "n", initialized, contextDestroy},
 	{"cuCtxDestroy", "n", initialized, contextDestroy},
 	{"cuCtxPushCurrent_v2", "n", initialized, contextPush},
@@ -176,14 +177,26 @@ func (c *call) createContext(flags uint64) Result {
 	return c.out64(c.a[0], x.handle)
 }
 
-// contextCreateWith is cuCtxCreate with parameters, which are not supported where there are any.
-func contextCreateWith(flags int) func(*call) Result {
-	return func(c *call) Result {
-		if c.a[1] != 0 {
-			return c.server.lack(c.function.name + " with parameters")
-		}
-		return c.createContext(c.a[flags])
+// contextCreateV3 takes affinities, which are not supported, and how many there are.
+func contextCreateV3(c *call) Result {
+	if c.a[1] != 0 && uint32(c.a[2]) != 0 {
+		return c.server.lack(c.function.name + " with affinities")
 	}
+	return c.createContext(c.a[3])
+}
+
+// contextCreateV4 takes a CUctxCreateParams: affinities, how many there are, and parameters for graphics. None of these is supported.
+func contextCreateV4(c *call) Result {
+	if c.a[1] != 0 {
+		var b [24]byte
+		if r := c.load(c.a[1], b[:]); r != Success {
+			return r
+		}
+		if le.Uint64(b[:]) != 0 && le.Uint32(b[8:]) != 0 || le.Uint64(b[16:]) != 0 {
+			return c.server.lack(c.function.name + " with affinities or graphics")
+		}
+	}
+	return c.createContext(c.a[2])
 }
 
 // contextOf finds a context by its handle; 0 stands for the current one.

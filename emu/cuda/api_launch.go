@@ -292,7 +292,10 @@ func (c *call) execute(l *Launch) (Result, *emu.Fault) {
 // launchResult is the result of a launch that the emulated GPU refuses.
 func launchResult(err error) Result {
 	var resources *emu.ResourceError
-	if errors.As(err, &resources) {
+	switch {
+	case errors.Is(err, emu.ErrNotResident):
+		return ErrCooperativeLaunchTooLarge
+	case errors.As(err, &resources):
 		return ErrLaunchOutOfResources
 	}
 	return ErrNotSupported

@@ -20,6 +20,7 @@ var poolFunctions = []function{
 	{"cuMemPoolSetAttribute", "nip", currentContext, ofPool(0, poolSetAttribute)},
 	{"cuMemPoolTrimTo", "nn", currentContext, ofPool(0, func(*call, *pool) Result { return Success })},
 	{"cuMemPoolGetAccess", "pnp", currentContext, ofPool(1, func(c *call, _ *pool) Result { return c.out32(c.a[0], 3) })},
+	{"cuMemPoolSetAccess", "non", currentContext, ofPool(0, func(*call, *pool) Result { return Success })},
 	{"cuMemAllocAsync", "pnn", currentContext, onStream(2, func(c *call) Result { return c.allocateFrom(c.currentPool()) })},
 	{"cuMemAllocFromPoolAsync", "pnnn", currentContext, onStream(3, ofPool(2, func(c *call, p *pool) Result { return c.allocateFrom(p) }))},
 	{"cuMemFreeAsync", "nn", currentContext, onStream(1, freeAsync)},

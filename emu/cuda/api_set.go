@@ -20,6 +20,7 @@ type setWork struct {
 	to, pitch     uint64
 	value, size   uint64
 	width, height uint64 // in elements, in rows
+	slices, slice uint64 // how many more times, and how far apart
 }
 
 func (*setWork) kind() nodeKind { return setNode }
@@ -31,9 +32,11 @@ func (w *setWork) run(c *call) Result {
 	if w.height > 1 && w.width > w.pitch/w.size {
 		return ErrInvalidValue
 	}
-	for y := range w.height {
-		if r := c.set(w.to+y*w.pitch, w.value, w.size, w.width); r != Success {
-			return r
+	for z := range w.slices + 1 {
+		for y := range w.height {
+			if r := c.set(w.to+z*w.slice+y*w.pitch, w.value, w.size, w.width); r != Success {
+				return r
+			}
 		}
 	}
 	return Success

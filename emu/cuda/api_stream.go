@@ -32,6 +32,9 @@ var streamFunctions = []function{
 	{"cuStreamGetCtx_v2", "npp", currentContext, ofStream(func(c *call, s *stream) Result { c.out64(c.a[2], 0); return c.out64(c.a[1], s.context.handle) })}, // no green context
 	{"cuStreamGetDevice", "np", currentContext, onStream(0, func(c *call) Result { return c.out32(c.a[1], 0) })},
 	{"cuStreamAttachMemAsync", "nnni", currentContext, onStream(0, done)},
+	{"cuStreamSetAttribute", "nip", currentContext, ofStream(streamSetAttribute)},
+	{"cuStreamGetAttribute", "nip", currentContext, ofStream(streamAttribute)},
+	{"cuStreamCopyAttributes", "nn", currentContext, ofStream(streamCopyAttributes)},
 	{"cuStreamWriteValue32_v2", "nnii", currentContext, writeValue(4)},
 	{"cuStreamWriteValue64_v2", "nnni", currentContext, writeValue(8)},
 }
@@ -144,4 +147,56 @@ func sortedHandles(m map[uint64]any) []uint64 {
 	}
 	slices.Sort(list)
 	return list
+}
+
+// streamAttributeSize is that of CUstreamAttrValue.
+const streamAttributeSize = attributeSize - attributeValue
+
+// A streamAttributeKey is an attribute of a stream. The default streams have attributes too.
+type streamAttributeKey struct {
+	stream    uint64
+	attribute uint32
+}
+
+// streamSetAttribute: stream, attribute, value. What streams can say, as which of their accesses L2 should keep, makes no difference: it is kept for
+// whoever asks.
+func streamSetAttribute(c *call, s *stream) Result {
+	if uint32(c.a[1]) > attributeLast {
+		return ErrInvalidValue
+	}
+	var value [streamAttributeSize]byte
+	if r := c.load(c.a[2], value[:]); r != Success {
+		return r
+	}
+	s.setAttribute(uint32(c.a[1]), value)
+	return Success
+}
+
+func (s *stream) setAttribute(attribute uint32, value [streamAttributeSize]byte) {
+	if s.context.attributes == nil {
+		s.context.attributes = make(map[streamAttributeKey][streamAttributeSize]byte)
+	}
+	s.context.attributes[streamAttributeKey{s.id, attribute}] = value
+}
+
+func streamAttribute(c *call, s *stream) Result {
+	if uint32(c.a[1]) > attributeLast {
+		return ErrInvalidValue
+	}
+	value := s.context.attributes[streamAttributeKey{s.id, uint32(c.a[1])}]
+	return c.out(c.a[2], value[:])
+}
+
+// streamCopyAttributes: to, from.
+func streamCopyAttributes(c *call, to *stream) Result {
+	from, r := c.streamOf(c.a[1])
+	if r != Success {
+		return r
+	}
+	for attribute := range uint32(attributeLast + 1) {
+		if value, ok := from.context.attributes[streamAttributeKey{from.id, attribute}]; ok {
+			to.setAttribute(attribute, value)
+		}
+	}
+	return Success
 }

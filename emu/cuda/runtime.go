@@ -299,7 +299,7 @@ func (c *call) launchConfigured(q *request, addr uint64) Result {
 		return r
 	}
 	q.function = f
-	if r := c.checkLaunch(q); r == ErrInvalidValue {
+	if r := c.checkLaunch(q); r == ErrInvalidValue && int64(q.shared) <= int64(f.dynamic) {
 		return ErrInvalidConfiguration
 	}
 	return c.launch(q, f.handle)

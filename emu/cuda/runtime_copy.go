@@ -9,10 +9,10 @@ var copyRuntimeFunctions = []function{
 	{"cudaMemcpy2DAsync", "nnnnnnin", runtimeContext, func(c *call) Result { return c.copyKind(6, 7, c.rows()) }},
 	{"cudaMemcpy3D", "p", runtimeContext, func(c *call) Result { return c.copy3DOf(inOrder) }},
 	{"cudaMemcpy3DAsync", "pn", runtimeContext, func(c *call) Result { return c.copy3DOf(1) }},
-	{"cudaMemcpyToSymbol", "nnnni", runtimeContext, func(c *call) Result { return c.copySymbol(0, 1, inOrder) }},
-	{"cudaMemcpyToSymbolAsync", "nnnnin", runtimeContext, func(c *call) Result { return c.copySymbol(0, 1, 5) }},
-	{"cudaMemcpyFromSymbol", "nnnni", runtimeContext, func(c *call) Result { return c.copySymbol(1, 0, inOrder) }},
-	{"cudaMemcpyFromSymbolAsync", "nnnnin", runtimeContext, func(c *call) Result { return c.copySymbol(1, 0, 5) }},
+	{"cudaMemcpyToSymbol", "nnnni", runtimeContext, func(c *call) Result { return c.copySymbol(0, inOrder) }},
+	{"cudaMemcpyToSymbolAsync", "nnnnin", runtimeContext, func(c *call) Result { return c.copySymbol(0, 5) }},
+	{"cudaMemcpyFromSymbol", "nnnni", runtimeContext, func(c *call) Result { return c.copySymbol(1, inOrder) }},
+	{"cudaMemcpyFromSymbolAsync", "nnnnin", runtimeContext, func(c *call) Result { return c.copySymbol(1, 5) }},
 	{"cudaMemcpy2DToArray", "nnnnnnni", runtimeContext, func(c *call) Result { return c.copyRowsArray(true, inOrder) }},
 	{"cudaMemcpy2DToArrayAsync", "nnnnnnnin", runtimeContext, func(c *call) Result { return c.copyRowsArray(true, 8) }},
 	{"cudaMemcpy2DFromArray", "nnnnnnni", runtimeContext, func(c *call) Result { return c.copyRowsArray(false, inOrder) }},
@@ -21,6 +21,9 @@ var copyRuntimeFunctions = []function{
 	{"cudaGraphMemcpyNodeSetParams", "np", runtimeContext, ofNode(0, setNodeTo(runtimeCopyOf))},
 	{"cudaGraphExecMemcpyNodeSetParams", "nnp", runtimeContext, ofStep(setStepTo(runtimeCopyOf))},
 	{"cudaGraphAddMemcpyNode1D", "pnonnnni", runtimeContext, addNodeOf(func(c *call, to uint64) (work, Result) { return linear(to, c.a[5], c.a[6]), Success })},
+	{"cudaGraphMemcpyNodeSetParams1D", "nnnni", runtimeContext, ofNode(0, setNodeTo(func(c *call, to uint64) (work, Result) { return linear(to, c.a[2], c.a[3]), Success }))},
+	{"cudaGraphAddMemcpyNodeToSymbol", "pnonnnnni", runtimeContext, addNodeOf(symbolNode(true))},
+	{"cudaGraphAddMemcpyNodeFromSymbol", "pnonnnnni", runtimeContext, addNodeOf(symbolNode(false))},
 	{"cudaGraphExecMemcpyNodeSetParams1D", "nnnnni", runtimeContext, ofStep(setStepTo(func(c *call, to uint64) (work, Result) { return linear(to, c.a[3], c.a[4]), Success }))},
 }
 
@@ -57,21 +60,41 @@ func (c *call) rows() *copyWork {
 		size: [3]uint64{c.a[4], c.a[5], 1}}
 }
 
-// copySymbol copies between a variable and an address: the two in the order of a copy, count, offset in the variable, direction.
-func (c *call) copySymbol(symbol, other, stream int) Result {
-	at, size, r := c.variableAt(c.a[symbol])
+// symbolNode reads the copy of a node: to, from, count, offset and direction after what all nodes have.
+func symbolNode(into bool) reader {
+	return func(c *call, to uint64) (work, Result) {
+		symbol := to
+		if !into {
+			symbol = c.a[5]
+		}
+		w, r := c.symbolCopy(symbol, into, 5)
+		return w, r
+	}
+}
+
+// symbolCopy is a copy between a variable and an address. Of to, from, count and offset in the variable, second is the index of the second argument.
+func (c *call) symbolCopy(symbol uint64, into bool, second int) (*copyWork, Result) {
+	at, size, r := c.variableAt(symbol)
+	if r != Success {
+		return nil, r
+	}
+	n, offset := c.a[second+1], c.a[second+2]
+	if offset > size || n > size-offset {
+		return nil, ErrInvalidValue
+	}
+	if into {
+		return linear(at+offset, c.a[second], n), Success
+	}
+	return linear(c.a[second-1], at+offset, n), Success
+}
+
+// copySymbol copies between a variable and an address: to, from, count, offset in the variable, direction.
+func (c *call) copySymbol(symbol, stream int) Result {
+	w, r := c.symbolCopy(c.a[symbol], symbol == 0, 1)
 	if r != Success {
 		return r
 	}
-	n, offset := c.a[2], c.a[3]
-	if offset > size || n > size-offset {
-		return ErrInvalidValue
-	}
-	to, from := at+offset, c.a[other]
-	if symbol != 0 {
-		to, from = from, to
-	}
-	return c.copyKind(4, stream, linear(to, from, n))
+	return c.copyKind(4, stream, w)
 }
 
 // copyRowsArray copies rows to an array (array, x, y, from, pitch, width, height, direction) or from one (to, pitch, array, x, y, width, height,

@@ -107,6 +107,80 @@ func TestRuntime(t *testing.T) {
 	}
 }
 
+// Calls that programs make beside the usual ones.
+func TestRuntimeOthers(t *testing.T) {
+	s := start(t, "a100")
+	c := newClient(t, s)
+	c.library = runtime13Library
+	p := c.register("stencil/convolution/convolution.sm_80.cubin", "convolution", "weights")
+	const toDevice, toHost = 1, 2
+	// A pitched pointer and an extent are passed on the stack.
+	const width, height, depth = 40, 5, 6
+	var memory [4]uint64
+	c.must("cudaMalloc3D", pointer(&memory[0]), 0, 0, 0, 0, 0, width, height, depth)
+	c.must("cudaMemset3D", 7, 0, 0, 0, 0, 0, memory[0], memory[1], memory[2], memory[3], width, height, depth)
+	c.must("cudaMemset3DAsync", 9, 0, 0, 0, 0, 0, memory[0], memory[1], memory[2], memory[3], 3, 2, depth)
+	back := make([]byte, memory[1]*height*depth)
+	c.must("cudaMemcpy", pointer(&back[0]), memory[0], uint64(len(back)), toHost)
+	for i, b := range back {
+		x, y := i%int(memory[1]), i/int(memory[1])%height
+		want := byte(0)
+		switch {
+		case x < 3 && y < 2:
+			want = 9
+		case x < width:
+			want = 7
+		}
+		if b != want {
+			t.Fatalf("byte %d of row %d is %d, want %d", x, y, b, want)
+		}
+	}
+	c.want(ErrInvalidValue, "cudaMemset3D", 7, 0, 0, 0, 0, 0, memory[0], memory[1], memory[2], 2, width, height, depth)
+	// Nodes that copy to a variable and from it.
+	var graph, to, from, size uint64
+	c.must("cudaGetSymbolSize", pointer(&size), p.variable)
+	in, out := []uint32{3, 5}, []uint32{0, 0}
+	c.must("cudaGraphCreate", pointer(&graph), 0)
+	c.must("cudaGraphAddMemcpyNodeToSymbol", pointer(&to), graph, 0, 0, p.variable, pointer(&in[0]), 8, 4, toDevice)
+	c.must("cudaGraphAddMemcpyNodeFromSymbol", pointer(&from), graph, pointer(&to), 1, pointer(&out[0]), p.variable, 8, 4, toHost)
+	c.want(ErrInvalidValue, "cudaGraphAddMemcpyNodeToSymbol", pointer(&to), graph, 0, 0, p.variable, pointer(&in[0]), 8, size, toDevice)
+	c.must("cudaGraphLaunch", c.instantiate(graph), 0)
+	c.must("cudaDeviceSynchronize")
+	if out[0] != 3 || out[1] != 5 {
+		t.Errorf("the variable holds %v, want %v", out, in)
+	}
+	// Attributes of streams, the default one's too.
+	var stream uint64
+	c.must("cudaStreamCreate", pointer(&stream))
+	window := [8]uint64{memory[0], 1 << 20, 0x3f800000, 1}
+	const accessPolicy = 1
+	c.must("cudaStreamSetAttribute", 0, accessPolicy, pointer(&window[0]))
+	c.must("cudaStreamCopyAttributes", stream, 0)
+	var found [8]uint64
+	c.must("cudaStreamGetAttribute", stream, accessPolicy, pointer(&found[0]))
+	if found != window {
+		t.Errorf("the stream has %v, want %v", found, window)
+	}
+	c.want(ErrInvalidValue, "cudaStreamGetAttribute", stream, 99, pointer(&found[0]))
+	// More shared memory than the kernel has asked for is an invalid value, not a bad shape.
+	list := make([]uint64, 5)
+	c.want(ErrInvalidValue, "cudaLaunchKernel", p.kernel, 1|1<<32, 1, 1|1<<32, 1, pointer(&list[0]), 96<<10, 0)
+	var word uint64
+	for i := range list {
+		list[i] = pointer(&word)
+	}
+	c.want(ErrCooperativeLaunchTooLarge, "cudaLaunchCooperativeKernel", p.kernel, 100000|1<<32, 1, 256|1<<32, 1, pointer(&list[0]), 0, 0)
+	// Parameters of contexts that say nothing.
+	var none [3]uint64
+	var context uint64
+	c.must("cuCtxCreate_v4", pointer(&context), pointer(&none[0]), 0, 0)
+	if list := s.Unsupported(); len(list) > 0 {
+		t.Errorf("not supported: %v", list)
+	}
+	none[2] = pointer(&none[0])
+	c.want(ErrNotSupported, "cuCtxCreate_v4", pointer(&context), pointer(&none[0]), 0, 0)
+}
+
 // The structures of the two versions differ.
 func TestRuntimeVersions(t *testing.T) {
 	c := newClient(t, start(t, "a100"))

@@ -13,6 +13,8 @@ var memoryRuntimeFunctions = []function{
 	}},
 	{"cudaMallocPitch", "ppnn", runtimeContext, func(c *call) Result { c.a[4] = 4; return memoryAllocPitch(c) }},
 	{"cudaMalloc3D", "p", runtimeContext, malloc3D},
+	{"cudaMemset3D", "i", runtimeContext, func(c *call) Result { return c.set3D(inOrder) }},
+	{"cudaMemset3DAsync", "in", runtimeContext, func(c *call) Result { return c.set3D(1) }},
 	{"cudaMallocArray", "ppnni", runtimeContext, func(c *call) Result { return c.mallocArray([3]uint64{c.a[2], c.a[3], 0}, uint32(c.a[4])) }},
 	{"cudaMalloc3DArray", "ppi", runtimeContext, func(c *call) Result { return c.mallocArray([3]uint64(c.a[6:9]), uint32(c.a[2])) }},
 	{"cudaCreateChannelDesc", "piiiii", runtimeCall, createChannels},
@@ -43,6 +45,19 @@ func malloc3D(c *call) Result {
 	c.out64(c.a[0]+16, width)
 	c.out64(c.a[0]+24, height)
 	return c.allocate(c.a[0], pitch*height*depth, plainMemory, 0)
+}
+
+// set3D sets the bytes of an extent in what malloc3D has allocated. Both are passed on the stack: address, pitch, width and height of a
+// cudaPitchedPtr, then a cudaExtent.
+func (c *call) set3D(stream int) Result {
+	to, pitch, height, extent := c.a[6], c.a[7], c.a[9], c.a[10:13]
+	if extent[0] == 0 || extent[1] == 0 || extent[2] == 0 {
+		return Success
+	}
+	if extent[1] > height && extent[2] > 1 {
+		return ErrInvalidValue
+	}
+	return c.onStreamOf(stream, &setWork{to: to, pitch: pitch, value: c.a[0], size: 1, width: extent[0], height: extent[1], slices: extent[2] - 1, slice: pitch * height})
 }
 
 // Kinds of channels (cudaChannelFormatKind).
