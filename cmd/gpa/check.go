@@ -112,7 +112,7 @@ func (f *checkFlags) runProgram(ctx context.Context, e *env, args []string) erro
 		nothing = "nothing found"
 	}
 	found := f.chosen(list)
-	if err := f.print(e, found, gpa.NewSources("."), nothing); err != nil {
+	if err := f.print(e, found, p.Sources(), nothing); err != nil {
 		return err
 	}
 	if wrong := reports.Verdict(found, f.strict); wrong != nil {

@@ -53,6 +53,7 @@ type Program struct {
 	journal *journal
 	server  *cuda.Server
 	modules []checkedModule
+	folder  string   // of the command, where it was given by its path
 	notes   []string // about captures
 }
 

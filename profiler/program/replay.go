@@ -122,8 +122,14 @@ func (p *Program) keep(e *Kernel, c *capture.Capture) {
 	}
 }
 
-// tryKernel tries advice on a launch.
-func (p *Program) tryKernel(ctx context.Context, o gpa.TryOptions, result *reports.Result, r *replayed) error {
+// tryKernel tries advice on a launch. What goes wrong costs what was to be tried on it, and not the report on the program: a panic, which is a
+// mistake in gpa, is an error here.
+func (p *Program) tryKernel(ctx context.Context, o gpa.TryOptions, result *reports.Result, r *replayed) (err error) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			err = fmt.Errorf("a mistake in gpa: %v", cause)
+		}
+	}()
 	k := slices.Index(result.Profile.Launches, r.launch)
 	if k < 0 {
 		return nil
@@ -140,7 +146,7 @@ func (p *Program) tryKernel(ctx context.Context, o gpa.TryOptions, result *repor
 // Analyze blames and advises on the launches of the n kernels that take most of the time, and tries the advice where a says so. That of some kernels
 // cannot be tried, of which a.Tell is told why. Without a launch that was profiled the result has none.
 func (p *Program) Analyze(ctx context.Context, n int, a gpa.Analysis) (*gpa.Result, error) {
-	r := gpa.FromProfile(p.Profile(n), gpa.NewSources("."))
+	r := gpa.FromProfile(p.Profile(n), p.Sources())
 	if len(r.Profile.Launches) == 0 {
 		return r, nil
 	}
@@ -154,12 +160,13 @@ func (p *Program) Analyze(ctx context.Context, n int, a gpa.Analysis) (*gpa.Resu
 		if i == n || len(e.profiled) == 0 {
 			break
 		}
-		switch {
-		case e.kept != nil:
+		if e.kept != nil {
+			e.untried = nil
 			if err := p.tryKernel(ctx, *a.Try, &r.Result, e.kept); err != nil && ctx.Err() == nil {
-				return nil, err
+				e.untried = err
 			}
-		case e.untried != nil && a.Tell != nil:
+		}
+		if e.untried != nil && a.Tell != nil {
 			a.Tell(fmt.Errorf("advice on %s is estimated, not tried: %w", e.Name(), e.untried))
 		}
 	}

@@ -7,8 +7,10 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 
+	"gpa"
 	"gpa/reports"
 )
 
@@ -19,6 +21,9 @@ func (p *Program) Run(ctx context.Context, stdout *os.File, args ...string) (sta
 	path, err := find(args[0])
 	if err != nil {
 		return 0, err
+	}
+	if filepath.Base(args[0]) != args[0] {
+		p.folder = filepath.Dir(args[0])
 	}
 	if err := p.Start(context.WithoutCancel(ctx)); err != nil {
 		return 0, err
@@ -36,6 +41,9 @@ func (p *Program) Run(ctx context.Context, stdout *os.File, args ...string) (sta
 	}
 	return status, nil
 }
+
+// Sources looks for source files in the working directory and beside the program that was run.
+func (p *Program) Sources() gpa.Sources { return gpa.NewSources(".", p.folder) }
 
 // find returns the path of a program.
 func find(name string) (string, error) {
