@@ -188,13 +188,13 @@ func (l *Launch) cluster() [3]int {
 }
 
 // ErrNotResident is what is wrong with a cooperative launch of too many blocks.
-var ErrNotResident = errors.New("all have to be")
+var ErrNotResident = errors.New("a cooperative launch has more blocks than are resident together")
 
 // checkCooperative makes sure that all blocks of a cooperative launch are resident together, as they wait for each
 // other.
 func checkCooperative(resident, blocks int) error {
 	if blocks > resident {
-		return fmt.Errorf("a cooperative launch of %d blocks, of which %d are resident together: %w", blocks, resident, ErrNotResident)
+		return fmt.Errorf("%w: %d, and the GPU holds %d", ErrNotResident, blocks, resident)
 	}
 	return nil
 }

@@ -191,7 +191,7 @@ func (c *Checker) checkSites(b *block, bar *barrier) {
 	}
 	first := bar.sites[0]
 	for _, next := range bar.sites[1:] {
-		if c.sameLine(first.site, next.site) {
+		if c.sameLine(c.caller(first.site, &b.warps[first.warp]), c.caller(next.site, &b.warps[next.warp])) {
 			continue
 		}
 		f := c.report(MixedBarriers, first.site, next.site, b.number, first.warp, first.lane)

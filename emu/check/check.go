@@ -459,14 +459,20 @@ func (c *Checker) place(id siteID, blockNumber, warp, lane int) Place {
 		if each := b.warpsOf(); warp >= each { // of another block of the cluster
 			blockNumber, warp = b.members[warp/each], warp%each
 		}
-		if call := b.warps[b.rank(blockNumber)*b.warpsOf()+warp].call; call != 0 && !c.hasLine(id) {
-			id = call // a function of the compiler's own, as __shfl_sync may be
-		}
+		id = c.caller(id, &b.warps[b.rank(blockNumber)*b.warpsOf()+warp])
 	}
 	s := &c.sites[id-1]
 	p := Place{Code: s.code, PC: s.inst.PC, SASS: s.inst.Text(), Frames: c.frames(id)}
 	p.Block, p.Thread = c.facts.Thread(blockNumber, warp, lane)
 	return p
+}
+
+// caller is where a warp has called a function of the compiler's own, as __shfl_sync and barriers may be, and the site itself elsewhere.
+func (c *Checker) caller(id siteID, w *warp) siteID {
+	if w.call != 0 && !c.hasLine(id) {
+		return w.call
+	}
+	return id
 }
 
 func (c *Checker) hasLine(id siteID) bool {

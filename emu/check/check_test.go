@@ -126,6 +126,7 @@ func TestBugs(t *testing.T) {
 				"barrier without threads that exited; __syncthreads(); (0,0,0)/(1,0,0); -; 1; }; (0,0,0)"}},
 		{"different_barriers", 1, 64, []string{zeros},
 			[]string{"different barriers meet; __syncthreads(); (0,0,0)/(0,0,0); -; 1; __syncthreads(); (32,0,0)"}},
+		{"barrier_apart", 1, 64, []string{"i32[64]:zero"}, nil},
 		{"barrier_for_more", 1, 64, []string{zeros},
 			[]string{`barrier deadlock; asm volatile("bar.sync 1, 96;" ::: "memory"); (0,0,0)/(0,0,0); -; 1`}},
 		{"idle_lanes", 1, 32, []string{"i32[32]"},

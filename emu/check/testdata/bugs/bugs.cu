@@ -278,3 +278,15 @@ extern "C" __global__ void few_lanes(int *out) {
         out[threadIdx.x] = sum;
     }
 }
+
+// A barrier that each warp comes to by a way of its own, as its lanes are together or apart: the compiler puts it into a function for those
+// that are apart.
+extern "C" __global__ void barrier_apart(int *out) {
+    if (threadIdx.x % 33 == 0) {
+        for (volatile int *p = out + threadIdx.x; *p < threadIdx.x;) {
+            *p += 1;
+        }
+    }
+    __barrier_sync(0);
+    out[threadIdx.x] = threadIdx.x;
+}
