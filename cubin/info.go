@@ -22,6 +22,7 @@ const (
 	attrRegCount        = 0x2f // EIATTR_REGCOUNT: u32 symbol, u32 registers
 	attrIndirectTargets = 0x34 // EIATTR_INDIRECT_BRANCH_TARGETS: u32 pc, u32 0, u32 n, n × u32
 	attrCluster         = 0x3d // EIATTR_CTA_PER_CLUSTER: 3 × u32
+	attrParamV2         = 0x45 // EIATTR_KPARAM_INFO_V2: the same where parameters take more than 4 KiB
 	attrSyscallOffsets  = 0x46 // EIATTR_SYSCALL_OFFSETS: u32 pcs
 )
 

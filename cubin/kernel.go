@@ -132,7 +132,7 @@ func (r *reader) applyAttribute(k *Kernel, a *attribute) error {
 		k.ReqThreads, err = a.threads()
 	case attrCluster:
 		k.Cluster, err = a.threads()
-	case attrParam:
+	case attrParam, attrParamV2:
 		var p Param
 		if p, err = readParam(a); err == nil {
 			k.Params = append(k.Params, p)
@@ -183,15 +183,18 @@ func (r *reader) externs(a *attribute) ([]string, error) {
 	return names, nil
 }
 
-// readParam reads EIATTR_KPARAM_INFO: u32 index, u16 ordinal, u16 offset, u32 whose bits 18 to 31 are the size.
+// readParam reads EIATTR_KPARAM_INFO: u32 index, u16 ordinal, u16 offset, u32 whose bits 18 to 31 are the size. In the second version,
+// whose sizes do not fit there, they are bits 0 to 15.
 func readParam(a *attribute) (Param, error) {
 	if len(a.value) < 12 {
 		return Param{}, fmt.Errorf("attribute 0x%02x: %w", a.code, errShortAttribute)
 	}
 	le := binary.LittleEndian
-	return Param{
-		Ordinal: int(le.Uint16(a.value[4:])), Offset: int(le.Uint16(a.value[6:])), Size: int(le.Uint32(a.value[8:]) >> 18),
-	}, nil
+	size := int(le.Uint32(a.value[8:]) >> 18)
+	if a.code == attrParamV2 {
+		size = int(le.Uint16(a.value[8:]))
+	}
+	return Param{Ordinal: int(le.Uint16(a.value[4:])), Offset: int(le.Uint16(a.value[6:])), Size: size}, nil
 }
 
 // checkParams makes sure that the parameters are all there and lie in the bank.
