@@ -3,15 +3,10 @@ package main
 import (
 	"bytes"
 	"encoding/json"
-	"flag"
 	"fmt"
 	"io"
-	"math/rand/v2"
-	"net"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -182,152 +177,5 @@ func TestSweepStop(t *testing.T) {
 	}
 	if stopped.Counts.Failed == 0 || whole.Counts.Failed != 0 {
 		t.Errorf("%+v and %+v", whole.Counts, stopped.Counts)
-	}
-}
-
-var (
-	faultTasks = flag.Int("sweep.tasks", 40, "tasks of TestSweepFaults")
-	faultKills = flag.Int("sweep.kills", 5, "workers and servers that TestSweepFaults kills")
-)
-
-// A faultyCluster is a server and workers as processes.
-type faultyCluster struct {
-	t       *testing.T
-	file    string
-	store   string
-	address string
-	out     *bytes.Buffer
-	server  *exec.Cmd
-	ended   chan error
-	workers []*exec.Cmd
-}
-
-func (c *faultyCluster) process(args ...string) *exec.Cmd {
-	p := exec.Command(os.Args[0], append([]string{"sweep"}, args...)...)
-	p.Env = append(os.Environ(), asCommand+"=1")
-	p.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	return p
-}
-
-func (c *faultyCluster) serve() {
-	c.out = new(bytes.Buffer)
-	c.server = c.process("serve", "--jobs", "0", "--window", "64", "--listen", c.address, "--store", c.store, "--silent", "2s", "--json", c.file)
-	c.server.Stdout, c.server.Stderr = c.out, os.Stderr
-	if err := c.server.Start(); err != nil {
-		c.t.Fatal(err)
-	}
-	c.ended = make(chan error, 1)
-	go func(p *exec.Cmd, ended chan error) { ended <- p.Wait() }(c.server, c.ended)
-}
-
-func (c *faultyCluster) worker() *exec.Cmd {
-	p := c.process("work", "--join", "@"+filepath.Join(c.store, "queue", "join"), "--store", c.t.TempDir(), "--jobs", "1", "--silent", "2s")
-	p.Stderr = os.Stderr
-	if err := p.Start(); err != nil {
-		c.t.Fatal(err)
-	}
-	return p
-}
-
-// fault does one of the things that go wrong, and says which.
-func (c *faultyCluster) fault(r *rand.Rand) string {
-	i := r.IntN(len(c.workers))
-	switch r.IntN(6) {
-	case 0, 1:
-		c.server.Process.Kill()
-		<-c.ended
-		c.serve()
-		return "the server was killed"
-	case 2:
-		w := c.workers[i].Process
-		w.Signal(syscall.SIGSTOP) // as one without network, or on a machine that sleeps
-		time.AfterFunc(5*time.Second, func() { w.Signal(syscall.SIGCONT) })
-		return fmt.Sprintf("worker %d was silent", i)
-	case 3:
-		names, _ := filepath.Glob(filepath.Join(c.store, "results", "*", "*"))
-		if len(names) > 0 {
-			os.Remove(names[r.IntN(len(names))])
-		}
-		return "a result was lost"
-	}
-	c.workers[i].Process.Kill()
-	c.workers[i].Wait()
-	c.workers[i] = c.worker()
-	return fmt.Sprintf("worker %d was killed", i)
-}
-
-// TestSweepFaults runs a sweep on a server and three workers while they are killed, stopped and robbed of results at random: in the end every
-// variant has one result, the same as without faults, the poisonous one is given up, and no other. -sweep.tasks 300 -sweep.kills 20 is the
-// long form.
-func TestSweepFaults(t *testing.T) {
-	values := []string{"13.5", "17.5"}
-	for i := range *faultTasks - len(values) {
-		values = append(values, fmt.Sprintf("%d.25", i))
-	}
-	file := sweepFile(t, fmt.Sprintf("kernel: saxpy\ncheck: none\naxes: {x: [%s]}\nset: {args: {1: x}}\n", strings.Join(values, ", ")))
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	listener.Close()
-	c := &faultyCluster{t: t, file: file, store: t.TempDir(), address: listener.Addr().String()}
-	c.serve()
-	for _, err := os.Stat(filepath.Join(c.store, "queue", "join")); err != nil; _, err = os.Stat(filepath.Join(c.store, "queue", "join")) {
-		time.Sleep(50 * time.Millisecond)
-	}
-	for range 3 {
-		c.workers = append(c.workers, c.worker())
-	}
-	defer func() {
-		for _, w := range c.workers {
-			w.Process.Signal(syscall.SIGCONT)
-			w.Process.Kill()
-			w.Wait()
-		}
-	}()
-	r := rand.New(rand.NewPCG(1, 2))
-	for kills := 0; ; {
-		select {
-		case err := <-c.ended:
-			if err != nil {
-				t.Fatalf("the server ended: %v", err)
-			}
-			t.Logf("%d faults", kills)
-			c.check(file)
-			return
-		case <-time.After(time.Duration(r.IntN(3000)) * time.Millisecond):
-			if kills < *faultKills {
-				kills++
-				t.Log(c.fault(r))
-			}
-		}
-	}
-}
-
-// check compares the results with those of the same sweep without faults.
-func (c *faultyCluster) check(file string) {
-	t := c.t
-	got := new(sweep.Report)
-	if err := json.Unmarshal(c.out.Bytes(), got); err != nil {
-		t.Fatalf("%v: %s", err, c.out)
-	}
-	quiet := t.TempDir()
-	want, _ := swept(t, file, "--store", quiet)
-	if got.Counts.Done != *faultTasks || got.Counts.Failed != 1 {
-		t.Errorf("%+v", got.Counts)
-	}
-	line := func(r *sweep.Report) (list []string) {
-		for _, v := range r.Groups[0].Variants {
-			list = append(list, fmt.Sprint(v.Point, v.Key, jsonText(t, v.Outcome)))
-		}
-		slices.Sort(list)
-		return list
-	}
-	if a, b := line(got), line(want); !slices.Equal(a, b) {
-		for i := range min(len(a), len(b)) {
-			if a[i] != b[i] {
-				t.Fatalf("with faults %s\nwithout %s", a[i], b[i])
-			}
-		}
 	}
 }

@@ -239,6 +239,12 @@ func (q *Queue) Blob(ctx context.Context, key string) ([]byte, error) {
 	return q.blobs.GetBytes(ctx, key)
 }
 
+// Passing reports whether an error is that of a server that is away or has no room, which may be over the next time.
+func Passing(err error) bool {
+	var api *jetstream.APIError
+	return lost(err) || errors.Is(err, nats.ErrConnectionReconnecting) || errors.As(err, &api) && api.Code >= 500
+}
+
 // lost reports whether an error says that the server is away, or has forgotten what it had.
 func lost(err error) bool {
 	return errors.Is(err, nats.ErrConnectionClosed) || errors.Is(err, nats.ErrDisconnected) || errors.Is(err, nats.ErrTimeout) ||

@@ -23,6 +23,7 @@ type Result struct {
 type journal struct {
 	name string
 	file *os.File
+	left []byte // not written yet: the disk was full
 }
 
 // journalName is the file of a sweep's outcomes in the store.
@@ -40,7 +41,7 @@ func (s *Sweep) openJournal() (*journal, error) {
 		return nil, err
 	}
 	file, err := os.Create(name)
-	return &journal{name, file}, err
+	return &journal{name: name, file: file}, err
 }
 
 func (j *journal) add(r *Result) error {
@@ -48,9 +49,18 @@ func (j *journal) add(r *Result) error {
 	if err != nil {
 		return err
 	}
-	_, err = j.file.Write(append(data, '\n'))
+	j.left = append(append(j.left, data...), '\n')
+	return j.flush()
+}
+
+// flush writes what is left to write.
+func (j *journal) flush() error {
+	n, err := j.file.Write(j.left)
+	j.left = j.left[n:]
 	return err
 }
+
+func (j *journal) close() error { return errors.Join(j.flush(), j.file.Close()) }
 
 // cancelEnd is the end of the name of the file that says that a sweep was canceled since it began.
 const cancelEnd = ".cancel"

@@ -47,7 +47,7 @@ const batchWindow = 1024
 
 // Run runs what the search asks for and the store lacks, until it is done, ctx ends, or the sweep is canceled. What came out is for
 // [Sweep.Results] to tell, also where Run ends with an error.
-func (s *Sweep) Run(ctx context.Context, o Options) error {
+func (s *Sweep) Run(ctx context.Context, o Options) (err error) {
 	if o.Slots == 0 && o.Conn == nil && o.Listen == "" {
 		return errors.New("nobody would run the variants")
 	}
@@ -67,14 +67,13 @@ func (s *Sweep) Run(ctx context.Context, o Options) error {
 		}
 		defer end()
 	}
-	var err error
 	if r.queue, err = r.open(ctx, r.Conn, s.build); err != nil {
 		return err
 	}
 	if r.journal, err = s.openJournal(); err != nil {
 		return err
 	}
-	defer r.journal.file.Close()
+	defer func() { err = errors.Join(err, r.journal.close()) }()
 	if r.Slots > 0 {
 		worked := make(chan struct{})
 		go func() { defer close(worked); r.work(ctx, r.queue, &runner{Workers: r.Workers, store: s.store}) }()
@@ -210,7 +209,12 @@ func (r *run) loop(ctx context.Context, replies <-chan queue.Reply) error {
 			if r.journal.canceled() {
 				return ErrCanceled
 			}
-			if err := r.look(ctx); err != nil && ctx.Err() == nil {
+			err := r.look(ctx)
+			var differ *store.ConflictError
+			switch {
+			case errors.As(err, &differ):
+				return err
+			case err != nil && ctx.Err() == nil:
 				r.tell(err) // a server that is away comes back
 			}
 		}
@@ -263,10 +267,15 @@ func (r *run) begin(ctx context.Context, p preparation) error {
 	if len(r.flying[v.key]) > 1 {
 		return nil // the same code and launch as another one
 	}
-	if found, err := r.replied(ctx, v.key); found || err != nil {
-		return err
+	found, err := r.replied(ctx, v.key)
+	if err == nil && !found {
+		err = r.submit(ctx, v)
 	}
-	return r.submit(ctx, v)
+	if queue.Passing(err) && ctx.Err() == nil { // look submits it once the server is back
+		r.tell(err)
+		return nil
+	}
+	return err
 }
 
 // replied takes a result that came while nobody owned the sweep. What else the server has of a task is forgotten, so that it runs.
@@ -298,6 +307,11 @@ func (r *run) submit(ctx context.Context, v *variant) error {
 	if r.remote {
 		for _, key := range t.Files {
 			data, err := r.store.Blob(key)
+			if errors.Is(err, store.ErrMissing) { // lost since it was put there
+				if _, err = r.variant(ctx, v.point); err == nil {
+					data, err = r.store.Blob(key)
+				}
+			}
 			if err != nil {
 				return err
 			}
@@ -384,7 +398,10 @@ func (r *run) note(point int, o *search.Outcome, v *variant, cached bool) error 
 			return err
 		}
 	}
-	return r.journal.add(&result)
+	if err := r.journal.add(&result); err != nil { // it is written with a later one
+		r.tell(err)
+	}
+	return nil
 }
 
 func (s *Sweep) better(a, b *search.Outcome) bool {

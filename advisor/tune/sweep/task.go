@@ -61,6 +61,7 @@ const (
 	taskRefused = "refused"
 	taskStopped = "stopped" // at MaxCycles
 	taskPoison  = "poison"
+	taskUnable  = "unable" // nothing is known of the variant: this machine could not run it now
 )
 
 // A job is what the process of a task reads.
@@ -78,8 +79,11 @@ func Task(ctx context.Context, in io.Reader, out io.Writer) error {
 		return fmt.Errorf("the task cannot be read: %w", err)
 	}
 	r, err := j.run(ctx)
-	if err != nil {
-		return err
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case err != nil: // a full disk is not the variant's doing, as an end without a word may be
+		r = &reply{How: taskUnable, Why: reports.OneLine(err.Error())}
 	}
 	return json.NewEncoder(out).Encode(r)
 }
@@ -269,8 +273,13 @@ func (r *runner) do(ctx context.Context, t *queue.Task) ([]byte, error) {
 		return nil, &queue.CrashError{Words: fmt.Sprintf("no result within %s", r.Timeout)}
 	case err != nil:
 		return nil, err
-	case !json.Valid(out):
+	}
+	var what reply
+	switch err := json.Unmarshal(out, &what); {
+	case err != nil:
 		return nil, &queue.CrashError{Words: "its reply cannot be read"}
+	case what.How == taskUnable:
+		return nil, errors.New(what.Why)
 	}
 	return out, nil
 }
