@@ -73,7 +73,7 @@ func (in *Input) columns() []*Match {
 		m.Suggestions = []string{
 			fmt.Sprintf("What threads read at %s overlaps with what the threads of neighbouring %s read. Let a thread compute %d results that lie one above the other, in %s that follow each other, and keep what their windows have in common in registers, so that it is loaded once for all of them. The grid or the block has a %dth of its size in that direction.",
 				in.places(sortedKeys(loads), 3), w.of, columnResults, w.of, columnResults),
-			"Unroll the loop over the results in full, and load a value before the first result that needs it. Not where the grid then has too few threads.",
+			"Unroll the loop over the results in full, and load a value before the first result that needs it. The size of the window has to be a constant of the program, with the loops over it unrolled, or every value is tested against the window of each result. Not where the grid then has too few threads.",
 		}
 		matches = append(matches, m)
 	}
@@ -190,7 +190,7 @@ func (sharedTiling) Match(in *Input) []*Match {
 		m.Suggestions = []string{
 			fmt.Sprintf("The threads of a block load the same values from global memory (%s). Let the block load a tile of them into shared memory, each value once and neighbouring threads neighbouring values, and compute from there between two __syncthreads(). Make the rows one element longer where neighbouring threads read a column of it (float tile[32][33]), or all of them hit one bank.",
 				in.places(sortedKeys(loads), 3)),
-			"Every thread of the block has to come to both barriers in every round, also one that has less to do. Not where the values are used by one warp only: shuffles or registers do then.",
+			"Make the size of the tile a constant of the program, with the loop over it unrolled. Every thread of the block has to come to both barriers in every round, also one that has less to do. Not where the values are used by one warp only: shuffles or registers do then.",
 		}
 	}
 	return append(matches, others...)

@@ -43,9 +43,12 @@ func (transactionReduction) Match(in *Input) []*Match {
 		if len(groups) > 0 {
 			m.Change.Streams = &Streams{Vectors: groups}
 		}
+		how := "with one instruction (float4, int2), so that a thread takes several of them."
+		if len(narrow) == 0 {
+			how = "of a thread with one instruction (float4, int2)."
+		}
 		m.Suggestions = []string{
-			fmt.Sprintf("The queue for global memory is full at %s. Access several neighbouring elements with one instruction (float4, int2), so that a thread takes several of them.",
-				in.places(m.uses(), 3)),
+			fmt.Sprintf("The queue for global memory is full at %s. Access several neighbouring elements %s", in.places(m.uses(), 3), how),
 			"Put values that all threads read and nobody writes into __constant__ memory; keep in a register what is read again. Not by tiles in shared memory where every value is read once.",
 		}
 	}
