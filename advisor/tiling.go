@@ -91,6 +91,15 @@ func (in *Input) ofWindow(n blamer.Node) bool {
 	return true
 }
 
+// areWindows reports whether loads read windows that overlap, and nothing else.
+func (in *Input) areWindows(loads map[blamer.Node]bool) bool {
+	if slices.ContainsFunc(sortedKeys(loads), func(n blamer.Node) bool { return in.Inst(n).Op != sass.LDG || !in.ofWindow(n) }) {
+		return false
+	}
+	_, overlap := in.overlap(loads)
+	return overlap
+}
+
 const (
 	leastWindow   = 3 // loads of a window
 	columnResults = 4 // of a thread
@@ -126,7 +135,7 @@ func (in *Input) tiles() []*Match {
 		return nil
 	}
 	loads, arithmetic := in.commonLoads(code, l)
-	if len(loads) == 0 || arithmetic == 0 || !slices.ContainsFunc(sortedKeys(loads), func(n blamer.Node) bool { return in.Inst(n).Op != sass.LDG || !in.ofWindow(n) }) {
+	if len(loads) == 0 || arithmetic == 0 || in.areWindows(loads) {
 		return nil
 	}
 	waits := 0.0
