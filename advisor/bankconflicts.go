@@ -37,7 +37,7 @@ func (bankConflicts) Match(in *Input) []*Match {
 		n := in.counts(m.Hotspots[0].Def)
 		m.Suggestions = []string{
 			fmt.Sprintf("Threads of a warp hit the same bank of shared memory at %s: %.1f passes an access, where %.1f would do. %s",
-				in.places(m.defs(), 3), n.wavefronts/max(1, n.executions), n.wavefrontsIdeal/max(1, n.executions), in.apartInBanks(n)),
+				in.places(m.defs(), 3), n.wavefronts/max(1, n.executions), n.wavefrontsIdeal/max(1, n.executions), in.apartInBanks(m.Hotspots[0].Def)),
 			"Padding costs shared memory; where that limits the blocks on an SM, swap bits, which is free. Not where the other accesses to the array then conflict.",
 		}
 	}
@@ -46,12 +46,15 @@ func (bankConflicts) Match(in *Input) []*Match {
 
 // apartInBanks says how the lanes of accesses to shared memory come to lie in banks of their own. Where blocks are narrower than a warp its lanes
 // lie in several rows, each in banks that follow each other: as many passes as there are rows come of rows that begin in the same banks,
-// which an element more or less does not change.
-func (in *Input) apartInBanks(n counts) string {
-	width := in.Launch.Block[0]
+// which an element more or less does not change. Rows that are accessed by 16 bytes have to begin at multiples of these.
+func (in *Input) apartInBanks(access blamer.Node) string {
+	n, width := in.counts(access), in.Launch.Block[0]
 	if rows := warpSize / max(1, width); rows > 1 && warpSize%width == 0 && width*rows <= volume(in.Launch.Block) && n.wavefronts <= float64(rows)*n.wavefrontsIdeal {
 		return fmt.Sprintf("Blocks are %d threads wide, so that a warp has %d rows of them: make the rows of the array %d elements longer than a multiple of 32 (float tile[%d][%d]), which puts them in different banks, or make blocks 32 threads wide.",
 			width, rows, width, width, warpSize+width)
+	}
+	if inst := in.Inst(access); inst.Op == sass.LDSM || inst.Op == sass.STSM || inst.AccessBytes() == widestAccess {
+		return "Pad the rows of the array by 16 bytes (float tile[32][36]), as accesses of 16 bytes have to begin at multiples of 16, or swap bits of the index (column ^ row, of units of 16 bytes)."
 	}
 	return "Pad the rows of the array by one element (float tile[32][33]), or swap bits of the index (column ^ row)."
 }

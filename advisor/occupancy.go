@@ -51,7 +51,7 @@ func (in *Input) moreResident(now arch.Occupancy, blocks, threads int) (int, str
 	switch now.Limit {
 	case arch.LimitRegisters:
 		r.Registers = (f.Registers + 1) / 2
-		advice = fmt.Sprintf("A thread takes %d registers: try __launch_bounds__(%d, %d), or split the kernel.", f.Registers, threads, 2*now.BlocksPerSM)
+		advice = fmt.Sprintf("A thread takes %d registers: try __launch_bounds__(%d, %d), or split the kernel.", f.Registers, threads, min(2*now.BlocksPerSM, arch.OccupancyOf(in.Model, r).BlocksPerSM))
 	case arch.LimitShared:
 		r.SharedStatic, r.SharedDynamic = f.SharedStatic/2, f.SharedDynamic/2
 		advice = fmt.Sprintf("A block takes %d bytes of shared memory: use smaller tiles or types, or the same memory for what is not needed at the same time.",
