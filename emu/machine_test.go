@@ -38,7 +38,7 @@ func TestLaunchChecks(t *testing.T) {
 		{"cooperative", func(l *Launch) {
 			l.Cooperative = true
 			l.Grid[0] = 100_000
-		}, "a cooperative launch of 100000 blocks, of which"},
+		}, "a cooperative launch has more blocks than are resident together: 100000, and the GPU holds"},
 		{"entry", func(l *Launch) { l.Kernel.Entry = 0x1000 }, "its entry 0x1000 is no instruction"},
 	}
 	for _, tt := range tests {
