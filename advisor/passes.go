@@ -21,11 +21,8 @@ func (singlePass) Class() Class { return StallElimination }
 
 func (singlePass) Match(in *Input) []*Match {
 	again := in.readAgain(true)
-	if _, windows := in.windowLoads(); len(windows) > 0 {
-		if _, overlap := in.overlap(windows); overlap { // what neighbours have read is no pass
-			maps.DeleteFunc(again, func(n blamer.Node, _ bool) bool { return windows[n] })
-		}
-	}
+	_, windows, _ := in.overlappingWindows()
+	maps.DeleteFunc(again, func(n blamer.Node, _ bool) bool { return windows[n] }) // what neighbours have read is no pass
 	matches := in.goneAccesses(again)
 	kept := in.keptRow(again)
 	for _, m := range matches {

@@ -1,7 +1,6 @@
 package advisor
 
 import (
-	"cmp"
 	"slices"
 
 	"gpa/cubin/sass"
@@ -130,31 +129,21 @@ func (f *registerFlow) selects(n int, cycle []int) bool {
 			}
 		}
 	}
-	slices.SortFunc(compared, compareReads)
-	slices.SortFunc(taken, compareReads)
+	if len(compared) != 2 || len(taken) != 2 {
+		return false
+	}
+	if compared[0] != taken[0] { // in the other order
+		taken[0], taken[1] = taken[1], taken[0]
+	}
 	own := f.within(n, cycle)
 	changed := func(r registerRead) bool { return (r.neg || r.abs) && slices.Contains(own, sass.Resource(r.reg)) }
-	return len(taken) == 2 && slices.Equal(compared, taken) && !slices.ContainsFunc(taken, changed)
+	return slices.Equal(compared, taken) && !slices.ContainsFunc(taken, changed)
 }
 
 // A registerRead is a general register as an instruction reads it.
 type registerRead struct {
 	reg      uint8
 	neg, abs bool
-}
-
-func compareReads(x, y registerRead) int {
-	flags := func(r registerRead) int {
-		n := 0
-		if r.neg {
-			n++
-		}
-		if r.abs {
-			n += 2
-		}
-		return n
-	}
-	return cmp.Or(cmp.Compare(x.reg, y.reg), cmp.Compare(flags(x), flags(y)))
 }
 
 // registersOf returns the general registers that an instruction reads.

@@ -15,13 +15,12 @@ import (
 // conversions for every value that it reads. A block can put what its windows cover into shared memory once, the border and the conversions
 // done, and read it from there at places that the compiler knows.
 func (in *Input) windowTiles() []*Match {
-	code, loads := in.windowLoads()
+	code, loads, first := in.overlappingWindows()
 	if len(loads) < leastWindow {
 		return nil
 	}
-	first, overlap := in.overlap(loads)
 	bytes := int(first) / max(1, len(in.Launch.Record.Blocks))
-	if !overlap || in.shared()+bytes > in.Model.Limits.SharedBlock.Int() {
+	if in.shared()+bytes > in.Model.Limits.SharedBlock.Int() {
 		return nil
 	}
 	gone, each := in.windowOverhead(code, loads)
@@ -86,6 +85,16 @@ func (in *Input) windowLoads() (code int, loads map[blamer.Node]bool) {
 		}
 	}
 	return code, loads
+}
+
+// overlappingWindows are the window loads where their windows overlap, none else, and first as [Input.overlap] has it.
+func (in *Input) overlappingWindows() (code int, loads map[blamer.Node]bool, first int64) {
+	code, loads = in.windowLoads()
+	first, overlap := in.overlap(loads)
+	if !overlap {
+		return code, nil, 0
+	}
+	return code, loads, first
 }
 
 // overlap reports whether loads read windows that overlap, so that each part is read by several of the loads, or by one of them in several rounds; and
