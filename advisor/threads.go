@@ -2,7 +2,6 @@ package advisor
 
 import (
 	"fmt"
-	"math"
 
 	"gpa/emu/arch"
 	"gpa/emu/stall"
@@ -46,15 +45,16 @@ func (threadIncrease) Match(in *Input) []*Match {
 	// Kernels that rely on the size of their blocks have to be changed with it.
 	adapted := *m
 	adapted.Change, adapted.Variant = in.gathered(threads, newThreads), "adapted code"
+	adapted.Suggestions = []string{
+		fmt.Sprintf("Let a block of %d threads do what %d blocks of %s do, with a grid of %s: blockIdx.x * blockDim.x + threadIdx.x counts what the number of a block and of its thread count now. A scheduler then holds %.3g instead of %.3g warps%s.",
+			newThreads, newThreads/threads, count(threads, "thread"), count(ceilDiv(blocks*threads, newThreads), "block"), p.NewWarps, p.Warps, unusedLanes(threads)),
+		"Neighbouring threads should access neighbouring elements. Arrays in shared memory get a part for each of the blocks that were, and what all threads of a block did together needs their number there.",
+	}
 	return []*Match{m, &adapted}
 }
 
-// gathered is the change to larger blocks that do what several did. Blocks of parts of warps stay what they are, but so many more of them
-// on an SM that they take as long as what they become.
+// gathered is the change to larger blocks that do what several did.
 func (in *Input) gathered(threads, newThreads int) *Change {
-	if threads%warpSize != 0 {
-		return &Change{Resident: ceilDiv(in.occupancy(math.MaxInt32, newThreads).BlocksPerSM*newThreads, threads)}
-	}
 	factor := newThreads / threads
 	return &Change{Streams: &Streams{Gathered: factor}, Shared: factor * in.shared()}
 }

@@ -264,6 +264,10 @@ func layoutPairs(t *testing.T, f *cubin.File) []layoutPair {
 	small := func(kernel string, block int) layoutLaunch {
 		return layoutLaunch{kernel: kernel, grid: words / 4 / block, block: block, buffers: []int{words / 4, words / 4}}
 	}
+	scaled := func(block int) layoutLaunch {
+		const n = words / 4 / 768 * 768
+		return layoutLaunch{kernel: "scale", grid: n / block, block: block, buffers: []int{n, n}, numbers: []uint32{0x3f000000}}
+	}
 	copies := func(kernel string) layoutLaunch {
 		return layoutLaunch{kernel: kernel, grid: words / 1024, block: 256, buffers: []int{words, words}}
 	}
@@ -346,6 +350,12 @@ func layoutPairs(t *testing.T, f *cubin.File) []layoutPair {
 			}},
 		{name: "blocks together", before: small("small_one", 64), after: small("small_four", 256), shared: 1024, edit: func([]Loop, [][]InstAt) *Streams {
 			return &Streams{Gather: 4}
+		}},
+		{name: "blocks of parts of a warp together", before: scaled(8), after: scaled(256), edit: func([]Loop, [][]InstAt) *Streams {
+			return &Streams{Gather: 32}
+		}},
+		{name: "blocks of a warp and a half together", before: scaled(48), after: scaled(384), edit: func([]Loop, [][]InstAt) *Streams {
+			return &Streams{Gather: 8}
 		}},
 		{name: "loads ahead", before: walk("walk"), after: walk("walk_ahead"), edit: func(loops []Loop, loads [][]InstAt) *Streams {
 			return &Streams{Prefetch: []LoopLoads{{Loads: loads[0], Loop: loops[0], Rounds: 2}}}

@@ -6,16 +6,22 @@ import (
 	"slices"
 )
 
-// Gather makes one block of Factor blocks that follow each other, the last one of what is left: the same warps in fewer, larger blocks,
+// Gather makes one block of Factor blocks that follow each other, the last one of what is left: the same threads in fewer, larger blocks,
 // as where a block takes several items. Their warps meet at the same barriers where the blocks have as many, as one __syncthreads() holds
-// all of the new block; else each meets at its own.
-type Gather struct{ Factor int }
+// all of the new block; else each meets at its own. Blocks that are no whole warps share the lanes of warps, whose lanes part where the
+// blocks go different ways.
+type Gather struct {
+	Factor int
+
+	threads int // of a block before
+}
 
 // Reshape makes blocks larger. What becomes of the grid is told along x.
 func (g *Gather) Reshape(s Shape) (Shape, int, error) {
-	if g.Factor < 2 || s.Threads%warpLanes != 0 {
+	if g.Factor < 2 {
 		return s, 0, fmt.Errorf("gather: %d blocks of %d threads", g.Factor, s.Threads)
 	}
+	g.threads = s.Threads
 	s.Grid = [3]int{(s.blocks() + g.Factor - 1) / g.Factor, 1, 1}
 	s.Threads *= g.Factor
 	return s, 1, nil
@@ -33,7 +39,11 @@ func (g *Gather) Inputs(s Shape, n int) (list []int) {
 }
 
 // Apply makes a block of the blocks.
-func (g *Gather) Apply(_ Program, blocks []*Block) ([]*Block, error) {
+func (g *Gather) Apply(p Program, blocks []*Block) ([]*Block, error) {
+	if g.threads%warpLanes != 0 {
+		out, err := g.pack(p, blocks)
+		return []*Block{out}, err
+	}
 	out := blocks[0]
 	for _, b := range blocks[1:] {
 		out.join(b)
