@@ -51,7 +51,7 @@ func streams(m *cubin.File, s *advisor.Streams) *emu.Streams {
 		out.Transpose = &emu.Transpose{Loops: t.loops(x.Loops), Width: x.Width, Threads: x.Threads, Combine: x.Combined, Results: x.Results, Scan: x.Scanned, Added: t.all(x.Added)}
 	}
 	if x := s.Divided; x != nil {
-		out.Divide = &emu.Divide{Loops: t.loops(x.Loops), Parts: x.Parts, Contiguous: x.Contiguous, Atomic: x.Atomic}
+		out.Divide = &emu.Divide{Loops: t.loops(x.Loops), Parts: x.Parts, Contiguous: x.Contiguous, Atomic: x.Atomic, Added: t.all(x.Added)}
 	}
 	for _, x := range s.Merged {
 		out.Merge = append(out.Merge, stream.Merge{Factor: x.Factor, Axis: mergeAxes[x.Axis], Folded: x.Folded, Loads: x.Loads})

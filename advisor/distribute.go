@@ -87,7 +87,7 @@ func (in *Input) sharedOut(nest *loopNest) (matches []*Match) {
 		if nest = in.amongBlocks(nest); nest.samples < in.Total/2 {
 			return nil
 		}
-		return in.dividedMatch(nest, room)
+		return in.dividedMatches(nest, room)
 	}
 	widths := []int{warpSize, 8 * warpSize}
 	if nest.rounds < 2*warpSize { // of few rounds each lane of a warp would have one or two, and what is done once an item 32 times
@@ -181,16 +181,31 @@ func (in *Input) transposedMatch(n *loopNest, width int, gain float64) *Match {
 		m.Suggestions = slices.Insert(m.Suggestions, 1, fmt.Sprintf("What the rounds add to in memory (%s) is kept in registers, of each thread its own, and added to memory once, behind the loop.", in.places(n.sums, 2)))
 	}
 	if len(n.counts) > 0 {
-		stores := func(x blamer.Node) bool { return in.Inst(x).Op == sass.STG }
-		m.Change.Gone = slices.DeleteFunc(slices.Clone(n.counts), stores)
-		m.Change.Streams.Transposed.Added = slices.DeleteFunc(slices.Clone(n.counts), func(x blamer.Node) bool { return !stores(x) })
-		m.Suggestions = slices.Insert(m.Suggestions, 1, fmt.Sprintf("What the rounds add to counts in memory (%s) they then have to add by atomicAdd, best to a copy of the block in shared memory where it fits, which is added to memory in the end.", in.places(n.counts, 2)))
+		m.Change.Gone, m.Change.Streams.Transposed.Added = in.addedAtomically(n)
+		m.Suggestions = slices.Insert(m.Suggestions, 1, in.atomically(n))
 	}
 	if n.scanned {
 		m.Suggestions[0] = fmt.Sprintf("Each thread goes through the %.0f rounds of the loop at %s by itself, with a running sum that the rounds look at. Let %s do what one thread does: thread j takes rounds j, j+%d and so on, and a scan of each %d rounds (cub::WarpScan or BlockScan; __ballot_sync and __popc for counts) gives every thread the sum of what comes before its own.",
 			in.sourceRounds(n), in.nestPlace(n), who, width, width)
 	}
 	return m
+}
+
+// addedAtomically returns the loads of a nest's counts, which go where the rounds add to them by atomics, and the stores that do.
+func (in *Input) addedAtomically(n *loopNest) (loads, stores []blamer.Node) {
+	for _, x := range n.counts {
+		if in.Inst(x).Op == sass.STG {
+			stores = append(stores, x)
+		} else {
+			loads = append(loads, x)
+		}
+	}
+	return loads, stores
+}
+
+// atomically says what becomes of counts whose rounds are divided.
+func (in *Input) atomically(n *loopNest) string {
+	return fmt.Sprintf("What the rounds add to memory (%s) they then have to add by atomicAdd, best to a copy of the block in shared memory where it fits, which is added to memory in the end.", in.places(n.counts, 2))
 }
 
 // amongBlocks is a nest without the loops that leave values for the others, in registers that these do not change or in shared memory: of
@@ -262,11 +277,22 @@ func (in *Input) handsOn(code int, l *cfg.Loop) bool {
 	})
 }
 
+// dividedMatches is the advice to divide the rounds of a nest among some parts and, where SMs still had nothing to do, among as many as there is
+// room for.
+func (in *Input) dividedMatches(n *loopNest, room float64) []*Match {
+	const leastRounds = 8 // of a part, which has what stands around the loop to do as well
+	some, all := powerOfTwo(min(room, n.rounds, warpSize)), powerOfTwo(min(room, n.rounds/leastRounds))
+	matches := in.dividedMatch(n, room, some)
+	if all > some && volume(in.Launch.Grid)*some < in.Launch.Facts.SMs {
+		matches = append(matches, in.dividedMatch(n, room, all)...)
+	}
+	return matches
+}
+
 // dividedMatch is the advice to divide the rounds of a nest among blocks or, where no barrier keeps those of a block together, among
 // more warps: where accesses are of whole sectors already the lanes of each warp stay together.
-func (in *Input) dividedMatch(n *loopNest, room float64) []*Match {
-	parts := powerOfTwo(min(room, n.rounds, warpSize))
-	if parts < 2 || len(n.sums)+len(n.counts) > 0 { // sums in memory become registers where the lanes of a warp can put them together
+func (in *Input) dividedMatch(n *loopNest, room float64, parts int) []*Match {
+	if parts < 2 || len(n.sums) > 0 { // sums in memory become registers where the lanes of a warp can put them together
 		return nil
 	}
 	m := in.distributed(n, float64(parts))
@@ -290,13 +316,19 @@ func (in *Input) dividedMatch(n *loopNest, room float64) []*Match {
 		return []*Match{m}
 	}
 	together := ", and put the parts together by shuffles and shared memory or, between blocks, by atomics on results that are zero before"
-	if apart {
+	if len(n.counts) > 0 {
+		together = ""
+		m.Change.Gone, m.Change.Streams.Divided.Added = in.addedAtomically(n)
+	} else if apart {
 		together = ": each round stores results of its own"
 	}
 	m.Suggestions = []string{
 		fmt.Sprintf("The GPU could hold %.0f times as many warps, and each thread goes through the %.0f rounds of the loop at %s. Divide them among %d times as many threads (larger blocks that share an item, or more blocks)%s.",
 			room, in.sourceRounds(n), in.nestPlace(n), parts, together),
 		"Neighbouring threads go on reading neighbouring addresses. Give each a run of rounds that follow each other, or every n-th with n a constant: by a step that is known when the kernel runs compilers unroll less. Not where each thread has only a few rounds.",
+	}
+	if len(n.counts) > 0 {
+		m.Suggestions = slices.Insert(m.Suggestions, 1, in.atomically(n))
 	}
 	return []*Match{m}
 }

@@ -48,9 +48,9 @@ func (in *Input) memorySums(code int, l *cfg.Loop) map[blamer.Node]bool {
 	return sums
 }
 
-// memoryCounts returns the accesses by which the rounds of a loop add to words of global memory that their data name, as where something is
-// counted: each is loaded, something is added, and it is stored to the same place, by no other thread. As atomic additions they could be made
-// in any order.
+// memoryCounts returns the accesses by which the rounds of a loop, or of loops in it, add to words of global memory, as where something is
+// counted, or rows are added up: each is loaded, something is added, and it is stored to the same place, by no other thread. As atomic
+// additions they could be made in any order.
 func (in *Input) memoryCounts(code int, l *cfg.Loop) map[blamer.Node]bool {
 	carried := slices.DeleteFunc(slices.Clone(in.carried(code, l)), func(d profiler.Dependence) bool { return d.Space != "global" })
 	if len(carried) == 0 {
@@ -59,10 +59,10 @@ func (in *Input) memoryCounts(code int, l *cfg.Loop) map[blamer.Node]bool {
 	f, counts := in.flowOf(code, l), make(map[blamer.Node]bool)
 	in.eachInst(code, l, func(i int) {
 		store := blamer.Node{Code: code, Inst: i}
-		if in.Inst(store).Op != sass.STG || in.Loop(store) != l {
+		if in.Inst(store).Op != sass.STG {
 			return
 		}
-		if load, found := in.loadedFrom(store); found && f.loads(load.Inst) && f.addsTo(load.Inst, i) {
+		if load, found := in.loadedFrom(store); found && f.addsTo(load.Inst, i) {
 			counts[store], counts[load] = true, true
 		}
 	})

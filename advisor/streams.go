@@ -87,8 +87,9 @@ type Transposed struct {
 type Divided struct {
 	Loops      []Loop
 	Parts      int
-	Contiguous bool // each part has rounds that follow each other, not every Parts-th
-	Atomic     bool // the stores behind the loops become atomic additions
+	Contiguous bool          // each part has rounds that follow each other, not every Parts-th
+	Atomic     bool          // the stores behind the loops become atomic additions
+	Added      []blamer.Node // stores in the loops that become atomic additions
 }
 
 // A MergeAxis says whose work becomes one thread's.

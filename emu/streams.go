@@ -79,6 +79,7 @@ type Divide struct {
 	Loops              []Loop
 	Parts              int
 	Contiguous, Atomic bool
+	Added              []InstAt
 }
 
 // edits translates the edits for a program. Accesses that are supposed to be gone are none for those behind.
@@ -141,7 +142,11 @@ func (s *Streams) edits(p *program) (list []stream.Edit, err error) {
 		if err != nil {
 			return nil, err
 		}
-		list = append(list, &stream.Divide{Loops: loops, Parts: d.Parts, Contiguous: d.Contiguous, Atomic: d.Atomic})
+		added, err := p.opSet(d.Added)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, &stream.Divide{Loops: loops, Parts: d.Parts, Contiguous: d.Contiguous, Atomic: d.Atomic, Added: added})
 	}
 	if len(s.Merge) > 0 && len(list) > 0 && (len(s.Prefetch) > 0 || len(s.Widen) > 0 || s.Roll != nil || s.Transpose != nil || s.Divide != nil) {
 		return nil, errors.New("streams that were edited before cannot be merged")

@@ -39,6 +39,8 @@ type Divide struct {
 	Parts      int
 	Contiguous bool
 	Atomic     bool
+	// Added: stores to global memory within the loops that become atomic additions.
+	Added map[int32]bool
 }
 
 // warpLanes is the number of lanes of a warp.
@@ -169,7 +171,7 @@ func (d *Divide) Apply(_ Program, blocks []*Block) ([]*Block, error) {
 	var out []*Block
 	var last cut
 	for p := range d.Parts {
-		b := &builder{Block: NewBlock(len(old.Warps)), old: old, loops: d.Loops, cut: &last}
+		b := &builder{Block: NewBlock(len(old.Warps)), old: old, loops: d.Loops, cut: &last, added: d.Added}
 		b.Gates = slices.Clone(old.Gates)
 		for w := range old.Warps {
 			lanes := newWarp{old: w}
