@@ -43,7 +43,7 @@ func (constantMemory) Match(in *Input) []*Match {
 	matches := c.finish()
 	for _, m := range matches {
 		m.Spares = L2 | IssueSlots
-		m.Change = &Change{Gone: loads}
+		m.Change = in.fromConstants(loads)
 		m.Suggestions = []string{
 			fmt.Sprintf("All threads read the same words at %s, one after the other. Put the values into __constant__ memory if they fit (64 KB).",
 				in.places(m.defs(), 3)),
@@ -54,6 +54,20 @@ func (constantMemory) Match(in *Input) []*Match {
 		}
 	}
 	return matches
+}
+
+// fromConstants is the change to constant memory: a word whose address is a number in the program is an operand, others take a load of their own,
+// from the constant cache.
+func (in *Input) fromConstants(loads []blamer.Node) *Change {
+	c, origins := &Change{}, in.addressOrigins()
+	for _, n := range loads {
+		if origins[n]&(branch.Loop|branch.CTA) != 0 {
+			c.Constant = append(c.Constant, n)
+		} else {
+			c.Gone = append(c.Gone, n)
+		}
+	}
+	return c
 }
 
 // unwritten returns the loads of memory to which nobody stores during the launch, and whether that is assumed of any.
@@ -79,26 +93,36 @@ func wholeWord(in *sass.Inst) bool {
 
 // isBroadcast reports whether the threads of a warp read one word: a request of theirs takes one sector, which has no room for a word of
 // each, nor for one of two thirds of them.
-func (in *Input) isBroadcast(n blamer.Node) bool {
+func (in *Input) isBroadcast(n blamer.Node) bool { return wholeWord(in.Inst(n)) && in.oneSector(n) }
+
+// oneSector reports whether the threads of a warp, most of them, read from one sector.
+func (in *Input) oneSector(n blamer.Node) bool {
 	k := in.counts(n)
 	const (
 		nearly = 1.05
 		words  = 8 // of a sector
 	)
-	return in.Inst(n).Op == sass.LDG && wholeWord(in.Inst(n)) && k.executions > 0 && k.sectors > 0 && k.sectors <= nearly*k.executions &&
+	return in.Inst(n).Op == sass.LDG && k.executions > 0 && k.sectors > 0 && k.sectors <= nearly*k.executions &&
 		k.threads >= 1.5*words*k.executions
 }
 
-// broadcasts lists the loads by which the threads of a warp read one word that does not depend on which warp it is.
+// broadcasts lists the loads by which the threads of a warp read one word that does not depend on which warp of a block it is: nor on which
+// block, but where the words of all blocks fit into constant memory.
 func (in *Input) broadcasts() []blamer.Node {
-	own := in.ownAddresses()
+	origins := in.addressOrigins()
 	var list []blamer.Node
 	for code, s := range in.codes {
 		if s == nil {
 			continue
 		}
 		for i := range s.counters {
-			if n := (blamer.Node{Code: code, Inst: i}); in.isBroadcast(n) && !own[n] {
+			n := blamer.Node{Code: code, Inst: i}
+			o, known := origins[n]
+			alike := known && o&(branch.Thread|branch.Data|branch.Warp) == 0
+			if (known && !alike) || !in.isBroadcast(n) && !(alike && in.oneSector(n)) {
+				continue
+			}
+			if o&branch.CTA == 0 || in.fitsConstants(n) {
 				list = append(list, n)
 			}
 		}
@@ -106,27 +130,16 @@ func (in *Input) broadcasts() []blamer.Node {
 	return list
 }
 
-// ownAddresses returns the loads whose address depends on the numbers of threads or blocks, or on data. It has none where the code
-// cannot be followed.
-func (in *Input) ownAddresses() map[blamer.Node]bool {
-	own := map[blamer.Node]bool{}
-	for _, k := range in.Module.Kernels {
-		if k.Name != in.Launch.Kernel {
-			continue
-		}
-		graphs, err := calledGraphs(in.Module, k)
-		if err != nil {
-			return nil
-		}
-		origins, err := branch.Addresses(graphs, k)
-		if err != nil {
-			return nil
-		}
-		for at, o := range origins {
-			own[blamer.Node{Code: at.Code, Inst: at.Inst}] = o&(branch.Thread|branch.CTA|branch.Data|branch.Warp) != 0
-		}
-	}
-	return own
+// fitsConstants reports whether constant memory surely has room for all that the blocks read by a load.
+func (in *Input) fitsConstants(n blamer.Node) bool {
+	const size = 64 << 10
+	r := in.recorded(n)
+	return r != nil && len(in.Launch.Record.Blocks) > 0 && in.ofAllBlocks(r) <= size
+}
+
+// addressOrigins is what the addresses of loads depend on. It is empty where the code cannot be followed.
+func (in *Input) addressOrigins() map[blamer.Node]branch.Origins {
+	return perPlace(in, branch.Addresses)
 }
 
 // broadcastShare is their share of all accesses to global memory.
