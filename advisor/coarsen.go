@@ -55,6 +55,9 @@ func (threadCoarsening) Match(in *Input) []*Match {
 			ways = append(ways, way{MergeX, n}) // as many blocks as there is room for
 		}
 	default:
+		if in.Launch.Block[1]%items == 0 && threads%(items*warpSize) == 0 {
+			ways = append(ways, way{MergeStrided, items})
+		}
 		if in.Launch.Grid[0]%items == 0 {
 			ways = append(ways, way{MergeX, items})
 		}
@@ -181,6 +184,13 @@ func (in *Input) coarserWords(axis MergeAxis, items int, folds bool, blocks, thr
 		return fmt.Sprintf("sums of %d", items), []string{
 			fmt.Sprintf("Blocks of %d threads read few items a thread and then put them together, %d times over. Let each thread add up %d times as many items while it loads them (a grid-stride loop over a grid of %d blocks): the steps behind are then done by %d times fewer blocks.", threads, blocks, items, ceilDiv(blocks, items), items),
 			fmt.Sprintf("That is for results of blocks which are put together afterwards. Where each stands for itself, as for a row, let a block take %d rows side by side: as many sums in each thread's registers, and one set of barriers for all of them; a loop of rows around the barriers gains nothing. ", items) + last,
+		}
+	case axis == MergeStrided:
+		b := in.Launch.Block
+		return "rows", []string{
+			fmt.Sprintf("Each of %d blocks does little beside its index and its accesses. Let a block of %d x %d threads do what one of %d x %d does now, each thread %d rows of it that are %d apart, side by side: load the elements of all of them first (in loops that are unrolled), then compute, then store. What the rows have in common is done once, and their loads are under way together.",
+				blocks, b[0], b[1]/items, b[0], b[1], items, b[1]/items),
+			"A loop that stores one item before it loads the next gains nothing where compilers keep loads behind stores. Between two __syncthreads() do the step of all rows. " + last,
 		}
 	case axis == MergeLanes:
 		return "neighbours", []string{

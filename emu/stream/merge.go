@@ -47,9 +47,12 @@ type Merge struct {
 	Loads int
 	// InOrder: loads stay where they are in the code, for an edit of the loop behind this one.
 	InOrder bool
+
+	warps, apart int // of the launch after the merge, and those of them whose streams differed
 }
 
-// mostApart is the part of the instructions in which the streams of merged threads may differ.
+// mostApart is the part of the instructions in which the streams of merged threads may differ, and of the warps in which they may differ by
+// more, as at the edges of a problem.
 const mostApart = 0.1
 
 // Reshape makes blocks smaller, or takes several for one.
@@ -73,6 +76,7 @@ func (m *Merge) Reshape(s Shape) (Shape, int, error) {
 		}
 		s.Threads /= m.Factor
 	}
+	m.warps = s.blocks() * ((s.Threads + warpLanes - 1) / warpLanes)
 	return s, 1, nil
 }
 
@@ -116,6 +120,7 @@ func (m *Merge) Apply(p Program, blocks []*Block) ([]*Block, error) {
 			return nil, err
 		}
 		if !g.found { // words of shared memory that differ, which may have been read before
+			m.apart += g.parted
 			return []*Block{out}, nil
 		}
 	}
@@ -137,7 +142,8 @@ type merger struct {
 	meeting  []meeting         // BSSYs that are open, the innermost last
 	uses     []sass.Resource
 	value    Value           // of the first of the threads
-	apart    int             // instructions that not all threads execute
+	parted   int             // warps whose streams differ
+	differ   int             // instructions of the warp that not all threads execute
 	unrolled int             // loads that are under way together where a thread takes items in a loop
 	folding  bool            // the instruction is behind the last load, and done for all
 	sums     map[uint64]bool // words of shared memory with results of reductions, where these are folded
@@ -223,7 +229,7 @@ func (g *merger) merge() error {
 	clear(g.classes[:])
 	clear(g.tested[:])
 	g.meeting = g.meeting[:0]
-	g.apart, g.folding, g.turns = 0, false, g.turns[:0]
+	g.differ, g.folding, g.turns = 0, false, g.turns[:0]
 	total := 0
 	for k := range g.items {
 		g.items[k].own = g.items[k].lastOwn()
@@ -246,7 +252,7 @@ func (g *merger) merge() error {
 		total++
 		g.folding = g.Folded && !slices.ContainsFunc(at, func(k int) bool { return !g.items[k].behindOwn() })
 		if len(at) < len(g.items) && !g.folding && !(g.folds() && g.warp == 0) { // the first warp ends reductions by itself
-			g.apart++
+			g.differ++
 		}
 		if len(g.items[at[0]].values) == 0 {
 			return errors.New("merge: it is not known what the instructions compute, as another edit has moved them")
@@ -258,8 +264,11 @@ func (g *merger) merge() error {
 			g.items[k].values = g.items[k].values[1:]
 		}
 	}
-	if float64(g.apart) > mostApart*float64(total) {
-		return fmt.Errorf("merge: %d of %d instructions are not those of all %d threads", g.apart, total, g.Factor)
+	if float64(g.differ) > mostApart*float64(total) {
+		g.parted++
+	}
+	if float64(g.apart+g.parted) > mostApart*float64(g.warps) {
+		return fmt.Errorf("merge: %d of %d instructions are not those of all %d threads", g.differ, total, g.Factor)
 	}
 	if !g.InOrder {
 		g.loadInTurn()
