@@ -5,7 +5,6 @@ import (
 
 	"gpa/blamer"
 	"gpa/cubin/sass"
-	"gpa/profiler"
 )
 
 // atomicContention matches the stalls of atomic operations: waiting for what they return, for the queue that they fill, and for
@@ -62,7 +61,7 @@ func (in *Input) copies(atomics []blamer.Node) (bytes int, fit bool) {
 	if in.Launch.Record == nil || len(in.Launch.Record.Blocks) == 0 {
 		return 0, true
 	}
-	watched := int64(len(in.Launch.Record.Blocks))
+	watched, blocks := int64(len(in.Launch.Record.Blocks)), int64(volume(in.Launch.Grid))
 	most := int64(0) // several atomics change the same words
 	for _, n := range atomics {
 		r := in.recorded(n)
@@ -71,18 +70,11 @@ func (in *Input) copies(atomics []blamer.Node) (bytes int, fit bool) {
 		}
 		changed := r.Distinct / watched
 		if in.gathers(n) { // what other blocks change as well, and what each block adds to it
-			changed = in.ofAllBlocks(r)
+			changed = r.Shared/watched + (r.Distinct-r.Shared)/watched*blocks
 		}
 		most = max(most, changed)
 	}
 	return int(most), most <= mostCopied
-}
-
-// ofAllBlocks is about how many bytes all blocks access together, by the record of some: what these have in common all have, and each block
-// has the rest for itself.
-func (in *Input) ofAllBlocks(r *profiler.LoadRecord) int64 {
-	watched, blocks := int64(len(in.Launch.Record.Blocks)), int64(volume(in.Launch.Grid))
-	return r.Shared/watched + (r.Distinct-r.Shared)/watched*blocks
 }
 
 // atomicShare returns the share of atomics in all writes to global memory, by threads, and the one with the most of them.

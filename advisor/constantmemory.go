@@ -107,7 +107,7 @@ func (in *Input) oneSector(n blamer.Node) bool {
 }
 
 // broadcasts lists the loads by which the threads of a warp read one word that does not depend on which warp of a block it is: nor on which
-// block, but where the words of all blocks fit into constant memory.
+// block, but where the array fits into constant memory.
 func (in *Input) broadcasts() []blamer.Node {
 	origins := in.addressOrigins()
 	var list []blamer.Node
@@ -130,11 +130,11 @@ func (in *Input) broadcasts() []blamer.Node {
 	return list
 }
 
-// fitsConstants reports whether constant memory surely has room for all that the blocks read by a load.
+// fitsConstants reports whether constant memory has room for the array from which a load reads, by the record.
 func (in *Input) fitsConstants(n blamer.Node) bool {
 	const size = 64 << 10
 	r := in.recorded(n)
-	return r != nil && len(in.Launch.Record.Blocks) > 0 && in.ofAllBlocks(r) <= size
+	return r != nil && r.Buffer > 0 && r.Buffer <= size
 }
 
 // addressOrigins is what the addresses of loads depend on. It is empty where the code cannot be followed.

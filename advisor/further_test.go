@@ -129,12 +129,10 @@ func TestVectorAccess(t *testing.T) {
 	})
 }
 
-// blocksRead makes the launch one of 1,000 blocks, of which four were watched: each reads 1,000 bytes at loop, so many of all shared with others.
-func blocksRead(p *sasstest.Program, shared int64) {
-	p.Launch.Grid = [3]int{1000, 1, 1}
+// blockReads records that what is read at loop lies in a buffer of so many bytes.
+func blockReads(p *sasstest.Program, buffer int64) {
 	recorded(func(p *sasstest.Program, r *profiler.Record) {
-		r.Blocks = []int{0, 1, 2, 3}
-		r.Loads = []profiler.LoadRecord{{Place: at(p, "loop"), Bytes: 4000, Distinct: 4000, Shared: shared}}
+		r.Loads = []profiler.LoadRecord{{Place: at(p, "loop"), Bytes: 4000, Distinct: 4000, Buffer: buffer}}
 	})(p)
 }
 
@@ -152,10 +150,10 @@ func TestConstantMemory(t *testing.T) {
 		{name: "one byte for all", source: loop(`[B------:R-:W0:-:S01] LDG.E.U8.SYS R4, [R2] ; // executed=100 threads=3200 sectors=100/100`),
 			speedup: 2, says: []string{"__constant__"}},
 		{name: "near miss: a byte each", source: "\nS2R R2, SR_TID.X ;" + loop(`[B------:R-:W0:-:S01] LDG.E.U8.SYS R4, [R2] ; // executed=100 threads=3200 sectors=100/100`)},
-		{name: "near miss: a word for each of many blocks", source: "\nS2R R2, SR_CTAID.X ;" + loop(`[B------:R-:W0:-:S01] LDG.E.SYS R4, [R2] ; // executed=100 threads=3200 sectors=100/100`),
-			change: func(p *sasstest.Program) { blocksRead(p, 0) }},
-		{name: "words that all blocks read", source: "\nS2R R2, SR_CTAID.X ;" + loop(`[B------:R-:W0:-:S01] LDG.E.SYS R4, [R2] ; // executed=100 threads=3200 sectors=100/100`),
-			change: func(p *sasstest.Program) { blocksRead(p, 4000) }, speedup: 2, says: []string{"__constant__"}},
+		{name: "near miss: a word for each block of a large array", source: "\nS2R R2, SR_CTAID.X ;" + loop(`[B------:R-:W0:-:S01] LDG.E.SYS R4, [R2] ; // executed=100 threads=3200 sectors=100/100`),
+			change: func(p *sasstest.Program) { blockReads(p, 1<<20) }},
+		{name: "a word for each block of a small array", source: "\nS2R R2, SR_CTAID.X ;" + loop(`[B------:R-:W0:-:S01] LDG.E.SYS R4, [R2] ; // executed=100 threads=3200 sectors=100/100`),
+			change: func(p *sasstest.Program) { blockReads(p, 1<<16) }, speedup: 2, says: []string{"__constant__"}},
 		{name: "near miss: a word each", source: loop(`[B------:R-:W0:-:S01] LDG.E.SYS R4, [R2] ; // executed=100 threads=3200 sectors=400/400`)},
 		{name: "near miss: one thread", source: loop(`[B------:R-:W0:-:S01] LDG.E.SYS R4, [R2] ; // executed=100 threads=100 sectors=100/100`)},
 	})

@@ -51,7 +51,7 @@ const stackLimit = 1024
 func (m *Machine) prepare(l *Launch) (*launchRun, error) {
 	r := &launchRun{machine: m, launch: l}
 	k := l.Kernel
-	r.facts = LaunchFacts{Kernel: k, Module: m.module, Model: m.gpu, Grid: l.Grid, Block: l.Block, Cluster: l.cluster()}
+	r.facts = LaunchFacts{Kernel: k, Module: m.module, Model: m.gpu, Grid: l.Grid, Block: l.Block, Cluster: l.cluster(), memory: m.memory}
 	if err := m.check(l, r); err != nil {
 		return nil, err
 	}

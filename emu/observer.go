@@ -43,6 +43,19 @@ type LaunchFacts struct {
 	Block     [3]int
 	Cluster   [3]int // blocks of a cluster, zero where the launch does not ask for clusters
 	Occupancy arch.Occupancy
+
+	memory *globalMemory
+}
+
+// Allocation returns the size of the buffer of global memory that holds an address, in bytes, 0 where none does.
+func (f *LaunchFacts) Allocation(addr uint64) int64 {
+	if f.memory == nil {
+		return 0
+	}
+	if b := f.memory.find(addr); b != nil {
+		return int64(b.end() - b.addr)
+	}
+	return 0
 }
 
 // An SMView shows the state of one SM in one cycle.

@@ -60,6 +60,8 @@ type LoadRecord struct {
 	Distinct int64
 	Shared   int64 // of Distinct: that another of the watched blocks reads as well
 	Stored   int64 // of Distinct: in words to which any block of the launch stores at any time
+	// Buffer is the size of the largest buffer that was read from, in bytes; 0 where that is not known.
+	Buffer int64
 }
 
 // A StoreRecord sums up what a store (or an atomic) wrote, by lanes.

@@ -107,9 +107,9 @@ func TestLoads(t *testing.T) {
 		Blocks: []int{0}, Complete: true,
 		Loads: []profiler.LoadRecord{
 			{Place: at["looped"], Bytes: 4 * words, InEarlierRound: [profiler.NumParties]int64{3 * words},
-				Distances: []int64{8: 3 * words}, Distinct: words, Stored: words},
-			{Place: at["behind"], Bytes: words, Earlier: [profiler.NumParties]int64{words}, Distances: []int64{8: words}, Distinct: words, Stored: words},
-			{Place: at["changed"], Bytes: words, Distinct: words, Stored: words},
+				Distances: []int64{8: 3 * words}, Distinct: words, Stored: words, Buffer: words},
+			{Place: at["behind"], Bytes: words, Earlier: [profiler.NumParties]int64{words}, Distances: []int64{8: words}, Distinct: words, Stored: words, Buffer: words},
+			{Place: at["changed"], Bytes: words, Distinct: words, Stored: words, Buffer: words},
 		},
 		Stores: []profiler.StoreRecord{{Place: at["store"], Bytes: words}},
 		Dependences: []profiler.Dependence{

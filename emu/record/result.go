@@ -1,6 +1,7 @@
 package record
 
 import (
+	"math/bits"
 	"slices"
 	"sort"
 
@@ -63,6 +64,7 @@ func (r *Recorder) mergeLoads(list []*block, out *profiler.Record) {
 				s.Distinct += 4 * ones(words)
 				s.Shared += 4 * ones(words&readers.others(b, number))
 				s.Stored += 4 * ones(words&r.stored.words(number))
+				s.Buffer = max(s.Buffer, r.facts.Allocation(number<<lineShift+4*uint64(bits.TrailingZeros32(words))))
 			}
 		}
 	}
