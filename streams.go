@@ -14,7 +14,7 @@ func streams(m *cubin.File, s *advisor.Streams) *emu.Streams {
 		return nil
 	}
 	t := streamTranslator{m}
-	out := &emu.Streams{Keep: t.all(s.Kept), Share: t.all(s.Shared), Solo: t.all(s.Solo), Private: t.all(s.Private), Hoist: t.all(s.Hoisted), HoistWords: s.HoistWords, Window: t.all(s.Windowed), Gather: s.Gathered, Regroup: s.Regrouped}
+	out := &emu.Streams{Narrow: t.all(s.Narrowed), Keep: t.all(s.Kept), Share: t.all(s.Shared), Solo: t.all(s.Solo), Private: t.all(s.Private), Hoist: t.all(s.Hoisted), HoistWords: s.HoistWords, Window: t.all(s.Windowed), Gather: s.Gathered, Regroup: s.Regrouped}
 	for _, g := range s.Vectors {
 		out.Vectors = append(out.Vectors, t.all(g))
 	}

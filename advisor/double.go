@@ -12,7 +12,8 @@ import (
 	"gpa/emu/arch"
 )
 
-// leastDouble is the share of the samples that double-precision arithmetic must have for its precision to be worth a question.
+// leastDouble is the share of the samples that double-precision arithmetic must have, with the waits for doubles from memory, for the precision
+// to be worth a question.
 const leastDouble = .1
 
 // doubles matches double-precision arithmetic, what the program asks for and what constants in double precision make of floats. Single
@@ -41,7 +42,15 @@ func (in *Input) doubles() []*Match {
 			c.add(in.kernelScope(), &blamer.Blame{Def: n, Use: n, Detail: blamer.NotSelected, Count: issued})
 		}
 	}
-	if cost < leastDouble*in.Total {
+	arrays := in.doubleAccesses()
+	waits := 0.0 // for doubles of arrays: half of the bytes
+	for i := range in.Blame.Blames {
+		if b := &in.Blame.Blames[i]; slices.Contains(arrays, b.Def) && (b.Detail == blamer.GlobalMemory || b.Detail == blamer.MemoryThrottle) {
+			c.addShare(in.kernelScope(), b, doubleShare)
+			waits += b.Count
+		}
+	}
+	if cost+waits < leastDouble*in.Total {
 		return nil
 	}
 	conversions := slices.DeleteFunc(in.executedNodes(func(op sass.Op) bool { return op == sass.F2F }), func(n blamer.Node) bool { return !widensOrNarrows(in.Inst(n)) })
@@ -49,10 +58,20 @@ func (in *Input) doubles() []*Match {
 	for _, m := range matches {
 		m.Spares, m.Variant = IssueSlots, "single precision"
 		m.Change = &Change{Cheap: sortedKeys(nodes), Gone: sortedKeys(gone)}
+		if len(arrays) > 0 {
+			m.Spares |= L2 | DRAM | Sectors
+			m.Change.Streams = &Streams{Narrowed: arrays}
+		}
 		m.Suggestions = []string{
 			fmt.Sprintf("Double-precision arithmetic has %.0f%% of the samples (%s); the %s does %s single-precision operations in the time of a double one. Where float's 24 bits are enough, use it: variables, constants with f (1.0f), functions with f (expf, logf).",
 				100*cost/in.Total, in.places(m.defs(), 3), in.Model.Name, doubleRatio(in.Model)),
 			"Sums of many terms keep their precision in float by compensation (Kahan) or by adding up parts. Not where the result has to have double's precision.",
+		}
+		if cost < leastDouble*in.Total {
+			m.Suggestions[0] = fmt.Sprintf("The waits for doubles from memory have %.0f%% of the samples (%s). Where float's 24 bits are enough, store arrays as float: half of the bytes move, and the arithmetic may still be double.",
+				100*waits/in.Total, in.places(arrays, 3))
+		} else if len(arrays) > 0 {
+			m.Suggestions = slices.Insert(m.Suggestions, 1, fmt.Sprintf("Arrays of doubles (%s) take half of the bytes as float.", in.places(arrays, 3)))
 		}
 		if len(conversions) > 0 {
 			m.Suggestions = slices.Insert(m.Suggestions, 1, fmt.Sprintf("%s: conversion between float and double. A constant such as 2.0 is double and makes the whole expression double: write 2.0f.", in.places(conversions, 3)))
@@ -333,6 +352,42 @@ func (in *Input) firstUse(last int, n blamer.Node, reg uint8, by map[blamer.Node
 }
 
 // isDouble reports whether an instruction is arithmetic or a comparison of doubles.
+// doubleAccesses are the loads from global memory, and the stores to it, of doubles: what double-precision arithmetic of their block reads or has
+// computed.
+func (in *Input) doubleAccesses() (list []blamer.Node) {
+	for _, n := range in.executedNodes(func(op sass.Op) bool { return op == sass.LDG || op == sass.STG }) {
+		if size := in.Inst(n).AccessBytes(); (size == 8 || size == 16) && in.movesDouble(n) {
+			list = append(list, n)
+		}
+	}
+	return list
+}
+
+// movesDouble reports whether the first use of what a load brings, or what makes what a store stores, is double-precision arithmetic.
+func (in *Input) movesDouble(n blamer.Node) bool {
+	inst, b := in.Inst(n), in.Block(n)
+	insts := in.Module.Codes[n.Code].Insts
+	if inst.Op == sass.STG {
+		for k := range inst.Operands {
+			if o := &inst.Operands[k]; o.Source && o.Kind == sass.KindReg && o.Reg != sass.RZ {
+				for _, def := range in.defsWithin(nil, n.Code, n.Inst, sass.Resource(o.Reg)) {
+					if isDouble(insts[def].Op) {
+						return true
+					}
+				}
+			}
+		}
+		return false
+	}
+	value := inst.Defs(nil)
+	for i := n.Inst + 1; i <= b.Last; i++ {
+		if slices.ContainsFunc(insts[i].Uses(nil), func(r sass.Resource) bool { return isValue(r) && slices.Contains(value, r) }) {
+			return isDouble(insts[i].Op)
+		}
+	}
+	return false
+}
+
 func isDouble(op sass.Op) bool { return op.Properties().Class == sass.ClassDouble }
 
 // doubleRatio is how many single-precision operations a GPU does in the time of a double one.

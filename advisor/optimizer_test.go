@@ -82,6 +82,23 @@ func TestStrengthReduction(t *testing.T) {
 			says:    []string{"2.0f"},
 		},
 		{
+			name: "doubles from memory",
+			source: `
+				def: [B------:R-:W0:-:S01] LDG.E.64.SYS R4, [R2] ; // executed=10 threads=320
+				use: [B0-----:R-:W-:-:S01] DADD R6, R4, R8 ; // long_scoreboard=40/40
+				[B------:R-:W-:-:S01] STG.E.64.SYS [R10], R6 ; // executed=10 threads=320` + rest + `60
+				EXIT ;`,
+			speedup: 100. / (100 - 40/2), // half of the bytes
+			says:    []string{"as float"},
+		},
+		{
+			name: "near miss: two words from memory",
+			source: `
+				def: [B------:R-:W0:-:S01] LDG.E.64.SYS R4, [R2] ; // executed=10 threads=320
+				use: [B0-----:R-:W-:-:S01] IADD3 R6, R4, R5, RZ ; // long_scoreboard=40/40` + rest + `60
+				EXIT ;`,
+		},
+		{
 			name: "a power",
 			source: `
 				MUFU.LG2 R2, R2 ;

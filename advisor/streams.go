@@ -11,6 +11,7 @@ import (
 // warps executed and times them again; what it computes stays what it is. The parts take place in the order of the fields.
 type Streams struct {
 	Regrouped  [2]int          // the x and y of a block, which change places; zero for no change
+	Narrowed   []blamer.Node   // accesses to elements that become half as large, with their arrays
 	Kept       []blamer.Node   // loads that keep in registers what the thread has read before: gone where it reads it again
 	Shared     []blamer.Node   // accesses to global memory that go to shared memory instead
 	Solo       []blamer.Node   // block barriers that are gone where one warp works before and behind them, which then needs no shared memory
@@ -124,7 +125,7 @@ func (s *Streams) with(d *Streams) *Streams {
 	}
 	return &Streams{
 		Regrouped: cmp.Or(s.Regrouped, d.Regrouped),
-		Kept:      slices.Concat(s.Kept, d.Kept), Shared: slices.Concat(s.Shared, d.Shared), Solo: slices.Concat(s.Solo, d.Solo), Private: slices.Concat(s.Private, d.Private), Hoisted: slices.Concat(s.Hoisted, d.Hoisted), HoistWords: max(s.HoistWords, d.HoistWords), Vectors: slices.Concat(s.Vectors, d.Vectors), Dealt: slices.Concat(s.Dealt, d.Dealt), Exchanged: slices.Concat(s.Exchanged, d.Exchanged), Staged: slices.Concat(s.Staged, d.Staged), Prefetched: slices.Concat(s.Prefetched, d.Prefetched), Widened: slices.Concat(s.Widened, d.Widened),
+		Narrowed:  slices.Concat(s.Narrowed, d.Narrowed), Kept: slices.Concat(s.Kept, d.Kept), Shared: slices.Concat(s.Shared, d.Shared), Solo: slices.Concat(s.Solo, d.Solo), Private: slices.Concat(s.Private, d.Private), Hoisted: slices.Concat(s.Hoisted, d.Hoisted), HoistWords: max(s.HoistWords, d.HoistWords), Vectors: slices.Concat(s.Vectors, d.Vectors), Dealt: slices.Concat(s.Dealt, d.Dealt), Exchanged: slices.Concat(s.Exchanged, d.Exchanged), Staged: slices.Concat(s.Staged, d.Staged), Prefetched: slices.Concat(s.Prefetched, d.Prefetched), Widened: slices.Concat(s.Widened, d.Widened),
 		Rolled: cmp.Or(s.Rolled, d.Rolled), Transposed: cmp.Or(s.Transposed, d.Transposed), Divided: cmp.Or(s.Divided, d.Divided), Merged: slices.Concat(s.Merged, d.Merged), Windowed: slices.Concat(s.Windowed, d.Windowed), Gathered: max(s.Gathered, d.Gathered),
 	}
 }

@@ -15,6 +15,7 @@ type Streams struct {
 	Behind []*Tape
 	// Regroup is the shape of a block whose x and y change places ([stream.Regroup]), zero for no change.
 	Regroup [2]int
+	Narrow  []InstAt // [stream.Narrow]
 	Keep    []InstAt // [stream.Keep]
 	Share   []InstAt // [stream.Share]
 	Solo    []InstAt // [stream.Solo]
@@ -173,6 +174,7 @@ func (s *Streams) accessEdits(p *program) (list []stream.Edit, err error) {
 		at   []InstAt
 		edit func(map[int32]bool) stream.Edit
 	}{
+		{s.Narrow, func(ops map[int32]bool) stream.Edit { return &stream.Narrow{Accesses: ops} }},
 		{s.Keep, func(ops map[int32]bool) stream.Edit { return &stream.Keep{Loads: ops} }},
 		{s.Share, func(ops map[int32]bool) stream.Edit { return &stream.Share{Accesses: ops} }},
 		{s.Solo, func(ops map[int32]bool) stream.Edit { return &stream.Solo{Barriers: ops} }},
