@@ -93,21 +93,21 @@ func wholeWord(in *sass.Inst) bool {
 
 // isBroadcast reports whether the threads of a warp read one word: a request of theirs takes one sector, which has no room for a word of
 // each, nor for one of two thirds of them.
-func (in *Input) isBroadcast(n blamer.Node) bool { return wholeWord(in.Inst(n)) && in.oneSector(n) }
-
-// oneSector reports whether the threads of a warp, most of them, read from one sector.
-func (in *Input) oneSector(n blamer.Node) bool {
+func (in *Input) isBroadcast(n blamer.Node) bool {
+	const words = 8 // of a sector
 	k := in.counts(n)
-	const (
-		nearly = 1.05
-		words  = 8 // of a sector
-	)
-	return in.Inst(n).Op == sass.LDG && k.executions > 0 && k.sectors > 0 && k.sectors <= nearly*k.executions &&
-		k.threads >= 1.5*words*k.executions
+	return wholeWord(in.Inst(n)) && in.oneSector(n) && k.threads >= 1.5*words*k.executions
+}
+
+// oneSector reports whether a load from global memory asks for a sector at a time.
+func (in *Input) oneSector(n blamer.Node) bool {
+	const nearly = 1.05
+	k := in.counts(n)
+	return in.Inst(n).Op == sass.LDG && k.sectors > 0 && k.sectors <= nearly*k.executions
 }
 
 // broadcasts lists the loads by which the threads of a warp read one word that does not depend on which warp of a block it is: nor on which
-// block, but where the array fits into constant memory.
+// block, but where blocks have words in common and the array fits into constant memory.
 func (in *Input) broadcasts() []blamer.Node {
 	origins := in.addressOrigins()
 	var list []blamer.Node
@@ -118,11 +118,8 @@ func (in *Input) broadcasts() []blamer.Node {
 		for i := range s.counters {
 			n := blamer.Node{Code: code, Inst: i}
 			o, known := origins[n]
-			alike := known && o&(branch.Thread|branch.Data|branch.Warp) == 0
-			if (known && !alike) || !in.isBroadcast(n) && !(alike && in.oneSector(n)) {
-				continue
-			}
-			if o&branch.CTA == 0 || in.fitsConstants(n) {
+			alike := o&(branch.Thread|branch.Data|branch.Warp) == 0 && in.oneSector(n) && in.counts(n).threads > in.counts(n).executions
+			if (known && alike || !known && in.isBroadcast(n)) && (o&branch.CTA == 0 || in.fitsConstants(n)) {
 				list = append(list, n)
 			}
 		}
@@ -130,11 +127,11 @@ func (in *Input) broadcasts() []blamer.Node {
 	return list
 }
 
-// fitsConstants reports whether constant memory has room for the array from which a load reads, by the record.
+// fitsConstants reports whether constant memory has room for the array from which a load reads, by the record, and several blocks read the same.
 func (in *Input) fitsConstants(n blamer.Node) bool {
 	const size = 64 << 10
 	r := in.recorded(n)
-	return r != nil && r.Buffer > 0 && r.Buffer <= size
+	return readByBlocks(r) && r.Buffer > 0 && r.Buffer <= size
 }
 
 // addressOrigins is what the addresses of loads depend on. It is empty where the code cannot be followed.

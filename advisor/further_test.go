@@ -129,10 +129,10 @@ func TestVectorAccess(t *testing.T) {
 	})
 }
 
-// blockReads records that what is read at loop lies in a buffer of so many bytes.
-func blockReads(p *sasstest.Program, buffer int64) {
+// blockReads records that 4,000 bytes are read at loop, so many of them by several blocks, in a buffer of some size.
+func blockReads(p *sasstest.Program, shared, buffer int64) {
 	recorded(func(p *sasstest.Program, r *profiler.Record) {
-		r.Loads = []profiler.LoadRecord{{Place: at(p, "loop"), Bytes: 4000, Distinct: 4000, Buffer: buffer}}
+		r.Loads = []profiler.LoadRecord{{Place: at(p, "loop"), Bytes: 4000, Distinct: 4000, Shared: shared, Buffer: buffer}}
 	})(p)
 }
 
@@ -151,9 +151,11 @@ func TestConstantMemory(t *testing.T) {
 			speedup: 2, says: []string{"__constant__"}},
 		{name: "near miss: a byte each", source: "\nS2R R2, SR_TID.X ;" + loop(`[B------:R-:W0:-:S01] LDG.E.U8.SYS R4, [R2] ; // executed=100 threads=3200 sectors=100/100`)},
 		{name: "near miss: a word for each block of a large array", source: "\nS2R R2, SR_CTAID.X ;" + loop(`[B------:R-:W0:-:S01] LDG.E.SYS R4, [R2] ; // executed=100 threads=3200 sectors=100/100`),
-			change: func(p *sasstest.Program) { blockReads(p, 1<<20) }},
+			change: func(p *sasstest.Program) { blockReads(p, 4000, 1<<20) }},
+		{name: "near miss: a word for each block alone", source: "\nS2R R2, SR_CTAID.X ;" + loop(`[B------:R-:W0:-:S01] LDG.E.SYS R4, [R2] ; // executed=100 threads=3200 sectors=100/100`),
+			change: func(p *sasstest.Program) { blockReads(p, 0, 1<<16) }},
 		{name: "a word for each block of a small array", source: "\nS2R R2, SR_CTAID.X ;" + loop(`[B------:R-:W0:-:S01] LDG.E.SYS R4, [R2] ; // executed=100 threads=3200 sectors=100/100`),
-			change: func(p *sasstest.Program) { blockReads(p, 1<<16) }, speedup: 2, says: []string{"__constant__"}},
+			change: func(p *sasstest.Program) { blockReads(p, 4000, 1<<16) }, speedup: 2, says: []string{"__constant__"}},
 		{name: "near miss: a word each", source: loop(`[B------:R-:W0:-:S01] LDG.E.SYS R4, [R2] ; // executed=100 threads=3200 sectors=400/400`)},
 		{name: "near miss: one thread", source: loop(`[B------:R-:W0:-:S01] LDG.E.SYS R4, [R2] ; // executed=100 threads=100 sectors=100/100`)},
 	})
