@@ -61,7 +61,7 @@ func (constantMemory) Match(in *Input) []*Match {
 func (in *Input) fromConstants(loads []blamer.Node) *Change {
 	c, origins := &Change{}, in.addressOrigins()
 	for _, n := range loads {
-		if origins[n]&(branch.Loop|branch.CTA) != 0 {
+		if origins[n]&^(branch.Param|branch.Geometry) != 0 {
 			c.Constant = append(c.Constant, n)
 		} else {
 			c.Gone = append(c.Gone, n)
@@ -106,8 +106,8 @@ func (in *Input) oneSector(n blamer.Node) bool {
 	return in.Inst(n).Op == sass.LDG && k.sectors > 0 && k.sectors <= nearly*k.executions
 }
 
-// broadcasts lists the loads by which the threads of a warp read one word that does not depend on which warp of a block it is: nor on which
-// block, but where blocks have words in common and the array fits into constant memory.
+// broadcasts lists the loads by which the threads of a warp read one word that does not depend on which warp it is, and those of which the record
+// tells so.
 func (in *Input) broadcasts() []blamer.Node {
 	origins := in.addressOrigins()
 	var list []blamer.Node
@@ -117,9 +117,11 @@ func (in *Input) broadcasts() []blamer.Node {
 		}
 		for i := range s.counters {
 			n := blamer.Node{Code: code, Inst: i}
+			const varies = branch.Thread | branch.Data | branch.Warp
 			o, known := origins[n]
-			alike := o&(branch.Thread|branch.Data|branch.Warp) == 0 && in.oneSector(n) && in.counts(n).threads > in.counts(n).executions
-			if (known && alike || !known && in.isBroadcast(n)) && (o&branch.CTA == 0 || in.fitsConstants(n)) {
+			switch {
+			case !in.oneSector(n) || in.counts(n).threads == in.counts(n).executions: // or one thread of each warp
+			case !known && in.isBroadcast(n), known && o&(varies|branch.CTA) == 0, in.readAlike(n):
 				list = append(list, n)
 			}
 		}
@@ -127,11 +129,12 @@ func (in *Input) broadcasts() []blamer.Node {
 	return list
 }
 
-// fitsConstants reports whether constant memory has room for the array from which a load reads, by the record, and several blocks read the same.
-func (in *Input) fitsConstants(n blamer.Node) bool {
+// readAlike reports whether the threads of each warp have read the same words by a load, which several blocks read, from an array that fits into
+// constant memory: by the record, whatever the address depends on.
+func (in *Input) readAlike(n blamer.Node) bool {
 	const size = 64 << 10
 	r := in.recorded(n)
-	return readByBlocks(r) && r.Buffer > 0 && r.Buffer <= size
+	return r != nil && r.Apart == 0 && readByBlocks(r) && r.Buffer > 0 && r.Buffer <= size
 }
 
 // addressOrigins is what the addresses of loads depend on. It is empty where the code cannot be followed.

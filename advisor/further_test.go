@@ -129,11 +129,12 @@ func TestVectorAccess(t *testing.T) {
 	})
 }
 
-// blockReads records that 4,000 bytes are read at loop, so many of them by several blocks, in a buffer of some size.
-func blockReads(p *sasstest.Program, shared, buffer int64) {
-	recorded(func(p *sasstest.Program, r *profiler.Record) {
-		r.Loads = []profiler.LoadRecord{{Place: at(p, "loop"), Bytes: 4000, Distinct: 4000, Shared: shared, Buffer: buffer}}
-	})(p)
+// blockReads records that 4,000 bytes are read at loop: so many of them by several blocks, so many by lanes from different places, from a buffer of
+// some size.
+func blockReads(shared, apart, buffer int64) func(*sasstest.Program) {
+	return recorded(func(p *sasstest.Program, r *profiler.Record) {
+		r.Loads = []profiler.LoadRecord{{Place: at(p, "loop"), Bytes: 4000, Distinct: 4000, Shared: shared, Apart: apart, Buffer: buffer}}
+	})
 }
 
 func TestConstantMemory(t *testing.T) {
@@ -144,18 +145,18 @@ func TestConstantMemory(t *testing.T) {
 			@P0 BRA ` + "`(loop)" + ` ; // executed=100 threads=3200` + rest + `50
 			EXIT ;`
 	}
+	block := loop(`[B------:R-:W0:-:S01] LDG.E.SYS R4, [R2] ; // executed=100 threads=3200 sectors=100/100`)
 	checkOptimizer(t, constantMemory{}, []optimizerCase{
 		{name: "one word for all", source: loop(`[B------:R-:W0:-:S01] LDG.E.SYS R4, [R2] ; // executed=100 threads=3200 sectors=100/100`),
 			speedup: 2, says: []string{"__constant__"}},
 		{name: "one byte for all", source: loop(`[B------:R-:W0:-:S01] LDG.E.U8.SYS R4, [R2] ; // executed=100 threads=3200 sectors=100/100`),
 			speedup: 2, says: []string{"__constant__"}},
 		{name: "near miss: a byte each", source: "\nS2R R2, SR_TID.X ;" + loop(`[B------:R-:W0:-:S01] LDG.E.U8.SYS R4, [R2] ; // executed=100 threads=3200 sectors=100/100`)},
-		{name: "near miss: a word for each block of a large array", source: "\nS2R R2, SR_CTAID.X ;" + loop(`[B------:R-:W0:-:S01] LDG.E.SYS R4, [R2] ; // executed=100 threads=3200 sectors=100/100`),
-			change: func(p *sasstest.Program) { blockReads(p, 4000, 1<<20) }},
-		{name: "near miss: a word for each block alone", source: "\nS2R R2, SR_CTAID.X ;" + loop(`[B------:R-:W0:-:S01] LDG.E.SYS R4, [R2] ; // executed=100 threads=3200 sectors=100/100`),
-			change: func(p *sasstest.Program) { blockReads(p, 0, 1<<16) }},
-		{name: "a word for each block of a small array", source: "\nS2R R2, SR_CTAID.X ;" + loop(`[B------:R-:W0:-:S01] LDG.E.SYS R4, [R2] ; // executed=100 threads=3200 sectors=100/100`),
-			change: func(p *sasstest.Program) { blockReads(p, 4000, 1<<16) }, speedup: 2, says: []string{"__constant__"}},
+		{name: "a word for each block of a small array", source: "\nS2R R2, SR_CTAID.X ;" + block, change: blockReads(4000, 0, 1<<16), speedup: 2, says: []string{"__constant__"}},
+		{name: "words at a place that was loaded, of all lanes the same", source: "\nLDG.E.SYS R2, [R8] ;" + block, change: blockReads(4000, 0, 1<<16), speedup: 2, says: []string{"__constant__"}},
+		{name: "near miss: lanes go apart there", source: "\nLDG.E.SYS R2, [R8] ;" + block, change: blockReads(4000, 100, 1<<16)},
+		{name: "near miss: of a large array", source: "\nS2R R2, SR_CTAID.X ;" + block, change: blockReads(4000, 0, 1<<20)},
+		{name: "near miss: a word for each block alone", source: "\nS2R R2, SR_CTAID.X ;" + block, change: blockReads(0, 0, 1<<16)},
 		{name: "near miss: a word each", source: loop(`[B------:R-:W0:-:S01] LDG.E.SYS R4, [R2] ; // executed=100 threads=3200 sectors=400/400`)},
 		{name: "near miss: one thread", source: loop(`[B------:R-:W0:-:S01] LDG.E.SYS R4, [R2] ; // executed=100 threads=100 sectors=100/100`)},
 	})

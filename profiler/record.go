@@ -60,6 +60,8 @@ type LoadRecord struct {
 	Distinct int64
 	Shared   int64 // of Distinct: that another of the watched blocks reads as well
 	Stored   int64 // of Distinct: in words to which any block of the launch stores at any time
+	// Apart are the bytes of accesses whose lanes read from different addresses.
+	Apart int64
 	// Buffer is the size of the largest buffer that was read from, in bytes; 0 where that is not known.
 	Buffer int64
 }

@@ -42,6 +42,7 @@ type savedLoad struct {
 	Distinct       int64        `json:"distinct,omitempty"`
 	Shared         int64        `json:"shared,omitempty"`
 	Stored         int64        `json:"stored,omitempty"`
+	Apart          int64        `json:"apart,omitempty"`
 	Buffer         int64        `json:"buffer,omitempty"`
 }
 
@@ -81,7 +82,7 @@ func saveRecord(r *Record) *savedRecord {
 	out := &savedRecord{Blocks: r.Blocks, Complete: r.Complete}
 	for _, l := range r.Loads {
 		out.Loads = append(out.Loads, savedLoad{savedPlace(l.Place), l.Bytes, saveParties(l.InEarlierRound), saveParties(l.Earlier),
-			l.Distances, l.Distinct, l.Shared, l.Stored, l.Buffer})
+			l.Distances, l.Distinct, l.Shared, l.Stored, l.Apart, l.Buffer})
 	}
 	for _, s := range r.Stores {
 		out.Stores = append(out.Stores, savedStore{savedPlace(s.Place), s.Bytes})
@@ -131,7 +132,7 @@ func (s *savedRecord) restore() (*Record, error) {
 	out := &Record{Blocks: s.Blocks, Complete: s.Complete}
 	for _, l := range s.Loads {
 		out.Loads = append(out.Loads, LoadRecord{Place(l.savedPlace), l.Bytes, l.InEarlierRound.restore(), l.Earlier.restore(),
-			l.Distances, l.Distinct, l.Shared, l.Stored, l.Buffer})
+			l.Distances, l.Distinct, l.Shared, l.Stored, l.Apart, l.Buffer})
 	}
 	for _, x := range s.Stores {
 		out.Stores = append(out.Stores, StoreRecord{Place(x.savedPlace), x.Bytes})
@@ -193,7 +194,7 @@ func (r *Record) places() []Place {
 func (r *Record) counts() []int64 {
 	var list []int64
 	for _, l := range r.Loads {
-		list = append(list, l.Bytes, l.Distinct, l.Shared, l.Stored, l.Buffer)
+		list = append(list, l.Bytes, l.Distinct, l.Shared, l.Stored, l.Apart, l.Buffer)
 		list = slices.Concat(list, l.InEarlierRound[:], l.Earlier[:], l.Distances)
 	}
 	for _, s := range r.Stores {

@@ -57,13 +57,13 @@ type warp struct {
 
 // A load is what a load has read.
 type load struct {
-	bytes     int64
-	rounds    [profiler.NumParties]int64
-	earlier   [profiler.NumParties]int64
-	distances [33]int64
-	lines     map[uint64]uint32 // of global memory: the words read, a bit each
-	line      uint64            // the last of them
-	words     uint32
+	bytes, apart int64
+	rounds       [profiler.NumParties]int64
+	earlier      [profiler.NumParties]int64
+	distances    [33]int64
+	lines        map[uint64]uint32 // of global memory: the words read, a bit each
+	line         uint64            // the last of them
+	words        uint32
 }
 
 // A pair is what tells dependences apart.
@@ -215,11 +215,16 @@ func (b *block) access(s *emu.Step, kind emu.AccessKind, size int, lanes uint32)
 	by := access{time: b.now, epoch: b.barriers.epoch, warp: uint8(s.Warp)}
 	space := emu.Global
 	b.touched, b.load = b.touched[:0], nil
+	first, apart := uint64(0), false
 	for m := lanes; m != 0; m &= m - 1 {
 		lane := bits.TrailingZeros32(m)
 		var addr uint64
 		space, addr = s.Lane(lane)
 		b.lane = lane
+		if m == lanes {
+			first = addr
+		}
+		apart = apart || addr != first
 		b.touch(space, uint16(32*s.Warp+lane), addr, size)
 		if space == emu.Global && kind != emu.Store {
 			b.reading().word(addr, size)
@@ -249,6 +254,9 @@ func (b *block) access(s *emu.Step, kind emu.AccessKind, size int, lanes uint32)
 	b.now += moment(n)
 	if kind != emu.Store {
 		b.reading().bytes += int64(n)
+	}
+	if kind == emu.Load && apart {
+		b.reading().apart += int64(n)
 	}
 	if kind != emu.Load {
 		b.stores[b.site] += int64(n)

@@ -107,9 +107,9 @@ func TestLoads(t *testing.T) {
 		Blocks: []int{0}, Complete: true,
 		Loads: []profiler.LoadRecord{
 			{Place: at["looped"], Bytes: 4 * words, InEarlierRound: [profiler.NumParties]int64{3 * words},
-				Distances: []int64{8: 3 * words}, Distinct: words, Stored: words, Buffer: words},
-			{Place: at["behind"], Bytes: words, Earlier: [profiler.NumParties]int64{words}, Distances: []int64{8: words}, Distinct: words, Stored: words, Buffer: words},
-			{Place: at["changed"], Bytes: words, Distinct: words, Stored: words, Buffer: words},
+				Distances: []int64{8: 3 * words}, Distinct: words, Stored: words, Apart: 4 * words, Buffer: words},
+			{Place: at["behind"], Bytes: words, Earlier: [profiler.NumParties]int64{words}, Distances: []int64{8: words}, Distinct: words, Stored: words, Apart: words, Buffer: words},
+			{Place: at["changed"], Bytes: words, Distinct: words, Stored: words, Apart: words, Buffer: words},
 		},
 		Stores: []profiler.StoreRecord{{Place: at["store"], Bytes: words}},
 		Dependences: []profiler.Dependence{
@@ -143,6 +143,9 @@ func TestLoadsOfOtherBlocks(t *testing.T) {
 		if got := [3]int64{l.Distinct, l.Shared, l.Stored}; got != want {
 			t.Errorf("%s: distinct, shared and stored %v, want %v", name, got, want)
 		}
+	}
+	if own, first := r.Load(at["own"]), r.Load(at["first"]); own.Apart != own.Bytes || first.Apart != 0 || own.Buffer != 2048 {
+		t.Errorf("lanes read %d of their own words and %d of the first one apart, from a buffer of %d bytes", own.Apart, first.Apart, own.Buffer)
 	}
 	if l := r.Load(at["first"]); l.Bytes != 5*128 || l.Earlier[profiler.SameThread] != 5*4 || l.Earlier[profiler.SameWarp] != 5*31*4 {
 		t.Errorf("the first word: %+v; lane 0 has read it before, the others have not", l)

@@ -50,6 +50,7 @@ func (r *Recorder) mergeLoads(list []*block, out *profiler.Record) {
 				sums[site] = s
 			}
 			s.Bytes += l.bytes
+			s.Apart += l.apart
 			for p := range l.rounds {
 				s.InEarlierRound[p] += l.rounds[p]
 				s.Earlier[p] += l.earlier[p]
