@@ -1,6 +1,7 @@
 package reports
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -28,10 +29,17 @@ type LadderVersion struct {
 	Version    string `json:"version"`
 	Cycles     int64  `json:"cycles"` // of all its kernels, without what is beside them
 	AsExpected bool   `json:"as_expected"`
-	costliest  []advisor.Advice
+	kernels    []kernelAdvice
 }
 
-// A LadderStep is the change from a version to the next, held against the advice on the costliest kernel of the version before.
+// kernelAdvice is the advice on one of the kernels of a version.
+type kernelAdvice struct {
+	cycles int64
+	advice []advisor.Advice
+}
+
+// A LadderStep is the change from a version to the next, held against the advice on the version before: on all of its kernels, by what it brings
+// to the whole.
 type LadderStep struct {
 	From       string   `json:"from"`
 	To         string   `json:"to"`
@@ -79,12 +87,32 @@ func EvaluateVersion(version, beside string, r *Result) LadderVersion {
 		if k.name == beside {
 			continue
 		}
-		if v.Cycles += k.cycles; v.Cycles == k.cycles {
-			_, found, _ := r.launch(k.shown)
-			v.costliest = found.Advice
-		}
+		_, found, _ := r.launch(k.shown)
+		v.Cycles += k.cycles
+		v.kernels = append(v.kernels, kernelAdvice{k.cycles, found.Advice})
 	}
 	return v
+}
+
+// ofAll is the advice on all kernels with what each piece makes of the whole version, the best first: what was tried, and then the rest, as each
+// kernel has them.
+func (v *LadderVersion) ofAll() (list []advisor.Advice) {
+	for _, k := range v.kernels {
+		share := float64(k.cycles) / float64(v.Cycles)
+		whole := func(x float64) float64 { return 1 / (1 - share + share/x) }
+		for _, a := range k.advice {
+			if a.Speedup = whole(a.Speedup); a.Tried > 0 {
+				a.Tried = whole(a.Tried)
+			}
+			list = append(list, a)
+		}
+	}
+	if len(v.kernels) > 1 {
+		slices.SortStableFunc(list, func(x, y advisor.Advice) int {
+			return cmp.Or(cmp.Compare(indicator(y.Tried > 0), indicator(x.Tried > 0)), cmp.Compare(y.Expected(), x.Expected()))
+		})
+	}
+	return list
 }
 
 // Add adds a version, and the step to it from the one before it, of which s says what it is and which optimizers stand for it.
@@ -100,7 +128,7 @@ func (x *EvaluatedLadder) Add(v LadderVersion, s LadderStep) {
 		s.Achieved = float64(before.Cycles) / float64(v.Cycles)
 	}
 	x.Ordered = x.Ordered && s.Achieved >= 1
-	s.advice(before.costliest)
+	s.advice(before.ofAll())
 	x.Steps = append(x.Steps, s)
 }
 

@@ -9,22 +9,32 @@ import (
 	"gpa/profiler"
 )
 
-// TestEvaluateVersion holds that the kernel beside is neither timed nor asked for advice, and that the costliest of the others is.
+// TestEvaluateVersion holds that the kernel beside is neither timed nor asked for advice, and that the others are, by what their advice brings to
+// the whole.
 func TestEvaluateVersion(t *testing.T) {
 	launch := func(kernel string, cycles int64) *profiler.Launch {
 		return &profiler.Launch{Kernel: kernel, Facts: profiler.Facts{Cycles: cycles}}
 	}
-	advice := func(optimizer string) LaunchResult {
-		return LaunchResult{Advice: []advisor.Advice{{Optimizer: optimizer}}}
+	advice := func(optimizer string, speedup, tried float64) LaunchResult {
+		return LaunchResult{Advice: []advisor.Advice{{Optimizer: optimizer, Speedup: speedup, Tried: tried}}}
 	}
 	r := &Result{
 		Profile:  &profiler.Profile{Modules: []*cubin.File{{}}, Launches: []*profiler.Launch{launch("small", 10), launch("large", 30), launch("digest", 100)}},
-		Launches: []LaunchResult{advice("fast-math"), advice("loop-unrolling"), advice("async-copy")},
+		Launches: []LaunchResult{advice("fast-math", 5, 4), advice("loop-unrolling", 1.5, 1.2), advice("async-copy", 9, 9)},
 		Checks:   []Check{{Buffer: "out", OK: true}},
 	}
 	v := EvaluateVersion("first", "digest", r)
-	if v.Cycles != 40 || !v.AsExpected || len(v.costliest) != 1 || v.costliest[0].Optimizer != "loop-unrolling" {
-		t.Errorf("%+v", v)
+	all := v.ofAll()
+	if v.Cycles != 40 || !v.AsExpected || len(all) != 2 {
+		t.Fatalf("%+v", v)
+	}
+	// 40 cycles become 10 / 4 + 30, and 10 + 30 / 1.2.
+	if all[0].Optimizer != "fast-math" || round(all[0].Tried, 6) != round(40/32.5, 6) || round(all[0].Speedup, 6) != 1.25 || round(all[1].Tried, 6) != round(40./35, 6) {
+		t.Errorf("%+v", all)
+	}
+	r.Launches[0].Advice[0].Tried = 0 // what was not tried stands behind what was
+	if all := EvaluateVersion("first", "digest", r); all.ofAll()[0].Optimizer != "loop-unrolling" {
+		t.Errorf("%+v", all)
 	}
 	if r.Checks = append(r.Checks, Check{Buffer: "sum"}); EvaluateVersion("first", "digest", r).AsExpected {
 		t.Error("an output that differs is as expected")
@@ -36,9 +46,11 @@ func TestEvaluateVersion(t *testing.T) {
 func TestLadderSteps(t *testing.T) {
 	version := func(name string, cycles int64, advised ...string) LadderVersion {
 		v := LadderVersion{Version: name, Cycles: cycles, AsExpected: true}
+		var list []advisor.Advice
 		for _, o := range advised {
-			v.costliest = append(v.costliest, advisor.Advice{Optimizer: o, Speedup: 1.5, Tried: 1.8})
+			list = append(list, advisor.Advice{Optimizer: o, Speedup: 1.5, Tried: 1.8})
 		}
+		v.kernels = []kernelAdvice{{cycles, list}}
 		return v
 	}
 	l := &EvaluatedLadder{Ladder: "sum"}
