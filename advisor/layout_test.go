@@ -176,7 +176,13 @@ func TestRegisterCaching(t *testing.T) {
 		{name: "a sum in memory", source: source, change: through(profiler.SameThread, true), speedup: 2.5, says: []string{"register"}},
 		{name: "a sum in memory, rounds unrolled", source: source, change: within(900, "global"), speedup: 2.5, says: []string{"register"}},
 		{name: "near miss: it mostly reads what others have stored", source: source, change: within(100, "global")},
-		{name: "near miss: a tile in shared memory", source: source, change: within(900, "shared")},
+		{name: "its own part of shared memory", source: source, change: within(900, "shared"), speedup: 2.5, says: []string{"register"}},
+		{name: "near miss: a tile in shared memory", source: source, change: func(p *sasstest.Program) {
+			within(900, "shared")(p)
+			r := p.Launch.Record
+			r.Dependences = append(r.Dependences, r.Dependences[0])
+			r.Dependences[1].Party = profiler.SameBlock
+		}},
 		{name: "near miss: what another thread has stored", source: source, change: through(profiler.SameBlock, true)},
 		{name: "near miss: from rounds before the last", source: source, change: through(profiler.SameThread, false)},
 	})

@@ -161,12 +161,12 @@ func (registerCaching) Match(in *Input) []*Match {
 	matches := in.goneAccesses(kept)
 	for _, m := range matches {
 		m.Suggestions = []string{
-			fmt.Sprintf("At %s a thread loads in each round what it has stored in the round before. Keep the value in a register (a local variable) through the loop, and store it once behind it.",
+			fmt.Sprintf("At %s a thread loads in each round what it has stored itself, in this round or the one before. Keep the value in a register (a local variable) through the loop, and store it, where it is needed, once behind it.",
 				in.places(m.defs(), 3)),
 			"Not where other threads have to see the value in between.",
 		}
 		if shown {
-			m.Suggestions[0] = fmt.Sprintf("At %s a thread loads in each round what it has stored in the round before. Keep the value in a register (a local variable) through the loop; go on storing it in each round, as other threads read it.", in.places(m.defs(), 3))
+			m.Suggestions[0] = fmt.Sprintf("At %s a thread loads in each round what it has stored itself, in this round or the one before. Keep the value in a register (a local variable) through the loop; go on storing what other threads read.", in.places(m.defs(), 3))
 		}
 	}
 	matches = append(matches, in.keptWithLoadsFirst(matches, kept)...)
@@ -182,17 +182,30 @@ func (in *Input) readByOthers(store profiler.Place) bool {
 }
 
 // shortlyAfter reports whether a dependence is on the round before of a loop, or within a round of the innermost one, where rounds are unrolled:
-// then the load mostly reads what this thread has stored, and nobody else reads that in the loop.
+// then the load mostly reads what this thread has stored, and nobody else reads that in the loop. From shared memory it reads nothing else at all.
 func (in *Input) shortlyAfter(d *profiler.Dependence) bool {
 	if d.Carried {
 		return d.Next
 	}
 	from, to := nodeOf(d.From), nodeOf(d.To)
-	if d.Space != "global" || in.codes[from.Code] == nil || in.Loop(from) == nil || in.Loop(from) != in.Loop(to) {
+	if in.codes[from.Code] == nil || in.Loop(from) == nil || in.Loop(from) != in.Loop(to) {
 		return false
 	}
 	r := in.recorded(to)
-	return r != nil && 2*d.Bytes >= r.Bytes && !in.readByOthers(d.From)
+	if r == nil || 2*d.Bytes < r.Bytes {
+		return false
+	}
+	if d.Space == "shared" {
+		return !in.readsOthers(d.To)
+	}
+	return !in.readByOthers(d.From)
+}
+
+// readsOthers reports whether a load reads what other threads have stored.
+func (in *Input) readsOthers(load profiler.Place) bool {
+	return slices.ContainsFunc(in.Launch.Record.Dependences, func(d profiler.Dependence) bool {
+		return d.Kind == profiler.FlowDependence && d.To == load && d.Party != profiler.SameThread
+	})
 }
 
 // keptWithLoadsFirst is the matches with the loads in front that stand behind stores which go: these might have changed what they read.
