@@ -80,6 +80,15 @@ func (p *Profile) Chains(k int) (c Chains) {
 	return c
 }
 
+// Cycles is what the chains take, and the kernel besides.
+func (c *Chains) Cycles() int64 {
+	n := c.Alone
+	for i := range c.List {
+		n += c.List[i].Cycles()
+	}
+	return n
+}
+
 // Main is the chain that takes the most cycles; there has to be one.
 func (c *Chains) Main() *Chain {
 	main := &c.List[0]

@@ -32,7 +32,12 @@ func TestEvaluateVersion(t *testing.T) {
 	if all[0].Optimizer != "fast-math" || round(all[0].Tried, 6) != round(40/32.5, 6) || round(all[0].Speedup, 6) != 1.25 || round(all[1].Tried, 6) != round(40./35, 6) {
 		t.Errorf("%+v", all)
 	}
-	r.Launches[0].Advice[0].Tried = 0 // what was not tried stands behind what was
+	v.kernels[1].chained = 40 // launches of both, which become one: twice as fast
+	v.kernels[1].advice[0].Match = &advisor.Match{Launches: 2}
+	if v.kernels[1].advice[0].Tried = 2; v.ofAll()[0].Optimizer != "fast-math" || v.ofAll()[0].Tried != 2 {
+		t.Errorf("%+v", v.ofAll())
+	}
+	r.Launches[0].Advice[0].Match, r.Launches[0].Advice[0].Tried = nil, 0 // what was not tried stands behind what was
 	if all := EvaluateVersion("first", "digest", r); all.ofAll()[0].Optimizer != "loop-unrolling" {
 		t.Errorf("%+v", all)
 	}
@@ -50,7 +55,7 @@ func TestLadderSteps(t *testing.T) {
 		for _, o := range advised {
 			list = append(list, advisor.Advice{Optimizer: o, Speedup: 1.5, Tried: 1.8})
 		}
-		v.kernels = []kernelAdvice{{cycles, list}}
+		v.kernels = []kernelAdvice{{cycles, cycles, list}}
 		return v
 	}
 	l := &EvaluatedLadder{Ladder: "sum"}
