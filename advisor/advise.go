@@ -85,6 +85,7 @@ func adviseOne(in *Input, o Optimizer) []Advice {
 			a.Diffuse = a.Listed < leastListed
 		}
 		a.Interval = in.interval(&a)
+		in.boundRegisters(a.Match)
 		in.speak(o.Name(), a.Match)
 		advice = append(advice, a)
 	}

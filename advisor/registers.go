@@ -2,6 +2,7 @@ package advisor
 
 import (
 	"fmt"
+	"strings"
 
 	"gpa/blamer"
 	"gpa/cubin/sass"
@@ -104,4 +105,29 @@ func (in *Input) localStores() (share float64, most blamer.Node) {
 		return 0, most
 	}
 	return local / all, most
+}
+
+// boundRegisters says how a compiler is made to keep to the registers that a block has room for, where a change takes most of them: it does not
+// know how large blocks are, and with a few more no block fits on an SM, so that the kernel is not launched at all.
+func (in *Input) boundRegisters(m *Match) {
+	const nearly = .75
+	if in.language != cudaC || m.Change == nil || m.Change.Registers == 0 || len(m.Suggestions) == 0 {
+		return
+	}
+	threads := volume(in.Launch.Block)
+	if s := m.Change.Streams; s != nil {
+		for _, x := range s.Merged {
+			if x.Axis < MergeX { // threads of a block
+				threads /= x.Factor
+			}
+		}
+	}
+	limits := &in.Model.Limits
+	unit := limits.RegisterUnit.Int() / warpSize // that a warp takes registers by, of a thread
+	room := limits.RegistersBlock.Int() / max(1, threads) / unit * unit
+	if room >= limits.RegistersThread.Int() || float64(m.Change.Registers) < nearly*float64(room) {
+		return
+	}
+	last := &m.Suggestions[len(m.Suggestions)-1]
+	*last = strings.TrimSuffix(*last, " ") + fmt.Sprintf(" A block of %d threads has room for %d registers a thread: declare __launch_bounds__(%d), so that the compiler keeps to it.", threads, room, threads)
 }
