@@ -49,11 +49,23 @@ func (constantMemory) Match(in *Input) []*Match {
 				in.places(m.defs(), 3)),
 			"Where they do not fit, load a tile of them into shared memory first, one element a thread, or let a lane load 32 and pass them on by __shfl_sync.",
 		}
+		if in.fitParameters(loads) {
+			m.Suggestions[0] += " So small a structure can as well be a parameter of the kernel, passed by value and not by a pointer: parameters are constants."
+		}
 		if assumed {
 			m.assume(assumedUnwritten)
 		}
 	}
 	return matches
+}
+
+// fitParameters reports whether what loads read lies in buffers that would fit into a kernel's parameters, by the record.
+func (in *Input) fitParameters(loads []blamer.Node) bool {
+	const most = 4096 // bytes of parameters before CUDA 12.1 (CUDA C++ Programming Guide, Function Parameters)
+	return !slices.ContainsFunc(loads, func(n blamer.Node) bool {
+		r := in.recorded(n)
+		return r == nil || r.Buffer == 0 || r.Buffer > most/4 // others need room, too
+	})
 }
 
 // fromConstants is the change to constant memory: a word whose address is a number in the program is an operand, others take a load of their own,

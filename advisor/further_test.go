@@ -155,6 +155,7 @@ func TestConstantMemory(t *testing.T) {
 		{name: "a word for each block of a small array", source: "\nS2R R2, SR_CTAID.X ;" + block, change: blockReads(4000, 0, 1<<16), speedup: 2, says: []string{"__constant__"}},
 		{name: "words at a place that was loaded, of all lanes the same", source: "\nLDG.E.SYS R2, [R8] ;" + block, change: blockReads(4000, 0, 1<<16), speedup: 2, says: []string{"__constant__"}},
 		{name: "near miss: lanes go apart there", source: "\nLDG.E.SYS R2, [R8] ;" + block, change: blockReads(4000, 100, 1<<16)},
+		{name: "a small structure", source: "\nLDG.E.SYS R2, [R8] ;" + block, change: blockReads(4000, 0, 512), speedup: 2, says: []string{"passed by value"}},
 		{name: "near miss: of a large array", source: "\nS2R R2, SR_CTAID.X ;" + block, change: blockReads(4000, 0, 1<<20)},
 		{name: "near miss: a word for each block alone", source: "\nS2R R2, SR_CTAID.X ;" + block, change: blockReads(0, 0, 1<<16)},
 		{name: "near miss: a word each", source: loop(`[B------:R-:W0:-:S01] LDG.E.SYS R4, [R2] ; // executed=100 threads=3200 sectors=400/400`)},
