@@ -18,7 +18,7 @@ func (constantMemory) Class() Class { return StallElimination }
 
 func (constantMemory) Match(in *Input) []*Match {
 	c := newCollector(in)
-	loads, assumed := in.unwritten(in.broadcasts())
+	loads, assumed := in.unwritten(slices.DeleteFunc(in.broadcasts(), in.isInherited)) // what launches before have stored is no constant
 	if len(loads) == 0 {
 		return nil
 	}
