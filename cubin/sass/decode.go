@@ -318,6 +318,14 @@ func (i *Inst) width(r widthRule) uint8 {
 		return uint8(bits.OnesCount64(i.loadMask() & 0xf))
 	case wUpper:
 		return uint8(bits.OnesCount64(i.loadMask() >> 4))
+	case wFetchA:
+		_, inA := i.FetchWords()
+		return uint8(inA)
+	case wFetchB:
+		words, inA := i.FetchWords()
+		return uint8(max(1, len(words)-inA))
+	case wSurface:
+		return surfaceWords(i.Mod(SurfDim))
 	case wTexUpper:
 		return uint8(max(1, bits.OnesCount64(i.Word.bits(componentsAt))-2))
 	}

@@ -267,6 +267,9 @@ const (
 	wMatch              // 64 bits with .U64 of MATCH
 	wTexLower           // the first two components that a texture instruction names
 	wTexUpper           // its other components
+	wFetchA             // the words of a texture instruction's first operand
+	wFetchB             // and of its second
+	wSurface            // the coordinates of a surface
 	wGroup              // D of HGMMA: by its columns and type
 	wLower              // the words of the lower half of 256 bits that the mask of a load names
 	wUpper              // those of the upper half

@@ -139,6 +139,8 @@ const (
 	TexLevel    // level of detail: 0 computed, 1 .LZ, 2 .LB, 3 .LL, 4 .LC, 5 .LB.LC, 6 .LC.FDV (from sm_75 on)
 	TexAOFFI    // .AOFFI: offsets in a register
 	TexDC       // .DC: depth comparison
+	TexPTP      // .PTP: an offset for each texel that is gathered
+	TexChannel  // the component that TLD4 gathers
 	TexNDV      // .NDV
 	TexNODEP    // .NODEP
 	TexMS       // .MS: multisampled

@@ -3,22 +3,23 @@ package sass
 import "slices"
 
 // surfaceForms are loads, stores and atomics of surfaces, whose headers lie where those of textures may. Nothing executes
-// them.
+// atomics and accesses to components that a format converts.
 func surfaceForms() []Form {
 	b := noReuse(regB("B", plain))
 	dest := []Slot{pd(unlessPlain), rd(wSize), surfaceAddress()}
 	result := []Slot{pd(unlessPlain), rd(w1), surfaceAddress(), b}
 	wide := noReuse(regB("B", traits{width: wSize}))
-	return purposed(ofTextures, joinOrder(slices.Concat(
+	return joinOrder(slices.Concat(
 		surfaceLoads(surface(SULD, dest), 0xb99, 0x799, 0x99a, 0xf99),
-		surfaceLoads(formatted(surface(SULD, dest)), 0xb97, 0x797, 0x998, 0xf97),
 		surfaceHeaders(surface(SUST, []Slot{surfaceAddress(), wide}), 0xb9d, 0x79d, 0x99e, 0xf9d),
-		surfaceHeaders(formatted(surface(SUST, []Slot{surfaceAddress(), noReuse(regB("B", traits{width: w4}))})), 0xb9b, 0x79b, 0x99c, 0xf9b),
-		surfaceHeaders(reduction(surface(SURED, []Slot{surfaceAddress(), b}), mod(AtomOp, 87, 3, &redOps)), 0x59f, 0x79f, 0x3a0, 0xf9f),
-		surfaceHeaders(reduction(surface(SUATOM, result), mod(AtomOp, 87, 4, &atomOps)), 0x593, 0x793, 0x394, 0xf93),
-		surfaceHeaders(swap(surface(SUATOM, result)).on(in80|in86|in89), 0x595, 0x795, 0x396, 0xf95),
-		surfaceHeaders(swap(surface(SUATOM, result)).spelled64().on(in70|in75|in90), 0x595, 0x795, 0x396, 0xf95),
-		surfaceQueries())))
+		purposed(ofTextures, slices.Concat(
+			surfaceLoads(formatted(surface(SULD, dest)), 0xb97, 0x797, 0x998, 0xf97),
+			surfaceHeaders(formatted(surface(SUST, []Slot{surfaceAddress(), noReuse(regB("B", traits{width: w4}))})), 0xb9b, 0x79b, 0x99c, 0xf9b),
+			surfaceHeaders(reduction(surface(SURED, []Slot{surfaceAddress(), b}), mod(AtomOp, 87, 3, &redOps)), 0x59f, 0x79f, 0x3a0, 0xf9f),
+			surfaceHeaders(reduction(surface(SUATOM, result), mod(AtomOp, 87, 4, &atomOps)), 0x593, 0x793, 0x394, 0xf93),
+			surfaceHeaders(swap(surface(SUATOM, result)).on(in80|in86|in89), 0x595, 0x795, 0x396, 0xf95),
+			surfaceHeaders(swap(surface(SUATOM, result)).spelled64().on(in70|in75|in90), 0x595, 0x795, 0x396, 0xf95),
+			surfaceQueries()))))
 }
 
 // surfaceHeaders returns the rows with the header of f in a constant bank, in two parts there, in a register, and in the bank
@@ -31,7 +32,7 @@ func surfaceHeaders(f Form, bound, parts, register, uniform uint16) []Form {
 
 // surfaceAddress is a coordinate in registers.
 func surfaceAddress() Slot {
-	return Slot{Name: "address", Kind: KindMem, Base: Bits{24, 8}, Access: Reads, Width: w2}
+	return Slot{Name: "address", Kind: KindMem, Base: Bits{24, 8}, Access: Reads, Width: wSurface}
 }
 
 // surface is a row of an unformatted access through a surface header in a constant bank.

@@ -2,8 +2,7 @@ package sass
 
 import "slices"
 
-// textureForms are the texture instructions. Nothing executes them. The widths of their operands are those of unpacked
-// results; coordinates count as one pair.
+// textureForms are the texture instructions. The widths of their results are those of unpacked ones.
 func textureForms() []Form {
 	level := mod(TexLevel, 87, 3, &levelNames)
 	fetch := mod(TexLevel, 87, 3, &enum{text: []string{bad, ".LZ", bad, ".LL"}})
@@ -11,34 +10,35 @@ func textureForms() []Form {
 	offsets, nodep := flag(TexAOFFI, 76, ".AOFFI"), flag(TexNODEP, 90, ".NODEP")
 	ndv := flag(TexNDV, 77, ".NDV")
 	bound := flag(TexBindless, 59, ".B")
-	channel := mod(Fixed, 87, 2, &enum{text: []string{".R", ".G", ".B", ".A"}})
-	gather := texture(TLD4, compact, channel, bound, half, offsets, flag(Fixed, 77, ".PTP"), flag(TexDC, 78, ".DC"), evict(), nodep)
+	channel := mod(TexChannel, 87, 2, &enum{text: []string{".R", ".G", ".B", ".A"}})
+	gather := texture(TLD4, compact, channel, bound, half, offsets, flag(TexPTP, 77, ".PTP"), flag(TexDC, 78, ".DC"), evict(), nodep)
 	gather = gather.dimensions("2D", "CUBE", "ARRAY_2D", "ARRAY_CUBE")
 	derivatives := texture(TXD, bound, half, flag(Fixed, 87, ".LC"), offsets, evict(), nodep)
 	derivatives.Operands[4].Show = always
 	lod := ModField{Kind: Fixed, names: &enum{text: []string{".LOD"}}}
 	levels := texture(TMML, bound, lod, ndv, nodep)
 	levels.Operands = levels.Operands[1:]
-	return purposed(ofTextures, slices.Concat(
+	return slices.Concat(
 		texture(TEX, compact, bound, half, level, offsets, flag(TexDC, 78, ".DC"), evict(), ndv, nodep).levels(0xb60, 0xb62, 0x361, 0xf60),
 		texture(TLD, compact, bound, half, fetch, offsets, evict(), flag(TexMS, 78, ".MS"), flag(TexCL, 77, ".CL"), nodep).
 			headers(0xb66, 0xb68, 0x367, 0xf66),
 		gather.headers(0xb63, 0xb65, 0x364, 0xf63),
 		derivatives.dimensions("1D", "2D", "ARRAY_1D", "ARRAY_2D").headers(0xb6c, 0xb6e, 0x36d, 0xf6c),
 		textureQuery(bound, nodep).headers(0xb6f, 0xb71, 0x370, 0xf6f),
-		levels.headers(0xb69, 0xb6b, 0x36a, 0xf69),
-		footprintForms()))
+		purposed(ofTextures, levels.headers(0xb69, 0xb6b, 0x36a, 0xf69)),
+		purposed(ofTextures, footprintForms()))
 }
 
 // texture is a row with two destinations, of which the first takes the components from the third on, and with its header in
 // a constant bank.
 func texture(op Op, mods ...ModField) Form {
 	upper := Slot{Name: "Re", Kind: KindReg, Bits: Bits{64, 8}, Access: Writes, Width: wTexUpper, Default: RZ}
-	more := noReuse(regB("B", plain))
+	coordinates := noReuse(regA(traits{width: wFetchA}))
+	more := noReuse(regB("B", traits{width: wFetchB}))
 	more.Show = unlessPlain
 	return Form{Op: op, Archs: inAll, Pipe: PipeTEX, Variable: true, Mods: mods,
-		Operands: slices.Concat([]Slot{pd(unlessPlain), upper, rd(wTexLower), noReuse(regA(pair)), more}, boundHeader(), []Slot{
-			{Name: "dimensions", Kind: KindImm, Bits: Bits{61, 3}, Access: Reads, names: &texDimNames},
+		Operands: slices.Concat([]Slot{pd(unlessPlain), upper, rd(wTexLower), coordinates, more}, boundHeader(), []Slot{
+			{Name: "dimensions", Kind: KindImm, Bits: dimensionsAt, Access: Reads, names: &texDimNames},
 			{Name: "components", Kind: KindImm, Bits: componentsAt, Access: Reads, Show: unlessPlain, Default: 0xf}})}
 }
 
@@ -92,17 +92,19 @@ func boundHeader() []Slot {
 
 // headers returns f, a row with its header in a constant bank, and those with their headers elsewhere, by opcode, 0 where there
 // is none: texture and sampler apart, and both in the register of the operand B, which print .B, and in the bank that a uniform
-// register names.
+// register names. Nothing executes those in two parts.
 func (f Form) headers(bound, parts, register, uniform uint16) []Form {
 	bank := f.Operands[f.bank()]
 	index := func(name string, at Bits) Slot { return Slot{Name: name, Kind: KindImm, Bits: at, Access: Reads} }
 	ubank := bank
-	ubank.Kind, ubank.Bits = KindUReg, Bits{40, 6}
+	ubank.Kind, ubank.Bits, ubank.Width = KindUReg, Bits{40, 6}, w2
 	bindless := f.replaced(TexBindless, on(TexBindless, 59, ".B"))
+	apart := bindless.withHeader(parts, bank, index("texture", Bits{40, 6}), index("sampler", Bits{46, 8}))
+	apart.purpose, apart.opaque = ofTextures, true
 	pooled := f.replaced(TexBindless)
 	pooled.Mods = append(pooled.Mods, on(UR, 91, ""))
 	return withOpcode(f.withHeader(bound, f.Operands[f.bank():f.bank()+2]...),
-		bindless.withHeader(parts, bank, index("texture", Bits{40, 6}), index("sampler", Bits{46, 8})),
+		apart,
 		bindless.withHeader(register),
 		pooled.withHeader(uniform, ubank, index("header", Bits{46, 8})).on(from75))
 }
