@@ -29,6 +29,7 @@ const (
 	DoubleFree       FaultKind = "double free"
 	InvalidFree      FaultKind = "invalid free"
 	EndedBlock       FaultKind = "access to a block that has ended"
+	InvalidObject    FaultKind = "invalid texture or surface object"
 )
 
 // A Fault is how a launch stopped before its end. It is an error whose text is the whole of it in one line.

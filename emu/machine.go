@@ -71,6 +71,7 @@ type Machine struct {
 	module    *cubin.File
 	options   Options
 	memory    *globalMemory
+	objects   *headers
 	room      room
 	heap      *heap
 	globals   []section  // the module's global variables
@@ -170,7 +171,7 @@ func New(gpu *arch.Model, module *cubin.File, o Options) (*Machine, error) {
 	if o.Memory == nil {
 		o.Memory = newMemory(o.Heap, o.Padding)
 	}
-	m.memory, m.heap = &o.Memory.global, &o.Memory.heap
+	m.memory, m.heap, m.objects = &o.Memory.global, &o.Memory.heap, &o.Memory.objects
 	if err := m.placeGlobals(); err != nil {
 		return nil, err
 	}

@@ -228,7 +228,7 @@ func (w *warp) reissue() error {
 	b := w.block
 	e, r := &w.events[w.cursor], b.replay
 	o, lanes := b.run.opOf(e), r.stream.Lanes[e.Lanes]
-	w.mask, w.acc.kind, w.acc.mask = lanes.Mask, accessNone, 0
+	w.mask, w.acc.kind, w.acc.mask, w.texels.n = lanes.Mask, accessNone, 0, 0
 	w.cost += int64(lanes.Cost)
 	if !b.domain.count(o, w.mask) {
 		return w.exhausted(o)

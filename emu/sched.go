@@ -15,6 +15,7 @@ type unit uint8
 const (
 	unitMIO unit = unit(arch.NumPipes) + iota
 	unitLG
+	unitTEX
 	unitNone
 	numUnits
 )
@@ -28,6 +29,8 @@ func unitOf(t *timing) unit {
 		return unitMIO
 	case pathGlobal:
 		return unitLG
+	case pathTexture:
+		return unitTEX
 	}
 	return unitNone
 }
@@ -79,6 +82,8 @@ func (s *subcore) free(u unit) int64 {
 		return s.path.MIOReady(s.id)
 	case u == unitLG:
 		return s.path.LGReady(s.id)
+	case u == unitTEX:
+		return s.path.TEXReady(s.id)
 	}
 	return 0
 }

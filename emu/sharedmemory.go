@@ -8,8 +8,9 @@ import (
 // do: what one stores the others load, and device-side malloc takes from one heap. The bytes are those of a [Source], which others may
 // read and write too while no launch runs. The machines launch one at a time.
 type Memory struct {
-	global globalMemory
-	heap   heap
+	global  globalMemory
+	heap    heap
+	objects headers
 }
 
 // A Source gives out the bytes of a shared memory. Bytes that were taken stay where they are.

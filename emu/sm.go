@@ -348,6 +348,7 @@ type latencies struct {
 	remoteWidth                      float64
 	prefetch, perLine                int64
 	perNanosecond, warps             float64
+	texels                           float64 // that the texture units take in a cycle
 }
 
 // nanoseconds returns a time in cycles.
@@ -362,5 +363,6 @@ func newLatencies(m *arch.Model) latencies {
 		remote: m.Clusters.Remote.Cycles(), shared: m.Latencies.Shared.Cycles(), clusterBarrier: m.Clusters.Barrier.Cycles(), remoteWidth: m.Clusters.Width.Value,
 		drain: m.Latencies.StoreDrain.Cycles(), drainInL2: m.Latencies.StoreDrain.Cycles() - m.Latencies.L2.Cycles()/2, stored: m.Launching.Stored.Value > 0, prefetch: m.Fetch.Prefetch.Cycles(), perLine: m.Fetch.Interval.Cycles(),
 		perNanosecond: m.Clock.Value / 1e9, warps: m.Launching.Warps.Value,
+		texels: m.Queues.Texels.Value,
 	}
 }

@@ -45,6 +45,8 @@ func (s *sm) time(c *subcore, v *resident, o *op, t int64) (read, done int64) {
 		return s.shared(c, v, o, t)
 	case pathGlobal:
 		return s.global(c, v, o, t)
+	case pathTexture:
+		return s.texture(c, v, o, t)
 	}
 	if tm.closes {
 		return t + 1, v.closeGroup(o, t)
@@ -117,6 +119,11 @@ func (s *sm) global(c *subcore, v *resident, o *op, t int64) (read, done int64) 
 	if o.t.supposed != 0 {
 		globalSupposed(o, &v.warp.coalescer, &g)
 	}
+	return s.reach(c, v, o, t, v.warp.coalescer.Lines(), g)
+}
+
+// reach sends an access to memory on its way.
+func (s *sm) reach(c *subcore, v *resident, o *op, t int64, lines []mem.Line, g mem.Global) (read, done int64) {
 	w := awaited{v: v, issued: t, rounds: o.t.rounds, write: o.t.write, number: v.number(o.t.write)}
 	if g.Kind != mem.Read {
 		w.stored, w.store = true, v.number(storeCount)
@@ -128,7 +135,7 @@ func (s *sm) global(c *subcore, v *resident, o *op, t int64) (read, done int64) 
 	w.inTurn = o.t.write >= 0 || o.t.copies
 	user := s.waits.add(w)
 	g.User = userData | uint64(user)
-	read, done = s.path.Global(c.id, t, v.warp.coalescer.Lines(), g)
+	read, done = s.path.Global(c.id, t, lines, g)
 	if w.copies {
 		read += s.run.latency.copyRead
 	}

@@ -41,6 +41,7 @@ var symptoms = [...]symptom{
 	{stall.LongScoreboard, func(v *resident, t int64) bool { return v.outstanding(t, true) }},
 	{stall.ShortScoreboard, func(v *resident, t int64) bool { return v.outstanding(t, false) }},
 	{stall.LgThrottle, func(v *resident, t int64) bool { return v.unit == unitLG && t < v.core.freeAt(v.unit, t) }},
+	{stall.TexThrottle, func(v *resident, t int64) bool { return v.unit == unitTEX && t < v.core.freeAt(v.unit, t) }},
 	{stall.MioThrottle, func(v *resident, t int64) bool { return v.unit == unitMIO && t < v.core.freeAt(v.unit, t) }},
 	{stall.DispatchStall, func(v *resident, t int64) bool { return v.core.issuedAt < t && t < v.core.dispatched }},
 	{stall.MathPipeThrottle, func(v *resident, t int64) bool { return t < v.core.freeAt(v.unit, t) }},

@@ -19,6 +19,7 @@ const (
 	pathShared               // the MIO queue, then the LSU and shared memory
 	pathConst                // the MIO queue, then the indexed constant cache (LDC)
 	pathGlobal               // the LG queue, then the LSU, L1 and what lies behind: global, local, generic
+	pathTexture              // the TEX queue, then the texture units, L1 and what lies behind
 	pathGroup                // the tensor core of the sub-core, which computes products of the warpgroup in turn while the warp goes on
 	pathTransfer             // the copy engine of the SM
 	pathBarrier              // CTA barriers
@@ -101,6 +102,7 @@ var routes = map[sass.LatencyClass]path{
 	sass.ClassBranch: pathBranch, sass.ClassBarrier: pathBarrier, sass.ClassFence: pathMembar, sass.ClassSleep: pathSleep,
 	sass.ClassControl: pathControl,
 	sass.ClassGroup:   pathGroup,
+	sass.ClassTexture: pathTexture,
 }
 
 // paths holds the path that the instructions of a pipe take.
@@ -125,7 +127,7 @@ func (t *timing) route(in *sass.Inst, m *arch.Model) {
 		t.l1tex = true
 		t.bypass = in.Mod(sass.Order) >= sass.OrderStrong && in.Mod(sass.Scope) >= sass.ScopeGPU
 		t.copies = p.Async == sass.AsyncCopy
-	case pathTransfer:
+	case pathTransfer, pathTexture:
 		t.l1tex = true
 	case pathMembar:
 		if s := in.Mod(sass.Scope); s == sass.ScopeCTA || s == sass.ScopeSM {

@@ -35,9 +35,19 @@ func (t *touches) touch(w *warp) {
 		return
 	}
 	block := int32(w.block.number) + 1
+	if w.texels.n == 0 {
+		t.touchLanes(block, &acc.addr, acc.mask)
+	}
+	for k := range w.texels.n {
+		t.touchLanes(block, &w.texels.corners[k].addr, w.texels.corners[k].mask)
+	}
+}
+
+// touchLanes takes note of what the lanes of a block's warp touch.
+func (t *touches) touchLanes(block int32, addr *[32]uint64, lanes uint32) {
 	before := ^uint64(0)
-	for lanes := acc.mask; lanes != 0; lanes &= lanes - 1 {
-		line := acc.addr[bits.TrailingZeros32(lanes)] >> lineShift
+	for ; lanes != 0; lanes &= lanes - 1 {
+		line := addr[bits.TrailingZeros32(lanes)] >> lineShift
 		if line == before {
 			continue
 		}

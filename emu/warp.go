@@ -71,6 +71,8 @@ type scratch struct {
 
 	coalescer mem.Coalescer
 	banks     mem.Banks
+	texels    texels
+	lines     []mem.Line // of texels
 }
 
 // warpStatus says whether a warp can execute.
@@ -128,7 +130,7 @@ func (w *warp) step() error {
 		return w.reissue()
 	}
 	o := &w.block.run.program.ops[w.pc]
-	w.acc.kind = accessNone
+	w.acc.kind, w.texels.n = accessNone, 0
 	w.mask = w.active
 	if o.guard != sass.PT || o.guardNot {
 		g := w.preds[o.guard]

@@ -31,7 +31,7 @@ func (l *Latencies) Of(c sass.LatencyClass) Figure {
 		return l.Shared
 	case sass.ClassSharedAtomic:
 		return l.Atomic
-	case sass.ClassGlobal, sass.ClassTexture:
+	case sass.ClassGlobal, sass.ClassTexture: // of textures nothing is published for these GPUs
 		return l.L1
 	case sass.ClassGlobalAtomic:
 		return l.Global

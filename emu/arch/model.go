@@ -195,6 +195,7 @@ type Latencies struct {
 type Queues struct {
 	LG       Figure // local and global memory instructions that a sub-core holds
 	MIO      Figure // other memory input/output instructions that a sub-core holds
+	TEX      Figure // accesses to textures and surfaces that a sub-core holds
 	Entry    Figure // cycles from issue to the earliest grant, of local and global memory
 	EntryMIO Figure // of other memory input/output
 	// EntryUniform is Entry where uniform registers alone hold the address: there is one for all lanes.
@@ -203,6 +204,8 @@ type Queues struct {
 	LSU          Figure // cycles between two passes through the shared LSU
 	// Instruction is the cycles between two instructions through the shared LSU, however few their passes.
 	Instruction Figure
+	// Texels is how many fetches, each of a point or filtered in two dimensions, the texture units of an SM take in a cycle.
+	Texels      Figure
 	Shuffle     Figure // the same of those that do not touch memory
 	Barrier     Figure // cycles between two arrivals of warps at CTA barriers
 	// InTurn is 1 where warps that have found the queue for local and global memory full enter it by the age of their blocks and,

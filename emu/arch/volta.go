@@ -111,6 +111,8 @@ func voltaQueues() Queues {
 		MIO:          Figure{5, "instructions", huerta + ", section 5.4: 4 entries and a latch"},
 		Entry:        Figure{11, "cycles", huerta + ", table 2: WAR latency of LDG"},
 		EntryUniform: Figure{11, "cycles", "as Entry: no uniform registers"},
+		TEX:          Figure{5, "instructions", "fitted: nothing is known; as LG"},
+		Texels:       Figure{4, "texels a cycle", voltaPaper + ": 320 texture units on 80 SMs; the papers on Turing, Ampere, Ada and Hopper have four an SM too"},
 		EntryMIO:     Figure{9, "cycles", huerta + ", table 2: WAR latency of LDS"},
 		Address:      Figure{4, "cycles", huerta + ", table 1"},
 		LSU:          Figure{1, "cycles", "fitted: shared memory bandwidth 126 to 128 bytes a cycle, " + ubench},

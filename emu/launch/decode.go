@@ -220,7 +220,7 @@ func (d *decoder) dimensions(n node) [3]int {
 	return dims
 }
 
-// decodeArg reads one argument: {TYPE: value}, {buffer: name, offset: bytes}, {bytes: "hex"} or {tensormap: …}.
+// decodeArg reads one argument: {TYPE: value}, {buffer: name, offset: bytes}, {bytes: "hex"}, {tensormap: …}, {texture: …} or {surface: …}.
 func (d *decoder) decodeArg(n node) Arg {
 	a := Arg{at: n.at()}
 	kinds := 0
@@ -237,6 +237,8 @@ func (d *decoder) decodeArg(n node) Arg {
 		},
 	}
 	known["tensormap"] = func(v node) { d.decodeTensorMap(v, &a); kinds++ }
+	known["texture"] = func(v node) { d.decodeTexture(v, &a); kinds++ }
+	known["surface"] = func(v node) { d.decodeSurface(v, &a); kinds++ }
 	for e := range numElems {
 		known[e.String()] = func(v node) {
 			a.Type, a.Value = e, d.number(v)
@@ -248,7 +250,7 @@ func (d *decoder) decodeArg(n node) Arg {
 	}
 	d.fields(n, known)
 	if kinds != 1 {
-		d.fail(n, "an argument is one of {TYPE: value}, {buffer: name}, {bytes: \"hex\"} and {tensormap: …}")
+		d.fail(n, "an argument is one of {TYPE: value}, {buffer: name}, {bytes: \"hex\"}, {tensormap: …}, {texture: …} and {surface: …}")
 	}
 	if a.Offset != 0 && a.Buffer == "" {
 		d.fail(n, "an offset needs a buffer")

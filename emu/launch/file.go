@@ -101,7 +101,8 @@ type Launch struct {
 	at          position
 }
 
-// An Arg is one kernel argument: a scalar, the address of a buffer, the bytes of a structure, or a tensor map.
+// An Arg is one kernel argument: a scalar, the address of a buffer, the bytes of a structure, a tensor map, or the handle of a texture or a
+// surface object.
 type Arg struct {
 	Type   Elem // of Value, for scalars
 	Value  number
@@ -109,7 +110,11 @@ type Arg struct {
 	Offset int64
 	Bytes  []byte     // for structures
 	Map    *TensorMap // of the tensor that begins at Offset of Buffer
-	at     position
+
+	// Of the image that begins at Offset of Buffer.
+	Texture *Texture
+	Surface *emu.Image
+	at      position
 }
 
 // Unsigned returns an argument that is an unsigned number of a type, U8 to U64.

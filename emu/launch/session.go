@@ -57,6 +57,7 @@ type Session struct {
 	like    *Session   // whose initial contents the buffers share, nil for none
 	shared  map[string]bool
 	pointed map[string][]uint64 // by buffer, the addresses of the device addresses stored in it
+	objects map[*Arg]uint64     // handles of texture and surface objects
 	runs    int
 	known   []known
 }
@@ -87,7 +88,7 @@ func (s *Session) Like(machine *emu.Machine) (*Session, error) {
 func newSession(s *Session) (*Session, error) {
 	f := s.File
 	s.Module, s.buffers, s.shared = s.Machine.Module(), make(map[string]placed), make(map[string]bool)
-	s.pointed = make(map[string][]uint64)
+	s.pointed, s.objects = make(map[string][]uint64), make(map[*Arg]uint64)
 	for i := range f.Buffers {
 		if err := s.place(&f.Buffers[i]); err != nil {
 			return nil, f.errorAt(f.Buffers[i].at, err)
@@ -108,7 +109,7 @@ func newSession(s *Session) (*Session, error) {
 			}
 		}
 	}
-	return s, nil
+	return s, s.createObjects()
 }
 
 // A content is how a buffer starts out.
@@ -391,6 +392,8 @@ func (s *Session) argument(a *Arg) (data []byte, what string) {
 		m.Address = s.buffers[a.Buffer].addr + uint64(a.Offset)
 		encoded := m.Encode()
 		return encoded[:], "a tensor map"
+	case a.image() != nil:
+		return binary.LittleEndian.AppendUint64(nil, s.objects[a]), "the handle of an object"
 	case a.Buffer != "":
 		data = binary.LittleEndian.AppendUint64(nil, s.buffers[a.Buffer].addr+uint64(a.Offset))
 		return data, "the address of a buffer"

@@ -163,6 +163,8 @@ func (a *Arg) written() string {
 	switch {
 	case a.Map != nil:
 		return a.writtenMap()
+	case a.image() != nil:
+		return a.writtenImage()
 	case a.Buffer != "" && a.Offset != 0:
 		return fmt.Sprintf("{buffer: %s, offset: %d}", quoted(a.Buffer), a.Offset)
 	case a.Buffer != "":

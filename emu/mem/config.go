@@ -40,6 +40,7 @@ type Config struct {
 	Fast bool
 
 	queueLG, queueMIO   int
+	queueTEX            int
 	entry, address, lsu int64
 	entryMIO            int64
 	entryUniform        int64
@@ -102,7 +103,7 @@ func NewConfig(m *arch.Model, carveout int, fast bool) *Config {
 	return &Config{
 		places: newPlaces(m),
 		SMs:    m.SMs.Int(), Schedulers: m.Limits.Schedulers.Int(), Fast: fast,
-		queueLG: q.LG.Int(), queueMIO: q.MIO.Int(),
+		queueLG: q.LG.Int(), queueMIO: q.MIO.Int(), queueTEX: q.TEX.Int(),
 		entry: entry, address: q.Address.Cycles(), lsu: q.LSU.Cycles(), instruction: q.Instruction.Cycles(), shuffle: q.Shuffle.Cycles(), barrier: q.Barrier.Cycles(),
 		wider: l.Wider.Cycles(), sharedWider: l.SharedWider.Cycles(),
 		storeData: l.StoreData.Cycles(), storeWider: l.StoreWider.Cycles(), entryMIO: q.EntryMIO.Cycles(),

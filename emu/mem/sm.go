@@ -11,6 +11,7 @@ type SM struct {
 	l1     *dataCache
 	lsu    calendar
 	idc    calendar // the indexed constant cache, of LDC
+	tex    calendar // the texture units
 	bars   calendar // the unit that counts arrivals at CTA barriers
 	full   int64    // the LSU takes no access to L1 before this cycle
 	shut   int64    // the LSU takes nothing before this cycle
@@ -35,9 +36,9 @@ type SM struct {
 
 // A path is what a sub-core has of its own.
 type path struct {
-	lg, mio queue
-	last    int64 // grant of the last instruction through the address unit
-	busy    bool
+	lg, mio, tex queue
+	last         int64 // grant of the last instruction through the address unit
+	busy         bool
 }
 
 // A fill is an outstanding request for sectors of L1, and who waits for it.
@@ -84,7 +85,7 @@ func (s *SM) Successor(cfg *Config) *SM {
 		l1.clear()
 	}
 	for i := range subs {
-		subs[i] = path{lg: subs[i].lg.emptied(cfg.queueLG), mio: subs[i].mio.emptied(cfg.queueMIO)}
+		subs[i] = path{lg: subs[i].lg.emptied(cfg.queueLG), mio: subs[i].mio.emptied(cfg.queueMIO), tex: subs[i].tex.emptied(cfg.queueTEX)}
 	}
 	*s = SM{
 		cfg: cfg, id: s.id, l1: l1, subs: subs, log: s.log[:0], fills: s.fills[:0], freed: s.freed[:0], waiters: s.waiters[:1],
@@ -98,6 +99,9 @@ func (s *SM) LGReady(sub int) int64 { return s.subs[sub].lg.ready() }
 
 // MIOReady returns the first cycle in which the sub-core's queue for other memory input/output has a place.
 func (s *SM) MIOReady(sub int) int64 { return s.subs[sub].mio.ready() }
+
+// TEXReady returns the first cycle in which the sub-core's queue for textures and surfaces has a place.
+func (s *SM) TEXReady(sub int) int64 { return s.subs[sub].tex.ready() }
 
 // EnterMIO takes a place in that queue until the cycle, for a unit that is not the LSU.
 func (s *SM) EnterMIO(sub int, until int64) { s.subs[sub].mio.enter(until) }
@@ -203,6 +207,7 @@ type Global struct {
 	Dense   bool   // its sectors are looked up as those of neighbouring lines are
 	Uniform bool   // one address, of uniform registers
 	Copy    bool   // to shared memory: however wide, it is not longer under way
+	Quads   int    // cycles in the texture units of what goes through these and not through the LSU, 0 of others
 	User    uint64 // comes back in the Answer
 }
 
@@ -213,6 +218,9 @@ func (s *SM) Global(sub int, at int64, lines []Line, a Global) (read, done int64
 	passes := max(lookups, a.Passes, 1)
 	if a.Float {
 		passes = max(passes, a.Turns)
+	}
+	if a.Quads > 0 {
+		return s.texture(p, at, lines, a, max(a.Quads, lookups))
 	}
 	s.lsu.forget(at)
 	entry := s.cfg.entry
@@ -232,6 +240,19 @@ func (s *SM) Global(sub int, at int64, lines []Line, a Global) (read, done int64
 	if a.Uniform {
 		hit -= s.cfg.uniformLoad
 	}
+	return read, s.reach(lines, a, at, g, hit)
+}
+
+// texture times an access to a texture or a surface, which the texture units, and then L1, take up in some cycles.
+func (s *SM) texture(p *path, at int64, lines []Line, a Global, cycles int) (read, done int64) {
+	s.tex.forget(at)
+	g := s.tex.take(at+s.cfg.entry, cycles)
+	p.tex.enter(g)
+	return g, s.reach(lines, a, at, g, g+s.cfg.l1Hit+int64(cycles-1))
+}
+
+// reach sends an access that is granted in cycle g on to L1 and what lies behind, and returns when it is done, not before hit.
+func (s *SM) reach(lines []Line, a Global, at, g, hit int64) (done int64) {
 	t := s.open(a.User, hit)
 	for i := range lines {
 		switch {
@@ -245,7 +266,7 @@ func (s *SM) Global(sub int, at int64, lines []Line, a Global) (read, done int64
 			s.send(t, &lines[i], g+int64(i)*s.cfg.lsu, a)
 		}
 	}
-	return read, s.close(t)
+	return s.close(t)
 }
 
 // Bulk times a copy between global and shared memory by the copy engine, which asks L2 for a line a cycle and passes L1 by. read is when it
