@@ -38,7 +38,7 @@ func TestLibraries(t *testing.T) {
 	}
 }
 
-// notExecuted are the opcodes of libraries that the emulator decodes only: textures and surfaces.
+// notExecuted are the opcodes of libraries of which the emulator decodes some forms only: textures and surfaces.
 var notExecuted = map[sass.Op]bool{
 	sass.TEX: true, sass.TLD: true, sass.SULD: true, sass.SUST: true,
 }

@@ -54,7 +54,7 @@ func TestClocks(t *testing.T) {
 		@P0 MOV R9, 0x1`, func(uint32) uint32 { return 1 })
 }
 
-// What decodes and is not executed, as textures, surfaces, shaders' instructions, and the asynchronous matrix products and
+// What decodes and is not executed, as atomics of surfaces, shaders' instructions, and the asynchronous matrix products and
 // copies of sm_90, is an error that names the instruction and, where it is known, what it is for.
 func TestUnsupportedInstructions(t *testing.T) {
 	named := map[sass.Op]bool{}
@@ -80,7 +80,7 @@ func TestUnsupportedInstructions(t *testing.T) {
 			return false
 		})
 	}
-	for _, op := range []sass.Op{sass.TEX, sass.TLD, sass.SULD, sass.SUST, sass.LDGMC, sass.IPA, sass.RPCMOV, sass.JMP} {
+	for _, op := range []sass.Op{sass.TMML, sass.FOOTPRINT, sass.SURED, sass.SUATOM, sass.LDGMC, sass.IPA, sass.RPCMOV, sass.JMP} {
 		if !named[op] {
 			t.Errorf("%s was not tried", op)
 		}
