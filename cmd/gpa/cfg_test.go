@@ -103,7 +103,7 @@ func TestDisasmFunction(t *testing.T) {
 func TestDisasmNotExecuted(t *testing.T) {
 	dir := t.TempDir()
 	source, module := filepath.Join(dir, "shader.sass"), filepath.Join(dir, "shader.cubin")
-	text := ".arch sm_80\n.kernel shader\nMOV R2, 0x1\nTEX R0, R4, R2, 0x0, 0x3, 2D\nIPA.PASS R5, a[0x80]\nRPCMOV.64 Rpc, 0x0\nEXIT\n"
+	text := ".arch sm_80\n.kernel shader\nMOV R2, 0x1\nSURED.D.BA.2D.ADD.STRONG.SYS.TRAP [R8], R11, 0x0, 0x5a\nIPA.PASS R5, a[0x80]\nRPCMOV.64 Rpc, 0x0\nEXIT\n"
 	if err := os.WriteFile(source, []byte(text), 0o666); err != nil {
 		t.Fatal(err)
 	}
@@ -123,7 +123,7 @@ func TestDisasmNotExecuted(t *testing.T) {
 	}
 	stdout, _, status = invoke(t, "run", module, "--kernel", "shader", "--grid", "1", "--block", "32")
 	said := strings.Join(strings.Fields(stdout), " ")
-	if status != exitFailed || !strings.Contains(said, "TEX is not supported: instructions of textures and surfaces are not executed") {
+	if status != exitFailed || !strings.Contains(said, "SURED.D.BA.2D.ADD.STRONG.SYS.TRAP is not supported: instructions of textures and surfaces are not executed") {
 		t.Errorf("status %d, %s", status, stdout)
 	}
 }

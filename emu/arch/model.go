@@ -205,9 +205,9 @@ type Queues struct {
 	// Instruction is the cycles between two instructions through the shared LSU, however few their passes.
 	Instruction Figure
 	// Texels is how many fetches, each of a point or filtered in two dimensions, the texture units of an SM take in a cycle.
-	Texels      Figure
-	Shuffle     Figure // the same of those that do not touch memory
-	Barrier     Figure // cycles between two arrivals of warps at CTA barriers
+	Texels  Figure
+	Shuffle Figure // the same of those that do not touch memory
+	Barrier Figure // cycles between two arrivals of warps at CTA barriers
 	// InTurn is 1 where warps that have found the queue for local and global memory full enter it by the age of their blocks and,
 	// in a block, in the order in which they came, 0 where the scheduler chooses among them as it does elsewhere.
 	InTurn Figure
