@@ -166,7 +166,8 @@ func (t *timing) routeOf(in *sass.Inst, p *sass.Properties) path {
 func (t *timing) onModel(in *sass.Inst, m *arch.Model) {
 	switch {
 	case in.Op == sass.DEPBAR && t.stall >= m.Issue.Depbar.Cycles():
-		t.threshold(in)
+		counter, outstanding, others := in.AwaitsCounter()
+		t.depbar, t.depbarMax, t.wait = counter, outstanding, t.wait|others
 	case m.Pipes[t.pipe].Shared && (t.path == pathPipe || t.path == pathCounted):
 		t.path = pathXU
 	case t.pipe == arch.XU && m.Pipes[arch.FP64].Shared && converts64(in):
@@ -202,20 +203,6 @@ func sleepTime(in *sass.Inst) uint32 {
 		}
 	}
 	return 0
-}
-
-// threshold reads the counter and the number that DEPBAR names.
-func (t *timing) threshold(in *sass.Inst) {
-	for i := range in.Operands {
-		switch o := &in.Operands[i]; {
-		case o.Kind == sass.KindScoreboard:
-			t.depbar = int8(o.Reg)
-		case o.Kind == sass.KindImm && i == 1:
-			t.depbarMax = int(o.Imm)
-		case o.Kind == sass.KindImm && i == 2:
-			t.wait |= uint8(o.Imm) & 0x3f
-		}
-	}
 }
 
 // latencyOf returns the latency of an instruction whose result a dependence counter announces, in cycles; of accesses to memory it

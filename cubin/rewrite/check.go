@@ -5,6 +5,7 @@ package rewrite
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 
 	"gpa/cubin"
@@ -272,32 +273,73 @@ func lateOperands(in *sass.Inst, uses []sass.Resource) (list []sass.Resource) {
 	return list
 }
 
+// tells is, by dependence counter, how many instructions there are on the path, on that counter, with whose end it is known that another has
+// ended.
+type tells [6]uint8
+
+// count adds an instruction that takes the counters of a mask.
+func (t *tells) count(mask uint8) {
+	for n := range t {
+		if mask>>n&1 != 0 && t[n] < math.MaxUint8 {
+			t[n]++
+		}
+	}
+}
+
+// known reports whether an instruction that waits for counters has waited long enough: for all that a counter stands for, or, as DEPBAR.LE
+// does, for all but the last few.
+func (t *tells) known(q *sass.Inst) bool {
+	counter, outstanding, others := q.AwaitsCounter()
+	if counter >= 0 && int(t[counter]) > outstanding {
+		return true
+	}
+	for n := range t {
+		if t[n] > 0 && (waits(q)|others)>>n&1 != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// within reports whether t tells nothing that more does not tell.
+func (t *tells) within(more *tells) bool {
+	for n := range t {
+		if t[n] > more[n] {
+			return false
+		}
+	}
+	return true
+}
+
 // followCounters walks the paths from node i on until one of the counters is waited for that tell that it has finished.
 // These are the ones it takes itself, and those of later instructions that finish in order with it. through says what else
 // tells so, visit whether to stop.
 func (c *checker) followCounters(i int, own uint8, ordered func(p, q *sass.Inst) uint8, through func(q *sass.Inst) bool, visit func(node int) bool) {
 	type state struct {
 		node int
-		mask uint8
+		tells
 	}
-	seen := make(map[int][]uint8)
+	seen := make(map[int][]tells)
 	var work []state
-	push := func(from int, m uint8) {
+	push := func(from int, t tells) {
 		for _, to := range c.succs[from] {
-			if slices.ContainsFunc(seen[to], func(old uint8) bool { return old&^m == 0 }) {
+			if slices.ContainsFunc(seen[to], func(old tells) bool { return old.within(&t) }) {
 				continue
 			}
-			seen[to] = append(seen[to], m)
-			work = append(work, state{to, m})
+			seen[to] = append(seen[to], t)
+			work = append(work, state{to, t})
 		}
 	}
-	push(i, own)
+	var start tells
+	start.count(own)
+	push(i, start)
 	for len(work) > 0 {
 		at := work[len(work)-1]
 		work = work[:len(work)-1]
 		q := c.insts[at.node]
-		if at.mask&waits(q) == 0 && !through(q) && !visit(at.node) {
-			push(at.node, at.mask|ordered(c.insts[i], q))
+		if !at.known(q) && !through(q) && !visit(at.node) {
+			at.count(ordered(c.insts[i], q))
+			push(at.node, at.tells)
 		}
 	}
 }

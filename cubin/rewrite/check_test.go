@@ -105,6 +105,13 @@ func TestCheck(t *testing.T) {
 		{"global loads do not", []string{
 			"[B------:R-:W-:-:S01] LDG.E.SYS R0, [R2]", "[B------:R-:W0:-:S02] LDG.E.SYS R1, [R2]",
 			"[B0-----:R-:W-:-:S01] IADD3 R4, R0, R2, RZ", exit}, []string{"RAW R0"}},
+		{"textures but for the last", []string{
+			"[B------:R-:W5:-:S02] TEX.SCR.LL RZ, R0, R4, R6, 0x0, 0x5a, 2D, 0x1", "[B------:R-:W5:-:S02] TEX.SCR.LL RZ, R1, R4, R6, 0x0, 0x5a, 2D, 0x1",
+			"[B------:R-:W-:-:S04] DEPBAR.LE SB5, 0x1", "[B------:R-:W-:-:S05] FADD R9, R0, R0", "[B------:R-:W-:-:S01] FADD R8, R1, R1", exit}, []string{"RAW R1"}},
+		{"one texture but for the last", []string{
+			"[B------:R-:W5:-:S02] TEX.SCR.LL RZ, R0, R4, R6, 0x0, 0x5a, 2D, 0x1", "[B------:R-:W-:-:S04] @P0 BRA 0x30",
+			"[B------:R-:W5:-:S02] TEX.SCR.LL RZ, R1, R4, R6, 0x0, 0x5a, 2D, 0x1", "[B------:R-:W-:-:S04] DEPBAR.LE SB5, 0x1",
+			"[B------:R-:W-:-:S01] FADD R9, R0, R0", exit}, []string{"RAW R0"}},
 		{"one of two paths", []string{
 			"[B------:R-:W0:-:S02] LDG.E.SYS R0, [R2]", "[B------:R-:W-:-:S05] @P0 BRA 0x30", "[B0-----:R-:W-:-:S01] NOP",
 			"[B------:R-:W-:-:S01] IADD3 R4, R0, R2, RZ", exit}, []string{"RAW R0"}},

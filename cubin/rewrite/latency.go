@@ -74,7 +74,7 @@ var volta = latencyTable{
 		readsTensor:  {6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6},
 		readsUnit:    {6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6},
 		readsMemory:  {8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8},
-		readsTexture: {8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8},
+		readsTexture: {6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6},
 	},
 	guard: 12, data: 4, carry: 5, barrier: 1, counter: 2,
 }
@@ -186,7 +186,7 @@ func (t *latencyTable) between(p, q *sass.Inst, r sass.Resource) int {
 	case r >= sass.ResConvBar:
 		return t.barrier
 	case p.Op.Properties().Class == sass.ClassCross:
-		return t.model.Latencies.Cross.Int()
+		return t.crossed(q, r)
 	case r >= sass.ResUPred && r < sass.ResSB:
 		return t.uniform.between(&t.uniform.predicates, p, q, r)
 	case r >= sass.ResPred && r < sass.ResUPred:
@@ -195,6 +195,15 @@ func (t *latencyTable) between(p, q *sass.Inst, r sass.Resource) int {
 		return t.uniform.between(&t.uniform.registers, p, q, r)
 	}
 	return t.registers[readerOf(q, uint8(r))][writerOf(p, uint8(r))]
+}
+
+// crossed returns the latency of what an instruction writes that crosses over to the uniform datapath. Its predicate is there sooner as an
+// operand, though not as a guard: the least that the compiler leaves, in the loops over handles of textures of which each lane has another.
+func (t *latencyTable) crossed(q *sass.Inst, r sass.Resource) int {
+	if r >= sass.ResPred && r < sass.ResUPred && (q.Guard.Uniform || q.Guard.Reg != uint8(r-sass.ResPred)) {
+		return 8
+	}
+	return t.model.Latencies.Cross.Int()
 }
 
 // predicate returns the latency of a predicate that p writes and q reads.

@@ -27,7 +27,13 @@ func surfaceForms() []Form {
 func surfaceHeaders(f Form, bound, parts, register, uniform uint16) []Form {
 	inRegister := noReuse(regC("header", plain))
 	inRegister.Default = 0
-	return append(f.headers(bound, parts, 0, uniform), f.withHeader(register, inRegister))
+	forms := f.headers(bound, parts, 0, uniform)
+	for i := range forms {
+		if b := &forms[i].Operands[forms[i].bank()]; b.Kind == KindUReg {
+			b.Width = w1 // no sampler
+		}
+	}
+	return append(forms, f.withHeader(register, inRegister))
 }
 
 // surfaceAddress is a coordinate in registers.
