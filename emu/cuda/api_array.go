@@ -2,7 +2,7 @@ package cuda
 
 import "math"
 
-// An array is a CUarray. It lies row by row in device memory: there is no texture unit whose order it would have to have.
+// An array is a CUarray. It lies row by row in device memory, for textures and surfaces too.
 type array struct {
 	handle               uint64
 	context              *driverContext
@@ -27,6 +27,7 @@ var arrayFunctions = []function{
 	{"cuMemcpyHtoAAsync_v2", "nnnnn", currentContext, copyArray(0, 2, anywhere, 4)},
 	{"cuMemcpyAtoD_v2", "nnnn", currentContext, copyArray(1, 0, toDevice|fromDevice, inOrder)},
 	{"cuMemcpyAtoH_v2", "nnnn", currentContext, copyArray(1, 0, anywhere, inOrder)},
+	{"cuMemcpyAtoA_v2", "nnnnn", currentContext, copyArrays},
 	{"cuMemcpyAtoHAsync_v2", "nnnnn", currentContext, copyArray(1, 0, anywhere, 4)},
 }
 
@@ -67,12 +68,14 @@ func (c *call) createArray(deep bool) Result {
 
 // makeArray gives an array memory and a handle.
 func (c *call) makeArray(a *array) Result {
-	const most = math.MaxInt16 << 6
 	switch {
-	case a.width == 0 || a.width > most || a.height > most || a.depth > most || a.channels != 1 && a.channels != 2 && a.channels != 4:
+	case max(a.width, a.height, a.depth) > math.MaxInt32:
 		return ErrInvalidValue
 	case formatBytes[a.format] == 0 || a.flags&^arrayAllowed != 0:
-		return c.server.lack(c.function.name + " with such a format or such flags")
+		return c.lackOf("with such a format or such flags")
+	}
+	if i := a.image(); i.Check() != nil {
+		return ErrInvalidValue
 	}
 	m, r := c.alloc(a.bytes(), arrayMemory, c.context)
 	if r != Success {
@@ -114,6 +117,22 @@ func ofArray(arg int, run func(*call, *array) Result) func(*call) Result {
 func arrayDestroy(c *call, a *array) Result {
 	delete(c.handles, a.handle)
 	return c.release(a.memory)
+}
+
+// copyArrays copies bytes between arrays: to, offset, from, offset, size.
+func copyArrays(c *call) Result {
+	to, ok1 := find[*array](c.process, c.a[0])
+	from, ok2 := find[*array](c.process, c.a[2])
+	if !ok1 || !ok2 {
+		return ErrInvalidHandle
+	}
+	size := c.a[4]
+	for k, a := range []*array{to, from} {
+		if at := c.a[2*k+1]; a.height > 1 || at > a.bytes() || size > a.bytes()-at {
+			return ErrInvalidValue
+		}
+	}
+	return c.copyLinear(anywhere, inOrder, to.memory.addr+c.a[1], from.memory.addr+c.a[3], size)
 }
 
 // copyArray copies bytes between an array, the argument behind which is an offset in it, and an address.

@@ -17,6 +17,12 @@ var copyRuntimeFunctions = []function{
 	{"cudaMemcpy2DToArrayAsync", "nnnnnnnin", runtimeContext, func(c *call) Result { return c.copyRowsArray(true, 8) }},
 	{"cudaMemcpy2DFromArray", "nnnnnnni", runtimeContext, func(c *call) Result { return c.copyRowsArray(false, inOrder) }},
 	{"cudaMemcpy2DFromArrayAsync", "nnnnnnnin", runtimeContext, func(c *call) Result { return c.copyRowsArray(false, 8) }},
+	{"cudaMemcpy2DArrayToArray", "nnnnnnnni", runtimeContext, copyRowsBetween},
+	{"cudaMemcpyToArray", "nnnnni", runtimeContext, func(c *call) Result { return c.copyRun(true, inOrder) }},
+	{"cudaMemcpyToArrayAsync", "nnnnnin", runtimeContext, func(c *call) Result { return c.copyRun(true, 6) }},
+	{"cudaMemcpyFromArray", "nnnnni", runtimeContext, func(c *call) Result { return c.copyRun(false, inOrder) }},
+	{"cudaMemcpyFromArrayAsync", "nnnnnin", runtimeContext, func(c *call) Result { return c.copyRun(false, 6) }},
+	{"cudaMemcpyArrayToArray", "nnnnnnni", runtimeContext, copyRunBetween},
 	{"cudaGraphAddMemcpyNode", "pnonp", runtimeContext, addNodeOf(runtimeCopyOf)},
 	{"cudaGraphMemcpyNodeSetParams", "np", runtimeContext, ofNode(0, setNodeTo(runtimeCopyOf))},
 	{"cudaGraphExecMemcpyNodeSetParams", "nnp", runtimeContext, ofStep(setStepTo(runtimeCopyOf))},
@@ -115,6 +121,61 @@ func (c *call) copyRowsArray(into bool, stream int) Result {
 		w.to, w.from = here, there
 	}
 	return c.copyKind(7, stream, w)
+}
+
+// copyRowsBetween copies rows between arrays: array, x, y, array, x, y, width, height, direction.
+func copyRowsBetween(c *call) Result {
+	to, ok1 := find[*array](c.process, c.a[0])
+	from, ok2 := find[*array](c.process, c.a[3])
+	if !ok1 || !ok2 {
+		return ErrInvalidHandle
+	}
+	w := &copyWork{to: to.box(c.a[1], c.a[2], 0), from: from.box(c.a[4], c.a[5], 0), size: [3]uint64{c.a[6], c.a[7], 1}}
+	return c.copyKind(8, inOrder, w)
+}
+
+// run returns where so many bytes of an array begin, at a byte of a row: they may go on in the rows that follow.
+func (a *array) run(x, y, size uint64) (addr uint64, ok bool) {
+	row, all := a.rowBytes(), a.bytes()
+	if x >= row || y >= max(1, a.height) || size > all-(y*row+x) {
+		return 0, false
+	}
+	return a.memory.addr + y*row + x, true
+}
+
+// copyRun copies a run of bytes to an array (array, x, y, from, size, direction) or from one (to, array, x, y, size, direction).
+func (c *call) copyRun(into bool, stream int) Result {
+	at, other := 0, 3
+	if !into {
+		at, other = 1, 0
+	}
+	a, ok := find[*array](c.process, c.a[at])
+	if !ok {
+		return ErrInvalidHandle
+	}
+	there, ok := a.run(c.a[at+1], c.a[at+2], c.a[4])
+	if !ok {
+		return ErrInvalidValue
+	}
+	if into {
+		return c.copyKind(5, stream, linear(there, c.a[other], c.a[4]))
+	}
+	return c.copyKind(5, stream, linear(c.a[other], there, c.a[4]))
+}
+
+// copyRunBetween copies a run of bytes between arrays: array, x, y, array, x, y, size, direction.
+func copyRunBetween(c *call) Result {
+	to, ok1 := find[*array](c.process, c.a[0])
+	from, ok2 := find[*array](c.process, c.a[3])
+	if !ok1 || !ok2 {
+		return ErrInvalidHandle
+	}
+	there, ok1 := to.run(c.a[1], c.a[2], c.a[6])
+	here, ok2 := from.run(c.a[4], c.a[5], c.a[6])
+	if !ok1 || !ok2 {
+		return ErrInvalidValue
+	}
+	return c.copyKind(7, inOrder, linear(there, here, c.a[6]))
 }
 
 // copy3DOf copies as a cudaMemcpy3DParms says.

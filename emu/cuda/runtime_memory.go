@@ -73,23 +73,37 @@ var channelFormats = map[[2]uint32]uint32{
 	{channelSigned, 8}: 0x08, {channelSigned, 16}: 0x09, {channelSigned, 32}: 0x0a, {channelFloat, 16}: 0x10, {channelFloat, 32}: 0x20,
 }
 
-// mallocArray makes an array of elements that a cudaChannelFormatDesc describes: bits of four channels, and their kind.
+// mallocArray makes an array of elements that a cudaChannelFormatDesc describes.
 func (c *call) mallocArray(size [3]uint64, flags uint32) Result {
 	var b [20]byte
 	if r := c.load(c.a[1], b[:]); r != Success {
 		return r
 	}
 	a := &array{context: c.context, width: size[0], height: size[1], depth: size[2], flags: flags}
-	for i := range 4 {
-		if le.Uint32(b[4*i:]) != 0 {
-			a.channels++
-		}
-	}
-	var ok bool
-	if a.format, ok = channelFormats[[2]uint32{le.Uint32(b[16:]), le.Uint32(b[0:])}]; !ok {
-		return c.server.lack(c.function.name + " with such channels")
+	var r Result
+	if a.format, a.channels, r = c.channels(b[:]); r != Success {
+		return r
 	}
 	return c.makeArray(a)
+}
+
+// channels reads a cudaChannelFormatDesc: bits of four channels, and their kind.
+func (c *call) channels(b []byte) (format, channels uint32, r Result) {
+	bits := le.Uint32(b)
+	for i := range 4 {
+		switch n := le.Uint32(b[4*i:]); {
+		case n == 0:
+		case n != bits:
+			return 0, 0, c.lackOf("with such channels")
+		default:
+			channels++
+		}
+	}
+	format, ok := channelFormats[[2]uint32{le.Uint32(b[16:]), bits}]
+	if !ok {
+		return 0, 0, c.lackOf("with such channels")
+	}
+	return format, channels, Success
 }
 
 // createChannels returns a cudaChannelFormatDesc, which is five numbers, at the address that comes before its arguments.

@@ -59,7 +59,6 @@ cudaMemset cuMemsetD8_v2
 cudaMemsetAsync cuMemsetD8Async
 cudaMemset2D cuMemsetD2D8_v2
 cudaMemset2DAsync cuMemsetD2D8Async
-cudaFreeArray cuArrayDestroy
 cudaStreamCreateWithFlags cuStreamCreate
 cudaStreamCreateWithPriority cuStreamCreateWithPriority
 cudaStreamDestroy cuStreamDestroy_v2
@@ -168,7 +167,7 @@ func runtimeRows(driver []function) []function {
 	for _, f := range driver {
 		byName[f.name] = f
 	}
-	rows := slices.Concat(registerRuntimeFunctions, mirrored(launchRuntimeFunctions), deviceRuntimeFunctions, functionRuntimeFunctions, memoryRuntimeFunctions, mirrored(copyRuntimeFunctions))
+	rows := slices.Concat(registerRuntimeFunctions, mirrored(launchRuntimeFunctions), deviceRuntimeFunctions, functionRuntimeFunctions, memoryRuntimeFunctions, textureRuntimeFunctions, mirrored(copyRuntimeFunctions))
 	for line := range strings.Lines(strings.TrimSpace(sameFunctions)) {
 		names := strings.Fields(line)
 		f := byName[names[1]]
