@@ -78,6 +78,9 @@ func (a *surfaceAccess) surface(w *warp, o *op, lane int) (*header, error) {
 	case a.layered != (i.Layers > 0) || a.dimensions != i.dimensions():
 		return nil, w.fault(o, lane, InvalidObject, fmt.Sprintf("the surface has %d dimensions and %d layers", i.dimensions(), i.Layers))
 	}
+	if n := w.block.run.launch.Snapshot; n != nil {
+		n.objects[handle] = Object{Image: i.Image}
+	}
 	return i, nil
 }
 

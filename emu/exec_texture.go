@@ -190,6 +190,9 @@ func (f *fetch) texture(w *warp, o *op, lane int) (*header, *Sampler, error) {
 	case !i.texture:
 		return nil, nil, w.fault(o, lane, InvalidObject, fmt.Sprintf("%#x is the handle of a surface object, not of a texture", handle))
 	}
+	if n := w.block.run.launch.Snapshot; n != nil {
+		n.objects[handle] = Object{i.Image, s}
+	}
 	return i, s, nil
 }
 

@@ -3,6 +3,7 @@ package emu
 import (
 	"cmp"
 	"errors"
+	"math"
 	"slices"
 )
 
@@ -11,6 +12,7 @@ import (
 type Snapshot struct {
 	machine *Machine
 	touched []*touched
+	objects map[uint32]Object // that threads have used, by handle
 	err     error
 }
 
@@ -39,7 +41,7 @@ func (s *Snapshot) begin(r *launchRun) error {
 	if r.level() != TimingNone {
 		return errSnapshot
 	}
-	s.machine, s.touched, s.err = r.machine, nil, nil
+	s.machine, s.touched, s.objects, s.err = r.machine, nil, make(map[uint32]Object), nil
 	return nil
 }
 
@@ -66,6 +68,15 @@ func (s *Snapshot) Touched() ([]Touched, error) {
 	}
 	slices.SortFunc(list, func(a, b Touched) int { return cmp.Compare(a.Addr, b.Addr) })
 	return list, s.err
+}
+
+// Object returns the texture or the surface object that a launch has used by a handle.
+func (s *Snapshot) Object(handle uint64) (o Object, ok bool) {
+	if handle > math.MaxUint32 {
+		return o, false
+	}
+	o, ok = s.objects[uint32(handle)]
+	return o, ok
 }
 
 // Restore gives the buffers the contents that they had before the launch. What device-side malloc gave out is there no more: the launch

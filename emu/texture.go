@@ -60,6 +60,12 @@ type Sampler struct {
 	Border     [4]float32
 }
 
+// An Object is a texture object, or a surface object, which has no sampler.
+type Object struct {
+	Image   Image
+	Sampler *Sampler
+}
+
 // mostImages and mostSamplers are what the two parts of a handle can name: an image in the low 20 bits of it, as code that ptxas makes of
 // txq.array_size takes it apart, and a sampler in the twelve above (Mesa, NVK's descriptors).
 const (

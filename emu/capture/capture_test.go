@@ -72,7 +72,7 @@ func take(t *testing.T, s *launch.Session, model *arch.Model, n int) (*Capture, 
 }
 
 // Captures do what the launch did: with plain buffers, addresses in memory and in structures, __constant__ and __device__ variables,
-// dynamic shared memory, recursion, device-side malloc, and tensor maps.
+// dynamic shared memory, recursion, device-side malloc, tensor maps, textures and surfaces.
 func TestReplay(t *testing.T) {
 	for _, tt := range []struct {
 		folder, gpu string
@@ -83,6 +83,8 @@ func TestReplay(t *testing.T) {
 		{"stencil/convolution", "a100", []string{"symbols:\n  \"weights\""}},
 		{"control/malloc", "a100", []string{"heap: "}},
 		{"hopper/tma_tile", "h100", []string{"{bytes: "}},
+		{"textures/layered", "a100", []string{"cube: true", "layers: 7", "filter: linear"}},
+		{"textures/surface_2d", "a100", []string{"{surface: {buffer: "}},
 	} {
 		t.Run(tt.folder, func(t *testing.T) {
 			s, model := open(t, tt.folder, tt.gpu)

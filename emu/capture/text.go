@@ -81,6 +81,9 @@ func (x *text) argument(i int) launch.Arg {
 		if b := x.find(v); b != nil && b.name != "" {
 			return launch.Arg{Buffer: b.name, Offset: int64(v - b.addr)}
 		}
+		if a, ok := x.object(v); ok {
+			return a
+		}
 		return launch.Unsigned(launch.U64, x.translate(v))
 	}
 	if e, ok := numbers[p.Size]; ok {
@@ -93,6 +96,25 @@ func (x *text) argument(i int) launch.Arg {
 		binary.LittleEndian.PutUint64(data[at:], x.translate(binary.LittleEndian.Uint64(data[at:])))
 	}
 	return launch.Arg{Bytes: data}
+}
+
+// object is the texture or surface object of a handle by which the kernel has used it.
+func (x *text) object(handle uint64) (a launch.Arg, ok bool) {
+	o, ok := x.snapshot.Object(handle)
+	if !ok {
+		return a, false
+	}
+	b := x.find(o.Image.Address)
+	if b == nil || b.name == "" {
+		return a, false
+	}
+	a.Buffer, a.Offset = b.name, int64(o.Image.Address-b.addr)
+	if o.Sampler == nil {
+		a.Surface = &o.Image
+	} else {
+		a.Texture = &launch.Texture{Image: o.Image, Sampler: *o.Sampler}
+	}
+	return a, true
 }
 
 // A pointer is an address of a buffer in memory.
