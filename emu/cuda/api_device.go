@@ -115,7 +115,8 @@ const defaultShared = 48 << 10
 
 func always(v int) func(*arch.Model) int { return func(*arch.Model) int { return v } }
 
-// attributes are those of CUdevice_attribute that are not 0, by number. What the emulated GPU does not have, as textures, is 0.
+// attributes are those of CUdevice_attribute that are not 0, by number. What the emulated GPU does not have, as mipmaps, is 0. The sizes of
+// textures and surfaces are those of the table of technical specifications of the CUDA C++ Programming Guide, the same for all from sm_70 on.
 var attributes = map[int]func(*arch.Model) int{
 	1:  func(m *arch.Model) int { return m.Limits.ThreadsPerBlock.Int() },
 	2:  func(m *arch.Model) int { return m.Limits.BlockXY.Int() },
@@ -165,6 +166,13 @@ var attributes = map[int]func(*arch.Model) int{
 	120: func(m *arch.Model) int { return btoi(m.Arch >= 90) }, // CLUSTER_LAUNCH
 	126: always(1),                                             // MEM_SYNC_DOMAIN_COUNT
 	129: always(1),                                             // UNIFIED_FUNCTION_POINTERS
+	// Sizes of textures: of one, two and three dimensions, layered, gathered from, cubes, and in linear memory.
+	21: always(131072), 22: always(131072), 23: always(65536), 24: always(16384), 25: always(16384), 26: always(16384),
+	27: always(32768), 28: always(32768), 29: always(2048), 42: always(32768), 43: always(2048), 45: always(32768), 46: always(32768),
+	52: always(32768), 53: always(32768), 54: always(2046), 69: always(1 << 28), 70: always(131072), 71: always(65000), 72: always(2097120),
+	// Of surfaces.
+	55: always(32768), 56: always(131072), 57: always(65536), 58: always(16384), 59: always(16384), 60: always(16384),
+	61: always(32768), 62: always(2048), 63: always(32768), 64: always(32768), 65: always(2048), 66: always(32768), 67: always(32768), 68: always(2046),
 }
 
 func btoi(b bool) int {
