@@ -530,3 +530,42 @@ func TestObjects(t *testing.T) {
 		t.Errorf("the surface is %#x, %v", s, err)
 	}
 }
+
+// TestTexelTypes: what a texel of each type is, as an element and as fractions.
+func TestTexelTypes(t *testing.T) {
+	one := math.Float32bits(1)
+	texel := []byte{0x00, 0x40, 0x80, 0x80, 0x01, 0x3c, 0xff, 0x7f, 0x00, 0x00, 0x20, 0xc0, 0x00, 0x00, 0x00, 0x00}
+	for _, c := range []struct {
+		name     string
+		kind     ChannelType
+		channels int
+		sampler  Sampler
+		want     [4]uint32
+	}{
+		{"u8", ChannelU8, 4, Sampler{}, [4]uint32{0, 0x40, 0x80, 0x80}},
+		{"i8", ChannelI8, 4, Sampler{}, [4]uint32{0, 0x40, 0xffffff80, 0xffffff80}},
+		{"u16", ChannelU16, 2, Sampler{}, [4]uint32{0x4000, 0x8080, 0, 1}},
+		{"i16", ChannelI16, 2, Sampler{}, [4]uint32{0x4000, 0xffff8080, 0, 1}},
+		{"u32", ChannelU32, 1, Sampler{}, [4]uint32{0x80804000, 0, 0, 1}},
+		{"f16", ChannelF16, 1, Sampler{}, [4]uint32{math.Float32bits(2), 0, 0, one}},
+		{"f32", ChannelF32, 2, Sampler{}, [4]uint32{0x80804000, 0x7fff3c01, 0, one}},
+		{"u8 as fractions", ChannelU8, 4, Sampler{Fractions: true}, [4]uint32{0, math.Float32bits(64. / 255), math.Float32bits(128. / 255), math.Float32bits(128. / 255)}},
+		{"i8 as fractions", ChannelI8, 4, Sampler{Fractions: true}, [4]uint32{0, math.Float32bits(64. / 127), math.Float32bits(-1), math.Float32bits(-1)}},
+		{"u16 as fractions", ChannelU16, 1, Sampler{Fractions: true}, [4]uint32{math.Float32bits(0x4000 / 65535.), 0, 0, one}},
+		{"i16 as fractions", ChannelI16, 2, Sampler{Fractions: true}, [4]uint32{math.Float32bits(0x4000 / 32767.), math.Float32bits(-0x7f80 / 32767.), 0, one}},
+		{"sRGB", ChannelU8, 4, Sampler{Fractions: true, SRGB: true}, [4]uint32{0, math.Float32bits(0.051269457), math.Float32bits(0.21586050), math.Float32bits(128. / 255)}},
+	} {
+		image := Image{Type: c.kind, Channels: c.channels, Size: [3]int{1}}
+		c.sampler.Normalized = true
+		if err := c.sampler.CheckFor(&image); err != nil {
+			t.Errorf("%s: %v", c.name, err)
+		}
+		got := image.decode(texel, &c.sampler)
+		for k := range got {
+			near := math.Abs(float64(math.Float32frombits(got[k]))-float64(math.Float32frombits(c.want[k]))) < 1e-7
+			if got[k] != c.want[k] && !(c.sampler.SRGB && near) {
+				t.Errorf("%s: channel %d is %#x (%g), want %#x (%g)", c.name, k, got[k], math.Float32frombits(got[k]), c.want[k], math.Float32frombits(c.want[k]))
+			}
+		}
+	}
+}

@@ -57,6 +57,7 @@ type Sampler struct {
 	Linear     bool           // filtering, of points otherwise
 	Normalized bool           // coordinates go from 0 to 1
 	Fractions  bool           // channels of 8 and 16 bits are read as numbers from 0, or -1, to 1
+	SRGB       bool           // bytes of the first three channels are made linear, by the curve of sRGB
 	Border     [4]float32
 }
 
@@ -146,6 +147,8 @@ func (s *Sampler) CheckFor(i *Image) error {
 	switch {
 	case s.Fractions && (t.float || t.bytes == 4):
 		return errors.New("channels of 8 and 16 bits alone are read as fractions")
+	case s.SRGB && (i.Type != ChannelU8 || !s.Fractions):
+		return errors.New("sRGB is of bytes without sign that are read as fractions")
 	case s.Linear && !floats:
 		return errors.New("integers cannot be filtered, unless they are read as fractions")
 	case !floats && s.Border != [4]float32{}:
@@ -322,11 +325,23 @@ func (i *Image) decode(texel []byte, s *Sampler) (channels [4]uint32) {
 		case s.Fractions && t.signed:
 			v = math.Float32bits(float32(max(float64(int32(v))/float64(int(1)<<(8*t.bytes-1)-1), -1)))
 		case s.Fractions:
-			v = math.Float32bits(float32(float64(v) / float64(int(1)<<(8*t.bytes)-1)))
+			f := float64(v) / float64(int(1)<<(8*t.bytes)-1)
+			if s.SRGB && k < 3 {
+				f = linearised(f)
+			}
+			v = math.Float32bits(float32(f))
 		}
 		channels[k] = v
 	}
 	return channels
+}
+
+// linearised returns the linear value of one of sRGB (IEC 61966-2-1).
+func linearised(c float64) float64 {
+	if c <= 0.04045 {
+		return c / 12.92
+	}
+	return math.Pow((c+0.055)/1.055, 2.4)
 }
 
 // border returns the channels of a texel outside.

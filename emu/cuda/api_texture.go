@@ -172,7 +172,7 @@ func (c *call) sampler(w *samplerWords, i *emu.Image, linear bool) (s emu.Sample
 		s.Address = [3]emu.AddressMode{emu.AddressClamp, emu.AddressClamp, emu.AddressClamp}
 		return s, Success
 	}
-	s.Linear, s.Normalized = w.filter != 0, w.normalized
+	s.Linear, s.Normalized, s.SRGB = w.filter != 0, w.normalized, w.srgb
 	bordered := false
 	for k, mode := range w.address {
 		if mode > uint32(emu.AddressBorder) || w.filter > 1 {
@@ -188,8 +188,8 @@ func (c *call) sampler(w *samplerWords, i *emu.Image, linear bool) (s emu.Sample
 		s.Border = w.border
 	}
 	switch {
-	case w.srgb:
-		return s, c.lackOf("of sRGB")
+	case w.srgb && (i.Type != emu.ChannelU8 || !s.Fractions):
+		return s, c.lackOf("of sRGB of other texels than bytes as fractions")
 	case w.anisotropy > 1 && s.Linear:
 		return s, c.lackOf("with anisotropy")
 	case w.seamless && i.Cube && s.Linear:

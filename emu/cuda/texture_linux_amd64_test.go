@@ -133,7 +133,8 @@ func TestObjectErrors(t *testing.T) {
 		"a kind that there is not":          {want: ErrInvalidValue, resource: [18]uint64{0: 9}},
 		"mipmaps":                           {want: ErrNotSupported, resource: [18]uint64{0: resourceMipmaps, 1: numbers}},
 		"a filter of integers":              {want: ErrInvalidValue, resource: [18]uint64{1: colours}, reading: [26]uint32{3: 1, 4: 0x1}},
-		"sRGB":                              {want: ErrNotSupported, resource: [18]uint64{1: colours}, reading: [26]uint32{4: 0x10}},
+		"sRGB of floats":                    {want: ErrNotSupported, resource: [18]uint64{1: numbers}, reading: [26]uint32{4: 0x10}},
+		"sRGB":                              {want: Success, resource: [18]uint64{1: colours}, reading: [26]uint32{4: 0x10}},
 		"more than is allocated":            {want: ErrInvalidValue, resource: [18]uint64{0: resourceLinear, 1: plain, 2: testF32 | 1<<32, 3: 8192}},
 		"an address between others":         {want: ErrInvalidValue, resource: [18]uint64{0: resourceLinear, 1: plain + 4, 2: testF32 | 1<<32, 3: 512}},
 		"rows that overlap":                 {want: ErrInvalidValue, resource: [18]uint64{0: resourcePitched, 1: plain, 2: testF32 | 1<<32, 3: 16, 4: 4, 5: 32}},
@@ -150,7 +151,7 @@ func TestObjectErrors(t *testing.T) {
 	resource := [18]uint64{1: colours}
 	var handle uint64
 	c.want(ErrInvalidValue, "cuSurfObjectCreate", pointer(&handle), pointer(&resource[0])) // not made for surfaces
-	if list := s.Unsupported(); list["cuTexObjectCreate of sRGB"] != 1 || list["cuTexObjectCreate of mipmaps"] != 1 {
+	if list := s.Unsupported(); list["cuTexObjectCreate of sRGB of other texels than bytes as fractions"] != 1 || list["cuTexObjectCreate of mipmaps"] != 1 {
 		t.Errorf("not supported: %v", list)
 	}
 }

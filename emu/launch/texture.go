@@ -90,7 +90,7 @@ func (d *decoder) decodeImage(n node, a *Arg, m *emu.Image, more map[string]func
 	}
 }
 
-// decodeTexture reads a texture object: the keys of its image, address, filter, normalized, read and border.
+// decodeTexture reads a texture object: the keys of its image, address, filter, normalized, read, srgb and border.
 func (d *decoder) decodeTexture(n node, a *Arg) {
 	t := &Texture{}
 	s := &t.Sampler
@@ -109,6 +109,7 @@ func (d *decoder) decodeTexture(n node, a *Arg) {
 		"filter":     func(v node) { s.Linear = d.choice(v, filters) == 1 },
 		"normalized": func(v node) { s.Normalized = d.boolean(v) },
 		"read":       func(v node) { s.Fractions = d.choice(v, reads) == 1 },
+		"srgb":       func(v node) { s.SRGB = d.boolean(v) },
 		"border": func(v node) {
 			items := d.items(v)
 			if len(items) != 4 {
@@ -203,6 +204,9 @@ func (a *Arg) writtenImage() string {
 	}
 	if s.Fractions {
 		parts = append(parts, "read: normalized_float")
+	}
+	if s.SRGB {
+		parts = append(parts, "srgb: true")
 	}
 	if s.Border != [4]float32{} {
 		var border []string

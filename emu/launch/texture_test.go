@@ -16,6 +16,7 @@ func TestTextureErrors(t *testing.T) {
 		{"{texture: {buffer: b, type: f32, dims: [8], channels: 3}}", "1, 2 or 4 channels"},
 		{"{texture: {buffer: b, type: u8, dims: [8], filter: linear}}", "cannot be filtered"},
 		{"{texture: {buffer: b, type: f32, dims: [8], address: [wrap]}}", "neither wrap nor mirror"},
+		{"{texture: {buffer: b, type: u8, dims: [8], srgb: true}}", "read as fractions"},
 		{"{texture: {buffer: b, type: f32, dims: [8], offset: 4}}", "512"},
 		{"{surface: {buffer: b, type: f32, dims: [8, 8], pitch: 16}}", "the next begins after 16"},
 		{"{surface: {buffer: b, type: f32, dims: [8], filter: linear}}", "filter"},
