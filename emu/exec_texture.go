@@ -8,8 +8,7 @@ import (
 	"gpa/cubin/sass"
 )
 
-// textureCompilers are the texture fetches (PTX ISA, tex, tld4 and txq; CUDA C++ Programming Guide, texture fetching). Textures have one
-// level of detail, so that levels and derivatives decide nothing.
+// textureCompilers are the texture fetches (PTX ISA, tex, tld4 and txq; CUDA C++ Programming Guide, texture fetching).
 var textureCompilers = map[sass.Op]compiler{
 	sass.TEX:  compileFetch,
 	sass.TLD:  compileFetch,
@@ -21,15 +20,40 @@ var textureCompilers = map[sass.Op]compiler{
 // A fetch is a texture instruction made ready.
 type fetch struct {
 	object
-	words      [sass.FetchDerivative]operandWord
+	words      [sass.FetchDerivative + 1]operandWord // of derivatives the first
 	offsets    bool
 	dimensions int // coordinates beside that of the layer
 	layered    bool
 	cube       bool
 	integers   bool // coordinates count texels
 	channel    int  // that is gathered
+	detail     detail
 	components uint64
 	dst        [4]int // rows of the results, by component; -1 for none
+}
+
+// A detail is where a fetch has its level of detail from.
+type detail uint8
+
+const (
+	detailNone  detail = iota // the first level
+	detailLevel               // a word of its operands
+	detailSlope               // derivatives
+	detailOther               // what is only known of textures without mipmaps: differences between the coordinates of lanes
+)
+
+// detailOf returns the detail of an instruction.
+func detailOf(in *sass.Inst) detail {
+	const zero, level = 1, 3
+	switch {
+	case in.Op == sass.TXD:
+		return detailSlope
+	case in.Op == sass.TLD, in.Op == sass.TLD4, in.Mod(sass.TexLevel) == zero:
+		return detailNone
+	case in.Op == sass.TXQ, in.Mod(sass.TexLevel) == level:
+		return detailLevel
+	}
+	return detailOther
 }
 
 // An operandWord is a register of the operands A and B of an instruction.
@@ -55,7 +79,7 @@ func compileFetch(p *program, o *op) error {
 	if in.Op == sass.TLD && in.Mod(sass.TexLevel) == 3 && in.Mod(sass.TexCL) == 0 {
 		return unsupported(o) // a level that there is not
 	}
-	f := &fetch{components: in.FetchComponents(), integers: in.Op == sass.TLD, channel: int(in.Mod(sass.TexChannel))}
+	f := &fetch{components: in.FetchComponents(), integers: in.Op == sass.TLD, channel: int(in.Mod(sass.TexChannel)), detail: detailOf(in)}
 	if in.Op == sass.TXQ {
 		if in.Operands[3].Imm != 0 {
 			return unsupported(o)
@@ -71,7 +95,7 @@ func compileFetch(p *program, o *op) error {
 	}
 	words, inA := in.FetchWords()
 	for k, word := range words {
-		if word == sass.FetchDerivative || word == sass.FetchLevel {
+		if word == sass.FetchDerivative && k > inA {
 			continue
 		}
 		f.words[word] = operandWord{k >= inA, k}
@@ -191,7 +215,7 @@ func (f *fetch) texture(w *warp, o *op, lane int) (*header, *Sampler, error) {
 		return nil, nil, w.fault(o, lane, InvalidObject, fmt.Sprintf("%#x is the handle of a surface object, not of a texture", handle))
 	}
 	if n := w.block.run.launch.Snapshot; n != nil {
-		n.objects[handle] = Object{i.Image, s}
+		n.objects[handle] = Object{Image: i.Image, Mipmaps: i.mipmaps, Sampler: s}
 	}
 	return i, s, nil
 }
@@ -252,14 +276,20 @@ func (f *fetch) put(w *warp, lane int, channels [4]uint32) {
 	}
 }
 
-// query is TXQ: width, height, depth or layers, and the number of levels.
+// query is TXQ: width, height, depth or layers of a level, and the number of levels.
 func (f *fetch) query(w *warp, o *op) error {
 	return f.each(w, o, func(lane int, i *header, _ *Sampler) error {
-		layers := i.Layers
-		if i.Cube {
+		n := f.word(w, o, sass.FetchLevel, lane)
+		if int64(n) >= int64(i.levels()) {
+			f.put(w, lane, [4]uint32{3: uint32(i.levels())})
+			return nil
+		}
+		m := i.level(int(n))
+		layers := m.Layers
+		if m.Cube {
 			layers /= 6
 		}
-		f.put(w, lane, [4]uint32{uint32(i.Size[0]), uint32(max(i.Size[1], 1)), uint32(max(i.Size[2], layers, 1)), 1})
+		f.put(w, lane, [4]uint32{uint32(m.Size[0]), uint32(max(m.Size[1], 1)), uint32(max(m.Size[2], layers, 1)), uint32(i.levels())})
 		return nil
 	})
 }
@@ -267,10 +297,64 @@ func (f *fetch) query(w *warp, o *op) error {
 // run is TEX, TLD and TXD.
 func (f *fetch) run(w *warp, o *op) error {
 	return f.each(w, o, func(lane int, i *header, s *Sampler) error {
-		channels, err := f.sample(w, o, lane, i, s)
+		n, share, err := f.level(w, o, lane, i, s)
+		if err != nil {
+			return err
+		}
+		channels, err := f.sample(w, o, lane, i.level(n), s, 0)
+		if err == nil && share > 0 {
+			var next [4]uint32
+			next, err = f.sample(w, o, lane, i.level(n+1), s, nextLevel)
+			for c := range channels {
+				a, b := float64(math.Float32frombits(channels[c])), float64(math.Float32frombits(next[c]))
+				channels[c] = math.Float32bits(float32(a + share*(b-a)))
+			}
+		}
 		f.put(w, lane, channels)
 		return err
 	})
+}
+
+// level returns the level of detail that a lane fetches from, and how much of the next there is in the result, in 256ths as filters have them
+// (CUDA driver API, cuTexObjectCreate; PTX ISA, tex).
+func (f *fetch) level(w *warp, o *op, lane int, i *header, s *Sampler) (n int, share float64, err error) {
+	if len(i.mipmaps) == 0 {
+		return 0, 0, nil
+	}
+	detail := 0.0
+	switch f.detail {
+	case detailLevel:
+		detail = float64(math.Float32frombits(f.word(w, o, sass.FetchLevel, lane)))
+	case detailSlope:
+		detail = f.slope(w, o, lane, i)
+	case detailOther:
+		return 0, 0, w.fault(o, lane, Unsupported, "a level of detail of a texture with mipmaps from the coordinates of neighbouring lanes")
+	}
+	m := &s.Mipmaps
+	detail = min(max(detail+float64(m.Bias), float64(m.Least)), float64(m.Most))
+	detail = min(max(detail, 0), float64(len(i.mipmaps)))
+	if math.IsNaN(detail) {
+		detail = 0
+	}
+	if !m.Linear {
+		return int(math.Floor(detail + 0.5)), 0, nil
+	}
+	n = int(detail)
+	return n, math.Round((detail-float64(n))*256) / 256, nil
+}
+
+// slope returns the level of detail of derivatives: the logarithm of how many texels the longer of the two steps goes. The operands have
+// of each coordinate the derivative by x, then that by y.
+func (f *fetch) slope(w *warp, o *op, lane int, i *header) float64 {
+	var steps [2]float64 // squared
+	at := f.words[sass.FetchDerivative].k
+	for k := range f.dimensions {
+		for by := range steps {
+			d := float64(math.Float32frombits(w.word(&o.b, at+2*k+by)[lane])) * float64(max(i.Size[k], 1))
+			steps[by] += d * d
+		}
+	}
+	return math.Log2(math.Sqrt(max(steps[0], steps[1])))
 }
 
 // A footprint is the texels of a fetch: in each dimension the first, and how much of the second there is in the result.
@@ -281,7 +365,7 @@ type footprint struct {
 }
 
 // footprint finds the texels that a lane fetches. linear asks for those between which there is filtering.
-func (f *fetch) footprint(w *warp, o *op, lane int, i *header, s *Sampler, linear bool) (p footprint) {
+func (f *fetch) footprint(w *warp, o *op, lane int, i *Image, s *Sampler, linear bool) (p footprint) {
 	var c [3]float64
 	n := f.dimensions
 	for k := range n {
@@ -340,11 +424,12 @@ func coordinate(v uint32) float64 {
 }
 
 // sample is a fetch: a texel, or the mean of two to eight with weights of which 8 bits are behind the point.
-func (f *fetch) sample(w *warp, o *op, lane int, i *header, s *Sampler) (channels [4]uint32, err error) {
+// from is the corner that the first of its texels counts as.
+func (f *fetch) sample(w *warp, o *op, lane int, i *Image, s *Sampler, from int) (channels [4]uint32, err error) {
 	linear := s.Linear && !f.integers
 	p := f.footprint(w, o, lane, i, s, linear)
 	if !linear {
-		return f.texel(w, o, lane, i, s, &p, 0)
+		return f.texel(w, o, lane, i, s, &p, from)
 	}
 	var sum [4]float64
 	for corner := range 1 << i.dimensions() {
@@ -359,7 +444,7 @@ func (f *fetch) sample(w *warp, o *op, lane int, i *header, s *Sampler) (channel
 		if weight == 0 {
 			continue
 		}
-		texel, err := f.texel(w, o, lane, i, s, &p, corner)
+		texel, err := f.texel(w, o, lane, i, s, &p, from+corner)
 		if err != nil {
 			return channels, err
 		}
@@ -374,7 +459,7 @@ func (f *fetch) sample(w *warp, o *op, lane int, i *header, s *Sampler) (channel
 }
 
 // texel reads the texel at a corner of a footprint: of the second texel of each dimension whose bit is set.
-func (f *fetch) texel(w *warp, o *op, lane int, i *header, s *Sampler, p *footprint, corner int) (channels [4]uint32, err error) {
+func (f *fetch) texel(w *warp, o *op, lane int, i *Image, s *Sampler, p *footprint, corner int) (channels [4]uint32, err error) {
 	at := texelPlace{layer: p.layer}
 	for k := range i.dimensions() {
 		mode, inside := s.Address[k], false
@@ -407,10 +492,10 @@ func (f *fetch) texel(w *warp, o *op, lane int, i *header, s *Sampler, p *footpr
 // (PTX ISA, tld4).
 func (f *fetch) gather(w *warp, o *op) error {
 	return f.each(w, o, func(lane int, i *header, s *Sampler) error {
-		p := f.footprint(w, o, lane, i, s, true)
+		p := f.footprint(w, o, lane, &i.Image, s, true)
 		var channels [4]uint32
 		for k, corner := range [4]int{2, 3, 1, 0} {
-			texel, err := f.texel(w, o, lane, i, s, &p, corner)
+			texel, err := f.texel(w, o, lane, &i.Image, s, &p, corner)
 			if err != nil {
 				return err
 			}
@@ -421,11 +506,14 @@ func (f *fetch) gather(w *warp, o *op) error {
 	})
 }
 
+// nextLevel is added to the corners of the second of two levels of detail.
+const nextLevel = 8
+
 // A texels is what a fetch has touched: of each corner of the footprints, the lanes and their addresses.
 type texels struct {
 	n       int // corners up to the last that was touched
 	size    int
-	corners [8]touchedTexels
+	corners [2 * nextLevel]touchedTexels
 }
 
 type touchedTexels struct {

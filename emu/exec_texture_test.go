@@ -24,6 +24,38 @@ func testTexel(x, y, plane float64, channel int) float32 {
 // at c[0x0][0x168], and memory behind the image.
 func newObjectTest(t *testing.T, in sass.Inst, size [3]int, layers int, cube, surface bool) (w *warp, memory *buffer, handle uint64) {
 	t.Helper()
+	w, handle = newHandleTest(t, in, func(m *Machine) (handle uint64, err error) {
+		var image Image
+		image, memory = testImage(t, m, size, layers, cube, 0)
+		if surface {
+			return m.CreateSurface(image)
+		}
+		return m.CreateTexture(image, Sampler{Linear: true, Normalized: cube, Address: [3]AddressMode{AddressClamp, AddressClamp, AddressClamp}})
+	})
+	return w, memory, handle
+}
+
+// testImage makes an image of texels of a plane in memory, the first layer of which has a number.
+func testImage(t *testing.T, m *Machine, size [3]int, layers int, cube bool, first int) (image Image, memory *buffer) {
+	t.Helper()
+	image = Image{Type: ChannelF32, Channels: 4, Size: size, Layers: layers, Cube: cube, Pitch: uint64(16*size[0]) + 32}
+	image.Slice = image.Pitch * uint64(max(size[1], 1))
+	memory, err := m.memory.alloc("texels", int64(image.Bytes()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for at := range image.Bytes() / 4 {
+		rest := 4 * at % image.Slice
+		value := testTexel(float64(rest%image.Pitch/16), float64(rest/image.Pitch), float64(first)+float64(4*at/image.Slice), int(at%4))
+		binary.LittleEndian.PutUint32(memory.data[4*at:], math.Float32bits(value))
+	}
+	image.Address = memory.addr
+	return image, memory
+}
+
+// newHandleTest makes a warp that executes one instruction, with a handle as the parameter at c[0x0][0x168].
+func newHandleTest(t *testing.T, in sass.Inst, create func(m *Machine) (handle uint64, err error)) (w *warp, handle uint64) {
+	t.Helper()
 	tested.Store(in.Form, true)
 	registers, err := parseTest(in.Arch, fmt.Sprintf("MOV R%d, RZ", formRegisters-1)) // so many at least
 	if err != nil {
@@ -35,23 +67,7 @@ func newObjectTest(t *testing.T, in sass.Inst, size [3]int, layers int, cube, su
 	if err != nil {
 		t.Fatal(err)
 	}
-	image := Image{Type: ChannelF32, Channels: 4, Size: size, Layers: layers, Cube: cube, Pitch: uint64(16*size[0]) + 32}
-	image.Slice = image.Pitch * uint64(max(size[1], 1))
-	if memory, err = m.memory.alloc("texels", int64(image.Bytes())); err != nil {
-		t.Fatal(err)
-	}
-	for at := range image.Bytes() / 4 {
-		rest := 4 * at % image.Slice
-		value := testTexel(float64(rest%image.Pitch/16), float64(rest/image.Pitch), float64(4*at/image.Slice), int(at%4))
-		binary.LittleEndian.PutUint32(memory.data[4*at:], math.Float32bits(value))
-	}
-	image.Address = memory.addr
-	if surface {
-		handle, err = m.CreateSurface(image)
-	} else {
-		handle, err = m.CreateTexture(image, Sampler{Linear: true, Normalized: cube, Address: [3]AddressMode{AddressClamp, AddressClamp, AddressClamp}})
-	}
-	if err != nil {
+	if handle, err = create(m); err != nil {
 		t.Fatal(err)
 	}
 	params := binary.LittleEndian.AppendUint64(make([]byte, 8), handle)
@@ -59,7 +75,7 @@ func newObjectTest(t *testing.T, in sass.Inst, size [3]int, layers int, cube, su
 	if err != nil {
 		t.Fatal(err)
 	}
-	return run.newBlock(0).warps[0], memory, handle
+	return run.newBlock(0).warps[0], handle
 }
 
 // hold sets a register, of all lanes where it is a uniform one.
@@ -568,4 +584,110 @@ func TestTexelTypes(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestMipmaps: levels of detail by a word of the operands and by derivatives, within bounds, of which the nearest is fetched from, or two.
+func TestMipmaps(t *testing.T) {
+	const level, slope = "TEX.SCR.LL R22, R20, R4, R6, 0x0, 0x5a, 2D", "TXD R22, R20, R4, R8, 0x0, 0x5a, 2D"
+	size := [3]int{16, 8}
+	for _, c := range []struct {
+		text    string
+		mipmaps MipmapSampler
+		words   []float32 // of R6, or from R8 on
+		lower   int
+		share   float64 // of the next level
+	}{
+		{level, MipmapSampler{Most: 9}, []float32{-32}, 0, 0},
+		{level, MipmapSampler{Most: 9}, []float32{0.25}, 0, 0},
+		{level, MipmapSampler{Most: 9}, []float32{0.75}, 1, 0},
+		{level, MipmapSampler{Most: 9}, []float32{2}, 2, 0},
+		{level, MipmapSampler{Most: 9}, []float32{7}, 3, 0},
+		{level, MipmapSampler{Most: 9, Linear: true}, []float32{1.75}, 1, 0.75},
+		{level, MipmapSampler{Most: 9, Linear: true}, []float32{8.5}, 3, 0},
+		{level, MipmapSampler{Most: 9, Linear: true, Bias: 0.5}, []float32{1.75}, 2, 0.25},
+		{level, MipmapSampler{Least: 1.5, Most: 9, Linear: true}, []float32{-32}, 1, 0.5},
+		{level, MipmapSampler{Most: 0.5, Linear: true}, []float32{3}, 0, 0.5},
+		{slope, MipmapSampler{Most: 9}, []float32{4. / 16, 0, 0, 1. / 8}, 2, 0},    // by x four texels, by y one
+		{slope, MipmapSampler{Most: 9}, []float32{0, 0, 0, 2. / 8}, 1, 0},          // by y two
+		{slope, MipmapSampler{Most: 9, Linear: true}, []float32{0, 0, 0, 0}, 0, 0}, // none
+	} {
+		onArchitectures(t, c.text, func(t *testing.T, a sass.Arch) {
+			list, err := parseTest(a, c.text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			sizes := [4][3]int{size, {8, 4}, {4, 2}, {2, 1}}
+			w, _ := newHandleTest(t, list[0], func(m *Machine) (uint64, error) {
+				var levels [4]Image
+				for k := range levels {
+					levels[k], _ = testImage(t, m, sizes[k], 0, false, k)
+				}
+				return m.objects.texture(levels[0], Sampler{Linear: true, Normalized: true, Address: [3]AddressMode{AddressClamp, AddressClamp}, Mipmaps: c.mipmaps}, levels[1:]...)
+			})
+			r := rand.New(rand.NewPCG(20, 29))
+			var want [32][4]uint32
+			for lane := range 32 {
+				u, v := float64(r.IntN(513)-128)/256, float64(r.IntN(513)-128)/256
+				w.hold("R4", lane, math.Float32bits(float32(u)))
+				w.hold("R5", lane, math.Float32bits(float32(v)))
+				for k, word := range c.words {
+					register := 6
+					if c.text == slope {
+						register = 8 + k
+					}
+					w.hold(fmt.Sprintf("R%d", register), lane, math.Float32bits(word))
+				}
+				at := func(n, channel int) float64 {
+					x, y := float64(sizes[n][0]), float64(sizes[n][1])
+					return float64(testTexel(min(max(u*x, 0.5), x-0.5)-0.5, min(max(v*y, 0.5), y-0.5)-0.5, float64(n), channel))
+				}
+				for channel := range 4 {
+					w.regs[20+channel][lane] = untouched
+					want[lane][channel] = math.Float32bits(float32((1-c.share)*at(c.lower, channel) + c.share*at(min(c.lower+1, 3), channel)))
+				}
+			}
+			checkFetch(t, w, r, &want)
+		})
+	}
+}
+
+// TestMipmapFaults: what mipmaps cannot be, and levels from coordinates of other lanes, which are only known where there is one level.
+func TestMipmapFaults(t *testing.T) {
+	list, err := parseTest(sass.SM80, "TEX.SCR R22, R20, R4, R5, 0x0, 0x5a, 2D")
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, _ := newHandleTest(t, list[0], func(m *Machine) (uint64, error) {
+		image, _ := testImage(t, m, [3]int{8, 8}, 0, false, 0)
+		next, _ := testImage(t, m, [3]int{4, 4}, 0, false, 0)
+		if _, err := m.objects.texture(image, Sampler{Normalized: true}, image); err == nil || !strings.Contains(err.Error(), "half as large") {
+			t.Errorf("a level as large as the one before: %v", err)
+		}
+		if _, err := m.objects.texture(image, Sampler{Address: [3]AddressMode{AddressClamp, AddressClamp}}, next); err == nil || !strings.Contains(err.Error(), "normalized") {
+			t.Errorf("coordinates that are not normalized: %v", err)
+		}
+		return m.objects.texture(image, Sampler{Normalized: true}, next)
+	})
+	if err := w.step(); err == nil || !strings.Contains(err.Error(), "neighbouring lanes") {
+		t.Errorf("%v", err)
+	}
+	query, err := parseTest(sass.SM80, "TXQ.B R22, R20, R4, TEX_HEADER_DIMENSION, 0xf")
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, handle := newHandleTest(t, query[0], func(m *Machine) (uint64, error) {
+		image, _ := testImage(t, m, [3]int{9, 8}, 0, false, 0)
+		next, _ := testImage(t, m, [3]int{4, 4}, 0, false, 0)
+		return m.objects.texture(image, Sampler{Normalized: true}, next)
+	})
+	var want [32][4]uint32
+	for lane := range 32 {
+		w.hold("R4", lane, uint32(handle))
+		w.hold("R5", lane, uint32(lane%2))
+		want[lane] = [4]uint32{9 >> (lane % 2), 8 >> (lane % 2), 1, 2}
+		for k := range 4 {
+			w.regs[20+k][lane] = untouched
+		}
+	}
+	checkFetch(t, w, rand.New(rand.NewPCG(20, 30)), &want)
 }

@@ -35,8 +35,8 @@ func (s *sm) texture(c *subcore, v *resident, o *op, t int64) (read, done int64)
 	return s.reach(c, v, o, t, lines, mem.Global{Kind: requestKind(a), Words: a.words(), Quads: s.quads(w)})
 }
 
-// quads returns the cycles that the texture units take for an access: they take quads of lanes, and those of fetches that are filtered in
-// three dimensions twice.
+// quads returns the cycles that the texture units take for an access: they take quads of lanes, once for every four corners between which
+// there is filtering.
 func (s *sm) quads(w *warp) int {
 	texels := 0
 	for m := w.mask; m != 0; m >>= 4 {
@@ -44,10 +44,17 @@ func (s *sm) quads(w *warp) int {
 			texels += 4
 		}
 	}
-	if w.texels.n > 4 {
-		texels *= 2
+	turns := 0
+	for k := 0; k < w.texels.n; k += 4 {
+		var lanes uint32
+		for _, c := range w.texels.corners[k:min(k+4, w.texels.n)] {
+			lanes |= c.mask
+		}
+		if lanes != 0 {
+			turns++
+		}
 	}
-	return max(1, int(float64(texels)/s.run.latency.texels))
+	return max(1, int(float64(texels*max(turns, 1))/s.run.latency.texels))
 }
 
 // withLines adds lines to others, of which some may be the same.

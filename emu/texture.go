@@ -59,11 +59,20 @@ type Sampler struct {
 	Fractions  bool           // channels of 8 and 16 bits are read as numbers from 0, or -1, to 1
 	SRGB       bool           // bytes of the first three channels are made linear, by the curve of sRGB
 	Border     [4]float32
+	Mipmaps    MipmapSampler
+}
+
+// A MipmapSampler is how fetches choose between the levels of a texture that has some.
+type MipmapSampler struct {
+	Linear      bool    // filtering between two levels, of the nearest otherwise
+	Bias        float32 // is added to the level of detail
+	Least, Most float32 // of the sum
 }
 
 // An Object is a texture object, or a surface object, which has no sampler.
 type Object struct {
 	Image   Image
+	Mipmaps []Image
 	Sampler *Sampler
 }
 
@@ -85,7 +94,29 @@ type headers struct {
 // A header is an image as an object has it.
 type header struct {
 	Image
+	mipmaps          []Image // the levels behind the first
 	texture, surface bool
+}
+
+// levels returns how many levels of detail there are.
+func (h *header) levels() int { return 1 + len(h.mipmaps) }
+
+// level returns one of them.
+func (h *header) level(n int) *Image {
+	if n == 0 {
+		return &h.Image
+	}
+	return &h.mipmaps[n-1]
+}
+
+// halved returns the size of the level behind one of a size (CUDA driver API, cuMipmappedArrayCreate).
+func halved(size [3]int) [3]int {
+	for k, n := range size {
+		if n > 0 {
+			size[k] = max(1, n/2)
+		}
+	}
+	return size
 }
 
 // TexelBytes returns the size of a texel.
@@ -164,9 +195,9 @@ func (s *Sampler) CheckFor(i *Image) error {
 	return nil
 }
 
-// CreateTexture makes a texture object and returns its handle.
-func (m *Memory) CreateTexture(i Image, s Sampler) (handle uint64, err error) {
-	return m.objects.texture(i, s)
+// CreateTexture makes a texture object and returns its handle. Its further levels of detail are mipmaps, each half as large as the one before.
+func (m *Memory) CreateTexture(i Image, s Sampler, mipmaps ...Image) (handle uint64, err error) {
+	return m.objects.texture(i, s, mipmaps...)
 }
 
 // CreateSurface makes a surface object and returns its handle.
@@ -192,9 +223,23 @@ func (m *Machine) CreateTexture(i Image, s Sampler) (handle uint64, err error) {
 func (m *Machine) CreateSurface(i Image) (handle uint64, err error) { return m.objects.surface(i) }
 
 // texture adds a texture object.
-func (h *headers) texture(i Image, s Sampler) (handle uint64, err error) {
+func (h *headers) texture(i Image, s Sampler, mipmaps ...Image) (handle uint64, err error) {
 	if err := i.Check(); err != nil {
 		return 0, err
+	}
+	before := &i
+	for k := range mipmaps {
+		m := &mipmaps[k]
+		if err := m.Check(); err != nil {
+			return 0, fmt.Errorf("level %d: %w", k+1, err)
+		}
+		if m.Size != halved(before.Size) || m.Type != i.Type || m.Channels != i.Channels || m.Layers != i.Layers || m.Cube != i.Cube {
+			return 0, fmt.Errorf("level %d is not the level before made half as large", k+1)
+		}
+		before = m
+	}
+	if len(mipmaps) > 0 && !s.Normalized {
+		return 0, errors.New("the coordinates of textures with mipmaps are normalized")
 	}
 	if err := s.CheckFor(&i); err != nil {
 		return 0, err
@@ -203,7 +248,7 @@ func (h *headers) texture(i Image, s Sampler) (handle uint64, err error) {
 	if err != nil {
 		return 0, err
 	}
-	n, err := h.add(header{Image: i, texture: true})
+	n, err := h.add(header{Image: i, mipmaps: mipmaps, texture: true})
 	return uint64(sampler)<<imageBits | uint64(n), err
 }
 

@@ -101,8 +101,8 @@ func (x *text) argument(i int) launch.Arg {
 // object is the texture or surface object of a handle by which the kernel has used it.
 func (x *text) object(handle uint64) (a launch.Arg, ok bool) {
 	o, ok := x.snapshot.Object(handle)
-	if !ok {
-		return a, false
+	if !ok || o.Mipmaps != nil {
+		return a, false // a launch file has no mipmaps
 	}
 	b := x.find(o.Image.Address)
 	if b == nil || b.name == "" {
