@@ -11,6 +11,7 @@ type array struct {
 	channels             uint32
 	flags                uint32
 	memory               *allocation
+	mipmaps              *mipmaps // that it is a level of, nil for an array of its own
 }
 
 func (a *array) owner() *driverContext { return a.context }
@@ -38,6 +39,12 @@ func (a *array) rowBytes() uint64 { return a.width * formatBytes[a.format] * uin
 
 func (a *array) bytes() uint64 { return a.rowBytes() * max(1, a.height) * max(1, a.depth) }
 
+// layered reports whether the depth is a number of layers, or of faces.
+func (a *array) layered() bool {
+	const layered, cube = 0x1, 0x4
+	return a.flags&(layered|cube) != 0
+}
+
 // holds says whether a box lies in the array.
 func (a *array) holds(r *rectangle, size [3]uint64) bool {
 	in := func(at, n, of uint64) bool { return n <= of && at <= of-n }
@@ -47,15 +54,24 @@ func (a *array) holds(r *rectangle, size [3]uint64) bool {
 // Flags of arrays (CUDA_ARRAY3D_...). Layers, cubes and surfaces lie as other arrays do; SPARSE, DEFERRED_MAPPING and so on are not supported.
 const arrayAllowed = 0x1 | 0x2 | 0x4 | 0x8
 
-// createArray reads CUDA_ARRAY_DESCRIPTOR (width, height, format, channels) or CUDA_ARRAY3D_DESCRIPTOR (width, height, depth, format, channels, flags).
+// createArray makes the array that is described.
 func (c *call) createArray(deep bool) Result {
+	a, r := c.describedArray(deep)
+	if r != Success {
+		return r
+	}
+	return c.makeArray(a)
+}
+
+// describedArray reads CUDA_ARRAY_DESCRIPTOR (width, height, format, channels) or CUDA_ARRAY3D_DESCRIPTOR (width, height, depth, format, channels, flags).
+func (c *call) describedArray(deep bool) (*array, Result) {
 	var b [40]byte
 	size := 24
 	if deep {
 		size = 40
 	}
 	if r := c.load(c.a[1], b[:size]); r != Success {
-		return r
+		return nil, r
 	}
 	a := &array{context: c.context, width: le.Uint64(b[0:]), height: le.Uint64(b[8:])}
 	tail := b[16:]
@@ -63,11 +79,19 @@ func (c *call) createArray(deep bool) Result {
 		a.depth, a.flags, tail = le.Uint64(b[16:]), le.Uint32(b[32:]), b[24:]
 	}
 	a.format, a.channels = le.Uint32(tail), le.Uint32(tail[4:])
-	return c.makeArray(a)
+	return a, Success
 }
 
-// makeArray gives an array memory and a handle.
+// makeArray makes an array and returns its handle.
 func (c *call) makeArray(a *array) Result {
+	if r := c.allocArray(a); r != Success {
+		return r
+	}
+	return c.out64(c.a[0], a.handle)
+}
+
+// allocArray gives an array memory and a handle.
+func (c *call) allocArray(a *array) Result {
 	switch {
 	case max(a.width, a.height, a.depth) > math.MaxInt32:
 		return ErrInvalidValue
@@ -83,7 +107,7 @@ func (c *call) makeArray(a *array) Result {
 	}
 	a.memory = m
 	a.handle = c.add(a)
-	return c.out64(c.a[0], a.handle)
+	return Success
 }
 
 // box is the side of a copy that lies in the array, at a byte of a row.
@@ -115,6 +139,9 @@ func ofArray(arg int, run func(*call, *array) Result) func(*call) Result {
 }
 
 func arrayDestroy(c *call, a *array) Result {
+	if a.mipmaps != nil {
+		return ErrInvalidValue
+	}
 	delete(c.handles, a.handle)
 	return c.release(a.memory)
 }

@@ -115,7 +115,7 @@ const defaultShared = 48 << 10
 
 func always(v int) func(*arch.Model) int { return func(*arch.Model) int { return v } }
 
-// attributes are those of CUdevice_attribute that are not 0, by number. What the emulated GPU does not have, as mipmaps, is 0. The sizes of
+// attributes are those of CUdevice_attribute that are not 0, by number. What the emulated GPU does not have is 0. The sizes of
 // textures and surfaces are those of the table of technical specifications of the CUDA C++ Programming Guide, the same for all from sm_70 on.
 var attributes = map[int]func(*arch.Model) int{
 	1:  func(m *arch.Model) int { return m.Limits.ThreadsPerBlock.Int() },

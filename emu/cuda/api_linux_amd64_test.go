@@ -261,8 +261,8 @@ func TestAttributes(t *testing.T) {
 		if attribute(75)*10+attribute(76) != m.Arch || attribute(16) != m.SMs.Int() || attribute(10) != 32 || attribute(39) != 32*m.Limits.Warps.Int() {
 			t.Errorf("%s: compute capability %d.%d, %d SMs", gpu, attribute(75), attribute(76), attribute(16))
 		}
-		if attribute(22) != 131072 || attribute(57) != 65536 || attribute(72) != 2097120 || attribute(74) != 0 {
-			t.Errorf("%s: textures of %d, surfaces of %d, a pitch of %d, mipmaps of %d", gpu, attribute(22), attribute(57), attribute(72), attribute(74))
+		if attribute(22) != 131072 || attribute(57) != 65536 || attribute(72) != 2097120 {
+			t.Errorf("%s: textures of %d, surfaces of %d, a pitch of %d", gpu, attribute(22), attribute(57), attribute(72))
 		}
 		var v int32
 		c.want(ErrInvalidValue, "cuDeviceGetAttribute", pointer(&v), 0, 0)

@@ -47,6 +47,7 @@ type samplerWords struct {
 	filter     uint32
 	anisotropy uint32
 	border     [4]float32
+	mipmaps    emu.MipmapSampler
 	integers   bool // are not read as fractions
 	normalized bool
 	srgb       bool
@@ -61,7 +62,7 @@ var driverObjects = &objectForm{
 	},
 	sampler: func(c *call, b []byte) (s samplerWords) {
 		const readAsInteger, normalized, srgb, seamless = 0x1, 0x2, 0x10, 0x40
-		s.fill(b, b[40:])
+		s.fill(b, b[40:], b[24:])
 		flags := le.Uint32(b[16:])
 		s.anisotropy = le.Uint32(b[20:])
 		s.integers, s.normalized, s.srgb, s.seamless = flags&readAsInteger != 0, flags&normalized != 0, flags&srgb != 0, flags&seamless != 0
@@ -69,15 +70,17 @@ var driverObjects = &objectForm{
 	},
 }
 
-// fill reads the address modes, the filter, and the border.
-func (s *samplerWords) fill(b, border []byte) {
+// fill reads the address modes, the filter, the border, and how levels of detail are chosen: a filter, a bias and bounds.
+func (s *samplerWords) fill(b, border, mipmaps []byte) {
 	for k := range s.address {
 		s.address[k] = le.Uint32(b[4*k:])
 	}
 	s.filter = le.Uint32(b[12:])
+	number := func(b []byte) float32 { return math.Float32frombits(le.Uint32(b)) }
 	for k := range s.border {
-		s.border[k] = math.Float32frombits(le.Uint32(border[4*k:]))
+		s.border[k] = number(border[4*k:])
 	}
+	s.mipmaps = emu.MipmapSampler{Linear: le.Uint32(mipmaps) != 0, Bias: number(mipmaps[4:]), Least: number(mipmaps[8:]), Most: number(mipmaps[12:])}
 }
 
 // formatTypes are the types of channels by format (CUarray_format).
@@ -105,10 +108,10 @@ func (c *call) wrong(err error) Result {
 
 // image is what textures and surfaces see of the array.
 func (a *array) image() emu.Image {
-	const layered, cube = 0x1, 0x4
+	const cube = 0x4
 	i := emu.Image{Type: formatTypes[a.format], Channels: int(a.channels), Size: [3]int{int(a.width), int(a.height), int(a.depth)}, Pitch: a.rowBytes()}
 	i.Slice = i.Pitch * max(1, a.height)
-	if i.Cube = a.flags&cube != 0; i.Cube || a.flags&layered != 0 {
+	if i.Cube = a.flags&cube != 0; a.layered() {
 		i.Layers, i.Size[2] = i.Size[2], 0
 	}
 	if a.memory != nil {
@@ -117,62 +120,86 @@ func (a *array) image() emu.Image {
 	return i
 }
 
+// A resource is what an object is made of.
+type resource struct {
+	kind    uint32
+	image   emu.Image
+	mipmaps []emu.Image
+	array   *array // nil where it is none
+}
+
 // resource reads the description of a resource: its type, and behind 4 bytes an array, or an address, an element, and the bytes, or the width,
 // height and pitch.
-func (c *call) resource(f *objectForm, b []byte) (i emu.Image, kind uint32, a *array, r Result) {
-	kind = le.Uint32(b)
+func (c *call) resource(f *objectForm, b []byte) (x resource, r Result) {
+	x.kind = le.Uint32(b)
 	at := le.Uint64(b[8:])
-	switch kind {
+	switch x.kind {
 	case resourceArray:
 		a, ok := find[*array](c.process, at)
 		if !ok {
-			return i, kind, nil, ErrInvalidHandle
+			return x, ErrInvalidHandle
 		}
-		return a.image(), kind, a, Success
+		x.array, x.image = a, a.image()
+		return x, Success
 	case resourceMipmaps:
-		return i, kind, nil, c.lackOf("of mipmaps")
+		m, ok := find[*mipmaps](c.process, at)
+		if !ok {
+			return x, ErrInvalidHandle
+		}
+		x.image, x.mipmaps = m.images()
+		return x, Success
 	case resourceLinear, resourcePitched:
-	default:
-		return i, kind, nil, ErrInvalidValue
+		x.image, r = c.linearImage(f, x.kind, at, b[16:])
+		return x, r
 	}
-	format, channels, rest, r := f.element(c, b[16:])
+	return x, ErrInvalidValue
+}
+
+// linearImage reads the description of texels in linear memory.
+func (c *call) linearImage(f *objectForm, kind uint32, at uint64, b []byte) (i emu.Image, r Result) {
+	format, channels, rest, r := f.element(c, b)
 	if r != Success {
-		return i, kind, nil, r
+		return i, r
 	}
 	var ok bool
 	if i.Type, ok = formatTypes[format]; !ok {
-		return i, kind, nil, c.lackOf("with such a format")
+		return i, c.lackOf("with such a format")
 	}
 	if channels != 1 && channels != 2 && channels != 4 {
-		return i, kind, nil, ErrInvalidValue
+		return i, ErrInvalidValue
 	}
 	i.Address, i.Channels = at, int(channels)
-	width, height := le.Uint64(rest)/uint64(i.TexelBytes()), uint64(0)
-	i.Pitch = le.Uint64(rest) / uint64(i.TexelBytes()) * uint64(i.TexelBytes())
+	texel := uint64(i.TexelBytes())
+	width, height := le.Uint64(rest)/texel, uint64(0)
+	i.Pitch = width * texel
 	if kind == resourcePitched {
 		width, height, i.Pitch = le.Uint64(rest), le.Uint64(rest[8:]), le.Uint64(rest[16:])
 		if height == 0 {
-			return i, kind, nil, ErrInvalidValue
+			return i, ErrInvalidValue
 		}
 	}
-	if width > math.MaxInt32 || height > math.MaxInt32 || i.Pitch > math.MaxInt32*16 {
-		return i, kind, nil, ErrInvalidValue
+	if max(width, height) > math.MaxInt32 || i.Pitch > math.MaxInt32*texel {
+		return i, ErrInvalidValue
 	}
 	i.Size, i.Slice = [3]int{int(width), int(height)}, i.Pitch*max(1, height)
 	if _, ok := c.device.reachable(i.Address, i.Bytes()); !ok {
-		return i, kind, nil, ErrInvalidValue
+		return i, ErrInvalidValue
 	}
-	return i, kind, nil, Success
+	return i, Success
 }
 
-// sampler reads how a texture is read, as far as its image goes with that (cuTexObjectCreate in CUDA's documentation of the driver).
-func (c *call) sampler(w *samplerWords, i *emu.Image, linear bool) (s emu.Sampler, r Result) {
+// sampler reads how a texture is read, as far as its resource goes with that (cuTexObjectCreate in CUDA's documentation of the driver).
+func (c *call) sampler(w *samplerWords, x *resource) (s emu.Sampler, r Result) {
+	i := &x.image
 	s.Fractions = !w.integers && i.Type <= emu.ChannelI16
-	if linear { // fetched from by numbers of texels
+	if x.kind == resourceLinear { // fetched from by numbers of texels
 		s.Address = [3]emu.AddressMode{emu.AddressClamp, emu.AddressClamp, emu.AddressClamp}
 		return s, Success
 	}
 	s.Linear, s.Normalized, s.SRGB = w.filter != 0, w.normalized, w.srgb
+	if x.kind == resourceMipmaps {
+		s.Mipmaps = w.mipmaps
+	}
 	bordered := false
 	for k, mode := range w.address {
 		if mode > uint32(emu.AddressBorder) || w.filter > 1 {
@@ -210,16 +237,16 @@ func (c *call) createTexture(f *objectForm) Result {
 	if c.a[3] != 0 {
 		return c.lackOf("with a view of the resource")
 	}
-	i, kind, _, r := c.resource(f, resource)
+	x, r := c.resource(f, resource)
 	if r != Success {
 		return r
 	}
 	words := f.sampler(c, texture)
-	s, r := c.sampler(&words, &i, kind == resourceLinear)
+	s, r := c.sampler(&words, &x)
 	if r != Success {
 		return r
 	}
-	handle, err := c.memory.CreateTexture(i, s)
+	handle, err := c.memory.CreateTexture(x.image, s, x.mipmaps...)
 	if err != nil {
 		return c.wrong(err)
 	}
@@ -233,14 +260,14 @@ func (c *call) createSurface(f *objectForm) Result {
 	if r := c.load(c.a[1], resource); r != Success {
 		return r
 	}
-	i, _, a, r := c.resource(f, resource)
+	x, r := c.resource(f, resource)
 	switch {
 	case r != Success:
 		return r
-	case a == nil || a.flags&surfaces == 0:
+	case x.array == nil || x.array.flags&surfaces == 0:
 		return ErrInvalidValue
 	}
-	handle, err := c.memory.CreateSurface(i)
+	handle, err := c.memory.CreateSurface(x.image)
 	if err != nil {
 		return c.wrong(err)
 	}

@@ -75,16 +75,22 @@ var channelFormats = map[[2]uint32]uint32{
 
 // mallocArray makes an array of elements that a cudaChannelFormatDesc describes.
 func (c *call) mallocArray(size [3]uint64, flags uint32) Result {
-	var b [20]byte
-	if r := c.load(c.a[1], b[:]); r != Success {
-		return r
-	}
-	a := &array{context: c.context, width: size[0], height: size[1], depth: size[2], flags: flags}
-	var r Result
-	if a.format, a.channels, r = c.channels(b[:]); r != Success {
+	a, r := c.channelArray(size, flags)
+	if r != Success {
 		return r
 	}
 	return c.makeArray(a)
+}
+
+// channelArray is an array of elements that a cudaChannelFormatDesc describes.
+func (c *call) channelArray(size [3]uint64, flags uint32) (a *array, r Result) {
+	var b [20]byte
+	if r := c.load(c.a[1], b[:]); r != Success {
+		return nil, r
+	}
+	a = &array{context: c.context, width: size[0], height: size[1], depth: size[2], flags: flags}
+	a.format, a.channels, r = c.channels(b[:])
+	return a, r
 }
 
 // channels reads a cudaChannelFormatDesc: bits of four channels, and their kind.

@@ -59,6 +59,7 @@ cudaMemset cuMemsetD8_v2
 cudaMemsetAsync cuMemsetD8Async
 cudaMemset2D cuMemsetD2D8_v2
 cudaMemset2DAsync cuMemsetD2D8Async
+cudaGetMipmappedArrayLevel cuMipmappedArrayGetLevel
 cudaStreamCreateWithFlags cuStreamCreate
 cudaStreamCreateWithPriority cuStreamCreateWithPriority
 cudaStreamDestroy cuStreamDestroy_v2

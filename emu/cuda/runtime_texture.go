@@ -11,12 +11,19 @@ var textureRuntimeFunctions = []function{
 	{"cudaGetSurfaceObjectResourceDesc", "pn", runtimeContext, ofObject(1, true, describeRuntime(0))},
 	{"cudaGetChannelDesc", "pn", runtimeContext, ofArray(1, func(c *call, a *array) Result { return c.out(c.a[0], a.channelDescriptor()) })},
 	{"cudaArrayGetInfo", "ooon", runtimeContext, ofArray(3, arrayInfo)},
-	{"cudaFreeArray", "n", runtimeContext, func(c *call) Result {
+	{"cudaFreeArray", "n", runtimeContext, orNone(ofArray(0, arrayDestroy))},
+	{"cudaMallocMipmappedArray", "ppii", runtimeContext, mallocMipmaps},
+	{"cudaFreeMipmappedArray", "n", runtimeContext, orNone(ofMipmaps(0, mipmapsDestroy))},
+}
+
+// orNone makes a function that frees what its argument names do nothing where that is 0.
+func orNone(free func(*call) Result) func(*call) Result {
+	return func(c *call) Result {
 		if c.a[0] == 0 {
 			return Success
 		}
-		return ofArray(0, arrayDestroy)(c)
-	}},
+		return free(c)
+	}
 }
 
 // runtimeObjects12 and runtimeObjects13: cudaResourceDesc, which has grown, and cudaTextureDesc.
@@ -40,7 +47,7 @@ func runtimeElement(c *call, b []byte) (format, channels uint32, rest []byte, r 
 
 // runtimeSampler reads a cudaTextureDesc.
 func runtimeSampler(_ *call, b []byte) (s samplerWords) {
-	s.fill(b, b[24:])
+	s.fill(b, b[24:], b[48:])
 	s.integers, s.srgb = le.Uint32(b[16:]) == 0, le.Uint32(b[20:]) != 0
 	s.normalized, s.anisotropy = le.Uint32(b[40:]) != 0, le.Uint32(b[44:])
 	s.seamless = le.Uint32(b[68:]) != 0

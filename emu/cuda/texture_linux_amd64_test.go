@@ -131,7 +131,7 @@ func TestObjectErrors(t *testing.T) {
 	}{
 		"an array that there is not":        {want: ErrInvalidHandle, resource: [18]uint64{1: 77}},
 		"a kind that there is not":          {want: ErrInvalidValue, resource: [18]uint64{0: 9}},
-		"mipmaps":                           {want: ErrNotSupported, resource: [18]uint64{0: resourceMipmaps, 1: numbers}},
+		"mipmaps that there are not":        {want: ErrInvalidHandle, resource: [18]uint64{0: resourceMipmaps, 1: numbers}},
 		"a filter of integers":              {want: ErrInvalidValue, resource: [18]uint64{1: colours}, reading: [26]uint32{3: 1, 4: 0x1}},
 		"sRGB of floats":                    {want: ErrNotSupported, resource: [18]uint64{1: numbers}, reading: [26]uint32{4: 0x10}},
 		"sRGB":                              {want: Success, resource: [18]uint64{1: colours}, reading: [26]uint32{4: 0x10}},
@@ -151,7 +151,7 @@ func TestObjectErrors(t *testing.T) {
 	resource := [18]uint64{1: colours}
 	var handle uint64
 	c.want(ErrInvalidValue, "cuSurfObjectCreate", pointer(&handle), pointer(&resource[0])) // not made for surfaces
-	if list := s.Unsupported(); list["cuTexObjectCreate of sRGB of other texels than bytes as fractions"] != 1 || list["cuTexObjectCreate of mipmaps"] != 1 {
+	if list := s.Unsupported(); list["cuTexObjectCreate of sRGB of other texels than bytes as fractions"] != 1 || list["cuTexObjectCreate with anisotropy"] != 1 {
 		t.Errorf("not supported: %v", list)
 	}
 }
@@ -280,4 +280,68 @@ func TestRuntimeArrays(t *testing.T) {
 	c.want(ErrInvalidHandle, "cudaFreeArray", array)
 	channels[1] = 8
 	c.want(ErrNotSupported, "cudaMallocArray", pointer(&array), pointer(&channels[0]), width, height, 0)
+}
+
+// Mipmaps of both interfaces: levels that are filled as arrays, of which the bounds of a texture choose. filter_2d reads by four textures in each point.
+func TestMipmaps(t *testing.T) {
+	s := start(t, "a100")
+	c := newClient(t, s)
+	c.context()
+	f := c.function("textures/filter_2d/filter_2d.sm_80.cubin", "filter_2d")
+	const width, height, levels = 24, 12, 5
+	d := [5]uint64{width, height, 0, testF32 | 1<<32, 0}
+	var first, second, level uint64
+	c.must("cuMipmappedArrayCreate", pointer(&first), pointer(&d[0]), 9) // it has no more than five
+	c.library = runtime13Library
+	channels := [5]uint32{32, 0, 0, 0, channelFloat}
+	c.must("cudaMallocMipmappedArray", pointer(&second), pointer(&channels[0]), levels, 0, 0, 0, width, height, 0)
+	c.library = driverLibrary
+	for k := range uint64(levels) {
+		w, h := width>>k, max(1, height>>k)
+		texels := make([]float32, w*h)
+		for i := range texels {
+			texels[i] = float32(10 + k)
+		}
+		for _, of := range []uint64{first, second} {
+			c.must("cuMipmappedArrayGetLevel", pointer(&level), of, k)
+			c.rows(level, unsafe.Slice((*byte)(unsafe.Pointer(&texels[0])), 4*len(texels)), 4*w, h, 1, true)
+			c.want(ErrInvalidValue, "cuArrayDestroy", level) // it goes with the others
+		}
+	}
+	c.want(ErrInvalidValue, "cuMipmappedArrayGetLevel", pointer(&level), first, levels)
+	texture := func(of uint64, least, most, bias float32, linear bool) (handle uint64) {
+		resource := [18]uint64{0: resourceMipmaps, 1: of}
+		reading := [26]uint32{0: testClamp, 1: testClamp, 3: 1, 4: 0x2, 7: math.Float32bits(bias), 8: math.Float32bits(least), 9: math.Float32bits(most)}
+		if linear {
+			reading[6] = 1
+		}
+		c.must("cuTexObjectCreate", pointer(&handle), pointer(&resource[0]), pointer(&reading[0]), 0)
+		return handle
+	}
+	textures := [4]uint64{texture(first, 0, 9, 0, false), texture(first, 2, 9, 0, false), texture(second, 1.25, 9, 0, true), texture(second, 7, 9, 0, false)}
+	want := [4]float32{10, 12, 11.25, 14}
+	w, h, cosine, sine := int32(32), int32(4), float32(1), float32(0)
+	out, gathered := c.alloc(4*4*32*4), c.alloc(16*32*4)
+	args := [10]unsafe.Pointer{unsafe.Pointer(&out), unsafe.Pointer(&gathered), unsafe.Pointer(&textures[0]), unsafe.Pointer(&textures[1]), unsafe.Pointer(&textures[2]),
+		unsafe.Pointer(&textures[3]), unsafe.Pointer(&cosine), unsafe.Pointer(&sine), unsafe.Pointer(&w), unsafe.Pointer(&h)}
+	list := make([]uint64, len(args))
+	for i, p := range args {
+		list[i] = uint64(uintptr(p))
+	}
+	c.must("cuLaunchKernel", f, 1, 1, 1, 32, 4, 1, 0, 0, pointer(&list[0]), 0)
+	for i, v := range c.read(out, 4*32*4) {
+		if v != want[i/128] {
+			t.Fatalf("texture %d: point %d is %g, want %g", i/128, i%128, v, want[i/128])
+		}
+	}
+	c.must("cuMipmappedArrayDestroy", first)
+	c.want(ErrInvalidHandle, "cuMipmappedArrayDestroy", first)
+	c.want(ErrInvalidHandle, "cuMipmappedArrayGetLevel", pointer(&level), first, 0)
+	c.library = runtime13Library
+	c.must("cudaGetMipmappedArrayLevel", pointer(&level), second, 1)
+	c.must("cudaFreeMipmappedArray", second)
+	c.must("cudaFreeMipmappedArray", 0)
+	if list := s.Unsupported(); len(list) > 0 {
+		t.Errorf("not supported: %v", list)
+	}
 }
