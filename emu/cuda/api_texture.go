@@ -38,7 +38,7 @@ type objectForm struct {
 	resource, texture int // bytes of the structures
 	// element reads what a texel of linear memory is, and returns what comes behind.
 	element func(c *call, b []byte) (format, channels uint32, rest []byte, r Result)
-	sampler func(c *call, b []byte) samplerWords
+	sampler func(b []byte) samplerWords
 }
 
 // samplerWords are the fields of a description of how a texture is read that both interfaces have.
@@ -60,7 +60,7 @@ var driverObjects = &objectForm{
 	element: func(c *call, b []byte) (format, channels uint32, rest []byte, r Result) {
 		return le.Uint32(b), le.Uint32(b[4:]), b[8:], Success
 	},
-	sampler: func(c *call, b []byte) (s samplerWords) {
+	sampler: func(b []byte) (s samplerWords) {
 		const readAsInteger, normalized, srgb, seamless = 0x1, 0x2, 0x10, 0x40
 		s.fill(b, b[40:], b[24:])
 		flags := le.Uint32(b[16:])
@@ -241,7 +241,7 @@ func (c *call) createTexture(f *objectForm) Result {
 	if r != Success {
 		return r
 	}
-	words := f.sampler(c, texture)
+	words := f.sampler(texture)
 	s, r := c.sampler(&words, &x)
 	if r != Success {
 		return r

@@ -46,7 +46,7 @@ func runtimeElement(c *call, b []byte) (format, channels uint32, rest []byte, r 
 }
 
 // runtimeSampler reads a cudaTextureDesc.
-func runtimeSampler(_ *call, b []byte) (s samplerWords) {
+func runtimeSampler(b []byte) (s samplerWords) {
 	s.fill(b, b[24:], b[48:])
 	s.integers, s.srgb = le.Uint32(b[16:]) == 0, le.Uint32(b[20:]) != 0
 	s.normalized, s.anisotropy = le.Uint32(b[40:]) != 0, le.Uint32(b[44:])
