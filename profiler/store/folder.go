@@ -150,6 +150,12 @@ func (s *Folder) Result(k Key) (map[string][]byte, error) {
 	return files, nil
 }
 
+// Has reports whether there is a result for a key. Whether all of it can be read [Folder.Result] says.
+func (s *Folder) Has(k Key) bool {
+	_, err := s.record(k)
+	return err == nil
+}
+
 // record reads the list of a result's files.
 func (s *Folder) record(k Key) (*Result, error) {
 	name := s.name(resultFolder, k)

@@ -14,7 +14,7 @@ import (
 // A Spec is a sweep file.
 type Spec struct {
 	Name      string            `yaml:"sweep"`
-	Kernel    string            `yaml:"kernel"`  // CUDA source, launch file or its folder, or a pattern of cubins
+	Kernel    string            `yaml:"kernel"`  // CUDA source, launch file or its folder, or a pattern of launch files or cubins
 	Launch    string            `yaml:"launch"`  // the launch file, where kernel is a source or a pattern of cubins
 	Compile   string            `yaml:"compile"` // command of the compiler, as --compiler takes it
 	Flags     string            `yaml:"flags"`   // further flags of the compiler
@@ -63,6 +63,7 @@ const (
 	BlockAxis     = "block"
 	SharedAxis    = "shared"
 	CubinAxis     = "cubin"
+	LaunchAxis    = "launch" // of launch files, where kernel is a pattern of them
 )
 
 // maxSpec bounds a sweep file, bytes.

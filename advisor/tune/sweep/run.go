@@ -308,6 +308,7 @@ func (r *run) submit(ctx context.Context, v *variant) error {
 		for _, key := range t.Files {
 			data, err := r.store.Blob(key)
 			if errors.Is(err, store.ErrMissing) { // lost since it was put there
+				r.memo.forget()
 				if _, err = r.variant(ctx, v.point); err == nil {
 					data, err = r.store.Blob(key)
 				}

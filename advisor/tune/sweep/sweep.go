@@ -16,13 +16,17 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
+	"sync"
+	"sync/atomic"
 
 	"gpa"
 	"gpa/advisor/tune"
 	"gpa/advisor/tune/search"
 	"gpa/emu/launch"
+	"gpa/kernels"
 	"gpa/profiler/store"
 )
 
@@ -32,13 +36,14 @@ type Sweep struct {
 	spec     *search.Spec
 	key      store.Key // of the file's text
 	folder   string
-	base     *launch.File
+	bases    map[search.Value]*launch.File // by the value of the axis launch, "" where there is none
 	space    *search.Space
 	groups   [][]int
 	set      setExprs
 	compiler *tune.Compiler // nil where nothing is compiled
 	store    *store.Folder
 	build    store.Key
+	memo     memo
 }
 
 // setExprs are the launch facts that a sweep file sets.
@@ -63,6 +68,7 @@ func Open(name string, results *store.Folder, only ...string) (*Sweep, error) {
 		return nil, err
 	}
 	s := &Sweep{name: name, folder: filepath.Dir(name), store: results}
+	s.memo.forget()
 	s.key = store.KeyOf(append(data, strings.Join(only, "\n")...))
 	if s.spec, err = search.Parse(name, data); err != nil {
 		return nil, err
@@ -100,7 +106,7 @@ func (s *Sweep) path(name string) string {
 	return filepath.Join(s.folder, name)
 }
 
-// findKernel reads the launch file, and finds the compiler or the cubins.
+// findKernel reads the launch files, and finds the compiler or the cubins.
 func (s *Sweep) findKernel() (err error) {
 	from := s.spec.Launch
 	switch kernel := s.spec.Kernel; {
@@ -111,27 +117,61 @@ func (s *Sweep) findKernel() (err error) {
 		if from == "" {
 			return errors.New("launch is missing: it names the launch file, with which the source is run")
 		}
-	case filepath.Ext(kernel) == ".cubin" || strings.ContainsAny(kernel, "*?["):
-		names, err := filepath.Glob(s.path(kernel))
-		if err != nil || len(names) == 0 {
-			return fmt.Errorf("kernel: there is no file %s", kernel)
+	case filepath.Ext(kernel) == ".cubin":
+		if err := s.addFiles(search.CubinAxis, kernel); err != nil {
+			return err
 		}
-		axis := search.Axis{Name: search.CubinAxis}
-		for _, name := range names {
-			axis.Values = append(axis.Values, search.Value(filepath.ToSlash(relative(s.folder, name))))
-		}
-		s.spec.Axes = append([]search.Axis{axis}, s.spec.Axes...)
 		if from == "" {
 			return errors.New("launch is missing: it names the launch file, with which the cubins are run")
 		}
+	case strings.ContainsAny(kernel, "*?["):
+		return s.findLaunches()
 	default:
 		from = kernel
 	}
 	if s.spec.Launch != "" || strings.ContainsAny(from, "./\\") {
 		from = s.path(from)
 	}
-	s.base, err = gpa.LoadFile(from, gpa.LoadOptions{})
+	base, err := gpa.LoadFile(from, gpa.LoadOptions{})
+	s.bases = map[search.Value]*launch.File{"": base}
 	return err
+}
+
+// findLaunches reads the launch files of a pattern, or those in the folders of one, as gpa capture writes them.
+func (s *Sweep) findLaunches() error {
+	pattern := s.spec.Kernel
+	if ext := filepath.Ext(pattern); ext != ".yaml" && ext != ".yml" {
+		pattern = filepath.Join(pattern, kernels.LaunchFile)
+	}
+	if err := s.addFiles(search.LaunchAxis, pattern); err != nil {
+		return err
+	}
+	s.bases = make(map[search.Value]*launch.File)
+	for _, v := range s.spec.Axes[0].Values {
+		base, err := gpa.LoadFile(s.path(string(v)), gpa.LoadOptions{})
+		if err != nil {
+			return err
+		}
+		s.bases[v] = base
+	}
+	if s.spec.Per == nil || len(s.spec.Per) == 1 && s.spec.Per[0] == search.ArchAxis { // kernels are no variants of each other
+		s.spec.Per = append([]string{search.LaunchAxis}, s.spec.Per...)
+	}
+	return nil
+}
+
+// addFiles makes an axis of the files of a pattern, by their names from the folder of the sweep file on.
+func (s *Sweep) addFiles(axis, pattern string) error {
+	names, err := filepath.Glob(s.path(pattern))
+	if err != nil || len(names) == 0 {
+		return fmt.Errorf("kernel: there is no file %s", pattern)
+	}
+	a := search.Axis{Name: axis}
+	for _, name := range names {
+		a.Values = append(a.Values, search.Value(filepath.ToSlash(relative(s.folder, name))))
+	}
+	s.spec.Axes = append([]search.Axis{a}, s.spec.Axes...)
+	return nil
 }
 
 // findCompiler returns the compiler that the sweep file names, or nvcc.
@@ -208,23 +248,41 @@ func (s *Sweep) Plan(ctx context.Context) (*Plan, error) {
 	for _, a := range s.space.Axes {
 		p.Combinations *= len(a.Values)
 	}
+	var mu sync.Mutex
 	met := make(map[store.Key]bool)
-	for i := range s.space.Points {
+	count := func(i int) error {
 		v, err := s.variant(ctx, i)
 		var no refused
+		if err != nil && !errors.As(err, &no) {
+			return err
+		}
+		stored := err == nil && s.store.Has(v.key)
+		mu.Lock()
+		defer mu.Unlock()
 		switch {
-		case errors.As(err, &no):
-			p.Refused++
-			continue
 		case err != nil:
-			return nil, err
-		case met[v.key]:
-			continue
+			p.Refused++
+		case !met[v.key]:
+			met[v.key] = true
+			if stored {
+				p.Stored++
+			}
 		}
-		met[v.key] = true
-		if _, err := s.store.Result(v.key); err == nil {
-			p.Stored++
-		}
+		return nil
+	}
+	var next atomic.Int64
+	var group sync.WaitGroup
+	errs := make([]error, runtime.NumCPU())
+	for k := range errs {
+		group.Go(func() {
+			for i := int(next.Add(1)) - 1; i < len(s.space.Points) && errs[k] == nil; i = int(next.Add(1)) - 1 {
+				errs[k] = count(i)
+			}
+		})
+	}
+	group.Wait()
+	if err := errors.Join(errs...); err != nil {
+		return nil, err
 	}
 	p.Different = len(met)
 	return p, nil

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"gpa/kernels"
 	"gpa/profiler/store"
 	"gpa/reports"
 )
@@ -95,5 +96,49 @@ func TestOpenAxis(t *testing.T) {
 	}
 	if err := s.Run(t.Context(), Options{}); err == nil {
 		t.Error("nobody ran the variants, and the sweep is done")
+	}
+}
+
+// TestLaunches sweeps every kernel of a folder, as gpa capture writes it: each is a group of its own, and has its own launch facts.
+func TestLaunches(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"vecadd", "saxpy"} {
+		folder, err := kernels.Open(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.CopyFS(filepath.Join(dir, name), folder); err != nil {
+			t.Fatal(err)
+		}
+	}
+	results, err := store.Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := filepath.Join(dir, "all.yaml")
+	if err := os.WriteFile(name, []byte("kernel: '*'\naxes: {arch: [v100, a100]}\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	s, err := Open(name, results)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Run(t.Context(), Options{Workers: Workers{Slots: 1}}); err != nil {
+		t.Fatal(err)
+	}
+	r, err := s.Results()
+	if err != nil || r.Counts() != (Counts{Variants: 4, Done: 4, Ran: 4}) {
+		t.Fatalf("%+v, %v", r.Counts(), err)
+	}
+	var found []string
+	for _, g := range r.Report().Groups {
+		found = append(found, string(g.Best["launch"])+" "+string(g.Best["arch"]))
+	}
+	if want := "saxpy/launch.yaml v100, saxpy/launch.yaml a100, vecadd/launch.yaml v100, vecadd/launch.yaml a100"; strings.Join(found, ", ") != want {
+		t.Errorf("the best are %s", strings.Join(found, ", "))
+	}
+	cycles := func(g int) int64 { return r.Report().Groups[g].Variants[0].Outcome.Cycles }
+	if cycles(0) == cycles(2) {
+		t.Errorf("two kernels take %d cycles each", cycles(0))
 	}
 }

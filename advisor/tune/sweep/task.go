@@ -19,7 +19,6 @@ import (
 	"gpa/advisor/tune"
 	"gpa/advisor/tune/queue"
 	"gpa/emu"
-	"gpa/emu/arch"
 	"gpa/emu/launch"
 	"gpa/kernels"
 	"gpa/profiler/store"
@@ -37,12 +36,12 @@ type task struct {
 	MaxCycles  int64       `json:"max_cycles,omitempty"` // not a part of the key
 }
 
-// key encodes all that the report of a task depends on.
-func (t *task) key(model *arch.Model) (store.Key, error) {
-	e := store.NewEncoder("sweep 1")
+// key encodes all that the report of a task depends on, with the key of all figures of the GPU.
+func (t *task) key(figures store.Key) (store.Key, error) {
+	e := store.NewEncoder("sweep 2")
 	e.Field("build", t.Build)
 	e.Field("launch", t.Launch)
-	e.Field("gpu", model)
+	e.Field("gpu", figures)
 	e.Field("reconverge", t.Reconverge)
 	e.Field("try", t.Try)
 	return e.Sum()

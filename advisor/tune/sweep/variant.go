@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
+	"sync"
 
 	"gpa/advisor/tune"
 	"gpa/advisor/tune/search"
@@ -30,10 +32,57 @@ type variant struct {
 // refused is the error of a variant that cannot be run, which says nothing against the others.
 type refused struct{ error }
 
+// code is what is run and on what, which many variants have in common.
+type code struct {
+	model  *arch.Model
+	figure store.Key // of all figures of the model
+	module *cubin.File
+}
+
+// A memo keeps what variants have in common: a sweep of launch facts has one code and the same input files for all.
+type memo struct {
+	mu    sync.Mutex
+	codes map[string]func() (*code, error)
+	blobs map[string]store.Key // of files that were put into the store
+}
+
+// forget makes variants read, compile and put everything anew.
+func (m *memo) forget() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.codes, m.blobs = make(map[string]func() (*code, error)), make(map[string]store.Key)
+}
+
+// code compiles the code of a variant, or returns that of an earlier one.
+func (s *Sweep) code(ctx context.Context, at map[string]search.Value) (*code, error) {
+	names := append([]string{search.ArchAxis, search.CubinAxis, search.LaunchAxis}, s.spec.Macros...)
+	for i, name := range names {
+		names[i] = string(at[name])
+	}
+	key := strings.Join(names, "\x00")
+	s.memo.mu.Lock()
+	one, ok := s.memo.codes[key]
+	if !ok {
+		one = sync.OnceValues(func() (*code, error) {
+			model, module, err := s.module(ctx, at)
+			if err != nil {
+				return nil, err
+			}
+			e := store.NewEncoder("gpu 1")
+			e.Field("gpu", model)
+			figure, err := e.Sum()
+			return &code{model, figure, module}, err
+		})
+		s.memo.codes[key] = one
+	}
+	s.memo.mu.Unlock()
+	return one()
+}
+
 // variant compiles a point and writes its launch.
 func (s *Sweep) variant(ctx context.Context, point int) (*variant, error) {
 	at := s.space.At(s.space.Points[point])
-	model, module, err := s.module(ctx, at)
+	c, err := s.code(ctx, at)
 	if err != nil {
 		return nil, err
 	}
@@ -41,12 +90,12 @@ func (s *Sweep) variant(ctx context.Context, point int) (*variant, error) {
 	if err != nil {
 		return nil, refused{err}
 	}
-	text, blobs, err := s.keep(file, module)
+	text, blobs, err := s.keep(file, at[search.LaunchAxis], c.module)
 	if err != nil {
 		return nil, err
 	}
-	t := task{Build: s.build, Launch: text, Files: blobs, GPU: model.Name, Reconverge: cmp.Or(string(at[search.ReconvergAxis]), "volta"), Try: s.spec.Try}
-	key, err := t.key(model)
+	t := task{Build: s.build, Launch: text, Files: blobs, GPU: c.model.Name, Reconverge: cmp.Or(string(at[search.ReconvergAxis]), "volta"), Try: s.spec.Try}
+	key, err := t.key(c.figure)
 	return &variant{point: point, key: key, memory: memoryOf(file), task: t}, err
 }
 
@@ -92,7 +141,7 @@ func (s *Sweep) module(ctx context.Context, at map[string]search.Value) (*arch.M
 			}
 		}
 	default:
-		module, err = s.base.LoadModule(architecture)
+		module, err = s.bases[at[search.LaunchAxis]].LoadModule(architecture)
 	}
 	switch {
 	case tune.Refused(err) || err != nil && s.compiler == nil:
@@ -171,7 +220,7 @@ func (s *Sweep) compileKey(source string, flags []string, architecture sass.Arch
 
 // launch is the launch file with the facts of a variant.
 func (s *Sweep) launch(at map[string]search.Value) (*launch.File, error) {
-	file := *s.base
+	file := *s.bases[at[search.LaunchAxis]]
 	file.Launches, file.Buffers = slices.Clone(file.Launches), slices.Clone(file.Buffers)
 	for i := range file.Launches {
 		if err := s.facts(&file.Launches[i], at); err != nil {
@@ -251,25 +300,32 @@ func (s *Sweep) facts(l *launch.Launch, at map[string]search.Value) error {
 }
 
 // keep puts the files of a launch into the store and names them by their hashes.
-func (s *Sweep) keep(file *launch.File, module *cubin.File) (text string, keys []store.Key, err error) {
-	put := func(data []byte) store.Key {
-		k, bad := s.store.Put(data)
-		if err == nil {
-			err = bad
+func (s *Sweep) keep(file *launch.File, base search.Value, module *cubin.File) (text string, keys []store.Key, err error) {
+	put := func(memo string, read func() ([]byte, error)) string {
+		s.memo.mu.Lock()
+		k, ok := s.memo.blobs[memo]
+		s.memo.mu.Unlock()
+		if !ok {
+			data, bad := read()
+			if bad == nil {
+				k, bad = s.store.Put(data)
+			}
+			if err == nil {
+				err = bad
+			}
+			s.memo.mu.Lock()
+			s.memo.blobs[memo] = k
+			s.memo.mu.Unlock()
 		}
 		if !slices.Contains(keys, k) {
 			keys = append(keys, k)
 		}
-		return k
+		return k.String()
 	}
-	file.Module = put(module.Raw).String()
+	file.Module = put(fmt.Sprintf("%p", module), func() ([]byte, error) { return module.Raw, nil })
 	names := make(map[string]string)
 	for _, name := range file.Files() {
-		data, bad := file.Dir().ReadFile(name)
-		if bad != nil {
-			return "", nil, bad
-		}
-		names[name] = put(data).String()
+		names[name] = put(string(base)+"\x00"+name, func() ([]byte, error) { return file.Dir().ReadFile(name) })
 	}
 	return string(file.Write(func(name string) string { return names[name] })), keys, err
 }
