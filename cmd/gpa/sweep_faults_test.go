@@ -99,6 +99,8 @@ type faultyCluster struct {
 	server  *owner
 	second  *owner
 	workers []*exec.Cmd
+
+	cutUntil time.Time // a worker is without network
 }
 
 // An owner is a process that runs a sweep to its end.
@@ -176,15 +178,20 @@ var sweepFaults = []fault{
 		c.workers[i].Wait()
 		c.workers[i] = c.worker(i)
 	}},
-	{"a worker has no network", func(c *faultyCluster, _ *rand.Rand, i int) { c.wires[i].cut(*faultAway) }},
+	{"a worker has no network", func(c *faultyCluster, _ *rand.Rand, i int) {
+		if c.cutUntil.Before(time.Now()) { // one at a time, so that work goes on for the other faults to hit
+			c.wires[i].cut(*faultAway)
+			c.cutUntil = time.Now().Add(*faultAway)
+		}
+	}},
 	{"a worker sleeps", func(c *faultyCluster, _ *rand.Rand, i int) {
 		w := c.workers[i].Process
 		w.Signal(syscall.SIGSTOP)
 		time.AfterFunc(5*time.Second, func() { w.Signal(syscall.SIGCONT) })
 	}},
-	{"a disk is full", func(c *faultyCluster, r *rand.Rand, i int) {
-		full := append([]string{c.store}, c.stores...)[r.IntN(1+len(c.stores))]
-		fill(c.t, full, 3*time.Second)
+	{"two disks are full", func(c *faultyCluster, _ *rand.Rand, i int) {
+		fill(c.t, c.store, 8*time.Second)
+		fill(c.t, c.stores[i], 8*time.Second)
 	}},
 	{"a file is lost", func(c *faultyCluster, r *rand.Rand, i int) {
 		for _, store := range []string{c.store, c.stores[i]} {

@@ -179,6 +179,15 @@ func (q *Queue) Resume(ctx context.Context, sweep string) error {
 	return q.purge(ctx, q.notes, canceled+sweep)
 }
 
+// Probe writes where workers write, and fails where they would: a server whose disk was full can be read, and takes no replies.
+func (q *Queue) Probe(ctx context.Context) error {
+	_, err := q.replies.PutString(ctx, q.build+".probe", "")
+	if err == nil {
+		_, err = q.notes.PutString(ctx, "probe", "")
+	}
+	return err
+}
+
 // State is what a queue holds.
 type State struct {
 	Queued  map[string]bool // keys of tasks without a reply of a sweep, those that are being done among them

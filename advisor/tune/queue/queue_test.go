@@ -289,6 +289,12 @@ func TestListen(t *testing.T) {
 	if err := q.Submit(t.Context(), &Task{Key: "kept", Sweep: "s"}); err != nil {
 		t.Fatal(err)
 	}
+	if err := s.Restart(); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Connected(20 * time.Second); err != nil {
+		t.Fatal(err)
+	}
 	// The same server again, on the same port: the client comes back, and the task is there.
 	s.Close()
 	if s, err = Listen(join.Host, folder); err != nil {

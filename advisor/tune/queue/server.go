@@ -27,6 +27,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
@@ -41,11 +42,14 @@ const upWithin = 30 * time.Second
 
 // A Server is a NATS server of this process.
 type Server struct {
-	server *server.Server
 	folder string // to be removed at the end, "" for none
 	token  string
 	pin    string
 	memory bool
+
+	mu      sync.Mutex // of what follows
+	server  *server.Server
+	options *server.Options
 }
 
 // Start runs a server that nobody outside of this process can reach. It keeps nothing.
@@ -97,6 +101,7 @@ func Listen(address, folder string) (*Server, error) {
 }
 
 func (s *Server) run(o *server.Options) (err error) {
+	s.options = o.Clone()
 	o.ServerName, o.NoSigs, o.NoLog, o.JetStream, o.MaxPayload = "gpa", true, true, true, maxPayload
 	o.JetStreamMaxMemory, o.JetStreamMaxStore = 1<<30, 1<<40
 	if s.server, err = server.NewServer(o); err != nil {
@@ -110,8 +115,30 @@ func (s *Server) run(o *server.Options) (err error) {
 	return nil
 }
 
+// Restart ends the server and starts it again with what it has kept, at the same address. Those who had joined come back by themselves, and so
+// do connections of this process. A server does not recover by itself from an error of its disk.
+func (s *Server) Restart() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if at, ok := s.server.Addr().(*net.TCPAddr); ok {
+		s.options.Port = at.Port
+	}
+	s.server.Shutdown()
+	s.server.WaitForShutdown()
+	return s.run(s.options)
+}
+
+// InProcessConn connects to the server as it runs now.
+func (s *Server) InProcessConn() (net.Conn, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.server.InProcessConn()
+}
+
 // Close ends the server.
 func (s *Server) Close() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	s.server.Shutdown()
 	s.server.WaitForShutdown()
 	if s.folder != "" {
@@ -138,7 +165,7 @@ func (s *Server) Join(host string) string {
 
 // Connect is a connection within the process.
 func (s *Server) Connect() (*Conn, error) {
-	o := append(lasting(), nats.InProcessServer(s.server))
+	o := append(lasting(), nats.InProcessServer(s))
 	if s.token != "" {
 		o = append(o, nats.Token(s.token))
 	}

@@ -84,15 +84,15 @@ func (s *Sweep) Run(ctx context.Context, o Options) (err error) {
 
 // serve starts a server in this process and connects to it.
 func (r *run) serve() (end func(), err error) {
-	var server *queue.Server
 	if r.Listen == "" {
-		server, err = queue.Start()
+		r.server, err = queue.Start()
 	} else {
-		server, err = queue.Listen(r.Listen, filepath.Join(r.store.Dir(), "queue"))
+		r.server, err = queue.Listen(r.Listen, filepath.Join(r.store.Dir(), "queue"))
 	}
 	if err != nil {
 		return nil, err
 	}
+	server := r.server
 	if r.Conn, err = server.Connect(); err != nil {
 		server.Close()
 		return nil, err
@@ -120,7 +120,10 @@ type run struct {
 	*Sweep
 	Options
 	queue      *queue.Queue
-	remote     bool // workers elsewhere need the blobs
+	server     *queue.Server // of this process, nil for none
+	failures   int           // of look, in a row
+	seen       int           // outcomes at the last look
+	remote     bool          // workers elsewhere need the blobs
 	journal    *journal
 	strategies []search.Strategy
 	outcomes   map[int]*search.Outcome
@@ -209,13 +212,8 @@ func (r *run) loop(ctx context.Context, replies <-chan queue.Reply) error {
 			if r.journal.canceled() {
 				return ErrCanceled
 			}
-			err := r.look(ctx)
-			var differ *store.ConflictError
-			switch {
-			case errors.As(err, &differ):
+			if err := r.looked(ctx); err != nil {
 				return err
-			case err != nil && ctx.Err() == nil:
-				r.tell(err) // a server that is away comes back
 			}
 		}
 	}
@@ -412,10 +410,41 @@ func (s *Sweep) better(a, b *search.Outcome) bool {
 	return a.Objective < b.Objective
 }
 
+// mostFailures is how often in a row look may fail before a server of this process is started again: it does not recover by itself from a disk
+// that was full.
+const mostFailures = 4
+
+// looked looks, and bears what may be over the next time. Its error is that of two results that differ.
+func (r *run) looked(ctx context.Context) error {
+	err := r.look(ctx)
+	var differ *store.ConflictError
+	switch {
+	case errors.As(err, &differ):
+		return err
+	case err == nil || ctx.Err() != nil:
+		r.failures = 0
+		return nil
+	}
+	r.tell(err)
+	if r.failures++; r.failures >= mostFailures && r.server != nil {
+		r.failures = 0
+		if err := r.server.Restart(); err != nil {
+			r.tell(err)
+		}
+	}
+	return nil
+}
+
 // look finds replies that were missed and tasks that were lost, and submits these again.
 func (r *run) look(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, looksEvery)
 	defer cancel()
+	if r.counts.Done == r.seen && len(r.flying) > 0 { // for a while nothing came: perhaps nothing can
+		if err := r.queue.Probe(ctx); err != nil {
+			return err
+		}
+	}
+	r.seen = r.counts.Done
 	state, err := r.queue.State(ctx, r.id())
 	if err != nil {
 		return err
