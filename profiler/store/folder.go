@@ -102,6 +102,12 @@ func (s *Folder) Put(data []byte) (Key, error) {
 	return k, nil
 }
 
+// Holds reports whether there is a blob. Whether it can be read [Folder.Blob] says.
+func (s *Folder) Holds(k Key) bool {
+	_, err := os.Stat(s.name(blobFolder, k))
+	return err == nil
+}
+
 // Blob returns the contents with a hash. A blob that is damaged is removed, so that it can be put again.
 func (s *Folder) Blob(k Key) ([]byte, error) {
 	name := s.name(blobFolder, k)

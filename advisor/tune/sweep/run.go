@@ -120,10 +120,11 @@ type run struct {
 	*Sweep
 	Options
 	queue      *queue.Queue
-	server     *queue.Server // of this process, nil for none
-	failures   int           // of look, in a row
-	seen       int           // outcomes at the last look
-	remote     bool          // workers elsewhere need the blobs
+	server     *queue.Server      // of this process, nil for none
+	failures   int                // of look, in a row
+	seen       int                // outcomes at the last look
+	missed     map[store.Key]bool // under way at the last look, and not queued
+	remote     bool               // workers elsewhere need the blobs
 	journal    *journal
 	strategies []search.Strategy
 	outcomes   map[int]*search.Outcome
@@ -449,22 +450,28 @@ func (r *run) look(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	missed := make(map[store.Key]bool)
 	for key, list := range r.flying {
+		if state.Queued[key.String()] {
+			continue // one with a reply is handed out again, and taken from the queue then
+		}
+		if !r.missed[key] { // its reply may be on its way still
+			missed[key] = true
+			continue
+		}
 		came, err := r.queue.Reply(ctx, key.String())
+		switch {
+		case err != nil:
+			return err
+		case came != nil:
+			err = r.answer(*came)
+		default:
+			err = r.submit(ctx, list[0])
+		}
 		if err != nil {
 			return err
 		}
-		if came != nil {
-			if err := r.answer(*came); err != nil {
-				return err
-			}
-			continue
-		}
-		if !state.Queued[key.String()] {
-			if err := r.submit(ctx, list[0]); err != nil {
-				return err
-			}
-		}
 	}
+	r.missed = missed
 	return r.queue.Mend(ctx, state)
 }

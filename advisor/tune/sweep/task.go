@@ -320,12 +320,11 @@ func (r *runner) fetch(ctx context.Context, t *queue.Task) error {
 		return fmt.Errorf("task %s cannot be read: %w", t.Key, err)
 	}
 	for _, key := range body.Files {
-		_, err := r.store.Blob(key)
 		switch {
-		case err == nil:
+		case r.store.Holds(key): // what is damaged is found, and removed, when the task reads it
 			continue
 		case r.blobs == nil:
-			return fmt.Errorf("%s: %w", key, err)
+			return fmt.Errorf("%s: %w", key, store.ErrMissing)
 		}
 		data, err := r.blobs.Blob(ctx, key.String())
 		if err != nil {
