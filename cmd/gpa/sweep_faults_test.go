@@ -27,6 +27,7 @@ import (
 var (
 	faultTasks = flag.Int("sweep.tasks", 40, "tasks of TestSweepFaults and TestSweepKilled")
 	faultKills = flag.Int("sweep.kills", 8, "faults of TestSweepFaults and TestSweepKilled")
+	faultClock = flag.Bool("sweep.clock", false, "run TestSweepClock, which builds the program anew")
 	faultAway  = flag.Duration("sweep.away", 4*time.Second, "how long a worker of TestSweepFaults is without network")
 )
 
@@ -113,11 +114,91 @@ type owner struct {
 // sweepProcess is the command as a process that ends with the test.
 func sweepProcess(args ...string) *exec.Cmd {
 	p := exec.Command(os.Args[0], append([]string{"sweep"}, args...)...)
-	p.Env = append(os.Environ(), asCommand+"=1")
+	p.Env = append(os.Environ(), asCommand+"=1", clockJump())
 	p.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	p.Stderr = os.Stderr
 	return p
 }
+
+// clockVariable holds when after its start the clock of a process jumps and how far, in nanoseconds, where it was built so that it can.
+const clockVariable = "GPA_TEST_CLOCK"
+
+// clockJump lets the clock of a process jump at random by an hour or a month.
+func clockJump() string {
+	after, by := time.Duration(rand.IntN(10000))*time.Millisecond, []time.Duration{time.Hour, 30 * 24 * time.Hour}[rand.IntN(2)]
+	if rand.IntN(2) == 0 {
+		by = -by
+	}
+	return fmt.Sprintf("%s=%d,%d", clockVariable, after, by)
+}
+
+// TestSweepClock runs TestSweepFaults and TestSweepKilled again in a program whose processes have clocks that jump: it is built with a package time
+// that was changed for it, as nothing but the kernel can set the clock of a whole machine. It builds everything anew, so by hand:
+//
+//	go test ./cmd/gpa -run TestSweepClock -v -timeout 1h -sweep.clock
+func TestSweepClock(t *testing.T) {
+	if !*faultClock {
+		t.Skip("without -sweep.clock")
+	}
+	root, err := exec.Command("go", "env", "GOROOT").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := filepath.Join(strings.TrimSpace(string(root)), "src", "time", "time.go")
+	text, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const now = "sec, nsec, mono := runtimeNow()\n"
+	if strings.Count(string(text), now) == 0 {
+		t.Fatalf("%s has no %q", name, now)
+	}
+	changed := strings.Replace(string(text), now, now+"\tif mono-startNano > jumpAfter {\n\t\tsec += jumpBy\n\t}\n", 1) + `
+var jumpAfter, jumpBy = func() (after, by int64) {
+	text, _ := syscall.Getenv("` + clockVariable + `")
+	sign, to := int64(1), &after
+	for _, c := range []byte(text) {
+		switch {
+		case c == ',':
+			to = &by
+		case c == '-':
+			sign = -1
+		default:
+			*to = 10**to + int64(c-'0')
+		}
+	}
+	return after, sign * by / 1e9
+}()
+`
+	changed = strings.Replace(changed, "import (\n", "import (\n\t\"syscall\"\n", 1)
+	dir := t.TempDir()
+	patched, overlay, program := filepath.Join(dir, "time.go"), filepath.Join(dir, "overlay.json"), filepath.Join(dir, "gpa.test")
+	for file, data := range map[string][]byte{
+		patched: []byte(changed),
+		overlay: []byte(jsonText(t, map[string]any{"Replace": map[string]string{name: patched}})),
+	} {
+		if err := os.WriteFile(file, data, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if out, err := exec.Command("go", "test", "-c", "-overlay", overlay, "-o", program, ".").CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	year := exec.Command(program, "-test.run", "TestSweepJumps", "-test.v")
+	year.Env = append(os.Environ(), clockVariable+fmt.Sprintf("=0,%d", 365*24*time.Hour))
+	if out, err := year.Output(); err != nil || !strings.Contains(string(out), time.Now().AddDate(0, 0, 365).Format(time.DateOnly)) {
+		t.Fatalf("its clock does not jump: %v: %s", err, out)
+	}
+	p := exec.Command(program, "-test.run", "TestSweep(Faults|Killed)", "-test.v", "-test.timeout", "1h", fmt.Sprint("-sweep.tasks=", *faultTasks),
+		fmt.Sprint("-sweep.kills=", *faultKills), fmt.Sprint("-sweep.away=", *faultAway))
+	p.Stdout, p.Stderr = os.Stdout, os.Stderr
+	if err := p.Run(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestSweepJumps tells the time of its process, to TestSweepClock.
+func TestSweepJumps(t *testing.T) { t.Log(time.Now().Format(time.DateOnly)) }
 
 func startOwner(t *testing.T, args ...string) *owner {
 	t.Helper()

@@ -6,7 +6,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -32,6 +34,7 @@ type Queue struct {
 	notes   jetstream.KeyValue    // on tasks that ended their processes, and canceled sweeps
 	blobs   jetstream.ObjectStore // what tasks refer to
 	within  time.Duration         // a task whose worker is silent for so long is handed out again
+	pulse   *pulse                // of the tasks that workers have, nil where nobody listens for it
 }
 
 const (
@@ -43,8 +46,11 @@ const (
 	crashed     = "crashed."
 )
 
-// kept is how long a server keeps replies and blobs. The store of a sweep's owner has them for good.
-const kept = 7 * 24 * time.Hour
+// How long a server keeps replies, and blobs. The store of a sweep's owner has them for good, and one in the same process takes replies at once.
+const (
+	kept       = 7 * 24 * time.Hour
+	keptInside = time.Minute
+)
 
 // Open finds or makes the queue of a build on a server. within is how long a worker may be silent before its task is handed out again.
 func Open(ctx context.Context, conn *Conn, build string, within time.Duration) (*Queue, error) {
@@ -53,9 +59,9 @@ func Open(ctx context.Context, conn *Conn, build string, within time.Duration) (
 		return nil, err
 	}
 	q := &Queue{conn: conn, js: js, build: build, within: within}
-	storage := jetstream.FileStorage
+	storage, replies := jetstream.FileStorage, kept
 	if conn.memory {
-		storage = jetstream.MemoryStorage
+		storage, replies = jetstream.MemoryStorage, keptInside
 	}
 	q.tasks, err = js.CreateOrUpdateStream(ctx, jetstream.StreamConfig{
 		Name: taskStream, Subjects: []string{"gpa.task.>"}, Retention: jetstream.WorkQueuePolicy, Storage: storage,
@@ -65,7 +71,7 @@ func Open(ctx context.Context, conn *Conn, build string, within time.Duration) (
 	if err != nil {
 		return nil, fmt.Errorf("queue: %w", err)
 	}
-	if q.replies, err = js.CreateOrUpdateKeyValue(ctx, jetstream.KeyValueConfig{Bucket: replyBucket, Storage: storage, TTL: kept, MaxValueSize: maxPayload - 1024}); err != nil {
+	if q.replies, err = js.CreateOrUpdateKeyValue(ctx, jetstream.KeyValueConfig{Bucket: replyBucket, Storage: storage, TTL: replies, MaxValueSize: maxPayload - 1024}); err != nil {
 		return nil, fmt.Errorf("queue: %w", err)
 	}
 	if q.notes, err = js.CreateOrUpdateKeyValue(ctx, jetstream.KeyValueConfig{Bucket: noteBucket, Storage: storage, TTL: kept}); err != nil {
@@ -80,6 +86,10 @@ func Open(ctx context.Context, conn *Conn, build string, within time.Duration) (
 func (q *Queue) subject(t *Task) string {
 	return "gpa.task." + q.build + "." + t.Sweep + "." + t.Key
 }
+
+func (q *Queue) cancelSubject(sweep string) string { return "gpa.cancel." + q.build + "." + sweep }
+
+func (q *Queue) beatSubject() string { return "gpa.beat." + q.build }
 
 // Submit queues a task, unless it is queued.
 func (q *Queue) Submit(ctx context.Context, t *Task) error {
@@ -126,14 +136,22 @@ func (q *Queue) Reply(ctx context.Context, key string) (*Reply, error) {
 }
 
 // Replies sends all replies of the build from now on, until ctx ends. Those that come while the connection is lost are found by [Queue.Reply].
+// It also begins to listen for workers, for [Queue.Mend].
 func (q *Queue) Replies(ctx context.Context) (<-chan Reply, error) {
 	w, err := q.replies.Watch(ctx, q.build+".>", jetstream.UpdatesOnly())
 	if err != nil {
 		return nil, err
 	}
+	p := &pulse{heard: make(map[string]time.Time), full: time.Now()}
+	beats, err := q.conn.nc.Subscribe(q.beatSubject(), func(m *nats.Msg) { p.hear(string(m.Data)) })
+	if err != nil {
+		return nil, err
+	}
+	q.pulse = p
 	out := make(chan Reply)
 	go func() {
 		defer close(out)
+		defer beats.Unsubscribe()
 		for e := range w.Updates() {
 			if e == nil || e.Operation() != jetstream.KeyValuePut {
 				continue
@@ -171,7 +189,7 @@ func (q *Queue) reply(ctx context.Context, key string, body []byte) error {
 // Cancel drops the tasks of a sweep that are queued, and stops those that run.
 func (q *Queue) Cancel(ctx context.Context, sweep string) error {
 	_, err := q.notes.PutString(ctx, canceled+sweep, "")
-	return errors.Join(err, q.tasks.Purge(ctx, jetstream.WithPurgeSubject("gpa.task."+q.build+"."+sweep+".*")))
+	return errors.Join(err, q.conn.nc.Publish(q.cancelSubject(sweep), []byte(sweep)), q.tasks.Purge(ctx, jetstream.WithPurgeSubject("gpa.task."+q.build+"."+sweep+".*")))
 }
 
 // Resume takes back Cancel.
@@ -219,10 +237,10 @@ func (q *Queue) State(ctx context.Context, sweep string) (*State, error) {
 	return s, nil
 }
 
-// Mend makes the consumer anew where tasks are queued that it neither has handed out nor will: it has lost count, as it can when a server is
-// killed. Recording replies twice does no harm.
+// Mend makes the consumer anew where tasks are queued that it neither has handed out nor will, or that nobody has any more: it has lost count, as it
+// can when a server is killed, or waits for a time that a clock which was set back says is far away. Recording replies twice does no harm.
 func (q *Queue) Mend(ctx context.Context, s *State) error {
-	if len(s.Queued) == 0 || s.Running+s.Waiting > 0 {
+	if len(s.Queued) == 0 || s.Running+s.Waiting > 0 && !q.pulse.missing(s.Running, q.within) {
 		return nil
 	}
 	err := q.tasks.DeleteConsumer(ctx, q.consumer())
@@ -230,6 +248,36 @@ func (q *Queue) Mend(ctx context.Context, s *State) error {
 		return nil
 	}
 	return err
+}
+
+// A pulse is what was heard of the tasks that workers have.
+type pulse struct {
+	mu    sync.Mutex
+	heard map[string]time.Time // by key, the last time
+	full  time.Time            // as many were heard of as workers should have, the last time
+}
+
+func (p *pulse) hear(key string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.heard[key] = time.Now()
+}
+
+// missing reports whether for a while fewer tasks were heard of than workers should have.
+func (p *pulse) missing(running int, within time.Duration) bool {
+	if p == nil {
+		return false
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	now := time.Now()
+	maps.DeleteFunc(p.heard, func(_ string, at time.Time) bool { return now.Sub(at) > 2*within })
+	if len(p.heard) >= running || now.Sub(p.full) > 4*within {
+		missing := len(p.heard) < running
+		p.full = now
+		return missing
+	}
+	return false
 }
 
 func (q *Queue) consumer() string { return "workers_" + q.build }

@@ -11,6 +11,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
 )
 
 const silent = 2 * time.Second
@@ -197,6 +199,43 @@ func TestCancel(t *testing.T) {
 	if key := <-began; key != "other" {
 		t.Errorf("%s began after the sweep was canceled", key)
 	}
+}
+
+// TestMend hands a task out again that the server believes a worker to have, as after its clock was set back, and that no worker speaks of.
+func TestMend(t *testing.T) {
+	q := inProcess(t)
+	replies, err := q.Replies(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := q.Submit(t.Context(), &Task{Key: "lost", Sweep: "s"}); err != nil {
+		t.Fatal(err)
+	}
+	c, err := q.tasks.CreateOrUpdateConsumer(t.Context(), jetstream.ConsumerConfig{
+		Durable: q.consumer(), AckPolicy: jetstream.AckExplicitPolicy, AckWait: time.Hour, FilterSubject: "gpa.task." + q.build + ".>",
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Next(); err != nil {
+		t.Fatal(err)
+	}
+	q.within = 200 * time.Millisecond
+	work(t, q, &Worker{Slots: 1, Do: func(context.Context, *Task) ([]byte, error) { return []byte("done"), nil }})
+	mend, stop := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		for mend.Err() == nil {
+			if state, err := q.State(mend, "s"); err == nil {
+				q.Mend(mend, state)
+			}
+			sleep(mend, q.within)
+		}
+	}()
+	await(t, replies, 1)
+	stop()
+	<-ended
 }
 
 // TestMemory lets tasks run together only as far as memory goes.

@@ -27,10 +27,11 @@ type Worker struct {
 	// Tell is told of what goes wrong.
 	Tell func(error)
 
-	mu   sync.Mutex
-	free *sync.Cond
-	used int64
-	busy int
+	mu      sync.Mutex
+	free    *sync.Cond
+	used    int64
+	busy    int
+	running map[*Task]func() // to cancel
 }
 
 // A CrashError is the error of a task whose process ended without a result.
@@ -43,7 +44,12 @@ const again = time.Second
 
 // Work does tasks until ctx ends. Where the server is away it waits for it.
 func (w *Worker) Work(ctx context.Context, q *Queue) error {
-	w.free = sync.NewCond(&w.mu)
+	w.free, w.running = sync.NewCond(&w.mu), make(map[*Task]func())
+	orders, err := q.conn.nc.Subscribe(q.cancelSubject("*"), func(m *nats.Msg) { w.cancel(string(m.Data)) })
+	if err != nil {
+		return err
+	}
+	defer orders.Unsubscribe()
 	var group sync.WaitGroup
 	for range w.Slots {
 		group.Go(func() {
@@ -112,11 +118,12 @@ func (w *Worker) fetch(ctx context.Context, q *Queue) error {
 func (w *Worker) one(ctx context.Context, q *Queue, m jetstream.Msg) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	go beat(ctx, q, m)
 	var t Task
 	if err := json.Unmarshal(m.Data(), &t); err != nil {
 		return errors.Join(fmt.Errorf("a task cannot be read: %w", err), m.Term())
 	}
+	defer w.cancelable(&t, cancel)()
+	go beat(ctx, q, m, &t, cancel)
 	if r, err := q.Reply(ctx, t.Key); err != nil || r != nil {
 		if r != nil {
 			err = m.DoubleAck(ctx)
@@ -127,8 +134,9 @@ func (w *Worker) one(ctx context.Context, q *Queue, m jetstream.Msg) error {
 		return m.Nak()
 	}
 	defer w.give(t.Memory)
-	if err := q.watch(ctx, t.Sweep, cancel); err != nil {
-		return err
+	// A task can be handed out after Queue.Cancel has noted the sweep and before it has dropped its tasks.
+	if q.isCanceled(ctx, t.Sweep) {
+		cancel()
 	}
 	var body []byte
 	var err error
@@ -138,7 +146,9 @@ func (w *Worker) one(ctx context.Context, q *Queue, m jetstream.Msg) error {
 	var crash *CrashError
 	switch {
 	case ctx.Err() != nil:
-		if q.isCanceled(t.Sweep) {
+		late, stop := context.WithTimeout(context.Background(), time.Second)
+		defer stop()
+		if q.isCanceled(late, t.Sweep) {
 			return m.Term()
 		}
 		return m.Nak()
@@ -171,16 +181,43 @@ func (w *Worker) record(ctx context.Context, q *Queue, t *Task, body []byte) err
 	}
 }
 
-// beat tells the server that the task is being done.
-func beat(ctx context.Context, q *Queue, m jetstream.Msg) {
+// beat tells the server and the owner that a task is being done, and cancels it where the order to do so was missed.
+func beat(ctx context.Context, q *Queue, m jetstream.Msg, t *Task, cancel func()) {
 	ticker := time.NewTicker(q.within / 3)
 	defer ticker.Stop()
 	for {
+		q.conn.nc.Publish(q.beatSubject(), []byte(t.Key)) // one that is lost is followed by another
 		select {
 		case <-ctx.Done():
 			return
 		case <-ticker.C:
-			m.InProgress() // one that is lost is followed by another
+			m.InProgress()
+			if q.isCanceled(ctx, t.Sweep) {
+				cancel()
+			}
+		}
+	}
+}
+
+// cancelable lets a task be canceled until what it returns is called.
+func (w *Worker) cancelable(t *Task, cancel func()) (end func()) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.running[t] = cancel
+	return func() {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		delete(w.running, t)
+	}
+}
+
+// cancel stops the tasks of a sweep.
+func (w *Worker) cancel(sweep string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for t, cancel := range w.running {
+		if t.Sweep == sweep {
+			cancel()
 		}
 	}
 }
@@ -202,35 +239,7 @@ func (w *Worker) crashed(ctx context.Context, q *Queue, t *Task, crash *CrashErr
 	return nil, err
 }
 
-// watch cancels a task when its sweep is, before it returns where that has been already: a task can be handed out after [Queue.Cancel] has
-// noted the sweep and before it has dropped its tasks.
-func (q *Queue) watch(ctx context.Context, sweep string, cancel func()) error {
-	updates, err := q.notes.Watch(ctx, canceled+sweep)
-	if err != nil {
-		return err
-	}
-	known := make(chan struct{})
-	go func() {
-		once := sync.OnceFunc(func() { close(known) })
-		defer once()
-		for e := range updates.Updates() {
-			if e == nil { // all that was there has come
-				once()
-			} else if e.Operation() == jetstream.KeyValuePut {
-				cancel()
-			}
-		}
-	}()
-	select {
-	case <-known:
-	case <-ctx.Done():
-	}
-	return nil
-}
-
-func (q *Queue) isCanceled(sweep string) bool {
-	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
-	defer cancel()
+func (q *Queue) isCanceled(ctx context.Context, sweep string) bool {
 	_, err := q.notes.Get(ctx, canceled+sweep)
 	return err == nil
 }
