@@ -1,7 +1,6 @@
 package reports
 
 import (
-	"encoding/xml"
 	"fmt"
 	"io"
 	"strings"
@@ -136,48 +135,5 @@ func CompareMarkdown(w io.Writer, c *Comparison) error {
 			p.verdict(), outputs, reason, plain(line))
 	}
 	_, err := io.WriteString(w, b.String())
-	return err
-}
-
-// A junitSuite is a comparison in the form of JUnit: a test case for each kernel.
-type junitSuite struct {
-	XMLName  xml.Name    `xml:"testsuite"`
-	Name     string      `xml:"name,attr"`
-	Tests    int         `xml:"tests,attr"`
-	Failures int         `xml:"failures,attr"`
-	Cases    []junitCase `xml:"testcase"`
-}
-
-type junitCase struct {
-	Name    string        `xml:"name,attr"`
-	Failure *junitFailure `xml:"failure"`
-	Output  string        `xml:"system-out"`
-}
-
-type junitFailure struct {
-	Message string `xml:"message,attr"`
-}
-
-// CompareJUnit writes a comparison as JUnit's XML. failed says what is wrong with a pair, "" for nothing.
-func CompareJUnit(w io.Writer, c *Comparison, failed func(*Pair) string) error {
-	suite := junitSuite{Name: "gpa compare", Tests: len(c.Pairs)}
-	for i := range c.Pairs {
-		p := &c.Pairs[i]
-		test := junitCase{Name: p.After.Kernel, Output: fmt.Sprintf("%d -> %d cycles, %s", p.Before.Cycles, p.After.Cycles, p.verdict())}
-		if message := failed(p); message != "" {
-			test.Failure = &junitFailure{message}
-			suite.Failures++
-		}
-		suite.Cases = append(suite.Cases, test)
-	}
-	if _, err := io.WriteString(w, xml.Header); err != nil {
-		return err
-	}
-	e := xml.NewEncoder(w)
-	e.Indent("", "  ")
-	if err := e.Encode(suite); err != nil {
-		return err
-	}
-	_, err := io.WriteString(w, "\n")
 	return err
 }

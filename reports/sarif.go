@@ -52,7 +52,7 @@ type sarifResult struct {
 	Message   sarifMessage    `json:"message"`
 	Locations []sarifLocation `json:"locations,omitempty"`
 	Related   []sarifLocation `json:"relatedLocations,omitempty"`
-	Count     int64           `json:"occurrenceCount"`
+	Count     int64           `json:"occurrenceCount,omitempty"`
 }
 
 type sarifLocation struct {
@@ -80,26 +80,62 @@ type sarifLogical struct {
 	Kind string `json:"kind"`
 }
 
+// A Remark is what there is to say about a place of a source.
+type Remark struct {
+	Rule   string // as family/kind
+	Level  string // error, warning or note
+	Text   string
+	Kernel string // "" where it is of no function
+	File   string // "" where there is no source
+	Line   int    // 1-based
+}
+
 // WriteSARIF writes findings as SARIF 2.1.0, which code review pages read. Each kind of finding is a rule. Places without a source
 // line have a logical location alone, the function.
 func WriteSARIF(w io.Writer, version string, findings []Finding) error {
-	run := sarifRun{Tool: sarifTool{sarifDriver{Name: "gpa", Version: version, Rules: []sarifRule{}}}, Results: []sarifResult{}}
+	run := newSARIF(version)
 	for i := range findings {
 		run.add(&findings[i])
 	}
-	return WriteJSON(w, sarifLog{Schema: "https://json.schemastore.org/sarif-2.1.0.json", Version: "2.1.0", Runs: []sarifRun{run}})
+	return run.write(w)
 }
 
-// add adds a finding, and its rule where it is the first of its kind.
-func (r *sarifRun) add(f *Finding) {
-	id := f.Family + "/" + strings.ReplaceAll(f.Kind, " ", "-")
+// WriteRemarks writes remarks as SARIF 2.1.0.
+func WriteRemarks(w io.Writer, version string, remarks []Remark) error {
+	run := newSARIF(version)
+	for _, r := range remarks {
+		family, kind, _ := strings.Cut(r.Rule, "/")
+		result := run.result(family, kind, r.Level, r.Text)
+		result.Locations = []sarifLocation{sarifPlace(&Party{Location: Location{Function: r.Kernel, File: r.File, Line: r.Line}})}
+		run.Results = append(run.Results, result)
+	}
+	return run.write(w)
+}
+
+func newSARIF(version string) *sarifRun {
+	return &sarifRun{Tool: sarifTool{sarifDriver{Name: "gpa", Version: version, Rules: []sarifRule{}}}, Results: []sarifResult{}}
+}
+
+func (r *sarifRun) write(w io.Writer) error {
+	return WriteJSON(w, sarifLog{Schema: "https://json.schemastore.org/sarif-2.1.0.json", Version: "2.1.0", Runs: []sarifRun{*r}})
+}
+
+// result begins a result, and adds its rule where it is the first of its kind.
+func (r *sarifRun) result(family, kind, level, text string) sarifResult {
+	id := family + "/" + strings.ReplaceAll(kind, " ", "-")
 	rules := &r.Tool.Driver.Rules
 	at := slices.IndexFunc(*rules, func(rule sarifRule) bool { return rule.ID == id })
 	if at < 0 {
 		at = len(*rules)
-		*rules = append(*rules, sarifRule{id, sarifMessage{f.Kind}, sarifProperties{[]string{"gpu", f.Family}}})
+		*rules = append(*rules, sarifRule{id, sarifMessage{kind}, sarifProperties{[]string{"gpu", family}}})
 	}
-	result := sarifResult{RuleID: id, RuleIndex: at, Level: f.Level, Message: sarifMessage{f.message()}, Count: f.Count}
+	return sarifResult{RuleID: id, RuleIndex: at, Level: level, Message: sarifMessage{text}}
+}
+
+// add adds a finding.
+func (r *sarifRun) add(f *Finding) {
+	result := r.result(f.Family, f.Kind, f.Level, f.message())
+	result.Count = f.Count
 	if f.Kernel != "" {
 		result.Locations = []sarifLocation{sarifPlace(&f.At)}
 	}

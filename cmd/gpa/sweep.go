@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -15,6 +16,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"gpa/advisor/tune/queue"
+	"gpa/advisor/tune/search"
 	"gpa/advisor/tune/sweep"
 	"gpa/profiler/store"
 	"gpa/reports"
@@ -34,6 +36,12 @@ type sweepFlags struct {
 	csv     bool
 	html    string
 	all     bool
+
+	// of compare
+	markdown   bool
+	junit      string
+	sarif      string
+	minSpeedup float64
 }
 
 func sweepCommand() command {
@@ -64,6 +72,10 @@ func (f *sweepFlags) register(flags *pflag.FlagSet) {
 	flags.BoolVar(&f.json, "json", false, "print the results as JSON")
 	flags.BoolVar(&f.csv, "csv", false, "print the results as CSV, one line a variant")
 	flags.StringVar(&f.html, "html", "", "write the results as one web page to `FILE`")
+	flags.BoolVar(&f.markdown, "markdown", false, "compare: print a table for a pull request")
+	flags.StringVar(&f.junit, "junit", "", "compare: write JUnit's XML to `FILE`")
+	flags.StringVar(&f.sarif, "sarif", "", "compare: write what is worse to `FILE` as SARIF 2.1.0, with the lines of the source")
+	flags.Float64Var(&f.minSpeedup, "min-speedup", 0, "compare: fail where a variant's speedup is below `X`, as in 0.98")
 	flags.BoolVar(&f.all, "all", false, "list all variants, not only the ten best of each group")
 }
 
@@ -298,20 +310,83 @@ func (f *sweepFlags) results(e *env, s *sweep.Sweep) error {
 	return r.Text(e.stdout, e.style(), f.all)
 }
 
-// compare tells two sweeps apart, variant by variant.
+// compare holds two sweeps against each other, each the sweep file or what --json has written.
 func (f *sweepFlags) compare(e *env, folder *store.Folder, args []string) error {
 	if len(args) != 2 {
-		return usagef("two sweep files are compared, not %d", len(args))
+		return usagef("two sweeps are compared, not %d", len(args))
 	}
-	var sides [2]*sweep.Results
+	if f.json && f.markdown {
+		return usagef("--json and --markdown exclude each other")
+	}
+	var sides [2]*sweep.Report
 	for k, name := range args {
-		s, err := f.open(name, folder)
-		if err != nil {
-			return err
-		}
-		if sides[k], err = s.Results(); err != nil {
+		var err error
+		if sides[k], err = f.side(folder, name); err != nil {
 			return err
 		}
 	}
-	return sweep.Compare(e.stdout, sides[0], sides[1], e.style())
+	c, err := sweep.Compare(sides[0], sides[1])
+	if err != nil {
+		return err
+	}
+	if err := files.Save(f.junit, func(w io.Writer) error { return c.JUnit(w, f.minSpeedup) }); err != nil {
+		return err
+	}
+	find := func(at map[string]search.Value, file string) string { return f.source(args[1], at, file) }
+	if err := files.Save(f.sarif, func(w io.Writer) error { return reports.WriteRemarks(w, version, c.Remarks(f.minSpeedup, find)) }); err != nil {
+		return err
+	}
+	switch {
+	case f.json:
+		err = reports.WriteJSON(e.stdout, c)
+	case f.markdown:
+		err = c.Markdown(e.stdout, f.minSpeedup)
+	default:
+		err = c.Text(e.stdout, e.style())
+	}
+	if err != nil {
+		return err
+	}
+	return failed(c.Failure(f.minSpeedup))
+}
+
+// side is one of two sweeps.
+func (f *sweepFlags) side(folder *store.Folder, name string) (*sweep.Report, error) {
+	if filepath.Ext(name) == ".json" {
+		return sweep.LoadReport(name)
+	}
+	s, err := f.open(name, folder)
+	if err != nil {
+		return nil, err
+	}
+	r, err := s.Results()
+	if err != nil {
+		return nil, err
+	}
+	report := r.Report()
+	return &report, nil
+}
+
+// source finds a source of a variant: beside its launch file, beside the file of the sweep, or where the compiler found it. Its name is from the working
+// folder on where it is below that. "" stands for the launch file, or else for that of the sweep.
+func (f *sweepFlags) source(of string, at map[string]search.Value, file string) string {
+	beside := filepath.Join(filepath.Dir(of), filepath.FromSlash(string(at[search.LaunchAxis])))
+	switch {
+	case file != "":
+		for _, name := range []string{filepath.Join(filepath.Dir(of), file), filepath.Join(filepath.Dir(beside), file)} {
+			if _, err := os.Stat(name); err == nil && !filepath.IsAbs(file) {
+				file = name
+			}
+		}
+	case at[search.LaunchAxis] != "":
+		file = beside
+	default:
+		file = of
+	}
+	if here, err := os.Getwd(); err == nil && filepath.IsAbs(file) {
+		if name, err := filepath.Rel(here, file); err == nil && filepath.IsLocal(name) {
+			file = name
+		}
+	}
+	return filepath.ToSlash(file)
 }

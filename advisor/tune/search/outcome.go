@@ -2,9 +2,11 @@ package search
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -30,6 +32,7 @@ type Outcome struct {
 	Cycles    int64              `json:"cycles,omitempty"`    // of all launches
 	Stalls    map[string]float64 `json:"stalls,omitempty"`    // by reason, the cycles that its share of the samples stands for
 	Advice    []Advised          `json:"advice,omitempty"`    // of the costliest launch, the best first
+	Lines     []Line             `json:"lines,omitempty"`     // of the source where its cycles go, the costliest first; where it faulted, that one
 	Why       string             `json:"why,omitempty"`       // where it is not OK
 }
 
@@ -39,12 +42,26 @@ type Advised struct {
 	Speedup   float64 `json:"speedup"`
 }
 
+// A Line is a line of the source.
+type Line struct {
+	File   string  `json:"file"`
+	Line   int     `json:"line"`
+	Cycles float64 `json:"cycles,omitempty"` // that its share of the samples stands for
+}
+
 // launchReport is what is read of a launch in a JSON report.
 type launchReport struct {
 	Kernel string
 	Cycles int64
 	Count  int64
-	Fault  *struct{ Kind, Message string }
+	Fault  *struct {
+		Kind, Message string
+		At            place
+	}
+	Lines []struct {
+		At      place
+		Samples int64
+	}
 	Sample *struct {
 		Total    int64
 		ByReason map[string]int64 `json:"by_reason"`
@@ -54,6 +71,12 @@ type launchReport struct {
 		Estimated float64 `json:"estimated_speedup"`
 		Tried     float64 `json:"tried_speedup"`
 	}
+}
+
+// place is what is read of a location in a JSON report.
+type place struct {
+	File string
+	Line int
 }
 
 // ReadReport takes from a JSON report of gpa profile what a sweep needs. An objective is the path of a figure in a launch, as cycles or
@@ -72,10 +95,12 @@ func ReadReport(data []byte, objective string, check bool) (*Outcome, error) {
 	}
 	o := &Outcome{Status: OK, Stalls: make(map[string]float64)}
 	longest := int64(-1)
+	lines := make(map[place]float64)
 	for i := range report.Launches {
 		l := &report.Launches[i]
 		if l.Fault != nil {
 			o.Status, o.Why = Fault, l.Kernel+": "+l.Fault.Kind
+			o.Lines = costliest(map[place]float64{l.Fault.At: 0})
 			return o, nil
 		}
 		cycles := l.Cycles * max(1, l.Count)
@@ -83,6 +108,9 @@ func ReadReport(data []byte, objective string, check bool) (*Outcome, error) {
 		if l.Sample != nil && l.Sample.Total > 0 {
 			for reason, n := range l.Sample.ByReason {
 				o.Stalls[reason] += float64(cycles) * float64(n) / float64(l.Sample.Total)
+			}
+			for _, line := range l.Lines {
+				lines[line.At] += float64(cycles) * float64(line.Samples) / float64(l.Sample.Total)
 			}
 		}
 		if cycles > longest {
@@ -96,6 +124,7 @@ func ReadReport(data []byte, objective string, check bool) (*Outcome, error) {
 			}
 		}
 	}
+	o.Lines = costliest(lines)
 	for _, c := range report.Checks {
 		if check && !c.OK {
 			o.Status, o.Why = Wrong, fmt.Sprintf("%d elements of %s are not as expected", c.Mismatches, c.Buffer)
@@ -105,6 +134,22 @@ func ReadReport(data []byte, objective string, check bool) (*Outcome, error) {
 	var err error
 	o.Objective, err = figure(data, objective)
 	return o, err
+}
+
+// linesKept is how many lines of the source an outcome has.
+const linesKept = 5
+
+// costliest lists the lines with the most cycles.
+func costliest(cycles map[place]float64) (list []Line) {
+	for at, n := range cycles {
+		if at.File != "" && at.Line > 0 {
+			list = append(list, Line{at.File, at.Line, n})
+		}
+	}
+	slices.SortFunc(list, func(a, b Line) int {
+		return cmp.Or(cmp.Compare(b.Cycles, a.Cycles), cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line))
+	})
+	return list[:min(len(list), linesKept)]
 }
 
 var oneLaunch = regexp.MustCompile(`^launches\[(\d+)\]\.(.+)$`)

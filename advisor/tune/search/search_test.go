@@ -135,14 +135,14 @@ search: {method: tpe, budget: 5, stop: 1.5}
 
 func TestReadReport(t *testing.T) {
 	const report = `{"launches": [
-		{"kernel": "k", "cycles": 100, "count": 2, "samples": {"total": 10, "by_reason": {"barrier": 5, "selected": 5}}, "advice": [{"optimizer": "a", "estimated_speedup": 1.5}]},
+		{"kernel": "k", "cycles": 100, "count": 2, "samples": {"total": 10, "by_reason": {"barrier": 5, "selected": 5}}, "lines": [{"at": {"file": "k.cu", "line": 7}, "samples": 2}, {"at": {"file": "k.cu", "line": 9}, "samples": 6}, {"at": {"pc": 16}, "samples": 2}], "advice": [{"optimizer": "a", "estimated_speedup": 1.5}]},
 		{"kernel": "l", "cycles": 50, "samples": {"total": 4, "by_reason": {"barrier": 1}}, "advice": [{"optimizer": "b", "estimated_speedup": 2, "tried_speedup": 1.1}]}],
 		"checks": [{"buffer": "y", "ok": false, "mismatches": 3}]}`
 	for objective, want := range map[string]float64{
 		"cycles": 250, "samples.by_reason.barrier": 11, "launches[1].cycles": 50, "launches[1].samples.by_reason.selected": 0,
 	} {
 		o, err := ReadReport([]byte(report), objective, false)
-		if err != nil || o.Objective != want || o.Cycles != 250 || o.Stalls["barrier"] != 112.5 || fmt.Sprint(o.Advice) != "[{a 1.5}]" {
+		if err != nil || o.Objective != want || o.Cycles != 250 || o.Stalls["barrier"] != 112.5 || fmt.Sprint(o.Advice) != "[{a 1.5}]" || fmt.Sprint(o.Lines) != "[{k.cu 9 120} {k.cu 7 40}]" {
 			t.Errorf("%s: %+v, %v", objective, o, err)
 		}
 	}
@@ -154,7 +154,7 @@ func TestReadReport(t *testing.T) {
 			t.Errorf("%s is a figure", objective)
 		}
 	}
-	if o, err := ReadReport([]byte(`{"launches": [{"kernel": "k", "fault": {"kind": "misaligned"}}]}`), "cycles", true); err != nil || o.Status != Fault {
+	if o, err := ReadReport([]byte(`{"launches": [{"kernel": "k", "fault": {"kind": "misaligned", "at": {"file": "k.cu", "line": 3}}}]}`), "cycles", true); err != nil || o.Status != Fault || fmt.Sprint(o.Lines) != "[{k.cu 3 0}]" {
 		t.Errorf("%+v, %v", o, err)
 	}
 }

@@ -3,7 +3,6 @@ package sweep
 import (
 	"cmp"
 	"encoding/csv"
-	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -80,11 +79,12 @@ func (t *Results) ranked(group []int) []int {
 
 // A Report is the results of a sweep as JSON.
 type Report struct {
-	Sweep     string  `json:"sweep,omitempty"`
-	Objective string  `json:"objective"`
-	Goal      string  `json:"goal"`
-	Counts    Counts  `json:"counts"`
-	Groups    []Group `json:"groups"`
+	Sweep     string   `json:"sweep,omitempty"`
+	Objective string   `json:"objective"`
+	Goal      string   `json:"goal"`
+	Axes      []string `json:"axes"`
+	Counts    Counts   `json:"counts"`
+	Groups    []Group  `json:"groups"`
 }
 
 // A Group is the results of one group.
@@ -97,6 +97,9 @@ type Group struct {
 // Report is the results for JSON.
 func (t *Results) Report() Report {
 	r := Report{Sweep: t.spec.Name, Objective: t.spec.Objective, Goal: t.spec.Goal, Counts: t.Counts(), Groups: []Group{}}
+	for _, a := range t.space.Axes {
+		r.Axes = append(r.Axes, a.Name)
+	}
 	for _, group := range t.groups {
 		g := Group{Variants: []*Result{}}
 		for k, i := range t.ranked(group) {
@@ -238,36 +241,4 @@ func (t *Results) why(w io.Writer, group []int, best int) {
 		}
 		fmt.Fprintf(w, "    %s %s -> %s: %s x%.3f (%s); of the cycles: %s\n", e.Axis, e.From, e.To, t.spec.Objective, e.Ratio, pairs, strings.Join(moved, ", "))
 	}
-}
-
-// Compare writes the objectives of the variants that two sweeps have in common.
-func Compare(w io.Writer, before, after *Results, style reports.Style) error {
-	was := make(map[string]*search.Outcome)
-	for i, o := range before.outcomes {
-		was[before.space.Label(before.space.Points[i])] = o
-	}
-	table := reports.Table{Style: style, Columns: []reports.Column{{Title: "before", Right: true}, {Title: "after", Right: true}, {Title: "ratio", Right: true}, {Title: "variant"}}}
-	for i := range after.space.Points {
-		label := after.space.Label(after.space.Points[i])
-		b, a := was[label], after.outcomes[i]
-		if b == nil || a == nil {
-			continue
-		}
-		ratio := ""
-		if b.Status == search.OK && a.Status == search.OK {
-			ratio = fmt.Sprintf("%.3f", a.Objective/b.Objective)
-		}
-		table.Add(outcomeText(b), outcomeText(a), ratio, label)
-	}
-	if len(table.Rows) == 0 {
-		return errors.New("the two sweeps have no variant in common that ran")
-	}
-	return table.Render(w)
-}
-
-func outcomeText(o *search.Outcome) string {
-	if o.Status != search.OK {
-		return string(o.Status)
-	}
-	return figureText(o.Objective)
 }

@@ -36,7 +36,7 @@ type Sweep struct {
 	spec     *search.Spec
 	key      store.Key // of the file's text
 	folder   string
-	bases    map[search.Value]*launch.File // by the value of the axis launch, "" where there is none
+	bases    map[search.Value]base // by the value of the axis launch, "" where there is none
 	space    *search.Space
 	groups   [][]int
 	set      setExprs
@@ -44,6 +44,12 @@ type Sweep struct {
 	store    *store.Folder
 	build    store.Key
 	memo     memo
+}
+
+// A base is a launch file as it is, or why it cannot be read.
+type base struct {
+	*launch.File
+	err error
 }
 
 // setExprs are the launch facts that a sweep file sets.
@@ -132,8 +138,8 @@ func (s *Sweep) findKernel() (err error) {
 	if s.spec.Launch != "" || strings.ContainsAny(from, "./\\") {
 		from = s.path(from)
 	}
-	base, err := gpa.LoadFile(from, gpa.LoadOptions{})
-	s.bases = map[search.Value]*launch.File{"": base}
+	file, err := gpa.LoadFile(from, gpa.LoadOptions{})
+	s.bases = map[search.Value]base{"": {file, err}}
 	return err
 }
 
@@ -146,13 +152,10 @@ func (s *Sweep) findLaunches() error {
 	if err := s.addFiles(search.LaunchAxis, pattern); err != nil {
 		return err
 	}
-	s.bases = make(map[search.Value]*launch.File)
+	s.bases = make(map[search.Value]base)
 	for _, v := range s.spec.Axes[0].Values {
-		base, err := gpa.LoadFile(s.path(string(v)), gpa.LoadOptions{})
-		if err != nil {
-			return err
-		}
-		s.bases[v] = base
+		file, err := gpa.LoadFile(s.path(string(v)), gpa.LoadOptions{})
+		s.bases[v] = base{file, err} // one that is bad says nothing against the others
 	}
 	if s.spec.Per == nil || len(s.spec.Per) == 1 && s.spec.Per[0] == search.ArchAxis { // kernels are no variants of each other
 		s.spec.Per = append([]string{search.LaunchAxis}, s.spec.Per...)

@@ -82,6 +82,9 @@ func (s *Sweep) code(ctx context.Context, at map[string]search.Value) (*code, er
 // variant compiles a point and writes its launch.
 func (s *Sweep) variant(ctx context.Context, point int) (*variant, error) {
 	at := s.space.At(s.space.Points[point])
+	if err := s.bases[at[search.LaunchAxis]].err; err != nil {
+		return nil, refused{err}
+	}
 	c, err := s.code(ctx, at)
 	if err != nil {
 		return nil, err
@@ -220,7 +223,7 @@ func (s *Sweep) compileKey(source string, flags []string, architecture sass.Arch
 
 // launch is the launch file with the facts of a variant.
 func (s *Sweep) launch(at map[string]search.Value) (*launch.File, error) {
-	file := *s.bases[at[search.LaunchAxis]]
+	file := *s.bases[at[search.LaunchAxis]].File
 	file.Launches, file.Buffers = slices.Clone(file.Launches), slices.Clone(file.Buffers)
 	for i := range file.Launches {
 		if err := s.facts(&file.Launches[i], at); err != nil {
