@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"errors"
+	"io"
 	"os"
 
 	"gpa/reports"
@@ -47,6 +48,14 @@ func (h *heldOutput) release() error {
 	h.sent = h.sent || h.text.Len() > 0
 	_, err := h.text.WriteTo(h.env.stdout)
 	return err
+}
+
+// live is where what is written goes out at once, to who waits for it.
+func (e *env) live() io.Writer {
+	if held, ok := e.stdout.(*heldOutput); ok {
+		return held.env.stdout
+	}
+	return e.stdout
 }
 
 // end hands on the result of a command that ended with an error or nil, unless it is none, and returns how the command ended.

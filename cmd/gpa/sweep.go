@@ -46,7 +46,7 @@ type sweepFlags struct {
 
 func sweepCommand() command {
 	return command{
-		name: "sweep", args: "[plan|run|status|results|compare|cancel|serve|work] FILE", short: "run variants of a kernel over macros, launches and GPUs, and say which is best and why",
+		name: "sweep", args: "[plan|run|status|results|compare|cancel|serve|work|ask|tell] FILE", short: "run variants of a kernel over macros, launches and GPUs, and say which is best and why",
 		setup: func(flags *pflag.FlagSet) action {
 			var f sweepFlags
 			f.register(flags)
@@ -80,7 +80,7 @@ func (f *sweepFlags) register(flags *pflag.FlagSet) {
 }
 
 // verbs of gpa sweep, beside task, which is the process of one variant.
-var sweepVerbs = []string{"plan", "run", "status", "results", "compare", "cancel", "serve", "work", "task"}
+var sweepVerbs = []string{"plan", "run", "status", "results", "compare", "cancel", "serve", "work", "ask", "tell", "task"}
 
 func (f *sweepFlags) run(ctx context.Context, e *env, args []string) error {
 	if len(args) == 0 {
@@ -123,8 +123,10 @@ func (f *sweepFlags) run(ctx context.Context, e *env, args []string) error {
 		return f.results(e, s)
 	case "cancel":
 		return s.Cancel()
+	case "tell":
+		return f.tell(s)
 	}
-	return f.search(ctx, e, s, verb == "serve")
+	return f.search(ctx, e, s, verb)
 }
 
 // openStore opens the store that the flags name, or the user's.
@@ -159,8 +161,9 @@ func (f *sweepFlags) plan(ctx context.Context, e *env, s *sweep.Sweep) error {
 	return p.Text(e.stdout)
 }
 
-// search runs a sweep and prints its results.
-func (f *sweepFlags) search(ctx context.Context, e *env, s *sweep.Sweep, serve bool) error {
+// search runs a sweep and prints its results, or, to who asks for points, each as it comes.
+func (f *sweepFlags) search(ctx context.Context, e *env, s *sweep.Sweep, verb string) error {
+	serve, asked := verb == "serve", verb == "ask"
 	o, err := f.complete(e)
 	switch {
 	case err != nil:
@@ -185,12 +188,24 @@ func (f *sweepFlags) search(ctx context.Context, e *env, s *sweep.Sweep, serve b
 		return err
 	}
 	defer endEvents()
+	var asking *points
+	if asked {
+		ctx, stop := context.WithCancel(ctx)
+		defer stop()
+		asking = askPoints(ctx, os.Stdin)
+		o.Asked, o.Outcome = asking.out, func(x sweep.Event) error { return json.NewEncoder(e.live()).Encode(x) }
+	}
 	p := &sweepProgress{began: time.Now()}
 	o.Progress = func(c sweep.Counts) { p.last.Store(&c) }
 	defer e.progress.Watch(p)()
 	ran := s.Run(ctx, o)
-	if err := f.results(e, s); err != nil {
-		return err
+	if asked && ran == nil {
+		ran = asking.err
+	}
+	if !asked {
+		if err := f.results(e, s); err != nil {
+			return err
+		}
 	}
 	var differ *store.ConflictError
 	switch {

@@ -25,6 +25,11 @@ const (
 	Canceled Status = "canceled" // before it ended
 )
 
+// Known reports whether there is a status of that name.
+func Known(s Status) bool {
+	return slices.Contains([]Status{OK, Wrong, Fault, Refused, Stopped, Poison, Canceled}, s)
+}
+
 // An Outcome is what is known of a variant that has run.
 type Outcome struct {
 	Status    Status             `json:"status"`

@@ -15,7 +15,7 @@ type Strategy interface {
 	// Next returns at most n numbers of points that it has not returned before. None means that it waits for what is under way, or, where
 	// nothing is, that it is done.
 	Next(n int) []int
-	// Tell says how a point that Next returned came out.
+	// Tell says how a point came out that Next has returned, or that is known from elsewhere, and which Next does not return any more then.
 	Tell(point int, o *Outcome)
 }
 
@@ -113,6 +113,7 @@ func (p *problem) Tell(i int, o *Outcome) {
 			score = -score
 		}
 	}
+	p.asked[i] = true
 	p.told[i], p.why[i] = score, o
 	p.order = append(p.order, i)
 }

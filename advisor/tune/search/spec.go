@@ -105,7 +105,7 @@ func (s *Spec) complete() error {
 	for _, first := range s.FirstList {
 		at := make(map[string]Value)
 		for name, v := range first {
-			at[name] = valueOf(v)
+			at[name] = ValueOf(v)
 		}
 		s.First = append(s.First, at)
 	}
@@ -189,7 +189,7 @@ func parseAxis(name string, value any) (Axis, error) {
 	a := Axis{Name: name}
 	if list, ok := value.([]any); ok {
 		for _, v := range list {
-			a.Values = append(a.Values, valueOf(v))
+			a.Values = append(a.Values, ValueOf(v))
 		}
 	} else if m := rangeSyntax.FindStringSubmatch(fmt.Sprint(value)); m != nil {
 		var err error
@@ -197,7 +197,7 @@ func parseAxis(name string, value any) (Axis, error) {
 			return a, fmt.Errorf("axes.%s: %w", name, err)
 		}
 	} else {
-		a.Values = []Value{valueOf(value)}
+		a.Values = []Value{ValueOf(value)}
 	}
 	for i, v := range a.Values {
 		if slices.Contains(a.Values[:i], v) {
@@ -239,12 +239,12 @@ func rangeValues(m []string) (list []Value, err error) {
 	return list, nil
 }
 
-// valueOf is a YAML value as text; the parts of a list are separated by commas.
-func valueOf(v any) Value {
+// ValueOf is a YAML or JSON value as text; the parts of a list are separated by commas.
+func ValueOf(v any) Value {
 	if list, ok := v.([]any); ok {
 		parts := make([]string, len(list))
 		for i, x := range list {
-			parts[i] = string(valueOf(x))
+			parts[i] = string(ValueOf(x))
 		}
 		return Value(strings.Join(parts, ","))
 	}

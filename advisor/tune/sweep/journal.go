@@ -4,8 +4,10 @@ import (
 	"bufio"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"gpa/advisor/tune/search"
@@ -84,10 +86,6 @@ func (s *Sweep) Results() (*Results, error) {
 		return nil, err
 	}
 	defer file.Close()
-	points := make(map[string]int, len(s.space.Points))
-	for i, p := range s.space.Points {
-		points[s.values(s.space.At(p))] = i
-	}
 	lines := bufio.NewScanner(file)
 	lines.Buffer(nil, 1<<24)
 	for lines.Scan() {
@@ -95,11 +93,89 @@ func (s *Sweep) Results() (*Results, error) {
 		if json.Unmarshal(lines.Bytes(), r) != nil || r.Outcome == nil {
 			continue // cut off when a process was killed
 		}
-		if i, ok := points[s.values(r.Point)]; ok { // else it is of another sweep
+		if i := s.point(r.Point); i >= 0 { // else it is of another sweep
 			t.outcomes[i], t.results[i] = r.Outcome, r
 		}
 	}
 	return t, lines.Err()
+}
+
+// toldEnd is the end of the name of the file of outcomes that come from elsewhere.
+const toldEnd = ".told"
+
+// A told outcome is one that was found elsewhere.
+type told struct {
+	Result
+	point int
+}
+
+// Tell records outcomes that were found elsewhere, as on a GPU: the sweep takes them as they are, does not run these variants, and searches on from them. One of
+// a variant that was told before replaces that.
+func (s *Sweep) Tell(results []Result) error {
+	name := s.journalName() + toldEnd
+	if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
+		return err
+	}
+	var text []byte
+	for i := range results {
+		if s.point(results[i].Point) < 0 {
+			return fmt.Errorf("%v is not a variant of the sweep", results[i].Point)
+		}
+		line, err := json.Marshal(&results[i])
+		if err != nil {
+			return err
+		}
+		text = append(append(text, line...), '\n')
+	}
+	file, err := os.OpenFile(name, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o666)
+	if err != nil {
+		return err
+	}
+	_, err = file.Write(text)
+	return errors.Join(err, file.Close())
+}
+
+// readTold reads what Tell has recorded.
+func (s *Sweep) readTold() (list []told, err error) {
+	file, err := os.Open(s.journalName() + toldEnd)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	lines := bufio.NewScanner(file)
+	lines.Buffer(nil, 1<<24)
+	for lines.Scan() {
+		var t told
+		if json.Unmarshal(lines.Bytes(), &t.Result) != nil || t.Outcome == nil {
+			continue // cut off
+		}
+		if t.point = s.point(t.Point); t.point < 0 {
+			continue
+		}
+		if k := slices.IndexFunc(list, func(o told) bool { return o.point == t.point }); k >= 0 {
+			list[k] = t
+		} else {
+			list = append(list, t)
+		}
+	}
+	return list, lines.Err()
+}
+
+// point is the number of a point, -1 where the sweep has none with these values.
+func (s *Sweep) point(at map[string]search.Value) int {
+	s.listed.Do(func() {
+		s.numbers = make(map[string]int, len(s.space.Points))
+		for i, p := range s.space.Points {
+			s.numbers[s.values(s.space.At(p))] = i
+		}
+	})
+	if i, ok := s.numbers[s.values(at)]; ok {
+		return i
+	}
+	return -1
 }
 
 // values is a point as text.

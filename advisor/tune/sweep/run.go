@@ -27,6 +27,10 @@ type Options struct {
 	Listen  string      // as host:port, where the server in this process takes workers of other machines; "" for no port
 	Host    string      // under which workers reach this machine; "" for the address of Listen, or this machine's name
 
+	// Asked, where it is there, brings the points to run, by axis, instead of the search, until it is closed. What is not a point of the sweep is told as
+	// refused, and one that has an outcome is told again.
+	Asked <-chan map[string]search.Value
+
 	Listening func(file string) // is told of the file that holds what [queue.Dial] takes to reach the server
 	Outcome   func(Event) error // is told each outcome when it is known
 	Progress  func(Counts)      // is told how far the sweep has come
@@ -128,11 +132,14 @@ type run struct {
 	journal    *journal
 	strategies []search.Strategy
 	outcomes   map[int]*search.Outcome
-	groupOf    []int // by point
-	best       []int // by group, -1 for none yet
+	groupOf    []int        // by point
+	best       []int        // by group, -1 for none yet
+	under      map[int]bool // points that are being prepared, or whose outcome is awaited
 	flying     map[store.Key][]*variant
 	preparing  int
 	prepared   chan preparation
+	pool       chan struct{} // of what is prepared at a time
+	closed     bool          // Asked
 	counts     Counts
 }
 
@@ -146,6 +153,7 @@ type preparation struct {
 // search searches all groups to their ends, or until ctx ends.
 func (r *run) search(ctx context.Context) error {
 	r.outcomes, r.flying, r.prepared = make(map[int]*search.Outcome), make(map[store.Key][]*variant), make(chan preparation)
+	r.under, r.pool = make(map[int]bool), make(chan struct{}, runtime.NumCPU())
 	r.counts.Variants = len(r.space.Points)
 	r.groupOf = make([]int, len(r.space.Points))
 	for g, group := range r.groups {
@@ -158,6 +166,20 @@ func (r *run) search(ctx context.Context) error {
 		}
 		r.strategies, r.best = append(r.strategies, s), append(r.best, -1)
 	}
+	told, err := r.readTold()
+	if err != nil {
+		return err
+	}
+	tell := r.Outcome
+	if r.Asked != nil { // who asks for them is told of them
+		r.Outcome = nil
+	}
+	for _, t := range told {
+		if err := r.note(t.point, t.Outcome, nil, true); err != nil {
+			return err
+		}
+	}
+	r.Outcome = tell
 	if err := r.queue.Resume(ctx, r.id()); err != nil {
 		return err
 	}
@@ -184,19 +206,26 @@ const looksEvery = 3 * time.Second
 func (r *run) loop(ctx context.Context, replies <-chan queue.Reply) error {
 	ticker := time.NewTicker(looksEvery)
 	defer ticker.Stop()
-	pool := make(chan struct{}, runtime.NumCPU())
 	for {
-		r.ask(ctx, pool)
+		if r.Asked == nil {
+			r.ask(ctx)
+		}
 		r.counts.Running = len(r.flying) + r.preparing
 		if r.Progress != nil {
 			r.Progress(r.counts)
 		}
-		if r.counts.Running == 0 {
+		if r.counts.Running == 0 && (r.Asked == nil || r.closed) {
 			return nil
 		}
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
+		case at, ok := <-r.room():
+			if !ok {
+				r.closed = true
+			} else if err := r.askedFor(ctx, at); err != nil {
+				return err
+			}
 		case p := <-r.prepared:
 			r.preparing--
 			if err := r.begin(ctx, p); err != nil {
@@ -221,7 +250,7 @@ func (r *run) loop(ctx context.Context, replies <-chan queue.Reply) error {
 }
 
 // ask prepares the next variants of all groups.
-func (r *run) ask(ctx context.Context, pool chan struct{}) {
+func (r *run) ask(ctx context.Context) {
 	for again := true; again; {
 		again = false
 		for _, s := range r.strategies {
@@ -231,16 +260,48 @@ func (r *run) ask(ctx context.Context, pool chan struct{}) {
 			}
 			for _, point := range s.Next((room + len(r.strategies) - 1) / len(r.strategies)) {
 				again = true
-				r.preparing++
-				go func() {
-					pool <- struct{}{}
-					v, err := r.variant(ctx, point)
-					<-pool
-					r.prepared <- preparation{point, v, err}
-				}()
+				r.prepare(ctx, point)
 			}
 		}
 	}
+}
+
+func (r *run) prepare(ctx context.Context, point int) {
+	r.under[point] = true
+	r.preparing++
+	go func() {
+		r.pool <- struct{}{}
+		v, err := r.variant(ctx, point)
+		<-r.pool
+		r.prepared <- preparation{point, v, err}
+	}()
+}
+
+// room is where points come from that others ask for, nil while no more may be under way.
+func (r *run) room() <-chan map[string]search.Value {
+	if r.closed || len(r.flying)+r.preparing >= r.Window {
+		return nil
+	}
+	return r.Asked
+}
+
+// askedFor prepares a point that others ask for, or tells what is known of it.
+func (r *run) askedFor(ctx context.Context, at map[string]search.Value) error {
+	point := r.point(at)
+	result := Result{Point: at, Outcome: &search.Outcome{Status: search.Refused, Why: "that is not a variant of the sweep: an axis lacks its value, or a constraint leaves it out"}}
+	switch {
+	case r.under[point]:
+		return nil // it is told when it is known
+	case point >= 0 && r.outcomes[point] == nil:
+		r.prepare(ctx, point)
+		return nil
+	case point >= 0:
+		result = Result{Point: at, Cached: true, Outcome: r.outcomes[point]}
+	}
+	if r.Outcome == nil {
+		return nil
+	}
+	return r.Outcome(Event{"outcome", result, r.counts})
 }
 
 // begin takes the result of a variant from the store, or submits it.
@@ -376,6 +437,7 @@ func (r *run) done(point int, v *variant, report []byte, cached bool) error {
 // note tells an outcome to everybody.
 func (r *run) note(point int, o *search.Outcome, v *variant, cached bool) error {
 	r.outcomes[point] = o
+	delete(r.under, point)
 	g := r.groupOf[point]
 	r.counts.Done++
 	if cached {

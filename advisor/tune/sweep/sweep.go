@@ -44,6 +44,8 @@ type Sweep struct {
 	store    *store.Folder
 	build    store.Key
 	memo     memo
+	listed   sync.Once
+	numbers  map[string]int // of points by their values, once listed
 }
 
 // A base is a launch file as it is, or why it cannot be read.
