@@ -152,6 +152,38 @@ func TestSweepFigures(t *testing.T) {
 	}
 }
 
+// TestSweepTry sweeps what-ifs: the variants of a kernel and a GPU are one run, each as fast as the speedup that gpa profile finds when it tries the advice.
+func TestSweepTry(t *testing.T) {
+	stdout, _, _ := invoke(t, "profile", "transpose_naive", "--arch", "v100", "--json")
+	var report struct {
+		Launches []struct {
+			Cycles float64
+			Advice []struct {
+				Optimizer string
+				Tried     float64 `json:"tried_speedup"`
+			}
+		}
+	}
+	if err := json.Unmarshal([]byte(stdout), &report); err != nil {
+		t.Fatal(err)
+	}
+	l := report.Launches[0]
+	if len(l.Advice) == 0 || l.Advice[0].Tried <= 1 {
+		t.Fatalf("%+v", l)
+	}
+	a := l.Advice[0]
+	r, _ := swept(t, sweepFile(t, "kernel: transpose_naive\naxes: {arch: [v100], try: [none, "+a.Optimizer+", tiling]}\n"), "--store", t.TempDir())
+	if r.Counts != (sweep.Counts{Variants: 3, Done: 3, Cached: 2, Ran: 1, Failed: 1}) || string(r.Groups[0].Best["try"]) != a.Optimizer {
+		t.Fatalf("%+v", r)
+	}
+	for _, v := range r.Groups[0].Variants {
+		want := map[search.Value]float64{"none": l.Cycles, search.Value(a.Optimizer): l.Cycles / a.Tried}[v.Point["try"]]
+		if v.Outcome.Objective != want {
+			t.Errorf("%v: %v cycles, not %v", v.Point, v.Outcome.Objective, want)
+		}
+	}
+}
+
 // TestSweepPoison gives up the variant whose process ends each time, and no other.
 func TestSweepPoison(t *testing.T) {
 	file := sweepFile(t, "kernel: saxpy\ncheck: none\naxes: {x: [1.5, 13.5, 2.5]}\nset: {args: {1: x}}\n")

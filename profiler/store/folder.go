@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/klauspost/compress/flate"
 )
@@ -54,7 +55,10 @@ type Result struct {
 //	results/ab/abcd…  results by key: a line with the SHA-256 of what follows, then JSON
 //
 // Files appear whole or not at all, and are never changed.
-type Folder struct{ dir string }
+type Folder struct {
+	dir     string
+	writers sync.Pool // of *flate.Writer, which are large
+}
 
 // Open returns the store in a folder, which is made where it is not there.
 func Open(dir string) (*Folder, error) {
@@ -63,7 +67,7 @@ func Open(dir string) (*Folder, error) {
 			return nil, fmt.Errorf("store: %w", err)
 		}
 	}
-	return &Folder{dir}, nil
+	return &Folder{dir: dir}, nil
 }
 
 const (
@@ -85,21 +89,32 @@ func (s *Folder) Put(data []byte) (Key, error) {
 	if _, err := s.Blob(k); err == nil {
 		return k, nil
 	}
-	var packed bytes.Buffer
-	w, err := flate.NewWriter(&packed, flate.BestSpeed)
+	packed, err := s.pack(data)
 	if err != nil {
 		return k, err
 	}
-	if _, err := w.Write(data); err != nil {
-		return k, err
-	}
-	if err := w.Close(); err != nil {
-		return k, err
-	}
-	if err := place(s.name(blobFolder, k), packed.Bytes()); err != nil {
+	if _, err := place(s.name(blobFolder, k), packed); err != nil {
 		return k, fmt.Errorf("store: %w", err)
 	}
 	return k, nil
+}
+
+func (s *Folder) pack(data []byte) ([]byte, error) {
+	var packed bytes.Buffer
+	w, ok := s.writers.Get().(*flate.Writer)
+	if !ok {
+		var err error
+		if w, err = flate.NewWriter(&packed, flate.BestSpeed); err != nil {
+			return nil, err
+		}
+	}
+	defer s.writers.Put(w)
+	w.Reset(&packed)
+	if _, err := w.Write(data); err != nil {
+		return nil, err
+	}
+	err := w.Close()
+	return packed.Bytes(), err
 }
 
 // Holds reports whether there is a blob. Whether it can be read [Folder.Blob] says.
@@ -204,10 +219,14 @@ func (s *Folder) Record(k Key, files map[string][]byte) error {
 		return conflict(k, first, &r)
 	}
 	data := append([]byte(checksum(k, body)+"\n"), body...)
-	if err := place(s.name(resultFolder, k), data); err != nil {
+	alone, err := place(s.name(resultFolder, k), data)
+	switch {
+	case err != nil:
 		return fmt.Errorf("store: %w", err)
+	case alone:
+		return nil
 	}
-	first, err := s.record(k) // another process may have been first
+	first, err := s.record(k) // another process was first
 	if err != nil {
 		return err
 	}
@@ -248,15 +267,15 @@ func (s *Folder) Results() (keys []Key, err error) {
 	return slices.SortedFunc(maps.Keys(found), func(a, b Key) int { return bytes.Compare(a[:], b[:]) }), nil
 }
 
-// place writes a file under another name and gives it its own then, unless another process was first. It is not synced: a file that a
-// crash damages is a miss.
-func place(name string, data []byte) (err error) {
+// place writes a file under another name and gives it its own then, unless another process was first; alone says that none was. It is not synced: a file that
+// a crash damages is a miss.
+func place(name string, data []byte) (alone bool, err error) {
 	if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
-		return err
+		return false, err
 	}
 	file, err := os.CreateTemp(filepath.Dir(name), ".new-*")
 	if err != nil {
-		return err
+		return false, err
 	}
 	defer os.Remove(file.Name())
 	_, err = file.Write(data)
@@ -267,12 +286,14 @@ func place(name string, data []byte) (err error) {
 		err = os.Chmod(file.Name(), 0o644) // others share the store; the file is read-only in use
 	}
 	if err != nil {
-		return err
+		return false, err
 	}
 	switch err := os.Link(file.Name(), name); {
-	case err == nil || errors.Is(err, fs.ErrExist):
-		return nil
+	case err == nil:
+		return true, nil
+	case errors.Is(err, fs.ErrExist):
+		return false, nil
 	default: // a file system without hard links
-		return os.Rename(file.Name(), name)
+		return false, os.Rename(file.Name(), name)
 	}
 }

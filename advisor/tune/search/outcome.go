@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"math"
 	"regexp"
 	"slices"
 	"strconv"
@@ -139,6 +140,37 @@ func ReadReport(data []byte, objective string, check bool) (*Outcome, error) {
 	var err error
 	o.Objective, err = figure(data, objective)
 	return o, err
+}
+
+// NoTry is the value of the axis try that is the code as it is.
+const NoTry = "none"
+
+// Suppose makes of the outcome of a variant that of the same with the advice of an optimizer followed, as far as its report says what trying it has brought: in
+// cycles alone, as what stalls then nobody knows. A variant without that advice, or where it could not be tried, is refused.
+func (o *Outcome) Suppose(data []byte, optimizer string) (*Outcome, error) {
+	if o.Status != OK || optimizer == NoTry {
+		return o, nil
+	}
+	var report struct{ Launches []launchReport }
+	if err := json.Unmarshal(data, &report); err != nil {
+		return nil, fmt.Errorf("the report cannot be read: %w", err)
+	}
+	cycles, tried := 0.0, false
+	for i := range report.Launches {
+		l := &report.Launches[i]
+		speedup := 1.0
+		for _, a := range l.Advice {
+			if a.Optimizer == optimizer && a.Tried > 0 {
+				speedup, tried = a.Tried, true
+				break
+			}
+		}
+		cycles += float64(l.Cycles*max(1, l.Count)) / speedup
+	}
+	if !tried {
+		return &Outcome{Status: Refused, Why: "there is no advice " + optimizer + " that was tried"}, nil
+	}
+	return &Outcome{Status: OK, Objective: cycles, Cycles: int64(math.Round(cycles))}, nil
 }
 
 // linesKept is how many lines of the source an outcome has.

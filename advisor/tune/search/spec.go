@@ -64,6 +64,7 @@ const (
 	SharedAxis    = "shared"
 	CubinAxis     = "cubin"
 	LaunchAxis    = "launch" // of launch files, where kernel is a pattern of them
+	TryAxis       = "try"    // of optimizers whose advice is followed in time only
 )
 
 // maxSpec bounds a sweep file, bytes.
@@ -153,6 +154,9 @@ func (s *Spec) check() error {
 		return fmt.Errorf("search.fidelity names the axis by which halving goes, and only it")
 	}
 	for i, a := range s.Axes {
+		if a.Name == TryAxis && (s.Objective != "cycles" || s.Search.Stop != 0) {
+			return fmt.Errorf("axes.try: what advice brings is known in cycles, which have to be the objective, and without search.stop")
+		}
 		if slices.ContainsFunc(s.Axes[:i], func(b Axis) bool { return a.Name == b.Name }) {
 			return fmt.Errorf("axes: %s is there twice", a.Name)
 		}

@@ -428,6 +428,9 @@ func (r *run) answer(came queue.Reply) error {
 // done reads the report of a variant.
 func (r *run) done(point int, v *variant, report []byte, cached bool) error {
 	o, err := search.ReadReport(report, r.spec.Objective, r.spec.Check == "outputs")
+	if try := r.space.At(r.space.Points[point])[search.TryAxis]; err == nil && try != "" {
+		o, err = o.Suppose(report, string(try))
+	}
 	if err != nil {
 		return err
 	}

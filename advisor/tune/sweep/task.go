@@ -36,6 +36,9 @@ type task struct {
 	MaxCycles  int64       `json:"max_cycles,omitempty"` // not a part of the key
 }
 
+// byBudget is the number of pieces of advice to try where those are tried that gpa profile tries by default.
+const byBudget = -1
+
 // key encodes all that the report of a task depends on, with the key of all figures of the GPU.
 func (t *task) key(figures store.Key) (store.Key, error) {
 	e := store.NewEncoder("sweep 2")
@@ -122,7 +125,10 @@ func (t *task) profile(ctx context.Context, folder string, workers int) (*gpa.Re
 		return nil, err
 	}
 	var a gpa.Analysis
-	if t.Try > 0 {
+	switch {
+	case t.Try == byBudget:
+		a.Try = &gpa.TryOptions{}
+	case t.Try > 0:
 		a.Try = &gpa.TryOptions{First: t.Try}
 	}
 	return target.Analyze(ctx, gpa.Options{

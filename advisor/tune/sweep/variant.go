@@ -98,6 +98,9 @@ func (s *Sweep) variant(ctx context.Context, point int) (*variant, error) {
 		return nil, err
 	}
 	t := task{Build: s.build, Launch: text, Files: blobs, GPU: c.model.Name, Reconverge: cmp.Or(string(at[search.ReconvergAxis]), "volta"), Try: s.spec.Try}
+	if t.Try == 0 && at[search.TryAxis] != "" {
+		t.Try = byBudget
+	}
 	key, err := t.key(c.figure)
 	return &variant{point: point, key: key, memory: memoryOf(file), task: t}, err
 }

@@ -2,11 +2,13 @@ package sweep
 
 import (
 	"encoding/json"
+	"errors"
 	"flag"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strconv"
+	"syscall"
 	"testing"
 	"time"
 
@@ -57,9 +59,14 @@ func TestRate(t *testing.T) {
 	if err != nil || r.Counts() != (Counts{Variants: *rateTasks, Done: *rateTasks, Ran: *rateTasks}) {
 		t.Fatalf("%+v, %v", r.Counts(), err)
 	}
+	var used, children syscall.Rusage
+	if err := errors.Join(syscall.Getrusage(syscall.RUSAGE_SELF, &used), syscall.Getrusage(syscall.RUSAGE_CHILDREN, &children)); err != nil {
+		t.Fatal(err)
+	}
+	busy := time.Duration(used.Utime.Nano()+used.Stime.Nano()+children.Utime.Nano()+children.Stime.Nano()) / time.Duration(*rateTasks)
 	status, err := os.ReadFile("/proc/self/status")
 	if err != nil {
 		t.Skip(err)
 	}
-	t.Logf("%d tasks are planned in %.1f s and run at %.0f a second; memory: %s", *rateTasks, planned.Seconds(), float64(*rateTasks)/ran.Seconds(), regexp.MustCompile(`VmHWM:\s*(.*)`).FindSubmatch(status)[1])
+	t.Logf("%d tasks are planned in %.1f s and run at %.0f a second, each for %s of a processor; memory: %s", *rateTasks, planned.Seconds(), float64(*rateTasks)/ran.Seconds(), busy, regexp.MustCompile(`VmHWM:\s*(.*)`).FindSubmatch(status)[1])
 }
