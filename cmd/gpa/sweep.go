@@ -35,6 +35,7 @@ type sweepFlags struct {
 	json    bool
 	csv     bool
 	html    string
+	page    string
 	all     bool
 
 	// of compare
@@ -72,6 +73,7 @@ func (f *sweepFlags) register(flags *pflag.FlagSet) {
 	flags.BoolVar(&f.json, "json", false, "print the results as JSON")
 	flags.BoolVar(&f.csv, "csv", false, "print the results as CSV, one line a variant")
 	flags.StringVar(&f.html, "html", "", "write the results as one web page to `FILE`")
+	flags.StringVar(&f.page, "page", "", "show the results while the sweep runs as a web page at `ADDRESS` of this machine, as 127.0.0.1:8080")
 	flags.BoolVar(&f.markdown, "markdown", false, "compare: print a table for a pull request")
 	flags.StringVar(&f.junit, "junit", "", "compare: write JUnit's XML to `FILE`")
 	flags.StringVar(&f.sarif, "sarif", "", "compare: write what is worse to `FILE` as SARIF 2.1.0, with the lines of the source")
@@ -197,6 +199,13 @@ func (f *sweepFlags) search(ctx context.Context, e *env, s *sweep.Sweep, verb st
 	}
 	p := &sweepProgress{began: time.Now()}
 	o.Progress = func(c sweep.Counts) { p.last.Store(&c) }
+	if f.page != "" {
+		end, err := servePage(e, f.page, s, p)
+		if err != nil {
+			return err
+		}
+		defer end()
+	}
 	defer e.progress.Watch(p)()
 	ran := s.Run(ctx, o)
 	if asked && ran == nil {
@@ -232,7 +241,7 @@ func (p *sweepProgress) String() string {
 	text := fmt.Sprintf("%d of %d variants, %d cached, %d failed, %d under way", c.Done, c.Variants, c.Cached, c.Failed, c.Running)
 	if c.Ran > 0 && c.Running > 0 {
 		rate := time.Since(p.began) / time.Duration(c.Ran)
-		text += fmt.Sprintf(", %s each", rate.Round(time.Millisecond))
+		text += fmt.Sprintf(", %s each, %s left", rate.Round(time.Millisecond), (rate * time.Duration(c.Running+c.Left)).Round(time.Second))
 	}
 	return text
 }
@@ -313,7 +322,7 @@ func (f *sweepFlags) results(e *env, s *sweep.Sweep) error {
 	if err != nil {
 		return err
 	}
-	if err := files.Save(f.html, r.HTML); err != nil {
+	if err := files.Save(f.html, func(w io.Writer) error { return r.HTML(w, 0, nil) }); err != nil {
 		return err
 	}
 	switch {

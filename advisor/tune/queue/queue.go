@@ -52,8 +52,20 @@ const (
 	keptInside = time.Minute
 )
 
+// openWithin is how long a server is tried whose connection is lost meanwhile.
+const openWithin = time.Minute
+
 // Open finds or makes the queue of a build on a server. within is how long a worker may be silent before its task is handed out again.
 func Open(ctx context.Context, conn *Conn, build string, within time.Duration) (*Queue, error) {
+	for end := time.Now().Add(openWithin); ; sleep(ctx, again) {
+		q, err := openOnce(ctx, conn, build, within)
+		if err == nil || !lost(err) || ctx.Err() != nil || time.Now().After(end) {
+			return q, err
+		}
+	}
+}
+
+func openOnce(ctx context.Context, conn *Conn, build string, within time.Duration) (*Queue, error) {
 	js, err := jetstream.New(conn.nc)
 	if err != nil {
 		return nil, err

@@ -89,14 +89,14 @@ func (w *Worker) fetch(ctx context.Context, q *Queue) error {
 		FilterSubject: "gpa.task." + q.build + ".>",
 	})
 	if err != nil {
-		if fresh, reopened := Open(ctx, q.conn, q.build, q.within); reopened == nil { // a server that has forgotten all
+		if fresh, reopened := openOnce(ctx, q.conn, q.build, q.within); reopened == nil { // a server that has forgotten all
 			q.tasks, q.replies, q.notes, q.blobs = fresh.tasks, fresh.replies, fresh.notes, fresh.blobs
 		}
 		return err
 	}
 	for ctx.Err() == nil {
 		wait, done := context.WithTimeout(ctx, fetchWait)
-		batch, err := c.Fetch(1, jetstream.FetchContext(wait))
+		batch, err := c.Fetch(1, jetstream.FetchContext(wait), jetstream.FetchHeartbeat(answerWithin))
 		if err != nil {
 			done()
 			return err
@@ -107,7 +107,7 @@ func (w *Worker) fetch(ctx context.Context, q *Queue) error {
 			}
 		}
 		done()
-		if err := batch.Error(); err != nil && !errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, nats.ErrTimeout) {
+		if err := batch.Error(); err != nil && !errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, nats.ErrTimeout) && !errors.Is(err, jetstream.ErrNoHeartbeat) {
 			return err
 		}
 	}
@@ -124,20 +124,19 @@ func (w *Worker) one(ctx context.Context, q *Queue, m jetstream.Msg) error {
 	}
 	defer w.cancelable(&t, cancel)()
 	go beat(ctx, q, m, &t, cancel)
-	if r, err := q.Reply(ctx, t.Key); err != nil || r != nil {
-		if r != nil {
-			err = m.DoubleAck(ctx)
-		}
-		return err
+	// A task can be handed out after Queue.Cancel has noted the sweep and before it has dropped its tasks.
+	known := make(chan bool, 1)
+	go func() { known <- q.isCanceled(ctx, t.Sweep) }()
+	if q.isDone(ctx, t.Key) {
+		return m.Ack()
+	}
+	if <-known {
+		cancel()
 	}
 	if err := w.take(ctx, t.Memory); err != nil {
 		return m.Nak()
 	}
 	defer w.give(t.Memory)
-	// A task can be handed out after Queue.Cancel has noted the sweep and before it has dropped its tasks.
-	if q.isCanceled(ctx, t.Sweep) {
-		cancel()
-	}
 	var body []byte
 	var err error
 	if ctx.Err() == nil {
@@ -146,9 +145,7 @@ func (w *Worker) one(ctx context.Context, q *Queue, m jetstream.Msg) error {
 	var crash *CrashError
 	switch {
 	case ctx.Err() != nil:
-		late, stop := context.WithTimeout(context.Background(), time.Second)
-		defer stop()
-		if q.isCanceled(late, t.Sweep) {
+		if q.isCanceled(context.WithoutCancel(ctx), t.Sweep) {
 			return m.Term()
 		}
 		return m.Nak()
@@ -162,13 +159,26 @@ func (w *Worker) one(ctx context.Context, q *Queue, m jetstream.Msg) error {
 	if err := w.record(ctx, q, &t, body); err != nil {
 		return err
 	}
-	return m.DoubleAck(ctx)
+	return m.Ack() // where it is lost, the task comes again, and has a reply
+}
+
+// answerWithin is how long an answer of the server is awaited before it is asked again, or what it would have said is taken to be nothing.
+const answerWithin = time.Second
+
+// isDone reports whether there is a reply to a task. Where the server does not say, there is none: doing it twice does no harm, and waiting does.
+func (q *Queue) isDone(ctx context.Context, key string) bool {
+	ctx, stop := context.WithTimeout(ctx, answerWithin)
+	defer stop()
+	r, err := q.Reply(ctx, key)
+	return err == nil && r != nil
 }
 
 // record brings a reply to the server, however long that is away.
 func (w *Worker) record(ctx context.Context, q *Queue, t *Task, body []byte) error {
-	for {
-		err := q.reply(ctx, t.Key, body)
+	for within := answerWithin; ; within = min(2*within, 16*answerWithin) {
+		once, stop := context.WithTimeout(ctx, within)
+		err := q.reply(once, t.Key, body)
+		stop()
 		var differ *ConflictError
 		if errors.As(err, &differ) {
 			w.tell(err)
@@ -177,7 +187,7 @@ func (w *Worker) record(ctx context.Context, q *Queue, t *Task, body []byte) err
 		if err == nil || !lost(err) || ctx.Err() != nil {
 			return err
 		}
-		sleep(ctx, again)
+		sleep(ctx, again/4)
 	}
 }
 
@@ -240,6 +250,8 @@ func (w *Worker) crashed(ctx context.Context, q *Queue, t *Task, crash *CrashErr
 }
 
 func (q *Queue) isCanceled(ctx context.Context, sweep string) bool {
+	ctx, stop := context.WithTimeout(ctx, answerWithin)
+	defer stop()
 	_, err := q.notes.Get(ctx, canceled+sweep)
 	return err == nil
 }

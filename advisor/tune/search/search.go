@@ -17,6 +17,8 @@ type Strategy interface {
 	Next(n int) []int
 	// Tell says how a point came out that Next has returned, or that is known from elsewhere, and which Next does not return any more then.
 	Tell(point int, o *Outcome)
+	// Left is how many points Next may return yet, at most.
+	Left() int
 }
 
 // A problem is what strategies share: the points of a group, which were returned, and what came of them.
@@ -132,6 +134,9 @@ func (p *problem) best() []int {
 	})
 	return list
 }
+
+// Left is what the budget and the points leave.
+func (p *problem) Left() int { return min(p.left, len(p.points)-len(p.asked)) }
 
 // pending is the number of points asked for and not told.
 func (p *problem) pending() int { return len(p.asked) - len(p.told) }

@@ -77,7 +77,7 @@ func (j *journal) canceled() bool {
 
 // Results reads what came out of a sweep so far, while it runs or afterwards.
 func (s *Sweep) Results() (*Results, error) {
-	t := &Results{s, make(map[int]*search.Outcome), make(map[int]*Result)}
+	t := &Results{Sweep: s, outcomes: make(map[int]*search.Outcome), results: make(map[int]*Result)}
 	file, err := os.Open(s.journalName())
 	if errors.Is(err, os.ErrNotExist) {
 		return t, nil
@@ -94,6 +94,9 @@ func (s *Sweep) Results() (*Results, error) {
 			continue // cut off when a process was killed
 		}
 		if i := s.point(r.Point); i >= 0 { // else it is of another sweep
+			if t.outcomes[i] == nil {
+				t.order = append(t.order, i)
+			}
 			t.outcomes[i], t.results[i] = r.Outcome, r
 		}
 	}

@@ -16,9 +16,11 @@ var sweepPage string
 
 // A pageGroup is a group of variants on the web page.
 type pageGroup struct {
-	Name string
-	Rows []pageRow
-	Why  []search.Effect
+	Name  string
+	Rows  []pageRow
+	More  int // rows that are left out
+	Why   []search.Effect
+	Plots []pagePlot
 }
 
 // A pageRow is a variant on the web page.
@@ -35,8 +37,12 @@ type pageBar struct {
 	Color  int // number, from 0
 }
 
-// HTML writes the results as one file that needs no network: for each group the variants, the best first, with their stalls stacked.
-func (t *Results) HTML(w io.Writer) error {
+// pageRows is how many variants of a group the page lists.
+const pageRows = 1000
+
+// HTML writes the results as one file that needs no network: for each group the variants, the best first, with their stalls stacked, and the objective over each
+// axis and over time. A browser loads the page of a sweep that runs, with how far it is, again after so many seconds; 0 and nil are for one that does not.
+func (t *Results) HTML(w io.Writer, refresh int, running *Counts) error {
 	parsed, err := template.New("sweep").Parse(sweepPage)
 	if err != nil {
 		return err
@@ -50,10 +56,14 @@ func (t *Results) HTML(w io.Writer) error {
 	names := slices.Sorted(maps.Keys(reasons))
 	data := struct {
 		Title, Objective string
+		Refresh          int
 		Counts           Counts
 		Groups           []pageGroup
 		Reasons          []string
-	}{Title: t.spec.Name, Objective: t.spec.Objective, Counts: t.Counts(), Reasons: names}
+	}{Title: t.spec.Name, Objective: t.spec.Objective, Refresh: refresh, Counts: t.Counts(), Reasons: names}
+	if running != nil {
+		data.Counts = *running
+	}
 	if data.Title == "" {
 		data.Title = t.spec.Kernel
 	}
@@ -70,7 +80,7 @@ func (t *Results) pageGroup(g int, group []int, reasons []string) pageGroup {
 	for _, i := range list {
 		largest = max(largest, t.outcomes[i].Objective)
 	}
-	for _, i := range list {
+	for _, i := range list[:min(len(list), pageRows)] {
 		o := t.outcomes[i]
 		row := pageRow{Label: t.space.Label(t.space.Points[i]), Status: string(o.Status), Why: o.Why}
 		if o.Status == search.OK {
@@ -84,6 +94,8 @@ func (t *Results) pageGroup(g int, group []int, reasons []string) pageGroup {
 		}
 		out.Rows = append(out.Rows, row)
 	}
+	out.More = len(list) - len(out.Rows)
+	out.Plots = t.plots(group)
 	if len(list) > 0 && t.outcomes[list[0]].Status == search.OK {
 		out.Why = search.Why(t.space, group, t.outcomes, list[0])
 	}

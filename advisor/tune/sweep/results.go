@@ -20,6 +20,7 @@ type Results struct {
 	*Sweep
 	outcomes map[int]*search.Outcome // by point
 	results  map[int]*Result
+	order    []int // points, as their outcomes came
 }
 
 // Counts say how far a sweep has come.
@@ -29,6 +30,7 @@ type Counts struct {
 	Cached   int `json:"cached"`   // of these: from the store
 	Ran      int `json:"ran"`
 	Running  int `json:"running"`
+	Left     int `json:"left"`   // that may be begun yet
 	Failed   int `json:"failed"` // of those done: disqualified
 }
 

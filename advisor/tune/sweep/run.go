@@ -210,7 +210,7 @@ func (r *run) loop(ctx context.Context, replies <-chan queue.Reply) error {
 		if r.Asked == nil {
 			r.ask(ctx)
 		}
-		r.counts.Running = len(r.flying) + r.preparing
+		r.count()
 		if r.Progress != nil {
 			r.Progress(r.counts)
 		}
@@ -246,6 +246,17 @@ func (r *run) loop(ctx context.Context, replies <-chan queue.Reply) error {
 				return err
 			}
 		}
+	}
+}
+
+// count counts what is under way and what is to come.
+func (r *run) count() {
+	r.counts.Running, r.counts.Left = len(r.under), 0
+	if r.Asked != nil {
+		return
+	}
+	for _, s := range r.strategies {
+		r.counts.Left += s.Left()
 	}
 }
 
