@@ -160,6 +160,9 @@ func (r *run) search(ctx context.Context) error {
 		for _, i := range group {
 			r.groupOf[i] = g
 		}
+		if r.spec.Search.Method == "grid" && r.spec.Search.Stop == 0 { // a long one that is stopped early takes none of the time
+			group = r.longestFirst(group)
+		}
 		s, err := search.NewStrategy(r.spec, r.space, group, g)
 		if err != nil {
 			return err

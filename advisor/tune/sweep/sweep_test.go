@@ -81,6 +81,30 @@ func TestResume(t *testing.T) {
 	}
 }
 
+// TestLongestFirst holds that a grid begins with what looks longest.
+func TestLongestFirst(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "s.yaml")
+	if err := os.WriteFile(name, []byte("kernel: vecadd\ncheck: none\naxes: {grid: [1, 64, 2]}\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	folder, err := store.Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := Open(name, folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var order []string
+	o := Options{Workers: Workers{Slots: 1}, Window: 1, Outcome: func(e Event) error {
+		order = append(order, string(e.Point["grid"]))
+		return nil
+	}}
+	if err := s.Run(t.Context(), o); err != nil || strings.Join(order, " ") != "64 2 1" {
+		t.Errorf("%v, %v", order, err)
+	}
+}
+
 // TestOpenAxis leaves one value of an axis, and refuses one that is not there.
 func TestOpenAxis(t *testing.T) {
 	if s := opened(t, t.TempDir(), "block=128"); len(s.space.Points) != 1 {

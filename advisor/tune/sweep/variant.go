@@ -105,6 +105,34 @@ func (s *Sweep) variant(ctx context.Context, point int) (*variant, error) {
 	return &variant{point: point, key: key, memory: memoryOf(file), task: t}, err
 }
 
+// longestFirst sorts points by the work that they look like, the threads of their launches and the bytes of their buffers, so that none that takes long begins last
+// and keeps one worker when the others are done.
+func (s *Sweep) longestFirst(group []int) []int {
+	cost := make(map[int]int64, len(group))
+	for _, i := range group {
+		at := s.space.At(s.space.Points[i])
+		if s.bases[at[search.LaunchAxis]].err != nil {
+			continue
+		}
+		file, err := s.launch(at)
+		if err != nil {
+			continue // it ends at once
+		}
+		cost[i] = memoryOf(file)
+		for k := range file.Launches {
+			l := &file.Launches[k]
+			threads := int64(max(1, l.Repeat))
+			for _, n := range append(l.Grid[:], l.Block[:]...) {
+				threads *= int64(n)
+			}
+			cost[i] += threads
+		}
+	}
+	sorted := slices.Clone(group)
+	slices.SortStableFunc(sorted, func(a, b int) int { return cmp.Compare(cost[b], cost[a]) })
+	return sorted
+}
+
 // memoryOf estimates what running a launch file takes, bytes: the buffers twice, as trying advice keeps what was there before, and what every
 // machine takes.
 func memoryOf(file *launch.File) int64 {
