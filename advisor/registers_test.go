@@ -9,7 +9,9 @@ import (
 
 // A compiler is told of the size of blocks where a change takes most of the registers that such a block has room for.
 func TestBoundRegisters(t *testing.T) {
-	merged := func(axis MergeAxis, factor int) *Streams { return &Streams{Merged: []Merged{{Axis: axis, Factor: factor}}} }
+	merged := func(axis MergeAxis, factor int) *Streams {
+		return &Streams{Merged: []Merged{{Axis: axis, Factor: factor}}}
+	}
 	for _, c := range []struct {
 		name      string
 		threads   int
