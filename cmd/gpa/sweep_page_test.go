@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"gpa/advisor/tune/sweep"
 )
@@ -97,8 +98,17 @@ func checkSweepAccess(t *testing.T, url string) {
 		return answer.StatusCode, string(data)
 	}
 	var c sweep.Counts
-	if status, text := get("progress.json", ""); status != http.StatusOK || json.Unmarshal([]byte(text), &c) != nil || c.Done != 3 {
-		t.Errorf("progress: %d, %s", status, text)
+	for range 100 { // the counts come after the outcome
+		if status, text := get("progress.json", ""); status != http.StatusOK || json.Unmarshal([]byte(text), &c) != nil {
+			t.Fatalf("progress: %d, %s", status, text)
+		}
+		if c.Done == 3 {
+			break
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	if c.Done != 3 {
+		t.Errorf("progress: %+v", c)
 	}
 	if status, _ := get("", "gpa.example.com"); status != http.StatusForbidden {
 		t.Errorf("by another name: %d", status)
