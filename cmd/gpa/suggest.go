@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"gpa"
+	"gpa/advisor/tune/sweep"
 	"gpa/kernels"
 	"gpa/reports"
 	"gpa/reports/listing"
@@ -35,7 +36,10 @@ func explained(err error) error {
 	var folder *gpa.NoLaunchFileError
 	var undescribed *gpa.UndescribedError
 	var function *listing.NoFunctionError
+	var axis *sweep.AxisError
 	switch {
+	case errors.As(err, &axis):
+		return usagef("--axis: %w", err)
 	case errors.As(err, &function):
 		return fmt.Errorf("%w%s", err, cmp.Or(function.Near(), "; gpa cfg lists them"))
 	case errors.As(err, &missing):

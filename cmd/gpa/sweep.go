@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
-	"sync/atomic"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -112,13 +111,18 @@ func (f *sweepFlags) run(ctx context.Context, e *env, args []string) error {
 	if err != nil {
 		return err
 	}
-	s, err := f.open(name, folder)
+	s, err := sweep.Open(name, folder, f.axes...)
 	if err != nil {
 		return err
 	}
 	switch verb {
 	case "plan":
-		return f.plan(ctx, e, s)
+		defer e.progress.Stage("compiling")() // what is needed to say what would run
+		p, err := s.Plan(ctx)
+		if err != nil {
+			return err
+		}
+		return p.Text(e.stdout)
 	case "status":
 		return f.status(e, s)
 	case "results":
@@ -126,7 +130,11 @@ func (f *sweepFlags) run(ctx context.Context, e *env, args []string) error {
 	case "cancel":
 		return s.Cancel()
 	case "tell":
-		return f.tell(s)
+		list, err := sweep.ReadOutcomes(os.Stdin)
+		if err != nil {
+			return usagef("%w", err)
+		}
+		return s.Tell(list)
 	}
 	return f.search(ctx, e, s, verb)
 }
@@ -141,26 +149,6 @@ func (f *sweepFlags) openStore() (*store.Folder, error) {
 		f.store.dir = filepath.Join(caches, "gpa")
 	}
 	return f.store.open()
-}
-
-// open reads a sweep file.
-func (f *sweepFlags) open(name string, folder *store.Folder) (*sweep.Sweep, error) {
-	s, err := sweep.Open(name, folder, f.axes...)
-	var axis *sweep.AxisError
-	if errors.As(err, &axis) {
-		return nil, usagef("--axis: %w", err)
-	}
-	return s, err
-}
-
-// plan tells what a sweep would run, and compiles what is needed to say so.
-func (f *sweepFlags) plan(ctx context.Context, e *env, s *sweep.Sweep) error {
-	defer e.progress.Stage("compiling")()
-	p, err := s.Plan(ctx)
-	if err != nil {
-		return err
-	}
-	return p.Text(e.stdout)
 }
 
 // search runs a sweep and prints its results, or, to who asks for points, each as it comes.
@@ -185,31 +173,32 @@ func (f *sweepFlags) search(ctx context.Context, e *env, s *sweep.Sweep, verb st
 	case o.Slots == 0:
 		return usagef("--jobs 0: nobody would run the variants")
 	}
-	endEvents, err := f.openEvents(e, &o)
-	if err != nil {
+	var endEvents func()
+	if o.Outcome, endEvents, err = sweep.OpenEvents(f.events, e.stderr); err != nil {
 		return err
 	}
 	defer endEvents()
-	var asking *points
+	var asking *sweep.Points
 	if asked {
 		ctx, stop := context.WithCancel(ctx)
 		defer stop()
-		asking = askPoints(ctx, os.Stdin)
-		o.Asked, o.Outcome = asking.out, func(x sweep.Event) error { return json.NewEncoder(e.live()).Encode(x) }
+		asking = sweep.ReadPoints(ctx, os.Stdin)
+		o.Asked, o.Outcome = asking.C, func(x sweep.Event) error { return json.NewEncoder(e.live()).Encode(x) }
 	}
-	p := &sweepProgress{began: time.Now()}
-	o.Progress = func(c sweep.Counts) { p.last.Store(&c) }
+	p := sweep.NewProgress()
+	o.Progress = p.Count
 	if f.page != "" {
-		end, err := servePage(e, f.page, s, p)
+		at, end, err := s.ServePage(f.page, p.Last)
 		if err != nil {
-			return err
+			return usagef("--page: %w", err)
 		}
+		fmt.Fprintf(e.stderr, "gpa sweep: its page is http://%s/\n", at)
 		defer end()
 	}
 	defer e.progress.Watch(p)()
 	ran := s.Run(ctx, o)
-	if asked && ran == nil {
-		ran = asking.err
+	if asked && ran == nil && asking.Err() != nil {
+		ran = usagef("%w", asking.Err())
 	}
 	if !asked {
 		if err := f.results(e, s); err != nil {
@@ -224,43 +213,6 @@ func (f *sweepFlags) search(ctx context.Context, e *env, s *sweep.Sweep, verb st
 		return failure{ran}
 	}
 	return ran
-}
-
-// A sweepProgress is the line of progress of a sweep.
-type sweepProgress struct {
-	began time.Time
-	last  atomic.Pointer[sweep.Counts]
-}
-
-// String is how far the sweep has come.
-func (p *sweepProgress) String() string {
-	c := p.last.Load()
-	if c == nil {
-		return "begins"
-	}
-	text := fmt.Sprintf("%d of %d variants, %d cached, %d failed, %d under way", c.Done, c.Variants, c.Cached, c.Failed, c.Running)
-	if c.Ran > 0 && c.Running > 0 {
-		rate := time.Since(p.began) / time.Duration(c.Ran)
-		text += fmt.Sprintf(", %s each, %s left", rate.Round(time.Millisecond), (rate * time.Duration(c.Running+c.Left)).Round(time.Second))
-	}
-	return text
-}
-
-// openEvents opens the file of --events.
-func (f *sweepFlags) openEvents(e *env, o *sweep.Options) (end func(), err error) {
-	switch f.events {
-	case "":
-		return func() {}, nil
-	case "-":
-		o.Outcome = func(x sweep.Event) error { return json.NewEncoder(e.stderr).Encode(x) }
-		return func() {}, nil
-	}
-	file, err := os.Create(f.events)
-	if err != nil {
-		return nil, err
-	}
-	o.Outcome = func(x sweep.Event) error { return json.NewEncoder(file).Encode(x) }
-	return func() { file.Close() }, nil
 }
 
 // dial reaches the server that --join names.
@@ -345,7 +297,7 @@ func (f *sweepFlags) compare(e *env, folder *store.Folder, args []string) error 
 	var sides [2]*sweep.Report
 	for k, name := range args {
 		var err error
-		if sides[k], err = f.side(folder, name); err != nil {
+		if sides[k], err = sweep.ReportOf(name, folder, f.axes...); err != nil {
 			return err
 		}
 	}
@@ -356,7 +308,7 @@ func (f *sweepFlags) compare(e *env, folder *store.Folder, args []string) error 
 	if err := files.Save(f.junit, func(w io.Writer) error { return c.JUnit(w, f.minSpeedup) }); err != nil {
 		return err
 	}
-	find := func(at map[string]search.Value, file string) string { return f.source(args[1], at, file) }
+	find := func(at map[string]search.Value, file string) string { return sweep.SourceOf(args[1], at, file) }
 	if err := files.Save(f.sarif, func(w io.Writer) error { return reports.WriteRemarks(w, version, c.Remarks(f.minSpeedup, find)) }); err != nil {
 		return err
 	}
@@ -372,45 +324,4 @@ func (f *sweepFlags) compare(e *env, folder *store.Folder, args []string) error 
 		return err
 	}
 	return failed(c.Failure(f.minSpeedup))
-}
-
-// side is one of two sweeps.
-func (f *sweepFlags) side(folder *store.Folder, name string) (*sweep.Report, error) {
-	if filepath.Ext(name) == ".json" {
-		return sweep.LoadReport(name)
-	}
-	s, err := f.open(name, folder)
-	if err != nil {
-		return nil, err
-	}
-	r, err := s.Results()
-	if err != nil {
-		return nil, err
-	}
-	report := r.Report()
-	return &report, nil
-}
-
-// source finds a source of a variant: beside its launch file, beside the file of the sweep, or where the compiler found it. Its name is from the working
-// folder on where it is below that. "" stands for the launch file, or else for that of the sweep.
-func (f *sweepFlags) source(of string, at map[string]search.Value, file string) string {
-	beside := filepath.Join(filepath.Dir(of), filepath.FromSlash(string(at[search.LaunchAxis])))
-	switch {
-	case file != "":
-		for _, name := range []string{filepath.Join(filepath.Dir(of), file), filepath.Join(filepath.Dir(beside), file)} {
-			if _, err := os.Stat(name); err == nil && !filepath.IsAbs(file) {
-				file = name
-			}
-		}
-	case at[search.LaunchAxis] != "":
-		file = beside
-	default:
-		file = of
-	}
-	if here, err := os.Getwd(); err == nil && filepath.IsAbs(file) {
-		if name, err := filepath.Rel(here, file); err == nil && filepath.IsLocal(name) {
-			file = name
-		}
-	}
-	return filepath.ToSlash(file)
 }

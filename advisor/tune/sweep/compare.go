@@ -9,10 +9,12 @@ import (
 	"maps"
 	"math"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
 	"gpa/advisor/tune/search"
+	"gpa/profiler/store"
 	"gpa/reports"
 )
 
@@ -31,8 +33,24 @@ type Pair struct {
 	Speedup float64                 `json:"speedup,omitempty"` // how much better the objective is, as a ratio; absent where one side has none
 }
 
-// LoadReport reads the results of a sweep that gpa sweep --json has written.
-func LoadReport(name string) (*Report, error) {
+// ReportOf is the results of a sweep: of what gpa sweep --json has written to a .json file, or of a sweep file and a store, as [Open] takes them.
+func ReportOf(name string, results *store.Folder, only ...string) (*Report, error) {
+	if filepath.Ext(name) == ".json" {
+		return loadReport(name)
+	}
+	s, err := Open(name, results, only...)
+	if err != nil {
+		return nil, err
+	}
+	r, err := s.Results()
+	if err != nil {
+		return nil, err
+	}
+	report := r.Report()
+	return &report, nil
+}
+
+func loadReport(name string) (*Report, error) {
 	data, err := os.ReadFile(name)
 	if err != nil {
 		return nil, err
@@ -323,4 +341,28 @@ func (c *Comparison) Remarks(minSpeedup float64, find func(at map[string]search.
 		list = append(list, r)
 	}
 	return list
+}
+
+// SourceOf finds a source of a variant of a sweep whose file or results have the name of: beside its launch file, beside the file of the sweep, or where the compiler found it. Its name is from the working
+// folder on where it is below that. "" stands for the launch file, or else for that of the sweep.
+func SourceOf(of string, at map[string]search.Value, file string) string {
+	beside := filepath.Join(filepath.Dir(of), filepath.FromSlash(string(at[search.LaunchAxis])))
+	switch {
+	case file != "":
+		for _, name := range []string{filepath.Join(filepath.Dir(of), file), filepath.Join(filepath.Dir(beside), file)} {
+			if _, err := os.Stat(name); err == nil && !filepath.IsAbs(file) {
+				file = name
+			}
+		}
+	case at[search.LaunchAxis] != "":
+		file = beside
+	default:
+		file = of
+	}
+	if here, err := os.Getwd(); err == nil && filepath.IsAbs(file) {
+		if name, err := filepath.Rel(here, file); err == nil && filepath.IsLocal(name) {
+			file = name
+		}
+	}
+	return filepath.ToSlash(file)
 }

@@ -1,4 +1,4 @@
-package main
+package sweep
 
 import (
 	"bytes"
@@ -10,26 +10,24 @@ import (
 	"net/http"
 	"net/netip"
 	"time"
-
-	"gpa/advisor/tune/sweep"
 )
 
 // pageRefresh is how often a browser loads the page of a sweep that runs, seconds.
 const pageRefresh = 5
 
-// servePage serves the results of a sweep that runs as a web page, and its counts as JSON, to browsers on this machine until end is called. Others reach it by a
-// tunnel only: it asks for no token.
-func servePage(e *env, address string, s *sweep.Sweep, p *sweepProgress) (end func(), err error) {
+// ServePage serves the results of a sweep that runs as a web page at an address of this machine, and its counts, as last tells them, as JSON, to
+// browsers on this machine until end is called. Others reach it by a tunnel only: it asks for no token. at is where it listens.
+func (s *Sweep) ServePage(address string, last func() *Counts) (at net.Addr, end func(), err error) {
 	listener, err := listenHere(address)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) {
 		r, err := s.Results()
 		var page bytes.Buffer
 		if err == nil {
-			err = r.HTML(&page, pageRefresh, p.last.Load())
+			err = r.HTML(&page, pageRefresh, last())
 		}
 		if err != nil {
 			http.Error(w, err.Error(), http.StatusInternalServerError)
@@ -41,12 +39,11 @@ func servePage(e *env, address string, s *sweep.Sweep, p *sweepProgress) (end fu
 	})
 	mux.HandleFunc("GET /progress.json", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
-		json.NewEncoder(w).Encode(p.last.Load())
+		json.NewEncoder(w).Encode(last())
 	})
 	server := &http.Server{Handler: onlyHere(mux), ReadHeaderTimeout: 10 * time.Second}
 	go server.Serve(listener)
-	fmt.Fprintf(e.stderr, "gpa sweep: its page is http://%s/\n", listener.Addr())
-	return func() {
+	return listener.Addr(), func() {
 		ctx, stop := context.WithTimeout(context.Background(), time.Second)
 		defer stop()
 		server.Shutdown(ctx)
@@ -57,11 +54,11 @@ func servePage(e *env, address string, s *sweep.Sweep, p *sweepProgress) (end fu
 func listenHere(address string) (net.Listener, error) {
 	listener, err := net.Listen("tcp", address)
 	if err != nil {
-		return nil, usagef("--page: %w", err)
+		return nil, err
 	}
 	if at, ok := listener.Addr().(*net.TCPAddr); !ok || !at.IP.IsLoopback() {
 		listener.Close()
-		return nil, usagef("--page: %s can be reached from other machines; 127.0.0.1:PORT cannot", address)
+		return nil, fmt.Errorf("%s can be reached from other machines; 127.0.0.1:PORT cannot", address)
 	}
 	return listener, nil
 }
