@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"gpa/advisor/tune/search"
@@ -78,12 +77,23 @@ func (j *journal) canceled() bool {
 // Results reads what came out of a sweep so far, while it runs or afterwards.
 func (s *Sweep) Results() (*Results, error) {
 	t := &Results{Sweep: s, outcomes: make(map[int]*search.Outcome), results: make(map[int]*Result)}
-	file, err := os.Open(s.journalName())
+	return t, s.readOutcomes(s.journalName(), func(point int, r *Result) {
+		if t.outcomes[point] == nil {
+			t.order = append(t.order, point)
+		}
+		t.outcomes[point], t.results[point] = r.Outcome, r
+	})
+}
+
+// readOutcomes reads a file of outcomes, a line each, as far as it is there. Lines that were cut off when a process was killed, and those of other
+// sweeps, are no outcomes of this one.
+func (s *Sweep) readOutcomes(name string, do func(point int, r *Result)) error {
+	file, err := os.Open(name)
 	if errors.Is(err, os.ErrNotExist) {
-		return t, nil
+		return nil
 	}
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer file.Close()
 	lines := bufio.NewScanner(file)
@@ -91,16 +101,13 @@ func (s *Sweep) Results() (*Results, error) {
 	for lines.Scan() {
 		r := new(Result)
 		if json.Unmarshal(lines.Bytes(), r) != nil || r.Outcome == nil {
-			continue // cut off when a process was killed
+			continue
 		}
-		if i := s.point(r.Point); i >= 0 { // else it is of another sweep
-			if t.outcomes[i] == nil {
-				t.order = append(t.order, i)
-			}
-			t.outcomes[i], t.results[i] = r.Outcome, r
+		if point := s.point(r.Point); point >= 0 {
+			do(point, r)
 		}
 	}
-	return t, lines.Err()
+	return lines.Err()
 }
 
 // toldEnd is the end of the name of the file of outcomes that come from elsewhere.
@@ -138,33 +145,18 @@ func (s *Sweep) Tell(results []Result) error {
 	return errors.Join(err, file.Close())
 }
 
-// readTold reads what Tell has recorded.
+// readTold reads what Tell has recorded, of each variant what was told last.
 func (s *Sweep) readTold() (list []told, err error) {
-	file, err := os.Open(s.journalName() + toldEnd)
-	if errors.Is(err, os.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	lines := bufio.NewScanner(file)
-	lines.Buffer(nil, 1<<24)
-	for lines.Scan() {
-		var t told
-		if json.Unmarshal(lines.Bytes(), &t.Result) != nil || t.Outcome == nil {
-			continue // cut off
+	at := make(map[int]int) // by point
+	err = s.readOutcomes(s.journalName()+toldEnd, func(point int, r *Result) {
+		k, again := at[point]
+		if !again {
+			k = len(list)
+			at[point], list = k, append(list, told{})
 		}
-		if t.point = s.point(t.Point); t.point < 0 {
-			continue
-		}
-		if k := slices.IndexFunc(list, func(o told) bool { return o.point == t.point }); k >= 0 {
-			list[k] = t
-		} else {
-			list = append(list, t)
-		}
-	}
-	return list, lines.Err()
+		list[k] = told{*r, point}
+	})
+	return list, err
 }
 
 // point is the number of a point, -1 where the sweep has none with these values.
