@@ -99,9 +99,12 @@ func (in *Input) occupancy(blocks, threads int) arch.Occupancy {
 }
 
 // mostRegisters is how many registers a thread can have so that a block of the launch fits on an SM.
-func (in *Input) mostRegisters() int {
+func (in *Input) mostRegisters() int { return in.mostRegistersOf(volume(in.Launch.Block)) }
+
+// mostRegistersOf is the same for blocks of so many threads.
+func (in *Input) mostRegistersOf(threads int) int {
 	most := in.Model.Limits.RegistersThread.Int()
-	r := in.resources(math.MaxInt32, volume(in.Launch.Block))
+	r := in.resources(math.MaxInt32, threads)
 	for r.Registers = most; r.Registers > in.Launch.Facts.Registers && arch.OccupancyOf(in.Model, r).BlocksPerSM == 0; {
 		r.Registers--
 	}

@@ -18,7 +18,9 @@ func (constantMemory) Class() Class { return StallElimination }
 
 func (constantMemory) Match(in *Input) []*Match {
 	c := newCollector(in)
-	loads, assumed := in.unwritten(slices.DeleteFunc(in.broadcasts(), in.isInherited)) // what launches before have stored is no constant
+	origins := perPlace(in, branch.Addresses)                           // of addresses; none where the code cannot be followed
+	common := slices.DeleteFunc(in.broadcasts(origins), in.isInherited) // what launches before have stored is no constant
+	loads, assumed := in.unwritten(common)
 	if len(loads) == 0 {
 		return nil
 	}
@@ -43,7 +45,7 @@ func (constantMemory) Match(in *Input) []*Match {
 	matches := c.finish()
 	for _, m := range matches {
 		m.Spares = L2 | IssueSlots
-		m.Change = in.fromConstants(loads)
+		m.Change = fromConstants(loads, origins)
 		m.Suggestions = []string{
 			fmt.Sprintf("All threads read the same words at %s, one after the other. Put the values into __constant__ memory if they fit (64 KB).",
 				in.places(m.defs(), 3)),
@@ -70,8 +72,8 @@ func (in *Input) fitParameters(loads []blamer.Node) bool {
 
 // fromConstants is the change to constant memory: a word whose address is a number in the program is an operand, others take a load of their own,
 // from the constant cache.
-func (in *Input) fromConstants(loads []blamer.Node) *Change {
-	c, origins := &Change{}, in.addressOrigins()
+func fromConstants(loads []blamer.Node, origins map[blamer.Node]branch.Origins) *Change {
+	c := &Change{}
 	for _, n := range loads {
 		if origins[n]&^(branch.Param|branch.Geometry) != 0 {
 			c.Constant = append(c.Constant, n)
@@ -120,8 +122,7 @@ func (in *Input) oneSector(n blamer.Node) bool {
 
 // broadcasts lists the loads by which the threads of a warp read one word that does not depend on which warp it is, and those of which the record
 // tells so.
-func (in *Input) broadcasts() []blamer.Node {
-	origins := in.addressOrigins()
+func (in *Input) broadcasts(origins map[blamer.Node]branch.Origins) []blamer.Node {
 	var list []blamer.Node
 	for code, s := range in.codes {
 		if s == nil {
@@ -147,11 +148,6 @@ func (in *Input) readAlike(n blamer.Node) bool {
 	const size = 64 << 10
 	r := in.recorded(n)
 	return r != nil && r.Apart == 0 && readByBlocks(r) && r.Buffer > 0 && r.Buffer <= size
-}
-
-// addressOrigins is what the addresses of loads depend on. It is empty where the code cannot be followed.
-func (in *Input) addressOrigins() map[blamer.Node]branch.Origins {
-	return perPlace(in, branch.Addresses)
 }
 
 // broadcastShare is their share of all accesses to global memory.

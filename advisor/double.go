@@ -42,7 +42,7 @@ func (in *Input) doubles() []*Match {
 			c.add(in.kernelScope(), &blamer.Blame{Def: n, Use: n, Detail: blamer.NotSelected, Count: issued})
 		}
 	}
-	arrays := in.doubleAccesses()
+	arrays := in.doubleAccesses(nodes)
 	waits := 0.0 // for doubles of arrays: half of the bytes
 	for i := range in.Blame.Blames {
 		if b := &in.Blame.Blames[i]; slices.Contains(arrays, b.Def) && (b.Detail == blamer.GlobalMemory || b.Detail == blamer.MemoryThrottle) {
@@ -132,7 +132,7 @@ func (in *Input) withoutDoubles(code int, b *cfg.Block, doubles map[blamer.Node]
 			if chains[to.Reg], longest = chain, max(longest, len(chain)); len(chain) >= longPolynomial {
 				gone = append(gone, chain[:len(chain)-leftOfIt]...)
 			}
-		case inst.Op == sass.F2F && widensOrNarrows(inst), to != nil && bringsConstant(inst) && in.firstUse(b.Last, n, to.Reg, doubles),
+		case inst.Op == sass.F2F && widensOrNarrows(inst), to != nil && bringsConstant(inst) && in.firstUse(b.Last, n, []sass.Resource{sass.ResReg + sass.Resource(to.Reg)}, doubles),
 			held.onHalves(inst), in.makesAddress(inst), tables.loadsBy(inst):
 			gone = append(gone, i)
 		}
@@ -338,56 +338,36 @@ func bringsConstant(inst *sass.Inst) bool {
 	return numbers > 0
 }
 
-// firstUse reports whether the first instruction of the block that reads a register behind the one that writes it is one of some.
-func (in *Input) firstUse(last int, n blamer.Node, reg uint8, by map[blamer.Node]bool) bool {
+// firstUse reports whether the first instruction of the block that reads one of some registers behind the one that writes them is one of some.
+func (in *Input) firstUse(last int, n blamer.Node, regs []sass.Resource, by map[blamer.Node]bool) bool {
 	for i := n.Inst + 1; i <= last; i++ {
 		user := blamer.Node{Code: n.Code, Inst: i}
-		for _, r := range in.Inst(user).Uses(nil) {
-			if r == sass.ResReg+sass.Resource(reg) {
-				return by[user]
-			}
+		if slices.ContainsFunc(in.Inst(user).Uses(nil), func(r sass.Resource) bool { return slices.Contains(regs, r) }) {
+			return by[user]
 		}
 	}
 	return false
+}
+
+// doubleAccesses are the loads from global memory, and the stores to it, of doubles: what double-precision arithmetic of their block reads or has
+// computed.
+func (in *Input) doubleAccesses(doubles map[blamer.Node]bool) []blamer.Node {
+	list := in.executedNodes(func(op sass.Op) bool { return op == sass.LDG || op == sass.STG })
+	return slices.DeleteFunc(list, func(n blamer.Node) bool {
+		inst := in.Inst(n)
+		size := inst.AccessBytes()
+		switch {
+		case size != 8 && size != 16:
+			return true
+		case inst.Op == sass.STG:
+			return !slices.ContainsFunc(in.operandsFrom(n), func(def blamer.Node) bool { return isDouble(in.Inst(def).Op) })
+		}
+		value := slices.DeleteFunc(inst.Defs(nil), func(r sass.Resource) bool { return !isValue(r) })
+		return !in.firstUse(in.Block(n).Last, n, value, doubles)
+	})
 }
 
 // isDouble reports whether an instruction is arithmetic or a comparison of doubles.
-// doubleAccesses are the loads from global memory, and the stores to it, of doubles: what double-precision arithmetic of their block reads or has
-// computed.
-func (in *Input) doubleAccesses() (list []blamer.Node) {
-	for _, n := range in.executedNodes(func(op sass.Op) bool { return op == sass.LDG || op == sass.STG }) {
-		if size := in.Inst(n).AccessBytes(); (size == 8 || size == 16) && in.movesDouble(n) {
-			list = append(list, n)
-		}
-	}
-	return list
-}
-
-// movesDouble reports whether the first use of what a load brings, or what makes what a store stores, is double-precision arithmetic.
-func (in *Input) movesDouble(n blamer.Node) bool {
-	inst, b := in.Inst(n), in.Block(n)
-	insts := in.Module.Codes[n.Code].Insts
-	if inst.Op == sass.STG {
-		for k := range inst.Operands {
-			if o := &inst.Operands[k]; o.Source && o.Kind == sass.KindReg && o.Reg != sass.RZ {
-				for _, def := range in.defsWithin(nil, n.Code, n.Inst, sass.Resource(o.Reg)) {
-					if isDouble(insts[def].Op) {
-						return true
-					}
-				}
-			}
-		}
-		return false
-	}
-	value := inst.Defs(nil)
-	for i := n.Inst + 1; i <= b.Last; i++ {
-		if slices.ContainsFunc(insts[i].Uses(nil), func(r sass.Resource) bool { return isValue(r) && slices.Contains(value, r) }) {
-			return isDouble(insts[i].Op)
-		}
-	}
-	return false
-}
-
 func isDouble(op sass.Op) bool { return op.Properties().Class == sass.ClassDouble }
 
 // doubleRatio is how many single-precision operations a GPU does in the time of a double one.

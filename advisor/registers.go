@@ -122,10 +122,8 @@ func (in *Input) boundRegisters(m *Match) {
 			}
 		}
 	}
-	limits := &in.Model.Limits
-	unit := limits.RegisterUnit.Int() / warpSize // that a warp takes registers by, of a thread
-	room := limits.RegistersBlock.Int() / max(1, threads) / unit * unit
-	if room >= limits.RegistersThread.Int() || float64(m.Change.Registers) < nearly*float64(room) {
+	room := in.mostRegistersOf(threads)
+	if room >= in.Model.Limits.RegistersThread.Int() || float64(m.Change.Registers) < nearly*float64(room) {
 		return
 	}
 	last := &m.Suggestions[len(m.Suggestions)-1]

@@ -2,6 +2,7 @@ package advisor
 
 import (
 	"fmt"
+	"slices"
 
 	"gpa/blamer"
 	"gpa/cubin/sass"
@@ -58,25 +59,31 @@ func (transactionReduction) Match(in *Input) []*Match {
 // storesFragment reports whether a store has what tensor cores have computed, as it is or converted: which elements of a result a thread has is
 // theirs to say.
 func (in *Input) storesFragment(store blamer.Node) bool {
-	var of func(use int, depth int) bool
-	of = func(use, depth int) bool {
-		inst := in.Inst(blamer.Node{Code: store.Code, Inst: use})
-		for k := range inst.Operands {
-			o := &inst.Operands[k]
-			if !o.Source || o.Kind != sass.KindReg || o.Reg == sass.RZ {
-				continue
-			}
-			for _, def := range in.defsWithin(nil, store.Code, use, sass.Resource(o.Reg)) {
-				x := in.Inst(blamer.Node{Code: store.Code, Inst: def})
-				if x.Form.Pipe == sass.PipeTensor || depth > 0 && (moves(x) || x.Op.Properties().Class == sass.ClassConvert) && of(def, depth-1) {
-					return true
-				}
-			}
-		}
-		return false
+	var of func(use blamer.Node, depth int) bool
+	of = func(use blamer.Node, depth int) bool {
+		return slices.ContainsFunc(in.operandsFrom(use), func(def blamer.Node) bool {
+			x := in.Inst(def)
+			return x.Form.Pipe == sass.PipeTensor || depth > 0 && (moves(x) || x.Op.Properties().Class == sass.ClassConvert) && of(def, depth-1)
+		})
 	}
 	const conversions = 2 // to halves, and two of them put together
-	return in.Block(store) != nil && in.Inst(store).Op.Properties().Writes&sass.SpaceGlobal != 0 && of(store.Inst, conversions)
+	return in.Block(store) != nil && in.Inst(store).Op.Properties().Writes&sass.SpaceGlobal != 0 && of(store, conversions)
+}
+
+// operandsFrom returns the instructions of the section that make the registers which an instruction has for operands: of a store what it stores,
+// not where.
+func (in *Input) operandsFrom(n blamer.Node) (defs []blamer.Node) {
+	inst := in.Inst(n)
+	for k := range inst.Operands {
+		o := &inst.Operands[k]
+		if !o.Source || o.Kind != sass.KindReg || o.Reg == sass.RZ {
+			continue
+		}
+		for _, def := range in.defsWithin(nil, n.Code, n.Inst, sass.Resource(o.Reg)) {
+			defs = append(defs, blamer.Node{Code: n.Code, Inst: def})
+		}
+	}
+	return defs
 }
 
 // widestAccess is what a thread can access at once, bytes.
