@@ -57,8 +57,9 @@ func (r *Result) Advise(o AdviceOptions) error {
 		return err
 	}
 	for i := range r.Launches {
+		opt := advisor.Options{Candidates: o.All, Tries: r.Profile.Launches[i].Tries, Chains: r.Profile.Chains(i), Precise: r.Profile.Precise}
 		var err error
-		if r.Launches[i].Advice, err = advisor.Advise(r.Launches[i].Blame, advisor.Options{Candidates: o.All, Tries: r.Profile.Launches[i].Tries, Chains: r.Profile.Chains(i)}); err != nil {
+		if r.Launches[i].Advice, err = advisor.Advise(r.Launches[i].Blame, opt); err != nil {
 			return err
 		}
 	}

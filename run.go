@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"time"
 
 	"gpa/cubin"
@@ -104,6 +105,7 @@ func (x *execution) all(ctx context.Context, o *sampler.Sampler) error {
 	}
 	var err error
 	x.checks, err = x.session.Check()
+	x.profile.Precise = slices.ContainsFunc(x.checks, func(c launch.Check) bool { return c.Precise })
 	return err
 }
 

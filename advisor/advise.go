@@ -24,6 +24,7 @@ type Options struct {
 	// Candidates: also what is not worth listing, as it gains too little or makes the launch slower, see [Advice.Worth].
 	Candidates bool
 	Chains     profiler.Chains // launches that could be one with the kernel's
+	Precise    bool            // see [profiler.Profile]: arrays of doubles stay
 }
 
 // Advise matches every optimizer with the blamed stalls of a launch and returns what is worth doing, the best first. What was tried
@@ -33,7 +34,7 @@ func Advise(r *blamer.Result, opt Options) ([]Advice, error) {
 		return nil, errors.New("advising: the blame of a launch is missing")
 	}
 	in := NewInput(r)
-	in.chains = opt.Chains
+	in.chains, in.precise = opt.Chains, opt.Precise
 	optimizers := opt.Optimizers
 	if optimizers == nil {
 		optimizers = Optimizers()

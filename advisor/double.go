@@ -17,7 +17,8 @@ import (
 const leastDouble = .1
 
 // doubles matches double-precision arithmetic, what the program asks for and what constants in double precision make of floats. Single
-// precision has half the latency and at least twice the lanes.
+// precision has half the latency and at least twice the lanes. Where outputs are compared so closely that only doubles can be right, doubles that
+// memory holds stay, and with them the arithmetic on them; those that constants make of floats need not.
 func (in *Input) doubles() []*Match {
 	c := newCollector(in)
 	nodes, cost := make(map[blamer.Node]bool), 0.0
@@ -43,6 +44,9 @@ func (in *Input) doubles() []*Match {
 		}
 	}
 	arrays := in.doubleAccesses(nodes)
+	if in.precise && len(arrays) > 0 {
+		return nil
+	}
 	waits := 0.0 // for doubles of arrays: half of the bytes
 	for i := range in.Blame.Blames {
 		if b := &in.Blame.Blames[i]; slices.Contains(arrays, b.Def) && (b.Detail == blamer.GlobalMemory || b.Detail == blamer.MemoryThrottle) {

@@ -27,7 +27,7 @@ func (fastMath) Match(in *Input) []*Match {
 		m.Spares = IssueSlots
 		m.Change = in.change(found)
 		m.Suggestions = []string{
-			fmt.Sprintf("Accurate single-precision functions cost most at %s. Compile with -use_fast_math, or write __fdividef(x, y), __frsqrt_rn(x), __sinf(x) where the last bits do not matter.",
+			fmt.Sprintf("Accurate single-precision functions cost most at %s. Compile with -use_fast_math, or write __fdividef(x, y), rsqrtf(x) for 1 / sqrtf(x), __sinf(x) where the last bits do not matter.",
 				in.places(in.userNodes(m.uses()), 3)),
 			"For division alone -prec-div=false, for square roots -prec-sqrt=false. Check the results: errors grow from half a unit in the last place to about two, and denormal numbers become zero. Not where results have to be IEEE's.",
 		}

@@ -18,6 +18,7 @@ type optimizerCase struct {
 	change       func(*sasstest.Program)
 	speedup      float64  // 0 where the optimizer must stay silent
 	says         []string // parts of the suggestions
+	precise      bool     // see Options.Precise
 }
 
 func checkOptimizer(t *testing.T, o Optimizer, cases []optimizerCase) {
@@ -32,7 +33,7 @@ func checkOptimizer(t *testing.T, o Optimizer, cases []optimizerCase) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			advice, err := Advise(r, Options{Optimizers: []Optimizer{o}})
+			advice, err := Advise(r, Options{Optimizers: []Optimizer{o}, Precise: c.precise})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -90,6 +91,15 @@ func TestStrengthReduction(t *testing.T) {
 				EXIT ;`,
 			speedup: 100. / (100 - 40/2), // half of the bytes
 			says:    []string{"as float"},
+		},
+		{
+			name: "near miss: doubles from memory, where only doubles are as expected",
+			source: `
+				def: [B------:R-:W0:-:S01] LDG.E.64.SYS R4, [R2] ; // executed=10 threads=320
+				use: [B0-----:R-:W-:-:S01] DADD R6, R4, R8 ; // long_scoreboard=40/40
+				[B------:R-:W-:-:S01] STG.E.64.SYS [R10], R6 ; // executed=10 threads=320` + rest + `60
+				EXIT ;`,
+			precise: true,
 		},
 		{
 			name: "near miss: two words from memory",

@@ -101,7 +101,7 @@ func (a *archive) decode(text []byte) (*Profile, error) {
 	if saved.Version != formatVersion {
 		return nil, fmt.Errorf("%s: version %d; this gpa reads version %d", profileEntry, saved.Version, formatVersion)
 	}
-	p := new(Profile)
+	p := &Profile{Precise: saved.Precise}
 	if err := eachElement(saved.Modules, func(d *json.Decoder) error { return a.addModule(p, d) }); err != nil {
 		return nil, fmt.Errorf("%s: module %d: %w", profileEntry, len(p.Modules), err)
 	}

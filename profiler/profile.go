@@ -12,6 +12,8 @@ import (
 type Profile struct {
 	Modules  []*cubin.File
 	Launches []*Launch
+	// Precise: outputs in double precision are compared with what is expected more closely than single precision can be.
+	Precise bool
 }
 
 // At returns the index in Launches of the n-th launch, counted from 0 with those that were equal to the one before; false where

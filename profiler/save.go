@@ -33,7 +33,7 @@ func save(w io.Writer, p *Profile) error {
 			return err
 		}
 	}
-	text, err := encodeProfile(modules, p.Launches)
+	text, err := encodeProfile(modules, p)
 	if err != nil {
 		return err
 	}
@@ -94,16 +94,16 @@ func packing(data []byte) (uint16, error) {
 	return zip.Deflate, nil
 }
 
-func encodeProfile(modules []savedModule, launches []*Launch) ([]byte, error) {
-	list := make([]savedLaunch, len(launches))
-	for i, l := range launches {
+func encodeProfile(modules []savedModule, p *Profile) ([]byte, error) {
+	list := make([]savedLaunch, len(p.Launches))
+	for i, l := range p.Launches {
 		saved, err := saveLaunch(l)
 		if err != nil {
 			return nil, err
 		}
 		list[i] = saved
 	}
-	out := savedProfile{Format: formatName, Version: formatVersion}
+	out := savedProfile{Format: formatName, Version: formatVersion, Precise: p.Precise}
 	var err error
 	if out.Modules, err = json.Marshal(modules); err != nil {
 		return nil, err

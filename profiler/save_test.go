@@ -36,6 +36,7 @@ func full(t testing.TB) *Profile {
 	second.Name = "again.cubin"
 	return &Profile{
 		Modules: []*cubin.File{cubinModule(t), second},
+		Precise: true,
 		Launches: []*Launch{
 			{
 				Kernel: "fill", GPU: "v100", Grid: [3]int{2, 3, 4}, Block: [3]int{64, 2, 1}, Period: 32,
@@ -106,6 +107,9 @@ func TestSaveLoad(t *testing.T) {
 	}
 	if diff := cmp.Diff(want.Launches, got.Launches, cmpopts.EquateEmpty()); diff != "" {
 		t.Errorf("launches (-saved +loaded):\n%s", diff)
+	}
+	if got.Precise != want.Precise {
+		t.Errorf("precise: %v", got.Precise)
 	}
 	if len(got.Modules) != 2 {
 		t.Fatalf("%d modules, want 2", len(got.Modules))

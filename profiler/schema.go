@@ -162,6 +162,7 @@ type savedProfile struct {
 	Version  int             `json:"version"`
 	Modules  json.RawMessage `json:"modules"`
 	Launches json.RawMessage `json:"launches"`
+	Precise  bool            `json:"precise,omitempty"`
 }
 
 func saveSample(s *Sample) savedSample {

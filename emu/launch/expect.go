@@ -12,6 +12,8 @@ type Check struct {
 	Elements   int
 	Mismatches int
 	First      *Mismatch // nil where all match
+	// Precise: the elements are doubles, and what may differ is less than the rounding of the largest of them to single precision.
+	Precise bool
 }
 
 // OK reports whether every element matches.
@@ -37,7 +39,20 @@ func (x *Expectation) compare(e Elem, got, want []byte) Check {
 			x.element(&c, i, e.get(got[i*size:]), e.get(want[i*size:]))
 		}
 	}
+	c.Precise = e == F64 && x.precise(want)
 	return c
+}
+
+// precise reports whether the largest of some doubles may differ by less than its rounding to single precision, of 24 bits.
+func (x *Expectation) precise(want []byte) bool {
+	const rounding = 1. / (1 << 24)
+	largest := 0.0
+	for ; len(want) > 0; want = want[F64.Size():] {
+		if v := math.Abs(F64.get(want).f); !math.IsInf(v, 0) {
+			largest = max(largest, v)
+		}
+	}
+	return x.Atol+x.Rtol*largest < rounding*largest
 }
 
 // element checks one element.

@@ -299,6 +299,20 @@ func TestExpectation(t *testing.T) {
 			t.Errorf("%s: %v", test.name, ok)
 		}
 	}
+	for _, test := range []struct {
+		x       Expectation
+		e       Elem
+		precise bool
+	}{{Expectation{Rtol: 1e-9}, F64, true}, {Expectation{}, F64, true}, {Expectation{Atol: 1e-9}, F64, true}, {Expectation{Rtol: 1e-6}, F64, false},
+		{Expectation{Rtol: 1e-12, Atol: 1}, F64, false}, {Expectation{Rtol: 1e-9}, F32, false}} {
+		want := make([]byte, 2*test.e.Size())
+		if err := test.e.put(want, floatNumber(100)); err != nil {
+			t.Fatal(err)
+		}
+		if c := test.x.compare(test.e, want, want); c.Precise != test.precise {
+			t.Errorf("%s within %g and %g: %v", test.e, test.x.Rtol, test.x.Atol, c.Precise)
+		}
+	}
 	c := (&Expectation{Name: "y"}).compare(I32, []byte{1, 0, 0, 0, 7, 0, 0, 0}, []byte{1, 0, 0, 0, 2, 0, 0, 0})
 	if c.OK() || c.String() != "y: 1 of 2 values differ, the first at index 1: got 7, want 2" {
 		t.Error(c.String())
