@@ -103,7 +103,7 @@ var numbaWords = strings.NewReplacer(
 	"(#pragma unroll 4 before it, or by hand)", "(by hand, or over a constant range)", "(#pragma unroll 1)", "", "#pragma unroll alone does little here, as the", "The",
 	"__constant__ memory", "constant memory (cuda.const.array_like)", "(float tile[32][33])", "(cuda.shared.array((32, 33), float32))",
 	"__launch_bounds__", "max_registers of @cuda.jit", "-maxrregcount", "max_registers of @cuda.jit",
-	"Compile with -use_fast_math, or write __fdividef(x, y), __frsqrt_rn(x), __sinf(x)", "Compile with fastmath=True, or call libdevice's fast functions",
+	"Compile with -use_fast_math, or write __fdividef(x, y), rsqrtf(x) for 1 / sqrtf(x), __sinf(x)", "Compile with fastmath=True, or call libdevice's fast functions",
 	"mark it __forceinline__", "let it be a device function that the compiler inlines (inline=True)", "(__noinline__)", "(a device function with inline=False)",
 	"2.0f", "float32(2.0)",
 )
