@@ -337,7 +337,7 @@ func whatIf(m *cubin.File, c *advisor.Change) *emu.WhatIf {
 		supposed emu.Supposition
 	}{
 		{c.Gone, emu.Gone}, {c.Cheap, emu.Cheap}, {c.Coalesced, emu.Coalesced}, {c.ConflictFree, emu.ConflictFree},
-		{c.Constant, emu.Constant}, {c.Packed, emu.Packed},
+		{c.Constant, emu.Constant}, {c.Packed, emu.Packed}, {c.Unplaced, emu.Unplaced},
 	} {
 		for _, n := range part.nodes {
 			w.Suppositions[at(n)] |= part.supposed

@@ -17,6 +17,7 @@ type Change struct {
 	Overlapped   []Overlapped  // loads of several rounds of a loop that are under way together
 	Packed       []blamer.Node // instructions that full warps would execute
 	Thinned      []Thinned     // instructions that other warps execute as well
+	Unplaced     []blamer.Node // instructions that take no place in the code
 	PerfectFetch bool          // no instruction is waited for
 	Resident     int           // blocks that an SM holds, whatever they take; 0 for what fits
 	Model        string        // how threads of a warp come together again, as in "tf-stack"; "" for no change
@@ -55,6 +56,7 @@ func (c *Change) with(d *Change) *Change {
 		Gone: slices.Concat(c.Gone, d.Gone), Cheap: slices.Concat(c.Cheap, d.Cheap),
 		Coalesced: slices.Concat(c.Coalesced, d.Coalesced), ConflictFree: slices.Concat(c.ConflictFree, d.ConflictFree),
 		Constant: slices.Concat(c.Constant, d.Constant), Overlapped: slices.Concat(c.Overlapped, d.Overlapped), Packed: slices.Concat(c.Packed, d.Packed), Thinned: slices.Concat(c.Thinned, d.Thinned), PerfectFetch: c.PerfectFetch || d.PerfectFetch,
+		Unplaced: slices.Concat(c.Unplaced, d.Unplaced),
 		Resident: max(c.Resident, d.Resident), Model: cmp.Or(c.Model, d.Model),
 		Streams: c.Streams.with(d.Streams), Registers: max(c.Registers, d.Registers), Shared: max(c.Shared, d.Shared),
 		Grid: c.Grid, Block: c.Block, Reordered: c.Reordered || d.Reordered,

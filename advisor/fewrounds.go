@@ -3,6 +3,7 @@ package advisor
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"gpa/blamer"
 	"gpa/cubin"
@@ -43,32 +44,13 @@ func (in *Input) fewRounds() (matches []*Match) {
 // few, or where it takes hardly any time.
 func (in *Input) controlOf(s Scope, at cubin.Frame) *Match {
 	const few = 32
-	c, rounds, copies := in.codes[s.Code], 0., 0
-	for _, l := range c.graph.Loops {
-		if !in.isLeaf(s.Code, l) || in.scopeFrame(in.loopScope(s.Code, l)) != at {
-			continue
-		}
-		copies++
-		if header := c.graph.Blocks[l.Header]; c.executions[header.First] > 0 {
-			n, known := in.TripCount(s.Code, l)
-			if !known || math.Abs(n-math.Round(n)) > .01*n || !in.wholeWarps(s.Code, l) {
-				return nil
-			}
-			rounds += n
-		}
-	}
-	if copies < 2 || rounds > few {
+	if rounds, copies := in.roundsOfLine(s.Code, at); copies < 2 || rounds == 0 || rounds > few {
 		return nil // the compiler unrolls what it does not know; what is one loop it knows, or cannot unroll
 	}
-	m := &Match{Scope: s, Scheduled: true, Spares: IssueSlots, Variant: "constant count", Change: &Change{}}
+	m := &Match{Scope: s, Scheduled: true, Spares: IssueSlots, Variant: "constant count", Change: in.inFull(s.Code, in.counting(s.Code, at))}
 	m.Scope.Frame = at
-	for i := range in.Module.Codes[s.Code].Insts {
-		n := blamer.Node{Code: s.Code, Inst: i}
-		if in.frame(n) != at || !isControl(in.Inst(n)) || c.executions[i] == 0 {
-			continue
-		}
-		m.Change.Gone = append(m.Change.Gone, n)
-		m.Gone += c.issued[i] + in.samplesAt(n, stall.Wait, stall.NotSelected, stall.BranchResolving)
+	for _, n := range m.Change.Gone {
+		m.Gone += in.countingSamples(n)
 	}
 	m.Samples = m.Gone
 	if m.Gone < leastControl*in.Total {
@@ -80,6 +62,53 @@ func (in *Input) controlOf(s Scope, at cubin.Frame) *Match {
 		"For several numbers instantiate the kernel for each, and keep this one for all others.",
 	}
 	return m
+}
+
+// roundsOfLine is how many rounds the loops make that the compiler has made of one line's, the same number each time, and how many such loops
+// there are; 0 rounds where they are not the same for all.
+func (in *Input) roundsOfLine(code int, at cubin.Frame) (rounds float64, copies int) {
+	c := in.codes[code]
+	for _, l := range c.graph.Loops {
+		if !in.isLeaf(code, l) || in.scopeFrame(in.loopScope(code, l)) != at {
+			continue
+		}
+		copies++
+		if header := c.graph.Blocks[l.Header]; c.executions[header.First] > 0 {
+			n, known := in.TripCount(code, l)
+			if !known || math.Abs(n-math.Round(n)) > .01*n || !in.wholeWarps(code, l) {
+				return 0, copies
+			}
+			rounds += n
+		}
+	}
+	return rounds, copies
+}
+
+// counting returns what the loops of a line execute to count their rounds.
+func (in *Input) counting(code int, at cubin.Frame) (nodes []blamer.Node) {
+	for i := range in.Module.Codes[code].Insts {
+		n := blamer.Node{Code: code, Inst: i}
+		if in.frame(n) == at && isControl(in.Inst(n)) && in.codes[code].executions[i] > 0 {
+			nodes = append(nodes, n)
+		}
+	}
+	return nodes
+}
+
+// inFull is the change by which what counts rounds is gone, and with it the code for other numbers of rounds: what runs then lies together.
+func (in *Input) inFull(code int, counting []blamer.Node) *Change {
+	c := &Change{Gone: counting, Unplaced: slices.Clone(counting)}
+	for i, executions := range in.codes[code].executions {
+		if executions == 0 {
+			c.Unplaced = append(c.Unplaced, blamer.Node{Code: code, Inst: i})
+		}
+	}
+	return c
+}
+
+// countingSamples are the samples that go with an instruction that counts.
+func (in *Input) countingSamples(n blamer.Node) float64 {
+	return in.codes[n.Code].issued[n.Inst] + in.samplesAt(n, stall.Wait, stall.NotSelected, stall.BranchResolving)
 }
 
 // wholeWarps reports whether all lanes of the warps that come to a loop go through it.

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"gpa/blamer"
+	"gpa/cubin"
 	"gpa/cubin/cfg"
 	"gpa/cubin/sass"
 	"gpa/profiler"
@@ -92,27 +93,43 @@ func (in *Input) keptRow(again map[blamer.Node]bool) *Match {
 	if code < 0 {
 		return nil
 	}
-	warps := in.warps()
+	for _, n := range in.firstReads(code, again) {
+		late[n] = true
+		words += in.counts(n).executions * float64(in.words(n)) / in.warps()
+	}
+	if len(late) == 0 || words > mostKept {
+		return nil
+	}
+	waits := make(map[blamer.Node]bool) // round by round
 	for _, l := range in.codes[code].graph.Loops {
-		var loads []blamer.Node
-		in.eachInst(code, l, func(i int) {
-			n := blamer.Node{Code: code, Inst: i}
-			if r := in.recorded(n); r != nil && in.Inst(n).Op == sass.LDG && in.Loop(n) == l && !again[n] && r.Stored == 0 && !in.chases(l, n) {
-				loads = append(loads, n)
-				late[n] = true
-				words += in.counts(n).executions * float64(in.words(n)) / warps
+		loads := slices.DeleteFunc(sortedKeys(late), func(n blamer.Node) bool { return in.Loop(n) != l })
+		if len(loads) == 0 {
+			continue
+		}
+		rounds, known := in.TripCount(code, l)
+		if !in.isLeaf(code, l) || !known || slices.ContainsFunc(loads, func(n blamer.Node) bool { return in.chases(l, n) }) {
+			return nil
+		}
+		if rounds >= 2 {
+			for _, n := range loads {
+				waits[n] = true
 			}
-		})
-		if rounds, known := in.TripCount(code, l); len(loads) > 0 && in.isLeaf(code, l) && known && rounds >= 2 {
 			change.Streams.Prefetched = append(change.Streams.Prefetched, Prefetched{Loads: loads, Loop: in.streamLoop(code, l), Rounds: int(rounds+.5) - 1})
 		}
 	}
-	if len(change.Streams.Prefetched) == 0 || words > mostKept {
-		return nil
-	}
 	c := newCollector(in)
+	for _, at := range in.linesOf(code, again, late) {
+		if rounds, copies := in.roundsOfLine(code, at); copies < 2 || rounds == 0 {
+			continue
+		}
+		counting := in.counting(code, at)
+		change = change.with(in.inFull(code, counting)).with(in.hoisted(in.beside(code, at, again)))
+		for _, n := range counting {
+			c.add(in.kernelScope(), &blamer.Blame{Def: n, Use: n, Detail: blamer.NotSelected, Count: in.countingSamples(n)})
+		}
+	}
 	for i := range in.Blame.Blames {
-		if b := &in.Blame.Blames[i]; again[b.Def] || late[b.Def] && b.Detail == blamer.GlobalMemory {
+		if b := &in.Blame.Blames[i]; again[b.Def] || waits[b.Def] && b.Detail == blamer.GlobalMemory {
 			c.add(in.kernelScope(), b)
 		}
 	}
@@ -123,12 +140,58 @@ func (in *Input) keptRow(again map[blamer.Node]bool) *Match {
 	m := matches[0]
 	change.Registers = min(in.mostRegisters(), in.Launch.Facts.Registers+int(words+.5))
 	m.Variant, m.Change, m.Spares = "row", change, L2|DRAM|IssueSlots
+	how := ""
+	if len(waits) > 0 {
+		how = " waits for it round by round,"
+	}
 	m.Suggestions = []string{
-		fmt.Sprintf("Each thread reads its part of a row, %.0f words, at %s, waits for it round by round, and reads it again at %s. Read it once, into an array of constant size with the loops unrolled (#pragma unroll; the row's length as a template parameter or constexpr): all of its loads are then under way together, and later passes work on registers.",
-			words, in.places(sortedKeys(late), 2), in.places(sortedKeys(again), 2)),
+		fmt.Sprintf("Each thread reads its part of a row, %.0f words, at %s,%s and reads it again at %s. Read it once, into an array of constant size with the loops unrolled (#pragma unroll; the row's length as a template parameter or constexpr): all of its loads are then under way together, and later passes work on registers.",
+			words, in.places(sortedKeys(late), 2), how, in.places(sortedKeys(again), 2)),
 		"Not where rows are longer than the registers of the threads that share them, or of many lengths.",
 	}
 	return m
+}
+
+// firstReads returns the loads of the arrays that some loads read again.
+func (in *Input) firstReads(code int, again map[blamer.Node]bool) (loads []blamer.Node) {
+	arrays, read := in.arrays(), make(map[uint64]bool)
+	for n := range again {
+		read[arrays[n]] = true
+	}
+	for _, n := range in.executedNodes(func(op sass.Op) bool { return op == sass.LDG }) {
+		if r := in.recorded(n); n.Code == code && r != nil && r.Stored == 0 && !again[n] && read[arrays[n]] {
+			loads = append(loads, n)
+		}
+	}
+	return loads
+}
+
+// beside returns the loads of the loops of a line but for some.
+func (in *Input) beside(code int, at cubin.Frame, but map[blamer.Node]bool) (loads []blamer.Node) {
+	for _, l := range in.codes[code].graph.Loops {
+		if in.scopeFrame(in.loopScope(code, l)) == at {
+			in.eachInst(code, l, func(i int) {
+				if n := (blamer.Node{Code: code, Inst: i}); in.Inst(n).Op == sass.LDG && in.Loop(n) == l && !but[n] {
+					loads = append(loads, n)
+				}
+			})
+		}
+	}
+	return loads
+}
+
+// linesOf returns where the loops stand that some instructions are in.
+func (in *Input) linesOf(code int, sets ...map[blamer.Node]bool) (lines []cubin.Frame) {
+	for _, set := range sets {
+		for _, n := range sortedKeys(set) {
+			if l := in.Loop(n); l != nil {
+				if at := in.scopeFrame(in.loopScope(code, l)); at.Line > 0 && !slices.Contains(lines, at) {
+					lines = append(lines, at)
+				}
+			}
+		}
+	}
+	return lines
 }
 
 // registerCaching matches values that a thread loads again in every round of a loop although it has just stored or loaded them itself:

@@ -18,10 +18,19 @@ type program struct {
 	uniforms  int // uniform registers that it needs
 	model     *arch.Model
 	packed    map[int32]*op    // by index, what a packed instruction is where it takes no time
+	placed    []int32          // by index, the place in the code that the instruction caches hold; nil where that is the index
 	relocated map[int32]uint64 // addresses that relocations put into instructions, by index
 	at        int32            // index of the instruction that is being compiled
 	clustered bool             // clusters have several blocks
 	flows     []*dataflow      // by index, of the ops for which it was asked
+}
+
+// fetchedAt is the place of an instruction in the code that the instruction caches hold.
+func (p *program) fetchedAt(index int32) int64 {
+	if p.placed != nil {
+		index = p.placed[index]
+	}
+	return int64(index)
 }
 
 // A compiler prepares one instruction: it resolves the operands and chooses the executor.

@@ -120,7 +120,7 @@ func newSM(r *timedRun, id int) *sm {
 // about 110 cycles of no_instructions an SM, less than one way to L2. Of imc_miss they have 580, two ways to L2: the
 // constants are fetched when an instruction asks for them.
 func (s *sm) begin(entry int32) {
-	first := int64(entry) / s.run.codeLine
+	first := s.run.launch.program.fetchedAt(entry) / s.run.codeLine
 	for line := first; line < min(first+1+s.run.latency.prefetch, s.run.codeLines); line++ {
 		s.code.hold(uint64(line))
 	}
@@ -266,7 +266,7 @@ func (s *sm) prepare(v *resident, next *op, t int64) {
 // fetch looks the next instruction up in the instruction caches where it lies in another line than the one before. The
 // stream buffer runs ahead.
 func (s *sm) fetch(v *resident, t int64) {
-	line := int64(v.next.index) / s.run.codeLine
+	line := s.run.launch.program.fetchedAt(v.next.index) / s.run.codeLine
 	if line == v.line {
 		return
 	}

@@ -178,7 +178,9 @@ func (s *Streams) accessEdits(p *program) (list []stream.Edit, err error) {
 		{s.Keep, func(ops map[int32]bool) stream.Edit { return &stream.Keep{Loads: ops} }},
 		{s.Share, func(ops map[int32]bool) stream.Edit { return &stream.Share{Accesses: ops} }},
 		{s.Solo, func(ops map[int32]bool) stream.Edit { return &stream.Solo{Barriers: ops} }},
-		{s.Hoist, func(ops map[int32]bool) stream.Edit { return &stream.Hoist{Loads: ops, Words: s.HoistWords} }},
+		{s.Hoist, func(ops map[int32]bool) stream.Edit {
+			return &stream.Hoist{Loads: ops, Words: s.HoistWords, Gone: p.gone()}
+		}},
 		{s.Private, func(ops map[int32]bool) stream.Edit { return &stream.Private{Atomics: ops} }},
 	} {
 		if len(x.at) == 0 {

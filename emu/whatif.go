@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/bits"
+	"slices"
 
 	"gpa/cubin/sass"
 	"gpa/emu/arch"
@@ -32,6 +33,8 @@ const (
 	// Packed: the lanes of a warp share the instruction with those of others of the block, as if warps were full. Of the times that
 	// warps execute it in the same round, so many take time as their lanes fill warps.
 	Packed
+	// Unplaced: the instruction takes no place in the code, so that those around it share lines of the instruction caches.
+	Unplaced
 )
 
 // A WhatIf is a change of the program that a launch is timed with, before anybody has made it. The zero value is none.
@@ -117,7 +120,23 @@ func (p *program) suppose(w *WhatIf) error {
 		}
 		o.t.rounds = rounds
 	}
+	p.layOut()
 	return nil
+}
+
+// layOut gives the instructions places in the code one after the other, but for those that take none.
+func (p *program) layOut() {
+	unplaced := func(o op) bool { return o.t.supposed&Unplaced != 0 }
+	if !slices.ContainsFunc(p.ops, unplaced) {
+		return
+	}
+	p.placed = make([]int32, len(p.ops))
+	next := int32(0)
+	for i := range p.ops {
+		if p.placed[i] = next; !unplaced(p.ops[i]) {
+			next++
+		}
+	}
 }
 
 func (p *program) opAt(at InstAt) (*op, error) {

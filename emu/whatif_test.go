@@ -2,7 +2,9 @@ package emu
 
 import (
 	"context"
+	"fmt"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"gpa/cubin/sass"
@@ -71,6 +73,39 @@ func TestWhatIfNothing(t *testing.T) {
 	base := whatIfCycles(t, nil)
 	if got := whatIfCycles(t, &WhatIf{}); got != base {
 		t.Errorf("%d cycles instead of %d", got, base)
+	}
+}
+
+// TestWhatIfUnplaced holds that code that never runs separates what runs no longer: fewer lines are fetched, but not none.
+func TestWhatIfUnplaced(t *testing.T) {
+	const parts, between = 12, 40
+	var text strings.Builder
+	unplaced, at := &WhatIf{Suppositions: map[InstAt]Supposition{}}, 0
+	for part := range parts {
+		fmt.Fprintf(&text, "[B------:R-:W-:-:S05] BRA part%c\n", 'a'+part)
+		at++
+		for range between {
+			text.WriteString("[B------:R-:W-:-:S01] NOP\n")
+			unplaced.Suppositions[InstAt{PC: uint64(at * sass.InstSize)}] = Unplaced
+			at++
+		}
+		fmt.Fprintf(&text, "part%c:\n[B------:R-:W-:-:S04] IADD3 R4, R4, 0x20, RZ\n", 'a'+part)
+		at++
+	}
+	text.WriteString("[B------:R-:W-:-:S05] EXIT")
+	cycles := func(w *WhatIf) int64 {
+		p := &timedProgram{threads: 128, text: text.String()}
+		m, l, _ := p.start(t, testModel(t), Options{Timing: TimingFull})
+		l.WhatIf = w
+		r, err := m.Launch(context.Background(), l)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r.Cycles
+	}
+	apart, together, fetched := cycles(nil), cycles(unplaced), cycles(&WhatIf{PerfectFetch: true})
+	if together > apart*3/4 || fetched >= together {
+		t.Errorf("%d cycles with the code between, %d without its place, %d where all is fetched", apart, together, fetched)
 	}
 }
 
