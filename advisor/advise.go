@@ -28,7 +28,7 @@ type Options struct {
 }
 
 // Advise matches every optimizer with the blamed stalls of a launch and returns what is worth doing, the best first. What was tried
-// ranks by what came out, before all that was not.
+// ranks by what came out, before all that was not; of several ways to deal with the same stalls two stand before the rest.
 func Advise(r *blamer.Result, opt Options) ([]Advice, error) {
 	if r == nil || r.Launch == nil || r.Module == nil || r.Model == nil {
 		return nil, errors.New("advising: the blame of a launch is missing")
@@ -51,6 +51,7 @@ func Advise(r *blamer.Result, opt Options) ([]Advice, error) {
 		advice = best(slices.DeleteFunc(withoutHopes(advice), func(a Advice) bool { return !a.Worth() }))
 	}
 	markOverlaps(advice)
+	furtherWaysLast(advice)
 	if opt.Top > 0 && len(advice) > opt.Top {
 		advice = advice[:opt.Top]
 	}
@@ -248,6 +249,33 @@ func markOverlaps(advice []Advice) {
 			}
 		}
 	}
+}
+
+// mostWays is how many ways to deal with the same stalls are told before what else there is to do.
+const mostWays = 2
+
+// furtherWaysLast moves further ways to deal with stalls that several optimizers above deal with behind the rest of what is as certain: of three
+// changes that are told in full not all are for one and the same wait.
+func furtherWaysLast(advice []Advice) {
+	further := make(map[*Match]bool)
+	for i := range advice {
+		ways := make(map[string]bool)
+		for j := range advice[:i] {
+			if above := &advice[j]; !further[above.Match] && slices.Contains(advice[i].Overlaps, above.Optimizer) {
+				ways[above.Optimizer] = true
+			}
+		}
+		further[advice[i].Match] = len(ways) >= mostWays
+	}
+	slices.SortStableFunc(advice, func(x, y Advice) int {
+		behind := func(a *Advice) int {
+			if further[a.Match] {
+				return 1
+			}
+			return 0
+		}
+		return cmp.Or(cmp.Compare(certainty(&x), certainty(&y)), cmp.Compare(behind(&x), behind(&y)))
+	})
 }
 
 // shared returns the samples that both matches count.

@@ -446,6 +446,22 @@ func TestBlockIncrease(t *testing.T) {
 	})
 }
 
+// TestFurtherWaysLast holds that a third way to deal with the same waits stands behind what deals with others, but before what was not tried.
+func TestFurtherWaysLast(t *testing.T) {
+	about := func(name string, tried float64, overlaps ...string) Advice {
+		return Advice{Optimizer: name, Match: &Match{}, Speedup: 1.1, Tried: tried, Overlaps: overlaps}
+	}
+	advice := []Advice{about("a", 1.5, "b", "c"), about("b", 1.4, "a", "c"), about("c", 1.3, "a", "b"), about("d", 1.2), about("e", 1.1, "c", "f"), about("f", 0)}
+	furtherWaysLast(advice)
+	order := ""
+	for i := range advice {
+		order += advice[i].Optimizer
+	}
+	if order != "abdecf" { // of what e overlaps with, c is a further way itself
+		t.Errorf("order %s", order)
+	}
+}
+
 // TestOverlaps holds that advice about the same samples says so.
 func TestOverlaps(t *testing.T) {
 	p := sasstest.New(t, `

@@ -33,8 +33,9 @@ func TestAdviceIsSound(t *testing.T) {
 		for _, a := range advice {
 			checkSound(rt, a, total)
 		}
-		if !slices.IsSortedFunc(advice, func(x, y Advice) int { return cmp.Or(certainty(&x)-certainty(&y), cmp.Compare(y.Speedup, x.Speedup)) }) {
-			rt.Fatalf("not ranked: %v", advice)
+		others := slices.DeleteFunc(slices.Clone(advice), func(a Advice) bool { return len(a.Overlaps) >= mostWays }) // further ways stand at the end
+		if !slices.IsSortedFunc(others, func(x, y Advice) int { return cmp.Or(certainty(&x)-certainty(&y), cmp.Compare(y.Speedup, x.Speedup)) }) {
+			rt.Fatalf("not ranked: %v", others)
 		}
 		if again, _ := Advise(r, Options{}); fmt.Sprint(speedups(again)) != fmt.Sprint(speedups(advice)) {
 			rt.Fatal("a second look gives other advice")
