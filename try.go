@@ -75,7 +75,7 @@ const mostInstructions = 4
 // of the profile, and as triesFloor allows to short ones, of which a second runs dozens.
 const (
 	triesBudget = 6
-	triesFloor  = 6e6 // warp instructions
+	triesFloor  = 12e6 // warp instructions
 	// mostCounted is how many times the instructions of the longest launch one trial counts at most: work that is divided among many threads
 	// takes several times as many, and leaves time for the others all the same.
 	mostCounted = 2

@@ -68,16 +68,16 @@ func (threadCoarsening) Match(in *Input) []*Match {
 	var matches []*Match
 	for _, w := range ways {
 		axis, items := w.axis, w.items
-		for items > 2 && coarserRegisters(f.Registers, items, folds) > in.mostRegisters() {
+		for items > 2 && in.coarserRegisters(items, folds) > in.mostRegisters() {
 			items /= 2
 		}
-		if coarserRegisters(f.Registers, items, folds) > in.mostRegisters() {
+		if in.coarserRegisters(items, folds) > in.mostRegisters() {
 			continue
 		}
 		gone := (in.Total - memory) * (1 - 1/float64(items))
 		m := in.launchMatch(in.ofLaunch(EliminateStalls(in.Total, gone)))
 		m.Spares = IssueSlots | SharedMemory | L2
-		m.Change = &Change{Streams: &Streams{Merged: []Merged{{Factor: items, Axis: axis, Folded: folds}}}, Registers: coarserRegisters(f.Registers, items, folds)}
+		m.Change = &Change{Streams: &Streams{Merged: []Merged{{Factor: items, Axis: axis, Folded: folds}}}, Registers: in.coarserRegisters(items, folds)}
 		m.Variant, m.Suggestions = in.coarserWords(axis, items, folds, blocks, threads)
 		matches = append(matches, m)
 	}
@@ -104,13 +104,18 @@ func (in *Input) apartInMemory() bool {
 }
 
 // coarserRegisters is what a thread takes for its items: of sums one more each, else nearly all that it takes for one, as they are under
-// way together.
-func coarserRegisters(now, items int, folds bool) int {
+// way together, but no more than compilers give to what is loaded early, and to what the items store.
+func (in *Input) coarserRegisters(items int, folds bool) int {
 	const once = 10 // for what items have in common: indices, bounds
+	now, more := in.Launch.Facts.Registers, items-1
 	if folds {
-		return now + registersAResult*(items-1)
+		return now + registersAResult*more
 	}
-	return now + max(now-once, 0)*(items-1)
+	stored := 0 // words of an item
+	for _, n := range in.executedNodes(func(op sass.Op) bool { return op.Properties().Stores(sass.SpaceGlobal) }) {
+		stored += in.words(n)
+	}
+	return now + min(max(now-once, 0)*more, hoistedWords+stored*more)
 }
 
 // longLoops reports whether threads spend most of their time in loops of many rounds, so that what they do once hardly counts.
