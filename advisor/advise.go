@@ -23,7 +23,8 @@ type Options struct {
 	Tries      []profiler.Try // what-if runs of the launch
 	// Candidates: also what is not worth listing, as it gains too little or makes the launch slower, see [Advice.Worth].
 	Candidates bool
-	Chains     profiler.Chains // launches that could be one with the kernel's
+	Chains     profiler.Chains // launches that could be one with the kernel's, block by block
+	Joined     profiler.Chains // and by joints
 }
 
 // Advise matches every optimizer with the blamed stalls of a launch and returns what is worth doing, the best first. What was tried
@@ -33,7 +34,7 @@ func Advise(r *blamer.Result, opt Options) ([]Advice, error) {
 		return nil, errors.New("advising: the blame of a launch is missing")
 	}
 	in := NewInput(r)
-	in.chains = opt.Chains
+	in.chains, in.joined = opt.Chains, opt.Joined
 	optimizers := opt.Optimizers
 	if optimizers == nil {
 		optimizers = Optimizers()

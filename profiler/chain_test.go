@@ -46,7 +46,7 @@ func TestChains(t *testing.T) {
 // TestChainsSpeedup holds what chains of different lengths gain, and what is alone does not.
 func TestChainsSpeedup(t *testing.T) {
 	l := &Launch{Facts: Facts{Cycles: 100}}
-	c := Chains{List: []Chain{{0, []*Launch{l, l}}, {2, []*Launch{l, l, l, l}}}, Alone: 200}
+	c := Chains{List: []Chain{{Launches: []*Launch{l, l}}, {First: 2, Launches: []*Launch{l, l, l, l}}}, Alone: 200}
 	// Of the four, the first takes 100 and each further one 20, so that two take 120.
 	if got, want := c.Speedup(400.0/160), 800.0/(120+160+200); math.Abs(got-want) > 1e-9 {
 		t.Errorf("%v, want %v", got, want)
