@@ -61,7 +61,7 @@ type trial struct {
 	target  *Target
 	before  *launch.Session // after all launches as they are
 	result  *reports.Result
-	beside  string // kernel whose advice is not tried
+	beside  string           // kernel whose advice is not tried
 	chains  []profiler.Chain // by joints, see joined
 	fusions map[int]int64    // cycles of these as one, by the first launch, as each of their kernels has the advice
 

@@ -1,6 +1,7 @@
 package profiler
 
 import (
+	"math"
 	"slices"
 
 	"gpa/cubin/sass"
@@ -120,7 +121,7 @@ func (j *joiner) chain(first int, few bool) *Chain {
 			break
 		}
 		last = x.to
-		alone = alone && j.worksAlone(j.all[last])
+		alone = alone && !x.joint.Push && j.worksAlone(j.all[last]) // what is pushed is several results of a thread
 		c.At, c.Launches, c.Joints = append(c.At, last), append(c.Launches, j.all[last]), append(c.Joints, x.joint)
 	}
 	if len(c.Joints) == 0 {
@@ -152,7 +153,9 @@ func (j *joiner) link(from, to int, alone bool) *link {
 	if feed == nil || feed.Left == 0 || float64(feed.Bytes) < leastOwn*float64(second.Inherits.Loaded) || !j.near(from, to) {
 		return nil
 	}
-	x := Joint{Share: float64(feed.Bytes) / float64(max(1, second.Inherits.Loaded)), Times: j.profile.asked(second, feed) / float64(feed.Left), Swapped: slices.Contains(second.Inherits.Overwrites, to-from)}
+	loaded := j.profile.asked(second, feed) / float64(feed.Left) // times that each value is
+	x := Joint{Times: loaded * j.spread(first, second, feed), Share: float64(feed.Bytes) / float64(max(1, second.Inherits.Loaded)),
+		Swapped: slices.Contains(second.Inherits.Overwrites, to-from)}
 	for k := to + 1; k < len(j.all) && k-from <= MostBack; k++ {
 		x.Kept = x.Kept || j.all[k].feed(k-from) != nil
 	}
@@ -160,12 +163,32 @@ func (j *joiner) link(from, to int, alone bool) *link {
 		x.Loads = append(x.Loads, l.Place)
 	}
 	pull := alone && (x.Times <= fewTimes || !inPlace(first))
-	push := j.worksAlone(second) && feed.Blocks <= 1 && x.Times <= fewTimes && blocks(first) >= min(blocks(second), first.Facts.SMs)
+	push := j.worksAlone(second) && feed.Blocks <= 1 && loaded <= fewTimes && blocks(first) >= min(blocks(second), first.Facts.SMs)
 	if !pull && !push {
 		return nil
 	}
-	x.Push = !pull
+	if x.Push = push && (!pull || x.Times > fewTimes); x.Push {
+		x.Times = loaded
+	}
 	return &link{from, to, x, float64(first.Facts.Cycles+second.Facts.Cycles) / x.cycles(first, second)}
+}
+
+// spread is over how many threads of the later launch the values are spread that a thread of the earlier one makes, where it makes several. Those that
+// it stores at a time are loaded by one as far as that loads them at a time.
+func (j *joiner) spread(first, second *Launch, f *Feed) float64 {
+	made := float64(f.Left) / 4 / float64(max(1, blocks(first)*first.Block[0]*first.Block[1]*first.Block[2]))
+	stored, loaded := 0, math.MaxInt
+	for _, c := range first.PCs {
+		if in := j.profile.inst(first, Place{c.Code, c.PC}); in != nil && in.Op.Properties().Writes&sass.SpaceGlobal != 0 {
+			stored = max(stored, in.AccessBytes())
+		}
+	}
+	for _, l := range f.Loads {
+		if in := j.profile.inst(second, l.Place); in != nil {
+			loaded = min(loaded, in.AccessBytes())
+		}
+	}
+	return max(1, made/max(1, float64(min(stored, loaded)/4)))
 }
 
 // near reports whether nothing keeps two launches apart: they are of one module and did not fault, and what lies between them neither loads what the

@@ -34,8 +34,8 @@ type LadderVersion struct {
 
 // kernelAdvice is the advice on one of the kernels of a version.
 type kernelAdvice struct {
-	cycles  int64
-	advice  []advisor.Advice
+	cycles int64
+	advice []advisor.Advice
 }
 
 // A LadderStep is the change from a version to the next, held against the advice on the version before: on all of its kernels, by what it brings

@@ -3,6 +3,7 @@ package stream
 import (
 	"errors"
 	"fmt"
+	"math/bits"
 	"slices"
 
 	"gpa/cubin/sass"
@@ -121,8 +122,9 @@ func (n number) place(warps int) (block, warp, lane int) {
 	return i / warpLanes / warps, i / warpLanes % warps, i % warpLanes
 }
 
-// writers are the threads that store words of global memory.
+// writers are the threads that store to global memory, by word, or smaller unit where a thread stores less at a time.
 type writers struct {
+	shift  int // log2 of the bytes of a unit
 	chunks map[uint64]*[chunkWords]number
 	last   uint64
 	chunk  *[chunkWords]number
@@ -130,9 +132,9 @@ type writers struct {
 
 const chunkWords = 1 << 13
 
-// at returns the entry of a word, nil where none is to be made and there is none.
-func (x *writers) at(word uint64, make bool) *number {
-	n := word / chunkWords
+// at returns the entry of a unit, nil where none is to be made and there is none.
+func (x *writers) at(unit uint64, make bool) *number {
+	n := unit / chunkWords
 	if x.chunk == nil || x.last != n {
 		c := x.chunks[n]
 		if c == nil {
@@ -144,12 +146,12 @@ func (x *writers) at(word uint64, make bool) *number {
 		}
 		x.last, x.chunk = n, c
 	}
-	return &x.chunk[word%chunkWords]
+	return &x.chunk[unit%chunkWords]
 }
 
-// of returns who stores a word: nobody, a thread or many.
-func (x *writers) of(word uint64) number {
-	if n := x.at(word, false); n != nil {
+// of returns who stores to a unit: nobody, a thread or many.
+func (x *writers) of(unit uint64) number {
+	if n := x.at(unit, false); n != nil {
 		return *n
 	}
 	return 0
@@ -157,14 +159,21 @@ func (x *writers) of(word uint64) number {
 
 // writersOf finds who stores what in a launch whose blocks have so many warps. An atomic operation is of many.
 func writersOf(blocks []*Block, warps int) *writers {
-	x := &writers{chunks: make(map[uint64]*[chunkWords]number)}
+	x := &writers{chunks: make(map[uint64]*[chunkWords]number), shift: 2}
+	for _, b := range blocks {
+		eachAccess(b, func(_ int, _ *Event, a *Access) {
+			if a.Kind != load {
+				x.shift = min(x.shift, bits.TrailingZeros8(a.Size))
+			}
+		})
+	}
 	for n, b := range blocks {
 		eachAccess(b, func(w int, _ *Event, a *Access) {
 			if a.Kind == load {
 				return
 			}
-			eachWord(b, w, a, func(addr uint64, t thread) bool {
-				own, at := numberOf(warps, n, t.warp, t.lane), x.at(addr/4, true)
+			x.each(b, w, a, func(unit uint64, t thread) bool {
+				own, at := numberOf(warps, n, t.warp, t.lane), x.at(unit, true)
 				if *at == 0 && a.Kind == store || *at == own {
 					*at = own
 				} else {
@@ -177,6 +186,35 @@ func writersOf(blocks []*Block, warps int) *writers {
 	return x
 }
 
+// each calls f with the units of an access and their threads until it returns false.
+func (x *writers) each(b *Block, w int, a *Access, f func(unit uint64, t thread) bool) {
+	var addr [warpLanes]uint64
+	b.Addresses(a, &addr)
+	for i := range lanesOf(a.Mask) {
+		for unit := range x.units(addr[i], a.Size) {
+			if !f(unit, thread{w, i}) {
+				return
+			}
+		}
+	}
+}
+
+// units lists those of an access of one lane.
+func (x *writers) units(addr uint64, size uint8) func(yield func(uint64) bool) {
+	return func(yield func(uint64) bool) {
+		for unit := addr >> x.shift; unit <= (addr+uint64(size)-1)>>x.shift; unit++ {
+			if !yield(unit) {
+				return
+			}
+		}
+	}
+}
+
+// stores reports whether a store of one lane is to a unit.
+func (x *writers) stores(addr uint64, size uint8, unit uint64) bool {
+	return addr>>x.shift <= unit && unit <= (addr+uint64(size)-1)>>x.shift
+}
+
 // races reports an error where a thread of a launch loads what another one of it stores.
 func (x *writers) races(blocks []*Block, warps int) error {
 	for n, b := range blocks {
@@ -185,8 +223,8 @@ func (x *writers) races(blocks []*Block, warps int) error {
 			if a.Kind != load || raced {
 				return
 			}
-			eachWord(b, w, a, func(addr uint64, t thread) bool {
-				by := x.of(addr / 4)
+			x.each(b, w, a, func(unit uint64, t thread) bool {
+				by := x.of(unit)
 				raced = by != 0 && by != numberOf(warps, n, t.warp, t.lane)
 				return !raced
 			})

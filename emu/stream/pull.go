@@ -86,11 +86,12 @@ type puller struct {
 	demand  demand
 	waiting uint8 // dependence counters of the loads that the demand stands for
 	out     []Event
+	values  []Value // of those of the launch, where they were recorded
 }
 
 // all makes the events of the warp.
 func (p *puller) all() error {
-	events := p.block.Warps[p.warp].Events
+	events, values := p.block.Warps[p.warp].Events, p.block.Warps[p.warp].Values
 	for i := range events {
 		e := events[i]
 		in := p.program.Inst(e.Op)
@@ -105,9 +106,12 @@ func (p *puller) all() error {
 			}
 		}
 		p.out = append(p.out, e)
+		if values != nil {
+			p.values = append(padded(p.values, len(p.out)-1), values[i])
+		}
 	}
 	p.flush()
-	p.block.Warps[p.warp] = Warp{Events: p.out}
+	p.block.Warps[p.warp] = Warp{Events: p.out, Values: padded(p.values, len(p.out))}
 	return nil
 }
 
@@ -117,8 +121,8 @@ func (p *puller) load(e *Event, in *sass.Inst, a Access) error {
 	p.block.Addresses(&a, &addr)
 	rest, full := uint32(0), false
 	for i := range lanesOf(a.Mask) {
-		for word := addr[i] / 4; word <= (addr[i]+uint64(a.Size)-1)/4; word++ {
-			switch by := p.writers.of(word); {
+		for unit := range p.writers.units(addr[i], a.Size) {
+			switch by := p.writers.of(unit); {
 			case by == many:
 				return errors.New("the second launch loads what several threads of the first one store")
 			case by == 0:
@@ -127,7 +131,7 @@ func (p *puller) load(e *Event, in *sass.Inst, a Access) error {
 				return errors.New("the second launch adds to what the first one stores")
 			case !slices.Contains(p.held[i], by):
 				p.demand.add(i, by)
-				p.seek(e.Op, by, word)
+				p.seek(e.Op, by, unit)
 				full = full || len(p.demand[i]) >= 2*mostAbreast
 			}
 		}
@@ -151,8 +155,8 @@ func (p *puller) load(e *Event, in *sass.Inst, a Access) error {
 	return nil
 }
 
-// seek finds the store of a thread by which a word is left to a load.
-func (p *pull) seek(op int32, by number, word uint64) {
+// seek finds the store of a thread by which a unit is left to a load.
+func (p *pull) seek(op int32, by number, unit uint64) {
 	if p.sought[op]++; p.sought[op] > mostSought {
 		return
 	}
@@ -164,9 +168,7 @@ func (p *pull) seek(op int32, by number, word uint64) {
 			continue
 		}
 		if a := &b.Access[e.Ref]; a.Space == global && a.Kind == store && a.Mask>>own&1 != 0 {
-			if at := b.address(a, own); at/4 <= word && word <= (at+uint64(a.Size)-1)/4 {
-				p.left[e.Op] = true
-			}
+			p.left[e.Op] = p.writers.stores(b.address(a, own), a.Size, unit)
 		}
 	}
 }

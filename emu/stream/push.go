@@ -53,8 +53,8 @@ func (x *push) settle() error {
 			if a.Kind == store || err != nil {
 				return
 			}
-			eachWord(b, w, a, func(addr uint64, t thread) bool {
-				err = x.loads(&homes[w][t.lane], addr/4, a.Kind)
+			x.writers.each(b, w, a, func(unit uint64, t thread) bool {
+				err = x.loads(&homes[w][t.lane], unit, a.Kind)
 				return err == nil
 			})
 		})
@@ -80,9 +80,9 @@ func (x *push) settle() error {
 	return nil
 }
 
-// loads takes note that a thread whose home is known or not loads a word.
-func (x *push) loads(home *number, word uint64, kind uint8) error {
-	by := x.writers.of(word)
+// loads takes note that a thread whose home is known or not loads a unit.
+func (x *push) loads(home *number, unit uint64, kind uint8) error {
+	by := x.writers.of(unit)
 	switch {
 	case by == 0:
 		return nil
@@ -91,7 +91,7 @@ func (x *push) loads(home *number, word uint64, kind uint8) error {
 	case *home == 0:
 		*home = by
 	case by != *home:
-		x.shared(word)
+		x.shared(unit)
 		own, _, _ := by.place(x.warps)
 		at, _, _ := home.place(x.warps)
 		if own != at {
@@ -102,19 +102,19 @@ func (x *push) loads(home *number, word uint64, kind uint8) error {
 	return nil
 }
 
-// shared takes note that a word goes to another thread.
-func (x *push) shared(word uint64) {
+// shared takes note that a unit goes to another thread.
+func (x *push) shared(unit uint64) {
 	if x.sought++; x.sought > mostSought*warpLanes {
 		return
 	}
-	if op, ok := x.storeOf(word); ok {
+	if op, ok := x.storeOf(unit); ok {
 		x.passed[op] = true
 	}
 }
 
-// storeOf finds the store of the first launch by which a word is left.
-func (x *push) storeOf(word uint64) (op int32, ok bool) {
-	block, w, own := x.writers.of(word).place(x.warps)
+// storeOf finds the store of the first launch by which a unit is left.
+func (x *push) storeOf(unit uint64) (op int32, ok bool) {
+	block, w, own := x.writers.of(unit).place(x.warps)
 	b := x.first[block]
 	for i := range b.Warps[w].Events {
 		e := &b.Warps[w].Events[i]
@@ -122,7 +122,7 @@ func (x *push) storeOf(word uint64) (op int32, ok bool) {
 			continue
 		}
 		if a := &b.Access[e.Ref]; a.Space == global && a.Kind == store && a.Mask>>own&1 != 0 {
-			if at := b.address(a, own); at/4 <= word && word <= (at+uint64(a.Size)-1)/4 {
+			if x.writers.stores(b.address(a, own), a.Size, unit) {
 				op, ok = e.Op, true
 			}
 		}
@@ -158,9 +158,9 @@ func (x *push) mark() {
 			if a.Kind != load || sought[e.Op] > mostSought {
 				return
 			}
-			eachWord(b, w, a, func(addr uint64, _ thread) bool {
-				if x.writers.of(addr/4) > 0 {
-					if op, ok := x.storeOf(addr / 4); ok {
+			x.writers.each(b, w, a, func(unit uint64, _ thread) bool {
+				if x.writers.of(unit) > 0 {
+					if op, ok := x.storeOf(unit); ok {
 						x.left[op] = true
 					}
 					sought[e.Op]++
@@ -188,8 +188,8 @@ func (x *push) decide(e *Event, a *Access, lanes *[warpLanes]lane) (as Form, mas
 		}
 		at := l.block.address(access, l.lane)
 		here := true
-		for word := at / 4; word <= (at+uint64(access.Size)-1)/4; word++ {
-			by := x.writers.of(word)
+		for unit := range x.writers.units(at, access.Size) {
+			by := x.writers.of(unit)
 			here = here && by > 0
 			own = own && by == l.home
 		}
@@ -250,5 +250,6 @@ func (x *push) extend(b *Block, block, w int, gate int32) {
 	}
 	x.repeater.home = numberOf(x.warps, block, w, 0)
 	events = x.rounds(b, events, d.rounds())
-	b.Warps[w] = Warp{Events: append(events, Event{Op: last.Op, Lanes: last.Lanes, Ref: -1})}
+	events = append(events, Event{Op: last.Op, Lanes: last.Lanes, Ref: -1})
+	b.Warps[w] = Warp{Events: events, Values: padded(b.Warps[w].Values, len(events))}
 }

@@ -224,3 +224,11 @@ func lanesOf(mask uint32) func(yield func(int) bool) {
 		}
 	}
 }
+
+// padded adds to values of events those of events of which nothing was recorded.
+func padded(values []Value, events int) []Value {
+	if values == nil {
+		return nil
+	}
+	return append(values, make([]Value, events-len(values))...)
+}
