@@ -98,6 +98,13 @@ func TestJoined(t *testing.T) {
 	}
 	dear := first()
 	dear.Facts.WarpInstructions *= 10
+	steps := func() *Launch { // of a sort: half of the threads store two elements each
+		l := from(launch(maps, loadAt, storeAt), 1, 400, 1)
+		l.PCs[1].ThreadExecutions, l.Record.Loads = 50, inPlace.Record.Loads
+		return l
+	}
+	scattering := second()
+	scattering.Inherits.Feeds[0].Loads[0].Place = atomicAt
 	little := second()
 	little.Inherits.Feeds[0].Bytes = 40
 	for _, c := range []struct {
@@ -118,6 +125,8 @@ func TestJoined(t *testing.T) {
 		{"computed four times", []*Launch{first(), from(launch("stencil", loadAt, storeAt), 1, 100, 2)}, "0<1"},
 		{"loaded four times by each thread", []*Launch{first(), again}, "0<1"},
 		{"two results of each thread", []*Launch{first(), twoEach(), second()}, "0>1>2"},
+		{"steps of a sort", []*Launch{steps(), steps()}, "0>1"},
+		{"added to", []*Launch{first(), scattering}, ""},
 		{"computed too often", []*Launch{dear, from(launch("stencil", loadAt, storeAt), 1, 4, 2)}, ""},
 		{"computed four times in place", []*Launch{inPlace, from(launch("stencil", loadAt, storeAt), 1, 100, 2)}, ""},
 		{"in place", []*Launch{inPlace, second()}, "0<1"},

@@ -11,8 +11,8 @@ import (
 // itself: its work then goes to the threads of the other one. These are the conditions, which package emu/stream holds all threads to when it
 // is tried:
 //
-//   - A quarter of what the later launch loads, or more, is what the earlier one has stored last, and nothing that lies between them in the
-//     profile loads that or stores what the earlier one loads.
+//   - A quarter of what the later launch loads, or more, is what the earlier one has stored last; it adds nothing to that by atomic operations;
+//     and nothing that lies between them in the profile loads that or stores what the earlier one loads.
 //   - Into the later one (Pull): no thread of the earlier one meets others at barriers, exchanges values with them, uses shared memory or adds
 //     to what others add to. Each thread of the later one does for itself what makes the values that it loads. It is done Times times in all:
 //     about once for maps, reductions and products whose tiles do not overlap, more often for stencils and tiles that several blocks load.
@@ -150,7 +150,7 @@ func (j *joiner) next(from int, alone, few bool) (best *link) {
 func (j *joiner) link(from, to int, alone bool) *link {
 	first, second := j.all[from], j.all[to]
 	feed := second.feed(to - from)
-	if feed == nil || feed.Left == 0 || float64(feed.Bytes) < leastOwn*float64(second.Inherits.Loaded) || !j.near(from, to) {
+	if feed == nil || feed.Left == 0 || float64(feed.Bytes) < leastOwn*float64(second.Inherits.Loaded) || !j.near(from, to) || j.adds(second, feed) {
 		return nil
 	}
 	loaded := j.profile.asked(second, feed) / float64(feed.Left) // times that each value is
@@ -176,11 +176,10 @@ func (j *joiner) link(from, to int, alone bool) *link {
 // spread is over how many threads of the later launch the values are spread that a thread of the earlier one makes, where it makes several. Those that
 // it stores at a time are loaded by one as far as that loads them at a time.
 func (j *joiner) spread(first, second *Launch, f *Feed) float64 {
-	made := float64(f.Left) / 4 / float64(max(1, blocks(first)*first.Block[0]*first.Block[1]*first.Block[2]))
-	stored, loaded := 0, math.MaxInt
+	threads, stored, loaded := int64(0), 0, math.MaxInt
 	for _, c := range first.PCs {
 		if in := j.profile.inst(first, Place{c.Code, c.PC}); in != nil && in.Op.Properties().Writes&sass.SpaceGlobal != 0 {
-			stored = max(stored, in.AccessBytes())
+			threads, stored = max(threads, c.ThreadExecutions), max(stored, in.AccessBytes())
 		}
 	}
 	for _, l := range f.Loads {
@@ -188,7 +187,17 @@ func (j *joiner) spread(first, second *Launch, f *Feed) float64 {
 			loaded = min(loaded, in.AccessBytes())
 		}
 	}
+	threads = min(threads, int64(blocks(first)*first.Block[0]*first.Block[1]*first.Block[2]))
+	made := float64(f.Left) / 4 / float64(max(1, threads))
 	return max(1, made/max(1, float64(min(stored, loaded)/4)))
+}
+
+// adds reports whether a launch adds to what an earlier one has stored, by atomic operations.
+func (j *joiner) adds(l *Launch, f *Feed) bool {
+	return slices.ContainsFunc(f.Loads, func(x FeedLoad) bool {
+		in := j.profile.inst(l, x.Place)
+		return in == nil || in.Op.Properties().Writes&sass.SpaceGlobal != 0
+	})
 }
 
 // near reports whether nothing keeps two launches apart: they are of one module and did not fault, and what lies between them neither loads what the

@@ -69,13 +69,19 @@ func Join(p Program, launches []Joinable, joints []Joint) (Joinable, error) {
 	return one, nil
 }
 
+// mostKept is how many events of a launch are kept, about half a gigabyte of them.
+const mostKept = 1 << 24
+
 // all makes all blocks of a launch.
 func (l *Joinable) all() ([]*Block, error) {
-	list := make([]*Block, l.Shape.Grid[0]*l.Shape.Grid[1]*l.Shape.Grid[2])
+	list, events := make([]*Block, l.Shape.Grid[0]*l.Shape.Grid[1]*l.Shape.Grid[2]), 0
 	for i := range list {
 		var err error
 		if list[i], err = l.Source.Block(i); err != nil {
 			return nil, err
+		}
+		if events += list[i].Events(); events > mostKept {
+			return nil, fmt.Errorf("launches execute over %d instructions, more than can be kept", mostKept)
 		}
 	}
 	return list, nil
