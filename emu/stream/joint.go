@@ -300,8 +300,8 @@ func (x *indexer) follow(b *Block, e *Event) (loaded bool, registers int) {
 // places reports whether an instruction on what was not loaded computes a place or a constant.
 func (x *indexer) places(b *Block, w, i int) bool {
 	in := x.program.Inst(b.Warps[w].Events[i].Op)
-	switch in.Op {
-	case sass.EXIT, sass.S2R, sass.S2UR, sass.CS2R, sass.ULDC:
+	properties := in.Op.Properties()
+	if _, special := in.Special(); special || properties.Flow == sass.FlowExit || properties.Class == sass.ClassConstant {
 		return true
 	}
 	if b.Warps[w].Values == nil {
