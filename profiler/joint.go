@@ -216,14 +216,15 @@ func (j *joiner) near(from, to int) bool {
 }
 
 // cycles is what two launches take as one, about: the one whose shape it has takes its time, and the other one the cycles in which it issues, as what
-// it waits for is waited for in any case. Values that are pulled are there the sooner.
+// it waits for is waited for in any case. Values that are pulled are there the sooner, but not before what they are made of has been read.
 func (j *Joint) cycles(first, second *Launch) float64 {
 	if j.Push {
 		return float64(first.Facts.Cycles) + second.issues()
 	}
 	t := second.Totals()
 	waits := 1 - float64(t.Active)/float64(max(1, t.Samples))
-	return float64(second.Facts.Cycles)*(1-waits*j.Share*pulledWaits) + first.issues()*max(1, j.Times)
+	together := float64(second.Facts.Cycles)*(1-waits*j.Share*pulledWaits) + first.issues()*max(1, j.Times)
+	return max(together, float64(first.Facts.Cycles)*first.reads())
 }
 
 // pulledWaits is the share of the waits for values that goes as they are pulled: with it estimates of pairs of kernels are nearest to what is compiled of
@@ -244,6 +245,15 @@ func (c *Chain) Joint() float64 {
 func (l *Launch) issues() float64 {
 	f := &l.Facts
 	return min(float64(f.Cycles), float64(f.WarpInstructions)/float64(max(1, f.SMs*f.SchedulersPerSM)))
+}
+
+// reads is the share of a launch's DRAM traffic that it reads.
+func (l *Launch) reads() float64 {
+	read, written := float64(l.Facts.DRAMReadBytes), float64(l.Facts.DRAMWrittenBytes)
+	if read == 0 {
+		return 0
+	}
+	return read / (read + written)
 }
 
 // feed is what a launch loads of one so many back, nil for nothing.
