@@ -105,6 +105,8 @@ func TestJoined(t *testing.T) {
 	}
 	scattering := second()
 	scattering.Inherits.Feeds[0].Loads[0].Place = atomicAt
+	idle := launch(maps, loadAt, storeAt, sharedAt)
+	idle.PCs[2].ThreadExecutions = 0
 	little := second()
 	little.Inherits.Feeds[0].Bytes = 40
 	for _, c := range []struct {
@@ -113,6 +115,7 @@ func TestJoined(t *testing.T) {
 		want     string // the chains' launches, < for what is pulled and > for what is pushed, by joint
 	}{
 		{"maps", []*Launch{first(), second()}, "0<1"},
+		{"shared memory that no thread accesses", []*Launch{idle, second()}, "0<1"},
 		{"three maps", []*Launch{first(), second(), second()}, "0<1<2"},
 		{"into a product", []*Launch{first(), from(working(), 1, 400, 7)}, "0<1"},
 		{"behind a product", []*Launch{working(), second()}, "0>1"},

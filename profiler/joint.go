@@ -312,7 +312,7 @@ func (j *joiner) worksAlone(l *Launch) bool {
 	if !known {
 		alone = len(l.PCs) > 0 && !slices.ContainsFunc(l.PCs, func(c Counter) bool {
 			in := j.profile.inst(l, Place{c.Code, c.PC})
-			return in == nil || !in.Op.Properties().Single()
+			return in == nil || c.ThreadExecutions > 0 && !in.Op.Properties().Single() // compilers for Volta begin with a SHFL of no lane
 		})
 		j.alone[l] = alone
 	}

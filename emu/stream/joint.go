@@ -100,7 +100,7 @@ func eachForItself(p Program, blocks []*Block) error {
 				if e.Kind == RefSync || e.Kind == RefAccess && b.Access[e.Ref].Space == shared || e.As >= Load && e.As != Index {
 					return errTogether
 				}
-				if checked[e.Op] {
+				if checked[e.Op] || b.Lanes[e.Lanes].Mask == 0 {
 					continue
 				}
 				checked[e.Op] = true
