@@ -88,7 +88,7 @@ func (in *Input) jointWord(j *profiler.Joint, first, second string) string {
 	}
 	at := in.places(loads, 2)
 	if j.Push {
-		return fmt.Sprintf("%s (%s) loads element by element what the launch of %s before it has stored. Make one kernel of them: let %s do to its results what %s does before it stores them, as an epilogue; what other threads of the block have goes through shared memory. The array between them, its stores and its loads go.",
+		return fmt.Sprintf("%s (%s) loads what the launch of %s before it has stored, each thread from one block. Make one kernel of them: let %s do to its results what %s does before it stores them, as an epilogue; what other threads of the block have goes through shared memory. The array between them, its stores and its loads go.",
 			second, at, first, first, second)
 	}
 	word := fmt.Sprintf("%s (%s) loads what the launch of %s before it has stored, each value of which one thread of %s makes by itself. Make one kernel of them: a __device__ function that computes such a value from its index, called by %s in the place of the load, whatever the shapes of the blocks. The array between them, its stores and its loads go.",

@@ -89,10 +89,7 @@ func (p *Profile) Chains(k int) (c Chains) {
 	}
 	ofKernel := func(l *Launch) bool { return l.Kernel == p.Launches[k].Kernel && l.Module == p.Launches[k].Module }
 	for first := 0; first < len(all); {
-		last := first
-		for last+1 < len(all) && all[last+1].follows() && joins(all[first:last+2]) {
-			last++
-		}
+		last := lastOf(all, first)
 		list := all[first : last+1]
 		switch {
 		case !slices.ContainsFunc(list, ofKernel):
@@ -104,6 +101,14 @@ func (p *Profile) Chains(k int) (c Chains) {
 		first = last + 1
 	}
 	return c
+}
+
+// lastOf is the last launch of the chain that begins with one, block by block.
+func lastOf(all []*Launch, first int) (last int) {
+	for last = first; last+1 < len(all) && all[last+1].follows() && joins(all[first:last+2]); {
+		last++
+	}
+	return last
 }
 
 // Cycles is what the chains take, and the kernel besides.

@@ -55,7 +55,8 @@ type joiner struct {
 	alone   map[*Launch]bool // see worksAlone
 }
 
-// Joined returns the launches of a profile that could be one by joints, each in one chain at most. Launches of the kernel beside are left out.
+// Joined returns the launches of a profile that could be one by joints, each in one chain at most. Launches of the kernel beside are left out, and those
+// that are one block by block.
 func (p *Profile) Joined(beside string) (list []Chain) {
 	j := joiner{profile: p, alone: make(map[*Launch]bool)}
 	for _, l := range p.Launches {
@@ -63,6 +64,7 @@ func (p *Profile) Joined(beside string) (list []Chain) {
 			j.all, j.taken = append(j.all, l), append(j.taken, l.Kernel == beside)
 		}
 	}
+	j.leave()
 	for _, few := range []bool{true, false} { // what costs nothing first
 		for first := range j.all {
 			if c := j.chain(first, few); c != nil {
@@ -71,6 +73,17 @@ func (p *Profile) Joined(beside string) (list []Chain) {
 		}
 	}
 	return list
+}
+
+// leave takes the launches out that are one block by block with others, which keeps more on the SM.
+func (j *joiner) leave() {
+	for first := 0; first < len(j.all); {
+		last := lastOf(j.all, first)
+		for i := first; i <= last && last > first; i++ {
+			j.taken[i] = true
+		}
+		first = last + 1
+	}
 }
 
 // JoinedOf returns those of some chains that have launches of the k-th's kernel, as far as they are of the kernels of the one that takes the most
