@@ -48,6 +48,8 @@ func (r *Result) blamed() error {
 // AdviceOptions say which advice is listed.
 type AdviceOptions struct {
 	All bool // also what gains less than 2 % or makes the kernel slower
+	// Beside is a kernel with which no other one is made one.
+	Beside string
 }
 
 // Advise ranks the changes of each launch that are worth making, the best first: Launches[i].Advice. What-if runs that the profile holds count
@@ -56,8 +58,9 @@ func (r *Result) Advise(o AdviceOptions) error {
 	if err := r.blamed(); err != nil {
 		return err
 	}
+	joined := r.Profile.Joined(o.Beside)
 	for i := range r.Launches {
-		opt := advisor.Options{Candidates: o.All, Tries: r.Profile.Launches[i].Tries, Chains: r.Profile.Chains(i), Precise: r.Profile.Precise}
+		opt := advisor.Options{Candidates: o.All, Tries: r.Profile.Launches[i].Tries, Chains: r.Profile.Chains(i), Joined: r.Profile.JoinedOf(joined, i), Precise: r.Profile.Precise}
 		var err error
 		if r.Launches[i].Advice, err = advisor.Advise(r.Launches[i].Blame, opt); err != nil {
 			return err

@@ -2,39 +2,98 @@ package gpa
 
 import (
 	"context"
+	"slices"
 
 	"gpa/advisor"
+	"gpa/cubin/sass"
 	"gpa/emu"
 	"gpa/emu/launch"
+	"gpa/emu/stream"
+	"gpa/profiler"
 )
 
 // fused tries the launches of the main chain of the k-th's kernel as one: all but the last are executed and kept, and the last is timed with
 // them in front, on the whole GPU. It returns the speedup of all launches that are in chains or of the kernel.
 func (t *trial) fused(ctx context.Context, k int, c *advisor.Change) (speedup float64, why string, err error) {
-	chains := t.result.Profile.Chains(k)
-	chain, instructions := chains.Main(), int64(0)
+	chains, what := t.result.Profile.Chains(k), whatIf(t.target.Module, c)
+	what.Streams = new(emu.Streams)
+	if len(c.Joints) > 0 {
+		chains = t.result.Profile.JoinedOf(t.joined(), k)
+		for _, j := range c.Joints {
+			joint := stream.Joint{Way: stream.Pull, Kept: j.Kept}
+			if j.Push {
+				joint.Way = stream.Push
+			}
+			what.Streams.Joints = append(what.Streams.Joints, joint)
+		}
+	}
+	chain := chains.Main()
+	if len(c.Joints) > 0 {
+		if cycles, ok := t.fusions[chain.First]; ok {
+			return chains.Speedup(float64(chain.Cycles()) / float64(cycles)), "", nil
+		}
+	}
+	cycles, why, err := t.together(ctx, chain, what)
+	if cycles == 0 {
+		return 0, why, err
+	}
+	if last := chain.Launches[len(chain.Launches)-1]; len(c.Joints) > 0 && t.retries(last) {
+		alone, why, err := t.together(ctx, &profiler.Chain{First: at(chain, len(chain.Launches)-1), Launches: []*profiler.Launch{last}}, &emu.WhatIf{Streams: new(emu.Streams)})
+		if alone == 0 {
+			return 0, why, err
+		}
+		cycles = cycles * last.Facts.Cycles / alone
+	}
+	if len(c.Joints) > 0 {
+		t.fusions[chain.First] = cycles
+	}
+	return chains.Speedup(float64(chain.Cycles()) / float64(cycles)), "", nil
+}
+
+// joined are the chains by joints of the profile, found once.
+func (t *trial) joined() []profiler.Chain {
+	if t.chains == nil {
+		t.chains = t.result.Profile.Joined(t.beside)
+	}
+	return t.chains
+}
+
+// at is the number of the i-th launch of a chain.
+func at(c *profiler.Chain, i int) int {
+	if len(c.At) > 0 {
+		return c.At[i]
+	}
+	return c.First + i
+}
+
+// mostKept is the most warp instructions that launches may execute of which all are kept at a time, a quarter of a gigabyte of them.
+const mostKept = 1 << 23
+
+// together times the last launch of a chain with a change, which has those before it in front, where there are any: they are executed and kept.
+// What others lie between takes effect.
+func (t *trial) together(ctx context.Context, chain *profiler.Chain, what *emu.WhatIf) (cycles int64, why string, err error) {
+	last, instructions := len(chain.Launches)-1, int64(0)
 	for _, l := range chain.Launches {
 		instructions += l.Facts.WarpInstructions
 	}
+	if len(what.Streams.Joints) > 0 && instructions-chain.Launches[last].Facts.WarpInstructions > mostKept {
+		return 0, "the launches execute more instructions than can be kept", nil
+	}
 	o := t.options
 	o.Stdout, o.Progress = nil, nil
-	o.MaxInstructions = mostInstructions*instructions + 1
+	o.MaxInstructions = mostInstructions*max(instructions, t.longest()) + 1
 	s, err := t.target.Session(o.Level(), o)
 	if err != nil {
 		return 0, "", err
 	}
 	defer func() { t.spent += min(s.Machine.Progress().WarpInstructions(), mostCounted*instructions) }()
-	from, to := chain.First, chain.First+len(chain.Launches)-1
-	what := whatIf(t.target.Module, c)
-	what.Streams = new(emu.Streams)
-	at := 0
+	number := 0
 	for i := range t.target.File.Launches {
 		for range t.target.File.Launches[i].Repeat {
-			v := launch.Variation{Untimed: t.target.File.Caches != launch.Warm}
-			switch {
-			case at == to:
+			v, timed := launch.Variation{Untimed: t.target.File.Caches != launch.Warm}, number == at(chain, last)
+			if timed {
 				v = launch.Variation{WhatIf: what}
-			case at >= from:
+			} else if contains(chain, number) {
 				v.Tape = new(emu.Tape)
 				what.Streams.Behind = append(what.Streams.Behind, v.Tape)
 			}
@@ -44,11 +103,32 @@ func (t *trial) fused(ctx context.Context, k int, c *advisor.Change) (speedup fl
 				return 0, "", ctx.Err()
 			case err != nil:
 				return 0, "what the threads execute does not fit it: " + err.Error(), nil
-			case at == to:
-				return chains.Speedup(float64(chain.Cycles()) / float64(r.Cycles)), "", nil
+			case timed:
+				return r.Cycles, "", nil
 			}
-			at++
+			number++
 		}
 	}
 	return 0, "", nil
+}
+
+// contains reports whether a launch is in a chain, by its number.
+func contains(c *profiler.Chain, number int) bool {
+	if len(c.At) > 0 {
+		return slices.Contains(c.At, number)
+	}
+	return number >= c.First && number < c.First+len(c.Launches)
+}
+
+// retries reports whether a launch's threads try atomic operations again until nobody has come between: how often is not in what blocks execute one
+// by one, so that it takes less time replayed than as it is.
+func (t *trial) retries(l *profiler.Launch) bool {
+	return slices.ContainsFunc(l.PCs, func(c profiler.Counter) bool {
+		in := &t.target.Module.Codes[c.Code].Insts[c.PC/sass.InstSize]
+		switch in.Mod(sass.AtomOp) {
+		case sass.AtomCAS, sass.AtomCAST, sass.AtomCASTSPIN:
+			return in.HasMod(sass.AtomOp)
+		}
+		return false
+	})
 }

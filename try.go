@@ -23,7 +23,7 @@ type TryOptions struct {
 	// instructions of all launches, and large launches are tried on a portion of the GPU that takes as long as the whole.
 	First  int
 	All    bool   // see [AdviceOptions]
-	Beside string // kernel whose advice is not tried
+	Beside string // see [AdviceOptions]; its advice is not tried
 }
 
 // Try runs the costliest launch of each kernel again for one piece of advice after the other, with its change supposed in time only or, where it can
@@ -34,14 +34,14 @@ func (r *Result) Try(ctx context.Context, o TryOptions) error {
 	if r.session == nil {
 		return ErrNotRun
 	}
-	if err := r.Advise(AdviceOptions{All: true}); err != nil {
+	if err := r.Advise(AdviceOptions{All: true, Beside: o.Beside}); err != nil {
 		return err
 	}
-	t := trial{options: r.options, target: r.Target, before: r.session, result: &r.Result, beside: o.Beside}
+	t := trial{options: r.options, target: r.Target, before: r.session, result: &r.Result, beside: o.Beside, fusions: make(map[int]int64)}
 	if err := t.all(ctx, o.First); err != nil && ctx.Err() == nil {
 		return err
 	}
-	return r.Advise(AdviceOptions{All: o.All})
+	return r.Advise(AdviceOptions{All: o.All, Beside: o.Beside})
 }
 
 // Attach makes a result of launches of a target that were profiled before or elsewhere, so that their advice can be tried: it runs the target without
@@ -61,7 +61,9 @@ type trial struct {
 	target  *Target
 	before  *launch.Session // after all launches as they are
 	result  *reports.Result
-	beside  string // kernel whose advice is not tried
+	beside  string           // kernel whose advice is not tried
+	chains  []profiler.Chain // by joints, see joined
+	fusions map[int]int64    // cycles of these as one, by the first launch, as each of their kernels has the advice
 
 	budget, spent int64 // warp instructions that the trials of a kernel may execute, 0 for any number, and have
 	portion       portion
@@ -190,7 +192,7 @@ func (t *trial) one(ctx context.Context, k int, a *advisor.Advice) (profiler.Try
 		try.Why = "the time for what-if runs was used up (--try N)"
 		return try, nil
 	}
-	if a.Match.Change.Fused {
+	if a.Match.Change.Fused || len(a.Match.Change.Joints) > 0 {
 		var err error
 		try.Speedup, try.Why, err = t.fused(ctx, k, a.Match.Change)
 		return try, err

@@ -23,7 +23,8 @@ type Options struct {
 	Tries      []profiler.Try // what-if runs of the launch
 	// Candidates: also what is not worth listing, as it gains too little or makes the launch slower, see [Advice.Worth].
 	Candidates bool
-	Chains     profiler.Chains // launches that could be one with the kernel's
+	Chains     profiler.Chains // launches that could be one with the kernel's, block by block
+	Joined     profiler.Chains // and by joints
 	Precise    bool            // see [profiler.Profile]: arrays of doubles stay
 }
 
@@ -34,7 +35,7 @@ func Advise(r *blamer.Result, opt Options) ([]Advice, error) {
 		return nil, errors.New("advising: the blame of a launch is missing")
 	}
 	in := NewInput(r)
-	in.chains, in.precise = opt.Chains, opt.Precise
+	in.chains, in.joined, in.precise = opt.Chains, opt.Joined, opt.Precise
 	optimizers := opt.Optimizers
 	if optimizers == nil {
 		optimizers = Optimizers()

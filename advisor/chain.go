@@ -34,7 +34,7 @@ func (in *Input) fusedLaunches() *Match {
 	if left >= cycles || change.Shared > in.Model.Limits.SharedBlock.Int() {
 		return nil
 	}
-	m := &Match{Scope: in.kernelScope(), Variant: "launches", Change: change, Launches: len(chain), Speedup: in.chains.Speedup(cycles / left)}
+	m := &Match{Scope: in.kernelScope(), Variant: "launches", Change: change, Launches: len(chain), Cycles: in.chains.Cycles(), Speedup: in.chains.Speedup(cycles / left)}
 	m.Samples = in.Total * (1 - 1/m.Speedup)
 	for i := range in.Blame.Blames {
 		if b := &in.Blame.Blames[i]; in.isInherited(b.Def) && isStall(b) {

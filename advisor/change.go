@@ -29,11 +29,16 @@ type Change struct {
 	Grid, Block [3]int // of the launch; zero for no change
 	Reordered   bool   // the code is scheduled anew
 
-	Fused bool // the launches of each chain are one
+	Fused  bool    // the launches of each chain are one, block by block
+	Joints []Joint // by which those of each chain are one
 
 	Reconverged  bool // convergence barriers are at the joins of thread frontiers
 	Restructured bool // control flow is structured
 }
+
+// A Joint is how a launch becomes one with the next one: threads of the next one do what they need of it, or, with Push, it goes on with what
+// threads of the next one do. Kept: what it leaves to the next one is stored all the same.
+type Joint struct{ Push, Kept bool }
 
 // Overlapped is a load that shares its latency with so many rounds of its loop.
 type Overlapped struct {
@@ -60,7 +65,7 @@ func (c *Change) with(d *Change) *Change {
 		Resident: max(c.Resident, d.Resident), Model: cmp.Or(c.Model, d.Model),
 		Streams: c.Streams.with(d.Streams), Registers: max(c.Registers, d.Registers), Shared: max(c.Shared, d.Shared),
 		Grid: c.Grid, Block: c.Block, Reordered: c.Reordered || d.Reordered,
-		Fused: c.Fused || d.Fused, Reconverged: c.Reconverged || d.Reconverged, Restructured: c.Restructured || d.Restructured,
+		Fused: c.Fused || d.Fused, Joints: slices.Concat(c.Joints, d.Joints), Reconverged: c.Reconverged || d.Reconverged, Restructured: c.Restructured || d.Restructured,
 	}
 }
 

@@ -27,6 +27,7 @@ type Input struct {
 	byUse    map[blamer.Node][]*blamer.Blame
 	running  map[blamer.Node]bool // see runningStores
 	chains   profiler.Chains      // see Options.Chains
+	joined   profiler.Chains      // see Options.Joined
 	precise  bool                 // see Options.Precise
 }
 

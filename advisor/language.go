@@ -39,6 +39,10 @@ func languageOf(module *cubin.File, kernel string) language {
 func (in *Input) speak(optimizer string, m *Match) {
 	switch in.language {
 	case triton:
+		if m.Launches > 1 {
+			m.Suggestions = []string{fmt.Sprintf(tritonFusion, in.matchPlace(m))}
+			return
+		}
 		m.Suggestions = []string{fmt.Sprintf(tritonWords[optimizer], in.matchPlace(m))}
 	case numba:
 		for i, s := range m.Suggestions {
@@ -58,6 +62,9 @@ func (in *Input) matchPlace(m *Match) string {
 	}
 	return in.places(nodes, 3)
 }
+
+// tritonFusion is what one can do about launches that could be one.
+const tritonFusion = "What is loaded at %s the kernel before has stored, or the kernel behind loads what this one stores, program by program or element by element. Write one @triton.jit kernel: a jit function of the values of one in the place of the other one's tl.load, or in front of its tl.store. Not where others read what lies between."
 
 // tritonWords are what a Triton kernel's author can do, by optimizer.
 var tritonWords = map[string]string{

@@ -108,6 +108,7 @@ type Match struct {
 	Spares      Unit     // units that have less to do after the change; those of the others bound its speedup
 	Speedup     float64  // set by parallel optimizers themselves; code optimizers leave it to the estimator of their class
 	Launches    int      // that become one: Speedup is of all of them; 0 for a change of one launch
+	Cycles      int64    // that these take, and what else Speedup is of
 }
 
 // A Hotspot is a def-use pair that contributes to a match.

@@ -34,7 +34,7 @@ func (singlePass) Match(in *Input) []*Match {
 			"Or do the work of the passes in one, with running values that later data correct (the sum and the sum of squares of a norm; the maximum and the sum of an online softmax, which takes an exponential more a value: not for data that L1 holds). Not where what is kept leaves room for too few warps.",
 		}
 	}
-	for _, m := range []*Match{kept, in.fusedLaunches()} {
+	for _, m := range []*Match{kept, in.fusedLaunches(), in.joinedLaunches()} {
 		if m != nil {
 			matches = append(matches, m)
 		}

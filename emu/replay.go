@@ -54,11 +54,12 @@ func (r *launchRun) rehearse(ctx context.Context) error {
 		return errors.New("what if: the blocks of a cooperative launch wait for each other, so that they cannot be recorded one by one")
 	}
 	p := &replay{tape: newTape(ctx, r, w.Streams.compares() || len(w.Streams.Behind) > 0), forms: make(map[form]int32)}
-	p.blocks = p.tape
-	if len(w.Streams.Behind) > 0 {
-		p.blocks = fused(r.program, w.Streams.Behind, p.tape)
+	one, err := w.Streams.behind(r.program, stream.Joinable{Source: p.tape, Shape: r.launch.shape()})
+	if err != nil {
+		return fmt.Errorf("what if: %w", err)
 	}
-	shape := stream.Shape{Grid: r.launch.Grid, Threads: r.launch.Block[0] * r.launch.Block[1] * r.launch.Block[2]}
+	p.blocks = one.Source
+	shape := one.Shape
 	for _, e := range edits {
 		s, err := stream.NewStage(e, r.program, p.blocks, shape)
 		if err != nil {
@@ -74,14 +75,36 @@ func (r *launchRun) rehearse(ctx context.Context) error {
 	return r.reshape(shape)
 }
 
-// fused is launches and the one that is recorded as one.
-func fused(p *program, before []*Tape, last *tape) stream.Source {
+// behind is the launches before and the one that is recorded as one.
+func (s *Streams) behind(p *program, last stream.Joinable) (stream.Joinable, error) {
+	if len(s.Behind) == 0 {
+		return last, nil
+	}
+	if len(s.Joints) > 0 {
+		var list []stream.Joinable
+		for _, t := range s.Behind {
+			list = append(list, stream.Joinable{Source: t, Shape: t.shape})
+		}
+		return stream.Join(p, append(list, last), s.Joints)
+	}
 	f := &stream.Fused{Program: p}
-	for _, t := range before {
+	for _, t := range s.Behind {
 		f.Launches = append(f.Launches, t)
 	}
-	f.Launches = append(f.Launches, last)
-	return f
+	f.Launches = append(f.Launches, last.Source)
+	last.Source = f
+	return last, nil
+}
+
+// entries are where the code of the launch begins, and that of those which are joined to it: one kernel has all of that in one place.
+func (r *launchRun) entries() []int32 {
+	list := []int32{r.entry}
+	if r.replay != nil && len(r.launch.WhatIf.Streams.Joints) > 0 {
+		for _, t := range r.launch.WhatIf.Streams.Behind {
+			list = append(list, t.entry)
+		}
+	}
+	return list
 }
 
 // reshape holds the edited launch to the limits of the GPU.

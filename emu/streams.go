@@ -11,8 +11,10 @@ import (
 // they are. The edits take place in the order of the fields; package stream says what each does. A launch whose blocks cannot be
 // executed one by one, and one whose streams an edit does not fit, are errors.
 type Streams struct {
-	// Behind are launches that have been executed directly before, of the same shape, which are one with this one ([stream.Fused]).
+	// Behind are launches that have been executed directly before, which are one with this one: block by block, where they have the same
+	// shape ([stream.Fused]), or joint by joint.
 	Behind []*Tape
+	Joints []stream.Joint // as many as launches in Behind, or none
 	// Regroup is the shape of a block whose x and y change places ([stream.Regroup]), zero for no change.
 	Regroup [2]int
 	Narrow  []InstAt // [stream.Narrow]

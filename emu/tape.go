@@ -71,7 +71,11 @@ func (c *tape) Block(n int) (*stream.Block, error) {
 }
 
 // A Tape is what the blocks of a launch have executed, for what-if runs of a launch behind it: see [Streams.Behind]. Its zero value is ready.
-type Tape struct{ blocks []*stream.Block }
+type Tape struct {
+	blocks []*stream.Block
+	shape  stream.Shape
+	entry  int32
+}
 
 // Block returns the n-th block, once.
 func (t *Tape) Block(n int) (*stream.Block, error) {
@@ -83,12 +87,18 @@ func (t *Tape) Block(n int) (*stream.Block, error) {
 	return b, nil
 }
 
+// shape is the launch's as it is.
+func (l *Launch) shape() stream.Shape {
+	return stream.Shape{Grid: l.Grid, Threads: l.Block[0] * l.Block[1] * l.Block[2]}
+}
+
 // runTaped executes the blocks one after another and keeps what they execute.
 func (r *launchRun) runTaped(ctx context.Context) error {
 	if r.launch.Cooperative || r.launch.clusterBlocks() > 1 {
 		return errors.New("blocks that wait for each other cannot be recorded one by one")
 	}
 	t, kept := newTape(ctx, r, true), 0
+	r.launch.Tape.shape, r.launch.Tape.entry = r.launch.shape(), r.entry
 	for n := range r.launch.blocks() {
 		b, err := t.Block(n)
 		if err != nil {

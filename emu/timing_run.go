@@ -80,7 +80,9 @@ func newTimedRun(l *launchRun) *timedRun {
 	r.paths = l.machine.pathsOf(len(r.sms))
 	r.crew.each(len(r.sms), true, func(_ *worker, i int) {
 		r.sms[i] = newSM(r, i)
-		r.sms[i].begin(l.entry)
+		for _, entry := range l.entries() {
+			r.sms[i].begin(entry)
+		}
 	})
 	return r
 }

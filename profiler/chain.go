@@ -14,6 +14,29 @@ type Inheritance struct {
 	// nothing is known. 0: none.
 	Apart int
 	Loads []Place // that load what the same block has stored, in order
+	// Feeds are the launches before, no more than MostBack back, that have stored last what watched blocks load, the nearest first.
+	Feeds []Feed
+	// Overwrites are how many launches back those are, up to MostBack, whose watched blocks load what any block of this one stores, ascending.
+	Overwrites []int
+}
+
+// MostBack is how many launches lie between a launch and one whose values it loads at most, and 1, as far as a profile tells. Kernels that could
+// be one are close together.
+const MostBack = 4
+
+// A Feed is what a launch loads of what an earlier one has stored.
+type Feed struct {
+	Back   int        // launches
+	Bytes  int64      // distinct ones of each watched block
+	Left   int64      // bytes that the earlier launch has stored between the first line and the last that the watched blocks load
+	Blocks int        // of the earlier launch, from which a single thread loads at most
+	Loads  []FeedLoad // that load them, in order
+}
+
+// A FeedLoad is a load of which Bytes of the distinct bytes Of, by watched block, are what an earlier launch has stored.
+type FeedLoad struct {
+	Place
+	Bytes, Of int64
 }
 
 // Part takes note of a launch so many back with which this one cannot be one.
@@ -24,7 +47,7 @@ func (x *Inheritance) Part(back int) {
 }
 
 // Sort brings the loads into their order.
-func (x *Inheritance) Sort() { slices.SortFunc(x.Loads, comparePlaces) }
+func (x *Inheritance) Sort() { slices.SortFunc(x.Loads, ComparePlaces) }
 
 // leastOwn is the share of what a launch loads that makes it worth being one with the launch before.
 const leastOwn = .25
@@ -36,6 +59,9 @@ const mostChained = 32
 type Chain struct {
 	First    int       // the number of the first, counted from 0 with those that were equal to the one before
 	Launches []*Launch // equal ones as often as they are there
+	// Of a chain by joints, the launches' numbers, as First, and what is between each and the next one; else none.
+	At     []int
+	Joints []Joint
 }
 
 // Cycles is what the launches take by themselves.
@@ -63,21 +89,26 @@ func (p *Profile) Chains(k int) (c Chains) {
 	}
 	ofKernel := func(l *Launch) bool { return l.Kernel == p.Launches[k].Kernel && l.Module == p.Launches[k].Module }
 	for first := 0; first < len(all); {
-		last := first
-		for last+1 < len(all) && all[last+1].follows() && joins(all[first:last+2]) {
-			last++
-		}
+		last := lastOf(all, first)
 		list := all[first : last+1]
 		switch {
 		case !slices.ContainsFunc(list, ofKernel):
 		case len(list) == 1:
 			c.Alone += list[0].Facts.Cycles
 		default:
-			c.List = append(c.List, Chain{first, list})
+			c.List = append(c.List, Chain{First: first, Launches: list})
 		}
 		first = last + 1
 	}
 	return c
+}
+
+// lastOf is the last launch of the chain that begins with one, block by block.
+func lastOf(all []*Launch, first int) (last int) {
+	for last = first; last+1 < len(all) && all[last+1].follows() && joins(all[first:last+2]); {
+		last++
+	}
+	return last
 }
 
 // Cycles is what the chains take, and the kernel besides.

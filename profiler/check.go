@@ -1,6 +1,7 @@
 package profiler
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 
@@ -201,7 +202,38 @@ func checkInheritance(module *cubin.File, x *Inheritance) error {
 			return err
 		}
 	}
-	if !ascending(x.Loads, comparePlaces) {
+	if !ascending(x.Loads, ComparePlaces) || !ascending(x.Overwrites, cmp.Compare[int]) || !ascending(x.Feeds, compareFeeds) {
+		return fmt.Errorf("out of order or there twice")
+	}
+	for _, back := range x.Overwrites {
+		if back < 1 || back > MostBack {
+			return fmt.Errorf("%d launches are too many", back)
+		}
+	}
+	for i := range x.Feeds {
+		if err := checkFeed(module, &x.Feeds[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func compareFeeds(a, b Feed) int { return cmp.Compare(a.Back, b.Back) }
+
+// checkFeed checks what a feed names and counts.
+func checkFeed(module *cubin.File, f *Feed) error {
+	if f.Back < 1 || f.Back > MostBack || f.Bytes < 0 || f.Bytes > maxCount || f.Left < 0 || f.Left > maxCount || f.Blocks < 0 || f.Blocks > maxCount {
+		return fmt.Errorf("%d launches, %d and %d bytes and %d blocks are no counts", f.Back, f.Bytes, f.Left, f.Blocks)
+	}
+	for _, l := range f.Loads {
+		if err := checkPlace(module, l.Code, l.PC); err != nil {
+			return err
+		}
+		if l.Bytes < 0 || l.Of < l.Bytes || l.Of > maxCount {
+			return fmt.Errorf("%d of %d bytes are no counts", l.Bytes, l.Of)
+		}
+	}
+	if !ascending(f.Loads, func(a, b FeedLoad) int { return ComparePlaces(a.Place, b.Place) }) {
 		return fmt.Errorf("out of order or there twice")
 	}
 	return nil

@@ -113,7 +113,8 @@ type BarrierRecord struct {
 	Partial bool
 }
 
-func comparePlaces(a, b Place) int { return comparePlace(a.Code, a.PC, b.Code, b.PC) }
+// ComparePlaces orders places by section and pc.
+func ComparePlaces(a, b Place) int { return comparePlace(a.Code, a.PC, b.Code, b.PC) }
 
 // Load returns what is known of a load, nil where the watched blocks did not execute it.
 func (r *Record) Load(at Place) *LoadRecord {
@@ -131,7 +132,7 @@ func (r *Record) Barrier(at Place) *BarrierRecord {
 }
 
 func find[T any](list []T, at Place, place func(*T) Place) *T {
-	i, found := slices.BinarySearchFunc(list, at, func(x T, at Place) int { return comparePlaces(place(&x), at) })
+	i, found := slices.BinarySearchFunc(list, at, func(x T, at Place) int { return ComparePlaces(place(&x), at) })
 	if !found {
 		return nil
 	}
@@ -151,8 +152,8 @@ func (r *Record) CarriedBy(header Place) []Dependence {
 
 // compareDependences is the order of a record's dependences.
 func compareDependences(a, b Dependence) int {
-	return cmp.Or(cmp.Compare(a.Kind, b.Kind), comparePlaces(a.From, b.From), comparePlaces(a.To, b.To), cmp.Compare(a.Party, b.Party),
-		cmp.Compare(a.Space, b.Space), compareBool(a.Carried, b.Carried), comparePlaces(a.Loop, b.Loop), compareBool(a.Next, b.Next))
+	return cmp.Or(cmp.Compare(a.Kind, b.Kind), ComparePlaces(a.From, b.From), ComparePlaces(a.To, b.To), cmp.Compare(a.Party, b.Party),
+		cmp.Compare(a.Space, b.Space), compareBool(a.Carried, b.Carried), ComparePlaces(a.Loop, b.Loop), compareBool(a.Next, b.Next))
 }
 
 func compareBool(a, b bool) int {
@@ -166,10 +167,10 @@ func compareBool(a, b bool) int {
 }
 
 // The orders of a record's lists.
-func compareLoads(a, b LoadRecord) int       { return comparePlaces(a.Place, b.Place) }
-func compareStores(a, b StoreRecord) int     { return comparePlaces(a.Place, b.Place) }
-func compareBarriers(a, b BarrierRecord) int { return comparePlaces(a.Place, b.Place) }
-func compareSets(a, b []Place) int           { return slices.CompareFunc(a, b, comparePlaces) }
+func compareLoads(a, b LoadRecord) int       { return ComparePlaces(a.Place, b.Place) }
+func compareStores(a, b StoreRecord) int     { return ComparePlaces(a.Place, b.Place) }
+func compareBarriers(a, b BarrierRecord) int { return ComparePlaces(a.Place, b.Place) }
+func compareSets(a, b []Place) int           { return slices.CompareFunc(a, b, ComparePlaces) }
 
 // Sort brings the lists of a record into their order.
 func (r *Record) Sort() {

@@ -60,7 +60,9 @@ func full(t testing.TB) *Profile {
 					{Optimizer: "loop-unrolling", Place: "loop block 3 of section 0", Speedup: 1.25},
 					{Optimizer: "async-copy", Place: "kernel of section 0", Why: "no what-if run can make this change"},
 				},
-				Inherits: &Inheritance{Loaded: 64, Own: 32, Apart: 2, Loads: []Place{{PC: 16}, {PC: 32}}},
+				Inherits: &Inheritance{Loaded: 64, Own: 32, Apart: 2, Loads: []Place{{PC: 16}, {PC: 32}},
+					Feeds:      []Feed{{Back: 1, Bytes: 32, Left: 64, Blocks: 2, Loads: []FeedLoad{{Place{PC: 16}, 32, 32}}}, {Back: 3, Bytes: 4, Left: 4}},
+					Overwrites: []int{1, 4}},
 				Record: &Record{
 					Blocks: []int{0, 5}, Complete: true,
 					Loads: []LoadRecord{{Place: Place{PC: 16}, Bytes: 9, InEarlierRound: [NumParties]int64{1, 2, 3},

@@ -126,15 +126,52 @@ type savedInherits struct {
 	Own    int64        `json:"own"`
 	Apart  int          `json:"apart,omitempty"`
 	Loads  []savedPlace `json:"loads,omitempty"`
+	Feeds  []savedFeed  `json:"feeds,omitempty"`
+	// Overwrites counts launches back.
+	Overwrites []int `json:"overwrites,omitempty"`
+}
+
+// savedFeed is a [Feed].
+type savedFeed struct {
+	Back   int             `json:"back"`
+	Bytes  int64           `json:"bytes"`
+	Left   int64           `json:"left"`
+	Blocks int             `json:"blocks,omitempty"`
+	Loads  []savedFeedLoad `json:"loads,omitempty"`
+}
+
+type savedFeedLoad struct {
+	savedPlace
+	Bytes int64 `json:"bytes"`
+	Of    int64 `json:"of"`
+}
+
+func saveFeed(f *Feed) savedFeed {
+	out := savedFeed{Back: f.Back, Bytes: f.Bytes, Left: f.Left, Blocks: f.Blocks}
+	for _, l := range f.Loads {
+		out.Loads = append(out.Loads, savedFeedLoad{savedPlace(l.Place), l.Bytes, l.Of})
+	}
+	return out
+}
+
+func (s *savedFeed) restore() Feed {
+	out := Feed{Back: s.Back, Bytes: s.Bytes, Left: s.Left, Blocks: s.Blocks}
+	for _, l := range s.Loads {
+		out.Loads = append(out.Loads, FeedLoad{Place(l.savedPlace), l.Bytes, l.Of})
+	}
+	return out
 }
 
 func saveInherits(x *Inheritance) *savedInherits {
 	if x == nil {
 		return nil
 	}
-	out := &savedInherits{Loaded: x.Loaded, Own: x.Own, Apart: x.Apart}
+	out := &savedInherits{Loaded: x.Loaded, Own: x.Own, Apart: x.Apart, Overwrites: x.Overwrites}
 	for _, at := range x.Loads {
 		out.Loads = append(out.Loads, savedPlace(at))
+	}
+	for i := range x.Feeds {
+		out.Feeds = append(out.Feeds, saveFeed(&x.Feeds[i]))
 	}
 	return out
 }
@@ -143,9 +180,12 @@ func (s *savedInherits) restore() *Inheritance {
 	if s == nil {
 		return nil
 	}
-	out := &Inheritance{Loaded: s.Loaded, Own: s.Own, Apart: s.Apart}
+	out := &Inheritance{Loaded: s.Loaded, Own: s.Own, Apart: s.Apart, Overwrites: s.Overwrites}
 	for _, at := range s.Loads {
 		out.Loads = append(out.Loads, Place(at))
+	}
+	for i := range s.Feeds {
+		out.Feeds = append(out.Feeds, s.Feeds[i].restore())
 	}
 	return out
 }

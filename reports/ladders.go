@@ -34,9 +34,8 @@ type LadderVersion struct {
 
 // kernelAdvice is the advice on one of the kernels of a version.
 type kernelAdvice struct {
-	cycles  int64
-	chained int64 // with the launches that could be one with the kernel's
-	advice  []advisor.Advice
+	cycles int64
+	advice []advisor.Advice
 }
 
 // A LadderStep is the change from a version to the next, held against the advice on the version before: on all of its kernels, by what it brings
@@ -90,8 +89,7 @@ func EvaluateVersion(version, beside string, r *Result) LadderVersion {
 		}
 		_, found, _ := r.launch(k.shown)
 		v.Cycles += k.cycles
-		chains := r.Profile.Chains(k.shown)
-		v.kernels = append(v.kernels, kernelAdvice{k.cycles, chains.Cycles(), found.Advice})
+		v.kernels = append(v.kernels, kernelAdvice{k.cycles, found.Advice})
 	}
 	return v
 }
@@ -103,7 +101,7 @@ func (v *LadderVersion) ofAll() (list []advisor.Advice) {
 		for _, a := range k.advice {
 			share := float64(k.cycles) / float64(v.Cycles)
 			if a.Match != nil && a.Match.Launches > 1 { // of those of other kernels, too
-				share = min(1, float64(k.chained)/float64(v.Cycles))
+				share = min(1, float64(a.Match.Cycles)/float64(v.Cycles))
 			}
 			whole := func(x float64) float64 { return 1 / (1 - share + share/x) }
 			if a.Speedup = whole(a.Speedup); a.Tried > 0 {

@@ -32,8 +32,7 @@ func TestEvaluateVersion(t *testing.T) {
 	if all[0].Optimizer != "fast-math" || round(all[0].Tried, 6) != round(40/32.5, 6) || round(all[0].Speedup, 6) != 1.25 || round(all[1].Tried, 6) != round(40./35, 6) {
 		t.Errorf("%+v", all)
 	}
-	v.kernels[1].chained = 40 // launches of both, which become one: twice as fast
-	v.kernels[1].advice[0].Match = &advisor.Match{Launches: 2}
+	v.kernels[1].advice[0].Match = &advisor.Match{Launches: 2, Cycles: 40} // of both, which become one: twice as fast
 	if v.kernels[1].advice[0].Tried = 2; v.ofAll()[0].Optimizer != "fast-math" || v.ofAll()[0].Tried != 2 {
 		t.Errorf("%+v", v.ofAll())
 	}
@@ -55,7 +54,7 @@ func TestLadderSteps(t *testing.T) {
 		for _, o := range advised {
 			list = append(list, advisor.Advice{Optimizer: o, Speedup: 1.5, Tried: 1.8})
 		}
-		v.kernels = []kernelAdvice{{cycles, cycles, list}}
+		v.kernels = []kernelAdvice{{cycles, list}}
 		return v
 	}
 	l := &EvaluatedLadder{Ladder: "sum"}

@@ -30,6 +30,18 @@ func (o Op) Properties() *Properties {
 	return &properties[o]
 }
 
+// Single reports whether a thread does by itself what the instruction does: it passes nothing to other threads but by stores to global memory,
+// waits for none and changes nothing together with them.
+func (p *Properties) Single() bool {
+	switch p.Sync {
+	case SyncNone, SyncCounter, SyncConvergence:
+	default:
+		return false
+	}
+	const common = SpaceShared | SpaceCluster
+	return !p.Crosses && p.Class != ClassMatrix && p.Class != ClassGroup && p.Async == Synchronous && p.Reads&p.Writes == 0 && (p.Reads|p.Writes)&common == 0
+}
+
 // A LatencyClass groups instructions whose results take equally long, for one reason. The cycles by class and GPU are in emu/arch.
 type LatencyClass uint8
 

@@ -32,6 +32,8 @@ type block struct {
 	recentKey lineKey
 	spare     []cell
 
+	followed [followedThreads][]uint64 // see single
+
 	loads  map[int]*load // by instruction, 1 for the first of the module
 	stores map[int]int64 // bytes
 	pairs  map[pair]*int64
@@ -229,6 +231,9 @@ func (b *block) access(s *emu.Step, kind emu.AccessKind, size int, lanes uint32)
 		if space == emu.Global && kind != emu.Store {
 			b.reading().word(addr, size)
 		}
+	}
+	if space == emu.Global && kind == emu.Load && s.Warp == 0 && b.recorder.Trail != nil {
+		b.single(s, size, lanes)
 	}
 	b.forget(by.warp)
 	for i := range b.touched {

@@ -31,7 +31,7 @@ type Recorder struct {
 	codes  []code
 	watch  []int // linear numbers of blocks, ascending
 	blocks []*block
-	stored stored
+	stored *stored
 
 	passage *passage // where there is a trail
 }
@@ -40,9 +40,9 @@ var _ emu.Recorder = (*Recorder)(nil)
 
 // Begin forgets the launch before and chooses the blocks to watch.
 func (r *Recorder) Begin(f *emu.LaunchFacts) {
-	*r = Recorder{Trail: r.Trail, facts: f, codes: make([]code, len(f.Module.Codes))}
+	*r = Recorder{Trail: r.Trail, facts: f, codes: make([]code, len(f.Module.Codes)), stored: new(stored)}
 	if r.Trail != nil {
-		r.passage = &passage{grid: f.Grid, block: f.Block}
+		r.passage = &passage{grid: f.Grid, block: f.Block, stored: r.stored}
 		r.Trail.begin(r.passage)
 	}
 	first := 0

@@ -25,6 +25,7 @@ const (
 type passage struct {
 	grid, block [3]int
 	writers     writers
+	stored      *stored
 	reads       []reads // by watched block
 }
 
@@ -125,29 +126,31 @@ func (s *writers) count() (n int) {
 	return n
 }
 
-// Inherits returns what the launch takes over from those before it on its trail. There is nothing where none is before it, or blocks were not
-// watched to their ends.
+// Inherits returns what the launch takes over from those before it on its trail. There is nothing where none is before it. Where blocks were not
+// watched to their ends, it is apart from all.
 func (r *Recorder) Inherits() *profiler.Inheritance {
 	list := r.watched()
-	if r.Trail == nil || len(list) == 0 || slices.ContainsFunc(list, func(b *block) bool { return b.done || b.alone }) {
+	if r.Trail == nil || len(list) == 0 {
 		return nil
 	}
-	x, loads := new(profiler.Inheritance), map[int]bool{}
+	x, loads, feeds := new(profiler.Inheritance), map[int]bool{}, newFeeds(r)
 	for _, b := range list {
 		all := map[uint64]uint32{}
 		for site, l := range b.loads {
 			l.flush()
 			own := int64(0)
 			for number, words := range l.lines {
-				own += r.inherited(x, b.number, number, words)
+				own += r.inherited(x, b.number, number, words, func(back int, words uint32) { feeds.load(site, back, words) })
+				feeds.loaded(site, words)
 				all[number] |= words
 			}
 			loads[site] = loads[site] || own > 0
 		}
 		for number, words := range all {
 			x.Loaded += 4 * ones(words)
-			x.Own += 4 * r.inherited(x, b.number, number, words)
+			x.Own += 4 * r.inherited(x, b.number, number, words, func(back int, words uint32) { feeds.block(back, number, words) })
 		}
+		feeds.threads(b)
 		r.passage.reads = append(r.passage.reads, reads{b.number, all})
 	}
 	if len(r.Trail.passages) < 2 {
@@ -157,11 +160,15 @@ func (r *Recorder) Inherits() *profiler.Inheritance {
 	if r.Trail.forgotten {
 		x.Part(len(r.Trail.passages))
 	}
+	if slices.ContainsFunc(list, func(b *block) bool { return b.done || b.alone }) {
+		x.Part(1)
+	}
 	for site, own := range loads {
 		if own {
 			x.Loads = append(x.Loads, r.placeOf(site))
 		}
 	}
+	x.Feeds = feeds.list()
 	x.Sort()
 	return x
 }
@@ -177,8 +184,8 @@ func (r *Recorder) earlier(f func(back int, p *passage) bool) {
 }
 
 // inherited counts the words of a line that, of the launches before, the block of the same number has stored last. Where others have, the
-// launch is apart.
-func (r *Recorder) inherited(x *profiler.Inheritance, block int, line uint64, words uint32) (own int64) {
+// launch is apart. It calls of with the words that a launch so many back has stored last.
+func (r *Recorder) inherited(x *profiler.Inheritance, block int, line uint64, words uint32, of func(back int, words uint32)) (own int64) {
 	const sectorWords = 1 << (storeSectorShift - 2)
 	for k := range uint64(lineWords / sectorWords) {
 		part := words >> (sectorWords * k) & (1<<sectorWords - 1)
@@ -187,9 +194,11 @@ func (r *Recorder) inherited(x *profiler.Inheritance, block int, line uint64, wo
 		}
 		r.earlier(func(back int, p *passage) bool {
 			by := p.writers.of(line<<(lineShift-storeSectorShift) + k)
-			switch {
-			case by == 0:
+			if by == 0 {
 				return true
+			}
+			of(back, part<<(sectorWords*k))
+			switch {
 			case by == uint32(block)+1 && p.shape() == r.passage.shape():
 				own += ones(part)
 			default:
@@ -201,26 +210,42 @@ func (r *Recorder) inherited(x *profiler.Inheritance, block int, line uint64, wo
 	return own
 }
 
-// overwrites finds the launches before in which a watched block loads what another block stores now, and those of another shape.
+// overwrites finds the launches before in which a watched block loads what another block stores now, and those of another shape. Of the nearest it
+// also finds those in which a watched block loads what any block stores now.
 func (r *Recorder) overwrites(x *profiler.Inheritance) {
 	r.earlier(func(back int, p *passage) bool {
 		if p.shape() != r.passage.shape() {
 			x.Part(back)
 		}
-		for _, b := range p.reads {
-			for number, words := range b.lines {
-				if words&r.stored.words(number) == 0 {
-					continue
-				}
-				for k := range uint64(lineBytes >> storeSectorShift) {
-					if by := r.passage.writers.of(number<<(lineShift-storeSectorShift) + k); by != 0 && by != uint32(b.block)+1 && words>>(8*k)&0xff != 0 {
-						x.Part(back)
-					}
+		if any, others := r.stores(p); any && back <= profiler.MostBack {
+			x.Overwrites = append(x.Overwrites, back)
+			if others {
+				x.Part(back)
+			}
+		} else if others {
+			x.Part(back)
+		}
+		return x.Apart == 0 || back < profiler.MostBack
+	})
+}
+
+// stores reports whether blocks of this launch, and whether others than it, store what a watched block of an earlier one loads.
+func (r *Recorder) stores(p *passage) (any, others bool) {
+	for _, b := range p.reads {
+		for number, words := range b.lines {
+			if words&r.stored.words(number) == 0 {
+				continue
+			}
+			any = true
+			for k := range uint64(lineBytes >> storeSectorShift) {
+				by := r.passage.writers.of(number<<(lineShift-storeSectorShift) + k)
+				if by != 0 && by != uint32(b.block)+1 && words>>(8*k)&0xff != 0 {
+					return true, true
 				}
 			}
 		}
-		return x.Apart == 0
-	})
+	}
+	return any, false
 }
 
 func (p *passage) shape() [2][3]int { return [2][3]int{p.grid, p.block} }
