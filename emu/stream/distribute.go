@@ -566,7 +566,10 @@ func (r *newRound) dealt(all []uint64, lane int, run []int) []uint64 {
 			continue
 		}
 		for _, k := range run {
-			if a := &r.old.Access[p.events[k].Ref]; p.events[k].Kind == RefAccess && a.Mask>>old&1 != 0 {
+			if p.events[k].Kind != RefAccess {
+				continue
+			}
+			if a := &r.old.Access[p.events[k].Ref]; a.Mask>>old&1 != 0 {
 				all = append(all, r.old.address(a, old))
 			}
 		}

@@ -28,3 +28,19 @@ func TestTransposeRepeats(t *testing.T) {
 		}
 	}
 }
+
+// TestDealtWithoutAccess has a round of which an access of the run is none, as no lane of its warp has made it: it has no address to deal.
+func TestDealtWithoutAccess(t *testing.T) {
+	b := new(Block)
+	var addr [warpLanes]uint64
+	for i := range addr {
+		addr[i] = uint64(0x100 + 4*i)
+	}
+	access := b.AddAccess(Access{Size: 4}, 1, &addr)
+	r := &newRound{builder: &builder{old: b}, lanes: new(newWarp), parts: []part{
+		{events: []Event{{Kind: RefAccess, Ref: access}, {Ref: -1}}, lanes: 1},
+	}}
+	if all := r.dealt(nil, 0, []int{0, 1}); len(all) != 1 || all[0] != addr[0] {
+		t.Errorf("addresses %#x", all)
+	}
+}
