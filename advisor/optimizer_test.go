@@ -126,6 +126,17 @@ func TestStrengthReduction(t *testing.T) {
 				EXIT ;`,
 		},
 		{
+			name: "a sum that is cut off to an integer",
+			source: `
+				add: [B------:R-:W-:-:S01] DADD R6, R4, R8 ;
+				def: [B------:R-:W2:-:S01] F2I.F64.TRUNC R2, R6 ; // selected=5
+				use: [B--2---:R-:W3:-:S01] I2F.F64 R4, R2 ; // short_scoreboard=20/15
+				[B---3--:R-:W-:-:S01] STG.E.64.SYS [R10], R4 ; // short_scoreboard=30/20` + rest + `45
+				EXIT ;`,
+			speedup: 1.25, // one of the two conversions stays
+			says:    []string{"trunc()"},
+		},
+		{
 			name: "64-bit integer division",
 			source: `
 				CALL.REL.NOINC ` + "`(div)" + ` ;` + rest + `80

@@ -34,13 +34,17 @@ func (strengthReduction) Match(in *Input) []*Match {
 	single := func(n blamer.Node) bool { // goes where all is single precision
 		return len(doubles) > 0 && (in.Inst(n).Form.Pipe == sass.PipeFP64 || in.Inst(n).Op == sass.F2F)
 	}
+	back := in.truncations()
 	for code := range found {
-		maps.DeleteFunc(found[code], func(i int, _ float64) bool { return single(blamer.Node{Code: code, Inst: i}) })
+		maps.DeleteFunc(found[code], func(i int, _ float64) bool {
+			n := blamer.Node{Code: code, Inst: i}
+			return single(n) || back[n]
+		})
 	}
 	for i := range in.Blame.Blames {
 		b := &in.Blame.Blames[i]
 		inSequence := found[b.Use.Code][b.Use.Inst] > 0 && goesWithCode(b.Detail)
-		if !inSequence && !single(b.Def) && (in.isLongArithmetic(b) || in.inDivisionHelper(b.Use) && isDependency(b.Detail)) {
+		if !inSequence && !single(b.Def) && !back[b.Def] && (in.isLongArithmetic(b) || in.inDivisionHelper(b.Use) && isDependency(b.Detail)) {
 			c.add(scope, b)
 		}
 	}
@@ -52,8 +56,23 @@ func (strengthReduction) Match(in *Input) []*Match {
 		m.Spares = IssueSlots
 		m.Change = in.change(found).with(&Change{Cheap: in.longDefs(m)})
 		m.Suggestions = in.strengthSuggestions(m.Hotspots)
+		if len(back) > 0 {
+			m.Suggestions = append(m.Suggestions, fmt.Sprintf("%s: what has just been converted to an integer is converted back, as where an int adds up floating-point numbers: that cuts off the fraction each time, and only trunc() of a sum in floating point does the same.", in.places(sortedKeys(back), 3)))
+		}
 	}
 	return append(matches, doubles...)
+}
+
+// truncations returns the conversions of integers to floating point that take what was floating point before: both together cut off the fraction,
+// which is one conversion less as FRND, but no other number.
+func (in *Input) truncations() map[blamer.Node]bool {
+	back := make(map[blamer.Node]bool)
+	for _, n := range in.executedNodes(func(op sass.Op) bool { return op == sass.I2F }) {
+		if slices.ContainsFunc(in.operandsFrom(n), func(def blamer.Node) bool { return in.Inst(def).Op == sass.F2I }) {
+			back[n] = true
+		}
+	}
+	return back
 }
 
 // longDefs returns the blamed instructions of long latency.

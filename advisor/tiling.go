@@ -163,7 +163,7 @@ func (in *Input) tiles() []*Match {
 				m.Suggestions = []string{
 					fmt.Sprintf("In the loop at %s the threads of a block load the same values from global memory again and again (%s). Load a tile of them into shared memory, each value once, its rows one element longer where neighbouring threads read a column (float tile[32][33]), and let a thread compute %d results from there, kept in registers: what they have in common is then loaded once for all of them, and the block has a %dth of the threads or a tile of %d times the size.",
 						at, in.places(sortedKeys(staged), 2), factor, factor, factor),
-					"Without the tile compilers have few of the loads under way together, and more results a thread are slower. Fill the tile in a loop of a constant number of rounds, so that it is unrolled, and let the results of a block be about a square. Go on to a tile of results in both directions (4x4, 8x8) as long as the registers allow. Not where the grid then has too few threads.",
+					"Without the tile compilers have few of the loads under way together, and more results a thread are slower. Fill the tile in a loop of a constant number of rounds, so that it is unrolled, and let the results of a block be about a square. What results need from memory besides (their old values, factors behind pointers) load for all of them before the first store. Go on to a tile of results in both directions (4x4, 8x8) as long as the registers allow. Not where the grid then has too few threads.",
 				}
 			}
 			matches = append(matches, m)
@@ -327,7 +327,7 @@ func (in *Input) tiledMatch(loads map[blamer.Node]bool, waits float64, factor in
 	m.Suggestions = []string{
 		fmt.Sprintf("In the loop at %s the threads of a block load the same data again and again (%s). Let a thread compute %d results, kept in registers: what they have in common is then loaded once for all of them, and the block has a %dth of the threads or a tile of %d times the size.",
 			at, in.places(sortedKeys(loads), 2), factor, factor, factor),
-		"Go on to a tile of results in both directions (4x4, 8x8) as long as the registers allow. Not where the grid then has too few threads.",
+		"What results need from memory besides (their old values, factors behind pointers) load for all of them before the first store. Go on to a tile of results in both directions (4x4, 8x8) as long as the registers allow. Not where the grid then has too few threads.",
 	}
 	return m
 }

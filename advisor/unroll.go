@@ -71,8 +71,18 @@ func (in *Input) limitByTrips(m *Match, blames []*blamer.Blame) bool {
 	if known {
 		by = min(by, int(trips))
 	}
+	together := 1 // iterations of the source in one of the machine code, at least
+	for _, b := range blames {
+		if in.Inst(b.Def).Op == sass.LDG && in.Loop(b.Def) == m.Scope.Loop {
+			together = max(together, in.roundsTogether(m.Scope.Loop, b.Def))
+		}
+	}
+	done := times
+	if together > 1 {
+		done = " The compiler has put several iterations together already: a number like its own changes nothing."
+	}
 	m.Suggestions = []string{
-		fmt.Sprintf("Unroll the loop at %s (#pragma unroll %d before it, or by hand), so that loads and arithmetic of several iterations are under way together.%s", at, by, times),
+		fmt.Sprintf("Unroll the loop at %s (#pragma unroll %d before it, or by hand), so that loads and arithmetic of several iterations are under way together.%s", at, by*together, done),
 		"Not where the registers that this takes leave room for fewer warps.",
 	}
 	counted, byNumbers := in.countable(m.Scope.Code, m.Scope.Loop)
