@@ -153,6 +153,8 @@ func (m *privatizer) warp(w int) {
 		case one:
 			e.As, e.Kind, e.Ref = Summed, RefNone, -1
 			list = append(list, e)
+		case m.ofFloats(&e):
+			list = m.swap(list, e, a)
 		default:
 			e.As, e.Ref = Shared, m.block.staged(a, m.place)
 			m.block.Access[e.Ref].Kind = atomic
@@ -160,6 +162,48 @@ func (m *privatizer) warp(w int) {
 		}
 	}
 	old.Events, old.Values = list, nil
+}
+
+// ofFloats reports whether an atomic adds floating-point numbers: shared memory has no such operation.
+func (m *privatizer) ofFloats(e *Event) bool {
+	in := m.program.Inst(e.Op)
+	if !in.HasMod(sass.AtomType) {
+		return false
+	}
+	switch in.Mod(sass.AtomType) {
+	case sass.TypeF32, sass.TypeF32RN, sass.TypeF16x2, sass.TypeBF16x2, sass.TypeF64:
+		return true
+	}
+	return false
+}
+
+// swap makes an atomic on shared memory the loop that compilers make of one that adds floating-point numbers: load, add, compare and swap, and once
+// more for the lanes that others of the warp came before. Those of other warps are not counted.
+func (m *privatizer) swap(list []Event, e Event, a *Access) []Event {
+	place := m.block.Access[m.block.staged(a, m.place)]
+	var addr [warpLanes]uint64
+	for rest := place.Mask; rest != 0; rest &= rest - 1 {
+		i := bits.TrailingZeros32(rest) & 31
+		addr[i] = m.block.address(&place, i)
+	}
+	step := Event{Op: e.Op, As: Sum, Ref: -1, Lanes: e.Lanes}
+	for left := place.Mask; left != 0; {
+		var first uint32 // lanes that come before others to their words
+		met := make(map[uint64]bool)
+		for rest := left; rest != 0; rest &= rest - 1 {
+			if i := bits.TrailingZeros32(rest) & 31; !met[addr[i]] {
+				met[addr[i]] = true
+				first |= 1 << i
+			}
+		}
+		for _, kind := range []uint8{load, atomic} {
+			access := step
+			access.As, access.Kind, access.Ref = SharedLoad, RefAccess, m.block.AddAccess(Access{Kind: kind, Space: shared, Size: a.Size}, left, &addr)
+			list = append(list, access, step)
+		}
+		left &^= first
+	}
+	return list
 }
 
 // elect lets one lane do an atomic: a vote says for how many, a shuffle hands on the result, and each lane adds its place.
