@@ -145,7 +145,7 @@ func TestEqualLaunchesTold(t *testing.T) {
 // prepared prepares the launches of a kernel with full timing, and a sampler.
 func prepared(t *testing.T, target *Target) (*execution, *sampler.Sampler) {
 	t.Helper()
-	s, err := target.Session(emu.TimingFull, Options{})
+	s, err := target.Session(t.Context(), emu.TimingFull, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -227,7 +227,7 @@ func (t *trial) cycles(ctx context.Context, k int, c *advisor.Change) (cycles in
 	}
 	r.GPU = t.portion.model
 	o.MaxInstructions = mostInstructions*t.longest() + 1
-	s, err := r.Session(o.Level(), o)
+	s, err := r.Session(ctx, o.Level(), o)
 	if err != nil {
 		return 0, "", err
 	}

@@ -75,8 +75,9 @@ func runWordsUnder(tb testing.TB, model reconv.Model, list []sass.Word, random *
 	for _, w := range b.warps {
 		for i := range w.regs[:r.program.registers] {
 			for l := range w.regs[i] {
-				if w.regs[i][l] = random.Uint32(); random.IntN(2) == 0 {
-					w.regs[i][l] = interesting[random.IntN(len(interesting))]
+				x := random.Uint64() // one number for the value and the choice: this loop is most of the time
+				if w.regs[i][l] = uint32(x); x>>63 == 0 {
+					w.regs[i][l] = interesting[x>>32%uint64(len(interesting))]
 				}
 			}
 		}

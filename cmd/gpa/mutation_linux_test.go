@@ -41,6 +41,7 @@ var (
 // commands that run kernels give up by themselves after half.
 const (
 	mutatedMemory = 1 << 30
+	mutatedSpace  = 6 << 30 // of addresses; what gpa takes without asking how much is left fails there
 	mutatedTime   = 10 * time.Second
 	mutatedClock  = 2 * time.Minute // by the clock, which also ends who waits for nothing
 	groupsOfFile  = 4               // of the commands that read a file
@@ -153,7 +154,8 @@ func TestMutatedFiles(t *testing.T) {
 func (mu *mutation) misbehaves(t *testing.T, args []string) (kind, why string, status int, took time.Duration) {
 	ctx, cancel := context.WithTimeout(t.Context(), mutatedClock)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, os.Args[0], args...)
+	limited := fmt.Sprintf(`ulimit -v %d; exec "$0" "$@"`, mutatedSpace>>10) // in its address space, so that nothing takes all of the machine
+	cmd := exec.CommandContext(ctx, "/bin/sh", append([]string{"-c", limited, os.Args[0]}, args...)...)
 	cmd.Env = append(os.Environ(), asCommand+"=1", "HOME="+mu.out, storeVariable+"=", "TMPDIR="+mu.out, "GOMAXPROCS=1")
 	cmd.WaitDelay = time.Second // processes of a sweep may hold its standard error
 	var stderr bytes.Buffer
@@ -172,6 +174,8 @@ func (mu *mutation) misbehaves(t *testing.T, args []string) (kind, why string, s
 	switch said := stderr.String()[:min(stderr.Len(), 1<<11)]; {
 	case ctx.Err() != nil:
 		return hangs, "for " + mutatedClock.String() + " by the clock", status, took
+	case strings.Contains(stderr.String(), "out of memory"):
+		return swells, said, status, took
 	case status == exitPanic || strings.Contains(stderr.String(), "goroutine "):
 		return panics, said, status, took
 	case status < 0 || status > exitPanic:
