@@ -266,11 +266,13 @@ func (w *warp) digest(f *focus) uint64 {
 	return h
 }
 
+// nothingChanges is what livelocks have in common but for those of threads that write.
+const nothingChanges = "no thread changes memory any more and all repeat themselves"
+
 // livelock makes the fault of a launch of which all warps that run repeat themselves, w first. Blocks that have no place yet
 // wait for them.
-func (w *warp) livelock(waiting int) error {
-	detail := fmt.Sprintf("under %s no thread changes memory any more and all repeat themselves: warp %d lanes %#08x run here",
-		w.block.run.machine.options.Reconvergence.Name(), w.id, w.active)
+func (w *warp) livelock(how string, waiting int) error {
+	detail := fmt.Sprintf("under %s %s: warp %d lanes %#08x run here", w.block.run.machine.options.Reconvergence.Name(), how, w.id, w.active)
 	o, lane := w.next(), bits.TrailingZeros32(w.active)
 	for _, g := range w.state.Waiting() {
 		detail += "; " + w.describeWaiting(&g)
@@ -341,7 +343,7 @@ func (r *timedRun) checkLivelock(end int64) error {
 		r.resume(end)
 		return nil
 	}
-	return first.livelock(r.launch.blocks - r.next)
+	return first.livelock(nothingChanges, r.launch.blocks-r.next)
 }
 
 // Where all warps wait for the clock and nothing else, time passes without being simulated: after waitCycles in which nothing has changed,
