@@ -19,7 +19,7 @@ func (t *trial) fused(ctx context.Context, k int, c *advisor.Change) (speedup fl
 	o := t.options
 	o.Stdout, o.Progress = nil, nil
 	o.MaxInstructions = mostInstructions*instructions + 1
-	s, err := t.target.Session(ctx, o.Level(), o)
+	s, err := t.session(ctx, t.target, o)
 	if err != nil {
 		return 0, "", err
 	}
