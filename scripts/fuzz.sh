@@ -21,7 +21,11 @@ while IFS=: read -r file line; do
     failed=1
     printf '%s\n' "$out"
   fi
-  last=$(grep 'execs:' <<<"$out" | tail -n 1)
+  if ! last=$(grep 'execs:' <<<"$out" | tail -n 1) || [ -z "$last" ]; then
+    failed=1
+    printf '%-28s %-16s did not run: %s\n' "$package" "$target" "$(tail -n 1 <<<"$out")"
+    continue
+  fi
   executions=$(sed -E 's/.*execs: ([0-9]+).*/\1/' <<<"$last")
   took=$(sed -E 's/.*elapsed: ([0-9hms]+),.*/\1/; s/h/*3600+/; s/m/*60+/; s/s//' <<<"$last")
   printf '%-28s %-16s %9d executions, %6d a second\n' "$package" "$target" "$executions" $((executions / ($took)))
