@@ -71,7 +71,8 @@ type placed struct {
 	bytes    int64
 }
 
-// NewSession allocates and fills the buffers of the file and writes its symbols. Large ones take their time: it ends when the context does.
+// NewSession allocates and fills the buffers of the file and writes its symbols. Large ones take their time: where the context ends, they
+// stay as they are, and launches with it end before their first instruction, as if it had ended then.
 func NewSession(ctx context.Context, f *File, machine *emu.Machine) (*Session, error) {
 	return newSession(ctx, &Session{File: f, Machine: machine})
 }
@@ -214,7 +215,15 @@ func (s *Session) place(ctx context.Context, b *Buffer) error {
 	if err := s.Machine.Room(c.bytes); err != nil {
 		return err
 	}
-	return s.Machine.Fill(c.addr, int(c.bytes), func(to []byte) error { return c.fill(ctx, to) })
+	return s.Machine.Fill(c.addr, int(c.bytes), func(to []byte) error { return unlessEnded(ctx, c.fill(ctx, to)) })
+}
+
+// unlessEnded returns the error of what did not end because its context did.
+func unlessEnded(ctx context.Context, err error) error {
+	if err != nil && errors.Is(err, ctx.Err()) {
+		return nil
+	}
+	return err
 }
 
 // placeLike allocates a buffer that shares its contents with that of another session. ok is false where the two would not lie at
@@ -250,7 +259,7 @@ func (s *Session) placeSymbol(ctx context.Context, b *Buffer) error {
 	s.buffers[b.Name] = c.placed
 	data := make([]byte, c.bytes)
 	if c.fill != nil {
-		if err := c.fill(ctx, data); err != nil {
+		if err := unlessEnded(ctx, c.fill(ctx, data)); err != nil {
 			return err
 		}
 	}
