@@ -19,7 +19,7 @@ type CheckOptions struct {
 // Check runs the launches of a target without timing and finds errors that hardware lets pass: accesses out of bounds, memory that nobody has
 // written, races, misuse of barriers; [Reported] describes them. It ends at the first launch that cannot go on. Where ctx ends, the findings until then come with its error.
 func (t *Target) Check(ctx context.Context, o Options, c CheckOptions) ([]*check.Finding, error) {
-	s, err := t.Session(emu.TimingNone, o)
+	s, err := t.Session(ctx, emu.TimingNone, o)
 	if err != nil {
 		return nil, err
 	}

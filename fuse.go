@@ -82,7 +82,7 @@ func (t *trial) together(ctx context.Context, chain *profiler.Chain, what *emu.W
 	o := t.options
 	o.Stdout, o.Progress = nil, nil
 	o.MaxInstructions = mostInstructions*max(instructions, t.longest()) + 1
-	s, err := t.target.Session(o.Level(), o)
+	s, err := t.session(ctx, t.target, o)
 	if err != nil {
 		return 0, "", err
 	}

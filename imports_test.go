@@ -19,6 +19,7 @@ var allowed = map[string][]string{
 	"cubin/sass":                 {},
 	"cubin":                      {"cubin/sass"},
 	"cubin/cubintest":            {"cubin/sass", "cubin"},
+	"cubin/fatbintest":           {},
 	"cubin/asm":                  {"cubin/sass", "cubin"},
 	"cubin/cfg":                  {"cubin/sass", "cubin"},
 	"cubin/branch":               {"cubin/sass", "cubin", "cubin/cfg"},

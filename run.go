@@ -49,7 +49,7 @@ func (t *Target) Profile(ctx context.Context, o Options) (*Result, error) {
 
 // execute runs the launches at a level of timing. Without a sampler they have no samples.
 func (t *Target) execute(ctx context.Context, o Options, level emu.TimingLevel, samples *sampler.Sampler) (*Result, error) {
-	session, err := t.Session(level, o)
+	session, err := t.Session(ctx, level, o)
 	if err != nil {
 		return nil, err
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"gpa/cubin/rewrite"
 	"gpa/emu"
 	"gpa/profiler"
 	"gpa/profiler/sampler"
@@ -145,7 +146,7 @@ func TestEqualLaunchesTold(t *testing.T) {
 // prepared prepares the launches of a kernel with full timing, and a sampler.
 func prepared(t *testing.T, target *Target) (*execution, *sampler.Sampler) {
 	t.Helper()
-	s, err := target.Session(emu.TimingFull, Options{})
+	s, err := target.Session(t.Context(), emu.TimingFull, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -198,4 +199,34 @@ func (c *expiring) Err() error {
 		return context.Canceled
 	}
 	return nil
+}
+
+// TestTriesShare holds that what-if runs, of rewritten code too, share how buffers begin: it is made once.
+func TestTriesShare(t *testing.T) {
+	target, err := Load("kernels/basic/vecadd", LoadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tries := trial{target: target}
+	other := *target
+	r, err := rewrite.Reorder(target.Module)
+	if err != nil {
+		t.Fatal(err)
+	}
+	other.Module = r.File
+	var bytes []*byte
+	for _, r := range []*Target{target, &other} {
+		s, err := tries.session(t.Context(), r, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		data, err := s.Machine.View(0x7f10_0000_0000, 4)
+		if err != nil {
+			t.Fatal(err)
+		}
+		bytes = append(bytes, &data[0])
+	}
+	if bytes[0] != bytes[1] {
+		t.Error("the buffer was filled twice")
+	}
 }

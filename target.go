@@ -1,6 +1,7 @@
 package gpa
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -225,7 +226,16 @@ func (t *Target) Blocks() int64 {
 }
 
 // Session prepares the emulated GPU with the buffers of the target, for programs that run the launches themselves.
-func (t *Target) Session(level emu.TimingLevel, o Options) (*launch.Session, error) {
+func (t *Target) Session(ctx context.Context, level emu.TimingLevel, o Options) (*launch.Session, error) {
+	machine, err := t.machine(level, o)
+	if err != nil {
+		return nil, err
+	}
+	return launch.NewSession(ctx, t.File, machine)
+}
+
+// machine makes an emulated GPU with the module of the target, without buffers.
+func (t *Target) machine(level emu.TimingLevel, o Options) (*emu.Machine, error) {
 	how, err := o.Emulator(level, t.File.Heap)
 	if err != nil {
 		return nil, err
@@ -234,7 +244,7 @@ func (t *Target) Session(level emu.TimingLevel, o Options) (*launch.Session, err
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", t.Module.Name, err)
 	}
-	return launch.NewSession(t.File, machine)
+	return machine, nil
 }
 
 func isRegular(name string) bool {

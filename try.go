@@ -60,6 +60,7 @@ type trial struct {
 	options Options
 	target  *Target
 	before  *launch.Session // after all launches as they are
+	first   *launch.Session // of the what-if runs, which keeps how buffers begin; nil before
 	result  *reports.Result
 	beside  string           // kernel whose advice is not tried
 	chains  []profiler.Chain // by joints, see joined
@@ -207,6 +208,25 @@ func (t *trial) one(ctx context.Context, k int, a *advisor.Advice) (profiler.Try
 	return try, nil
 }
 
+// session prepares an emulated GPU for a what-if run of a target, which has the launch file of the result. All of them share the contents with
+// which buffers begin until they write, so that these are made once.
+func (t *trial) session(ctx context.Context, r *Target, o Options) (*launch.Session, error) {
+	machine, err := r.machine(o.Level(), o)
+	if err != nil {
+		return nil, err
+	}
+	if t.first != nil {
+		return t.first.Like(ctx, machine)
+	}
+	s, err := launch.NewSession(ctx, r.File, machine)
+	if err != nil {
+		return nil, err
+	}
+	s.Keep()
+	t.first = s
+	return s, nil
+}
+
 // cycles returns what the k-th launch takes with a change, or why it does not run with it. A change that is real (another shape of
 // the launch, another order of the code) must leave the same outputs.
 func (t *trial) cycles(ctx context.Context, k int, c *advisor.Change) (cycles int64, why string, err error) {
@@ -229,7 +249,7 @@ func (t *trial) cycles(ctx context.Context, k int, c *advisor.Change) (cycles in
 	}
 	r.GPU = t.portion.model
 	o.MaxInstructions = mostInstructions*t.longest() + 1
-	s, err := r.Session(o.Level(), o)
+	s, err := t.session(ctx, &r, o)
 	if err != nil {
 		return 0, "", err
 	}

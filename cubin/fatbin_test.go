@@ -3,98 +3,13 @@ package cubin
 import (
 	"bytes"
 	"debug/elf"
-	"encoding/binary"
 	"errors"
-	"fmt"
 	"strings"
 	"testing"
 
-	"github.com/klauspost/compress/zstd"
-
+	"gpa/cubin/fatbintest"
 	"gpa/cubin/sass"
 )
-
-// packLZ4 makes an LZ4 block: runs of zero bytes become copies of the byte before, everything else literals.
-func packLZ4(data []byte) []byte {
-	var out, literals []byte
-	length := func(n int) {
-		for n -= 15; n >= 255; n -= 255 {
-			out = append(out, 255)
-		}
-		if n >= 0 {
-			out = append(out, byte(n))
-		}
-	}
-	flush := func(run int) {
-		token := byte(min(len(literals), 15)) << 4
-		if run > 0 {
-			token |= byte(min(run-4, 15))
-		}
-		out = append(out, token)
-		length(len(literals))
-		out = append(out, literals...)
-		literals = nil
-		if run > 0 {
-			out = append(out, 1, 0)
-			length(run - 4)
-		}
-	}
-	for i := 0; i < len(data); {
-		run := 0
-		for i > 0 && data[i-1] == 0 && i+run < len(data)-8 && data[i+run] == 0 {
-			run++
-		}
-		if run >= 4 {
-			flush(run)
-			i += run
-			continue
-		}
-		literals = append(literals, data[i])
-		i++
-	}
-	flush(0)
-	return out
-}
-
-func packZstd(t testing.TB, data []byte) []byte {
-	t.Helper()
-	e, err := zstd.NewWriter(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer e.Close()
-	return e.EncodeAll(data, nil)
-}
-
-// fatEntry makes an entry of a fatbin.
-func fatEntry(kind EntryKind, sm int, name string, data []byte, flags uint64, size int) []byte {
-	h := make([]byte, entryHeader, entryHeader+len(name))
-	le := binary.LittleEndian
-	le.PutUint16(h, uint16(kind))
-	le.PutUint16(h[2:], 0x101)
-	le.PutUint32(h[4:], uint32(entryHeader+len(name)))
-	padded := append(bytes.Clone(data), make([]byte, -len(data)&7)...)
-	le.PutUint64(h[8:], uint64(len(padded)))
-	le.PutUint32(h[28:], uint32(sm))
-	le.PutUint64(h[40:], flags)
-	if flags != 0 {
-		le.PutUint32(h[16:], uint32(len(data)))
-		le.PutUint64(h[56:], uint64(size))
-	}
-	if name != "" {
-		le.PutUint32(h[32:], entryHeader)
-		le.PutUint32(h[36:], uint32(len(name)))
-	}
-	return append(append(h, name...), padded...)
-}
-
-// fatbin makes a fatbin of entries.
-func fatbin(entries ...[]byte) []byte {
-	body := bytes.Join(entries, nil)
-	h := binary.LittleEndian.AppendUint32(nil, magicFatbin)
-	h = binary.LittleEndian.AppendUint16(binary.LittleEndian.AppendUint16(h, 1), fatbinHeader)
-	return append(binary.LittleEndian.AppendUint64(h, uint64(len(body))), body...)
-}
 
 // hostFile makes the ELF file of a host with a fatbin in it.
 func hostFile(t testing.TB, fat []byte) []byte {
@@ -114,21 +29,20 @@ func hostFile(t testing.TB, fat []byte) []byte {
 	return data
 }
 
-// archive makes an ar archive with one member.
-func archive(member []byte) []byte {
-	h := fmt.Sprintf("%s%-16s%-12d%-6d%-6d%-8s%-10d`\n", archiveMagic, "host.o/", 0, 0, 0, "644", len(member))
-	return append([]byte(h), member...)
-}
-
 // testFatbin holds one cubin four ways, and PTX.
 func testFatbin(t testing.TB) (fat, code []byte) {
 	code = read(t, "flow.cubin")
-	return fatbin(
-		fatEntry(PTXEntry, 70, "flow.ptx", []byte(".version 8.0\n.target sm_70\n"), 0, 0),
-		fatEntry(CubinEntry, 70, "flow.cu", code, 0, 0),
-		fatEntry(CubinEntry, 70, "", packLZ4(code), flagLZ4, len(code)),
-		fatEntry(CubinEntry, 80, "", packZstd(t, code), flagZstd, len(code)),
-	), code
+	return fatbinOf(t, code), code
+}
+
+// fatbinOf holds data as four cubins, and PTX.
+func fatbinOf(t testing.TB, code []byte) []byte {
+	return fatbintest.Fatbin(
+		fatbintest.Entry(uint16(PTXEntry), 70, "flow.ptx", []byte(".version 8.0\n.target sm_70\n"), 0, 0),
+		fatbintest.Entry(uint16(CubinEntry), 70, "flow.cu", code, 0, 0),
+		fatbintest.Entry(uint16(CubinEntry), 70, "", fatbintest.PackLZ4(code), flagLZ4, len(code)),
+		fatbintest.Entry(uint16(CubinEntry), 80, "", fatbintest.PackZstd(t, code), flagZstd, len(code)),
+	)
 }
 
 // TestEntries reads cubins out of all containers, compressed and not.
@@ -142,7 +56,7 @@ func TestEntries(t *testing.T) {
 		{"fatbin", fat, "fatbin"},
 		{"two fatbins", append(append(bytes.Clone(fat), make([]byte, 8)...), fat...), "fatbin"},
 		{"executable", hostFile(t, fat), ".nv_fatbin"},
-		{"archive", archive(hostFile(t, fat)), "host.o: .nv_fatbin"},
+		{"archive", fatbintest.Archive(hostFile(t, fat)), "host.o: .nv_fatbin"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			list, err := Entries(test.data)
@@ -189,20 +103,20 @@ func TestPick(t *testing.T) {
 // TestDamagedEntries damages fatbins.
 func TestDamagedEntries(t *testing.T) {
 	code := read(t, "flow.cubin")
-	lz4 := packLZ4(code)
+	lz4 := fatbintest.PackLZ4(code)
 	for _, test := range []struct {
 		name string
 		data []byte
 		want string
 	}{
-		{"claims too much", fatbin(fatEntry(CubinEntry, 70, "", lz4, flagLZ4, 1<<40)), "are unlikely"},
-		{"claims too little", fatbin(fatEntry(CubinEntry, 70, "", lz4, flagLZ4, len(code)-9)), "LZ4: damaged"},
-		{"cut off", fatbin(fatEntry(CubinEntry, 70, "", lz4[:len(lz4)/2], flagLZ4, len(code))), "LZ4: "},
-		{"no zstd", fatbin(fatEntry(CubinEntry, 70, "", lz4, flagZstd, len(code))), "zstd: "},
-		{"zstd of another size", fatbin(fatEntry(CubinEntry, 70, "", packZstd(t, code), flagZstd, len(code)-1)), "zstd: "},
-		{"entry behind the end", fatbin(fatEntry(CubinEntry, 70, "", code, 0, 0)[:entryHeader+8]), "is cut off"},
-		{"short header", fatbin(make([]byte, 8)), "the header of an entry is cut off"},
-		{"fatbin behind the end", fatbin(fatEntry(CubinEntry, 70, "", code, 0, 0))[:200], "fatbin of"},
+		{"claims too much", fatbintest.Fatbin(fatbintest.Entry(uint16(CubinEntry), 70, "", lz4, flagLZ4, 1<<40)), "are unlikely"},
+		{"claims too little", fatbintest.Fatbin(fatbintest.Entry(uint16(CubinEntry), 70, "", lz4, flagLZ4, len(code)-9)), "LZ4: damaged"},
+		{"cut off", fatbintest.Fatbin(fatbintest.Entry(uint16(CubinEntry), 70, "", lz4[:len(lz4)/2], flagLZ4, len(code))), "LZ4: "},
+		{"no zstd", fatbintest.Fatbin(fatbintest.Entry(uint16(CubinEntry), 70, "", lz4, flagZstd, len(code))), "zstd: "},
+		{"zstd of another size", fatbintest.Fatbin(fatbintest.Entry(uint16(CubinEntry), 70, "", fatbintest.PackZstd(t, code), flagZstd, len(code)-1)), "zstd: "},
+		{"entry behind the end", fatbintest.Fatbin(fatbintest.Entry(uint16(CubinEntry), 70, "", code, 0, 0)[:entryHeader+8]), "is cut off"},
+		{"short header", fatbintest.Fatbin(make([]byte, 8)), "the header of an entry is cut off"},
+		{"fatbin behind the end", fatbintest.Fatbin(fatbintest.Entry(uint16(CubinEntry), 70, "", code, 0, 0))[:200], "fatbin of"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			list, err := Entries(test.data)
@@ -219,10 +133,10 @@ func TestDamagedEntries(t *testing.T) {
 }
 
 func FuzzEntries(f *testing.F) {
-	fat, _ := testFatbin(f)
+	fat := fatbinOf(f, read(f, "flow.cubin")[:256]) // what the entries hold does not matter
 	f.Add(fat)
 	f.Add(hostFile(f, fat))
-	f.Add(archive(hostFile(f, fat)))
+	f.Add(fatbintest.Archive(hostFile(f, fat)))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		list, _ := Entries(data)
 		for i := range list {

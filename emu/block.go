@@ -267,6 +267,9 @@ func (b *block) release(number int) {
 func (b *block) open(number int) {
 	bar := &b.barriers[number]
 	b.domain.changes++
+	if j := b.domain.journal; j != nil {
+		j.covered++
+	}
 	if number == clusterBarrier {
 		b.clusterPhase = ^b.clusterPhase
 	}

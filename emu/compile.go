@@ -82,7 +82,7 @@ func (p *program) rows() int  { return p.state() + sinkRows }
 
 // compileOne prepares an instruction. One that cannot be executed becomes a fault when it is.
 func (p *program) compileOne(o *op, c *cubin.Code, in *sass.Inst, index int32) {
-	*o = op{inst: in, index: index, code: int32(c.Index), following: min(in.PC+sass.InstSize, c.Size()-sass.InstSize), guard: guardPredicate(in.Guard), guardNot: in.Guard.Neg,
+	*o = op{inst: in, index: index, code: int32(c.Index), following: min(in.PC+sass.InstSize, c.Size()-sass.InstSize), guard: guardPredicate(in.Guard), guardNot: in.Guard.Neg, generic: in.Op.Properties().Accesses(sass.SpaceGeneric),
 		pd: sass.PT, pe: sass.PT, pp: predicate{reg: sass.PT}, pq: predicate{reg: sass.PT}, t: timingOf(in, p.model)}
 	p.at = index
 	var err error

@@ -17,6 +17,7 @@ type domain struct {
 	visited []bool   // by op, those that have been executed; nil while nobody wants to know
 	fresh   int      // how many
 	scratch *scratch // of who advances it
+	journal *journal // of what is written; nil while nobody wants to know
 }
 
 // A tally counts what has been executed. The sum over several is what counts.

@@ -281,6 +281,70 @@ func TestClockWait(t *testing.T) {
 	}
 }
 
+// With timing a long wait for the clock is not simulated cycle by cycle either, and ends a little late at most. Warps of several blocks
+// wait for different times; one looks at memory too.
+func TestTimedClockWait(t *testing.T) {
+	const text = addressOf + `
+		S2R R9, SR_CTAID.X
+		IMAD R9, R9, 0x5f5e100, R10
+		CS2R R6, SR_CLOCKLO
+		MOV R4, R6
+		wait:
+		LDG.E.STRONG.SYS R8, [R2]
+		CS2R R6, SR_CLOCKLO
+		IADD3 R7, R6, -R4, RZ
+		ISETP.LT.U32.AND P1, PT, R7, R9, PT
+		@P1 BRA wait
+		S2R R0, SR_CTAID.X
+		IMAD.WIDE.U32 R4, R0, 0x4, R2
+		STG.E.SYS [R4], R7
+		EXIT`
+	for _, level := range []TimingLevel{TimingFast, TimingFull} {
+		out := make([]uint32, 3)
+		p := &timedProgram{text: "MOV R10, 0x3b9aca00\n" + text, blocks: len(out), threads: 64, buffers: [][]uint32{out}}
+		m, l, at := p.start(t, testModel(t), Options{Timing: level, MaxInstructions: 1 << 22})
+		r, err := m.Launch(t.Context(), l)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, waited := range memoryWords(t, m, at[0], len(out)) {
+			if least := uint32(1e9 + 1e8*float64(i)); waited < least || waited > least/32*33+waitCycles {
+				t.Errorf("timing %s: block %d waited %d cycles", level, i, waited)
+			}
+		}
+		if r.Cycles < 1.2e9 || r.Cycles > 1.3e9 || r.SMActiveCycles < 3.3e9 || r.SMActiveCycles > 3*r.Cycles || r.WarpActiveCycles < 2*r.SMActiveCycles-1e6 {
+			t.Errorf("timing %s: %d cycles, %d of SMs, %d of warps", level, r.Cycles, r.SMActiveCycles, r.WarpActiveCycles)
+		}
+	}
+}
+
+// A count of the looks at the clock is the hardware's: such a wait is simulated whole.
+func TestTimedClockCount(t *testing.T) {
+	const text = addressOf + `
+		CS2R R6, SR_CLOCKLO
+		MOV R4, R6
+		MOV R8, RZ
+		wait:
+		IADD3 R8, R8, 0x1, RZ
+		CS2R R6, SR_CLOCKLO
+		IADD3 R7, R6, -R4, RZ
+		ISETP.LT.U32.AND P1, PT, R7, 0x200000, PT
+		@P1 BRA wait
+		STG.E.SYS [R2], R8
+		EXIT`
+	p := &timedProgram{text: text, buffers: [][]uint32{{0}}}
+	m, l, at := p.start(t, testModel(t), Options{Timing: TimingFull})
+	r, err := m.Launch(t.Context(), l)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := int64(memoryWords(t, m, at[0], 1)[0]); n < r.WarpInstructions/6 || n < 1e4 {
+		t.Errorf("%d looks in %d instructions and %d cycles", n, r.WarpInstructions, r.Cycles)
+	} else if perLook := float64(r.Cycles) / float64(n); perLook > 100 {
+		t.Errorf("%v cycles a look", perLook)
+	}
+}
+
 // A tolerant tracer lets all go on.
 type tolerant struct {
 	Tracer

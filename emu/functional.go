@@ -35,6 +35,7 @@ type functionalRun struct {
 	sleepers int   // warps that wait for the clock
 	leap     int64 // cycles by which the clock moves next where all wait for it
 	slept    int64 // cycles of the longest NANOSLEEP of the round
+	spin     spinSearch
 }
 
 // runFunctional runs the launch without timing.
@@ -129,6 +130,9 @@ func (f *functionalRun) round(ctx context.Context, round int64) error {
 	} else if f.awake == 0 && len(f.running) > 0 {
 		return f.stuck(round)
 	}
+	if len(f.running) > 0 && f.repeats() && !f.crowd(round) {
+		return f.livelock("all threads repeat themselves and leave memory as it was")
+	}
 	return nil
 }
 
@@ -208,6 +212,9 @@ func (w *warp) turn() error {
 	if w.block.tape != nil {
 		step = (*warp).keep
 	}
+	if j := w.block.domain.journal; j != nil {
+		return j.turn(w, step)
+	}
 	for n := 0; n < turn && w.status == warpRunning && w.sleeps == 0; n++ {
 		if err := step(w); err != nil {
 			return err
@@ -220,7 +227,7 @@ func (w *warp) turn() error {
 func (w *warp) plain() bool {
 	b := w.block
 	l := b.run.launch
-	return l.Tracer == nil && l.touches == nil && b.recorder == nil && b.tape == nil && w.events == nil
+	return l.Tracer == nil && l.touches == nil && b.recorder == nil && b.tape == nil && b.domain.journal == nil && w.events == nil
 }
 
 // run executes up to n instructions of a warp that is plain, as step does, and tells the recorder of stores.
@@ -261,10 +268,7 @@ func (w *warp) run(n int) error {
 // as there are, so that all have after a few times. Else they may wait for the clock, which moves twice as far each time.
 // Else the launch is in a livelock.
 func (f *functionalRun) stuck(round int64) error {
-	if f.room() {
-		for n := len(f.running); n > 0 && f.room(); n-- {
-			f.begin(round)
-		}
+	if f.crowd(round) {
 		return nil
 	}
 	if f.sleepers > 0 {
@@ -273,10 +277,26 @@ func (f *functionalRun) stuck(round int64) error {
 		f.wake()
 		return nil
 	}
+	return f.livelock(nothingChanges)
+}
+
+// crowd begins as many blocks more as there are, and reports whether any had a place.
+func (f *functionalRun) crowd(round int64) bool {
+	if !f.room() {
+		return false
+	}
+	for n := len(f.running); n > 0 && f.room(); n-- {
+		f.begin(round)
+	}
+	return true
+}
+
+// livelock is the fault of the launch, at the first warp that runs.
+func (f *functionalRun) livelock(how string) error {
 	for _, b := range f.running {
 		for _, w := range b.warps {
 			if w.status == warpRunning {
-				return w.livelock(f.blocks - f.next)
+				return w.livelock(how, f.blocks-f.next)
 			}
 		}
 	}

@@ -38,16 +38,24 @@ func (h *heap) alloc(size uint64) uint64 {
 	if h.next == 0 {
 		h.next = heapBase
 	}
+	if size > heapEnd-h.next {
+		return 0
+	}
 	b, err := newBuffer(fmt.Sprintf("heap allocation %d", h.count+1), h.next, size)
 	if err != nil {
 		return 0
 	}
 	h.count++
 	h.calls = append(h.calls, allocation{addr: h.next, size: size, number: h.count})
-	h.next += heapRoom(size) + max(bufferAlign, heapRoom(uint64(max(h.padding, 0))))
+	h.next = min(heapEnd, h.next+heapRoom(size)+h.gap())
 	h.used += int64(heapRoom(size))
 	h.memory.insert(b)
 	return b.addr
+}
+
+// gap is what is kept free behind an allocation: the padding, or the 64th part of the addresses that are left, so that there are always some.
+func (h *heap) gap() uint64 {
+	return max(bufferAlign, min(heapRoom(uint64(max(h.padding, 0))), heapRoom((heapEnd-h.next)/64)))
 }
 
 // free gives an allocation back; null is nothing to do. What is wrong with an address that is none has a kind, else it is "".

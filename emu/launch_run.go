@@ -205,11 +205,11 @@ func (w *warp) exhausted(o *op) error {
 		fmt.Sprintf("the launch may execute %d warp instructions (--max-instructions)", w.block.run.machine.options.MaxInstructions))
 }
 
-// clock is the cycle that a program reads: the warp's own with timing, else the instructions executed so far and the time in
-// which all waited for the clock.
+// clock is the cycle that a program reads: the warp's own with timing and what has passed while all waited for the clock, else the instructions
+// executed so far and such time.
 func (r *launchRun) clock(w *warp) int64 {
 	if r.timed != nil && w.block.domain != &r.domain {
-		return w.now
+		return w.now + r.timed.passed
 	}
 	return r.limit - r.domain.budget + r.slept
 }

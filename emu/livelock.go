@@ -22,6 +22,15 @@ type focus struct {
 	timed bool // some of what decides is computed of the clock; rows and preds are the rest
 }
 
+// A scope says what belongs to a focus where the clock decides: with timing all that the instructions compute, as a program that counts
+// its turns until a time has come is told the count that hardware would come to.
+type scope bool
+
+const (
+	whatDecides scope = false
+	allComputed scope = true
+)
+
 // A watch finds the focus of the warps of a launch in which nothing changes.
 type watch struct {
 	visited []bool // by op: executed since the watch began
@@ -30,6 +39,7 @@ type watch struct {
 	next    int    // of those, the one in which the focus is made anew
 	epoch   int
 	focus   *focus // nil until there is one
+	scope   scope
 
 	last   *focus // the last one that was worked out, and for which ops
 	lastOf []bool
@@ -63,7 +73,7 @@ func (x *watch) ready(p *program, visited int) bool {
 // focusOf returns the focus of the ops that have been visited, which are those of the last time wherever a loop goes on behind a store.
 func (x *watch) focusOf(p *program) *focus {
 	if x.last == nil || !slices.Equal(x.lastOf, x.visited) {
-		x.last, x.lastOf = p.focus(x.visited), append(x.lastOf[:0], x.visited...)
+		x.last, x.lastOf = p.focus(x.visited, x.scope), append(x.lastOf[:0], x.visited...)
 	}
 	f := *x.last
 	f.epoch = x.epoch
@@ -133,7 +143,7 @@ func (p *program) flow(index int) *dataflow {
 
 // focus works out what decides in a set of instructions: what those with effects read, and of what that is computed. The
 // order of instructions does not count, so that what is found is rather too much.
-func (p *program) focus(visited []bool) *focus {
+func (p *program) focus(visited []bool, s scope) *focus {
 	var flow []*dataflow
 	for i, v := range visited {
 		if v {
@@ -152,7 +162,14 @@ func (p *program) focus(visited []bool) *focus {
 			}
 		}
 	}
-	return p.focusOn(&decides, &timed)
+	f := p.focusOn(&decides, &timed)
+	if f.timed && s == allComputed {
+		for _, d := range flow {
+			decides.add(&d.defs)
+		}
+		f = p.focusOn(&decides, &timed)
+	}
+	return f
 }
 
 // readsClock reports whether an instruction reads the time.
@@ -249,11 +266,13 @@ func (w *warp) digest(f *focus) uint64 {
 	return h
 }
 
+// nothingChanges is what livelocks have in common but for those of threads that write.
+const nothingChanges = "no thread changes memory any more and all repeat themselves"
+
 // livelock makes the fault of a launch of which all warps that run repeat themselves, w first. Blocks that have no place yet
 // wait for them.
-func (w *warp) livelock(waiting int) error {
-	detail := fmt.Sprintf("under %s no thread changes memory any more and all repeat themselves: warp %d lanes %#08x run here",
-		w.block.run.machine.options.Reconvergence.Name(), w.id, w.active)
+func (w *warp) livelock(how string, waiting int) error {
+	detail := fmt.Sprintf("under %s %s: warp %d lanes %#08x run here", w.block.run.machine.options.Reconvergence.Name(), how, w.id, w.active)
 	o, lane := w.next(), bits.TrailingZeros32(w.active)
 	for _, g := range w.state.Waiting() {
 		detail += "; " + w.describeWaiting(&g)
@@ -296,30 +315,64 @@ const quietCycles = 1 << 15
 
 // checkLivelock looks for a livelock at the end of a quantum: at a first warp until that repeats itself, then at all.
 func (r *timedRun) checkLivelock(end int64) error {
+	now := end + r.passed
 	if r.changes != r.launch.changes {
-		r.changes, r.changed = r.launch.changes, end
+		r.changes, r.changed = r.launch.changes, now
 		if r.watching {
 			r.observe(false)
 		}
 	}
-	if end-r.changed < quietCycles || r.launch.replay != nil { // a stream ends
+	if now-r.changed < quietCycles || r.launch.replay != nil { // a stream ends
 		return nil
 	}
 	if !r.watching {
 		r.observe(true)
 	}
-	if !r.watch.ready(r.launch.program, r.visited()) || r.watch.focus.timed {
+	if !r.watch.ready(r.launch.program, r.visited()) || r.watch.focus.timed && !r.mayPass(now) {
 		return nil
 	}
 	first, all := r.look()
 	if first == nil || !all {
 		return nil
 	}
+	if r.watch.focus.timed {
+		r.pass(now)
+		return nil
+	}
 	if r.rest != nil {
 		r.resume(end)
 		return nil
 	}
-	return first.livelock(r.launch.blocks - r.next)
+	return first.livelock(nothingChanges, r.launch.blocks-r.next)
+}
+
+// Where all warps wait for the clock and nothing else, time passes without being simulated: after waitCycles in which nothing has changed,
+// a part of the time that they have waited already at once. They may go on so much later than on hardware, and no more.
+const (
+	waitCycles = 1 << 20
+	passedPart = 32
+)
+
+// mayPass reports whether warps that wait for the clock have done so for long, and all of the launch is timed by its cycles.
+func (r *timedRun) mayPass(now int64) bool {
+	return now-r.changed >= waitCycles && r.rest == nil && r.launch.launch.Part == nil
+}
+
+// pass lets time pass. All that the SMs hold is there while it does.
+func (r *timedRun) pass(now int64) {
+	cycles := (now - r.changed) / passedPart
+	r.passed += cycles
+	for _, s := range r.sms {
+		if s.blocks > 0 {
+			s.active += cycles
+		}
+		for _, v := range s.slots {
+			if v != nil && !v.ended {
+				s.warps += cycles
+				v.warp.loop = loop{} // it is to be seen whether it still waits
+			}
+		}
+	}
 }
 
 // observe begins or ends to note what the SMs execute.
@@ -327,6 +380,7 @@ func (r *timedRun) observe(on bool) {
 	r.watching = on
 	if on {
 		r.watch.begin(len(r.launch.program.ops))
+		r.watch.scope = allComputed
 	}
 	for _, s := range r.sms {
 		s.domain.visited = nil

@@ -24,6 +24,9 @@ const (
 	bufferGap       = 1 << 16          // unmapped bytes between buffers, at least
 )
 
+// MaxPadding is the most that Options.Padding may keep free behind each buffer, in bytes: 448 buffers have room with that much.
+const MaxPadding = 1 << 30
+
 // A globalMemory is the device's memory: buffers in the order of their addresses.
 type globalMemory struct {
 	buffers []*buffer
@@ -45,11 +48,14 @@ func (g *globalMemory) alloc(name string, size int64) (*buffer, error) {
 	if g.next == 0 {
 		g.next = globalBase
 	}
+	if uint64(size) > heapBase-g.next {
+		return nil, fmt.Errorf("no room at %#x: buffers and the %d bytes kept free behind each have %d GiB of addresses", g.next, g.gap, (heapBase-globalBase)>>30)
+	}
 	b, err := newBuffer(name, g.next, uint64(size))
 	if err != nil {
 		return nil, err
 	}
-	g.next += (uint64(size) + g.gap + bufferAlign - 1) &^ (bufferAlign - 1)
+	g.next = min(heapBase, g.next+(uint64(size)+g.gap+bufferAlign-1)&^(bufferAlign-1))
 	g.used += size
 	g.insert(b)
 	return b, nil

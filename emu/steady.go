@@ -68,7 +68,7 @@ func (r *timedRun) waiting() bool {
 func (r *timedRun) leave(at int64) {
 	r.ended = max(r.ended, at)
 	if r.left++; r.left%r.capacity() == 0 {
-		r.waves = append(r.waves, wave{r.ended, r.launch.limit - r.launch.left})
+		r.waves = append(r.waves, wave{r.ended + r.passed, r.launch.limit - r.launch.left})
 	}
 }
 

@@ -42,6 +42,7 @@ type timedRun struct {
 	reached  int64         // the SMs have been advanced up to this cycle
 	changes  int64         // of the launch, and the cycle in which they were seen to grow last
 	changed  int64
+	passed   int64 // cycles that were not simulated, as all waited for the clock
 	failed   error // why a block could not be made
 	watching bool  // since long after that
 	watch    watch
@@ -316,7 +317,7 @@ func (r *timedRun) cycles() (total, active int64) {
 			total = r.reached
 		}
 	}
-	return total, active
+	return total + r.passed, active
 }
 
 // warpCycles returns the sum over warps of the cycles in which they were on an SM.

@@ -211,7 +211,7 @@ func (s *Step) Told(lane int) (barrier uint64, ok bool) {
 
 // generic reports whether the addresses are generic ones.
 func (s *Step) generic() bool {
-	return s.Inst.Op.Properties().Accesses(sass.SpaceGeneric)
+	return s.op.generic
 }
 
 // Copied returns what an instruction that copies from global to shared memory wrote there: the bytes of each lane and the lanes

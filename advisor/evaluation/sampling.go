@@ -94,7 +94,7 @@ func timedLaunches(ctx context.Context, r *gpa.Target, x emu.Extrapolation) (res
 	if err != nil {
 		return nil, err
 	}
-	s, err := launch.NewSession(r.File, m)
+	s, err := launch.NewSession(ctx, r.File, m)
 	if err != nil {
 		return nil, err
 	}

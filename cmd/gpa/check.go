@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"gpa"
+	"gpa/emu"
 	"gpa/emu/check"
 	"gpa/reports"
 	"gpa/reports/files"
@@ -46,7 +47,7 @@ func checkCommand() command {
 			flags.StringVar(&f.tool, "tool", "", "report only what the `TOOL` of compute-sanitizer looks for: "+toolNames())
 			flags.BoolVar(&f.strict, "strict", false, "exit with status 1 after warnings too")
 			flags.BoolVar(&f.unused, "track-unused-memory", false, "warn of buffers with bytes that no kernel reads or writes")
-			flags.Int64Var(&f.padding, "padding", 0, "keep `BYTES` free behind each buffer at least, to catch accesses far out of bounds (65536 in any case), and the module's variables apart from each other")
+			flags.Int64Var(&f.padding, "padding", 0, "keep `BYTES` free behind each buffer at least, to catch accesses far out of bounds (65536 in any case), and the module's variables apart from each other; 1 GiB at most, and less behind what malloc returns where addresses run out")
 			f.launchFlags.register(flags)
 			f.program.register(flags)
 			return f.run
@@ -128,8 +129,8 @@ func (f *checkFlags) families() error {
 			return usagef("--only: %q is none of %s", family, strings.Join(check.Families(), ", "))
 		}
 	}
-	if most := int64(1 << 40); f.padding < 0 || f.padding > most {
-		return usagef("--padding: %d is not between 0 and %d", f.padding, most)
+	if f.padding < 0 || f.padding > emu.MaxPadding {
+		return usagef("--padding: %d is not between 0 and %d", f.padding, emu.MaxPadding)
 	}
 	if f.tool == "" {
 		return nil

@@ -40,6 +40,7 @@ func TestCheckStatus(t *testing.T) {
 		{"no tool", seededKernel("race", "syncwarp", "32", out, "--tool", "lint"), exitUsage, nil},
 		{"two choices", seededKernel("race", "syncwarp", "32", out, "--tool", "memcheck", "--only", "race"), exitUsage, nil},
 		{"padding", seededKernel("race", "syncwarp", "32", out, "--padding", "-1"), exitUsage, nil},
+		{"much padding", seededKernel("race", "syncwarp", "32", out, "--padding", "1073741825"), exitUsage, nil},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			stdout, stderr, status := invoke(t, append(test.args, "--json")...)

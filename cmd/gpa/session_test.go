@@ -149,7 +149,7 @@ func benchmarkAll(b *testing.B, verb string) (instructions int64) {
 				b.Fatal(err)
 			}
 		}
-		s, err := target.Session(level, gpa.Options{})
+		s, err := target.Session(b.Context(), level, gpa.Options{})
 		if err != nil {
 			b.Fatal(err)
 		}

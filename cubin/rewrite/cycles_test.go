@@ -23,7 +23,7 @@ func executeCycles(tb testing.TB, f *launch.File, module *cubin.File) int64 {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	s, err := launch.NewSession(f, machine)
+	s, err := launch.NewSession(context.Background(), f, machine)
 	if err != nil {
 		tb.Fatal(err)
 	}

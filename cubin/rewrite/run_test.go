@@ -26,10 +26,17 @@ func launchFiles(t *testing.T) []string {
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no kernels: %v", err)
 	}
+	if *whole {
+		ladders, err := filepath.Glob("../../kernels/ladders/*/*.yaml")
+		if err != nil || len(ladders) == 0 {
+			t.Fatalf("no ladders: %v", err)
+		}
+		files = append(files, ladders...)
+	}
 	return files
 }
 
-var whole = flag.Bool("whole", false, "rewrite every kernel for all architectures, not for one or two of them")
+var whole = flag.Bool("whole", false, "rewrite every kernel for all architectures, not for one or two of them, and the versions of ladders")
 
 // architectures returns those that the i-th kernel is rewritten for: all, or one of them in turn; the kernels about control flow on
 // sm_70 too.
@@ -71,7 +78,7 @@ func execute(f *launch.File, module *cubin.File, options emu.Options) (int64, er
 	if err != nil {
 		return 0, err
 	}
-	s, err := launch.NewSession(f, machine)
+	s, err := launch.NewSession(context.Background(), f, machine)
 	if err != nil {
 		return 0, err
 	}
@@ -99,12 +106,21 @@ func execute(f *launch.File, module *cubin.File, options emu.Options) (int64, er
 func eachKernel(t *testing.T, pass func(*cubin.File) (*Rewritten, error)) {
 	for i, name := range launchFiles(t) {
 		for _, arch := range architectures(i, name) {
-			t.Run(fmt.Sprintf("%s sm_%d", filepath.Base(filepath.Dir(name)), arch), func(t *testing.T) {
+			t.Run(fmt.Sprintf("%s sm_%d", kernelOf(name), arch), func(t *testing.T) {
 				t.Parallel()
 				oneKernel(t, name, arch, pass)
 			})
 		}
 	}
+}
+
+// kernelOf is the name of a kernel's folder, or a ladder's with that of the version.
+func kernelOf(name string) string {
+	kernel := filepath.Base(filepath.Dir(name))
+	if version := strings.TrimSuffix(filepath.Base(name), ".yaml"); version != "launch" {
+		kernel += " " + version
+	}
+	return kernel
 }
 
 // oneKernel runs a launch file as it is and with its module changed.

@@ -129,7 +129,7 @@ func Check(ctx context.Context, o emu.Options, fault *emu.Fault) func(*Capture) 
 		if err != nil {
 			return false, err
 		}
-		s, err := launch.NewSession(c.File, machine)
+		s, err := launch.NewSession(ctx, c.File, machine)
 		if err != nil {
 			return false, err
 		}

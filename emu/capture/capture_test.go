@@ -47,7 +47,7 @@ func openFile(t *testing.T, folder, file, gpu string) (*launch.Session, *arch.Mo
 	if _, err := m.Alloc("ahead", 3<<20); err != nil {
 		t.Fatal(err)
 	}
-	s, err := launch.NewSession(f, m)
+	s, err := launch.NewSession(context.Background(), f, m)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -54,7 +54,7 @@ func (c *Checker) spans(b *block, w *warp, s *emu.Step) {
 		if !b.accessShared(x.Kind, addr, x.Size) {
 			c.unwritten(s, at, lane, x.Space, addr, x.Size)
 		}
-		c.raceOf(b, s, now, addr, x.Size)
+		c.raceOf(b, s, &now, addr, x.Size)
 	}
 }
 
@@ -68,7 +68,7 @@ func (c *Checker) remote(b *block, s *emu.Step, at siteID, kind emu.AccessKind, 
 		now.kind = emu.Atomic
 	}
 	now.group, now.bank = w.transfers, transferGroups
-	c.raceOf(b, s, now, addr, size)
+	c.raceOf(b, s, &now, addr, size)
 }
 
 // tell makes a transaction barrier tell of a copy.

@@ -283,6 +283,9 @@ func (c *Checker) order(b *block, w *warp, s *emu.Step) {
 func (c *Checker) access(b *block, w *warp, s *emu.Step, kind emu.AccessKind, size int, lanes uint32) {
 	id := c.site(s.Code, s.Inst)
 	at := &c.sites[id-1]
+	inShared, inGlobal := b.slot(s, id, kind, 0), c.visitOf(w, s, id, kind)
+	does := s.Inst.Op.Properties()
+	mayArrive := kind == emu.Atomic || kind == emu.Load && (len(b.words) > 0 || does.Sync == sass.SyncTransfer)
 	var alike broadcast
 	for m := lanes; m != 0; m &= m - 1 {
 		lane := bits.TrailingZeros32(m)
@@ -290,7 +293,7 @@ func (c *Checker) access(b *block, w *warp, s *emu.Step, kind emu.AccessKind, si
 		if space == emu.Shared {
 			addr = b.at(s.Owner(lane), addr)
 		}
-		if space == emu.Shared && b.mbarrier(s, kind, addr) {
+		if space == emu.Shared && mayArrive && b.mbarrier(s, kind, addr) {
 			if len(s.Mbarriers) == 0 && !b.accessShared(emu.Load, addr, size) {
 				c.unready(&mbarrier{}, party{id, int32(s.Block), int32(s.Warp), int32(lane)})
 			}
@@ -304,16 +307,17 @@ func (c *Checker) access(b *block, w *warp, s *emu.Step, kind emu.AccessKind, si
 			}
 			known = c.global.access(kind, addr, size) || s.Inst.Mod(sass.ZFill) != 0 // which reads less than size
 			c.use(kind, addr, size)
-			c.raceGlobal(b, w, s, id, kind, lane, addr, size)
+			c.raceGlobal(b, w, s, &inGlobal, kind, lane, addr, size)
 		case emu.Shared:
 			if kind == emu.Atomic {
 				b.atomic(s.Warp, space, addr, true, true)
 			}
 			known = b.accessShared(kind, addr, size)
-			if barrier, ok := s.Told(lane); ok {
+			if does.Async == sass.AsyncRemote {
+				barrier, _ := s.Told(lane)
 				c.remote(b, s, id, kind, lane, addr, size, b.at(s.Owner(lane), barrier))
 			} else if kind != emu.Load || !alike.third(addr) {
-				c.race(b, s, id, kind, lane, addr, size)
+				c.race(b, s, &inShared, lane, addr, size)
 			}
 		case emu.Local:
 			known = w.local.access(kind, lane, addr, size)

@@ -47,7 +47,7 @@ func checked(t *testing.T, file *launch.File, o emu.Options, architecture int) [
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := launch.NewSession(file, machine)
+	s, err := launch.NewSession(context.Background(), file, machine)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -51,7 +51,7 @@ func (c *Checker) copied(b *block, s *emu.Step, size int, lanes uint32) {
 		if c.faulted>>lane&1 == 0 {
 			now := b.slot(s, at, emu.Store, lane)
 			now.group, now.bank = b.warps[s.Warp].copies.closed+1, copyGroups
-			c.raceOf(b, s, now, addr, size)
+			c.raceOf(b, s, &now, addr, size)
 		}
 	}
 }

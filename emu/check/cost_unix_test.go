@@ -68,7 +68,7 @@ func runTime(b *testing.B, name string, c *check.Checker) time.Duration {
 	if err != nil {
 		b.Fatal(err)
 	}
-	s, err := launch.NewSession(file, machine)
+	s, err := launch.NewSession(context.Background(), file, machine)
 	if err != nil {
 		b.Fatal(err)
 	}

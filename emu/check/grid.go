@@ -262,18 +262,8 @@ func (g *grid) page(addr uint64) *page {
 }
 
 // raceGlobal looks for accesses to global memory that the present one is not ordered with, and remembers it.
-func (c *Checker) raceGlobal(b *block, w *warp, s *emu.Step, at siteID, kind emu.AccessKind, lane int, addr uint64, size int) {
-	r := c.sites[at-1].reach
-	now := visit{site: at, block: int32(s.Block), stamp: w.stamp(s.Warp), step: uint32(w.step), warp: uint16(s.Warp), lane: uint8(lane)}
-	if r.strong {
-		now.flags |= visitStrong
-	}
-	if r.wide {
-		now.flags |= visitWide
-	}
-	if kind == emu.Atomic {
-		now.flags |= visitAtomic
-	}
+func (c *Checker) raceGlobal(b *block, w *warp, s *emu.Step, now *visit, kind emu.AccessKind, lane int, addr uint64, size int) {
+	now.lane = uint8(lane)
 	var values [emu.MostWords]uint32
 	n := 0
 	if kind == emu.Store {
@@ -295,8 +285,24 @@ func (c *Checker) raceGlobal(b *block, w *warp, s *emu.Step, at siteID, kind emu
 			now.value = values[k]
 			now.flags |= visitValued
 		}
-		c.visit(p, b, w, s, &now, int(from/4%pageWords), kind, addr, size)
+		c.visit(p, b, w, s, now, int(from/4%pageWords), kind, addr, size)
 	}
+}
+
+// visitOf is an access to global memory, of whichever lane.
+func (c *Checker) visitOf(w *warp, s *emu.Step, at siteID, kind emu.AccessKind) visit {
+	r := c.sites[at-1].reach
+	now := visit{site: at, block: int32(s.Block), stamp: w.stamp(s.Warp), step: uint32(w.step), warp: uint16(s.Warp)}
+	if r.strong {
+		now.flags |= visitStrong
+	}
+	if r.wide {
+		now.flags |= visitWide
+	}
+	if kind == emu.Atomic {
+		now.flags |= visitAtomic
+	}
+	return now
 }
 
 // visit compares an access to a word with those before it.

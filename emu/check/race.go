@@ -13,17 +13,17 @@ const slots = 4
 // A slot is one access to a word of shared memory.
 type slot struct {
 	site    siteID // 0 for none
-	kind    emu.AccessKind
-	warp    uint16
-	lane    uint8
-	bytes   uint8 // of the word, a bit each
 	stamp   uint32
 	step    int64
 	value   uint32 // that was stored
-	valued  bool
 	group   uint32 // of an asynchronous access: the number of its group among those of its warp, from 1; 0 for other accesses
-	bank    bank   // of its group
-	proxied bool   // made through the asynchronous proxy
+	warp    uint16
+	kind    emu.AccessKind
+	lane    uint8
+	bytes   uint8 // of the word, a bit each
+	bank    bank  // of its group
+	valued  bool
+	proxied bool // made through the asynchronous proxy
 }
 
 // A cell is what is remembered of a word.
@@ -102,9 +102,9 @@ func (b *block) accessShared(kind emu.AccessKind, addr uint64, size int) bool {
 }
 
 // race looks for accesses that the present one is not ordered with.
-func (c *Checker) race(b *block, s *emu.Step, at siteID, kind emu.AccessKind, lane int, addr uint64, size int) {
-	now := b.slot(s, at, kind, lane)
-	if kind == emu.Store {
+func (c *Checker) race(b *block, s *emu.Step, now *slot, lane int, addr uint64, size int) {
+	now.lane = uint8(lane)
+	if now.kind == emu.Store {
 		now.value, now.valued = s.Stored(lane)
 	}
 	c.raceOf(b, s, now, addr, size)
@@ -117,7 +117,7 @@ func (b *block) slot(s *emu.Step, at siteID, kind emu.AccessKind, lane int) slot
 }
 
 // raceOf is race for an access that is known.
-func (c *Checker) raceOf(b *block, s *emu.Step, now slot, addr uint64, size int) {
+func (c *Checker) raceOf(b *block, s *emu.Step, now *slot, addr uint64, size int) {
 	if addr+uint64(size) > uint64(len(b.written)) {
 		return
 	}
@@ -134,15 +134,27 @@ func (c *Checker) raceOf(b *block, s *emu.Step, now slot, addr uint64, size int)
 				now.value = words[k]
 			}
 		}
-		if c.compare(b, w, s, cl, &now, addr, size) {
-			cl.remember(b, w, &now)
+		var known order
+		if c.compare(b, w, s, cl, now, &known, addr, size) {
+			cl.remember(b, w, now, &known)
 		}
 	}
 }
 
+// An order says of the accesses to a word that are remembered which of them are known to have happened before the present one.
+type order [slots]struct{ known, happened bool }
+
+// of looks whether the i-th did, once.
+func (o *order) of(i int, b *block, old *slot, w *warp, lane int) bool {
+	if !o[i].known {
+		o[i].known, o[i].happened = true, b.happened(old, w, lane)
+	}
+	return o[i].happened
+}
+
 // compare compares an access to a word with those that are remembered. It reports whether it is to be remembered too: a load is not
 // where the same instruction has another lane load the same.
-func (c *Checker) compare(b *block, w *warp, s *emu.Step, cl *cell, now *slot, addr uint64, size int) bool {
+func (c *Checker) compare(b *block, w *warp, s *emu.Step, cl *cell, now *slot, known *order, addr uint64, size int) bool {
 	news := true
 	for i := range cl.slots {
 		old := &cl.slots[i]
@@ -155,7 +167,7 @@ func (c *Checker) compare(b *block, w *warp, s *emu.Step, cl *cell, now *slot, a
 		if !old.conflicts(now) {
 			continue
 		}
-		if !b.happened(old, w, int(now.lane)) {
+		if !known.of(i, b, old, w, int(now.lane)) {
 			c.reportRace(b, s, now, old, addr, size)
 		} else if now.proxied && now.kind == emu.Load && !old.proxied && *w.at(fences, int(old.warp)) < old.stamp {
 			c.reportUnfenced(s, now, old, addr, size)
@@ -218,7 +230,7 @@ func (c *Checker) reportUnmarked(s *emu.Step, at siteID, old *slot, lane int, ad
 
 // remember keeps an access. It takes the place of one that it makes superfluous, else a free one, else that of one of the same kind
 // by another lane of the same instruction, else that of one that has happened before it, else one chosen by its number.
-func (cl *cell) remember(b *block, w *warp, now *slot) {
+func (cl *cell) remember(b *block, w *warp, now *slot, known *order) {
 	best, rank := int(now.step)%slots, 0
 	for i := range cl.slots {
 		old := &cl.slots[i]
@@ -233,12 +245,12 @@ func (cl *cell) remember(b *block, w *warp, now *slot) {
 			best = i
 			break
 		}
-		if rank >= 3 && !covered {
+		if rank >= 2 && !covered || rank >= 5 { // it would not come before the best
 			continue
 		}
 		r := 0
 		switch {
-		case b.happened(old, w, int(now.lane)):
+		case known.of(i, b, old, w, int(now.lane)):
 			if r = 2; covered {
 				r = 5
 			}

@@ -12,7 +12,7 @@ import (
 type region struct {
 	name    string
 	addr    uint64
-	written []bool
+	written marks
 }
 
 // regions are kept in the order of their addresses.
@@ -32,7 +32,7 @@ func (g *regions) add(name string, addr, size uint64) {
 	for end < len(g.list) && g.list[end].addr < addr+size {
 		end++
 	}
-	g.list = slices.Replace(g.list, at, end, &region{name: name, addr: addr, written: make([]bool, size)})
+	g.list = slices.Replace(g.list, at, end, &region{name: name, addr: addr, written: newMarks(size)})
 	g.last = nil
 }
 
@@ -46,14 +46,14 @@ func (g *regions) remove(addr uint64) {
 
 // find returns the region that holds an address, nil where none does.
 func (g *regions) find(addr uint64) *region {
-	if r := g.last; r != nil && addr-r.addr < uint64(len(r.written)) {
+	if r := g.last; r != nil && addr-r.addr < r.written.size {
 		return r
 	}
 	at, found := g.search(addr)
 	if !found {
 		at--
 	}
-	if at < 0 || addr-g.list[at].addr >= uint64(len(g.list[at].written)) {
+	if at < 0 || addr-g.list[at].addr >= g.list[at].written.size {
 		return nil
 	}
 	g.last = g.list[at]
@@ -66,8 +66,7 @@ func (g *regions) access(kind emu.AccessKind, addr uint64, size int) bool {
 	if r == nil {
 		return true
 	}
-	from := addr - r.addr
-	return touch(kind, r.written[from:min(from+uint64(size), uint64(len(r.written)))])
+	return r.written.touch(kind, addr-r.addr, size)
 }
 
 // where says which byte of which region an address is.
@@ -76,7 +75,7 @@ func (g *regions) where(addr uint64) string {
 	if r == nil {
 		return ""
 	}
-	return fmt.Sprintf("byte %d of %s, which has %d", addr-r.addr, r.name, len(r.written))
+	return fmt.Sprintf("byte %d of %s, which has %d", addr-r.addr, r.name, r.written.size)
 }
 
 // touch is a read or a write of bytes of a shadow.

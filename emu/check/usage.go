@@ -11,13 +11,13 @@ import (
 type usage struct {
 	name string
 	addr uint64
-	used []bool
+	used marks
 }
 
 // TrackUse has a buffer watched for bytes that no kernel reads or writes.
 func (c *Checker) TrackUse(name string, addr, size uint64) {
 	at, _ := slices.BinarySearchFunc(c.used, addr, compareUsage)
-	c.used = slices.Insert(c.used, at, &usage{name, addr, make([]bool, size)})
+	c.used = slices.Insert(c.used, at, &usage{name, addr, newMarks(size)})
 }
 
 func compareUsage(u *usage, addr uint64) int {
@@ -39,31 +39,20 @@ func (c *Checker) use(_ emu.AccessKind, addr uint64, size int) {
 	if !found {
 		at--
 	}
-	if at < 0 || addr-c.used[at].addr >= uint64(len(c.used[at].used)) {
+	if at < 0 || addr-c.used[at].addr >= c.used[at].used.size {
 		return
 	}
 	u := c.used[at]
-	for i := addr - u.addr; i < min(addr-u.addr+uint64(size), uint64(len(u.used))); i++ {
-		u.used[i] = true
-	}
+	u.used.touch(emu.Store, addr-u.addr, size)
 }
 
 // Unused reports the buffers of [Checker.TrackUse] that have bytes which no kernel has touched.
 func (c *Checker) Unused() []*Finding {
 	var list []*Finding
 	for _, u := range c.used {
-		n, first := 0, -1
-		for i, used := range u.used {
-			if !used {
-				n++
-				if first < 0 {
-					first = i
-				}
-			}
-		}
-		if n > 0 {
-			list = append(list, &Finding{Kind: UnusedMemory, Count: 1, Where: fmt.Sprintf("byte %d of %s, which has %d", first, u.name, len(u.used)),
-				HasAddress: true, Space: "global", Address: u.addr + uint64(first), Bytes: n, Detail: fmt.Sprintf("%d bytes that no kernel reads or writes", n)})
+		if n, first := u.used.unmarked(); n > 0 {
+			list = append(list, &Finding{Kind: UnusedMemory, Count: 1, Where: fmt.Sprintf("byte %d of %s, which has %d", first, u.name, u.used.size),
+				HasAddress: true, Space: "global", Address: u.addr + first, Bytes: int(n), Detail: fmt.Sprintf("%d bytes that no kernel reads or writes", n)})
 		}
 	}
 	return list

@@ -154,7 +154,7 @@ func Compare(ctx context.Context, file *launch.File, module *cubin.File, gpu *ar
 		return nil, err
 	}
 	for _, name := range o.rows() {
-		s, err := c.scheme(name, module)
+		s, err := c.scheme(ctx, name, module)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
@@ -188,7 +188,7 @@ func (o *Options) rows() []string {
 }
 
 // scheme makes a row ready.
-func (c *comparer) scheme(name string, module *cubin.File) (*scheme, error) {
+func (c *comparer) scheme(ctx context.Context, name string, module *cubin.File) (*scheme, error) {
 	s := &scheme{name: name}
 	switch name {
 	case Struct:
@@ -210,14 +210,14 @@ func (c *comparer) scheme(name string, module *cubin.File) (*scheme, error) {
 		}
 	}
 	var err error
-	if s.untimed, err = c.session(s, module, emu.TimingNone); err != nil || c.options.Timing == emu.TimingNone || name == Bound {
+	if s.untimed, err = c.session(ctx, s, module, emu.TimingNone); err != nil || c.options.Timing == emu.TimingNone || name == Bound {
 		return s, err
 	}
-	s.timed, err = c.session(s, module, c.options.Timing)
+	s.timed, err = c.session(ctx, s, module, c.options.Timing)
 	return s, err
 }
 
-func (c *comparer) session(s *scheme, module *cubin.File, level emu.TimingLevel) (*launch.Session, error) {
+func (c *comparer) session(ctx context.Context, s *scheme, module *cubin.File, level emu.TimingLevel) (*launch.Session, error) {
 	o := emu.Options{Timing: level, MaxInstructions: c.options.MaxInstructions, Heap: c.file.Heap, Reconvergence: s.model, HostMemory: c.options.HostMemory}
 	if s.name == (reconv.Volta{}).Name() && level == emu.TimingNone {
 		o.Stdout = c.options.Stdout
@@ -227,9 +227,9 @@ func (c *comparer) session(s *scheme, module *cubin.File, level emu.TimingLevel)
 		return nil, err
 	}
 	if c.first != nil {
-		return c.first.Like(machine)
+		return c.first.Like(ctx, machine)
 	}
-	if c.first, err = launch.NewSession(c.file, machine); err == nil {
+	if c.first, err = launch.NewSession(ctx, c.file, machine); err == nil {
 		c.first.Keep()
 	}
 	return c.first, err

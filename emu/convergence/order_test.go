@@ -52,7 +52,7 @@ func issued(t *testing.T, module *cubin.File, gpu *arch.Model, model reconv.Mode
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := launch.NewSession(file, machine)
+	s, err := launch.NewSession(context.Background(), file, machine)
 	if err != nil {
 		t.Fatal(err)
 	}

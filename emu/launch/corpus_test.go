@@ -64,7 +64,7 @@ func openOn(tb testing.TB, name string, model *arch.Model, options emu.Options) 
 	if err != nil {
 		tb.Fatal(err)
 	}
-	s, err := NewSession(f, machine)
+	s, err := NewSession(context.Background(), f, machine)
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package launch
 
 import (
+	"context"
 	"fmt"
 	"math"
 )
@@ -17,14 +18,20 @@ func draw(seed, i uint64) uint64 {
 // unit is a draw as a number in [0, 1).
 func unit(seed, i uint64) float64 { return float64(draw(seed, i)>>11) * 0x1p-53 }
 
-// generate fills data with elements of type e, unless they are zero.
-func (in *Init) generate(e Elem, data []byte) error {
+// filledAtOnce is the number of elements between two looks at the context: some milliseconds.
+const filledAtOnce = 1 << 18
+
+// generate fills data with elements of type e, unless they are zero. It ends with the context.
+func (in *Init) generate(ctx context.Context, e Elem, data []byte) error {
 	switch in.Kind {
 	case InitPermutation:
-		return permute(e, data, in.Seed)
+		return permute(ctx, e, data, in.Seed)
 	}
 	size := e.Size()
 	for i := 0; i < len(data)/size; i++ {
+		if i%filledAtOnce == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
 		if err := e.put(data[i*size:], in.element(e, uint64(i))); err != nil {
 			return fmt.Errorf("element %d: %w", i, err)
 		}
@@ -103,10 +110,13 @@ func (e Elem) below(v float64) float64 {
 }
 
 // permute stores the numbers from 0 on in an order drawn by Fisher and Yates's shuffle.
-func permute(e Elem, data []byte, seed uint64) error {
+func permute(ctx context.Context, e Elem, data []byte, seed uint64) error {
 	size := e.Size()
 	n := len(data) / size
 	for i := range n {
+		if i%filledAtOnce == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
 		if err := e.put(data[i*size:], intNumber(int64(i))); err != nil {
 			return fmt.Errorf("element %d: %w", i, err)
 		}
@@ -114,6 +124,9 @@ func permute(e Elem, data []byte, seed uint64) error {
 	at := func(i int) []byte { return data[i*size : (i+1)*size] }
 	var held [8]byte
 	for i := n - 1; i > 0; i-- {
+		if i%filledAtOnce == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
 		a, b := at(i), at(int(draw(seed, uint64(i))%uint64(i+1)))
 		copy(held[:], a)
 		copy(a, b)

@@ -1,6 +1,7 @@
 package launch
 
 import (
+	"context"
 	"errors"
 	"math"
 	"slices"
@@ -131,14 +132,32 @@ func TestParseErrors(t *testing.T) {
 	}
 }
 
+// FuzzParse begins with small files, as YAML takes its time; TestMutatedFiles of cmd/gpa changes whole ones.
 func FuzzParse(f *testing.F) {
-	f.Add([]byte(good))
+	for _, s := range []string{
+		"launches: [{kernel: k, grid: [1], block: [2, 2], args: [{i32: 4}, {buffer: b, offset: 8}, {bytes: \"00ff\"}]}]",
+		"launches: [{kernel: k, grid: [1], block: [2], args: [{tensormap: {buffer: a, type: f16, dims: [64, 8], strides: [128], box: [64, 8]}}]}]",
+		"buffers: {b: {type: f32, shape: [4], init: {uniform: [-1, 1], seed: 7}}}", "expect: {b: {file: b.npy, rtol: 1e-5}}", "a: &x [*x, *x]",
+	} {
+		f.Add([]byte("module: m\n" + s))
+	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		file, err := Parse("f.yaml", data, noFiles)
 		if (file == nil) == (err == nil) && err == nil {
 			t.Error("neither a file nor an error")
 		}
 	})
+}
+
+// TestFillEnds holds that buffers are filled as long as the context lasts: large ones take minutes.
+func TestFillEnds(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for _, in := range []Init{{Kind: InitUniform, B: intNumber(1)}, {Kind: InitNormal, B: intNumber(1)}, {Kind: InitFill}, {Kind: InitIota}, {Kind: InitPermutation}} {
+		if err := in.generate(ctx, I32, make([]byte, 64)); !errors.Is(err, context.Canceled) {
+			t.Errorf("kind %d: error %v", in.Kind, err)
+		}
+	}
 }
 
 // The vectors are those of the splitmix64 reference with seed 0 and 7.
@@ -148,7 +167,7 @@ func TestGenerators(t *testing.T) {
 	}
 	floats := func(in Init, e Elem, n int) []float64 {
 		data := make([]byte, n*e.Size())
-		if err := in.generate(e, data); err != nil {
+		if err := in.generate(t.Context(), e, data); err != nil {
 			t.Fatal(err)
 		}
 		out := make([]float64, n)
@@ -191,11 +210,10 @@ func TestGenerators(t *testing.T) {
 	if math.Abs(mean-3) > 0.05 || math.Abs(square-4) > 0.15 {
 		t.Errorf("normal: mean %v, variance %v", mean, square)
 	}
-	if err := (&Init{Kind: InitIota, A: intNumber(0), B: intNumber(100)}).generate(I8, make([]byte, 4)); err == nil {
+	if err := (&Init{Kind: InitIota, A: intNumber(0), B: intNumber(100)}).generate(t.Context(), I8, make([]byte, 4)); err == nil {
 		t.Error("iota past the range of i8 is accepted")
 	}
 }
-
 func TestHalf(t *testing.T) {
 	for h := range uint32(0x10000) {
 		v := float16Value(uint16(h))

@@ -57,12 +57,12 @@ func largeMachine(t *testing.T, module *cubin.File, free func() int64) *emu.Mach
 func TestLargeBuffers(t *testing.T) {
 	f, module := largeFile(t)
 	before := resident(t)
-	one, err := NewSession(f, largeMachine(t, module, emu.FreeMemory))
+	one, err := NewSession(context.Background(), f, largeMachine(t, module, emu.FreeMemory))
 	if err != nil {
 		t.Fatal(err)
 	}
 	one.Keep()
-	two, err := one.Like(largeMachine(t, module, emu.FreeMemory))
+	two, err := one.Like(context.Background(), largeMachine(t, module, emu.FreeMemory))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -120,12 +120,12 @@ func TestShortOfMemory(t *testing.T) {
 	free := int64(1 << 40)
 	machine := largeMachine(t, module, func() int64 { return free })
 	free = 100 << 20
-	_, err := NewSession(f, machine)
+	_, err := NewSession(context.Background(), f, machine)
 	if err == nil || !strings.Contains(err.Error(), "buffers.b") || !strings.Contains(err.Error(), "this computer has 100 MiB left") {
 		t.Errorf("contents: %v", err)
 	}
 	free = 1 << 40
-	s, err := NewSession(f, largeMachine(t, module, func() int64 { return free }))
+	s, err := NewSession(context.Background(), f, largeMachine(t, module, func() int64 { return free }))
 	if err != nil {
 		t.Fatal(err)
 	}

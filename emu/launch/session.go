@@ -71,9 +71,10 @@ type placed struct {
 	bytes    int64
 }
 
-// NewSession allocates and fills the buffers of the file and writes its symbols.
-func NewSession(f *File, machine *emu.Machine) (*Session, error) {
-	return newSession(&Session{File: f, Machine: machine})
+// NewSession allocates and fills the buffers of the file and writes its symbols. Large ones take their time: where the context ends, they
+// stay as they are, and launches with it end before their first instruction, as if it had ended then.
+func NewSession(ctx context.Context, f *File, machine *emu.Machine) (*Session, error) {
+	return newSession(ctx, &Session{File: f, Machine: machine})
 }
 
 // Keep makes the session one whose initial contents others can share: see [Session.Like].
@@ -81,21 +82,21 @@ func (s *Session) Keep() { s.initial = s.Machine.Contents() }
 
 // Like returns a session of the same file on another machine. Its buffers share their initial contents with those of s, which keeps
 // them, until one of the two writes.
-func (s *Session) Like(machine *emu.Machine) (*Session, error) {
-	return newSession(&Session{File: s.File, Machine: machine, like: s})
+func (s *Session) Like(ctx context.Context, machine *emu.Machine) (*Session, error) {
+	return newSession(ctx, &Session{File: s.File, Machine: machine, like: s})
 }
 
-func newSession(s *Session) (*Session, error) {
+func newSession(ctx context.Context, s *Session) (*Session, error) {
 	f := s.File
 	s.Module, s.buffers, s.shared = s.Machine.Module(), make(map[string]placed), make(map[string]bool)
 	s.pointed, s.objects = make(map[string][]uint64), make(map[*Arg]uint64)
 	for i := range f.Buffers {
-		if err := s.place(&f.Buffers[i]); err != nil {
+		if err := s.place(ctx, &f.Buffers[i]); err != nil {
 			return nil, f.errorAt(f.Buffers[i].at, err)
 		}
 	}
 	for i := range f.Symbols {
-		if err := s.placeSymbol(&f.Symbols[i]); err != nil {
+		if err := s.placeSymbol(ctx, &f.Symbols[i]); err != nil {
 			return nil, f.errorAt(f.Symbols[i].at, err)
 		}
 	}
@@ -115,14 +116,14 @@ func newSession(s *Session) (*Session, error) {
 // A content is how a buffer starts out.
 type content struct {
 	placed
-	fill func(to []byte) error // nil for zeros
+	fill func(ctx context.Context, to []byte) error // nil for zeros
 }
 
 // content finds out how a buffer starts out. limit is the size of a symbol, which needs no shape; 0 for buffers.
 func (s *Session) content(b *Buffer, limit int64) (content, error) {
 	if b.Init.Kind == InitFile {
 		p, data, err := s.fileContent(b)
-		return content{p, func(to []byte) error { copy(to, data); return nil }}, err
+		return content{p, func(_ context.Context, to []byte) error { copy(to, data); return nil }}, err
 	}
 	p := placed{elem: b.Type, shape: b.Shape, bytes: limit}
 	if b.Shape != nil {
@@ -140,7 +141,7 @@ func (s *Session) content(b *Buffer, limit int64) (content, error) {
 	if b.Init.Kind == InitZero || b.Init.Kind == InitNone {
 		return content{placed: p}, nil
 	}
-	return content{p, func(to []byte) error { return b.Init.generate(b.Type, to) }}, nil
+	return content{p, func(ctx context.Context, to []byte) error { return b.Init.generate(ctx, b.Type, to) }}, nil
 }
 
 // fileContent reads a buffer's content from its .npy file, which must agree with the type and the shape where given.
@@ -194,7 +195,7 @@ func product(shape []int) int {
 	return n
 }
 
-func (s *Session) place(b *Buffer) error {
+func (s *Session) place(ctx context.Context, b *Buffer) error {
 	if s.like != nil {
 		if ok, err := s.placeLike(b); ok || err != nil {
 			return err
@@ -214,7 +215,15 @@ func (s *Session) place(b *Buffer) error {
 	if err := s.Machine.Room(c.bytes); err != nil {
 		return err
 	}
-	return s.Machine.Fill(c.addr, int(c.bytes), c.fill)
+	return s.Machine.Fill(c.addr, int(c.bytes), func(to []byte) error { return unlessEnded(ctx, c.fill(ctx, to)) })
+}
+
+// unlessEnded returns the error of what did not end because its context did.
+func unlessEnded(ctx context.Context, err error) error {
+	if err != nil && errors.Is(err, ctx.Err()) {
+		return nil
+	}
+	return err
 }
 
 // placeLike allocates a buffer that shares its contents with that of another session. ok is false where the two would not lie at
@@ -234,7 +243,7 @@ func (s *Session) placeLike(b *Buffer) (ok bool, err error) {
 }
 
 // placeSymbol writes the initial content of a module variable.
-func (s *Session) placeSymbol(b *Buffer) error {
+func (s *Session) placeSymbol(ctx context.Context, b *Buffer) error {
 	v, err := s.Machine.Symbol(b.Name)
 	if err != nil {
 		return err
@@ -250,7 +259,7 @@ func (s *Session) placeSymbol(b *Buffer) error {
 	s.buffers[b.Name] = c.placed
 	data := make([]byte, c.bytes)
 	if c.fill != nil {
-		if err := c.fill(data); err != nil {
+		if err := unlessEnded(ctx, c.fill(ctx, data)); err != nil {
 			return err
 		}
 	}

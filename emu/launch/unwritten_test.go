@@ -1,6 +1,7 @@
 package launch
 
 import (
+	"context"
 	"slices"
 	"testing"
 
@@ -41,7 +42,7 @@ launches:
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := NewSession(file, machine)
+	s, err := NewSession(context.Background(), file, machine)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -29,7 +29,7 @@ func session(t *testing.T, file *launch.File, o emu.Options) *launch.Session {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := launch.NewSession(file, m)
+	s, err := launch.NewSession(context.Background(), file, m)
 	if err != nil {
 		t.Fatal(err)
 	}

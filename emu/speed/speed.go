@@ -150,7 +150,7 @@ func benchOnce(ctx context.Context, name string, level emu.TimingLevel, clock fu
 	if err != nil {
 		return 0, 0, err
 	}
-	s, err := t.Session(level, gpa.Options{Workers: workers})
+	s, err := t.Session(ctx, level, gpa.Options{Workers: workers})
 	if err != nil {
 		return 0, 0, err
 	}

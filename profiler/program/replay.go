@@ -86,7 +86,7 @@ func (p *Program) estimated(e *Kernel, why error) error {
 
 // time runs a capture with timing and takes samples. ok says whether it left the memory that the launch did.
 func (p *Program) time(ctx context.Context, c *capture.Capture, recorder *record.Recorder) (result *emu.Result, ok bool, err error) {
-	s, err := targetOf(c).Session(p.machine.Timing, p.options.Run)
+	s, err := targetOf(c).Session(ctx, p.machine.Timing, p.options.Run)
 	if err != nil {
 		return nil, false, err
 	}

@@ -15,7 +15,7 @@ func TestLaunchProgress(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s, err := r.Session(level, gpa.Options{})
+		s, err := r.Session(t.Context(), level, gpa.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
