@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 
 	"gpa/blamer"
@@ -95,9 +96,9 @@ func (in *Input) keptRow(again map[blamer.Node]bool) *Match {
 	}
 	for _, n := range in.firstReads(code, again) {
 		late[n] = true
-		words += in.counts(n).executions * float64(in.words(n)) / in.warps()
+		words += in.counts(n).threads * float64(in.words(n)) / (warpSize * in.warps())
 	}
-	if len(late) == 0 || words > mostKept {
+	if len(late) == 0 || math.Round(words) > mostKept {
 		return nil
 	}
 	waits := make(map[blamer.Node]bool) // round by round
@@ -108,7 +109,7 @@ func (in *Input) keptRow(again map[blamer.Node]bool) *Match {
 		}
 		rounds, known := in.TripCount(code, l)
 		if !in.isLeaf(code, l) || !known || slices.ContainsFunc(loads, func(n blamer.Node) bool { return in.chases(l, n) }) {
-			return nil
+			continue
 		}
 		if rounds >= 2 {
 			for _, n := range loads {
