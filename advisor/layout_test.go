@@ -1,6 +1,7 @@
 package advisor
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -219,6 +220,46 @@ func TestStoredEachRound(t *testing.T) {
 		{name: "near miss: another thread reads it", source: source, change: over(profiler.Dependence{Kind: profiler.FlowDependence, Party: profiler.SameBlock, Space: "global"})},
 		{name: "a value that is read behind its store", source: source, change: over(profiler.Dependence{Kind: profiler.FlowDependence, Party: profiler.SameThread, Space: "global"}), speedup: 5, says: []string{"shortly before", "local variable"}},
 	})
+}
+
+// TestUnrolledWithout has a running sum whose store keeps the bound of the loop in memory: without it rounds can be counted, and are unrolled; not
+// where the bound moves, or another store stays.
+func TestUnrolledWithout(t *testing.T) {
+	const source = `
+		FADD R20, R20, R21 ; // executed=4
+		loop: [B------:R-:W0:-:S01] LDG.E.SYS R4, [R10] ; // selected=1 executed=256 threads=8192
+		[B0-----:R-:W-:-:S04] FADD R6, R4, R6 ; // long_scoreboard=40/40 selected=4 executed=256
+		store: STG.E.SYS [R2], R6 ; // selected=1 executed=256
+		OTHER
+		bound: [B------:R-:W1:-:S01] LDG.E.SYS R8, [BASE] ; // selected=1 executed=256 threads=8192
+		IADD3 R10, R10, 0x4, RZ ; // selected=4 executed=256
+		IADD3 R18, R18, 0x1, RZ ; // selected=1 executed=256
+		[B-1----:R-:W-:-:S04] ISETP.NE.AND P1, PT, R18, R8, PT ; // long_scoreboard=20/20 selected=4 executed=256
+		@P1 BRA ` + "`(loop)" + ` ; // executed=256
+		EXIT ;`
+	for _, c := range []struct{ name, other, base, variant string }{
+		{"the bound of a row", "", "R12", "stored once, unrolled"},
+		{"near miss: a bound that moves", "", "R10+0x100", ""},
+		{"near miss: another store", "STG.E.SYS [R16], R4 ; // executed=256", "R12", ""},
+	} {
+		p := sasstest.New(t, strings.NewReplacer("OTHER", c.other, "BASE", c.base).Replace(source))
+		recorded(func(p *sasstest.Program, r *profiler.Record) {
+			r.Dependences = []profiler.Dependence{{Kind: profiler.OutputDependence, From: at(p, "store"), To: at(p, "store"), Space: "global", Carried: true, Next: true, Loop: at(p, "loop"), Bytes: 1000}}
+			r.Loads = []profiler.LoadRecord{{Place: at(p, "loop"), Bytes: 1000, Distinct: 1000}, {Place: at(p, "bound"), Bytes: 1000, Distinct: 1000}}
+		})(p)
+		found := ""
+		for _, m := range inputOf(t, p).storedEachRound() {
+			if m.Variant == "stored once, unrolled" {
+				found = m.Variant
+				if !slices.Contains(m.Change.Gone, nodeOf(at(p, "bound"))) || len(m.Change.Overlapped) == 0 {
+					t.Errorf("%s: %+v", c.name, m.Change)
+				}
+			}
+		}
+		if found != c.variant {
+			t.Errorf("%s: variant %q, want %q", c.name, found, c.variant)
+		}
+	}
 }
 
 func replaceSectors(source, sectors string) string {

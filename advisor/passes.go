@@ -330,8 +330,60 @@ func (in *Input) storedEachRound() (matches []*Match) {
 			"Not where other threads have to see the value in between.",
 		}
 		matches = append(matches, m)
+		if unrolled := in.unrolledWithout(m, stores); unrolled != nil {
+			matches = append(matches, unrolled)
+		}
 	}
 	return matches
+}
+
+// unrolledWithout is such a match where the stores are all that keeps a compiler from unrolling the loop with its loads in front: without them bounds
+// that are loaded anew in each round stay in registers, and rounds can be counted. nil where there is more to it.
+func (in *Input) unrolledWithout(m *Match, stores []blamer.Node) *Match {
+	l := m.Scope.Loop
+	if l == nil || !in.isLeaf(m.Scope.Code, l) {
+		return nil
+	}
+	var bounds []blamer.Node
+	stays := false
+	in.eachInst(m.Scope.Code, l, func(i int) {
+		n := blamer.Node{Code: m.Scope.Code, Inst: i}
+		op := in.Inst(n).Op
+		written, known := in.written(n)
+		switch {
+		case op == sass.LDG && in.invariantAddress(n) && known && !written:
+			bounds = append(bounds, n)
+		case op != sass.LDG && movesGlobal(op) && in.counts(n).executions > 0 && !slices.Contains(stores, n):
+			stays = true
+		}
+	})
+	f := in.flowOf(m.Scope.Code, l)
+	for n := range f.needs(f.exits()...) {
+		if n >= 0 && (fromElsewhere(f.inst(n).Op) || isAtomic(f.inst(n).Op)) && !slices.Contains(bounds, blamer.Node{Code: m.Scope.Code, Inst: n}) {
+			stays = true
+		}
+	}
+	var blames []*blamer.Blame
+	for i := range in.Blame.Blames {
+		if b := &in.Blame.Blames[i]; in.Loop(b.Def) == l && b.Def.Code == m.Scope.Code && !slices.Contains(bounds, b.Def) {
+			blames = append(blames, b)
+		}
+	}
+	trips, known := in.TripCount(m.Scope.Code, l)
+	rounds := in.rounds(l, blames, trips, known)
+	if stays || rounds < 2 {
+		return nil
+	}
+	ahead := in.overlapped(l, blames, rounds)
+	if ahead == nil {
+		return nil
+	}
+	unrolled := *m
+	unrolled.Variant, m.Variant = "stored once, unrolled", "stored once"
+	unrolled.Change = (&Change{Gone: slices.Concat(stores, bounds)}).with(ahead)
+	unrolled.Suggestions = slices.Clone(m.Suggestions)
+	unrolled.Suggestions[0] += " The compiler can then unroll the loop, with the loads of several rounds under way together."
+	return &unrolled
 }
 
 // runningStores returns the stores to global memory by which a thread stores to the same place in every round of a loop, each time over
