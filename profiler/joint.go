@@ -15,7 +15,8 @@ import (
 //     and nothing that lies between them in the profile loads that or stores what the earlier one loads.
 //   - Into the later one (Pull): no thread of the earlier one meets others at barriers, exchanges values with them, uses shared memory or adds
 //     to what others add to. Each thread of the later one does for itself what makes the values that it loads. It is done Times times in all:
-//     about once for maps, reductions and products whose tiles do not overlap, more often for stencils and tiles that several blocks load.
+//     about once for maps, reductions and products whose tiles do not overlap, more often for stencils and tiles that several blocks load. Where
+//     steps of neighbours go to and fro between two buffers they stay launches: each that is taken in multiplies the work of those before.
 //   - Into the earlier one (Push): no thread of the later one works with others, each loads from one block of the earlier one alone, and
 //     each value is loaded about once. Products, reductions by block and scans go on with what is done to their elements.
 //
@@ -175,7 +176,7 @@ func (j *joiner) link(from, to int, alone bool) *link {
 	for _, l := range feed.Loads {
 		x.Loads = append(x.Loads, l.Place)
 	}
-	pull := alone && (x.Times <= fewTimes || !inPlace(first))
+	pull := alone && (x.Times <= fewTimes || !inPlace(first) && !x.Swapped)
 	push := j.worksAlone(second) && feed.Blocks <= 1 && loaded <= fewTimes && blocks(first) >= min(blocks(second), first.Facts.SMs)
 	if !pull && !push {
 		return nil
