@@ -15,9 +15,10 @@ import (
 // fused tries the launches of the main chain of the k-th's kernel as one: all but the last are executed and kept, and the last is timed with
 // them in front, on the whole GPU. It returns the speedup of all launches that are in chains or of the kernel.
 func (t *trial) fused(ctx context.Context, k int, c *advisor.Change) (speedup float64, why string, err error) {
+	joined := len(c.Joints) > 0
 	chains, what := t.result.Profile.Chains(k), whatIf(t.target.Module, c)
 	what.Streams = new(emu.Streams)
-	if len(c.Joints) > 0 {
+	if joined {
 		chains = t.result.Profile.JoinedOf(t.joined(), k)
 		for _, j := range c.Joints {
 			joint := stream.Joint{Way: stream.Pull, Kept: j.Kept}
@@ -28,7 +29,7 @@ func (t *trial) fused(ctx context.Context, k int, c *advisor.Change) (speedup fl
 		}
 	}
 	chain := chains.Main()
-	if len(c.Joints) > 0 {
+	if joined {
 		if cycles, ok := t.fusions[chain.First]; ok {
 			return chains.Speedup(float64(chain.Cycles()) / float64(cycles)), "", nil
 		}
@@ -37,14 +38,14 @@ func (t *trial) fused(ctx context.Context, k int, c *advisor.Change) (speedup fl
 	if cycles == 0 {
 		return 0, why, err
 	}
-	if last := chain.Launches[len(chain.Launches)-1]; len(c.Joints) > 0 && t.retries(last) {
-		alone, why, err := t.together(ctx, &profiler.Chain{First: at(chain, len(chain.Launches)-1), Launches: []*profiler.Launch{last}}, &emu.WhatIf{Streams: new(emu.Streams)})
+	if last := chain.Launches[len(chain.Launches)-1]; joined && t.retries(last) {
+		alone, why, err := t.together(ctx, &profiler.Chain{First: numbers(chain)[len(chain.Launches)-1], Launches: []*profiler.Launch{last}}, &emu.WhatIf{Streams: new(emu.Streams)})
 		if alone == 0 {
 			return 0, why, err
 		}
 		cycles = cycles * last.Facts.Cycles / alone
 	}
-	if len(c.Joints) > 0 {
+	if joined {
 		t.fusions[chain.First] = cycles
 	}
 	return chains.Speedup(float64(chain.Cycles()) / float64(cycles)), "", nil
@@ -58,12 +59,16 @@ func (t *trial) joined() []profiler.Chain {
 	return t.chains
 }
 
-// at is the number of the i-th launch of a chain.
-func at(c *profiler.Chain, i int) int {
+// numbers are those of the launches of a chain.
+func numbers(c *profiler.Chain) []int {
 	if len(c.At) > 0 {
-		return c.At[i]
+		return c.At
 	}
-	return c.First + i
+	list := make([]int, len(c.Launches))
+	for i := range list {
+		list[i] = c.First + i
+	}
+	return list
 }
 
 // mostKept is the most warp instructions that launches may execute of which all are kept at a time, a quarter of a gigabyte of them.
@@ -87,13 +92,13 @@ func (t *trial) together(ctx context.Context, chain *profiler.Chain, what *emu.W
 		return 0, "", err
 	}
 	defer func() { t.spent += min(s.Machine.Progress().WarpInstructions(), mostCounted*instructions) }()
-	number := 0
+	number, chained := 0, numbers(chain)
 	for i := range t.target.File.Launches {
 		for range t.target.File.Launches[i].Repeat {
-			v, timed := launch.Variation{Untimed: t.target.File.Caches != launch.Warm}, number == at(chain, last)
+			v, timed := launch.Variation{Untimed: t.target.File.Caches != launch.Warm}, number == chained[last]
 			if timed {
 				v = launch.Variation{WhatIf: what}
-			} else if contains(chain, number) {
+			} else if slices.Contains(chained, number) {
 				v.Tape = new(emu.Tape)
 				what.Streams.Behind = append(what.Streams.Behind, v.Tape)
 			}
@@ -110,14 +115,6 @@ func (t *trial) together(ctx context.Context, chain *profiler.Chain, what *emu.W
 		}
 	}
 	return 0, "", nil
-}
-
-// contains reports whether a launch is in a chain, by its number.
-func contains(c *profiler.Chain, number int) bool {
-	if len(c.At) > 0 {
-		return slices.Contains(c.At, number)
-	}
-	return number >= c.First && number < c.First+len(c.Launches)
 }
 
 // retries reports whether a launch's threads try atomic operations again until nobody has come between: how often is not in what blocks execute one

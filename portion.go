@@ -44,7 +44,7 @@ func (t *trial) divide(ctx context.Context, k int) error {
 	}
 	trials := 0
 	for i := range t.result.Launches[k].Advice {
-		if c := t.result.Launches[k].Advice[i].Match.Change; c != nil && !c.Fused && len(c.Joints) == 0 {
+		if m := t.result.Launches[k].Advice[i].Match; m.Change != nil && m.Launches <= 1 {
 			trials++
 		}
 	}

@@ -193,7 +193,7 @@ func (t *trial) one(ctx context.Context, k int, a *advisor.Advice) (profiler.Try
 		try.Why = "the time for what-if runs was used up (--try N)"
 		return try, nil
 	}
-	if a.Match.Change.Fused || len(a.Match.Change.Joints) > 0 {
+	if a.Match.Launches > 1 {
 		var err error
 		try.Speedup, try.Why, err = t.fused(ctx, k, a.Match.Change)
 		return try, err

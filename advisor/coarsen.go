@@ -67,17 +67,18 @@ func (threadCoarsening) Match(in *Input) []*Match {
 	}
 	var matches []*Match
 	for _, w := range ways {
-		axis, items := w.axis, w.items
-		for items > 2 && in.coarserRegisters(items, folds) > in.mostRegisters() {
+		axis, items, registers := w.axis, w.items, in.coarserRegisters(w.items, folds)
+		for items > 2 && registers > in.mostRegisters() {
 			items /= 2
+			registers = in.coarserRegisters(items, folds)
 		}
-		if in.coarserRegisters(items, folds) > in.mostRegisters() {
+		if registers > in.mostRegisters() {
 			continue
 		}
 		gone := (in.Total - memory) * (1 - 1/float64(items))
 		m := in.launchMatch(in.ofLaunch(EliminateStalls(in.Total, gone)))
 		m.Spares = IssueSlots | SharedMemory | L2
-		m.Change = &Change{Streams: &Streams{Merged: []Merged{{Factor: items, Axis: axis, Folded: folds}}}, Registers: in.coarserRegisters(items, folds)}
+		m.Change = &Change{Streams: &Streams{Merged: []Merged{{Factor: items, Axis: axis, Folded: folds}}}, Registers: registers}
 		m.Variant, m.Suggestions = in.coarserWords(axis, items, folds, blocks, threads)
 		matches = append(matches, m)
 	}

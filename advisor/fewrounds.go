@@ -68,8 +68,8 @@ func (in *Input) controlOf(s Scope, at cubin.Frame) *Match {
 // there are; 0 rounds where they are not the same for all.
 func (in *Input) roundsOfLine(code int, at cubin.Frame) (rounds float64, copies int) {
 	c := in.codes[code]
-	for _, l := range c.graph.Loops {
-		if !in.isLeaf(code, l) || in.scopeFrame(in.loopScope(code, l)) != at {
+	for _, l := range in.loopsOfLine(code, at) {
+		if !in.isLeaf(code, l) {
 			continue
 		}
 		copies++
@@ -82,6 +82,11 @@ func (in *Input) roundsOfLine(code int, at cubin.Frame) (rounds float64, copies 
 		}
 	}
 	return rounds, copies
+}
+
+// loopsOfLine returns the loops that the compiler has made of one line's.
+func (in *Input) loopsOfLine(code int, at cubin.Frame) []*cfg.Loop {
+	return slices.DeleteFunc(slices.Clone(in.codes[code].graph.Loops), func(l *cfg.Loop) bool { return in.scopeFrame(in.loopScope(code, l)) != at })
 }
 
 // counting returns what the loops of a line execute to count their rounds.

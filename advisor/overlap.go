@@ -14,17 +14,22 @@ const unrollFactor = 4
 
 // rounds returns how many rounds of a loop unrolling puts side by side that are not yet.
 func (in *Input) rounds(l *cfg.Loop, blames []*blamer.Blame, trips float64, known bool) int {
+	rounds := unrollFactor / in.together(l, blames)
+	if known {
+		rounds = min(rounds, int(trips))
+	}
+	return rounds
+}
+
+// together is the compiler's unroll factor, at least, as far as the loads of a loop show it that are waited for.
+func (in *Input) together(l *cfg.Loop, blames []*blamer.Blame) int {
 	together := 1
 	for _, b := range blames {
 		if in.Inst(b.Def).Op == sass.LDG {
 			together = max(together, in.roundsTogether(l, b.Def))
 		}
 	}
-	rounds := unrollFactor / together
-	if known {
-		rounds = min(rounds, int(trips))
-	}
-	return rounds
+	return together
 }
 
 // overlapped is the change by which the loads of several rounds are under way together; nil where they cannot be. A load whose

@@ -169,14 +169,12 @@ func (in *Input) firstReads(code int, again map[blamer.Node]bool) (loads []blame
 
 // beside returns the loads of the loops of a line but for some.
 func (in *Input) beside(code int, at cubin.Frame, but map[blamer.Node]bool) (loads []blamer.Node) {
-	for _, l := range in.codes[code].graph.Loops {
-		if in.scopeFrame(in.loopScope(code, l)) == at {
-			in.eachInst(code, l, func(i int) {
-				if n := (blamer.Node{Code: code, Inst: i}); in.Inst(n).Op == sass.LDG && in.Loop(n) == l && !but[n] {
-					loads = append(loads, n)
-				}
-			})
-		}
+	for _, l := range in.loopsOfLine(code, at) {
+		in.eachInst(code, l, func(i int) {
+			if n := (blamer.Node{Code: code, Inst: i}); in.Inst(n).Op == sass.LDG && in.Loop(n) == l && !but[n] {
+				loads = append(loads, n)
+			}
+		})
 	}
 	return loads
 }
@@ -358,10 +356,8 @@ func (in *Input) unrolledWithout(m *Match, stores []blamer.Node) *Match {
 		}
 	})
 	f := in.flowOf(m.Scope.Code, l)
-	for n := range f.needs(f.exits()...) {
-		if n >= 0 && (fromElsewhere(f.inst(n).Op) || isAtomic(f.inst(n).Op)) && !slices.Contains(bounds, blamer.Node{Code: m.Scope.Code, Inst: n}) {
-			stays = true
-		}
+	for _, n := range f.loaded(f.exits()...) {
+		stays = stays || !slices.Contains(bounds, blamer.Node{Code: m.Scope.Code, Inst: n})
 	}
 	var blames []*blamer.Blame
 	for i := range in.Blame.Blames {

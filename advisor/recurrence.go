@@ -233,13 +233,16 @@ func (f *registerFlow) needs(nodes ...int) map[int]bool {
 }
 
 // loads reports whether what some instructions read comes from memory or from other threads in the loop.
-func (f *registerFlow) loads(nodes ...int) bool {
+func (f *registerFlow) loads(nodes ...int) bool { return len(f.loaded(nodes...)) > 0 }
+
+// loaded are the instructions of the loop by which what some of them read comes from memory or from other threads.
+func (f *registerFlow) loaded(nodes ...int) (list []int) {
 	for n := range f.needs(nodes...) {
 		if n >= 0 && (fromElsewhere(f.inst(n).Op) || isAtomic(f.inst(n).Op)) {
-			return true
+			list = append(list, n)
 		}
 	}
-	return false
+	return list
 }
 
 // fromElsewhere reports whether an instruction reads memory or what other threads have.

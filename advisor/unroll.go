@@ -71,13 +71,7 @@ func (in *Input) limitByTrips(m *Match, blames []*blamer.Blame) bool {
 	if known {
 		by = min(by, int(trips))
 	}
-	together := 1 // iterations of the source in one of the machine code, at least
-	for _, b := range blames {
-		if in.Inst(b.Def).Op == sass.LDG && in.Loop(b.Def) == m.Scope.Loop {
-			together = max(together, in.roundsTogether(m.Scope.Loop, b.Def))
-		}
-	}
-	done := times
+	together, done := in.together(m.Scope.Loop, blames), times
 	if together > 1 {
 		done = " The compiler has put several iterations together already: a number like its own changes nothing."
 	}

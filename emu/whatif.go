@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"math/bits"
-	"slices"
 
 	"gpa/cubin/sass"
 	"gpa/emu/arch"
@@ -126,16 +125,14 @@ func (p *program) suppose(w *WhatIf) error {
 
 // layOut gives the instructions places in the code one after the other, but for those that take none.
 func (p *program) layOut() {
-	unplaced := func(o op) bool { return o.t.supposed&Unplaced != 0 }
-	if !slices.ContainsFunc(p.ops, unplaced) {
-		return
-	}
-	p.placed = make([]int32, len(p.ops))
-	next := int32(0)
+	placed, next := make([]int32, len(p.ops)), int32(0)
 	for i := range p.ops {
-		if p.placed[i] = next; !unplaced(p.ops[i]) {
+		if placed[i] = next; p.ops[i].t.supposed&Unplaced == 0 {
 			next++
 		}
+	}
+	if int(next) < len(p.ops) {
+		p.placed = placed
 	}
 }
 

@@ -303,12 +303,11 @@ func (l *Launch) again(at Place) float64 {
 	if l.Record == nil {
 		return 0
 	}
-	for i := range l.Record.Loads {
-		if r := &l.Record.Loads[i]; r.Place == at {
-			return min(1, float64(r.InEarlierRound[SameThread]+r.Earlier[SameThread])/float64(max(1, r.Bytes)))
-		}
+	r := l.Record.Load(at)
+	if r == nil {
+		return 0
 	}
-	return 0
+	return min(1, float64(r.InEarlierRound[SameThread]+r.Earlier[SameThread])/float64(max(1, r.Bytes)))
 }
 
 func (p *Profile) inst(l *Launch, at Place) *sass.Inst {

@@ -221,6 +221,21 @@ func (x *writers) stores(addr uint64, size uint8, unit uint64) bool {
 	return addr>>x.shift <= unit && unit <= (addr+uint64(size)-1)>>x.shift
 }
 
+// storesTo calls f with the stores to a unit of the one thread that makes any, of a launch whose blocks have so many warps.
+func (x *writers) storesTo(unit uint64, blocks []*Block, warps int, f func(op int32)) {
+	block, w, own := x.of(unit).place(warps)
+	b := blocks[block]
+	for i := range b.Warps[w].Events {
+		e := &b.Warps[w].Events[i]
+		if e.Kind != RefAccess {
+			continue
+		}
+		if a := &b.Access[e.Ref]; a.Space == global && a.Kind == store && a.Mask>>own&1 != 0 && x.stores(b.address(a, own), a.Size, unit) {
+			f(e.Op)
+		}
+	}
+}
+
 // races reports an error where a thread of a launch loads what another one of it stores.
 func (x *writers) races(blocks []*Block, warps int) error {
 	for n, b := range blocks {

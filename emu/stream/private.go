@@ -182,16 +182,13 @@ func (m *privatizer) ofFloats(e *Event) bool {
 func (m *privatizer) swap(list []Event, e Event, a *Access) []Event {
 	place := m.block.Access[m.block.staged(a, m.place)]
 	var addr [warpLanes]uint64
-	for rest := place.Mask; rest != 0; rest &= rest - 1 {
-		i := bits.TrailingZeros32(rest) & 31
-		addr[i] = m.block.address(&place, i)
-	}
+	m.block.Addresses(&place, &addr)
 	step := Event{Op: e.Op, As: Sum, Ref: -1, Lanes: e.Lanes}
 	for left := place.Mask; left != 0; {
 		var first uint32 // lanes that come before others to their words
 		met := make(map[uint64]bool)
-		for rest := left; rest != 0; rest &= rest - 1 {
-			if i := bits.TrailingZeros32(rest) & 31; !met[addr[i]] {
+		for i := range lanesOf(left) {
+			if !met[addr[i]] {
 				met[addr[i]] = true
 				first |= 1 << i
 			}

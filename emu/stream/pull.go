@@ -131,7 +131,7 @@ func (p *puller) load(e *Event, in *sass.Inst, a Access) error {
 				return errors.New("the second launch adds to what the first one stores")
 			case !slices.Contains(p.held[i], by):
 				p.demand.add(i, by)
-				p.seek(e.Op, by, unit)
+				p.seek(e.Op, unit)
 				full = full || len(p.demand[i]) >= 2*mostAbreast
 			}
 		}
@@ -155,21 +155,10 @@ func (p *puller) load(e *Event, in *sass.Inst, a Access) error {
 	return nil
 }
 
-// seek finds the store of a thread by which a unit is left to a load.
-func (p *pull) seek(op int32, by number, unit uint64) {
-	if p.sought[op]++; p.sought[op] > mostSought {
-		return
-	}
-	block, w, own := by.place(p.warps)
-	b := p.blocks[block]
-	for i := range b.Warps[w].Events {
-		e := &b.Warps[w].Events[i]
-		if e.Kind != RefAccess || p.left[e.Op] {
-			continue
-		}
-		if a := &b.Access[e.Ref]; a.Space == global && a.Kind == store && a.Mask>>own&1 != 0 {
-			p.left[e.Op] = p.writers.stores(b.address(a, own), a.Size, unit)
-		}
+// seek finds the store by which a unit is left to a load.
+func (p *pull) seek(op int32, unit uint64) {
+	if p.sought[op]++; p.sought[op] <= mostSought {
+		p.writers.storesTo(unit, p.blocks, p.warps, func(op int32) { p.left[op] = true })
 	}
 }
 

@@ -114,19 +114,7 @@ func (x *push) shared(unit uint64) {
 
 // storeOf finds the store of the first launch by which a unit is left.
 func (x *push) storeOf(unit uint64) (op int32, ok bool) {
-	block, w, own := x.writers.of(unit).place(x.warps)
-	b := x.first[block]
-	for i := range b.Warps[w].Events {
-		e := &b.Warps[w].Events[i]
-		if e.Kind != RefAccess {
-			continue
-		}
-		if a := &b.Access[e.Ref]; a.Space == global && a.Kind == store && a.Mask>>own&1 != 0 {
-			if x.writers.stores(b.address(a, own), a.Size, unit) {
-				op, ok = e.Op, true
-			}
-		}
-	}
+	x.writers.storesTo(unit, x.first, x.warps, func(last int32) { op, ok = last, true })
 	return op, ok
 }
 
