@@ -38,10 +38,11 @@ func TestFused(t *testing.T) {
 			t.Errorf("%s: values are computed %.2f times, not %.2f", name, joint.Times, c.times)
 		}
 		trial := trial{options: two.options, target: two.Target, before: two.session, result: &two.Result, fusions: make(map[int]int64)}
-		try, err := trial.one(t.Context(), 0, a)
-		if err != nil {
-			t.Fatal(err)
+		o := trial.one(t.Context(), 0, a)
+		if o.err != nil {
+			t.Fatal(o.err)
 		}
+		try := o.try
 		achieved := float64(two.Profile.Launches[0].Facts.Cycles+two.Profile.Launches[1].Facts.Cycles) / float64(one.Profile.Launches[0].Facts.Cycles)
 		t.Logf("%s: estimated %.2f, tried %.2f, compiled %.2f", name, a.Speedup, try.Speedup, achieved)
 		if math.Abs(try.Speedup/achieved-1) > .13 {

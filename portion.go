@@ -73,7 +73,8 @@ func (t *trial) divide(ctx context.Context, k int) error {
 func (t *trial) stands(ctx context.Context, k int, p portion) (bool, error) {
 	whole := t.portion
 	t.portion = p
-	cycles, fails, err := t.cycles(ctx, k, &advisor.Change{})
+	cycles, spent, fails, err := t.cycles(ctx, k, &advisor.Change{})
+	t.spent += spent
 	if err == nil && fails == "" && math.Abs(float64(cycles)*float64(p.part.Every)/float64(whole.before)-1) <= portionError {
 		t.portion.before = cycles
 		return true, nil

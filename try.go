@@ -1,10 +1,12 @@
 package gpa
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 
 	"gpa/advisor"
 	"gpa/blamer"
@@ -68,6 +70,7 @@ type trial struct {
 
 	budget, spent int64 // warp instructions that the trials of a kernel may execute, 0 for any number, and have
 	portion       portion
+	starting      sync.Mutex // of first
 }
 
 // mostInstructions is how many times the instructions of the longest launch each launch of a trial may execute: without barriers a kernel
@@ -102,6 +105,62 @@ func (t *trial) all(ctx context.Context, n int) error {
 		if err := t.launch(ctx, k, n); err != nil {
 			return err
 		}
+		if err := t.finals(ctx, k); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// finals tries the changes that have gained most on a portion of the k-th launch again on the whole of it, until the first ones are those that
+// gain most there: what a portion of the GPU shares of L2, DRAM and the last wave is not what the launch does, and the first pieces are those that
+// are followed.
+func (t *trial) finals(ctx context.Context, k int) error {
+	if t.portion.part == nil {
+		return nil
+	}
+	const finalists, mostFinals = 3, 4
+	l := t.result.Profile.Launches[k]
+	t.budget, t.portion = 0, portion{model: t.target.GPU, before: l.Facts.Cycles}
+	matches := make(map[string]*advisor.Advice)
+	for i := range t.result.Launches[k].Advice {
+		a := &t.result.Launches[k].Advice[i]
+		matches[a.Optimizer+a.Place()] = a
+	}
+	var listed []*profiler.Try
+	for i := range l.Tries {
+		try := &l.Tries[i]
+		if a := matches[try.Optimizer+try.Place]; a.Match.Launches <= 1 && (&advisor.Advice{Match: a.Match, Tried: try.Speedup}).Worth() {
+			listed = append(listed, try)
+		}
+	}
+	trials := t.begin(ctx, k)
+	defer trials.end()
+	whole := make(map[*profiler.Try]bool)
+	for len(whole) < mostFinals {
+		slices.SortStableFunc(listed, func(x, y *profiler.Try) int { return cmp.Compare(y.Speedup, x.Speedup) })
+		var again []*profiler.Try
+		first := make(map[string]bool)
+		for _, try := range listed {
+			if len(first) < finalists && !first[try.Optimizer] && !whole[try] {
+				again = append(again, try)
+			}
+			first[try.Optimizer] = true
+		}
+		if len(again) == 0 {
+			break
+		}
+		var pieces []*advisor.Advice
+		for _, try := range again {
+			pieces = append(pieces, matches[try.Optimizer+try.Place])
+		}
+		for i, try := range again {
+			o := trials.of(pieces[i:], " on the whole launch")
+			if o.err != nil {
+				return o.err
+			}
+			*try, whole[try] = o.try, true
+		}
 	}
 	return nil
 }
@@ -111,13 +170,21 @@ func (t *trial) launch(ctx context.Context, k, n int) error {
 	l := t.result.Profile.Launches[k]
 	gains := make(map[string]bool) // optimizers of which a change does
 	order := inTurn(t.result.Launches[k].Advice)
-	for i := 0; i < len(order) && (n == 0 || i < n); i++ {
+	if n == 0 {
+		n = len(order)
+	}
+	trials := t.begin(ctx, k)
+	defer trials.end()
+	for i := range order[:min(n, len(order))] {
 		a := order[i]
-		end := t.options.stage("trying " + a.Optimizer)
-		try, err := t.one(ctx, k, a)
-		end()
-		if err != nil {
-			return err
+		try := profiler.Try{Optimizer: a.Optimizer, Place: a.Place(), Why: "the time for what-if runs was used up (--try N)"}
+		if a.Match.Change == nil || t.budget == 0 || t.spent < t.budget {
+			o := trials.of(order[i:min(n, len(order))], "")
+			if o.err != nil {
+				return o.err
+			}
+			try = o.try
+			t.spent += o.spent
 		}
 		l.Tries = append(l.Tries, try)
 		tried := advisor.Advice{Match: a.Match, Tried: try.Speedup}
@@ -183,29 +250,21 @@ func timed(l *profiler.Launch) int64 {
 }
 
 // one tries a piece of advice on the k-th launch.
-func (t *trial) one(ctx context.Context, k int, a *advisor.Advice) (profiler.Try, error) {
-	try := profiler.Try{Optimizer: a.Optimizer, Place: a.Place()}
+func (t *trial) one(ctx context.Context, k int, a *advisor.Advice) (o outcome) {
+	o.try = profiler.Try{Optimizer: a.Optimizer, Place: a.Place()}
 	switch {
 	case a.Match.Change == nil:
-		try.Why = "no what-if run can make this change"
-		return try, nil
-	case t.budget > 0 && t.spent >= t.budget:
-		try.Why = "the time for what-if runs was used up (--try N)"
-		return try, nil
+		o.try.Why = "no what-if run can make this change"
+	case a.Match.Launches > 1:
+		o.try.Speedup, o.spent, o.try.Why, o.err = t.fused(ctx, k, a.Match.Change)
+	default:
+		cycles := int64(0)
+		cycles, o.spent, o.try.Why, o.err = t.cycles(ctx, k, a.Match.Change)
+		if cycles > 0 {
+			o.try.Speedup = float64(t.portion.before) / float64(cycles)
+		}
 	}
-	if a.Match.Launches > 1 {
-		var err error
-		try.Speedup, try.Why, err = t.fused(ctx, k, a.Match.Change)
-		return try, err
-	}
-	cycles, why, err := t.cycles(ctx, k, a.Match.Change)
-	if err != nil {
-		return try, err
-	}
-	if try.Why = why; cycles > 0 {
-		try.Speedup = float64(t.portion.before) / float64(cycles)
-	}
-	return try, nil
+	return o
 }
 
 // session prepares an emulated GPU for a what-if run of a target, which has the launch file of the result. All of them share the contents with
@@ -215,6 +274,8 @@ func (t *trial) session(ctx context.Context, r *Target, o Options) (*launch.Sess
 	if err != nil {
 		return nil, err
 	}
+	t.starting.Lock()
+	defer t.starting.Unlock()
 	if t.first != nil {
 		return t.first.Like(ctx, machine)
 	}
@@ -227,9 +288,9 @@ func (t *trial) session(ctx context.Context, r *Target, o Options) (*launch.Sess
 	return s, nil
 }
 
-// cycles returns what the k-th launch takes with a change, or why it does not run with it. A change that is real (another shape of
+// cycles returns what the k-th launch takes with a change, or why it does not run with it, and how many warp instructions that took. A change that is real (another shape of
 // the launch, another order of the code) must leave the same outputs.
-func (t *trial) cycles(ctx context.Context, k int, c *advisor.Change) (cycles int64, why string, err error) {
+func (t *trial) cycles(ctx context.Context, k int, c *advisor.Change) (cycles, spent int64, why string, err error) {
 	r := *t.target
 	o := t.options
 	o.Stdout, o.Progress = nil, nil
@@ -244,34 +305,34 @@ func (t *trial) cycles(ctx context.Context, k int, c *advisor.Change) (cycles in
 		case c.Reconverged: // the model of what the barriers do stands for them
 			o.Reconvergence = reconv.TFStack{}.Name()
 		default:
-			return 0, "the code cannot be rewritten in that way", nil
+			return 0, 0, "the code cannot be rewritten in that way", nil
 		}
 	}
 	r.GPU = t.portion.model
 	o.MaxInstructions = mostInstructions*t.longest() + 1
 	s, err := t.session(ctx, &r, o)
 	if err != nil {
-		return 0, "", err
+		return 0, 0, "", err
 	}
-	defer func() { t.spent += min(s.Machine.Progress().WarpInstructions(), mostCounted*t.longest()) }()
 	keeps := len(passes(c)) > 0 || c.Model != "" || c.Grid != [3]int{}
 	v := launch.Variation{WhatIf: whatIf(r.Module, c), Grid: c.Grid, Block: c.Block, Part: t.portion.with(keeps)}
 	cycles, fails, err := t.replay(ctx, s, k, v, keeps)
+	spent = min(s.Machine.Progress().WarpInstructions(), mostCounted*t.longest())
 	switch {
 	case err != nil:
-		return 0, "", err
+		return 0, spent, "", err
 	case c.Grid != [3]int{} && (fails != nil || !t.equal(s)):
-		return 0, "the code relies on the size of its blocks, and has to change with it", nil
+		return 0, spent, "the code relies on the size of its blocks, and has to change with it", nil
 	case isLimit(fails):
-		return 0, fmt.Sprintf("it takes more than %d times the instructions", mostInstructions), nil
+		return 0, spent, fmt.Sprintf("it takes more than %d times the instructions", mostInstructions), nil
 	case fails != nil && c.Streams != nil:
-		return 0, "what the threads execute does not fit it: " + fails.Error(), nil
+		return 0, spent, "what the threads execute does not fit it: " + fails.Error(), nil
 	case fails != nil:
-		return 0, "the kernel does not run with it: " + fails.Error(), nil
+		return 0, spent, "the kernel does not run with it: " + fails.Error(), nil
 	case keeps && !t.equal(s):
-		return 0, "the outputs change with it", nil
+		return 0, spent, "the outputs change with it", nil
 	}
-	return cycles, "", nil
+	return cycles, spent, "", nil
 }
 
 // isLimit reports whether a launch has failed as it executes too many instructions.
