@@ -29,6 +29,8 @@ type Input struct {
 	chains   profiler.Chains      // see Options.Chains
 	joined   profiler.Chains      // see Options.Joined
 	precise  bool                 // see Options.Precise
+
+	functions map[[2]int]*callEffect // by code and function, those that calls have asked for; nil for what is not known
 }
 
 // codeSamples are the samples of one section.

@@ -1,6 +1,7 @@
 package advisor
 
 import (
+	"maps"
 	"slices"
 
 	"gpa/blamer"
@@ -36,7 +37,7 @@ func (in *Input) flowOf(code int, l *cfg.Loop) *registerFlow {
 	f := &registerFlow{in: in, code: code, loop: l, from: map[int][]flowEdge{}}
 	graph := in.codes[code].graph
 	in.eachInst(code, l, func(i int) {
-		for _, r := range f.inst(i).Uses(nil) {
+		for _, r := range f.uses(i) {
 			if !isValue(r) {
 				continue
 			}
@@ -48,6 +49,17 @@ func (in *Input) flowOf(code int, l *cfg.Loop) *registerFlow {
 		}
 	})
 	return f
+}
+
+// uses are the resources that an instruction reads, those that a callee reads with them.
+func (f *registerFlow) uses(i int) []sass.Resource {
+	list := f.inst(i).Uses(nil)
+	if e := f.in.effectOfCall(f.code, i); e != nil {
+		list = slices.AppendSeq(list, maps.Keys(e.reads))
+		slices.Sort(list)
+		list = slices.Compact(list)
+	}
+	return list
 }
 
 func (f *registerFlow) inst(i int) *sass.Inst { return &f.in.Module.Codes[f.code].Insts[i] }
@@ -92,6 +104,10 @@ func (f *registerFlow) reaching(b *cfg.Block, inst int, r sass.Resource, guard s
 				if x.Guard.Always() || held && x.Guard == guard {
 					return
 				}
+			}
+			if e := f.in.effectOfCall(f.code, i); e != nil && e.writes[r] {
+				edges = append(edges, flowEdge{i, r})
+				return
 			}
 			held = held && !slices.Contains(f.inst(i).Defs(nil), condition)
 		}
@@ -238,7 +254,10 @@ func (f *registerFlow) loads(nodes ...int) bool { return len(f.loaded(nodes...))
 // loaded are the instructions of the loop by which what some of them read comes from memory or from other threads.
 func (f *registerFlow) loaded(nodes ...int) (list []int) {
 	for n := range f.needs(nodes...) {
-		if n >= 0 && (fromElsewhere(f.inst(n).Op) || isAtomic(f.inst(n).Op)) {
+		if n < 0 {
+			continue
+		}
+		if e := f.in.effectOfCall(f.code, n); fromElsewhere(f.inst(n).Op) || isAtomic(f.inst(n).Op) || e != nil && e.loads {
 			list = append(list, n)
 		}
 	}
