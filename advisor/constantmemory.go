@@ -21,8 +21,9 @@ func (constantMemory) Match(in *Input) []*Match {
 	origins := perPlace(in, branch.Addresses)                           // of addresses; none where the code cannot be followed
 	common := slices.DeleteFunc(in.broadcasts(origins), in.isInherited) // what launches before have stored is no constant
 	loads, assumed := in.unwritten(common)
+	table := in.constantTable()
 	if len(loads) == 0 {
-		return nil
+		return table
 	}
 	broadcasts := in.broadcastShare(loads)
 	isBroadcast := func(n blamer.Node) bool { return slices.Contains(loads, n) }
@@ -58,7 +59,7 @@ func (constantMemory) Match(in *Input) []*Match {
 			m.assume(assumedUnwritten)
 		}
 	}
-	return matches
+	return append(matches, table...)
 }
 
 // fitParameters reports whether what loads read lies in buffers that would fit into a kernel's parameters, by the record.

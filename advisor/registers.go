@@ -17,6 +17,9 @@ func (registerReuse) Name() string { return "register-reuse" }
 func (registerReuse) Class() Class { return StallElimination }
 
 func (registerReuse) Match(in *Input) []*Match {
+	if len(in.constantTable()) > 0 {
+		return nil // no value of the thread
+	}
 	c := newCollector(in)
 	share, most := in.localStores()
 	accesses := in.accessShare(isLocal)
