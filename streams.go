@@ -48,7 +48,7 @@ func streams(m *cubin.File, s *advisor.Streams) *emu.Streams {
 		}
 	}
 	if x := s.Transposed; x != nil {
-		out.Transpose = &emu.Transpose{Loops: t.loops(x.Loops), Width: x.Width, Threads: x.Threads, Combine: x.Combined, Results: x.Results, Scan: x.Scanned, Added: t.all(x.Added)}
+		out.Transpose = &emu.Transpose{Loops: t.loops(x.Loops), Width: x.Width, Threads: x.Threads, Combine: x.Combined, Results: x.Results, Scan: x.Scanned, Own: x.Own, Added: t.all(x.Added)}
 	}
 	if x := s.Divided; x != nil {
 		out.Divide = &emu.Divide{Loops: t.loops(x.Loops), Parts: x.Parts, Contiguous: x.Contiguous, Atomic: x.Atomic, Added: t.all(x.Added)}

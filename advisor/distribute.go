@@ -31,6 +31,9 @@ func (workDistribution) Match(in *Input) []*Match {
 	if nest.hottest == nil || in.Launch.Facts.SMs <= 0 {
 		return nil
 	}
+	if same := in.sameRounds(&nest); len(same) > 0 {
+		return same
+	}
 	matches := in.sharedOut(&nest)
 	if in.asInSource(&nest) {
 		matches = append(matches, in.sharedOut(&nest)...)
@@ -93,11 +96,13 @@ func (in *Input) sharedOut(nest *loopNest) (matches []*Match) {
 	if nest.rounds < 2*warpSize { // of few rounds each lane of a warp would have one or two, and what is done once an item 32 times
 		widths = []int{warpSize / 4, warpSize}
 	}
+	before := 1
 	for _, width := range widths {
 		w := min(width, powerOfTwo(nest.rounds))
-		if w < 2 || len(matches) > 0 && w < width || width > warpSize && room < leastRoom*warpSize {
+		if w <= before || width > warpSize && room < leastRoom*warpSize {
 			break
 		}
+		before = w
 		matches = append(matches, in.transposedMatch(nest, w, max(min(room, float64(w)), min(sectors, float64(w)))))
 	}
 	return matches

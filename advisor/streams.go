@@ -81,6 +81,7 @@ type Transposed struct {
 	Combined bool          // the lanes add their results up behind each loop
 	Results  int           // that they have of each, 0 for one
 	Scanned  bool          // and in every round, for the prefix sums that the rounds need
+	Own      bool          // of lanes that all do the same, each a part: there are no more threads than before
 	Added    []blamer.Node // stores that become atomic additions
 }
 

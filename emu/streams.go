@@ -73,6 +73,7 @@ type Transpose struct {
 	Loops          []Loop
 	Width, Threads int
 	Combine, Scan  bool
+	Own            bool
 	Results        int
 	Added          []InstAt
 }
@@ -138,7 +139,7 @@ func (s *Streams) edits(p *program) (list []stream.Edit, err error) {
 		if err != nil {
 			return nil, err
 		}
-		list = append(list, &stream.Transpose{Added: added, Loops: loops, Width: t.Width, Threads: t.Threads, Combine: t.Combine, Results: t.Results, Scan: t.Scan})
+		list = append(list, &stream.Transpose{Added: added, Loops: loops, Width: t.Width, Threads: t.Threads, Combine: t.Combine, Results: t.Results, Scan: t.Scan, Own: t.Own})
 	}
 	if d := s.Divide; d != nil {
 		loops, err := p.loops(d.Loops)

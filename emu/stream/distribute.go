@@ -27,6 +27,8 @@ type Transpose struct {
 	Scan bool
 	// Added: stores to global memory that become atomic additions.
 	Added map[int32]bool
+	// Own: Width neighbouring lanes, which all go through the same rounds, share them, and stay the lanes that they are, with all else that they do.
+	Own bool
 }
 
 // Divide divides the rounds of loops among Parts blocks, as split-K products do: part p does the rounds p, p+Parts, … or, where they
@@ -52,11 +54,15 @@ func (t *Transpose) Reshape(s Shape) (Shape, int, error) {
 	switch {
 	case len(t.Loops) == 0:
 		return s, 0, errors.New("transpose: no loop is named")
+	case t.Own && (t.Width > warpLanes || s.Threads%t.Width != 0):
+		return s, 0, fmt.Errorf("transpose: %d threads have no groups of %d lanes", s.Threads, t.Width)
+	case t.Own:
+		return s, 1, nil
 	case t.Width < 2 || t.Width > 1024 || t.Width&(t.Width-1) != 0:
 		return s, 0, fmt.Errorf("transpose: a width of %d, it can be a power of two from 2 to 1024", t.Width)
 	case s.Threads*t.Width%threads != 0:
 		return s, 0, fmt.Errorf("transpose: %d threads do not fill blocks of %d", s.Threads*t.Width, threads)
-	case threads%max(t.Width, warpLanes) != 0:
+	case threads%max(t.Width, warpLanes) != 0 && threads != s.Threads*t.Width: // a block of less than a warp becomes one that may be, too
 		return s, 0, fmt.Errorf("transpose: a block of %d threads is no multiple of %d", threads, max(t.Width, warpLanes))
 	}
 	made := s.Threads * t.Width / threads
@@ -99,7 +105,7 @@ func (t *Transpose) Apply(_ Program, blocks []*Block) ([]*Block, error) {
 	for w := range old.Warps {
 		threads += bits.OnesCount32(old.exists(w))
 	}
-	perBlock := cmp.Or(t.Threads, threads) / warpLanes
+	perBlock := (cmp.Or(t.Threads, threads) + warpLanes - 1) / warpLanes
 	for len(lanes) > 0 {
 		n := min(perBlock, len(lanes))
 		b := &builder{Block: NewBlock(n), old: old, loops: t.Loops, cut: &last, added: t.Added}
@@ -140,6 +146,15 @@ func (t *Transpose) lanesOf(old *Block) ([]newWarp, error) {
 	for i := range old.Warps {
 		if err := withoutBarriers(old, i, t.Loops); err != nil {
 			return nil, fmt.Errorf("transpose: %w", err)
+		}
+		if t.Own {
+			own := newWarp{old: i}
+			for m := old.exists(i); m != 0; m &= m - 1 {
+				k := bits.TrailingZeros32(m)
+				own.set(k, newLane{old: int8(k), part: k % t.Width, parts: t.Width, exists: true, stores: true})
+			}
+			all = append(all, own)
+			continue
 		}
 		for m := old.exists(i); m != 0; m &= m - 1 {
 			for j := range t.Width {

@@ -1,0 +1,114 @@
+package advisor
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"gpa/blamer"
+	"gpa/cubin/sass"
+)
+
+// Threads of a row of a block that all go through the same rounds, with the same results, as where each element of a row finds the row's sum for
+// itself, can share these rounds: each has then a part of them to do, and what they load becomes neighbours' words.
+
+// sameRounds matches the loops of a nest whose rounds are the same for neighbouring lanes.
+func (in *Input) sameRounds(n *loopNest) []*Match {
+	lanes := warpSize
+	if x := in.Launch.Block[0]; x < warpSize {
+		lanes = powerOfTwo(float64(x))
+	}
+	if lanes < 2 || in.Launch.Block[0]%lanes != 0 || n.barrier || n.scanned || len(n.sums) > 0 || n.samples < leastSame*in.Total {
+		return nil
+	}
+	same := *n
+	same.loops, same.samples = nil, 0
+	u := &uniformity{in: in, known: make(map[blamer.Node]bool)}
+	for _, l := range n.loops {
+		uniform, loads := true, 0
+		in.eachInst(n.code, l, func(i int) {
+			x := blamer.Node{Code: n.code, Inst: i}
+			op := in.Inst(x).Op
+			uniform = uniform && op.Properties().Writes == 0 && (len(in.Inst(x).Defs(nil)) == 0 || u.uniform(x))
+			if op.Properties().Loads(sass.SpaceGlobal) {
+				loads++
+			}
+		})
+		if uniform && loads > 0 {
+			same.loops = append(same.loops, l)
+			same.samples += in.samplesInLoop(n.code, l)
+		}
+	}
+	if same.samples < leastSame*in.Total || !slices.Contains(same.loops, same.hottest) {
+		return nil
+	}
+	parts := math.Min(float64(lanes), same.rounds)
+	m := in.distributed(&same, parts)
+	m.Variant = fmt.Sprintf("%d lanes that do the same", lanes)
+	m.Change = &Change{Streams: &Streams{Transposed: &Transposed{Loops: in.streamLoops(&same), Width: lanes, Combined: true, Results: in.results(&same), Own: true}}}
+	m.Suggestions = []string{
+		fmt.Sprintf("%d neighbouring threads all go through the same %.0f rounds of the loop at %s, and get the same. Let them share the rounds: thread j takes rounds j, j+%d and so on, and __shfl_xor_sync puts the parts together, so that each has the result.",
+			lanes, in.sourceRounds(&same), in.nestPlace(&same), lanes),
+		"They then read neighbouring addresses at once. Where more threads of a block get the same, let all of them share the rounds, and put the parts of the warps together in shared memory.",
+	}
+	return []*Match{m}
+}
+
+// leastSame is the share of the samples from which on rounds that several threads do alike are looked at.
+const leastSame = .25
+
+// A uniformity tells which values are the same for the lanes of a warp that have threadIdx.y and z in common: those that nothing makes which differs
+// from lane to lane, as threadIdx.x does.
+type uniformity struct {
+	in    *Input
+	known map[blamer.Node]bool
+}
+
+// uniform reports whether an instruction makes the same value in all these lanes.
+func (u *uniformity) uniform(n blamer.Node) bool {
+	met := make(map[blamer.Node]bool)
+	if !u.follow(n, met) {
+		u.known[n] = false
+		return false
+	}
+	for x := range met {
+		u.known[x] = true
+	}
+	return true
+}
+
+// follow goes to all that a value is made of, and reports whether none of it differs.
+func (u *uniformity) follow(n blamer.Node, met map[blamer.Node]bool) bool {
+	if known, found := u.known[n]; found || met[n] {
+		return known || met[n]
+	}
+	met[n] = true
+	if u.differs(n) {
+		return false
+	}
+	for _, r := range u.in.Inst(n).Uses(nil) {
+		if !isValue(r) || r >= sass.ResUReg && r < sass.ResPred || r >= sass.ResUPred {
+			continue // of the warp
+		}
+		for _, d := range u.in.defsWithin(nil, n.Code, n.Inst, r) {
+			if !u.follow(blamer.Node{Code: n.Code, Inst: d}, met) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// differs reports whether an instruction itself brings what differs from lane to lane, or is executed by some of them alone.
+func (u *uniformity) differs(n blamer.Node) bool {
+	const nearly = .9
+	inst := u.in.Inst(n)
+	p := inst.Op.Properties()
+	if k := u.in.counts(n); inst.Guard.Always() && k.executions > 0 && k.threads < nearly*warpSize*k.executions || p.Crosses || isAtomic(inst.Op) || inst.Op == sass.CALL ||
+		p.Reads&^(sass.SpaceGlobal|sass.SpaceShared|sass.SpaceConstant) != 0 {
+		return true
+	}
+	return slices.ContainsFunc(inst.Operands, func(o sass.Operand) bool {
+		return o.Kind == sass.KindSReg && !slices.Contains([]int64{sass.SRTIDY, sass.SRTIDZ, sass.SRCTAIDX, sass.SRCTAIDY, sass.SRCTAIDZ, sass.SRZ}, int64(o.Imm))
+	})
+}
