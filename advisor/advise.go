@@ -3,6 +3,7 @@ package advisor
 import (
 	"cmp"
 	"errors"
+	"math"
 	"slices"
 
 	"gpa/blamer"
@@ -256,17 +257,21 @@ func markOverlaps(advice []Advice) {
 const mostWays = 2
 
 // furtherWaysLast moves further ways to deal with stalls that several optimizers above deal with behind the rest of what is as certain: of three
-// changes that are told in full not all are for one and the same wait.
+// changes that are told in full not all are for one and the same wait. So does what came out as one above for the same stalls did, within a
+// hundredth: that is one change under two names.
 func furtherWaysLast(advice []Advice) {
 	further := make(map[*Match]bool)
 	for i := range advice {
-		ways := make(map[string]bool)
+		ways, same := make(map[string]bool), false
 		for j := range advice[:i] {
-			if above := &advice[j]; !further[above.Match] && slices.Contains(advice[i].Overlaps, above.Optimizer) {
+			above := &advice[j]
+			same = same || above.Tried > 0 && above.Tried == advice[i].Tried // to the cycle
+			if !further[above.Match] && slices.Contains(advice[i].Overlaps, above.Optimizer) {
 				ways[above.Optimizer] = true
+				same = same || above.Tried > 0 && math.Abs(advice[i].Tried/above.Tried-1) < .01
 			}
 		}
-		further[advice[i].Match] = len(ways) >= mostWays
+		further[advice[i].Match] = len(ways) >= mostWays || same
 	}
 	slices.SortStableFunc(advice, func(x, y Advice) int {
 		behind := func(a *Advice) int {

@@ -72,12 +72,20 @@ func (in *Input) scattered() []blamer.Node {
 		}
 		for inst := range s.counters {
 			n := blamer.Node{Code: code, Inst: inst}
-			if k := &s.counters[inst]; excess(k.sectors, k.sectorsIdeal) >= minExcess && !in.gathers(n) {
+			if k := &s.counters[inst]; excess(k.sectors, k.sectorsIdeal) >= minExcess && !in.gathers(n) && !in.isSharedByLanes(n) {
 				nodes = append(nodes, n)
 			}
 		}
 	}
 	return nodes
+}
+
+// isSharedByLanes reports whether many lanes of an access read the same word, and few sectors hold all of them, as where the threads of a row of a
+// block read an element each row has in common: no other order of threads or elements makes those sectors fewer, but a tile in shared memory does.
+func (in *Input) isSharedByLanes(n blamer.Node) bool {
+	const many, few = 4, 4 // lanes a word, sectors an access
+	k := in.counts(n)
+	return k.threads*float64(in.Inst(n).AccessBytes()) >= many*in.Model.L1.Sector.Value*k.sectorsIdeal && k.sectors <= few*k.executions
 }
 
 func (memoryCoalescing) Match(in *Input) []*Match {
@@ -104,7 +112,7 @@ func (memoryCoalescing) Match(in *Input) []*Match {
 			ideal /= 1 - saved // the other accesses of the group use more of the sectors; the queue is as full as it is, unless vectors empty it
 		}
 		share := excess(n.sectors, ideal)
-		if share < minExcess || in.gathers(b.Def) {
+		if share < minExcess || in.gathers(b.Def) || in.isSharedByLanes(b.Def) {
 			continue
 		}
 		if b.Detail == blamer.GlobalMemory {

@@ -119,7 +119,7 @@ func (in *Input) coarserRegisters(items int, folds bool) int {
 	return now + min(max(now-once, 0)*more, hoistedWords+stored*more)
 }
 
-// longLoops reports whether threads spend most of their time in loops of many rounds, so that what they do once hardly counts.
+// longLoops reports whether threads spend most of their time in loops of many rounds of the source, so that what they do once hardly counts.
 func (in *Input) longLoops() bool {
 	const many = 16
 	for code, c := range in.codes {
@@ -127,7 +127,7 @@ func (in *Input) longLoops() bool {
 			continue
 		}
 		for _, l := range c.graph.Loops {
-			if rounds, known := in.TripCount(code, l); l.Parent == nil && known && rounds >= many && in.samplesInLoop(code, l) >= in.Total/2 {
+			if rounds, known := in.TripCount(code, l); l.Parent == nil && known && rounds*float64(in.unrolledBy(code, l)) >= many && in.samplesInLoop(code, l) >= in.Total/2 {
 				return true
 			}
 		}

@@ -32,6 +32,17 @@ func (in *Input) together(l *cfg.Loop, blames []*blamer.Blame) int {
 	return together
 }
 
+// unrolledBy is the compiler's unroll factor, at least, as far as the loads of a loop show it.
+func (in *Input) unrolledBy(code int, l *cfg.Loop) int {
+	together := 1
+	in.eachInst(code, l, func(i int) {
+		if n := (blamer.Node{Code: code, Inst: i}); in.Inst(n).Op == sass.LDG && in.counts(n).executions > 0 && in.Loop(n) == l {
+			together = max(together, in.roundsTogether(l, n))
+		}
+	})
+	return together
+}
+
 // overlapped is the change by which the loads of several rounds are under way together; nil where they cannot be. A load whose
 // address depends on what it has loaded in the round before, as in a list, has nothing to overlap with.
 func (in *Input) overlapped(l *cfg.Loop, blames []*blamer.Blame, rounds int) *Change {
