@@ -81,7 +81,7 @@ func (t streamTranslator) all(nodes []blamer.Node) []emu.InstAt {
 }
 
 func (t streamTranslator) loop(l advisor.Loop) emu.Loop {
-	return emu.Loop{Header: t.at(l.Header), Body: t.all(l.Body)}
+	return emu.Loop{Header: t.at(l.Header), Body: t.all(l.Body), Called: t.all(l.Called)}
 }
 
 func (t streamTranslator) loops(loops []advisor.Loop) []emu.Loop {

@@ -28,3 +28,31 @@ func TestTriedWindow(t *testing.T) {
 		t.Errorf("%.2fx when tried, %.2fx compiled", first.Tried, want)
 	}
 }
+
+// TestTriedThreads holds what is tried of kernels whose threads do what others do as well, or could do, against the kernels with the change, compiled.
+func TestTriedThreads(t *testing.T) {
+	r := profiled(t, "testdata/threads.yaml")
+	if err := r.Try(t.Context(), gpa.TryOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	for i, c := range []struct {
+		optimizer, variant string
+		low, high          float64 // of tried over compiled
+	}{
+		{"work-distribution", "32 lanes that do the same, rounds of the source", .85, 1.15},
+		{"work-distribution", "64 lanes", 1, math.Inf(1)}, // the other kernel has one warp, and an item a thread at a time
+		{"constant-memory", "table", .9, 1.1},
+		{"work-distribution", "16 lanes", .45, 1.1},
+	} {
+		before, after := r.Profile.Launches[2*i], r.Profile.Launches[2*i+1]
+		first := &r.Launches[2*i].Advice[0]
+		achieved := float64(before.Facts.Cycles) / float64(after.Facts.Cycles)
+		t.Logf("%s: %s (%s), tried %.2f, compiled %.2f", before.Kernel, first.Optimizer, first.Match.Variant, first.Tried, achieved)
+		if first.Optimizer != c.optimizer || first.Match.Variant != c.variant {
+			t.Errorf("%s: %s (%s) is first", before.Kernel, first.Optimizer, first.Match.Variant)
+		}
+		if off := first.Tried / achieved; off < c.low || off > c.high {
+			t.Errorf("%s: %.2fx when tried, %.2fx compiled", before.Kernel, first.Tried, achieved)
+		}
+	}
+}

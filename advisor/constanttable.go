@@ -53,7 +53,7 @@ func (in *Input) constantTable() []*Match {
 	for _, m := range matches {
 		m.Spares = DRAM | L2 | IssueSlots
 		m.Variant = "table"
-		m.Change = &Change{Gone: gone, Unplaced: gone}
+		m.Change = &Change{Gone: gone, Unplaced: gone, Constant: reads}
 		m.Suggestions = []string{
 			fmt.Sprintf("Each thread fills an array of %d words with constants, in local memory (%s), only to read it at %s. Declare the table outside of the kernel as __constant__, where it stands once for all, filled when the module is loaded.",
 				words, in.places(filled, 2), in.places(reads, 2)),

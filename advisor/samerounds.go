@@ -42,16 +42,24 @@ func (in *Input) sameRounds(n *loopNest) []*Match {
 	if same.samples < leastSame*in.Total || !slices.Contains(same.loops, same.hottest) {
 		return nil
 	}
-	parts := math.Min(float64(lanes), same.rounds)
-	m := in.distributed(&same, parts)
-	m.Variant = fmt.Sprintf("%d lanes that do the same", lanes)
-	m.Change = &Change{Streams: &Streams{Transposed: &Transposed{Loops: in.streamLoops(&same), Width: lanes, Combined: true, Results: in.results(&same), Own: true}}}
+	matches := []*Match{in.sameMatch(&same, lanes)}
+	if in.asInSource(&same) {
+		matches = append(matches, in.sameMatch(&same, lanes))
+	}
+	return matches
+}
+
+// sameMatch is the advice that so many neighbouring lanes share the rounds of a nest.
+func (in *Input) sameMatch(n *loopNest, lanes int) *Match {
+	m := in.distributed(n, math.Min(float64(lanes), n.rounds))
+	m.Variant = fmt.Sprintf("%d lanes that do the same%s", lanes, n.variant())
+	m.Change = &Change{Streams: &Streams{Rolled: n.rolled.among(lanes), Transposed: &Transposed{Loops: in.streamLoops(n), Width: lanes, Combined: true, Results: in.results(n), Own: true}}}
 	m.Suggestions = []string{
 		fmt.Sprintf("%d neighbouring threads all go through the same %.0f rounds of the loop at %s, and get the same. Let them share the rounds: thread j takes rounds j, j+%d and so on, and __shfl_xor_sync puts the parts together, so that each has the result.",
-			lanes, in.sourceRounds(&same), in.nestPlace(&same), lanes),
+			lanes, in.sourceRounds(n), in.nestPlace(n), lanes),
 		"They then read neighbouring addresses at once. Where more threads of a block get the same, let all of them share the rounds, and put the parts of the warps together in shared memory.",
 	}
-	return []*Match{m}
+	return m
 }
 
 // leastSame is the share of the samples from which on rounds that several threads do alike are looked at.

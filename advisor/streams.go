@@ -37,6 +37,7 @@ type Streams struct {
 type Loop struct {
 	Header blamer.Node // its first instruction in every round
 	Body   []blamer.Node
+	Called []blamer.Node // instructions of the functions that it calls, which others may call as well
 }
 
 // Staged loads find their data in shared memory, where the block puts those of so many rounds of the loop together: a tile. Without a loop, one

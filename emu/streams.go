@@ -43,6 +43,7 @@ type Streams struct {
 type Loop struct {
 	Header InstAt
 	Body   []InstAt // all, the header included
+	Called []InstAt // of functions that it calls, others perhaps as well
 }
 
 // LoopLoads are loads of a loop and so many of its rounds: those of a tile in shared memory ([stream.Tile]), or by which the loads are
@@ -262,10 +263,14 @@ func (p *program) loops(list []Loop) (loops []stream.Loop, err error) {
 		if err != nil {
 			return nil, err
 		}
+		called, err := p.opSet(list[i].Called)
+		if err != nil {
+			return nil, err
+		}
 		if !body[header.index] {
 			return nil, fmt.Errorf("the header of a loop, at %#x, is no part of it", list[i].Header.PC)
 		}
-		loops = append(loops, stream.Loop{Header: header.index, Body: p.flags(body)})
+		loops = append(loops, stream.Loop{Header: header.index, Body: p.flags(body), Called: p.flags(called)})
 	}
 	return loops, nil
 }

@@ -103,6 +103,8 @@ func (single) Inputs(_ Shape, n int) []int         { return []int{n} }
 type Loop struct {
 	Header int32  // the first of every round
 	Body   []bool // by instruction: whether it is part of the loop, as the header is
+	// Called: by instruction: whether it is part of a function that the loop calls. Where a warp comes to it from the loop, it is in a round.
+	Called []bool
 }
 
 // A segment is events of a warp that follow each other: rounds of a loop, or what lies between loops.
@@ -126,6 +128,9 @@ func segments(events []Event, loops []Loop) []segment {
 	for i := range events {
 		op := events[i].Op
 		k := loopOf(op, loops)
+		if n := len(list); k < 0 && n > 0 && list[n-1].loop >= 0 && loops[list[n-1].loop].calls(op) {
+			k = list[n-1].loop
+		}
 		if n := len(list); n == 0 || list[n-1].loop != k {
 			list = append(list, segment{loop: k, first: i})
 		}
@@ -137,6 +142,9 @@ func segments(events []Event, loops []Loop) []segment {
 	}
 	return list
 }
+
+// calls reports whether an instruction is part of a function that the loop calls.
+func (l *Loop) calls(op int32) bool { return int(op) < len(l.Called) && l.Called[op] }
 
 // loopOf is the index of the loop that an instruction is part of, -1 for none.
 func loopOf(op int32, loops []Loop) int {

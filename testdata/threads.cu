@@ -1,0 +1,109 @@
+// Kernels whose threads do what others do as well or could do, each with the same after the change: what a what-if run supposes of the first is held
+// against the second (try_test.go). Compiled by NVRTC 12.9 for sm_80 with -lineinfo.
+
+// Each element of a row finds the extreme and the sum of its row.
+extern "C" __global__ void rows_alone(const float *__restrict__ in, float *__restrict__ out, int width, int height) {
+    int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+    if (x >= width || y >= height) {
+        return;
+    }
+    float most = 0, sum = 0;
+    for (int i = 0; i < width; i++) {
+        most = fmaxf(most, in[y * width + i]);
+    }
+    for (int i = 0; i < width; i++) {
+        sum += __expf(in[y * width + i] - most);
+    }
+    out[y * width + x] = __expf(in[y * width + x] - most) / sum;
+}
+
+extern "C" __global__ void rows_shared(const float *__restrict__ in, float *__restrict__ out, int width, int height) {
+    int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+    if (x >= width || y >= height) {
+        return;
+    }
+    float most = 0, sum = 0;
+    for (int i = threadIdx.x % 32; i < width; i += 32) {
+        most = fmaxf(most, in[y * width + i]);
+    }
+    for (int k = 16; k > 0; k /= 2) {
+        most = fmaxf(most, __shfl_xor_sync(~0u, most, k));
+    }
+    for (int i = threadIdx.x % 32; i < width; i += 32) {
+        sum += __expf(in[y * width + i] - most);
+    }
+    for (int k = 16; k > 0; k /= 2) {
+        sum += __shfl_xor_sync(~0u, sum, k);
+    }
+    out[y * width + x] = __expf(in[y * width + x] - most) / sum;
+}
+
+// One thread makes prefix sums in place.
+extern "C" __global__ void scan_alone(int *data, int n) {
+    for (int i = 1; i < n; i++) {
+        data[i] += data[i - 1];
+    }
+}
+
+extern "C" __global__ void scan_warp(int *data, int n) {
+    int before = 0;
+    for (int i = threadIdx.x; i < n; i += 32) {
+        int sum = data[i];
+        for (int k = 1; k < 32; k *= 2) {
+            int left = __shfl_up_sync(~0u, sum, k);
+            sum += threadIdx.x >= k ? left : 0;
+        }
+        sum += before;
+        data[i] = sum;
+        before = __shfl_sync(~0u, sum, 31);
+    }
+}
+
+// Each thread fills a table with constants.
+#define TABLE {7, 3, 9, 1, 14, 2, 11, 5, 0, 13, 6, 8, 15, 4, 10, 12, 21, 19, 30, 17, 28, 22, 16, 25, 31, 18, 27, 20, 23, 29, 24, 26}
+
+extern "C" __global__ void table_local(const unsigned *__restrict__ in, unsigned *__restrict__ out, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) {
+        unsigned table[] = TABLE;
+        unsigned x = in[i];
+        for (int k = 0; k < 4; k++) {
+            x = table[x & 31] + (x >> 5) * 5;
+        }
+        out[i] = x;
+    }
+}
+
+__constant__ unsigned table[] = TABLE;
+
+extern "C" __global__ void table_constant(const unsigned *__restrict__ in, unsigned *__restrict__ out, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) {
+        unsigned x = in[i];
+        for (int k = 0; k < 4; k++) {
+            x = table[x & 31] + (x >> 5) * 5;
+        }
+        out[i] = x;
+    }
+}
+
+// A block of one thread goes through its cells, with divisions whose helpers it calls.
+extern "C" __global__ void cells_alone(const float *__restrict__ in, float *__restrict__ out, int side) {
+    int at = (blockIdx.y * side * gridDim.x + blockIdx.x) * side;
+    for (int y = 0; y < side; y++) {
+        for (int x = 0; x < side; x++) {
+            int i = at + y * side * gridDim.x + x;
+            out[i] = sqrtf(in[i]) / (in[i] + 3);
+        }
+    }
+}
+
+extern "C" __global__ void cells_threads(const float *__restrict__ in, float *__restrict__ out, int side) {
+    int at = (blockIdx.y * side * gridDim.x + blockIdx.x) * side;
+    for (int y = threadIdx.x; y < side; y += blockDim.x) {
+        for (int x = 0; x < side; x++) {
+            int i = at + y * side * gridDim.x + x;
+            out[i] = sqrtf(in[i]) / (in[i] + 3);
+        }
+    }
+}
