@@ -257,21 +257,23 @@ func markOverlaps(advice []Advice) {
 const mostWays = 2
 
 // furtherWaysLast moves further ways to deal with stalls that several optimizers above deal with behind the rest of what is as certain: of three
-// changes that are told in full not all are for one and the same wait. So does what came out as one above for the same stalls did, within a
-// hundredth: that is one change under two names.
+// changes that are told in full not all are for one and the same wait. So does what came out as one above did: that is
+// one change under two names.
 func furtherWaysLast(advice []Advice) {
 	further := make(map[*Match]bool)
 	for i := range advice {
-		ways, same := make(map[string]bool), false
+		a, ways := &advice[i], make(map[string]bool)
 		for j := range advice[:i] {
 			above := &advice[j]
-			same = same || above.Tried > 0 && above.Tried == advice[i].Tried // to the cycle
-			if !further[above.Match] && slices.Contains(advice[i].Overlaps, above.Optimizer) {
+			overlaps := slices.Contains(a.Overlaps, above.Optimizer)
+			if overlaps && !further[above.Match] {
 				ways[above.Optimizer] = true
-				same = same || above.Tried > 0 && math.Abs(advice[i].Tried/above.Tried-1) < .01
+			}
+			if above.Optimizer != a.Optimizer && above.Same == "" && above.alike(a, overlaps) {
+				a.Same = above.Optimizer
 			}
 		}
-		further[advice[i].Match] = len(ways) >= mostWays || same
+		further[a.Match] = len(ways) >= mostWays || a.Same != ""
 	}
 	slices.SortStableFunc(advice, func(x, y Advice) int {
 		behind := func(a *Advice) int {
@@ -282,6 +284,11 @@ func furtherWaysLast(advice []Advice) {
 		}
 		return cmp.Or(cmp.Compare(certainty(&x), certainty(&y)), cmp.Compare(behind(&x), behind(&y)))
 	})
+}
+
+// alike reports whether two pieces of advice have come out alike when tried: to the cycle or, of the same stalls, within a hundredth.
+func (a *Advice) alike(b *Advice, overlaps bool) bool {
+	return a.Tried > 0 && b.Tried > 0 && (a.Tried == b.Tried || overlaps && math.Abs(b.Tried/a.Tried-1) < .01)
 }
 
 // shared returns the samples that both matches count.

@@ -134,4 +134,5 @@ type Advice struct {
 	// Diffuse: the listed hotspots hold less than a tenth of the matched samples, so that there is no one place to begin at.
 	Diffuse  bool
 	Overlaps []string // other optimizers that count mostly the same samples: their gains do not add up
+	Same     string   // the optimizer of a piece above that came out alike when tried: one change under two names
 }

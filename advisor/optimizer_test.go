@@ -468,7 +468,12 @@ func TestFurtherWaysLast(t *testing.T) {
 	for i := range advice {
 		order += advice[i].Optimizer
 	}
-	if order != "abdecf" { // of what e overlaps with, c is a further way itself
+	twice := []Advice{about("a", 1.5), about("b", 1.5), about("c", 1.4), about("d", 1.396, "c"), about("e", 1.2)}
+	furtherWaysLast(twice)
+	for i := range twice {
+		order += twice[i].Optimizer + twice[i].Same
+	}
+	if order != "abdecf"+"acebadc" { // of what e overlaps with, c is a further way itself
 		t.Errorf("order %s", order)
 	}
 }

@@ -99,8 +99,8 @@ func (in *Input) splitMatch(code int, s loopSplit, warps int) []*Match {
 	return []*Match{m}
 }
 
-// nestedRounds returns how many rounds a loop and those inside it make in all each time it is entered, at most of one of them; 0
-// where the source counters do not tell.
+// nestedRounds returns how many rounds a loop and those inside it whose rounds do not depend on each other make in all each time it is entered, at
+// most of one of them; 0 where the source counters do not tell.
 func (in *Input) nestedRounds(code int, l *cfg.Loop) float64 {
 	trips, known := in.TripCount(code, l)
 	if !known {
@@ -109,7 +109,7 @@ func (in *Input) nestedRounds(code int, l *cfg.Loop) float64 {
 	c, most := in.codes[code], trips
 	own := c.executions[c.graph.Blocks[l.Header].First]
 	for _, inner := range c.graph.Loops {
-		if inner != l && l.Contains(inner.Header) {
+		if ordered, _ := in.ordered(code, inner); inner != l && l.Contains(inner.Header) && !ordered {
 			most = max(most, trips*c.executions[c.graph.Blocks[inner.Header].First]/own)
 		}
 	}

@@ -130,16 +130,20 @@ func longest(r *Result) *kernelSummary {
 	return slices.MaxFunc(list, func(x, y *kernelSummary) int { return int(min(1, max(-1, x.cycles-y.cycles))) })
 }
 
-// rankOf returns the rank of an optimizer among the optimizers advised and its best advice.
+// rankOf returns the rank of an optimizer among the optimizers advised and its best advice. What is the same change as a piece above stands there.
 func rankOf(list []advisor.Advice, optimizer string) (int, *advisor.Advice) {
 	var met []string
 	for i := range list {
 		if !slices.Contains(met, list[i].Optimizer) {
 			met = append(met, list[i].Optimizer)
 		}
-		if list[i].Optimizer == optimizer {
-			return len(met), &list[i]
+		if list[i].Optimizer != optimizer {
+			continue
 		}
+		if same := slices.Index(met, list[i].Same); same >= 0 {
+			return same + 1, &list[i]
+		}
+		return len(met), &list[i]
 	}
 	return 0, nil
 }

@@ -37,6 +37,7 @@ type AdviceReport struct {
 	HotspotShare          float64         `json:"hotspot_share,omitempty"` // of the matched samples, what the hotspots hold
 	Diffuse               bool            `json:"diffuse,omitempty"`       // the hotspots hold less than a tenth of the samples
 	Overlaps              []string        `json:"overlaps,omitempty"`      // optimizers that count mostly the same samples
+	SameAs                string          `json:"same_as,omitempty"`       // the optimizer of a piece above that came out alike when tried
 	MatchedSamples        float64         `json:"matched_samples"`
 	MatchedLatencySamples float64         `json:"matched_latency_samples"`
 	Scope                 ScopeReport     `json:"scope"`
@@ -149,6 +150,7 @@ func reportAdvice(module *cubin.File, l *profiler.Launch, found *LaunchResult) [
 			HotspotShare:          round(a.Listed, 6),
 			Diffuse:               a.Diffuse,
 			Overlaps:              a.Overlaps,
+			SameAs:                a.Same,
 			MatchedSamples:        round(a.Match.Samples, 3),
 			MatchedLatencySamples: round(a.Match.Latency, 3),
 			Scope:                 reportScope(module, l, &a.Match.Scope),

@@ -83,7 +83,9 @@ func (t *textReport) one(module *cubin.File, place int, a *advisor.Advice, total
 	if a.Diffuse {
 		t.paragraph("    ", "Spread thin: the five hottest places hold less than a tenth of these samples.")
 	}
-	if len(a.Overlaps) > 0 {
+	if a.Same != "" {
+		t.paragraph("    ", "As a change the same as "+a.Same+" above.")
+	} else if len(a.Overlaps) > 0 {
 		t.paragraph("    ", "Mostly the same samples as "+strings.Join(a.Overlaps, ", ")+": the gains do not add up.")
 	}
 }
