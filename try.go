@@ -22,7 +22,8 @@ import (
 // TryOptions say which advice is tried.
 type TryOptions struct {
 	// First is how many pieces of advice on each kernel are tried, by their estimates, on whole launches. With 0 as many are as take six times the
-	// instructions of all launches, and large launches are tried on a portion of the GPU that takes as long as the whole.
+	// instructions of all launches, and large launches are tried on a portion of the GPU that takes as long as the whole; what gains most there is
+	// tried again on the whole.
 	First  int
 	All    bool   // see [AdviceOptions]
 	Beside string // see [AdviceOptions]; its advice is not tried
