@@ -210,8 +210,12 @@ func reduces(inst *sass.Inst) (family, []int) {
 		if multipliesByZero(inst) && !takesCarry(inst) { // IMAD.MOV
 			return passesOn, addend()
 		}
-		if one := slices.IndexFunc(inst.Operands, isOne); one >= 0 && inst.Op.Vector() == sass.IMAD { // IMAD.IADD: either of the two that it adds
-			return reducesSum, slices.DeleteFunc(sources(3), func(k int) bool { return k == one })
+		if list := sources(3); len(list) == 3 && inst.Op.Vector() == sass.IMAD {
+			for k, other := range []int{1, 0} { // IMAD.IADD: either of the two that it adds
+				if o := &inst.Operands[list[k]]; o.Kind == sass.KindImm && o.Imm == 1 {
+					return reducesSum, []int{list[other], list[2]}
+				}
+			}
 		}
 		return reducesSum, addend()
 	case sass.Multiplies:
@@ -233,9 +237,6 @@ func multipliesByZero(inst *sass.Inst) bool {
 		return factors <= 2 && (o.Kind == sass.KindReg && o.Reg == sass.RZ || o.Kind == sass.KindUReg && o.Reg == sass.URZ)
 	})
 }
-
-// isOne reports whether an operand is the number one.
-func isOne(o sass.Operand) bool { return o.Source && o.Kind == sass.KindImm && o.Imm == 1 }
 
 // takesCarry reports whether an addition also adds the carry of another one: IMAD.X RZ, RZ is the high word of a 64-bit sum.
 func takesCarry(inst *sass.Inst) bool {
