@@ -5,6 +5,7 @@ import (
 	"runtime"
 
 	"gpa/advisor"
+	"gpa/emu"
 	"gpa/profiler"
 )
 
@@ -23,16 +24,26 @@ type trials struct {
 	ctx    context.Context
 	cancel context.CancelFunc
 	k      int // the launch
+	atOnce int // how many
 	begun  map[*advisor.Advice]<-chan outcome
 }
 
-// mostAtOnce is how many trials run at a time, at most: each keeps what blocks execute.
-const mostAtOnce = 4
+// mostAtOnce is how many trials run at a time, at most, where each has trialMemory: a trial keeps what blocks execute, and what becomes of them.
+const (
+	mostAtOnce  = 4
+	trialMemory = 4 << 30 // bytes; the largest that was seen took 4.6 GB
+)
 
 // begin prepares trials of the k-th launch.
 func (t *trial) begin(ctx context.Context, k int) *trials {
 	x := &trials{trial: t, k: k, begun: make(map[*advisor.Advice]<-chan outcome)}
 	x.ctx, x.cancel = context.WithCancel(ctx)
+	processors := t.options.Workers
+	if processors == 0 {
+		processors = runtime.GOMAXPROCS(0)
+	}
+	x.atOnce = min(processors, mostAtOnce, 1+int(min(mostAtOnce, emu.FreeMemory()/trialMemory)))
+	t.workers = processors / x.atOnce
 	return x
 }
 
@@ -63,15 +74,11 @@ func (x *trials) of(next []*advisor.Advice, how string) outcome {
 
 // ahead begins as many pieces of advice as there is room for. Those on several launches keep what they find, and wait for their turn.
 func (x *trials) ahead(next []*advisor.Advice) {
-	most := runtime.GOMAXPROCS(0)
-	if x.options.Workers > 0 {
-		most = x.options.Workers
-	}
 	for _, a := range next {
 		if _, begun := x.begun[a]; begun || a.Match.Change == nil || a.Match.Launches > 1 {
 			continue
 		}
-		if len(x.begun) >= min(most, mostAtOnce) {
+		if len(x.begun) >= x.atOnce {
 			return
 		}
 		done := make(chan outcome, 1)

@@ -72,6 +72,7 @@ type trial struct {
 	budget, spent int64 // warp instructions that the trials of a kernel may execute, 0 for any number, and have
 	portion       portion
 	starting      sync.Mutex // of first
+	workers       int        // SMs that a trial advances at a time, 0 for as many as there are processors
 }
 
 // mostInstructions is how many times the instructions of the longest launch each launch of a trial may execute: without barriers a kernel
@@ -294,7 +295,7 @@ func (t *trial) session(ctx context.Context, r *Target, o Options) (*launch.Sess
 func (t *trial) cycles(ctx context.Context, k int, c *advisor.Change) (cycles, spent int64, why string, err error) {
 	r := *t.target
 	o := t.options
-	o.Stdout, o.Progress = nil, nil
+	o.Stdout, o.Progress, o.Workers = nil, nil, t.workers
 	if c.Model != "" {
 		o.Reconvergence = c.Model
 	}
