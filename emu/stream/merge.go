@@ -49,6 +49,7 @@ type Merge struct {
 	InOrder bool
 
 	warps, apart int // of the launch after the merge, and those of them whose streams differed
+	pool         Pool
 }
 
 // mostApart is the part of the instructions in which the streams of merged threads may differ, and of the warps in which they may differ by
@@ -121,8 +122,12 @@ func (m *Merge) Apply(p Program, blocks []*Block) ([]*Block, error) {
 		}
 		if !g.found { // words of shared memory that differ, which may have been read before
 			m.apart += g.parted
+			for _, b := range blocks {
+				b.Release()
+			}
 			return []*Block{out}, nil
 		}
+		out.Release()
 	}
 }
 
@@ -188,8 +193,8 @@ func (g *merger) block() (*Block, error) {
 	if g.Axis == GridThreads && len(first.Gates) > 0 {
 		return nil, errors.New("merge: the threads of several blocks meet at barriers")
 	}
-	g.out = NewBlock(n)
-	g.out.Gates = slices.Clone(first.Gates)
+	g.out = g.pool.Block(n)
+	g.out.Gates = append(g.out.Gates, first.Gates...)
 	g.sums = make(map[uint64]bool)
 	for g.warp = range n {
 		g.items = g.items[:0]

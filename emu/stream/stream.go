@@ -20,6 +20,7 @@ type Block struct {
 	list   []uint64 // addresses of accesses that are not affine
 
 	lanes map[Lanes]int32
+	home  *Pool // nil for none
 }
 
 // A Warp is the events of a warp in the order in which it issued them.
@@ -142,8 +143,12 @@ func NewBlock(warps int) *Block {
 
 // LanesOf returns the number of an entry of Lanes.
 func (b *Block) LanesOf(l Lanes) int32 {
-	if n := len(b.Lanes); n > 0 && b.Lanes[n-1] == l {
-		return int32(n - 1)
+	const few = 8 // that are found the faster one by one
+	n := len(b.Lanes)
+	for i := n - 1; i >= max(0, n-few); i-- {
+		if b.Lanes[i] == l {
+			return int32(i)
+		}
 	}
 	if i, ok := b.lanes[l]; ok {
 		return i
@@ -268,6 +273,9 @@ func (b *Block) Close() {
 			}
 			seen[n] = w + 1
 		}
+	}
+	if b.home != nil {
+		b.home.note(b)
 	}
 }
 
