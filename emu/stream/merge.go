@@ -541,7 +541,24 @@ func (g *merger) parts(at []int) []int {
 // access adds the access of one of the merged threads, or that of all to the same addresses for part -1.
 func (g *merger) access(first int, at []int, part int) int32 {
 	like := &g.items[first].block.Access[g.items[first].events[0].Ref]
+	if one := g.single(at, part); one != nil {
+		a := one.block.Access[one.events[0].Ref]
+		a.Kind, a.Space, a.Size = like.Kind, like.Space, like.Size
+		return g.out.addCopy(one.block, a)
+	}
 	return g.out.AddAccess(Access{Kind: like.Kind, Space: like.Space, Size: like.Size}, g.addresses(at, part), &g.addr)
+}
+
+// single is the item whose access is that of a part as it is, nil where there is none.
+func (g *merger) single(at []int, part int) *item {
+	if g.neighbours() || part < 0 && !g.together(at) {
+		return nil
+	}
+	it := &g.items[max(part, at[0])]
+	if it.events[0].Kind != RefAccess {
+		return nil
+	}
+	return it
 }
 
 // addresses fills in those of a part in the new lanes.

@@ -182,6 +182,17 @@ func (b *Block) AddAccess(a Access, mask uint32, addr *[32]uint64) int32 {
 	return int32(len(b.Access) - 1)
 }
 
+// addCopy returns the number of a new access that is one of another block.
+func (b *Block) addCopy(c *Block, a Access) int32 {
+	if a.at >= 0 {
+		list := c.list[a.at : int(a.at)+bits.OnesCount32(a.Mask)]
+		a.at = int32(len(b.list))
+		b.list = append(b.list, list...)
+	}
+	b.Access = append(b.Access, a)
+	return int32(len(b.Access) - 1)
+}
+
 // affine finds the stride, and reports whether it is that of all lanes.
 func (a *Access) affine(first int, addr *[32]uint64) bool {
 	rest := a.Mask & (a.Mask - 1)
