@@ -324,7 +324,10 @@ func (b *block) admit() {
 }
 
 // leave forgets the streams of a replayed block whose warps have left.
-func (p *replay) leave(b *block) { p.held -= b.replay.stream.Events() }
+func (p *replay) leave(b *block) {
+	p.held -= b.replay.stream.Events()
+	b.replay.stream.Release()
+}
 
 // rescaled scales a number of warp instructions of the launch as it is to those that it has with the edits.
 func (r *launchRun) rescaled(recorded int64) int64 {

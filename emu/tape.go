@@ -16,6 +16,7 @@ type tape struct {
 	run    *launchRun // the launch as it is
 	ctx    context.Context
 	values bool // what instructions compute is kept too
+	pool   stream.Pool
 
 	done     []bool // blocks that have been executed
 	executed int64  // warp instructions
@@ -44,7 +45,7 @@ func newTape(ctx context.Context, r *launchRun, values bool) *tape {
 // Block executes a block to its end. A block that waits for another one cannot be recorded.
 func (c *tape) Block(n int) (*stream.Block, error) {
 	r := c.run
-	c.block = stream.NewBlock(len(r.threads))
+	c.block = c.pool.Block(len(r.threads))
 	c.cluster = make([]int32, len(r.threads))
 	for i := range c.open {
 		c.open[i] = -1
@@ -107,6 +108,7 @@ func (r *launchRun) runTaped(ctx context.Context) error {
 		if kept += b.Events(); kept > mostEvents {
 			return fmt.Errorf("the launch executes over %d instructions, more than can be kept", mostEvents)
 		}
+		b.Keep()
 		r.launch.Tape.blocks = append(r.launch.Tape.blocks, b)
 	}
 	return nil

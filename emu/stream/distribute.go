@@ -29,6 +29,8 @@ type Transpose struct {
 	Added map[int32]bool
 	// Own: Width neighbouring lanes, which all go through the same rounds, share them, and stay the lanes that they are, with all else that they do.
 	Own bool
+
+	pool Pool
 }
 
 // Divide divides the rounds of loops among Parts blocks, as split-K products do: part p does the rounds p, p+Parts, … or, where they
@@ -43,6 +45,8 @@ type Divide struct {
 	Atomic     bool
 	// Added: stores to global memory within the loops that become atomic additions.
 	Added map[int32]bool
+
+	pool Pool
 }
 
 // warpLanes is the number of lanes of a warp.
@@ -108,13 +112,14 @@ func (t *Transpose) Apply(_ Program, blocks []*Block) ([]*Block, error) {
 	perBlock := (cmp.Or(t.Threads, threads) + warpLanes - 1) / warpLanes
 	for len(lanes) > 0 {
 		n := min(perBlock, len(lanes))
-		b := &builder{Block: NewBlock(n), old: old, loops: t.Loops, cut: &last, added: t.Added}
-		b.Gates = slices.Clone(old.Gates)
+		b := &builder{Block: t.pool.Block(n), old: old, loops: t.Loops, cut: &last, added: t.Added}
+		b.Gates = append(b.Gates, old.Gates...)
 		for i := range n {
 			b.distribute(i, &lanes[i], t)
 		}
 		out, lanes = append(out, b.Block), lanes[n:]
 	}
+	old.Release()
 	return out, nil
 }
 
@@ -186,8 +191,8 @@ func (d *Divide) Apply(_ Program, blocks []*Block) ([]*Block, error) {
 	var out []*Block
 	var last cut
 	for p := range d.Parts {
-		b := &builder{Block: NewBlock(len(old.Warps)), old: old, loops: d.Loops, cut: &last, added: d.Added}
-		b.Gates = slices.Clone(old.Gates)
+		b := &builder{Block: d.pool.Block(len(old.Warps)), old: old, loops: d.Loops, cut: &last, added: d.Added}
+		b.Gates = append(b.Gates, old.Gates...)
 		for w := range old.Warps {
 			lanes := newWarp{old: w}
 			exists := old.exists(w)
@@ -204,6 +209,7 @@ func (d *Divide) Apply(_ Program, blocks []*Block) ([]*Block, error) {
 		}
 		out = append(out, b.Block)
 	}
+	old.Release()
 	return out, nil
 }
 

@@ -20,10 +20,11 @@ func (x *Exchange) Apply(p Program, blocks []*Block) ([]*Block, error) {
 	b := blocks[0]
 	m := &exchanger{block: b, program: p, tiles: make(map[tileKey]*tile)}
 	runs := make([]map[int]*exchange, len(b.Warps)) // by the last event of an execution
+	groups := newRuns(x.Groups)
 	for w := range b.Warps {
 		runs[w] = make(map[int]*exchange)
 		times := make(map[int]int)
-		b.runsOf(w, x.Groups, func(g int, run []int) {
+		groups.each(b, w, func(g int, run []int) {
 			runs[w][run[len(run)-1]] = m.enter(w, tileKey{g, times[g]}, run)
 			times[g]++
 		})
@@ -124,28 +125,44 @@ func sectorsOf(elements []uint64) (n int) {
 	return n
 }
 
-// runsOf calls do with the events of each execution of a group of instructions by a warp.
-func (b *Block) runsOf(w int, groups [][]int32, do func(g int, run []int)) {
-	group, order := make(map[int32]int), make(map[int32]int)
+// runs finds the executions of groups of instructions.
+type runs struct {
+	groups [][]int32
+	places []groupPlace // by instruction
+}
+
+// A groupPlace is where an instruction is in groups: the group, from 1 on, 0 for none, and the number in it.
+type groupPlace struct{ group, order int32 }
+
+func newRuns(groups [][]int32) *runs {
+	r := &runs{groups: groups}
 	for g, ops := range groups {
 		for k, op := range ops {
-			group[op], order[op] = g, k
+			if more := int(op) + 1 - len(r.places); more > 0 {
+				r.places = append(r.places, make([]groupPlace, more)...)
+			}
+			r.places[op] = groupPlace{int32(g + 1), int32(k)}
 		}
 	}
-	open := make([][]int, len(groups)) // events of a group so far
+	return r
+}
+
+// each calls do with the events of each execution of a group by a warp.
+func (r *runs) each(b *Block, w int, do func(g int, run []int)) {
+	open := make([][]int, len(r.groups)) // events of a group so far
 	for k := range b.Warps[w].Events {
 		e := &b.Warps[w].Events[k]
-		g, ok := group[e.Op]
-		if !ok || e.Kind != RefAccess {
+		if e.Kind != RefAccess || int(e.Op) >= len(r.places) || r.places[e.Op].group == 0 {
 			continue
 		}
-		if order[e.Op] != len(open[g]) {
+		g, order := int(r.places[e.Op].group-1), int(r.places[e.Op].order)
+		if order != len(open[g]) {
 			open[g] = open[g][:0]
 		}
-		if order[e.Op] == len(open[g]) {
+		if order == len(open[g]) {
 			open[g] = append(open[g], k)
 		}
-		if len(open[g]) == len(groups[g]) {
+		if len(open[g]) == len(r.groups[g]) {
 			do(g, open[g])
 			open[g] = open[g][:0]
 		}

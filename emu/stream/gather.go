@@ -2,7 +2,6 @@ package stream
 
 import (
 	"fmt"
-	"math/bits"
 	"slices"
 )
 
@@ -72,12 +71,7 @@ func (b *Block) take(c *Block, gates int32) {
 		b.AddSync(Sync{later(s.Arrives, gates), later(s.Waits, gates)})
 	}
 	for _, a := range c.Access {
-		if a.at >= 0 {
-			list := c.list[a.at : a.at+int32(bits.OnesCount32(a.Mask))]
-			a.at = int32(len(b.list))
-			b.list = append(b.list, list...)
-		}
-		b.Access = append(b.Access, a)
+		b.addCopy(c, a)
 	}
 	for _, w := range c.Warps {
 		for i := range w.Events {

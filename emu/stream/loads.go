@@ -3,9 +3,7 @@ package stream
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"math/bits"
-	"slices"
 )
 
 // Keep takes loads away whose bytes the thread has read before by one of them, as if it had kept them in registers. An execution is gone
@@ -226,6 +224,9 @@ type Tile struct {
 	Loop   Loop // with an empty body for none
 	Rounds int
 	Index  int
+
+	spare [][]Event // for the streams of the next block
+	added int       // most events that a warp of the last one got
 }
 
 // Apply stages the loads.
@@ -249,7 +250,10 @@ func (t *Tile) Apply(_ Program, blocks []*Block) ([]*Block, error) {
 	if len(at) == 0 {
 		return blocks, nil
 	}
-	x := &tiler{Tile: t, block: b, at: at, parts: parts, lists: make([][]Event, len(at))}
+	x := &tiler{Tile: t, block: b, at: at, parts: parts, lists: make([][]Event, len(at)), places: wordSet{pages: make(map[uint64]int32)}}
+	for w := range at {
+		x.lists[w] = t.room(len(x.events(w)))
+	}
 	for n := range parts[0] {
 		rounds := 0
 		for w := range parts {
@@ -266,9 +270,24 @@ func (t *Tile) Apply(_ Program, blocks []*Block) ([]*Block, error) {
 		}
 	}
 	for w := range x.lists {
-		b.Warps[at[w]].Events, b.Warps[at[w]].Values = x.lists[w], nil
+		warp := &b.Warps[at[w]]
+		t.added = max(t.added, len(x.lists[w])-len(warp.Events))
+		t.spare = append(t.spare, warp.Events[:0])
+		warp.Events, warp.Values = x.lists[w], warp.Values[:0]
 	}
 	return blocks, nil
+}
+
+// room returns a list for so many events and those that are added, where these are no more than they were.
+func (t *Tile) room(events int) []Event {
+	events += t.added
+	if n := len(t.spare); n > 0 {
+		list := t.spare[n-1]
+		if t.spare = t.spare[:n-1]; cap(list) >= events {
+			return list
+		}
+	}
+	return make([]Event, 0, events)
 }
 
 // isWindow reports whether the tile is that of a window.
@@ -301,6 +320,9 @@ type tiler struct {
 	at    []int // the warps that take part
 	parts [][]segment
 	lists [][]Event
+
+	places wordSet // of global memory, in shared memory
+	words  []uint64
 }
 
 // events are those of the w-th warp that takes part.
@@ -309,7 +331,7 @@ func (t *tiler) events(w int) []Event { return t.block.Warps[t.at[w]].Events }
 // tile adds so many rounds of a loop.
 func (t *tiler) tile(n, r int) {
 	b, parts := t.block, t.parts
-	place := make(map[uint64]uint64) // by word of global memory: where it is in shared memory
+	t.places.clear()
 	ranges := make([][2]int, len(parts))
 	for w := range parts {
 		s := &parts[w][n]
@@ -322,16 +344,14 @@ func (t *tiler) tile(n, r int) {
 		for _, e := range t.events(w)[first:last] {
 			if a := t.access(b, &e); a != nil {
 				for m := a.Mask; m != 0; m &= m - 1 {
-					a.words(b.address(a, bits.TrailingZeros32(m)), func(n uint64) { place[n] = 0 })
+					a.words(b.address(a, bits.TrailingZeros32(m)), t.places.add)
 				}
 			}
 		}
 	}
-	words := slices.Sorted(maps.Keys(place))
-	for i, n := range words {
-		place[n] = uint64(i * word)
-	}
-	t.fetch(words, n)
+	t.words = t.places.appendTo(t.words[:0])
+	t.fetch(t.words, n)
+	place := func(n uint64) uint64 { return uint64(t.places.index(n) * word) }
 	for w := range parts {
 		for _, e := range t.events(w)[ranges[w][0]:ranges[w][1]] {
 			if a := t.access(b, &e); a != nil {
@@ -354,12 +374,12 @@ func (t *Tile) access(b *Block, e *Event) *Access {
 }
 
 // staged adds the access of a load in shared memory.
-func (b *Block) staged(a *Access, place map[uint64]uint64) int32 {
+func (b *Block) staged(a *Access, place func(word uint64) uint64) int32 {
 	var addr [warpLanes]uint64
 	for m := a.Mask; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
 		at := b.address(a, i)
-		addr[i] = place[at/word] + at%word
+		addr[i] = place(at/word) + at%word
 	}
 	return b.AddAccess(Access{Kind: load, Space: shared, Size: a.Size}, a.Mask, &addr)
 }

@@ -49,6 +49,7 @@ type Merge struct {
 	InOrder bool
 
 	warps, apart int // of the launch after the merge, and those of them whose streams differed
+	pool         Pool
 }
 
 // mostApart is the part of the instructions in which the streams of merged threads may differ, and of the warps in which they may differ by
@@ -121,8 +122,12 @@ func (m *Merge) Apply(p Program, blocks []*Block) ([]*Block, error) {
 		}
 		if !g.found { // words of shared memory that differ, which may have been read before
 			m.apart += g.parted
+			for _, b := range blocks {
+				b.Release()
+			}
 			return []*Block{out}, nil
 		}
+		out.Release()
 	}
 }
 
@@ -188,8 +193,8 @@ func (g *merger) block() (*Block, error) {
 	if g.Axis == GridThreads && len(first.Gates) > 0 {
 		return nil, errors.New("merge: the threads of several blocks meet at barriers")
 	}
-	g.out = NewBlock(n)
-	g.out.Gates = slices.Clone(first.Gates)
+	g.out = g.pool.Block(n)
+	g.out.Gates = append(g.out.Gates, first.Gates...)
 	g.sums = make(map[uint64]bool)
 	for g.warp = range n {
 		g.items = g.items[:0]
@@ -536,7 +541,24 @@ func (g *merger) parts(at []int) []int {
 // access adds the access of one of the merged threads, or that of all to the same addresses for part -1.
 func (g *merger) access(first int, at []int, part int) int32 {
 	like := &g.items[first].block.Access[g.items[first].events[0].Ref]
+	if one := g.single(at, part); one != nil {
+		a := one.block.Access[one.events[0].Ref]
+		a.Kind, a.Space, a.Size = like.Kind, like.Space, like.Size
+		return g.out.addCopy(one.block, a)
+	}
 	return g.out.AddAccess(Access{Kind: like.Kind, Space: like.Space, Size: like.Size}, g.addresses(at, part), &g.addr)
+}
+
+// single is the item whose access is that of a part as it is, nil where there is none.
+func (g *merger) single(at []int, part int) *item {
+	if g.neighbours() || part < 0 && !g.together(at) {
+		return nil
+	}
+	it := &g.items[max(part, at[0])]
+	if it.events[0].Kind != RefAccess {
+		return nil
+	}
+	return it
 }
 
 // addresses fills in those of a part in the new lanes.

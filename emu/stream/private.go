@@ -156,7 +156,7 @@ func (m *privatizer) warp(w int) {
 		case m.ofFloats(&e):
 			list = m.swap(list, e, a)
 		default:
-			e.As, e.Ref = Shared, m.block.staged(a, m.place)
+			e.As, e.Ref = Shared, m.block.staged(a, m.placeOf)
 			m.block.Access[e.Ref].Kind = atomic
 			list = append(list, e)
 		}
@@ -180,7 +180,7 @@ func (m *privatizer) ofFloats(e *Event) bool {
 // swap makes an atomic on shared memory the loop that compilers make of one that adds floating-point numbers: load, add, compare and swap, and once
 // more for the lanes that others of the warp came before. Those of other warps are not counted.
 func (m *privatizer) swap(list []Event, e Event, a *Access) []Event {
-	place := m.block.Access[m.block.staged(a, m.place)]
+	place := m.block.Access[m.block.staged(a, m.placeOf)]
 	var addr [warpLanes]uint64
 	m.block.Addresses(&place, &addr)
 	step := Event{Op: e.Op, As: Sum, Ref: -1, Lanes: e.Lanes}
@@ -215,6 +215,9 @@ func (m *privatizer) elect(list []Event, e Event, a *Access) []Event {
 	e.Ref = m.block.AddAccess(Access{Kind: a.Kind, Space: a.Space, Size: a.Size}, 1<<first, &addr)
 	return append(list, vote, vote, e, pass, add)
 }
+
+// placeOf is where a word of global memory is in shared memory.
+func (m *privatizer) placeOf(n uint64) uint64 { return m.place[n] }
 
 // begin zeroes the copies in shared memory.
 func (m *privatizer) begin() {

@@ -22,7 +22,7 @@ func (r *Regroup) Apply(p Program, blocks []*Block) ([]*Block, error) {
 		return nil, err
 	}
 	b := NewBlock(len(old.Warps))
-	b.Gates, b.Syncs, b.Waits = old.Gates, old.Syncs, old.Waits
+	b.Gates, b.Syncs, b.Waits = old.Gates, old.Syncs, old.Waits // old is not released
 	for w := range b.Warps {
 		for i := range old.Warps[0].Events {
 			b.Warps[w].Events = append(b.Warps[w].Events, r.event(b, old, w, i))

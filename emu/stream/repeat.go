@@ -65,41 +65,56 @@ func (x *repeater) lanes(threads *[warpLanes]number) (list [warpLanes]lane) {
 // first, as where a compiler makes threads meet again behind branches.
 func (x *repeater) repeat(out *Block, events []Event, threads *[warpLanes]number) []Event {
 	lanes := x.lanes(threads)
+	var ops [warpLanes]int32 // the next of each lane
+	for i := range lanes {
+		ops[i] = lanes[i].op()
+	}
 	for {
-		op := int32(math.MaxInt32)
-		for i := range lanes {
-			if l := &lanes[i]; l.at < len(l.events) {
-				op = min(op, l.events[l.at].Op)
+		op, on := int32(ended), uint32(0)
+		for i, next := range ops {
+			if next < op {
+				op, on = next, 0
+			}
+			if next == op {
+				on |= 1 << i
 			}
 		}
-		if op == math.MaxInt32 {
+		if op == ended {
 			return events
 		}
-		if e, ok := x.step(out, op, &lanes); ok {
+		if e, ok := x.step(out, op, on, &lanes); ok {
 			events = append(events, e)
 		}
-		for i := range lanes {
-			if l := &lanes[i]; l.at < len(l.events) && l.events[l.at].Op == op {
-				l.at++
-				l.next()
-			}
+		for i := range lanesOf(on) {
+			l := &lanes[i]
+			l.at++
+			l.next()
+			ops[i] = l.op()
 		}
 	}
 }
 
-// step is the event of the lanes that are at an instruction; false where nothing is left of it.
-func (x *repeater) step(out *Block, op int32, lanes *[warpLanes]lane) (Event, bool) {
+// ended is the instruction of a lane that has done all of its events.
+const ended = math.MaxInt32
+
+// op is the instruction of a lane's next event.
+func (l *lane) op() int32 {
+	if l.at == len(l.events) {
+		return ended
+	}
+	return l.events[l.at].Op
+}
+
+// step is the event of the lanes that are at an instruction, those of a mask; false where nothing is left of it.
+func (x *repeater) step(out *Block, op int32, on uint32, lanes *[warpLanes]lane) (Event, bool) {
 	var at Lanes
 	var first *Event
 	var from *Block
 	var addr [warpLanes]uint64
 	var kept Access
 	index, mask := true, uint32(0)
-	for i := range lanes {
+	for i := range lanesOf(on) {
 		l := &lanes[i]
-		if l.at >= len(l.events) || l.events[l.at].Op != op {
-			continue
-		}
 		e := &l.events[l.at]
 		if first == nil {
 			first, from = e, l.block

@@ -20,6 +20,7 @@ type Block struct {
 	list   []uint64 // addresses of accesses that are not affine
 
 	lanes map[Lanes]int32
+	home  *Pool // nil for none
 }
 
 // A Warp is the events of a warp in the order in which it issued them.
@@ -142,8 +143,12 @@ func NewBlock(warps int) *Block {
 
 // LanesOf returns the number of an entry of Lanes.
 func (b *Block) LanesOf(l Lanes) int32 {
-	if n := len(b.Lanes); n > 0 && b.Lanes[n-1] == l {
-		return int32(n - 1)
+	const few = 8 // that are found the faster one by one
+	n := len(b.Lanes)
+	for i := n - 1; i >= max(0, n-few); i-- {
+		if b.Lanes[i] == l {
+			return int32(i)
+		}
 	}
 	if i, ok := b.lanes[l]; ok {
 		return i
@@ -172,6 +177,17 @@ func (b *Block) AddAccess(a Access, mask uint32, addr *[32]uint64) int32 {
 				b.list = append(b.list, addr[bits.TrailingZeros32(m)])
 			}
 		}
+	}
+	b.Access = append(b.Access, a)
+	return int32(len(b.Access) - 1)
+}
+
+// addCopy returns the number of a new access that is one of another block.
+func (b *Block) addCopy(c *Block, a Access) int32 {
+	if a.at >= 0 {
+		list := c.list[a.at : int(a.at)+bits.OnesCount32(a.Mask)]
+		a.at = int32(len(b.list))
+		b.list = append(b.list, list...)
 	}
 	b.Access = append(b.Access, a)
 	return int32(len(b.Access) - 1)
@@ -268,6 +284,9 @@ func (b *Block) Close() {
 			}
 			seen[n] = w + 1
 		}
+	}
+	if b.home != nil {
+		b.home.note(b)
 	}
 }
 

@@ -132,11 +132,12 @@ func (v *Vectors) Apply(p Program, blocks []*Block) ([]*Block, error) {
 // eachRun calls do with the events of each execution of a group of instructions, and takes those out of the streams that it says are gone.
 // Who waits for a load that is gone waits for the last one of its execution that is not.
 func (b *Block) eachRun(p Program, groups [][]int32, do func(events []Event, run []int, gone []bool)) {
+	runs := newRuns(groups)
 	for i := range b.Warps {
 		old := &b.Warps[i]
 		gone := make([]bool, len(old.Events))
 		var done [][]int
-		b.runsOf(i, groups, func(_ int, run []int) {
+		runs.each(b, i, func(_ int, run []int) {
 			do(old.Events, run, gone)
 			done = append(done, slices.Clone(run))
 		})
@@ -305,11 +306,11 @@ func (b *Block) merge(events []Event, run []int, gone []bool) {
 
 // drop takes events out of a warp's stream.
 func drop(w *Warp, gone []bool) {
-	var list []Event
+	list := w.Events[:0]
 	for k, e := range w.Events {
 		if !gone[k] {
 			list = append(list, e)
 		}
 	}
-	w.Events, w.Values = list, nil
+	w.Events, w.Values = list, w.Values[:0]
 }
