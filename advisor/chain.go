@@ -89,5 +89,5 @@ func (in *Input) fusionWords() []string {
 	if same {
 		first = launches + " leave what they store to the same blocks of the next one. Make one launch of them: a loop in the kernel over their steps, with __syncthreads() between them; the block's values stay in shared memory, or in registers where the same thread needs them, and are stored once in the end."
 	}
-	return []string{first, "Not where the host or another kernel reads what lies between. Steps in which blocks need what other blocks have stored stay launches of their own."}
+	return []string{first, "What the host or another kernel reads of what lies between has to be stored all the same. Steps in which blocks need what other blocks have stored stay launches of their own."}
 }

@@ -133,10 +133,19 @@ func (memoryCoalescing) Match(in *Input) []*Match {
 			fmt.Sprintf("A warp's access at %s takes %.1f sectors of 32 bytes, where the bytes that it uses would fill %.1f. Let neighbouring threads access neighbouring elements: "+
 				"give threadIdx.x the fastest index, make arrays of structures into structures of arrays.",
 				in.places(m.defs(), 3), n.sectors/max(1, n.executions), n.sectorsIdeal/max(1, n.executions)),
-			"Where the layout is fixed, as in a transposition, read tiles in rows into shared memory, with rows one element longer than the tile (float tile[32][33]), or their columns lie in one bank, and take the columns from there. Not of accesses that follow the data (indices, pointers): they stay as they are.",
+			"Where the layout is fixed, as in a transposition, read tiles in rows into shared memory, with rows one element longer than the tile (" + in.paddedTile() + "), or their columns lie in one bank, and take the columns from there. Not of accesses that follow the data (indices, pointers): they stay as they are.",
 		}
 	}
 	return append(matches, in.swapped(matches)...)
+}
+
+// paddedTile is a tile of the size of a square block, or of a warp's.
+func (in *Input) paddedTile() string {
+	side := warpSize
+	if b := in.Launch.Block; in.language == cudaC && b[0] == b[1] && b[2] == 1 && b[0] > 1 {
+		side = b[0]
+	}
+	return fmt.Sprintf("float tile[%d][%d]", side, side+1)
 }
 
 // hasRows reports whether blocks have threads along x and along y, which could change their roles.

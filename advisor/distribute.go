@@ -177,10 +177,14 @@ func (in *Input) transposedMatch(n *loopNest, width int, gain float64) *Match {
 	if len(n.sums) > 0 {
 		m.Change.Gone, m.Change.Registers = n.sums, min(in.mostRegisters(), in.Launch.Facts.Registers+len(n.sums)/2)
 	}
+	neighbours := "Where rounds that follow each other read neighbouring addresses, neighbouring threads then do"
+	if in.sectorsTooMany(n) >= someSectors {
+		neighbours = "Neighbouring threads then read neighbouring addresses"
+	}
 	m.Suggestions = []string{
 		fmt.Sprintf("Each thread goes through the %.0f rounds of the loop at %s by itself. Let %s do what one thread does: thread j takes rounds j, j+%d and so on%s.",
 			in.sourceRounds(n), in.nestPlace(n), who, width, together),
-		fmt.Sprintf("Neighbouring threads then read neighbouring addresses, and there are %d times as many threads to hide latency. Not where each thread has only a few rounds.", width),
+		fmt.Sprintf("%s, and there are %d times as many threads to hide latency. Not where each thread has only a few rounds.", neighbours, width),
 	}
 	if len(n.sums) > 0 {
 		m.Suggestions = slices.Insert(m.Suggestions, 1, fmt.Sprintf("What the rounds add to in memory (%s) is kept in registers, of each thread its own, and added to memory once, behind the loop.", in.places(n.sums, 2)))

@@ -48,9 +48,31 @@ func (divergenceReduction) Match(in *Input) []*Match {
 			m.Suggestions[0] = fmt.Sprintf("In the loop at %s warps run with few of their 32 lanes, as some threads have fewer rounds than others. Let several lanes share what one does, as many as an item has rounds for (2, 4, 8 or 16 lanes an item, whose results are put together by shuffles), or let a lane that is done take the next item.",
 				in.scopePlace(in.loopScope(m.Hotspots[0].Use.Code, l)))
 			m.Suggestions[1] = "Sorting items by their number of rounds scatters what neighbouring lanes access: it pays only where the loop hardly accesses memory."
+			if in.fewEnter(m.Hotspots[0].Use.Code, l) {
+				m.Suggestions[0] = fmt.Sprintf("In the loop at %s warps run with few of their 32 lanes, as most threads have nothing to do there and leave before. Let a block first collect what there is to do in a list in shared memory (each thread finds its place by __ballot_sync and __popc, or by atomicAdd), and then let full warps go through the list, with as many lanes an item as it has rounds.",
+					in.scopePlace(in.loopScope(m.Hotspots[0].Use.Code, l)))
+				m.Suggestions[1] = "Not more threads for all items, of which most would only leave. Where few blocks have anything to do, make the list one for the whole grid, by the launch before."
+			}
 		}
 	}
 	return matches
+}
+
+// fewEnter reports whether a loop has few of a warp's lanes from the beginning, not for their rounds.
+func (in *Input) fewEnter(code int, l *cfg.Loop) bool {
+	const nearly = .8
+	c := in.codes[code]
+	activity := func(inst int) float64 {
+		k := c.counters[inst]
+		return k.threads / max(1, k.executions)
+	}
+	entering := 0.0
+	for _, p := range c.graph.Blocks[l.Header].Preds {
+		if !l.Contains(p) {
+			entering = max(entering, activity(c.graph.Blocks[p].First))
+		}
+	}
+	return entering > 0 && entering < lowActivity*warpSize && activity(c.graph.Blocks[l.Header].First) >= nearly*entering
 }
 
 // ofOneLane reports whether one lane of a warp executes an instruction, once: the end of what the warp did together.

@@ -73,7 +73,7 @@ func (in *Input) columns() []*Match {
 		m.Suggestions = []string{
 			fmt.Sprintf("What threads read at %s overlaps with what the threads of neighbouring %s read. Let a thread compute %d results that lie one above the other, in %s that follow each other, and keep what their windows have in common in registers, so that it is loaded once for all of them. The grid or the block has a %dth of its size in that direction.",
 				in.places(sortedKeys(loads), 3), w.of, columnResults, w.of, columnResults),
-			"Unroll the loop over the results in full, and load a value before the first result that needs it. The size of the window has to be a constant of the program, with the loops over it unrolled, or every value is tested against the window of each result. Not where the grid then has too few threads.",
+			"Unroll the loop over the results in full, and load a value before the first result that needs it. The size of the window has to be a constant of the program, with the loops over it unrolled, or every value is tested against the window of each result. Compute all results before the first is stored: behind a store compilers load again. Not where the grid then has too few threads.",
 		}
 		matches = append(matches, m)
 	}

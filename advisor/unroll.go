@@ -79,6 +79,10 @@ func (in *Input) limitByTrips(m *Match, blames []*blamer.Blame) bool {
 		fmt.Sprintf("Unroll the loop at %s (#pragma unroll %d before it, or by hand), so that loads and arithmetic of several iterations are under way together.%s", at, by*together, done),
 		"Not where the registers that this takes leave room for fewer warps.",
 	}
+	loads := slices.ContainsFunc(blames, func(b *blamer.Blame) bool { return in.Inst(b.Def).Op.Properties().Loads(^sass.SpaceConstant) })
+	if _, serial := in.recurrence(m.Scope.Code, m.Scope.Loop); serial && !loads {
+		return false // each round begins with what the one before has computed
+	}
 	counted, byNumbers := in.countable(m.Scope.Code, m.Scope.Loop)
 	if known && !byNumbers && trips < float64(2*by) {
 		m.Least = leastWithRest
@@ -88,7 +92,6 @@ func (in *Input) limitByTrips(m *Match, blames []*blamer.Blame) bool {
 		m.Suggestions = slices.Insert(m.Suggestions, 1, "#pragma unroll alone does little here: loads stay behind the stores and atomic operations of the iteration before, which might change what they read.")
 		return true
 	}
-	loads := slices.ContainsFunc(blames, func(b *blamer.Blame) bool { return in.Inst(b.Def).Op.Properties().Loads(^sass.SpaceConstant) })
 	unrolled := in.isUnrolledBeside(m.Scope)
 	if counted && loads && (!byNumbers || unrolled) {
 		m.Suggestions[0] = fmt.Sprintf("Unroll the loop at %s by hand: as long as %d iterations are left, make the loads of all %d before anything that uses them, and do what is left one by one.%s", at, by, by, times)
@@ -117,14 +120,15 @@ func (in *Input) isUnrolledBeside(s Scope) bool {
 	})
 }
 
-// loadsBehindStores reports whether a loop has loads from global memory that would have to pass stores or atomic operations of an earlier round.
+// loadsBehindStores reports whether a loop has loads from global memory that would have to pass stores or atomic operations of an earlier round, those
+// on shared memory too, which compilers move no load across.
 func (in *Input) loadsBehindStores(code int, l *cfg.Loop) bool {
 	loads, stores := false, false
 	in.eachInst(code, l, func(i int) {
 		n := blamer.Node{Code: code, Inst: i}
 		op := in.Inst(n).Op
 		loads = loads || op == sass.LDG && in.Inst(n).Mod(sass.Order) != sass.OrderConstant
-		stores = stores || op != sass.LDG && movesGlobal(op) && in.counts(n).executions > 0
+		stores = stores || (op != sass.LDG && movesGlobal(op) || isAtomic(op)) && in.counts(n).executions > 0
 	})
 	return loads && stores
 }
