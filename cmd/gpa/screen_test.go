@@ -7,7 +7,7 @@ import (
 
 // TestTopFiveFitScreen holds that the first five pieces of advice on kernels with much of it fit one screen of 45 lines.
 func TestTopFiveFitScreen(t *testing.T) {
-	for _, kernel := range []string{"linear/mma_async", "tuning/flux_accurate", "graph/align", "divergence/short_circuit"} {
+	for _, kernel := range []string{"linear/mma_async", "tuning/norms_threads", "graph/align", "divergence/short_circuit"} {
 		t.Run(kernel, func(t *testing.T) {
 			out, stderr, status := invoke(t, "profile", "../../kernels/"+kernel, "--top", "5")
 			if status != exitDone {
