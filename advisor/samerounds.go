@@ -57,7 +57,7 @@ func (in *Input) sameMatch(n *loopNest, lanes int) *Match {
 	m.Suggestions = []string{
 		fmt.Sprintf("%d neighbouring threads all go through the same %.0f rounds of the loop at %s, and get the same. Let them share the rounds: thread j takes rounds j, j+%d and so on, and __shfl_xor_sync puts the parts together, so that each has the result.",
 			lanes, in.sourceRounds(n), in.nestPlace(n), lanes),
-		"They then read neighbouring addresses at once. Where more threads of a block get the same, let all of them share the rounds, and put the parts of the warps together in shared memory.",
+		"They then read neighbouring addresses at once. Where more threads of a block get the same, let all of them share the rounds, and put the parts of the warps together in shared memory. All of them have to be there: threads beyond the end of a row must not leave before.",
 	}
 	return m
 }
