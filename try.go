@@ -104,10 +104,11 @@ func (t *trial) all(ctx context.Context, n int) error {
 				return err
 			}
 		}
-		if err := t.launch(ctx, k, n); err != nil {
+		tried, err := t.launch(ctx, k, n)
+		if err != nil {
 			return err
 		}
-		if err := t.finals(ctx, k); err != nil {
+		if err := t.finals(ctx, k, tried); err != nil {
 			return err
 		}
 	}
@@ -117,73 +118,70 @@ func (t *trial) all(ctx context.Context, n int) error {
 // finals tries the changes that have gained most on a portion of the k-th launch again on the whole of it, until the first ones are those that
 // gain most there: what a portion of the GPU shares of L2, DRAM and the last wave is not what the launch does, and the first pieces are those that
 // are followed.
-func (t *trial) finals(ctx context.Context, k int) error {
+func (t *trial) finals(ctx context.Context, k int, tried []*advisor.Advice) error {
 	if t.portion.part == nil {
 		return nil
 	}
-	const finalists, mostFinals = 3, 4
+	const finalists, enough = 3, 4 // optimizers that have to be the first on the whole launch; tries after which no more are begun
+	type final struct {
+		*advisor.Advice
+		try   *profiler.Try
+		whole bool
+	}
 	l := t.result.Profile.Launches[k]
 	t.budget, t.portion = 0, portion{model: t.target.GPU, before: l.Facts.Cycles}
-	matches := make(map[string]*advisor.Advice)
-	for i := range t.result.Launches[k].Advice {
-		a := &t.result.Launches[k].Advice[i]
-		matches[a.Optimizer+a.Place()] = a
-	}
-	var listed []*profiler.Try
-	for i := range l.Tries {
-		try := &l.Tries[i]
-		if a := matches[try.Optimizer+try.Place]; a.Match.Launches <= 1 && (&advisor.Advice{Match: a.Match, Tried: try.Speedup}).Worth() {
-			listed = append(listed, try)
+	var listed []*final
+	for i, a := range tried {
+		try := &l.Tries[len(l.Tries)-len(tried)+i]
+		if a.Match.Launches <= 1 && (&advisor.Advice{Match: a.Match, Tried: try.Speedup}).Worth() {
+			listed = append(listed, &final{Advice: a, try: try})
 		}
 	}
 	trials := t.begin(ctx, k)
 	defer trials.end()
-	whole := make(map[*profiler.Try]bool)
-	for len(whole) < mostFinals {
-		slices.SortStableFunc(listed, func(x, y *profiler.Try) int { return cmp.Compare(y.Speedup, x.Speedup) })
-		var again []*profiler.Try
+	for made := 0; made < enough; {
+		slices.SortStableFunc(listed, func(x, y *final) int { return cmp.Compare(y.try.Speedup, x.try.Speedup) })
+		var again []*final
+		var pieces []*advisor.Advice
 		first := make(map[string]bool)
-		for _, try := range listed {
-			if len(first) < finalists && !first[try.Optimizer] && !whole[try] {
-				again = append(again, try)
+		for _, f := range listed {
+			if len(first) < finalists && !first[f.Optimizer] && !f.whole {
+				again, pieces = append(again, f), append(pieces, f.Advice)
 			}
-			first[try.Optimizer] = true
+			first[f.Optimizer] = true
 		}
 		if len(again) == 0 {
 			break
 		}
-		var pieces []*advisor.Advice
-		for _, try := range again {
-			pieces = append(pieces, matches[try.Optimizer+try.Place])
-		}
-		for i, try := range again {
+		for i, f := range again {
 			o := trials.of(pieces[i:], " on the whole launch")
 			if o.err != nil {
 				return o.err
 			}
-			*try, whole[try] = o.try, true
+			*f.try, f.whole = o.try, true
 		}
+		made += len(again)
 	}
 	return nil
 }
 
-// launch tries the first n pieces of advice on the k-th launch.
-func (t *trial) launch(ctx context.Context, k, n int) error {
+// launch tries the first n pieces of advice on the k-th launch, all for 0, and returns them in the order of the tries.
+func (t *trial) launch(ctx context.Context, k, n int) ([]*advisor.Advice, error) {
 	l := t.result.Profile.Launches[k]
 	gains := make(map[string]bool) // optimizers of which a change does
 	order := inTurn(t.result.Launches[k].Advice)
-	if n == 0 {
+	if n = min(n, len(order)); n == 0 {
 		n = len(order)
 	}
 	trials := t.begin(ctx, k)
 	defer trials.end()
-	for i := range order[:min(n, len(order))] {
+	for i := range n {
 		a := order[i]
 		try := profiler.Try{Optimizer: a.Optimizer, Place: a.Place(), Why: "the time for what-if runs was used up (--try N)"}
 		if a.Match.Change == nil || t.budget == 0 || t.spent < t.budget {
-			o := trials.of(order[i:min(n, len(order))], "")
+			o := trials.of(order[i:n], "")
 			if o.err != nil {
-				return o.err
+				return nil, o.err
 			}
 			try = o.try
 			t.spent += o.spent
@@ -194,7 +192,7 @@ func (t *trial) launch(ctx context.Context, k, n int) error {
 			nextVariant(order[i+1:], a)
 		}
 	}
-	return nil
+	return order[:n], nil
 }
 
 // inTurn lists advice in the order in which it is tried: the best of each optimizer, then what else it has to say.

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 
+	"gpa/blamer"
 	"gpa/cubin/cfg"
 	"gpa/cubin/sass"
 )
@@ -20,61 +21,83 @@ func (in *Input) effectOfCall(code int, inst int) *callEffect {
 	if in.Module.Codes[code].Insts[inst].Op != sass.CALL {
 		return nil
 	}
-	graph := in.codes[code].graph
-	for _, c := range graph.Func(inst).Calls {
-		if c.Inst != inst {
-			continue
+	for _, c := range in.codes[code].graph.Func(inst).Calls {
+		if c.Inst == inst && len(c.Remote) == 0 && c.Extern == "" {
+			return in.effectOf(code, c.Callees)
 		}
-		if len(c.Callees) == 0 || len(c.Remote) > 0 || c.Extern != "" {
-			return nil
-		}
-		e := &callEffect{reads: make(map[sass.Resource]bool), writes: make(map[sass.Resource]bool)}
-		for _, callee := range c.Callees {
-			if !in.addEffect(e, code, callee) {
-				return nil
-			}
-		}
-		return e
 	}
 	return nil
 }
 
-// addEffect adds what a function does to an effect; false where it calls what is not known, or itself.
-func (in *Input) addEffect(e *callEffect, code, function int) bool {
-	at := [2]int{code, function}
-	if known, met := in.functions[at]; met {
-		if known == nil {
-			return false
+// effectOf returns what some functions do, any of which may be called; nil where there is none, or one that calls what is not known, or itself.
+func (in *Input) effectOf(code int, functions []int) (e *callEffect) {
+	for _, k := range functions {
+		at := [2]int{code, k}
+		own, met := in.functions[at]
+		if !met {
+			if in.functions == nil {
+				in.functions = make(map[[2]int]*callEffect)
+			}
+			in.functions[at] = nil // until it is known: a function that calls itself is not
+			own = in.functionEffect(code, in.codes[code].graph.Funcs[k])
+			in.functions[at] = own
 		}
-		e.add(known)
-		return true
-	}
-	if in.functions == nil {
-		in.functions = make(map[[2]int]*callEffect)
-	}
-	in.functions[at] = nil // until it is known: a function that calls itself is not
-	own := in.functionEffect(code, in.codes[code].graph.Funcs[function])
-	in.functions[at] = own
-	if own != nil {
+		switch {
+		case own == nil:
+			return nil
+		case len(functions) == 1:
+			return own
+		case e == nil:
+			e = newCallEffect()
+		}
 		e.add(own)
 	}
-	return own != nil
+	return e
+}
+
+func newCallEffect() *callEffect {
+	return &callEffect{reads: make(map[sass.Resource]bool), writes: make(map[sass.Resource]bool)}
 }
 
 func (e *callEffect) add(x *callEffect) {
-	for r := range x.reads {
-		e.reads[r] = true
-	}
-	for r := range x.writes {
-		e.writes[r] = true
-	}
+	maps.Copy(e.reads, x.reads)
+	maps.Copy(e.writes, x.writes)
 	e.loads = e.loads || x.loads
+}
+
+// calledIn lists the instructions of the functions that a loop calls, and of those that they call.
+func (in *Input) calledIn(code int, l *cfg.Loop) (list []blamer.Node) {
+	graph, met := in.codes[code].graph, make(map[int]bool)
+	var add func(calls []cfg.Call)
+	add = func(calls []cfg.Call) {
+		for _, c := range calls {
+			for _, callee := range c.Callees {
+				if met[callee] {
+					continue
+				}
+				met[callee] = true
+				f := graph.Funcs[callee]
+				for _, b := range f.Blocks {
+					for i := graph.Blocks[b].First; i <= graph.Blocks[b].Last; i++ {
+						list = append(list, blamer.Node{Code: code, Inst: i})
+					}
+				}
+				add(f.Calls)
+			}
+		}
+	}
+	for _, c := range graph.Funcs[l.Func].Calls {
+		if l.Contains(graph.Block(c.Inst).ID) {
+			add([]cfg.Call{c})
+		}
+	}
+	return list
 }
 
 // functionEffect finds which registers are live at the entry of a function and which it writes.
 func (in *Input) functionEffect(code int, f *cfg.Func) *callEffect {
 	graph, insts := in.codes[code].graph, in.Module.Codes[code].Insts
-	e := &callEffect{reads: make(map[sass.Resource]bool), writes: make(map[sass.Resource]bool)}
+	e := newCallEffect()
 	calls := make(map[int]*callEffect)
 	for _, b := range f.Blocks {
 		for i := graph.Blocks[b].First; i <= graph.Blocks[b].Last; i++ {
@@ -92,9 +115,7 @@ func (in *Input) functionEffect(code int, f *cfg.Func) *callEffect {
 				return nil
 			}
 			calls[i] = c
-			for r := range c.writes {
-				e.writes[r] = true
-			}
+			maps.Copy(e.writes, c.writes)
 			e.loads = e.loads || c.loads
 		}
 	}

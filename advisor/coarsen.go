@@ -127,7 +127,7 @@ func (in *Input) longLoops() bool {
 			continue
 		}
 		for _, l := range c.graph.Loops {
-			if rounds, known := in.TripCount(code, l); l.Parent == nil && known && rounds*float64(in.unrolledBy(code, l)) >= many && in.samplesInLoop(code, l) >= in.Total/2 {
+			if rounds, known := in.TripCount(code, l); l.Parent == nil && known && in.samplesInLoop(code, l) >= in.Total/2 && rounds*float64(in.unrolledBy(code, l)) >= many {
 				return true
 			}
 		}

@@ -48,6 +48,15 @@ func (c *collector) addShare(s Scope, b *blamer.Blame, share float64) {
 	c.add(s, &part)
 }
 
+// addIssued enters the cycles in which instructions issue that go, for the whole kernel.
+func (c *collector) addIssued(nodes []blamer.Node) {
+	for _, n := range nodes {
+		if issued := c.in.codes[n.Code].issued[n.Inst]; issued > 0 {
+			c.add(c.in.kernelScope(), &blamer.Blame{Def: n, Use: n, Detail: blamer.NotSelected, Count: issued})
+		}
+	}
+}
+
 // finish returns the matches in the order in which their scopes came up, with what is derived from the samples: the
 // active samples of the scope, the place in the source and the ranked hotspots.
 func (c *collector) finish() []*Match {

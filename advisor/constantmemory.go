@@ -38,11 +38,7 @@ func (constantMemory) Match(in *Input) []*Match {
 			c.addShare(in.kernelScope(), b, broadcasts)
 		}
 	}
-	for _, n := range loads { // operands from constant memory take no instruction
-		if issued := in.codes[n.Code].issued[n.Inst]; issued > 0 {
-			c.add(in.kernelScope(), &blamer.Blame{Def: n, Use: n, Detail: blamer.NotSelected, Count: issued})
-		}
-	}
+	c.addIssued(loads) // operands from constant memory take no instruction
 	matches := c.finish()
 	for _, m := range matches {
 		m.Spares = L2 | IssueSlots

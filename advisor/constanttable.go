@@ -11,44 +11,26 @@ import (
 // constantTable matches arrays that each thread fills with constants and then only reads, at places that the data tell: they lie in local memory, a
 // copy a thread, filled at each entry.
 func (in *Input) constantTable() []*Match {
-	const leastWords = 8 // of a table; fewer are values that did not fit into registers
-	var filled, makers []blamer.Node
-	met := make(map[blamer.Node]bool)
-	words := 0
-	for _, n := range in.executedNodes(func(op sass.Op) bool { return op.Properties().Writes&sass.SpaceLocal != 0 }) {
-		made, constant := in.storesConstant(n)
-		if !constant {
-			return nil // an array that changes, or spilled values
-		}
-		filled = append(filled, n)
-		words += in.words(n)
-		for _, x := range made {
-			if !met[x] {
-				met[x], makers = true, append(makers, x)
-			}
-		}
-	}
-	reads := in.executedNodes(func(op sass.Op) bool { return op.Properties().Loads(sass.SpaceLocal) })
-	const stackPointer = 1
-	chosen := slices.ContainsFunc(reads, func(n blamer.Node) bool {
-		o := in.Inst(n).Address()
-		return o != nil && o.Reg != stackPointer && o.Reg != sass.RZ
-	})
-	if words < leastWords || !chosen {
+	filled, makers, reads := in.filledTable()
+	if len(filled) == 0 {
 		return nil
 	}
+	words := 0
+	for _, n := range filled {
+		words += in.words(n)
+	}
 	gone := slices.Concat(filled, makers)
+	goes := make(map[blamer.Node]bool)
+	for _, n := range gone {
+		goes[n] = true
+	}
 	c := newCollector(in)
 	for i := range in.Blame.Blames {
-		if b := &in.Blame.Blames[i]; (slices.Contains(filled, b.Def) || slices.Contains(filled, b.Use) || met[b.Def] || met[b.Use]) && isStall(b) {
+		if b := &in.Blame.Blames[i]; (goes[b.Def] || goes[b.Use]) && isStall(b) {
 			c.add(in.kernelScope(), b)
 		}
 	}
-	for _, n := range gone {
-		if issued := in.codes[n.Code].issued[n.Inst]; issued > 0 {
-			c.add(in.kernelScope(), &blamer.Blame{Def: n, Use: n, Detail: blamer.NotSelected, Count: issued})
-		}
-	}
+	c.addIssued(gone)
 	matches := c.finish()
 	for _, m := range matches {
 		m.Spares = DRAM | L2 | IssueSlots
@@ -61,6 +43,31 @@ func (in *Input) constantTable() []*Match {
 		}
 	}
 	return matches
+}
+
+// filledTable finds the stores by which each thread fills a table in local memory, what makes the constants that it stores, and the loads of the
+// table; nothing where the thread keeps anything else there.
+func (in *Input) filledTable() (filled, makers, reads []blamer.Node) {
+	const leastWords = 8 // of a table; fewer are values that did not fit into registers
+	met, words := make(map[blamer.Node]bool), 0
+	for _, n := range in.executedNodes(func(op sass.Op) bool { return op.Properties().Writes&sass.SpaceLocal != 0 }) {
+		made, constant := in.storesConstant(n)
+		if !constant {
+			return nil, nil, nil // an array that changes, or spilled values
+		}
+		filled = append(filled, n)
+		words += in.words(n)
+		for _, x := range made {
+			if !met[x] {
+				met[x], makers = true, append(makers, x)
+			}
+		}
+	}
+	reads = in.executedNodes(func(op sass.Op) bool { return op.Properties().Loads(sass.SpaceLocal) })
+	if words < leastWords || !slices.ContainsFunc(reads, in.isIndexed) {
+		return nil, nil, nil
+	}
+	return filled, makers, reads
 }
 
 // storesConstant reports whether a store writes what no thread computes from anything, and what makes it.

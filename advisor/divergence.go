@@ -44,15 +44,22 @@ func (divergenceReduction) Match(in *Input) []*Match {
 				"make loops of a warp's threads equally long.", in.places(m.uses(), 3)),
 			"Where lanes finish early, let them take the next piece of work (a queue, a grid-stride loop over items) instead of waiting for the slowest. Not where sorting costs more than the idle lanes.",
 		}
-		if l := in.Loop(m.Hotspots[0].Use); l != nil && in.idleLanes(m.Hotspots[0].Use.Code, in.codes[m.Hotspots[0].Use.Code].graph.Blocks[l.Header].First) > 0 {
-			m.Suggestions[0] = fmt.Sprintf("In the loop at %s warps run with few of their 32 lanes, as some threads have fewer rounds than others. Let several lanes share what one does, as many as an item has rounds for (2, 4, 8 or 16 lanes an item, whose results are put together by shuffles), or let a lane that is done take the next item.",
-				in.scopePlace(in.loopScope(m.Hotspots[0].Use.Code, l)))
-			m.Suggestions[1] = "Sorting items by their number of rounds scatters what neighbouring lanes access: it pays only where the loop hardly accesses memory."
-			if in.fewEnter(m.Hotspots[0].Use.Code, l) {
-				m.Suggestions[0] = fmt.Sprintf("In the loop at %s warps run with few of their 32 lanes, as most threads have nothing to do there and leave before. Let a block first collect what there is to do in a list in shared memory (each thread finds its place by __ballot_sync and __popc, or by atomicAdd), and then let full warps go through the list, with as many lanes an item as it has rounds.",
-					in.scopePlace(in.loopScope(m.Hotspots[0].Use.Code, l)))
-				m.Suggestions[1] = "Not more threads for all items, of which most would only leave. Where few blocks have anything to do, make the list one for the whole grid, by the launch before."
+		code := m.Hotspots[0].Use.Code
+		l := in.Loop(m.Hotspots[0].Use)
+		if l == nil || in.idleLanes(code, in.codes[code].graph.Blocks[l.Header].First) == 0 {
+			continue
+		}
+		few := fmt.Sprintf("In the loop at %s warps run with few of their 32 lanes, ", in.scopePlace(in.loopScope(code, l)))
+		if in.fewEnter(code, l) {
+			m.Suggestions = []string{
+				few + "as most threads have nothing to do there and leave before. Let a block first collect what there is to do in a list in shared memory (each thread finds its place by __ballot_sync and __popc, or by atomicAdd), and then let full warps go through the list, with as many lanes an item as it has rounds.",
+				"Not more threads for all items, of which most would only leave. Where few blocks have anything to do, make the list one for the whole grid, by the launch before.",
 			}
+			continue
+		}
+		m.Suggestions = []string{
+			few + "as some threads have fewer rounds than others. Let several lanes share what one does, as many as an item has rounds for (2, 4, 8 or 16 lanes an item, whose results are put together by shuffles), or let a lane that is done take the next item.",
+			"Sorting items by their number of rounds scatters what neighbouring lanes access: it pays only where the loop hardly accesses memory.",
 		}
 	}
 	return matches

@@ -38,11 +38,7 @@ func (in *Input) doubles() []*Match {
 			cost += b.Count
 		}
 	}
-	for _, n := range sortedKeys(gone) {
-		if issued := in.codes[n.Code].issued[n.Inst]; issued > 0 {
-			c.add(in.kernelScope(), &blamer.Blame{Def: n, Use: n, Detail: blamer.NotSelected, Count: issued})
-		}
-	}
+	c.addIssued(sortedKeys(gone))
 	arrays := in.doubleAccesses(nodes)
 	if in.precise && len(arrays) > 0 {
 		return nil

@@ -16,25 +16,7 @@ import (
 func (in *Input) streamLoop(code int, l *cfg.Loop) Loop {
 	out := Loop{Header: blamer.Node{Code: code, Inst: in.codes[code].graph.Blocks[l.Header].First}}
 	in.eachInst(code, l, func(i int) { out.Body = append(out.Body, blamer.Node{Code: code, Inst: i}) })
-	graph, met := in.codes[code].graph, make(map[int]bool)
-	var add func(f *cfg.Func, within func(i int) bool)
-	add = func(f *cfg.Func, within func(i int) bool) {
-		for _, c := range f.Calls {
-			for _, callee := range c.Callees {
-				if !within(c.Inst) || met[callee] {
-					continue
-				}
-				met[callee] = true
-				for _, b := range graph.Funcs[callee].Blocks {
-					for i := graph.Blocks[b].First; i <= graph.Blocks[b].Last; i++ {
-						out.Called = append(out.Called, blamer.Node{Code: code, Inst: i})
-					}
-				}
-				add(graph.Funcs[callee], func(int) bool { return true })
-			}
-		}
-	}
-	add(graph.Funcs[l.Func], func(i int) bool { return l.Contains(graph.Block(i).ID) })
+	out.Called = in.calledIn(code, l)
 	return out
 }
 

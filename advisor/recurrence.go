@@ -91,10 +91,7 @@ func (f *registerFlow) closeRound(r sass.Resource) {
 func (f *registerFlow) reaching(b *cfg.Block, inst int, r sass.Resource, guard sass.Guard) (edges []flowEdge) {
 	graph := f.in.codes[f.code].graph
 	seen := map[int]bool{}
-	condition := sass.ResPred + sass.Resource(guard.Reg)
-	if guard.Uniform {
-		condition = sass.ResUPred + sass.Resource(guard.Reg)
-	}
+	condition := predicateOf(guard)
 	held := true // the guard is what it is at the use; followed within the block only
 	var above func(b *cfg.Block, from int)
 	above = func(b *cfg.Block, from int) {

@@ -17,7 +17,7 @@ func (registerReuse) Name() string { return "register-reuse" }
 func (registerReuse) Class() Class { return StallElimination }
 
 func (registerReuse) Match(in *Input) []*Match {
-	if len(in.constantTable()) > 0 {
+	if filled, _, _ := in.filledTable(); len(filled) > 0 {
 		return nil // no value of the thread
 	}
 	c := newCollector(in)
@@ -36,11 +36,7 @@ func (registerReuse) Match(in *Input) []*Match {
 			c.addShare(in.kernelScope(), &drained, share)
 		}
 	}
-	for _, n := range in.executedNodes(isLocal) { // the instructions go as well
-		if issued := in.codes[n.Code].issued[n.Inst]; issued > 0 {
-			c.add(in.kernelScope(), &blamer.Blame{Def: n, Use: n, Detail: blamer.NotSelected, Count: issued})
-		}
-	}
+	c.addIssued(in.executedNodes(isLocal)) // the instructions go as well
 	matches := c.finish()
 	instead := in.chosenAtRunTime()
 	for _, m := range matches {
@@ -60,13 +56,20 @@ func (registerReuse) Match(in *Input) []*Match {
 // are registers, which have no index: a comparison and a selection each. Spilled values lie at fixed places of the frame, whose
 // address is in R1, and need none.
 func (in *Input) chosenAtRunTime() (samples float64) {
-	const instructions, stackPointer = 2, 1
+	const instructions = 2
 	for _, n := range in.executedNodes(isLocal) {
-		if o := in.Inst(n).Address(); o != nil && o.Reg != stackPointer && o.Reg != sass.RZ {
+		if in.isIndexed(n) {
 			samples += in.samplesOf(in.counts(n).executions, instructions*in.Model.Pipes[arch.ALU].Interval.Value)
 		}
 	}
 	return samples
+}
+
+// isIndexed reports whether an access to local memory is to a place that the thread computes.
+func (in *Input) isIndexed(n blamer.Node) bool {
+	const stackPointer = 1
+	o := in.Inst(n).Address()
+	return o != nil && o.Reg != stackPointer && o.Reg != sass.RZ
 }
 
 func isLocal(op sass.Op) bool { return op.Properties().Accesses(sass.SpaceLocal) }

@@ -2,7 +2,6 @@ package advisor
 
 import (
 	"fmt"
-	"math"
 	"slices"
 
 	"gpa/blamer"
@@ -51,7 +50,7 @@ func (in *Input) sameRounds(n *loopNest) []*Match {
 
 // sameMatch is the advice that so many neighbouring lanes share the rounds of a nest.
 func (in *Input) sameMatch(n *loopNest, lanes int) *Match {
-	m := in.distributed(n, math.Min(float64(lanes), n.rounds))
+	m := in.distributed(n, min(float64(lanes), n.rounds))
 	m.Variant = fmt.Sprintf("%d lanes that do the same%s", lanes, n.variant())
 	m.Change = &Change{Streams: &Streams{Rolled: n.rolled.among(lanes), Transposed: &Transposed{Loops: in.streamLoops(n), Width: lanes, Combined: true, Results: in.results(n), Own: true}}}
 	m.Suggestions = []string{

@@ -109,7 +109,10 @@ func (in *Input) nestedRounds(code int, l *cfg.Loop) float64 {
 	c, most := in.codes[code], trips
 	own := c.executions[c.graph.Blocks[l.Header].First]
 	for _, inner := range c.graph.Loops {
-		if ordered, _ := in.ordered(code, inner); inner != l && l.Contains(inner.Header) && !ordered {
+		if inner == l || !l.Contains(inner.Header) {
+			continue
+		}
+		if ordered, _ := in.ordered(code, inner); !ordered {
 			most = max(most, trips*c.executions[c.graph.Blocks[inner.Header].First]/own)
 		}
 	}

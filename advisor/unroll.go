@@ -80,8 +80,10 @@ func (in *Input) limitByTrips(m *Match, blames []*blamer.Blame) bool {
 		"Not where the registers that this takes leave room for fewer warps.",
 	}
 	loads := slices.ContainsFunc(blames, func(b *blamer.Blame) bool { return in.Inst(b.Def).Op.Properties().Loads(^sass.SpaceConstant) })
-	if _, serial := in.recurrence(m.Scope.Code, m.Scope.Loop); serial && !loads {
-		return false // each round begins with what the one before has computed
+	if !loads {
+		if _, serial := in.recurrence(m.Scope.Code, m.Scope.Loop); serial {
+			return false // each round begins with what the one before has computed
+		}
 	}
 	counted, byNumbers := in.countable(m.Scope.Code, m.Scope.Loop)
 	if known && !byNumbers && trips < float64(2*by) {

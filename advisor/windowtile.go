@@ -35,11 +35,7 @@ func (in *Input) windowTiles() []*Match {
 			c.addShare(in.kernelScope(), b, nearer)
 		}
 	}
-	for _, n := range sortedKeys(gone) {
-		if issued := in.codes[n.Code].issued[n.Inst]; issued > 0 {
-			c.add(in.kernelScope(), &blamer.Blame{Def: n, Use: n, Detail: blamer.NotSelected, Count: issued})
-		}
-	}
+	c.addIssued(sortedKeys(gone))
 	matches := c.finish()
 	for _, m := range matches {
 		m.Variant, m.Spares = "window", IssueSlots|L2|DRAM
