@@ -42,13 +42,16 @@ func streams(m *cubin.File, s *advisor.Streams) *emu.Streams {
 		out.Widen = append(out.Widen, w)
 	}
 	if x := s.Rolled; x != nil {
-		out.Roll = &emu.Roll{Anchor: x.Anchor, Width: x.Width, Unrolled: x.Unrolled}
+		out.Roll = &emu.Roll{Anchor: x.Anchor, First: x.First, Width: x.Width, Unrolled: x.Unrolled}
 		for _, c := range x.Copies {
 			out.Roll.Copies = append(out.Roll.Copies, t.all(c))
 		}
 	}
 	if x := s.Transposed; x != nil {
 		out.Transpose = &emu.Transpose{Loops: t.loops(x.Loops), Width: x.Width, Threads: x.Threads, Combine: x.Combined, Results: x.Results, Scan: x.Scanned, Own: x.Own, Added: t.all(x.Added)}
+	}
+	if x := s.Spread; x != nil {
+		out.Spread = &emu.Spread{Loops: t.loops(x.Loops), Workers: x.Workers, Parts: x.Parts, Threads: x.Threads, Beside: x.Beside, Combine: x.Combined, Results: x.Results, Added: t.all(x.Added)}
 	}
 	if x := s.Divided; x != nil {
 		out.Divide = &emu.Divide{Loops: t.loops(x.Loops), Parts: x.Parts, Contiguous: x.Contiguous, Atomic: x.Atomic, Added: t.all(x.Added)}

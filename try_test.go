@@ -42,7 +42,9 @@ func TestTriedThreads(t *testing.T) {
 		{"work-distribution", "32 lanes that do the same, rounds of the source", .85, 1.15},
 		{"work-distribution", "64 lanes", 1, math.Inf(1)}, // the other kernel has one warp, and an item a thread at a time
 		{"constant-memory", "table", .9, 1.1},
-		{"work-distribution", "16 lanes", .45, 1.1},
+		{"work-distribution", "a thread a round", .45, 1.2},
+		{"work-distribution", "a thread a round, rounds of the source", .8, 1.2},
+		{"work-distribution", "a thread a round", .75, 1.2},
 	} {
 		before, after := r.Profile.Launches[2*i], r.Profile.Launches[2*i+1]
 		first := &r.Launches[2*i].Advice[0]

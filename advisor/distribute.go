@@ -34,7 +34,7 @@ func (workDistribution) Match(in *Input) []*Match {
 	if same := in.sameRounds(&nest); len(same) > 0 {
 		return same
 	}
-	matches := in.sharedOut(&nest)
+	matches := append(in.sharedOut(&nest), in.spreadMatches(&nest)...)
 	if in.asInSource(&nest) {
 		matches = append(matches, in.sharedOut(&nest)...)
 	}
@@ -365,6 +365,7 @@ func (in *Input) sourceRounds(n *loopNest) float64 {
 		op    sass.Op
 	}
 	copies, together := make(map[key]int), 0
+	stored := make(map[cubin.Frame]map[wordAccess]bool)
 	in.eachInst(n.code, n.hottest, func(i int) {
 		node := blamer.Node{Code: n.code, Inst: i}
 		inst := in.Inst(node)
@@ -374,10 +375,20 @@ func (in *Input) sourceRounds(n *loopNest) float64 {
 			if k := in.roundsTogether(n.hottest, node); together == 0 || k < together {
 				together = k
 			}
+		case inst.Op == sass.STG && in.frame(node).Line > 0: // each copy of a round has a place of its own
+			if a, ok := guardedWordOf(inst); ok {
+				if stored[in.frame(node)] == nil {
+					stored[in.frame(node)] = make(map[wordAccess]bool)
+				}
+				stored[in.frame(node)][a] = true
+			}
 		case inst.Op.Properties().Floats() && in.frame(node).Line > 0:
 			copies[key{in.frame(node), inst.Op}]++
 		}
 	})
+	for _, places := range stored {
+		together = min(together, len(places))
+	}
 	for _, k := range copies {
 		together = min(together, k)
 	}

@@ -15,13 +15,7 @@ const leastLeft = .2
 // asInSource adds to a nest what else its hottest loop of the source has become, and reports whether it did: where that takes a part of the
 // time, or where the rounds that the compiler has put together leave too few for the lanes of a warp.
 func (in *Input) asInSource(n *loopNest) bool {
-	lines := make(map[cubin.Frame]bool)
-	in.eachInst(n.code, n.hottest, func(i int) {
-		if f := in.ownFrame(blamer.Node{Code: n.code, Inst: i}); f.Line > 0 {
-			lines[f] = true
-		}
-	})
-	r, samples, left := in.copiesAt(n, lines)
+	r, samples, left := in.copiesAt(n, in.linesOfNest(n))
 	if r == nil || left < leastLeft*samples && n.rounds >= warpSize {
 		return false
 	}
@@ -32,6 +26,28 @@ func (in *Input) asInSource(n *loopNest) bool {
 	rounds /= max(1, in.entries(n)*warpSize/threads)
 	n.rolled, n.rounds, n.samples = r, max(n.rounds, rounds), max(n.samples, samples)
 	return true
+}
+
+// countedByStores are copies whose rounds are told apart by what each stores, where each loads several elements of an array. What it loads begins it all the same.
+func (in *Input) countedByStores(r *Rolled) *Rolled {
+	least := len(r.Copies[r.Anchor])
+	for k, c := range r.Copies {
+		if n := len(c); in.Inst(c[0]).Op == sass.STG && n > 1 && n < least {
+			r.Anchor, least = k, n
+		}
+	}
+	return r
+}
+
+// linesOfNest are the source lines of a nest's hottest loop.
+func (in *Input) linesOfNest(n *loopNest) map[cubin.Frame]bool {
+	lines := make(map[cubin.Frame]bool)
+	in.eachInst(n.code, n.hottest, func(i int) {
+		if f := in.ownFrame(blamer.Node{Code: n.code, Inst: i}); f.Line > 0 {
+			lines[f] = true
+		}
+	})
+	return lines
 }
 
 // variant says which of a nest's rounds are meant.
@@ -102,6 +118,7 @@ func (in *Input) copiesAt(n *loopNest, lines map[cubin.Frame]bool) (r *Rolled, s
 	if r.Anchor < 0 || len(r.Copies[r.Anchor]) < 2 {
 		return nil, 0, 0
 	}
+	r.First = r.Anchor
 	r.Unrolled = 1
 	for _, c := range r.Copies[r.Anchor] {
 		r.Unrolled = max(r.Unrolled, in.roundsTogether(n.hottest, c))

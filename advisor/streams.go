@@ -24,8 +24,9 @@ type Streams struct {
 	Staged     []Staged
 	Prefetched []Prefetched
 	Widened    []Widened
-	Rolled     *Rolled // nil for no change, as of Transposed and Divided
+	Rolled     *Rolled // nil for no change, as of Transposed, Spread and Divided
 	Transposed *Transposed
+	Spread     *Spread
 	Divided    *Divided
 	Merged     []Merged      // one after another: along y and then along x is a tile of results a thread
 	Windowed   []blamer.Node // loads of which a thread makes one where several of its items would read the same bytes
@@ -69,7 +70,8 @@ type Widened struct {
 // Rolled copies of instructions that the source has once become one loop again, whose rounds the compiler had unrolled or left over.
 type Rolled struct {
 	Copies [][]blamer.Node // of each instruction, in the order of the program
-	Anchor int             // of these, a load that each round of the source makes once
+	Anchor int             // of these, an access that each round of the source makes once
+	First  int             // the one that begins a round
 	// Width is how many threads or blocks are to share the rounds, of which the compiler puts so many together as Unrolled says.
 	Width, Unrolled int
 }
@@ -83,6 +85,19 @@ type Transposed struct {
 	Results  int           // that they have of each, 0 for one
 	Scanned  bool          // and in every round, for the prefix sums that the rounds need
 	Own      bool          // of lanes that all do the same, each a part: there are no more threads than before
+	Added    []blamer.Node // stores that become atomic additions
+}
+
+// Spread makes threads of the rounds of loops that few threads of a launch go through.
+type Spread struct {
+	Loops   []Loop
+	Workers int  // threads of a block that come to the loops; with Beside those of warps that do
+	Parts   int  // threads that each of them becomes
+	Threads int  // of a new block
+	Beside  bool // the lanes of a warp stay together; else neighbouring threads have rounds that follow each other
+	// Combined: the threads of a block put their results together, so many of each, and add them to memory by atomics.
+	Combined bool
+	Results  int
 	Added    []blamer.Node // stores that become atomic additions
 }
 
@@ -128,6 +143,6 @@ func (s *Streams) with(d *Streams) *Streams {
 	return &Streams{
 		Regrouped: cmp.Or(s.Regrouped, d.Regrouped),
 		Narrowed:  slices.Concat(s.Narrowed, d.Narrowed), Kept: slices.Concat(s.Kept, d.Kept), Shared: slices.Concat(s.Shared, d.Shared), Solo: slices.Concat(s.Solo, d.Solo), Private: slices.Concat(s.Private, d.Private), Hoisted: slices.Concat(s.Hoisted, d.Hoisted), HoistWords: max(s.HoistWords, d.HoistWords), Vectors: slices.Concat(s.Vectors, d.Vectors), Dealt: slices.Concat(s.Dealt, d.Dealt), Exchanged: slices.Concat(s.Exchanged, d.Exchanged), Staged: slices.Concat(s.Staged, d.Staged), Prefetched: slices.Concat(s.Prefetched, d.Prefetched), Widened: slices.Concat(s.Widened, d.Widened),
-		Rolled: cmp.Or(s.Rolled, d.Rolled), Transposed: cmp.Or(s.Transposed, d.Transposed), Divided: cmp.Or(s.Divided, d.Divided), Merged: slices.Concat(s.Merged, d.Merged), Windowed: slices.Concat(s.Windowed, d.Windowed), Gathered: max(s.Gathered, d.Gathered),
+		Rolled: cmp.Or(s.Rolled, d.Rolled), Transposed: cmp.Or(s.Transposed, d.Transposed), Spread: cmp.Or(s.Spread, d.Spread), Divided: cmp.Or(s.Divided, d.Divided), Merged: slices.Concat(s.Merged, d.Merged), Windowed: slices.Concat(s.Windowed, d.Windowed), Gathered: max(s.Gathered, d.Gathered),
 	}
 }

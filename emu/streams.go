@@ -31,8 +31,9 @@ type Streams struct {
 	Tile       []LoopLoads
 	Prefetch   []LoopLoads
 	Widen      []Widen
-	Roll       *Roll // nil for none, as of Transpose and Divide
+	Roll       *Roll // nil for none, as of Transpose, Spread and Divide
 	Transpose  *Transpose
+	Spread     *Spread
 	Divide     *Divide
 	Merge      []stream.Merge // one after another
 	Window     []InstAt       // [stream.Keep], of what is merged
@@ -65,8 +66,8 @@ type Widen struct {
 
 // Roll makes one loop of the copies that a compiler has made of its rounds: see [stream.Roll].
 type Roll struct {
-	Copies                  [][]InstAt
-	Anchor, Width, Unrolled int
+	Copies                         [][]InstAt
+	Anchor, First, Width, Unrolled int
 }
 
 // Transpose divides the rounds of loops among neighbouring lanes: see [stream.Transpose].
@@ -77,6 +78,15 @@ type Transpose struct {
 	Own            bool
 	Results        int
 	Added          []InstAt
+}
+
+// Spread makes threads of the rounds of loops that few threads go through: see [stream.Spread].
+type Spread struct {
+	Loops                   []Loop
+	Workers, Parts, Threads int
+	Beside, Combine         bool
+	Results                 int
+	Added                   []InstAt
 }
 
 // Divide divides the rounds of loops among blocks: see [stream.Divide].
@@ -129,7 +139,7 @@ func (s *Streams) edits(p *program) (list []stream.Edit, err error) {
 		if err != nil {
 			return nil, err
 		}
-		list = append(list, &stream.Roll{Copies: copies, Anchor: r.Anchor, Width: r.Width, Unrolled: r.Unrolled})
+		list = append(list, &stream.Roll{Copies: copies, Anchor: r.Anchor, First: r.First, Width: r.Width, Unrolled: r.Unrolled})
 	}
 	if t := s.Transpose; t != nil {
 		loops, err := p.loops(t.Loops)
@@ -142,6 +152,17 @@ func (s *Streams) edits(p *program) (list []stream.Edit, err error) {
 		}
 		list = append(list, &stream.Transpose{Added: added, Loops: loops, Width: t.Width, Threads: t.Threads, Combine: t.Combine, Results: t.Results, Scan: t.Scan, Own: t.Own})
 	}
+	if x := s.Spread; x != nil {
+		loops, err := p.loops(x.Loops)
+		if err != nil {
+			return nil, err
+		}
+		added, err := p.opSet(x.Added)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, &stream.Spread{Added: added, Loops: loops, Workers: x.Workers, Parts: x.Parts, Threads: x.Threads, Beside: x.Beside, Combine: x.Combine, Results: x.Results})
+	}
 	if d := s.Divide; d != nil {
 		loops, err := p.loops(d.Loops)
 		if err != nil {
@@ -153,7 +174,7 @@ func (s *Streams) edits(p *program) (list []stream.Edit, err error) {
 		}
 		list = append(list, &stream.Divide{Loops: loops, Parts: d.Parts, Contiguous: d.Contiguous, Atomic: d.Atomic, Added: added})
 	}
-	if len(s.Merge) > 0 && len(list) > 0 && (len(s.Prefetch) > 0 || len(s.Widen) > 0 || s.Roll != nil || s.Transpose != nil || s.Divide != nil) {
+	if len(s.Merge) > 0 && len(list) > 0 && (len(s.Prefetch) > 0 || len(s.Widen) > 0 || s.Roll != nil || s.Transpose != nil || s.Spread != nil || s.Divide != nil) {
 		return nil, errors.New("streams that were edited before cannot be merged")
 	}
 	if len(s.Tile) == 0 {

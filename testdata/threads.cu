@@ -99,11 +99,52 @@ extern "C" __global__ void cells_alone(const float *__restrict__ in, float *__re
 }
 
 extern "C" __global__ void cells_threads(const float *__restrict__ in, float *__restrict__ out, int side) {
-    int at = (blockIdx.y * side * gridDim.x + blockIdx.x) * side;
-    for (int y = threadIdx.x; y < side; y += blockDim.x) {
-        for (int x = 0; x < side; x++) {
-            int i = at + y * side * gridDim.x + x;
-            out[i] = sqrtf(in[i]) / (in[i] + 3);
+    int i = (blockIdx.y * blockDim.y + threadIdx.y) * side * gridDim.x + blockIdx.x * blockDim.x + threadIdx.x;
+    out[i] = sqrtf(in[i]) / (in[i] + 3);
+}
+
+// One thread does what all elements need.
+extern "C" __global__ void elements_alone(const float *in, float *out, int n) {
+    if (threadIdx.x == 0) {
+        for (int i = 0; i < n; i++) {
+            out[i] = .25f * in[i] + .5f * in[i + 1] + .25f * in[i + 2];
         }
+    }
+}
+
+extern "C" __global__ void elements_threads(const float *in, float *out, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) {
+        out[i] = .25f * in[i] + .5f * in[i + 1] + .25f * in[i + 2];
+    }
+}
+
+// A thread a column adds up its column.
+extern "C" __global__ void columns_alone(const float *__restrict__ in, float *__restrict__ out, int height) {
+    float sum = 0;
+    for (int y = 0; y < height; y++) {
+        sum += in[y * blockDim.x + threadIdx.x];
+    }
+    out[threadIdx.x] = sum;
+}
+
+extern "C" __global__ void columns_threads(const float *__restrict__ in, float *__restrict__ out, int height, int width) {
+    __shared__ float parts[8];
+    float sum = 0;
+    for (int y = blockIdx.x * blockDim.x + threadIdx.x; y < height; y += gridDim.x * blockDim.x) {
+        sum += in[y * width + blockIdx.y];
+    }
+    for (int k = 16; k > 0; k /= 2) {
+        sum += __shfl_xor_sync(~0u, sum, k);
+    }
+    if (threadIdx.x % 32 == 0) {
+        parts[threadIdx.x / 32] = sum;
+    }
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        for (int k = 1; k < 8; k++) {
+            sum += parts[k];
+        }
+        atomicAdd(&out[blockIdx.y], sum);
     }
 }

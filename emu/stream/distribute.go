@@ -30,7 +30,8 @@ type Transpose struct {
 	// Own: Width neighbouring lanes, which all go through the same rounds, share them, and stay the lanes that they are, with all else that they do.
 	Own bool
 
-	pool Pool
+	atomic bool // stores to global memory behind the first of the loops become atomic additions
+	pool   Pool
 }
 
 // Divide divides the rounds of loops among Parts blocks, as split-K products do: part p does the rounds p, p+Parts, … or, where they
@@ -100,27 +101,35 @@ func (t *Transpose) Apply(_ Program, blocks []*Block) ([]*Block, error) {
 	if err != nil {
 		return nil, err
 	}
-	if n := t.repeated(old, lanes); n > mostRepeated {
+	if n := repeated(old, t.Loops, lanes); n > mostRepeated {
 		return nil, fmt.Errorf("transpose: the threads of a block would repeat %d instructions outside of the loops", n)
 	}
-	var out []*Block
-	var last cut
 	threads := 0
 	for w := range old.Warps {
 		threads += bits.OnesCount32(old.exists(w))
 	}
-	perBlock := (cmp.Or(t.Threads, threads) + warpLanes - 1) / warpLanes
-	for len(lanes) > 0 {
-		n := min(perBlock, len(lanes))
-		b := &builder{Block: t.pool.Block(n), old: old, loops: t.Loops, cut: &last, added: t.Added}
-		b.Gates = append(b.Gates, old.Gates...)
-		for i := range n {
-			b.distribute(i, &lanes[i], t)
-		}
-		out, lanes = append(out, b.Block), lanes[n:]
-	}
+	out := t.pool.distributed(old, t.Loops, t.Added, lanes, cmp.Or(t.Threads, threads), t)
 	old.Release()
 	return out, nil
+}
+
+// distributed makes blocks of so many threads whose warps do rounds of those of an old block. Behind loops the lanes combine as t says, nil for not at all.
+func (p *Pool) distributed(old *Block, loops []Loop, added map[int32]bool, warps []newWarp, threads int, t *Transpose) (out []*Block) {
+	var last cut
+	perBlock := (threads + warpLanes - 1) / warpLanes
+	for len(warps) > 0 {
+		n := min(perBlock, len(warps))
+		b := &builder{Block: p.Block(n), old: old, loops: loops, cut: &last, added: added}
+		b.Gates = append(b.Gates, old.Gates...)
+		for i := range n {
+			b.distribute(i, &warps[i], t)
+			if t != nil && t.atomic {
+				b.addUp(i)
+			}
+		}
+		out, warps = append(out, b.Block), warps[n:]
+	}
+	return out
 }
 
 // mostRepeated is how many instructions outside of loops the warps that a block becomes may have together: the new blocks of one are
@@ -128,10 +137,10 @@ func (t *Transpose) Apply(_ Program, blocks []*Block) ([]*Block, error) {
 const mostRepeated = 1 << 23
 
 // repeated is the number of them.
-func (t *Transpose) repeated(old *Block, warps []newWarp) (n int) {
+func repeated(old *Block, loops []Loop, warps []newWarp) (n int) {
 	outside := make([]int, len(old.Warps))
 	for w := range old.Warps {
-		for _, s := range segments(old.Warps[w].Events, t.Loops) {
+		for _, s := range segments(old.Warps[w].Events, loops) {
 			if s.loop < 0 {
 				outside[w] += s.last - s.first
 			}
@@ -265,12 +274,12 @@ type newLane struct {
 	part, parts int
 }
 
-// takes reports whether the lane does the k-th of n rounds.
-func (l *newLane) takes(k, n int) bool {
+// takes returns which of n rounds the lane does: every step-th from the first up to the last.
+func (l *newLane) takes(n int) (first, last, step int) {
 	if l.contiguous {
-		return k*l.parts/n == l.part
+		return (l.part*n + l.parts - 1) / l.parts, ((l.part+1)*n + l.parts - 1) / l.parts, 1
 	}
-	return k%l.parts == l.part
+	return l.part, n, l.parts
 }
 
 // A builder makes a block whose warps do rounds of those of an old one.
@@ -407,10 +416,10 @@ func (b *builder) inside(i int, w *newWarp, s *segment, own *[warpLanes][]int, t
 		if !l.exists {
 			continue
 		}
-		for n, r := range own[l.old] {
-			if l.takes(n, len(own[l.old])) {
-				todo[k] = append(todo[k], r)
-			}
+		rounds := own[l.old]
+		first, last, step := l.takes(len(rounds))
+		for n := first; n < last; n += step {
+			todo[k] = append(todo[k], rounds[n])
 		}
 		most = max(most, len(todo[k]))
 	}

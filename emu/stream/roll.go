@@ -14,15 +14,16 @@ import (
 // loop has rounds, as counting does, is done in the first rounds; what has several for each is shared out evenly.
 //
 // That copies are those of a loop's rounds, and not the members of a structure or the neighbours of an element, shows in their addresses: those
-// of one of the loads that each round makes are equally far apart. Where they are not, it is an error.
+// of one of the accesses that each round makes are equally far apart. Where they are not, it is an error.
 //
-// The loop that there is afterwards has all copies as its body, and the first of the anchor begins its rounds.
+// The loop that there is afterwards has all copies as its body, and the first copy of First begins its rounds.
 //
 // A loop ends for a warp where an access that is no part of it, a barrier, or so many other instructions as mostBetweenCopies follow.
 type Roll struct {
 	single
 	Copies [][]int32 // instructions that the source has once; of each, its copies in the order of the program
-	Anchor int       // of these, a load that each round makes once
+	Anchor int       // of these, an access that each round makes once
+	First  int       // the one that begins a round
 	Width  int
 	// Unrolled is how many rounds the compiler has put together.
 	Unrolled int
@@ -147,12 +148,12 @@ func (x *roller) regular(events []Event, lane int, met [][]int) bool {
 	return rounds < 3 || slices.ContainsFunc(met, func(list []int) bool { return len(list) == rounds && x.evenly(events, lane, list) })
 }
 
-// evenly reports whether events are loads from global addresses that are equally far apart.
+// evenly reports whether events are loads from or stores to global addresses that are equally far apart.
 func (x *roller) evenly(events []Event, lane int, list []int) bool {
 	var all []uint64
 	for _, i := range list {
 		e := &events[i]
-		if e.Kind != RefAccess || x.Access[e.Ref].Kind != load || x.Access[e.Ref].Space != global {
+		if e.Kind != RefAccess || x.Access[e.Ref].Kind != load && x.Access[e.Ref].Kind != store || x.Access[e.Ref].Space != global {
 			return false
 		}
 		all = append(all, x.address(&x.Access[e.Ref], lane))
@@ -201,7 +202,7 @@ func shareOut(met [][]int, rounds int) [][]copyAt {
 	return list
 }
 
-// round appends a round in which each lane that has so many rounds does some of them together, from the one that which returns: the anchor
+// round appends a round in which each lane that has so many rounds does some of them together, from the one that which returns: what begins it
 // first, then the other instructions in the order of the program. What a thread has left that are not enough to be put together is done one by one.
 func (x *roller) round(out, events []Event, steps *[warpLanes][][]copyAt, which func(rounds int) (first, together int)) []Event {
 	m := merged{at: make(map[copyStep]int)}
@@ -214,9 +215,9 @@ func (x *roller) round(out, events []Event, steps *[warpLanes][][]copyAt, which 
 			}
 		}
 	}
-	anchor := int(x.Copies[x.Anchor][0])
+	begins := int(x.Copies[x.First][0])
 	slices.SortFunc(m.steps, func(a, b laneStep) int {
-		return cmp.Or(-cmp.Compare(b2i(a.op == anchor), b2i(b.op == anchor)), cmp.Compare(a.op, b.op), cmp.Compare(a.place, b.place))
+		return cmp.Or(-cmp.Compare(b2i(a.op == begins), b2i(b.op == begins)), cmp.Compare(a.op, b.op), cmp.Compare(a.place, b.place))
 	})
 	for i := range m.steps {
 		out = append(out, x.event(int32(m.steps[i].op), events, &m.steps[i].events))
