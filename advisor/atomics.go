@@ -45,7 +45,7 @@ func (atomicContention) Match(in *Input) []*Match {
 		m.Suggestions = []string{
 			fmt.Sprintf("Threads wait for atomic operations at %s. Combine first: sum up in registers, over the warp (__reduce_add_sync, __shfl_xor_sync) and over the block in shared memory, "+
 				"and let one thread do one atomic for all.", in.places(m.defs(), 3)),
-			"For histograms keep a copy in shared memory for each block, or several where few bins take most of the hits. If the returned value is not needed, do not use it: the operation then needs no answer. Not where the addresses hardly ever coincide.",
+			"For histograms keep a copy in shared memory for each block, or several where few bins take most of the hits (one by lane % 8, say), and let a block go through many more items than there are bins, as by a grid-stride loop over a grid of as many blocks as the GPU holds: each block adds all its bins to those in memory in the end. If the returned value is not needed, do not use it: the operation then needs no answer. Not where the addresses hardly ever coincide.",
 		}
 	}
 	return matches

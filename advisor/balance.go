@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"gpa/blamer"
+	"gpa/cubin"
 	"gpa/cubin/cfg"
 	"gpa/cubin/sass"
 	"gpa/profiler"
@@ -191,7 +192,21 @@ const (
 
 // serial returns the instructions that only some of the warps execute which meet at the barriers that are blamed, and the mean number of
 // warps for each that does, by their samples. Without source counters there is no telling.
+//
+// What one warp does with all its lanes in one instruction cannot be divided; copies of it, as of a loop that is unrolled, can.
 func (in *Input) serial(blames []*blamer.Blame) (list []Thinned, by float64) {
+	type key struct {
+		frame cubin.Frame
+		op    sass.Op
+	}
+	copies := make(map[key]float64)
+	for code, c := range in.codes {
+		for i := range in.Module.Codes[code].Insts {
+			if c != nil && c.executions != nil && c.executions[i] > 0 {
+				copies[key{in.frame(blamer.Node{Code: code, Inst: i}), in.Module.Codes[code].Insts[i].Op}]++
+			}
+		}
+	}
 	weight, spread := 0.0, 0.0
 	for code, c := range in.codes {
 		if c == nil || c.executions == nil {
@@ -208,6 +223,11 @@ func (in *Input) serial(blames []*blamer.Blame) (list []Thinned, by float64) {
 				continue
 			}
 			factor := min(warpSize, met/warps)
+			if full := c.counters[i].threads / warpSize; around == in.Loop(n) && full >= fewThreads*warps && in.frame(n).Line > 0 {
+				if factor = min(factor, copies[key{in.frame(n), in.Inst(n).Op}]); factor <= 1 {
+					continue
+				}
+			}
 			list = append(list, Thinned{n, factor})
 			weight += c.total[i]
 			spread += c.total[i] * factor

@@ -35,10 +35,14 @@ func (bankConflicts) Match(in *Input) []*Match {
 		m.Freed = in.freed(used, used-ideal)
 		m.Change = &Change{ConflictFree: m.allDefs()}
 		n := in.counts(m.Hotspots[0].Def)
+		last := ""
+		if in.Launch.Facts.SharedDynamic > 0 {
+			last = " Where the array is part of the launch's dynamic shared memory, raise that by the padding, and keep what lies behind it aligned."
+		}
 		m.Suggestions = []string{
 			fmt.Sprintf("Threads of a warp hit the same bank of shared memory at %s: %.1f passes an access, where %.1f would do. %s",
 				in.places(m.defs(), 3), n.wavefronts/max(1, n.executions), n.wavefrontsIdeal/max(1, n.executions), in.apartInBanks(m.Hotspots[0].Def)),
-			"Padding costs shared memory; where that limits the blocks on an SM, swap bits, which is free. Not where the other accesses to the array then conflict.",
+			"Padding costs shared memory; where that limits the blocks on an SM, swap bits, which is free. Not where the other accesses to the array then conflict." + last,
 		}
 	}
 	return matches

@@ -206,10 +206,10 @@ func (in *Input) coarserWords(axis MergeAxis, items int, folds bool, blocks, thr
 	}
 	how := "A loop that stores one item before it loads the next gains nothing, as compilers keep loads behind stores."
 	if len(in.executedNodes(func(op sass.Op) bool { return op == sass.BAR })) > 0 {
-		how += " Between two __syncthreads() do the step of all items, each in shared memory of its own: a loop around the barriers would wait as often as now."
+		how += " Between two __syncthreads() do the step of all items, each in shared memory of its own (so many times as much of it): a loop around the barriers would wait as often as now."
 	}
 	return "items", []string{
 		fmt.Sprintf("Each of %d blocks does little beside its index and its accesses. Let a thread take %d items, a grid of %d blocks apart, side by side: load all of them into registers first (an array of %d, in loops that are unrolled), then compute, then store, so that their loads are under way together.", blocks, items, ceilDiv(blocks, items), items),
-		how + " " + last,
+		"What the items have in common is computed once, as what depends on an index modulo a number by which their distance can be divided, and the indices of the items stay in registers. " + how + " " + last,
 	}
 }

@@ -45,7 +45,7 @@ func (constantMemory) Match(in *Input) []*Match {
 		m.Change = fromConstants(loads, origins)
 		m.Suggestions = []string{
 			fmt.Sprintf("All threads read the same words at %s, one after the other. Put the values into __constant__ memory if they fit (64 KB).",
-				in.places(m.defs(), 3)),
+				in.places(in.bySamples(slices.Clone(loads)), 3)),
 			"Where they do not fit, load a tile of them into shared memory first, one element a thread, or let a lane load 32 and pass them on by __shfl_sync.",
 		}
 		if in.fitParameters(loads) {

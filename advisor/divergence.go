@@ -46,13 +46,21 @@ func (divergenceReduction) Match(in *Input) []*Match {
 		}
 		code := m.Hotspots[0].Use.Code
 		l := in.Loop(m.Hotspots[0].Use)
-		if l == nil || in.idleLanes(code, in.codes[code].graph.Blocks[l.Header].First) == 0 {
+		if l == nil {
+			continue
+		}
+		if in.idleLanes(code, in.codes[code].graph.Blocks[l.Header].First) == 0 {
+			m.Suggestions = []string{
+				fmt.Sprintf("In the loop at %s all lanes go through the rounds, but few of a warp do what stands at %s in the same one. Let each thread first find out in which of the next 32 rounds it has to, as bits of a register, and then go through its bits in a loop of its own (__ffs), so that lanes do that side by side whose rounds are different ones; or sort items by what decides it.",
+					in.scopePlace(in.loopScope(code, l)), in.places(m.uses(), 3)),
+				"Where both ways are short, compute both and select. Not where a round needs what the one before has computed, or where the test costs as much as what it saves.",
+			}
 			continue
 		}
 		few := fmt.Sprintf("In the loop at %s warps run with few of their 32 lanes, ", in.scopePlace(in.loopScope(code, l)))
 		if in.fewEnter(code, l) {
 			m.Suggestions = []string{
-				few + "as most threads have nothing to do there and leave before. Let a block first collect what there is to do in a list in shared memory (each thread finds its place by __ballot_sync and __popc, or by atomicAdd), and then let full warps go through the list, with as many lanes an item as it has rounds.",
+				few + "as most threads have nothing to do there and leave before. Let a block first collect what there is to do in a list in shared memory (each thread finds its place by __ballot_sync and __popc, or by atomicAdd), and then let full warps go through the list, with as many lanes an item as it has rounds. No thread may return before the __syncthreads() around that.",
 				"Not more threads for all items, of which most would only leave. Where few blocks have anything to do, make the list one for the whole grid, by the launch before.",
 			}
 			continue

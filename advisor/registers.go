@@ -132,6 +132,11 @@ func (in *Input) boundRegisters(m *Match) {
 	if room >= in.Model.Limits.RegistersThread.Int() || float64(m.Change.Registers) < nearly*float64(room) {
 		return
 	}
-	last := &m.Suggestions[len(m.Suggestions)-1]
-	*last = strings.TrimSuffix(*last, " ") + fmt.Sprintf(" A block of %d threads has room for %d registers a thread: declare __launch_bounds__(%d), so that the compiler keeps to it.", threads, room, threads)
+	m.declareBounds(threads, room)
+}
+
+// declareBounds says what tells a compiler how many registers a thread of a block has room for.
+func (m *Match) declareBounds(threads, room int) {
+	first := &m.Suggestions[0] // which every report has
+	*first = strings.TrimSuffix(*first, " ") + fmt.Sprintf(" A block of %d threads has room for %d registers a thread: declare __launch_bounds__(%d), so that the compiler keeps to it.", threads, room, threads)
 }

@@ -30,11 +30,11 @@ func TestBoundRegisters(t *testing.T) {
 		p.Launch.Block = [3]int{c.threads, 1, 1}
 		in := inputOf(t, p)
 		const text = "Let a thread take more."
-		m := &Match{Suggestions: []string{"What.", text}, Change: &Change{Registers: c.registers, Streams: c.streams}}
+		m := &Match{Suggestions: []string{text, "Not where."}, Change: &Change{Registers: c.registers, Streams: c.streams}}
 		in.boundRegisters(m)
-		last := m.Suggestions[1]
-		if c.says == "" && last != text || !strings.Contains(last, c.says) || !strings.HasPrefix(last, text) {
-			t.Errorf("%s: %q, want %q", c.name, last, c.says)
+		first := m.Suggestions[0]
+		if c.says == "" && first != text || !strings.Contains(first, c.says) || !strings.HasPrefix(first, text) {
+			t.Errorf("%s: %q, want %q", c.name, first, c.says)
 		}
 	}
 }

@@ -47,7 +47,7 @@ func (vectorAccess) Match(in *Input) []*Match {
 		m.Change = &Change{Streams: &Streams{Vectors: groups}}
 		m.Suggestions = []string{
 			fmt.Sprintf("Each thread accesses neighbouring words one by one at %s. Use float4, int2 or the like (reinterpret_cast<const float4 *>), so that one instruction moves 8 or 16 bytes.",
-				in.places(slices.DeleteFunc(m.defs(), func(n blamer.Node) bool { return in.Inst(n).Address() == nil }), 3)),
+				in.places(in.bySamples(slices.Concat(groups...)), 6)),
 			"The address has to be a multiple of the vector's size: not where a thread's part may begin anywhere.",
 		}
 	}
