@@ -34,8 +34,12 @@ func (workDistribution) Match(in *Input) []*Match {
 	if same := in.sameRounds(&nest); len(same) > 0 {
 		return same
 	}
-	matches := append(in.sharedOut(&nest), in.spreadMatches(&nest)...)
-	if in.asInSource(&nest) {
+	matches := in.sharedOut(&nest)
+	spread := in.spreadMatches(&nest)
+	if len(spread) > 0 && in.storesByRound(&nest) { // more lanes than those of a warp are threads of the grid then
+		matches = matches[:min(1, len(matches))]
+	}
+	if matches = append(matches, spread...); len(spread) == 0 && in.asInSource(&nest) {
 		matches = append(matches, in.sharedOut(&nest)...)
 	}
 	in.acrossBarriers(&nest, matches)
@@ -335,7 +339,7 @@ func (in *Input) dividedMatch(n *loopNest, room float64, parts int) []*Match {
 		together = ": each round stores results of its own"
 	}
 	m.Suggestions = []string{
-		fmt.Sprintf("The GPU could hold %.0f times as many warps, and each thread goes through the %.0f rounds of the loop at %s. Divide them among %d times as many threads (larger blocks that share an item, or more blocks)%s.",
+		fmt.Sprintf("The GPU could hold %.0f times as many warps, and each thread goes through the %.0f rounds of the loop at %s. Divide them among %d times as many threads (larger blocks that share an item, or more blocks; a loop that goes on by gridDim.x * blockDim.x needs a larger grid alone)%s.",
 			room, in.sourceRounds(n), in.nestPlace(n), parts, together),
 		"Neighbouring threads go on reading neighbouring addresses. Give each a run of rounds that follow each other, or every n-th with n a constant: by a step that is known when the kernel runs compilers unroll less. Not where each thread has only a few rounds.",
 	}
