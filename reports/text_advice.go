@@ -23,6 +23,9 @@ func shown(place int) (suggestions, hotspots int) {
 	return 1, 0
 }
 
+// leastShown is the share of the samples from which on a place is shown that is not the hottest: 0.0% says nothing.
+const leastShown = .0005
+
 // advice tells what to change, the best first.
 func (t *textReport) advice(module *cubin.File, found *LaunchResult, totals *profiler.Totals) {
 	t.line("")
@@ -72,7 +75,7 @@ func (t *textReport) one(module *cubin.File, place int, a *advisor.Advice, total
 		t.paragraph("    ", "Assumed: "+strings.Join(a.Match.Assumed, "; ")+".")
 	}
 	for i := range a.Match.Hotspots {
-		if i == hotspots {
+		if h := &a.Match.Hotspots[i]; i == hotspots || i > 0 && h.Share < leastShown {
 			break
 		}
 		t.hotspot(module, &a.Match.Hotspots[i])
