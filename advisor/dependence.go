@@ -106,6 +106,9 @@ func (in *Input) orderedBut(code int, l *cfg.Loop, scans bool) (ordered bool, as
 		if d.Space == "shared" && in.Inst(nodeOf(d.From)).Op.Properties().Async == sass.AsyncCopy {
 			continue // what earlier rounds have fetched for later ones
 		}
+		if d.Space == "global" && in.setsAlike(code, l, nodeOf(d.From), nodeOf(d.To)) {
+			continue
+		}
 		inPlace := d.Kind == profiler.OutputDependence && in.running[nodeOf(d.From)] && in.running[nodeOf(d.To)]
 		if d.Kind == profiler.FlowDependence || d.Space == "global" && !inPlace {
 			return true, ""
@@ -115,6 +118,45 @@ func (in *Input) orderedBut(code int, l *cfg.Loop, scans bool) (ordered bool, as
 		return false, assumedIndependent
 	}
 	return false, ""
+}
+
+// setsAlike reports whether a dependence between rounds is of stores that set words to what no round changes, as a mark that something was visited:
+// whichever round does so first, the same words have the same values in the end. A load of such a word may only decide whether that very word
+// is set, and others with it that nobody reads in the loop.
+func (in *Input) setsAlike(code int, l *cfg.Loop, from, to blamer.Node) bool {
+	f := in.flowOf(code, l)
+	sets := func(n blamer.Node) bool {
+		return in.Inst(n).Op == sass.STG && !slices.ContainsFunc(f.stored(n.Inst), func(value int) bool { return !f.invariant(value, map[int]bool{}) })
+	}
+	decides := func(load, store blamer.Node) bool {
+		at, is := in.Inst(load).Address(), in.Inst(store).Address()
+		return in.Inst(load).Op == sass.LDG && sets(store) && at != nil && is != nil && at.Reg == is.Reg && at.UReg == is.UReg && at.Offset == is.Offset && f.onlyDecides(load.Inst)
+	}
+	return sets(from) && sets(to) || decides(to, from) || decides(from, to)
+}
+
+// onlyDecides reports whether what a load brings is used for nothing but comparisons of predicates by which instructions are guarded.
+func (f *registerFlow) onlyDecides(load int) bool {
+	only := true
+	for n, edges := range f.from {
+		if slices.ContainsFunc(edges, func(e flowEdge) bool { return e.node == load }) {
+			only = only && n >= 0 && f.inst(n).Op.Properties().Compares != sass.ComparesNothing && f.onlyGuards(n)
+		}
+	}
+	return only
+}
+
+// onlyGuards reports whether what a comparison finds is used as a guard alone.
+func (f *registerFlow) onlyGuards(compare int) bool {
+	only := true
+	for n, edges := range f.from {
+		for _, e := range edges {
+			if e.node == compare && (n < 0 || e.resource != predicateOf(f.inst(n).Guard)) {
+				only = false
+			}
+		}
+	}
+	return only
 }
 
 // storesIn reports whether a loop has stores, or calls of what may store.

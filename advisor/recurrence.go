@@ -189,7 +189,7 @@ func (in *Input) recurrenceBut(code int, l *cfg.Loop, scans bool) (blamer.Node, 
 		}
 	}
 	for _, i := range f.exits() {
-		if f.loads(i) {
+		if slices.ContainsFunc(f.loaded(i), func(n int) bool { return !f.loadsSame(n) }) {
 			return blamer.Node{Code: code, Inst: i}, true
 		}
 	}
@@ -243,6 +243,14 @@ func (f *registerFlow) needs(nodes ...int) map[int]bool {
 		}
 	}
 	return needed
+}
+
+// loadsSame reports whether a load brings the same in every round, as the bound of a loop does that compilers load anew behind each store: from one
+// place, to which nobody stores during the launch.
+func (f *registerFlow) loadsSame(i int) bool {
+	n := blamer.Node{Code: f.code, Inst: i}
+	written, known := f.in.written(n)
+	return f.inst(i).Op == sass.LDG && known && !written && !slices.ContainsFunc(f.from[i], func(e flowEdge) bool { return !f.invariant(e.node, map[int]bool{}) })
 }
 
 // loads reports whether what some instructions read comes from memory or from other threads in the loop.
