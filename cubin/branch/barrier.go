@@ -41,6 +41,7 @@ type barrierFinder struct {
 	*slicer
 	meetings []meeting
 	first    map[int]int // node → its first meeting
+	succs    [][]int     // by node: where threads go, past calls of functions that have no barriers
 	next     []places    // by node: the barriers that threads come to next from its beginning
 	ends     []bool      // by node: threads may end without a barrier
 	works    []bool      // by node: they may do something before they come to a barrier or to their end
@@ -56,6 +57,7 @@ func (s *slicer) barrierWarnings(module *cubin.File, varying []bool) []Warning {
 	if len(f.meetings) == 0 {
 		return nil
 	}
+	f.pastCalls()
 	f.solve()
 	list := f.guarded(varying)
 	warned := make(map[int]bool) // by meeting
@@ -72,6 +74,48 @@ func (s *slicer) barrierWarnings(module *cubin.File, varying []bool) []Warning {
 		}
 	}
 	return list
+}
+
+// pastCalls finds where threads go where functions without barriers are no part of the way: whoever calls them comes back to where they called, and not to
+// another call of the same function, as the compiler's helpers have many.
+func (f *barrierFinder) pastCalls() {
+	f.succs = slices.Clone(f.super.Shape.Succs)
+	returns := func(node int) bool {
+		_, calls := f.super.Behind(node)
+		n := f.super.Nodes[node]
+		return !calls && f.graphs[n.Graph].Code.Insts[n.Last].Op == sass.RET
+	}
+	for _, node := range f.order {
+		behind, calls := f.super.Behind(node)
+		if !calls {
+			continue
+		}
+		inside, barriers := make(map[int]bool), false
+		work := slices.DeleteFunc(slices.Clone(f.super.Shape.Succs[node]), func(to int) bool { return to == behind })
+		for len(work) > 0 && !barriers {
+			at := work[len(work)-1]
+			if work = work[:len(work)-1]; inside[at] || at == f.super.Shape.Exit {
+				continue
+			}
+			inside[at] = true
+			_, barriers = f.first[at]
+			if !returns(at) {
+				work = append(work, f.super.Shape.Succs[at]...)
+			}
+			if back, calls := f.super.Behind(at); calls {
+				work = append(work, back)
+			}
+		}
+		if barriers || len(inside) == 0 {
+			continue
+		}
+		f.succs[node] = []int{behind}
+		for at := range inside {
+			if returns(at) {
+				f.succs[at] = nil
+			}
+		}
+	}
 }
 
 // guarded finds barriers under predicates that differ between the threads of a block: short branches become such.
@@ -95,7 +139,7 @@ func (f *barrierFinder) endsBehind(m meeting) bool {
 			return false
 		}
 	}
-	for _, to := range f.super.Shape.Succs[m.node] {
+	for _, to := range f.succs[m.node] {
 		if to != f.super.Shape.Exit && !f.endsAtOnce(to) {
 			return false
 		}
@@ -179,7 +223,7 @@ func (f *barrierFinder) step(node int) bool {
 		next.copies.add(i)
 		return changed || before != [3]bool{f.ends[node], f.works[node], f.waits[node]}
 	}
-	for _, to := range f.super.Shape.Succs[node] {
+	for _, to := range f.succs[node] {
 		if to == f.super.Shape.Exit {
 			f.ends[node] = true
 			continue
@@ -218,7 +262,7 @@ func acts(in *sass.Inst) bool {
 func (f *barrierFinder) apart(node int) []int {
 	var succs []int
 	differ := false
-	for _, to := range f.super.Shape.Succs[node] {
+	for _, to := range f.succs[node] {
 		if to != f.super.Shape.Exit {
 			succs = append(succs, to)
 			differ = differ || !slices.Equal(f.next[to].source, f.next[succs[0]].source)
@@ -251,7 +295,7 @@ func (f *barrierFinder) endsAtOnce(node int) bool {
 
 // kind returns what the warning of a barrier is about that threads which part at a node do not all come to.
 func (f *barrierFinder) kind(m meeting, node int) WarningKind {
-	for _, to := range f.super.Shape.Succs[node] {
+	for _, to := range f.succs[node] {
 		if to != f.super.Shape.Exit && f.hangs(m, to) {
 			return WarpBarrier
 		}

@@ -15,6 +15,7 @@ type Supergraph struct {
 	Nodes  []Node
 	graphs []*Graph
 	nodeOf [][]int // by graph and instruction: node, -1 for padding
+	behind map[int]int
 }
 
 // A Node of a supergraph is a run of instructions of a section. First and Last are instruction indices; Last is included.
@@ -28,7 +29,7 @@ const maxReturnEdges = 1 << 22
 
 // NewSupergraph joins the graphs of a program's sections. Its entry is instruction inst of the given graph.
 func NewSupergraph(graphs []*Graph, graph, inst int) (*Supergraph, error) {
-	s := &Supergraph{graphs: graphs, nodeOf: make([][]int, len(graphs))}
+	s := &Supergraph{graphs: graphs, nodeOf: make([][]int, len(graphs)), behind: make(map[int]int)}
 	l := superLinker{Supergraph: s, calls: make([]map[int]*Call, len(graphs)), funcs: make(map[*cubin.Function]funcRef), sites: make(map[funcRef][]int)}
 	for i, g := range graphs {
 		l.split(i, g)
@@ -49,6 +50,12 @@ func NewSupergraph(graphs []*Graph, graph, inst int) (*Supergraph, error) {
 
 // NodeAt returns the node of an instruction, -1 for padding, which no control comes to.
 func (s *Supergraph) NodeAt(graph, inst int) int { return s.nodeOf[graph][inst] }
+
+// Behind returns the node to which the functions return that a node calls at its end, the exit where none follows; false for a node that calls none.
+func (s *Supergraph) Behind(node int) (behind int, calls bool) {
+	behind, calls = s.behind[node]
+	return behind, calls
+}
 
 // A funcRef is a function of a graph.
 type funcRef struct{ graph, fn int }
@@ -110,7 +117,10 @@ func (l *superLinker) linkCalls() {
 		if !calls {
 			continue
 		}
-		behind := l.behind(n)
+		behind := l.following(n)
+		if l.behind[id] = behind; behind < 0 {
+			l.behind[id] = l.Shape.Exit
+		}
 		for _, f := range list {
 			g := l.graphs[f.graph]
 			l.edge(id, l.NodeAt(f.graph, g.Blocks[g.Funcs[f.fn].Entry].First))
@@ -128,8 +138,8 @@ func (l *superLinker) linkCalls() {
 	}
 }
 
-// behind returns the node behind a node in its section, -1 where there is none.
-func (l *superLinker) behind(n Node) int {
+// following returns the node behind a node in its section, -1 where there is none.
+func (l *superLinker) following(n Node) int {
 	if of := l.nodeOf[n.Graph]; n.Last+1 < len(of) {
 		return of[n.Last+1]
 	}
