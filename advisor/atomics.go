@@ -2,6 +2,7 @@ package advisor
 
 import (
 	"fmt"
+	"math"
 
 	"gpa/blamer"
 	"gpa/cubin/sass"
@@ -45,10 +46,19 @@ func (atomicContention) Match(in *Input) []*Match {
 		m.Suggestions = []string{
 			fmt.Sprintf("Threads wait for atomic operations at %s. Combine first: sum up in registers, over the warp (__reduce_add_sync, __shfl_xor_sync) and over the block in shared memory, "+
 				"and let one thread do one atomic for all.", in.places(m.defs(), 3)),
-			"For histograms keep a copy in shared memory for each block, or several where few bins take most of the hits (one by lane % 8, say), and let a block go through many more items than there are bins, as by a grid-stride loop over a grid of as many blocks as the GPU holds: each block adds all its bins to those in memory in the end. If the returned value is not needed, do not use it: the operation then needs no answer. Not where the addresses hardly ever coincide.",
+			"For histograms keep a copy in shared memory for each block, or several where few bins take most of the hits (one by lane % 8, say), and let a block go through many more items than there are bins, as by a grid-stride loop over a grid of as many blocks as the GPU holds" + in.heldBlocks() + ": each block adds all its bins to those in memory in the end. If the returned value is not needed, do not use it: the operation then needs no answer. Not where the addresses hardly ever coincide.",
 		}
 	}
 	return matches
+}
+
+// heldBlocks is how many blocks of the launch's size the GPU holds, in brackets; empty where that is not known.
+func (in *Input) heldBlocks() string {
+	n := in.occupancy(math.MaxInt32, volume(in.Launch.Block)).BlocksPerSM * in.Launch.Facts.SMs
+	if n <= 0 {
+		return ""
+	}
+	return fmt.Sprintf(" (%d of this size)", n)
 }
 
 // mostCopied is the shared memory that every block can have, bytes (CUDA C++ Programming Guide, Technical Specifications).

@@ -182,6 +182,19 @@ func (in *Input) addsToOthers(n blamer.Node) bool {
 	return r != nil && isAtomic(in.Inst(n).Op) && r.Bytes <= r.Distinct && readByBlocks(r)
 }
 
+// itemsApart says where the other items of a thread lie that takes so many, by the shape of the grid.
+func (in *Input) itemsApart(items int) string {
+	g := in.Launch.Grid
+	if g[1]*g[2] == 1 {
+		return fmt.Sprintf("a grid of %d blocks apart", ceilDiv(g[0], items))
+	}
+	shape := fmt.Sprintf("%d x %d", ceilDiv(g[0], items), g[1])
+	if g[2] > 1 {
+		shape += fmt.Sprintf(" x %d", g[2])
+	}
+	return fmt.Sprintf("blockDim.x apart along x in a grid of %s blocks", shape)
+}
+
 // coarserWords tells how a thread takes more items.
 func (in *Input) coarserWords(axis MergeAxis, items int, folds bool, blocks, threads int) (variant string, text []string) {
 	last := "Not where the grid then has too few blocks for the SMs, or the registers for more items leave room for fewer warps."
@@ -209,7 +222,7 @@ func (in *Input) coarserWords(axis MergeAxis, items int, folds bool, blocks, thr
 		how += " Between two __syncthreads() do the step of all items, each in shared memory of its own (so many times as much of it): a loop around the barriers would wait as often as now."
 	}
 	return "items", []string{
-		fmt.Sprintf("Each of %d blocks does little beside its index and its accesses. Let a thread take %d items, a grid of %d blocks apart, side by side: load all of them into registers first (an array of %d, in loops that are unrolled), then compute, then store, so that their loads are under way together.", blocks, items, ceilDiv(blocks, items), items),
-		"What the items have in common is computed once, as what depends on an index modulo a number by which their distance can be divided, and the indices of the items stay in registers. " + how + " " + last,
+		fmt.Sprintf("Each of %d blocks does little beside its index and its accesses. Let a thread take %d items, %s, side by side: load all of them into registers first (an array of %d, in loops that are unrolled), then compute, then store, so that their loads are under way together.", blocks, items, in.itemsApart(items), items),
+		"Compute the index of the first item once and add a constant step for the others, test once what is true for all of them, and keep indices in 32 bits where that is enough. " + how + " " + last,
 	}
 }

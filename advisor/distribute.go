@@ -190,6 +190,9 @@ func (in *Input) transposedMatch(n *loopNest, width int, gain float64) *Match {
 			in.sourceRounds(n), in.nestPlace(n), who, width, together),
 		fmt.Sprintf("%s, and there are %d times as many threads to hide latency. Not where each thread has only a few rounds.", neighbours, width),
 	}
+	if alike := in.sameWords(n); len(alike) > 0 && !apart {
+		m.Suggestions[0] += fmt.Sprintf(" What all threads read alike in a round (%s) neighbours then read as far apart as it is from round to round: where that is more than an element, put it into shared memory first, its rows longer by one element.", in.places(alike, 2))
+	}
 	if len(n.sums) > 0 {
 		m.Suggestions = slices.Insert(m.Suggestions, 1, fmt.Sprintf("What the rounds add to in memory (%s) is kept in registers, of each thread its own, and added to memory once, behind the loop.", in.places(n.sums, 2)))
 	}
@@ -205,6 +208,15 @@ func (in *Input) transposedMatch(n *loopNest, width int, gain float64) *Match {
 		}
 	}
 	return m
+}
+
+// sameWords returns the loads of a nest by which all threads of a warp read the same words.
+func (in *Input) sameWords(n *loopNest) []blamer.Node {
+	return slices.DeleteFunc(in.executedNodes(func(op sass.Op) bool { return op == sass.LDG }), func(x blamer.Node) bool {
+		const nearly = 1.05
+		k := in.counts(x)
+		return x.Code != n.code || n.loopOf(in.Block(x)) == nil || k.threads < lowActivity*warpSize*k.executions || k.sectors > nearly*k.executions
+	})
 }
 
 // addedAtomically returns the loads of a nest's counts, which go where the rounds add to them by atomics, and the stores that do.

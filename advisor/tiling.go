@@ -71,13 +71,23 @@ func (in *Input) columns() []*Match {
 			Registers: min(in.mostRegisters(), in.Launch.Facts.Registers+registersAResult*(columnResults-1)+len(loads)),
 		}
 		m.Suggestions = []string{
-			fmt.Sprintf("What threads read at %s overlaps with what the threads of neighbouring %s read. Let a thread compute %d results that lie one above the other, in %s that follow each other, and keep what their windows have in common in registers, so that it is loaded once for all of them. The grid or the block has a %dth of its size in that direction.",
-				in.places(sortedKeys(loads), 3), w.of, columnResults, w.of, columnResults),
+			fmt.Sprintf("What threads read at %s overlaps with what the threads of neighbouring %s read. Let a thread compute %d results that lie one above the other, in %s that follow each other, and keep what their windows have in common in registers, so that it is loaded once for all of them. %s",
+				in.places(sortedKeys(loads), 3), w.of, columnResults, w.of, in.smallerBlock(w.axis, columnResults)),
 			"Unroll the loop over the results in full, and load a value before the first result that needs it. The size of the window has to be a constant of the program, with the loops over it unrolled, or every value is tested against the window of each result. Compute all results before the first is stored: behind a store compilers load again. Not where the grid then has too few threads.",
 		}
 		matches = append(matches, m)
 	}
 	return matches
+}
+
+// smallerBlock says whose size goes down along y where a thread has so many results one above the other: the block's, where enough threads are left
+// and the tile of a block stays what it was, or the grid's.
+func (in *Input) smallerBlock(axis MergeAxis, results int) string {
+	const enough = 2 * warpSize
+	if b := in.Launch.Block; axis < MergeX && b[1]%results == 0 && volume(b)/results >= enough {
+		return fmt.Sprintf("Let a block of %d x %d threads do what one of %d x %d does now.", b[0], b[1]/results, b[0], b[1])
+	}
+	return fmt.Sprintf("The grid has a %dth of its size in that direction.", results)
 }
 
 // ofWindow reports whether a load is in no loop, or in loops of few rounds, as over the weights of a filter.

@@ -109,6 +109,8 @@ func tried(a *advisor.Advice) string {
 	switch {
 	case a.Tried == 0:
 		return ""
+	case a.Match.Launches > 1:
+		return fmt.Sprintf(", tried %.2fx of its launches together", a.Tried)
 	case a.Tried < 1:
 		return fmt.Sprintf(", tried %.2fx (slower)", a.Tried)
 	}
