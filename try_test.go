@@ -45,6 +45,7 @@ func TestTriedThreads(t *testing.T) {
 		{"work-distribution", "a thread a round", .45, 1.2},
 		{"work-distribution", "a thread a round, rounds of the source", .8, 1.2},
 		{"work-distribution", "a thread a round", .75, 1.2},
+		{"work-distribution", "32 lanes", .8, 1.2},
 	} {
 		before, after := r.Profile.Launches[2*i], r.Profile.Launches[2*i+1]
 		first := &r.Launches[2*i].Advice[0]

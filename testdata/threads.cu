@@ -148,3 +148,30 @@ extern "C" __global__ void columns_threads(const float *__restrict__ in, float *
         atomicAdd(&out[blockIdx.y], sum);
     }
 }
+
+// Vertices that were reached last mark the neighbours that nobody has reached, a thread or a warp a vertex; the bound is read anew behind each store.
+extern "C" __global__ void reach_alone(const int *neighbours, const int *count, int *reached, bool *more, int most, int level) {
+    int vertex = blockIdx.x * blockDim.x + threadIdx.x;
+    if (reached[vertex] == level) {
+        for (int k = 0; k < count[vertex]; k++) {
+            int next = neighbours[vertex * most + k];
+            if (reached[next] == 0) {
+                reached[next] = level + 1;
+                *more = true;
+            }
+        }
+    }
+}
+
+extern "C" __global__ void reach_lanes(const int *neighbours, const int *count, int *reached, bool *more, int most, int level) {
+    int vertex = (blockIdx.x * blockDim.x + threadIdx.x) / 32;
+    if (reached[vertex] == level) {
+        for (int k = threadIdx.x % 32; k < count[vertex]; k += 32) {
+            int next = neighbours[vertex * most + k];
+            if (reached[next] == 0) {
+                reached[next] = level + 1;
+                *more = true;
+            }
+        }
+    }
+}

@@ -191,3 +191,47 @@ extern "C" __global__ void fine_queue(int *next, volatile int *o, int n) {
     while (atomicAdd(next, 1) < n) taken++;
     o[threadIdx.x] = taken;
 }
+
+// No warning: the first warp puts together what all of them have, twice, with a barrier of the block behind each time. Shuffles in a branch have a
+// slow path that calls one helper from both places.
+__device__ float most_of(float x) {
+    for (int k = 16; k > 0; k /= 2) x = fmaxf(x, __shfl_xor_sync(0xffffffff, x, k));
+    return x;
+}
+
+__device__ float sum_of(float x) {
+    for (int k = 16; k > 0; k /= 2) x += __shfl_xor_sync(0xffffffff, x, k);
+    return x;
+}
+
+extern "C" __global__ void fine_reductions(float *o, const float *a, int rows, int columns) {
+    extern __shared__ float s[];
+    int row = blockIdx.x, lane = threadIdx.x % 32, warp = threadIdx.x / 32, warps = blockDim.x / 32;
+    if (row >= rows) return;
+    const float *x = a + row * columns;
+    float most = 0;
+    for (int i = threadIdx.x; i < columns; i += blockDim.x) most = fmaxf(most, x[i]);
+    most = most_of(most);
+    if (lane == 0) s[warp] = most;
+    __syncthreads();
+    if (warp == 0) {
+        float of_warp = lane < warps ? s[lane] : 0;
+        of_warp = most_of(of_warp);
+        if (lane == 0) s[0] = of_warp;
+    }
+    __syncthreads();
+    most = s[0];
+    __syncthreads();
+    float sum = 0;
+    for (int i = threadIdx.x; i < columns; i += blockDim.x) sum += x[i] - most;
+    sum = sum_of(sum);
+    if (lane == 0) s[warp] = sum;
+    __syncthreads();
+    if (warp == 0) {
+        float of_warp = lane < warps ? s[lane] : 0;
+        of_warp = sum_of(of_warp);
+        if (lane == 0) s[0] = of_warp;
+    }
+    __syncthreads();
+    for (int i = threadIdx.x; i < columns; i += blockDim.x) o[row * columns + i] = x[i] / s[0];
+}
