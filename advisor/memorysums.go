@@ -92,7 +92,7 @@ func (in *Input) loadedFrom(store blamer.Node) (load blamer.Node, found bool) {
 
 // addsTo reports whether what a store stores is what a load has loaded and something added to it, and the loop uses the value for nothing else.
 func (f *registerFlow) addsTo(load, store int) bool {
-	chain := f.sumChain(load, f.stored(store), 0)
+	chain := f.sumChain(load, f.stored(store))
 	if chain == nil {
 		return false
 	}
@@ -130,30 +130,51 @@ func (f *registerFlow) stored(store int) (nodes []int) {
 // longestSum is how many additions to a sum are followed.
 const longestSum = 64
 
-// sumChain returns the additions that lead from a load to one of some values, nil for none.
-func (f *registerFlow) sumChain(load int, ends []int, depth int) []int {
+// sumChain returns the fewest additions that lead from a load to one of some values, nil for none. Each value is looked at once, as sums whose
+// operands have parts in common have exponentially many ways.
+func (f *registerFlow) sumChain(load int, ends []int) []int {
+	to := make(map[int]int) // by addition: the one that its result goes to, itself for an end
+	work := make([]int, 0, len(ends))
 	for _, n := range ends {
-		if n < 0 || depth == longestSum {
-			continue
-		}
-		family, operands := reduces(f.inst(n))
-		if family != reducesSum {
-			continue
-		}
-		var before []int
-		for _, k := range operands {
-			for _, e := range f.from[n] {
-				if holds(&f.inst(n).Operands[k], []sass.Resource{e.resource}) {
-					before = append(before, e.node)
+		to[n] = n
+		work = append(work, n)
+	}
+	for depth := 0; depth < longestSum && len(work) > 0; depth++ {
+		var next []int
+		for _, n := range work {
+			if n < 0 {
+				continue
+			}
+			family, operands := reduces(f.inst(n))
+			if family != reducesSum {
+				continue
+			}
+			for _, k := range operands {
+				for _, e := range f.from[n] {
+					if !holds(&f.inst(n).Operands[k], []sass.Resource{e.resource}) {
+						continue
+					}
+					if e.node == load {
+						return chainFrom(n, to)
+					}
+					if _, met := to[e.node]; !met {
+						to[e.node] = n
+						next = append(next, e.node)
+					}
 				}
 			}
 		}
-		if slices.Contains(before, load) {
-			return []int{n}
-		}
-		if chain := f.sumChain(load, before, depth+1); chain != nil {
-			return append(chain, n)
-		}
+		work = next
 	}
 	return nil
+}
+
+// chainFrom lists an addition and those that its result goes to.
+func chainFrom(n int, to map[int]int) []int {
+	chain := []int{n}
+	for to[n] != n {
+		n = to[n]
+		chain = append(chain, n)
+	}
+	return chain
 }
