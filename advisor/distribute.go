@@ -191,7 +191,7 @@ func (in *Input) transposedMatch(n *loopNest, width int, gain float64) *Match {
 		fmt.Sprintf("%s, and there are %d times as many threads to hide latency. Not where each thread has only a few rounds.", neighbours, width),
 	}
 	if alike := in.sameWords(n); len(alike) > 0 && !apart {
-		m.Suggestions[0] += fmt.Sprintf(" What all threads read alike in a round (%s) neighbours then read as far apart as it is from round to round: where that is more than an element, put it into shared memory first, its rows longer by one element.", in.places(alike, 2))
+		m.Suggestions[0] += fmt.Sprintf(" What all threads read alike in a round (%s) neighbours then read as far apart as it is from round to round: where that is more than an element, put it into shared memory first, its rows longer by one element.", in.places(alike, 5))
 	}
 	if len(n.sums) > 0 {
 		m.Suggestions = slices.Insert(m.Suggestions, 1, fmt.Sprintf("What the rounds add to in memory (%s) is kept in registers, of each thread its own, and added to memory once, behind the loop.", in.places(n.sums, 2)))
@@ -351,7 +351,7 @@ func (in *Input) dividedMatch(n *loopNest, room float64, parts int) []*Match {
 		together = ": each round stores results of its own"
 	}
 	m.Suggestions = []string{
-		fmt.Sprintf("The GPU could hold %.0f times as many warps, and each thread goes through the %.0f rounds of the loop at %s. Divide them among %d times as many threads (larger blocks that share an item, or more blocks; a loop that goes on by gridDim.x * blockDim.x needs a larger grid alone)%s.",
+		fmt.Sprintf("The GPU could hold %.0f times as many warps, and each thread goes through the %.0f rounds of the loop at %s. Divide them among %d times as many threads (larger blocks that share an item, or more blocks: a larger grid alone where the loop begins at blockIdx.x * blockDim.x + threadIdx.x and goes on by gridDim.x * blockDim.x)%s.",
 			room, in.sourceRounds(n), in.nestPlace(n), parts, together),
 		"Neighbouring threads go on reading neighbouring addresses. Give each a run of rounds that follow each other, or every n-th with n a constant: by a step that is known when the kernel runs compilers unroll less. Not where each thread has only a few rounds.",
 	}

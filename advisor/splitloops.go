@@ -76,7 +76,7 @@ func (in *Input) splitMatch(code int, s loopSplit, warps int) []*Match {
 	if s.after >= cycles {
 		return nil
 	}
-	together := "Put the parts together by warp shuffles: give the rounds of a thread to neighbouring threads."
+	together := "Give the rounds of a thread to neighbouring threads, in turn (thread j takes rounds j, j+n and so on), so that they read neighbouring addresses, and put the parts together by warp shuffles."
 	if in.hasBarrier(code, s.loop) {
 		together = "The threads of a block go through the loop together, so give its rounds to more blocks, and put the parts together by atomics, on results that are zero before, or by a second kernel."
 	}

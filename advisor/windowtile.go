@@ -45,7 +45,7 @@ func (in *Input) windowTiles() []*Match {
 		m.Change = &Change{Gone: sortedKeys(gone), Shared: in.shared() + bytes,
 			Streams: &Streams{Staged: []Staged{{Loads: sortedKeys(loads), Rounds: 1, Index: max(windowIndex, each)}}}}
 		m.Suggestions = []string{
-			fmt.Sprintf("Each thread reads a window of the data around its element (%s), and finds the address of every value, tests whether it is inside, and converts it by itself. Let the block put its elements with the edge around them, as wide as the window reaches, into shared memory once: __shared__ float tile[BLOCK_Y + 2 * RADIUS][BLOCK_X + 2 * RADIUS], filled in a loop over its elements by all threads, with what counts outside of the data in its place and in the type that is computed with. After __syncthreads() each thread reads its window from the tile, without tests.",
+			fmt.Sprintf("Each thread reads a window of the data around its element (%s), and finds the address of every value, tests whether it is inside, and converts it by itself. Let the block put its elements with the edge around them, as wide as the window reaches, into shared memory once: __shared__ float tile[BLOCK_Y + 2 * RADIUS][BLOCK_X + 2 * RADIUS], filled in a loop over its elements by all threads, with what counts outside of the data in its place (where it wraps around, by a comparison and a subtraction, not by %%) and in the type that is computed with. After __syncthreads() each thread reads its window from the tile, without tests.",
 				in.places(sortedKeys(loads), 3)),
 			"The size of the tile and of the window have to be constants of the program and the loops over the window unrolled, so that places in the tile are part of the instructions.",
 		}
