@@ -163,10 +163,15 @@ func (f *registerFlow) onlyGuards(compare int) bool {
 func (in *Input) storesIn(code int, l *cfg.Loop) bool {
 	found := false
 	in.eachInst(code, l, func(i int) {
-		x := in.Inst(blamer.Node{Code: code, Inst: i})
-		found = found || x.Op == sass.CALL || effectOf(x)&(writeGlobal|writeShared) != 0 || x.Op == sass.STL
+		found = found || in.mayStore(blamer.Node{Code: code, Inst: i})
 	})
 	return found
+}
+
+// mayStore reports whether an instruction stores, or calls what may store.
+func (in *Input) mayStore(n blamer.Node) bool {
+	x := in.Inst(n)
+	return x.Op == sass.CALL || effectOf(x)&(writeGlobal|writeShared) != 0 || x.Op == sass.STL
 }
 
 // observed reports whether the record tells of a store of the loop.

@@ -343,16 +343,17 @@ func (in *Input) dividedMatch(n *loopNest, room float64, parts int) []*Match {
 		}
 		return []*Match{m}
 	}
-	together := ", and put the parts together by shuffles and shared memory or, between blocks, by atomics on results that are zero before"
+	larger, together := "", ", and put the parts together by shuffles and shared memory or, between blocks, by atomics on results that are zero before"
 	if len(n.counts) > 0 {
 		together = ""
 		m.Change.Gone, m.Change.Streams.Divided.Added = in.addedAtomically(n)
 	} else if apart {
 		together = ": each round stores results of its own"
+		larger = ": a larger grid alone where the loop begins at blockIdx.x * blockDim.x + threadIdx.x and goes on by gridDim.x * blockDim.x"
 	}
 	m.Suggestions = []string{
-		fmt.Sprintf("The GPU could hold %.0f times as many warps, and each thread goes through the %.0f rounds of the loop at %s. Divide them among %d times as many threads (larger blocks that share an item, or more blocks: a larger grid alone where the loop begins at blockIdx.x * blockDim.x + threadIdx.x and goes on by gridDim.x * blockDim.x)%s.",
-			room, in.sourceRounds(n), in.nestPlace(n), parts, together),
+		fmt.Sprintf("The GPU could hold %.0f times as many warps, and each thread goes through the %.0f rounds of the loop at %s. Divide them among %d times as many threads (larger blocks that share an item, or more blocks%s)%s.",
+			room, in.sourceRounds(n), in.nestPlace(n), parts, larger, together),
 		"Neighbouring threads go on reading neighbouring addresses. Give each a run of rounds that follow each other, or every n-th with n a constant: by a step that is known when the kernel runs compilers unroll less. Not where each thread has only a few rounds.",
 	}
 	if len(n.counts) > 0 {

@@ -3,6 +3,7 @@ package advisor
 import (
 	"slices"
 
+	"gpa/blamer"
 	"gpa/cubin/cfg"
 	"gpa/cubin/sass"
 )
@@ -52,7 +53,8 @@ func (f *registerFlow) isExtreme(cycle []int) bool {
 	return false
 }
 
-// learn returns the nodes that read what some nodes make, and those that read it from them, with these.
+// learn returns the nodes that read what some nodes make, and those that read it from them, with these. A load that brings the same whenever it is
+// made learns nothing from what decides whether it is.
 func (f *registerFlow) learn(from map[int]bool) map[int]bool {
 	knows := make(map[int]bool)
 	for n := range from {
@@ -61,7 +63,7 @@ func (f *registerFlow) learn(from map[int]bool) map[int]bool {
 	for more := true; more; {
 		more = false
 		for n, edges := range f.from {
-			if !knows[n] && slices.ContainsFunc(edges, func(e flowEdge) bool { return knows[e.node] }) {
+			if !knows[n] && !(n >= 0 && f.loadsSame(n)) && slices.ContainsFunc(edges, func(e flowEdge) bool { return knows[e.node] }) {
 				knows[n], more = true, true
 			}
 		}
@@ -72,14 +74,36 @@ func (f *registerFlow) learn(from map[int]bool) map[int]bool {
 // tells reports whether something outside of the registers of the thread learns of what some nodes make: memory, another thread, or which way the
 // thread goes, where that leads out of the loop or around stores.
 func (f *registerFlow) tells(knows map[int]bool) bool {
-	stores, exits := f.in.storesIn(f.code, f.loop), f.exits()
+	stores, exits := f.storesElsewhere(), f.exits()
 	for n := range knows {
-		if n < 0 {
+		if n < 0 || f.in.running[blamer.Node{Code: f.code, Inst: n}] || f.loadsSame(n) {
 			continue
 		}
 		x := f.inst(n)
 		e := effectOf(x)
 		if fromElsewhere(x.Op) || isAtomic(x.Op) || e&^flow != 0 || x.Op == sass.STL || e == flow && stores || slices.Contains(exits, n) {
+			return true
+		}
+	}
+	return false
+}
+
+// storesElsewhere reports whether the loop has stores, or calls of what may store, but those of a running value.
+func (f *registerFlow) storesElsewhere() bool {
+	found := false
+	f.in.eachInst(f.code, f.loop, func(i int) {
+		x := blamer.Node{Code: f.code, Inst: i}
+		found = found || f.in.mayStore(x) && !f.in.running[x]
+	})
+	return found
+}
+
+// guardedByExtreme reports whether an instruction is done in rounds that find another extreme alone: what it stores then is the place of the extreme, or what else belongs to it.
+func (in *Input) guardedByExtreme(n blamer.Node) bool {
+	f := in.flowOf(n.Code, in.Loop(n))
+	guard := predicateOf(in.Inst(n).Guard)
+	for _, c := range f.cycles() {
+		if f.isExtreme(c) && slices.ContainsFunc(f.from[n.Inst], func(e flowEdge) bool { return e.resource == guard && slices.Contains(c, e.node) }) {
 			return true
 		}
 	}

@@ -404,9 +404,9 @@ func (in *Input) runningStores() map[blamer.Node]bool {
 	return stores
 }
 
-// storesInPlace reports whether an instruction stores to global memory, each round of its loop to the same place.
+// storesInPlace reports whether an instruction stores to global memory, each round of its loop to the same place, or those rounds alone that find a new extreme.
 func (in *Input) storesInPlace(n blamer.Node) bool {
-	return in.codes[n.Code] != nil && in.Inst(n).Op == sass.STG && in.Inst(n).Guard.Always() && in.invariantAddress(n)
+	return in.codes[n.Code] != nil && in.Inst(n).Op == sass.STG && in.invariantAddress(n) && (in.Inst(n).Guard.Always() || in.guardedByExtreme(n))
 }
 
 // invariantAddress reports whether the address register of an access stays as it is in its innermost loop.

@@ -48,6 +48,11 @@ func (in *Input) flowOf(code int, l *cfg.Loop) *registerFlow {
 			}
 		}
 	})
+	for i := range f.from {
+		if i >= 0 && !f.inst(i).Guard.Always() && f.loadsSame(i) {
+			f.from[i] = slices.DeleteFunc(f.from[i], func(e flowEdge) bool { return isPredicate(e.resource) })
+		}
+	}
 	return f
 }
 
@@ -184,7 +189,7 @@ func (in *Input) recurrenceBut(code int, l *cfg.Loop, scans bool) (blamer.Node, 
 	cycles := f.cycles()
 	kept := f.keptOnline(cycles)
 	for i, c := range cycles {
-		if !kept[i] && !f.isInduction(c) && !f.isCounter(c) && !f.keepsBytes(c) && (f.family(c) == noReduction || f.seen(c) && !(scans && f.family(c) == reducesSum)) {
+		if !kept[i] && !f.isInduction(c) && !f.isCounter(c) && !f.keepsSame(c) && !f.keepsBytes(c) && (f.family(c) == noReduction || f.seen(c) && !(scans && f.family(c) == reducesSum)) {
 			return blamer.Node{Code: code, Inst: c[slices.IndexFunc(c, func(n int) bool { return n >= 0 })]}, true
 		}
 	}
@@ -194,6 +199,11 @@ func (in *Input) recurrenceBut(code int, l *cfg.Loop, scans bool) (blamer.Node, 
 		}
 	}
 	return blamer.Node{}, false
+}
+
+// keepsSame reports whether what goes from round to round in a cycle is what a load brings that brings the same in every round.
+func (f *registerFlow) keepsSame(cycle []int) bool {
+	return !slices.ContainsFunc(cycle, func(n int) bool { return n >= 0 && !f.loadsSame(n) })
 }
 
 // keepsBytes reports whether a cycle changes nothing of what comes from round to round: PRMT puts a half into a register and leaves the
@@ -246,11 +256,11 @@ func (f *registerFlow) needs(nodes ...int) map[int]bool {
 }
 
 // loadsSame reports whether a load brings the same in every round, as the bound of a loop does that compilers load anew behind each store: from one
-// place, to which nobody stores during the launch.
+// place, to which nobody stores during the launch. What decides whether it is made anew changes nothing then.
 func (f *registerFlow) loadsSame(i int) bool {
 	n := blamer.Node{Code: f.code, Inst: i}
 	written, known := f.in.written(n)
-	return f.inst(i).Op == sass.LDG && known && !written && !slices.ContainsFunc(f.from[i], func(e flowEdge) bool { return !f.invariant(e.node, map[int]bool{}) })
+	return f.inst(i).Op == sass.LDG && known && !written && !slices.ContainsFunc(f.from[i], func(e flowEdge) bool { return !isPredicate(e.resource) && !f.invariant(e.node, map[int]bool{}) })
 }
 
 // loads reports whether what some instructions read comes from memory or from other threads in the loop.

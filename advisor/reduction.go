@@ -116,7 +116,8 @@ func (f *registerFlow) selects(n int, cycle []int) bool {
 	if from < 0 {
 		return false
 	}
-	compared := registersOf(f.inst(f.from[n][from].node))
+	comparison := f.inst(f.from[n][from].node)
+	compared := registersOf(comparison)
 	taken := registersOf(inst)
 	if !choice { // what it overwrites is the other value
 		taken = nil
@@ -131,6 +132,10 @@ func (f *registerFlow) selects(n int, cycle []int) bool {
 	}
 	if len(compared) != 2 || len(taken) != 2 {
 		return false
+	}
+	if comparison.Form.Pipe == sass.PipeFP64 && taken[0].reg != compared[0].reg && taken[0].reg != compared[1].reg { // the other halves of two doubles
+		compared[0].reg++
+		compared[1].reg++
 	}
 	if compared[0] != taken[0] { // in the other order
 		taken[0], taken[1] = taken[1], taken[0]
