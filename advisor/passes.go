@@ -25,14 +25,22 @@ func (singlePass) Match(in *Input) []*Match {
 	again := in.readAgain(true)
 	_, windows, _ := in.overlappingWindows()
 	maps.DeleteFunc(again, func(n blamer.Node, _ bool) bool { return windows[n] }) // what neighbours have read is no pass
-	matches := in.goneAccesses(again)
 	kept := in.keptRow(again)
+	const inOne = "o the work of the passes in one, with running values that later data correct (the sum and the sum of squares of a norm; the maximum and the sum of an online softmax, which takes an exponential more a value: not for data that L1 holds)."
+	fits := in.fitsBlock(again)
+	if !fits { // the pass that stores results needs what the others find
+		maps.DeleteFunc(again, func(n blamer.Node, _ bool) bool { return in.storesIn(n.Code, in.Loop(n)) })
+	}
+	matches := in.goneAccesses(again)
 	for _, m := range matches {
 		m.Variant = "passes"
+		read := fmt.Sprintf("The loads at %s read again what the same thread or warp has read before, in an earlier pass.", in.places(m.defs(), 3))
 		m.Suggestions = []string{
-			fmt.Sprintf("The loads at %s read again what the same thread or warp has read before, in an earlier pass. Keep what the first pass reads: in registers where the number of values a thread is a constant (an array, in loops that are unrolled), else in shared memory.",
-				in.places(m.defs(), 3)),
-			"Or do the work of the passes in one, with running values that later data correct (the sum and the sum of squares of a norm; the maximum and the sum of an online softmax, which takes an exponential more a value: not for data that L1 holds). Not where what is kept leaves room for too few warps.",
+			read + " Keep what the first pass reads: in registers where the number of values a thread is a constant (an array, in loops that are unrolled), else in shared memory.",
+			"Or d" + inOne + " Not where what is kept leaves room for too few warps.",
+		}
+		if !fits {
+			m.Suggestions = []string{read + " D" + inOne, "Of some values at a time find the extreme first, and correct the running values once for all of them. What a block reads is more than its registers or shared memory hold."}
 		}
 	}
 	for _, m := range []*Match{kept, in.fusedLaunches(), in.joinedLaunches()} {
@@ -41,6 +49,21 @@ func (singlePass) Match(in *Input) []*Match {
 		}
 	}
 	return matches
+}
+
+// fitsBlock reports whether the registers of a thread or the shared memory of a block hold what an earlier pass has read of what some loads read again,
+// true where nothing tells.
+func (in *Input) fitsBlock(again map[blamer.Node]bool) bool {
+	words := 0.0 // of a thread
+	for n := range again {
+		for _, first := range in.firstReads(n.Code, again) {
+			words += in.counts(first).threads * float64(in.words(first)) / (warpSize * in.warps())
+		}
+		break
+	}
+	const wordBytes = 4
+	return words <= float64(in.mostRegisters()-in.Launch.Facts.Registers) ||
+		words*wordBytes*float64(volume(in.Launch.Block)) <= in.Model.Limits.SharedBlock.Value-float64(in.shared())
 }
 
 // readAgain returns the loads that read for the most part what the same thread or warp has read before, and to which nobody stores: those of
