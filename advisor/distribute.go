@@ -2,6 +2,8 @@ package advisor
 
 import (
 	"fmt"
+	"maps"
+	"math"
 	"slices"
 
 	"gpa/blamer"
@@ -382,10 +384,16 @@ func (in *Input) sourceRounds(n *loopNest) float64 {
 		op    sass.Op
 	}
 	copies, together := make(map[key]int), 0
-	stored := make(map[cubin.Frame]map[wordAccess]bool)
+	type line struct {
+		frame cubin.Frame
+		array uint64
+	}
+	stored, arrays := make(map[line]int), in.arrays()
+	current := make(map[wordAccess]bool) // places that were stored to and whose registers are what they were
 	in.eachInst(n.code, n.hottest, func(i int) {
 		node := blamer.Node{Code: n.code, Inst: i}
 		inst := in.Inst(node)
+		maps.DeleteFunc(current, func(a wordAccess, _ bool) bool { return writesRegister(inst, a.base) })
 		switch {
 		case in.Loop(node) != n.hottest:
 		case inst.Op == sass.LDG:
@@ -394,17 +402,20 @@ func (in *Input) sourceRounds(n *loopNest) float64 {
 			}
 		case inst.Op == sass.STG && in.frame(node).Line > 0: // each copy of a round has a place of its own
 			if a, ok := guardedWordOf(inst); ok {
-				if stored[in.frame(node)] == nil {
-					stored[in.frame(node)] = make(map[wordAccess]bool)
+				if !current[a] {
+					stored[line{in.frame(node), arrays[node]}]++
 				}
-				stored[in.frame(node)][a] = true
+				current[a] = true
 			}
 		case inst.Op.Properties().Floats() && in.frame(node).Line > 0:
 			copies[key{in.frame(node), inst.Op}]++
 		}
 	})
+	if len(stored) > 0 {
+		together = math.MaxInt
+	}
 	for _, places := range stored {
-		together = min(together, len(places))
+		together = min(together, places)
 	}
 	for _, k := range copies {
 		together = min(together, k)

@@ -30,10 +30,12 @@ func (in *Input) spreadMatches(n *loopNest) (matches []*Match) {
 	if s.per != math.Trunc(s.per) || s.parts < leastSpread || s.holds < leastSpread*s.workers {
 		return nil
 	}
-	if source := in.sourceRounds(n); apart && s.innermost == n.hottest && source > n.rounds {
+	inner := *n
+	inner.hottest, inner.rounds = s.innermost, s.each
+	if s.source = in.sourceRounds(&inner); apart && s.source > s.each {
 		rolled, unrolled := *n, s
-		if r, _, _ := in.copiesAt(n, in.linesOfNest(n)); r != nil {
-			rolled.rolled, rolled.rounds, unrolled.each = in.countedByStores(r), source, source
+		if r, _, _ := in.copiesAt(&inner, in.linesOfNest(&inner)); r != nil {
+			rolled.rolled, rolled.rounds, unrolled.each = in.countedByStores(r), s.source, s.source
 			unrolled.shareOut(apart)
 			matches = append(matches, in.spreadMatch(&rolled, unrolled, apart))
 		}
@@ -69,6 +71,7 @@ func (in *Input) spreadMatch(n *loopNest, s roundSpread, apart bool) *Match {
 type roundSpread struct {
 	innermost *cfg.Loop // whose rounds become threads
 	each      float64   // rounds of each thread that comes to the nest
+	source    float64   // of the source, of which the compiler may have put several together
 	workers   float64   // threads of the launch that do
 	per       float64   // of a block; those of warps that do where the lanes of a warp stay beside each other
 	beside    bool
@@ -123,11 +126,8 @@ func (in *Input) spreadText(n *loopNest, s roundSpread) string {
 		numbers = fmt.Sprintf("Take the number of the round from blockIdx.x * blockDim.x + threadIdx.x instead of the loop, with a test for the end, in blocks of %d threads", s.threads)
 	}
 	loops := "the loop at " + in.scopePlace(in.loopScope(n.code, n.hottest))
-	rounds := s.each
 	if s.innermost != n.hottest {
 		loops += " and the one at " + in.scopePlace(in.loopScope(n.code, s.innermost)) + " in it"
-	} else {
-		rounds = in.sourceRounds(n)
 	}
 	made, neighbours := "a thread for each round of "+each, "neighbouring threads have rounds that follow each other"
 	if s.beside {
@@ -138,7 +138,7 @@ func (in *Input) spreadText(n *loopNest, s roundSpread) string {
 		numbers = fmt.Sprintf("Thread j does the rounds j, j+%.0f and so on (in a launch of one item a loop from blockIdx.x * blockDim.x + threadIdx.x on, by gridDim.x * blockDim.x), in blocks of %d threads", s.parts, s.threads)
 	}
 	return fmt.Sprintf("Only %.0f %s through %s, about %.0f rounds each, and the GPU holds %.0f threads. Make %s. %s; %s.",
-		s.workers, who, loops, rounds, s.holds, made, numbers, neighbours)
+		s.workers, who, loops, s.source, s.holds, made, numbers, neighbours)
 }
 
 // handsToOthers reports whether threads of a block leave each other values in shared memory, so that none of them can be left out.
