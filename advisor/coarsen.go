@@ -201,7 +201,7 @@ func (in *Input) coarserWords(axis MergeAxis, items int, folds bool, blocks, thr
 	switch {
 	case folds:
 		return fmt.Sprintf("sums of %d", items), []string{
-			fmt.Sprintf("Blocks of %d threads read few items a thread and then put them together, %d times over. Let each thread add up %d times as many items while it loads them (a grid-stride loop over a grid of %d blocks): the steps behind are then done by %d times fewer blocks.", threads, blocks, items, ceilDiv(blocks, items), items),
+			fmt.Sprintf("Blocks of %d threads read few items a thread and then put them together, %d times over. Let each thread add up %d times as many items while it loads them (a grid-stride loop over a grid of %d blocks): the steps behind are then done by %d times fewer blocks. There are then %d results of blocks, not %d, for who puts them together.", threads, blocks, items, ceilDiv(blocks, items), items, ceilDiv(blocks, items), blocks),
 			fmt.Sprintf("That is for results of blocks which are put together afterwards. Where each stands for itself, as for a row, let a block take %d rows side by side: as many sums in each thread's registers, and one set of barriers for all of them; a loop of rows around the barriers gains nothing. ", items) + last,
 		}
 	case axis == MergeStrided:

@@ -400,6 +400,8 @@ func (in *Input) sourceRounds(n *loopNest) float64 {
 			if k := in.roundsTogether(n.hottest, node); together == 0 || k < together {
 				together = k
 			}
+		case inst.Op.Properties().Atomic(globalMemory) && in.frame(node).Line > 0:
+			stored[line{in.frame(node), arrays[node]}]++
 		case inst.Op == sass.STG && in.frame(node).Line > 0: // each copy of a round has a place of its own
 			if a, ok := guardedWordOf(inst); ok {
 				if !current[a] {
@@ -407,7 +409,7 @@ func (in *Input) sourceRounds(n *loopNest) float64 {
 				}
 				current[a] = true
 			}
-		case inst.Op.Properties().Floats() && in.frame(node).Line > 0:
+		case inst.Op.Properties().Floats() && !moves(inst) && in.frame(node).Line > 0:
 			copies[key{in.frame(node), inst.Op}]++
 		}
 	})

@@ -60,7 +60,7 @@ func (divergenceReduction) Match(in *Input) []*Match {
 		few := fmt.Sprintf("In the loop at %s warps run with few of their 32 lanes, ", in.scopePlace(in.loopScope(code, l)))
 		if in.fewEnter(code, l) {
 			m.Suggestions = []string{
-				few + "as most threads have nothing to do there and leave before. Let a block first collect what there is to do in a list in shared memory (each thread finds its place by __ballot_sync and __popc, or by atomicAdd), and then let full warps go through the list, with as many lanes an item as it has rounds. No thread may return before the __syncthreads() around that.",
+				few + "as most threads have nothing to do there and leave before. Let a block first collect what there is to do in a list in shared memory, if it has room for one (each thread finds its place by __ballot_sync and __popc, or by atomicAdd), and then let full warps go through the list, with as many lanes an item as it has rounds. No thread may return before the __syncthreads() around that.",
 				"Not more threads for all items, of which most would only leave. Where few blocks have anything to do, make the list one for the whole grid, by the launch before.",
 			}
 			continue
