@@ -99,14 +99,18 @@ func (in *Input) orderedBut(code int, l *cfg.Loop, scans bool) (ordered bool, as
 		return true, ""
 	}
 	sums, counts := in.memorySums(code, l), in.memoryCounts(code, l)
+	var f *registerFlow // made once, where something depends
 	for _, d := range in.carried(code, l) {
+		if f == nil {
+			f = in.flowOf(code, l)
+		}
 		if from, to := nodeOf(d.From), nodeOf(d.To); sums[from] && sums[to] || counts[from] && counts[to] {
 			continue
 		}
 		if d.Space == "shared" && in.Inst(nodeOf(d.From)).Op.Properties().Async == sass.AsyncCopy {
 			continue // what earlier rounds have fetched for later ones
 		}
-		if d.Space == "global" && in.setsAlike(code, l, nodeOf(d.From), nodeOf(d.To)) {
+		if d.Space == "global" && f.setsAlike(nodeOf(d.From), nodeOf(d.To)) {
 			continue
 		}
 		inPlace := d.Kind == profiler.OutputDependence && in.running[nodeOf(d.From)] && in.running[nodeOf(d.To)]
@@ -122,17 +126,25 @@ func (in *Input) orderedBut(code int, l *cfg.Loop, scans bool) (ordered bool, as
 
 // setsAlike reports whether a dependence between rounds is of stores that set words to what no round changes, as a mark that something was visited:
 // whichever round does so first, the same words have the same values in the end. A load of such a word may only decide whether that very word
-// is set, and others with it that nobody reads in the loop.
-func (in *Input) setsAlike(code int, l *cfg.Loop, from, to blamer.Node) bool {
-	f := in.flowOf(code, l)
-	sets := func(n blamer.Node) bool {
-		return in.Inst(n).Op == sass.STG && !slices.ContainsFunc(f.stored(n.Inst), func(value int) bool { return !f.invariant(value, map[int]bool{}) })
+// is set, and others with it, all to what no round changes.
+func (f *registerFlow) setsAlike(from, to blamer.Node) bool {
+	sets := func(n int) bool {
+		return f.inst(n).Op == sass.STG && !slices.ContainsFunc(f.stored(n), func(value int) bool { return !f.invariant(value, map[int]bool{}) })
 	}
-	decides := func(load, store blamer.Node) bool {
-		at, is := in.Inst(load).Address(), in.Inst(store).Address()
-		return in.Inst(load).Op == sass.LDG && sets(store) && at != nil && is != nil && at.Reg == is.Reg && at.UReg == is.UReg && at.Offset == is.Offset && f.onlyDecides(load.Inst)
+	decides := func(load, store int) bool {
+		at, is := f.inst(load).Address(), f.inst(store).Address()
+		return f.inst(load).Op == sass.LDG && sets(store) && at != nil && is != nil && at.Reg == is.Reg && at.UReg == is.UReg && at.Offset == is.Offset && f.onlyDecides(load)
 	}
-	return sets(from) && sets(to) || decides(to, from) || decides(from, to)
+	if sets(from.Inst) && sets(to.Inst) {
+		return slices.Equal(f.stored(from.Inst), f.stored(to.Inst)) // one value
+	}
+	all := true
+	f.in.eachInst(f.code, f.loop, func(i int) {
+		if op := f.inst(i).Op; movesGlobal(op) && op != sass.LDG {
+			all = all && sets(i)
+		}
+	})
+	return all && (decides(to.Inst, from.Inst) || decides(from.Inst, to.Inst))
 }
 
 // onlyDecides reports whether what a load brings is used for nothing but comparisons of predicates by which instructions are guarded.
