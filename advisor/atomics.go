@@ -2,7 +2,6 @@ package advisor
 
 import (
 	"fmt"
-	"math"
 
 	"gpa/blamer"
 	"gpa/cubin/sass"
@@ -54,7 +53,7 @@ func (atomicContention) Match(in *Input) []*Match {
 
 // heldBlocks is how many blocks of the launch's size the GPU holds, in brackets; empty where that is not known.
 func (in *Input) heldBlocks() string {
-	n := in.occupancy(math.MaxInt32, volume(in.Launch.Block)).BlocksPerSM * in.Launch.Facts.SMs
+	n := in.blocksHeld(volume(in.Launch.Block))
 	if n <= 0 {
 		return ""
 	}

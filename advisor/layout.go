@@ -152,13 +152,17 @@ func (in *Input) nestPlace(n *loopNest) string {
 
 // room is how many times as many warps the GPU would hold if the grid had enough of them.
 func (in *Input) room() float64 {
-	f := &in.Launch.Facts
 	blocks, threads := volume(in.Launch.Grid), volume(in.Launch.Block)
-	fits := in.occupancy(math.MaxInt32, threads).BlocksPerSM * f.SMs
+	fits := in.blocksHeld(threads)
 	if blocks <= 0 || fits <= blocks {
 		return 1
 	}
 	return float64(fits) / float64(blocks)
+}
+
+// blocksHeld is how many blocks of so many threads the GPU holds.
+func (in *Input) blocksHeld(threads int) int {
+	return in.occupancy(math.MaxInt32, threads).BlocksPerSM * in.Launch.Facts.SMs
 }
 
 // powerOfTwo is the largest one that is not above x, at least 1.

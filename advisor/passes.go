@@ -412,14 +412,23 @@ func (in *Input) runningStores() map[blamer.Node]bool {
 	if in.Launch.Record == nil {
 		return stores
 	}
+	known := make(map[blamer.Node]bool)
+	storesInPlace := func(n blamer.Node) bool {
+		inPlace, met := known[n]
+		if !met {
+			inPlace = in.storesInPlace(n)
+			known[n] = inPlace
+		}
+		return inPlace
+	}
 	for _, d := range in.Launch.Record.Dependences {
-		if from, to := nodeOf(d.From), nodeOf(d.To); d.Kind == profiler.FlowDependence && in.storesInPlace(from) {
+		if from, to := nodeOf(d.From), nodeOf(d.To); d.Kind == profiler.FlowDependence && storesInPlace(from) {
 			read[from] = read[from] || d.Party != profiler.SameThread || d.Carried || in.Loop(from) == in.Loop(to)
 		}
 	}
 	for _, d := range in.Launch.Record.Dependences {
 		from, to := nodeOf(d.From), nodeOf(d.To)
-		if d.Kind == profiler.OutputDependence && d.Party == profiler.SameThread && d.Space == "global" && in.storesInPlace(from) && in.storesInPlace(to) &&
+		if d.Kind == profiler.OutputDependence && d.Party == profiler.SameThread && d.Space == "global" && storesInPlace(from) && storesInPlace(to) &&
 			in.Loop(from) == in.Loop(to) && !read[from] && !read[to] {
 			stores[from], stores[to] = true, true
 		}

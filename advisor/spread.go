@@ -99,7 +99,7 @@ func (in *Input) spreadOf(n *loopNest, apart bool) (s roundSpread) {
 	if t := volume(in.Launch.Block); t%warpSize == 0 && t < s.threads && apart {
 		s.threads = max(t, 2*warpSize)
 	}
-	s.holds = float64(in.occupancy(math.MaxInt32, s.threads).BlocksPerSM * in.Launch.Facts.SMs * s.threads)
+	s.holds = float64(in.blocksHeld(s.threads) * s.threads)
 	s.shareOut(apart)
 	return s
 }

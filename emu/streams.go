@@ -142,33 +142,21 @@ func (s *Streams) edits(p *program) (list []stream.Edit, err error) {
 		list = append(list, &stream.Roll{Copies: copies, Anchor: r.Anchor, First: r.First, Width: r.Width, Unrolled: r.Unrolled})
 	}
 	if t := s.Transpose; t != nil {
-		loops, err := p.loops(t.Loops)
-		if err != nil {
-			return nil, err
-		}
-		added, err := p.opSet(t.Added)
+		loops, added, err := p.divided(t.Loops, t.Added)
 		if err != nil {
 			return nil, err
 		}
 		list = append(list, &stream.Transpose{Added: added, Loops: loops, Width: t.Width, Threads: t.Threads, Combine: t.Combine, Results: t.Results, Scan: t.Scan, Own: t.Own})
 	}
 	if x := s.Spread; x != nil {
-		loops, err := p.loops(x.Loops)
-		if err != nil {
-			return nil, err
-		}
-		added, err := p.opSet(x.Added)
+		loops, added, err := p.divided(x.Loops, x.Added)
 		if err != nil {
 			return nil, err
 		}
 		list = append(list, &stream.Spread{Added: added, Loops: loops, Workers: x.Workers, Parts: x.Parts, Threads: x.Threads, Beside: x.Beside, Combine: x.Combine, Results: x.Results})
 	}
 	if d := s.Divide; d != nil {
-		loops, err := p.loops(d.Loops)
-		if err != nil {
-			return nil, err
-		}
-		added, err := p.opSet(d.Added)
+		loops, added, err := p.divided(d.Loops, d.Added)
 		if err != nil {
 			return nil, err
 		}
@@ -191,6 +179,14 @@ func (s *Streams) edits(p *program) (list []stream.Edit, err error) {
 		list = append(list, &stream.Gather{Factor: s.Gather})
 	}
 	return list, nil
+}
+
+// divided finds the loops whose rounds are divided and the stores that become atomic additions then.
+func (p *program) divided(loops []Loop, added []InstAt) (list []stream.Loop, set map[int32]bool, err error) {
+	if list, err = p.loops(loops); err == nil {
+		set, err = p.opSet(added)
+	}
+	return list, set, err
 }
 
 // accessEdits are the edits of single accesses and of groups of them, which leave threads and loops as they are.

@@ -85,14 +85,13 @@ func (f *barrierFinder) pastCalls() {
 		n := f.super.Nodes[node]
 		return !calls && f.graphs[n.Graph].Code.Insts[n.Last].Op == sass.RET
 	}
-	for _, node := range f.order {
-		behind, calls := f.super.Behind(node)
-		if !calls {
-			continue
+	free := make(map[int]bool) // by the node that a function begins with: it and those that it calls have no barriers
+	barrierFree := func(entry int) bool {
+		if known, met := free[entry]; met {
+			return known
 		}
 		inside, barriers := make(map[int]bool), false
-		work := slices.DeleteFunc(slices.Clone(f.super.Shape.Succs[node]), func(to int) bool { return to == behind })
-		for len(work) > 0 && !barriers {
+		for work := []int{entry}; len(work) > 0 && !barriers; {
 			at := work[len(work)-1]
 			if work = work[:len(work)-1]; inside[at] || at == f.super.Shape.Exit {
 				continue
@@ -106,15 +105,24 @@ func (f *barrierFinder) pastCalls() {
 				work = append(work, back)
 			}
 		}
-		if barriers || len(inside) == 0 {
-			continue
-		}
-		f.succs[node] = []int{behind}
 		for at := range inside {
-			if returns(at) {
+			if !barriers && returns(at) {
 				f.succs[at] = nil
 			}
 		}
+		free[entry] = !barriers
+		return !barriers
+	}
+	for _, node := range f.order {
+		behind, calls := f.super.Behind(node)
+		if !calls {
+			continue
+		}
+		past := slices.DeleteFunc(slices.Clone(f.super.Shape.Succs[node]), func(to int) bool { return to == behind || barrierFree(to) })
+		if len(past) < len(f.super.Shape.Succs[node]) {
+			past = append(past, behind)
+		}
+		f.succs[node] = past
 	}
 }
 
