@@ -65,11 +65,14 @@ func (o *Options) Level() emu.TimingLevel {
 	return emu.TimingFull
 }
 
+// mostTimed is how many warp instructions, and sectors that they ask of L1, are timed of a launch: about ten seconds' worth on one processor.
+const mostTimed = 1 << 26
+
 // Emulator returns the emulator's options for a level of timing and a heap for device-side malloc in bytes.
 func (o *Options) Emulator(level emu.TimingLevel, heap int64) (emu.Options, error) {
 	out := emu.Options{
 		Timing: level, MaxInstructions: o.MaxInstructions, Stdout: o.Stdout, Heap: heap, Workers: o.Workers, HostMemory: emu.FreeMemory,
-		Padding: o.Padding, Extrapolation: emu.Extrapolation{Off: o.WholeGrid, Portions: o.Portions && !o.WholeGrid},
+		Padding: o.Padding, Extrapolation: emu.Extrapolation{Off: o.WholeGrid, Portions: o.Portions && !o.WholeGrid, Most: mostTimed},
 	}
 	var err error
 	out.Reconvergence, err = reconv.ByName(o.Reconvergence)

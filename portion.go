@@ -18,6 +18,9 @@ type portion struct {
 	model  *arch.Model
 	part   *emu.Part // nil for all
 	before int64     // cycles without a change
+	cut    *emu.Cut  // of the rounds of a long loop, nil for none
+	short  int64     // cycles without a change where it is cut
+	pace   float64   // cycles for an instruction without a change
 }
 
 const (
@@ -32,6 +35,10 @@ const (
 	partError = .03
 	// leastWaves is how many waves of blocks are kept of those of a large grid.
 	leastWaves = 6
+	// leastRounds is how many rounds are kept of a long loop: several tiles' worth.
+	leastRounds = 32
+	// cutError is as portionError, where rounds are left out: those that come first find less in the caches.
+	cutError = .2
 )
 
 // divide chooses the portion of the k-th launch that its trials time: the largest of which the budget allows as many as there are changes to
@@ -56,27 +63,82 @@ func (t *trial) divide(ctx context.Context, k int) error {
 	blocks := float64(l.Grid[0] * l.Grid[1] * l.Grid[2])
 	waves := blocks / float64(max(1, l.Facts.BlocksPerSM*l.Facts.SMs))
 	every := max(1, int(min(wanted/mostParts, waves/leastWaves)))
+	heavy := t.heavy > 0 && wanted > 2*float64(parts*every)
+	if heavy {
+		every = max(1, int(min(math.Ceil(wanted/mostParts), math.Ceil(waves))))
+	}
 	for ; parts > 1; parts /= 2 {
 		p := portion{part: &emu.Part{Every: every}}
 		p.model, p.part.Share = t.target.GPU.Part(parts)
-		if exact := p.part.Share * blocks / float64(every); math.Abs(math.Round(exact)/exact-1) > partError {
+		if exact := p.part.Share * blocks / float64(every); !heavy && math.Abs(math.Round(exact)/exact-1) > partError {
 			continue
 		}
-		if ok, err := t.stands(ctx, k, p); ok || err != nil {
+		ok, err := t.stands(ctx, k, p)
+		switch {
+		case err != nil:
 			return err
+		case ok && heavy:
+			return t.cut(ctx, k, wanted/float64(parts*every))
+		case ok:
+			return nil
 		}
 	}
 	return nil
 }
 
+// cut makes the trials leave out rounds of a loop that most of the k-th launch is about, so that they take so much less time, if what is left
+// takes as long for an instruction.
+func (t *trial) cut(ctx context.Context, k int, by float64) error {
+	loop, rounds, ok := advisor.LongLoop(t.result.Launches[k].Blame, 2*leastRounds)
+	every := int(min(math.Ceil(by), rounds/leastRounds))
+	if !ok || every < 2 {
+		return nil
+	}
+	whole := t.portion
+	t.portion.cut = &emu.Cut{Loop: streamTranslator{t.target.Module}.loop(loop), Every: every}
+	r, fails, err := t.run(ctx, k, &advisor.Change{})
+	if err != nil {
+		return err
+	}
+	t.spent += r.spent
+	if fails == "" && math.Abs(r.pace()/whole.pace-1) <= cutError {
+		t.portion.short = r.cycles
+		return nil
+	}
+	t.portion = whole
+	return nil
+}
+
+// shortens reports whether rounds are left out where a change is tried: not of changes that are real, nor of those that divide rounds, which need
+// all of them.
+func (p *portion) shortens(c *advisor.Change) bool {
+	if s := c.Streams; s != nil && (s.Transposed != nil || s.Spread != nil || s.Divided != nil || s.Rolled != nil) {
+		return false
+	}
+	return p.cut != nil && !real(c)
+}
+
+// of is how many cycles a launch takes that is timed as that with a change, without it.
+func (p *portion) of(c *advisor.Change) int64 {
+	if p.shortens(c) {
+		return p.short
+	}
+	return p.before
+}
+
 // stands makes a portion that of the trials if it takes as long as the launch.
 func (t *trial) stands(ctx context.Context, k int, p portion) (bool, error) {
-	whole := t.portion
+	whole, l := t.portion, t.result.Profile.Launches[k]
 	t.portion = p
-	cycles, spent, fails, err := t.cycles(ctx, k, &advisor.Change{})
-	t.spent += spent
-	if err == nil && fails == "" && math.Abs(float64(cycles)*float64(p.part.Every)/float64(whole.before)-1) <= portionError {
-		t.portion.before = cycles
+	r, fails, err := t.run(ctx, k, &advisor.Change{})
+	t.spent += r.spent
+	takes := float64(r.cycles) * float64(p.part.Every) / float64(whole.before)
+	bound := portionError
+	if t.heavy > 0 {
+		takes, bound = r.pace()*p.part.Share*float64(l.Facts.WarpInstructions)/float64(whole.before), cutError
+	}
+	if err == nil && fails == "" && (math.Abs(takes-1) <= bound || t.tooLong(l)) {
+		t.portion.before, t.portion.pace = r.cycles, r.pace()
 		return true, nil
 	}
 	t.portion = whole

@@ -22,9 +22,10 @@ import (
 // TryOptions say which advice is tried.
 type TryOptions struct {
 	// First is how many pieces of advice on each kernel are tried, by their estimates, on whole launches. With 0 as many are as take six times the
-	// instructions of all launches, and large launches are tried on a portion of the GPU that takes as long as the whole; what gains most there is
-	// tried again on the whole.
+	// instructions of all launches, up to a limit, and large launches are tried on a portion of the GPU that takes as long as the whole; what gains
+	// most there is tried again on the whole unless that takes too long.
 	First  int
+	Weight int64  // of what the trials of a kernel time, where First is 0, at most: warp instructions and sectors; 0 for half a minute's worth
 	All    bool   // see [AdviceOptions]
 	Beside string // see [AdviceOptions]; its advice is not tried
 }
@@ -40,7 +41,7 @@ func (r *Result) Try(ctx context.Context, o TryOptions) error {
 	if err := r.Advise(AdviceOptions{All: true, Beside: o.Beside}); err != nil {
 		return err
 	}
-	t := trial{options: r.options, target: r.Target, before: r.session, result: &r.Result, beside: o.Beside, fusions: make(map[int]int64)}
+	t := trial{options: r.options, most: cmp.Or(o.Weight, mostTried), target: r.Target, before: r.session, result: &r.Result, beside: o.Beside, fusions: make(map[int]int64)}
 	if err := t.all(ctx, o.First); err != nil && ctx.Err() == nil {
 		return err
 	}
@@ -69,7 +70,9 @@ type trial struct {
 	chains  []profiler.Chain // by joints, see joined
 	fusions map[int]int64    // cycles of these as one, by the first launch, as each of their kernels has the advice
 
-	budget, spent int64 // warp instructions that the trials of a kernel may execute, 0 for any number, and have
+	most          int64   // see [TryOptions.Weight]
+	budget, spent int64   // warp instructions that the trials of a kernel may execute, 0 for any number, and have
+	heavy         float64 // of a launch that takes long: sectors and instructions that are timed for each of them; else 0
 	portion       portion
 	starting      sync.Mutex // of first
 	workers       int        // SMs that a trial advances at a time, 0 for as many as there are processors
@@ -84,6 +87,10 @@ const mostInstructions = 4
 const (
 	triesBudget = 6
 	triesFloor  = 12e6 // warp instructions
+	// mostTried is how many warp instructions, and sectors that they ask of L1, they time at most: about half a minute's worth on one processor.
+	mostTried = 1 << 28
+	// untimedSpeed is how many times as many instructions and sectors are executed in a time as are timed.
+	untimedSpeed = 2
 	// mostCounted is how many times the instructions of the longest launch one trial counts at most: work that is divided among many threads
 	// takes several times as many, and leaves time for the others all the same.
 	mostCounted = 2
@@ -97,9 +104,9 @@ func (t *trial) all(ctx context.Context, n int) error {
 		if l.Kernel == t.beside {
 			continue
 		}
-		t.spent, t.budget, t.portion = 0, 0, portion{model: t.target.GPU, before: l.Facts.Cycles}
+		t.spent, t.budget, t.heavy, t.portion = 0, 0, 0, portion{model: t.target.GPU, before: l.Facts.Cycles}
 		if n == 0 {
-			t.budget = t.allowance()
+			t.budget, t.heavy = t.allowance(l)
 			if err := t.divide(ctx, k); err != nil {
 				return err
 			}
@@ -119,7 +126,7 @@ func (t *trial) all(ctx context.Context, n int) error {
 // gain most there: what a portion of the GPU shares of L2, DRAM and the last wave is not what the launch does, and the first pieces are those that
 // are followed.
 func (t *trial) finals(ctx context.Context, k int, tried []*advisor.Advice) error {
-	if t.portion.part == nil {
+	if t.portion.part == nil || t.tooLong(t.result.Profile.Launches[k]) {
 		return nil
 	}
 	const finalists, enough = 3, 4 // optimizers that have to be the first on the whole launch; tries after which no more are begun
@@ -224,13 +231,31 @@ func nextVariant(order []*advisor.Advice, a *advisor.Advice) {
 	}
 }
 
-// allowance is the number of warp instructions that the trials of a kernel may execute by default.
-func (t *trial) allowance() int64 {
+// allowance is the number of warp instructions that the trials of a kernel may execute by default, and what each of them weighs where that is less than
+// in proportion to the profile.
+func (t *trial) allowance(l *profiler.Launch) (budget int64, heavy float64) {
 	sum := int64(0)
 	for _, l := range t.result.Profile.Launches {
 		sum += timed(l) * l.Facts.Count()
 	}
-	return max(triesBudget*sum, triesFloor)
+	budget = max(triesBudget*sum, triesFloor)
+	weight := weigh(l) / float64(max(l.Facts.WarpInstructions, 1))
+	if weight*float64(budget) > float64(t.most) {
+		return int64(float64(t.most) / weight), weight
+	}
+	return budget, 0
+}
+
+// tooLong reports whether a launch takes too long to be tried whole.
+func (t *trial) tooLong(l *profiler.Launch) bool { return t.heavy > 0 && weigh(l) > float64(t.most)/4 }
+
+// weigh is what it takes to time a launch: warp instructions, and sectors that they ask of L1.
+func weigh(l *profiler.Launch) float64 {
+	sum := l.Facts.WarpInstructions
+	for i := range l.PCs {
+		sum += l.PCs[i].GlobalSectors
+	}
+	return float64(sum)
 }
 
 // longest is the number of warp instructions of the longest launch. Those before the one that is tried run as well.
@@ -255,13 +280,15 @@ func (t *trial) one(ctx context.Context, k int, a *advisor.Advice) (o outcome) {
 	switch {
 	case a.Match.Change == nil:
 		o.try.Why = "no what-if run can make this change"
+	case t.heavy > 0 && real(a.Match.Change) && t.longest() > t.most:
+		o.try.Why = "to compare outputs, all of the launch had to be executed again (--try N)"
 	case a.Match.Launches > 1:
 		o.try.Speedup, o.spent, o.try.Why, o.err = t.fused(ctx, k, a.Match.Change)
 	default:
-		cycles := int64(0)
-		cycles, o.spent, o.try.Why, o.err = t.cycles(ctx, k, a.Match.Change)
-		if cycles > 0 {
-			o.try.Speedup = float64(t.portion.before) / float64(cycles)
+		var took rerun
+		took, o.try.Why, o.err = t.run(ctx, k, a.Match.Change)
+		if o.spent = took.spent; took.cycles > 0 {
+			o.try.Speedup = float64(t.portion.of(a.Match.Change)) / float64(took.cycles)
 		}
 	}
 	return o
@@ -288,9 +315,23 @@ func (t *trial) session(ctx context.Context, r *Target, o Options) (*launch.Sess
 	return s, nil
 }
 
-// cycles returns what the k-th launch takes with a change, or why it does not run with it, and how many warp instructions that took. A change that is real (another shape of
-// the launch, another order of the code) must leave the same outputs.
-func (t *trial) cycles(ctx context.Context, k int, c *advisor.Change) (cycles, spent int64, why string, err error) {
+// A rerun is what a launch took with a change.
+type rerun struct {
+	cycles       int64
+	instructions int64 // of them, warp instructions
+	spent        int64 // warp instructions, those included that were not timed
+}
+
+// pace is the cycles for an instruction.
+func (r *rerun) pace() float64 { return float64(r.cycles) / float64(max(r.instructions, 1)) }
+
+// real reports whether a change is made, and not only supposed: another shape of the launch, another order of the code.
+func real(c *advisor.Change) bool {
+	return len(passes(c)) > 0 || c.Model != "" || c.Grid != [3]int{}
+}
+
+// run returns what the k-th launch takes with a change, or why it does not run with it. A change that is real must leave the same outputs.
+func (t *trial) run(ctx context.Context, k int, c *advisor.Change) (took rerun, why string, err error) {
 	r := *t.target
 	o := t.options
 	o.Stdout, o.Progress, o.Workers = nil, nil, t.workers
@@ -305,34 +346,49 @@ func (t *trial) cycles(ctx context.Context, k int, c *advisor.Change) (cycles, s
 		case c.Reconverged: // the model of what the barriers do stands for them
 			o.Reconvergence = reconv.TFStack{}.Name()
 		default:
-			return 0, 0, "the code cannot be rewritten in that way", nil
+			return took, "the code cannot be rewritten in that way", nil
 		}
 	}
 	r.GPU = t.portion.model
 	o.MaxInstructions = mostInstructions*t.longest() + 1
 	s, err := t.session(ctx, &r, o)
 	if err != nil {
-		return 0, 0, "", err
+		return took, "", err
 	}
-	keeps := len(passes(c)) > 0 || c.Model != "" || c.Grid != [3]int{}
+	keeps := real(c)
 	v := launch.Variation{WhatIf: whatIf(r.Module, c), Grid: c.Grid, Block: c.Block, Part: t.portion.with(keeps)}
-	cycles, fails, err := t.replay(ctx, s, k, v, keeps)
-	spent = min(s.Machine.Progress().WarpInstructions(), mostCounted*t.longest())
+	if t.portion.shortens(c) {
+		if v.WhatIf.Streams == nil {
+			v.WhatIf.Streams = new(emu.Streams)
+		}
+		v.WhatIf.Streams.Cut = t.portion.cut
+	}
+	result, fails, err := t.replay(ctx, s, k, v, keeps)
+	if result != nil {
+		took.cycles, took.instructions = result.Cycles, result.WarpInstructions
+	}
+	took.spent = min(s.Machine.Progress().WarpInstructions(), mostCounted*t.longest())
+	if t.heavy > 0 {
+		took.spent = took.instructions + max(took.spent-took.instructions, 0)/int64(untimedSpeed*t.heavy)
+	}
 	switch {
 	case err != nil:
-		return 0, spent, "", err
+		return took, "", err
 	case c.Grid != [3]int{} && (fails != nil || !t.equal(s)):
-		return 0, spent, "the code relies on the size of its blocks, and has to change with it", nil
+		why = "the code relies on the size of its blocks, and has to change with it"
 	case isLimit(fails):
-		return 0, spent, fmt.Sprintf("it takes more than %d times the instructions", mostInstructions), nil
+		why = fmt.Sprintf("it takes more than %d times the instructions", mostInstructions)
 	case fails != nil && c.Streams != nil:
-		return 0, spent, "what the threads execute does not fit it: " + fails.Error(), nil
+		why = "what the threads execute does not fit it: " + fails.Error()
 	case fails != nil:
-		return 0, spent, "the kernel does not run with it: " + fails.Error(), nil
+		why = "the kernel does not run with it: " + fails.Error()
 	case keeps && !t.equal(s):
-		return 0, spent, "the outputs change with it", nil
+		why = "the outputs change with it"
 	}
-	return cycles, spent, "", nil
+	if why != "" {
+		took.cycles = 0
+	}
+	return took, why, nil
 }
 
 // isLimit reports whether a launch has failed as it executes too many instructions.
@@ -342,34 +398,34 @@ func isLimit(err error) bool {
 }
 
 // replay runs the launches up to the first of the k-th of the result, which is varied, or to the end. fails is why one does not run.
-func (t *trial) replay(ctx context.Context, s *launch.Session, k int, v launch.Variation, toEnd bool) (cycles int64, fails, err error) {
+func (t *trial) replay(ctx context.Context, s *launch.Session, k int, v launch.Variation, toEnd bool) (varied *emu.Result, fails, err error) {
 	at, first := 0, 0
 	for _, l := range t.result.Profile.Launches[:k] {
 		first += int(l.Facts.Count())
 	}
 	for i := range t.target.File.Launches {
 		for range t.target.File.Launches[i].Repeat {
-			varied := launch.Variation{Untimed: t.target.File.Caches != launch.Warm}
+			how := launch.Variation{Untimed: t.target.File.Caches != launch.Warm}
 			if at == first {
-				varied = v
+				how = v
 			}
-			result, err := s.Vary(ctx, i, varied)
+			result, err := s.Vary(ctx, i, how)
 			if ctx.Err() != nil {
-				return 0, nil, ctx.Err()
+				return nil, nil, ctx.Err()
 			}
 			if err != nil {
-				return 0, err, nil // a fault, or a shape that the kernel does not allow
+				return nil, err, nil // a fault, or a shape that the kernel does not allow
 			}
 			if at == first {
-				cycles = result.Cycles
+				varied = result
 			}
 			if at == first && !toEnd {
-				return cycles, nil, nil
+				return varied, nil, nil
 			}
 			at++
 		}
 	}
-	return cycles, nil, nil
+	return varied, nil, nil
 }
 
 // equal reports whether a session's outputs are those of the launches as they are.

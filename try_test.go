@@ -59,3 +59,18 @@ func TestTriedThreads(t *testing.T) {
 		}
 	}
 }
+
+// TestTriedInLittle holds what is tried of a launch for which there is little time, on a wave of its blocks and some rounds of its loop, against the
+// kernel with the change, compiled.
+func TestTriedInLittle(t *testing.T) {
+	naive, coalesced := profiled(t, "kernels/ladders/sgemm/naive.yaml"), profiled(t, "kernels/ladders/sgemm/coalesced.yaml")
+	if err := naive.Try(t.Context(), gpa.TryOptions{Weight: 1 << 24, Beside: "digest"}); err != nil {
+		t.Fatal(err)
+	}
+	first := &naive.Launches[0].Advice[0]
+	want := float64(naive.Profile.Launches[0].Facts.Cycles) / float64(coalesced.Profile.Launches[0].Facts.Cycles)
+	t.Logf("%s: %.2fx when tried, %.2fx compiled", first.Optimizer, first.Tried, want)
+	if first.Optimizer != "memory-coalescing" || math.Abs(first.Tried/want-1) > .25 {
+		t.Errorf("%s is first: %.2fx when tried, %.2fx compiled", first.Optimizer, first.Tried, want)
+	}
+}

@@ -112,7 +112,8 @@ type Launch struct {
 	Tape     *Tape
 	Snapshot *Snapshot // of a launch without timing: the memory that it touches
 
-	touches *touches // of a launch without timing
+	touches     *touches     // of a launch without timing
+	curtailment *curtailment // how far it is timed, nil for to the end
 }
 
 // A Result is what a launch did. Of a launch that faulted it tells what was done until then.
@@ -148,6 +149,7 @@ type Counter struct {
 	Executions       int64 // by warps
 	ThreadExecutions int64 // by threads whose guard was true
 	BranchTaken      int64 // by threads, of branches
+	Timed            int64 // of the executions, where timing ended before the launch did; 0 for all of them
 	memoryCounter
 }
 
@@ -347,6 +349,9 @@ func (m *Machine) Launch(ctx context.Context, l *Launch) (*Result, error) {
 		if r, err := m.shorten(ctx, l); err != errSmall {
 			return r, err
 		}
+	}
+	if m.curtails(l) && !l.Untimed {
+		return m.curtailed(ctx, l)
 	}
 	return m.launch(ctx, l)
 }

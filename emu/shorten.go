@@ -40,15 +40,21 @@ var errSmall = errors.New("too small for portions")
 // outside of memory, as what the device runtime prints or allocates.
 func (m *Machine) shortens(l *Launch) bool {
 	if !m.options.Extrapolation.Portions || m.options.Timing == TimingNone || l.Untimed || l.Part != nil || l.WhatIf != nil ||
-		l.Cooperative || l.clusterBlocks() > 1 || l.WarmCaches || m.gpu.SMs.Int() < leastSMs*leastParts {
+		l.WarmCaches || m.gpu.SMs.Int() < leastSMs*leastParts {
 		return false
 	}
+	return !m.leavesMore(l) && l.blocks() >= m.gpu.SMs.Int()
+}
+
+// leavesMore reports whether a launch leaves something behind outside of memory, as what the device runtime prints or allocates, or its blocks wait
+// for each other.
+func (m *Machine) leavesMore(l *Launch) bool {
 	for i := range m.module.Relocs {
 		if e := m.module.Relocs[i].Target.Extern; e != "" && e != "__assertfail" {
-			return false
+			return true
 		}
 	}
-	return l.blocks() >= m.gpu.SMs.Int()
+	return l.Cooperative || l.clusterBlocks() > 1
 }
 
 func (l *Launch) blocks() int { return l.Grid[0] * l.Grid[1] * l.Grid[2] }

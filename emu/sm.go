@@ -80,6 +80,9 @@ type sm struct {
 	slots  []*resident
 	blocks int // resident
 
+	executed int64 // warp instructions
+	given    int   // blocks so far
+
 	domain domain
 	paused bool // before an instruction that must not run ahead of the other SMs
 
@@ -133,6 +136,7 @@ func (s *sm) place(b *block, t int64) {
 		s.sampler.begin(s, t)
 	}
 	s.blocks++
+	s.given++
 	rb := &residentBlock{block: b, sm: s, live: len(b.warps), warps: make([]resident, len(b.warps))}
 	b.resident = rb
 	slot := 0

@@ -21,6 +21,8 @@ type Extrapolation struct {
 	// Portions lets a launch that executes more than that be timed in portions, see shorten.go. It is not the default: the
 	// bound holds for too few launches.
 	Portions bool
+	// Most is how many warp instructions, and sectors that they ask of L1, are timed of a launch at most, 0 for any number: see curtail.go.
+	Most int64
 }
 
 // DefaultExtrapolation is the number of warp instructions, some seconds' worth, that are timed in any case.

@@ -15,6 +15,7 @@ type Streams struct {
 	// shape ([stream.Fused]), or joint by joint.
 	Behind []*Tape
 	Joints []stream.Joint // as many as launches in Behind, or none
+	Cut    *Cut           // nil for none
 	// Regroup is the shape of a block whose x and y change places ([stream.Regroup]), zero for no change.
 	Regroup [2]int
 	Narrow  []InstAt // [stream.Narrow]
@@ -45,6 +46,12 @@ type Loop struct {
 	Header InstAt
 	Body   []InstAt // all, the header included
 	Called []InstAt // of functions that it calls, others perhaps as well
+}
+
+// Cut leaves one of Every rounds of a loop: see [stream.Cut].
+type Cut struct {
+	Loop  Loop
+	Every int
 }
 
 // LoopLoads are loads of a loop and so many of its rounds: those of a tile in shared memory ([stream.Tile]), or by which the loads are
@@ -99,6 +106,13 @@ type Divide struct {
 
 // edits translates the edits for a program. Accesses that are supposed to be gone are none for those behind.
 func (s *Streams) edits(p *program) (list []stream.Edit, err error) {
+	if s.Cut != nil {
+		loops, err := p.loops([]Loop{s.Cut.Loop})
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, &stream.Cut{Loop: loops[0], Every: s.Cut.Every})
+	}
 	if gone := p.gone(); len(gone) > 0 {
 		list = append(list, &stream.Omit{Accesses: gone})
 	}
@@ -162,7 +176,7 @@ func (s *Streams) edits(p *program) (list []stream.Edit, err error) {
 		}
 		list = append(list, &stream.Divide{Loops: loops, Parts: d.Parts, Contiguous: d.Contiguous, Atomic: d.Atomic, Added: added})
 	}
-	if len(s.Merge) > 0 && len(list) > 0 && (len(s.Prefetch) > 0 || len(s.Widen) > 0 || s.Roll != nil || s.Transpose != nil || s.Spread != nil || s.Divide != nil) {
+	if len(s.Merge) > 0 && (len(s.Prefetch) > 0 || len(s.Widen) > 0 || s.Roll != nil || s.Transpose != nil || s.Spread != nil || s.Divide != nil) {
 		return nil, errors.New("streams that were edited before cannot be merged")
 	}
 	if len(s.Tile) == 0 {

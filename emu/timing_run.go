@@ -168,6 +168,9 @@ func (r *timedRun) run(ctx context.Context) error {
 		if err := r.checkLivelock(end); err != nil {
 			return err
 		}
+		if r.launch.launch.curtailment.reached(r) {
+			return nil
+		}
 	}
 }
 
@@ -228,6 +231,7 @@ func (r *timedRun) advance(begin, end int64) error {
 				return err
 			}
 			s.domain.ahead = false
+			s.executed += r.launch.left - s.domain.budget
 			issued += r.launch.left - s.domain.budget
 		}
 	}
@@ -238,6 +242,7 @@ func (r *timedRun) advance(begin, end int64) error {
 		before := max(r.launch.left-issued, 0)
 		s.domain.employ(&r.crew.workers[0], before)
 		s.stopped = s.advance(end)
+		s.executed += before - s.domain.budget
 		issued += before - s.domain.budget
 	}
 	r.issued = issued

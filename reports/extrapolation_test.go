@@ -15,7 +15,7 @@ func TestExtrapolatedCycles(t *testing.T) {
 		says         string
 	}{
 		{false, 0, 0, ""},
-		{true, 1184, .0228, "extrapolated from 1,184 blocks, within 2.3%"},
+		{true, 1184, .0228, "extrapolated from the work of 1,184 blocks, within 2.3%"},
 		{true, 0, .05, "extrapolated, within 5.0%"},
 		{true, 0, 0, "(extrapolated)"},
 	} {

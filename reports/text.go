@@ -200,7 +200,7 @@ func extrapolation(f *profiler.Facts) string {
 	case !f.Extrapolated:
 		return ""
 	case f.TimedBlocks > 0:
-		return fmt.Sprintf(" (extrapolated from %s, within %s)", count(int64(f.TimedBlocks), "block"), percent(f.ErrorBound))
+		return fmt.Sprintf(" (extrapolated from the work of %s, within %s)", count(int64(f.TimedBlocks), "block"), percent(f.ErrorBound))
 	case f.ErrorBound > 0:
 		return fmt.Sprintf(" (extrapolated, within %s)", percent(f.ErrorBound))
 	}

@@ -18,7 +18,8 @@ import (
 )
 
 const (
-	sampledLaunch = emu.DefaultExtrapolation / 2 // warp instructions from which on a launch is large here
+	sampledWeight = 1 << 22                      // warp instructions and sectors after which timing of a launch ends here
+	sampledLaunch = emu.DefaultExtrapolation / 2 // warp instructions from which on it is timed in portions
 	regularLanes  = 0.9                          // of a warp, from which on a launch is regular
 )
 
@@ -68,7 +69,11 @@ func (v *Evaluator) sampling(ctx context.Context, root, file string) (list []rep
 	if err != nil {
 		return nil, err
 	}
-	part, err := timedLaunches(ctx, r, emu.Extrapolation{After: sampledLaunch, Portions: true})
+	x := emu.Extrapolation{Most: sampledWeight}
+	if v.Options.Portions {
+		x = emu.Extrapolation{After: sampledLaunch, Portions: true}
+	}
+	part, err := timedLaunches(ctx, r, x)
 	if err != nil {
 		return nil, err
 	}

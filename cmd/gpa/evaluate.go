@@ -25,7 +25,7 @@ func evaluateCommand() command {
 			flags.BoolVar(&f.measured, "measured", false, "hold emulated launches against measured ones instead")
 			flags.BoolVar(&f.ladders, "ladders", false, "hold the advice against ladders of versions instead")
 			flags.BoolVar(&f.calibrates, "calibrate", false, "count how estimates come out when they are tried, over pairs and ladders")
-			flags.BoolVar(&f.portions, "sampling", false, "hold launches timed in portions against the whole launches instead")
+			flags.BoolVar(&f.sampling, "sampling", false, "hold launches timed in part against the whole launches instead")
 			flags.BoolVar(&f.markdown, "markdown", false, "with --measured or --ladders, print tables in Markdown")
 			flags.StringVar(&f.plot, "plot", "", "with --blame, draw single dependency coverage to an SVG `FILE`")
 			flags.StringVar(&f.compare.gpu, "arch", "", "`GPU` to run on: a model as in v100, or sm_NN (default: by the cubin)")
@@ -42,7 +42,7 @@ type evaluateFlags struct {
 	measured   bool
 	ladders    bool
 	calibrates bool
-	portions   bool
+	sampling   bool
 	markdown   bool
 	plot       string // SVG file
 	compare    compareFlags
@@ -55,7 +55,7 @@ func (f *evaluateFlags) run(ctx context.Context, e *env, root string) error {
 	}
 	v := &evaluation.Evaluator{GPU: f.compare.gpu, Options: o}
 	switch {
-	case f.markdown && (!f.measured && !f.ladders || f.portions || f.json):
+	case f.markdown && (!f.measured && !f.ladders || f.sampling || f.json):
 		return usagef("--markdown goes with --measured or --ladders, and not with --json")
 	case f.plot != "" && !f.blame:
 		return usagef("--plot goes with --blame")
@@ -82,7 +82,7 @@ func (f *evaluateFlags) run(ctx context.Context, e *env, root string) error {
 			return err
 		}
 		return advisor.WriteCalibration(e.stdout, advisor.Calibrate(list))
-	case f.portions:
+	case f.sampling:
 		return evaluate(ctx, e, f, root, v.Sampling, nil, reports.SamplingText, nil)
 	}
 	return evaluate(ctx, e, f, root, v.Pairs, nil, reports.EvaluationText, evaluation.JudgePairs)

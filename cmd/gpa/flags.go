@@ -85,7 +85,7 @@ type machineFlags gpa.Options
 func (m *machineFlags) register(flags *pflag.FlagSet) {
 	registerLimit(flags, &m.MaxInstructions)
 	flags.IntVar(&m.Workers, "workers", 0, "run `N` SMs at a time; no result depends on it (default: as many as there are processors)")
-	flags.BoolVar(&m.WholeGrid, "whole-grid", false, "time every block, also of a large grid whose blocks have long taken the same time (by default the rest of such a grid only takes effect, and the cycles are extrapolated)")
+	flags.BoolVar(&m.WholeGrid, "whole-grid", false, "time every block to its end, also of a large launch (by default timing ends where wave after wave has taken the same time, or after a share that takes about ten seconds; the rest only takes effect, and the cycles are extrapolated)")
 	flags.BoolVar(&m.Portions, "portions", false, "time portions of the GPU with that share of the blocks of a large launch, until two come to the same cycles; the others only take effect")
 	var names []string
 	for _, model := range reconv.Models() {

@@ -40,6 +40,9 @@ var _ emu.Recorder = (*Recorder)(nil)
 
 // Begin forgets the launch before and chooses the blocks to watch.
 func (r *Recorder) Begin(f *emu.LaunchFacts) {
+	if r.passage != nil { // the launch begins anew
+		r.Trail.passages = slices.DeleteFunc(r.Trail.passages, func(p *passage) bool { return p == r.passage })
+	}
 	*r = Recorder{Trail: r.Trail, facts: f, codes: make([]code, len(f.Module.Codes)), stored: new(stored)}
 	if r.Trail != nil {
 		r.passage = &passage{grid: f.Grid, block: f.Block, stored: r.stored}

@@ -21,6 +21,12 @@ func Emulated(r *emu.Result, fault *emu.Fault) *Run {
 			GlobalSectors: c.GlobalSectors, GlobalSectorsIdeal: c.GlobalSectorsIdeal,
 			SharedWavefronts: c.SharedWavefronts, SharedWavefrontsIdeal: c.SharedWavefrontsIdeal,
 		})
+		if c.Timed > 0 && run.Timed == nil {
+			run.Timed = make([]int64, len(r.Counters))
+		}
+	}
+	for i := range run.Timed {
+		run.Timed[i] = r.Counters[i].Timed
 	}
 	if fault != nil {
 		run.Fault = &profiler.Fault{

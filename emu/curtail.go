@@ -1,0 +1,172 @@
+package emu
+
+import (
+	"context"
+	"errors"
+	"math"
+)
+
+// Timing of a launch ends where it has had its share: the blocks that the GPU holds then are given up where they are, and the launch takes
+// effect once more from the memory that it began with, without timing. What it would have taken follows from what each instruction took until
+// then and how often all warps execute it: a loop of which a hundred rounds were timed goes on as it went.
+//
+// That holds as far as what was timed is like the rest. A launch of which the instructions come in another mix later, as behind a barrier that no
+// block had come to, is timed again from its beginning, four times as far.
+
+const (
+	// likeRest is how far the mix of the instructions that were timed may be from that of all, by mixDistance.
+	likeRest = 0.2
+	// further is how many times as far a launch is timed that was not like the rest, and furthest how many times as far at most.
+	further  = 4
+	furthest = 16
+	// leastBound is the relative error of cycles that are told from a part, at least.
+	leastBound = 0.05
+)
+
+// A curtailment says how far a launch is timed.
+type curtailment struct {
+	weight int64  // warp instructions, and sectors that they ask of L1
+	marks  []wave // warp instructions that had been executed in some cycles, when sectors were counted
+	ended  bool   // timing has ended before the launch
+	// slowest is, where no block waits, how many blocks for an instruction that it has executed the SM was given that has most for it: the
+	// one that ends last if blocks are alike.
+	slowest float64
+}
+
+// curtails reports whether timing of a launch may end before it does: its blocks neither wait for each other nor leave anything behind outside
+// of memory.
+func (m *Machine) curtails(l *Launch) bool {
+	x := &m.options.Extrapolation
+	return x.Most > 0 && !x.Off && m.options.Timing != TimingNone && l.Part == nil && l.WhatIf == nil && !l.WarmCaches && !m.leavesMore(l)
+}
+
+// curtailed times a launch as far as its share, and lets all of it take effect.
+func (m *Machine) curtailed(ctx context.Context, l *Launch) (*Result, error) {
+	before := m.State()
+	if before == nil {
+		return m.launch(ctx, l)
+	}
+	timed := *l
+	timed.curtailment = &curtailment{weight: m.options.Extrapolation.Most}
+	part, err := m.launch(ctx, &timed)
+	if !timed.curtailment.ended {
+		return part, err
+	}
+	m.Enter(before)
+	effect := *l
+	effect.Untimed, effect.Observer = true, nil
+	all, err := m.launch(ctx, &effect)
+	var fault *Fault
+	if err != nil && !errors.As(err, &fault) {
+		return all, err
+	}
+	after := m.Contents()
+	for most := furthest * m.options.Extrapolation.Most; part.mixDistance(all) > likeRest && timed.curtailment.weight < most; {
+		m.Enter(before)
+		timed.Recorder, timed.curtailment = nil, &curtailment{weight: further * timed.curtailment.weight}
+		part, err = m.launch(ctx, &timed)
+		if !timed.curtailment.ended { // at the end of the launch, or at its fault
+			return part, err
+		}
+	}
+	m.Enter(after)
+	all.prolong(part, timed.curtailment)
+	if fault != nil {
+		return all, fault
+	}
+	return all, nil
+}
+
+// reached reports whether a launch has been timed as far as it may be. Sectors are counted now and then.
+func (c *curtailment) reached(r *timedRun) bool {
+	const step = 1 << 16
+	executed := r.launch.limit - r.launch.left
+	if c == nil || r.rest != nil || len(c.marks) > 0 && executed-c.marks[len(c.marks)-1].instructions < step {
+		return false
+	}
+	c.marks = append(c.marks, wave{r.reached + r.passed, executed})
+	for i := range r.crew.workers {
+		for j := range r.crew.workers[i].tally.memory {
+			executed += r.crew.workers[i].tally.memory[j].GlobalSectors
+		}
+	}
+	if c.ended = executed >= c.weight; c.ended && !r.waiting() {
+		for _, s := range r.sms {
+			c.slowest = max(c.slowest, float64(s.given)/float64(max(s.executed, 1)))
+		}
+	}
+	return c.ended
+}
+
+// executions are those of each instruction.
+func (r *Result) executions() map[InstAt]int64 {
+	list := make(map[InstAt]int64, len(r.Counters))
+	for i := range r.Counters {
+		list[InstAt{r.Counters[i].Code, r.Counters[i].PC}] = r.Counters[i].Executions
+	}
+	return list
+}
+
+// mixDistance is how far the mix of the instructions of a part is from that of the rest of all, as [mixDistance] has it.
+func (r *Result) mixDistance(all *Result) (distance float64) {
+	part := r.executions()
+	rest := float64(max(all.WarpInstructions-r.WarpInstructions, 1))
+	for i := range all.Counters {
+		c := &all.Counters[i]
+		timed := part[InstAt{c.Code, c.PC}]
+		distance += math.Abs(float64(timed)/float64(max(r.WarpInstructions, 1)) - float64(c.Executions-timed)/rest)
+	}
+	return distance
+}
+
+// late returns the cycles for an instruction in the later half of what was timed, when caches have filled, and by which part they differ from
+// those of the whole of it.
+func (c *curtailment) late() (rate, differ float64) {
+	last := c.marks[len(c.marks)-1]
+	rate = c.marks[len(c.marks)/2].rate(last)
+	all := wave{}.rate(last)
+	return rate, math.Abs(rate/all - 1)
+}
+
+// rounded is by how much longer the busiest of some places takes than all in the mean, among which blocks are dealt out.
+func rounded(blocks, places int) float64 {
+	return float64((blocks+places-1)/places) * float64(places) / float64(blocks)
+}
+
+// prolong completes the result of a launch that only took effect by that of the part of it that was timed: the rest goes on as the later half of
+// the part went, and ends with the SM that is slowest, or, where blocks still wait, has the most of them. Were it latency that decides, it ended with the last wave, and were it DRAM, with all SMs
+// at a time: the bound reaches half as far as the first.
+func (r *Result) prolong(part *Result, c *curtailment) {
+	executed := part.executions()
+	rate, differ := c.late()
+	rest := max(r.WarpInstructions-part.WarpInstructions, 0)
+	blocks, sms := r.Facts.Grid[0]*r.Facts.Grid[1]*r.Facts.Grid[2], r.Facts.Model.SMs.Int()
+	held := r.Facts.Occupancy.BlocksPerSM * sms
+	cycles := float64(part.Cycles) + rate*float64(rest)
+	uneven := rounded(blocks, min(sms, blocks))
+	if c.slowest > 0 { // an SM with so many blocks has executed as much of them in the cycles of the part
+		uneven = max(1, float64(part.Cycles)*c.slowest*float64(r.WarpInstructions)/float64(blocks)/cycles)
+	}
+	r.Level, r.Cycles = part.Level, int64(math.Round(cycles*uneven))
+	more := float64(r.Cycles) / uneven / float64(max(part.Cycles, 1))
+	r.SMActiveCycles, r.WarpActiveCycles = int64(float64(part.SMActiveCycles)*more), int64(float64(part.WarpActiveCycles)*more)
+	for to, n := range map[*int64]int64{&r.Traffic.L2: part.Traffic.L2, &r.Traffic.DRAMRead: part.Traffic.DRAMRead, &r.Traffic.DRAMWritten: part.Traffic.DRAMWritten} {
+		*to = int64(float64(n) * float64(r.WarpInstructions) / float64(max(part.WarpInstructions, 1)))
+	}
+	r.TimedBlocks = max(1, int(math.Round(float64(blocks)/more)))
+	r.ErrorBound = leastBound + (part.mixDistance(r)+differ/2)*(1-1/more)
+	if c.slowest == 0 {
+		r.ErrorBound += (rounded(blocks, max(1, min(held, blocks))) - 1) / 2
+	}
+	memory := make(map[InstAt]memoryCounter, len(part.Counters))
+	for i := range part.Counters {
+		memory[InstAt{part.Counters[i].Code, part.Counters[i].PC}] = part.Counters[i].memoryCounter
+	}
+	for i := range r.Counters {
+		c := &r.Counters[i]
+		if n := executed[InstAt{c.Code, c.PC}]; n > 0 {
+			c.memoryCounter, c.Timed = memory[InstAt{c.Code, c.PC}], n
+			c.memoryCounter.scale(float64(c.Executions) / float64(n))
+		}
+	}
+}
