@@ -137,6 +137,7 @@ func (k *kept) key() (key store.Key, err error) {
 	e.Field("max-instructions", o.MaxInstructions)
 	e.Field("whole-grid", o.WholeGrid)
 	e.Field("portions", o.Portions)
+	e.Field("dispensable", o.Dispensable)
 	e.Field("padding", o.Padding)
 	return e.Sum()
 }

@@ -38,7 +38,10 @@ type Options struct {
 	Seed      uint64 // which sequence of warps is sampled
 	WholeGrid bool   // every block of a large grid is timed; else the rest only takes effect once wave after wave took the same time
 	MaxCycles int64  // of all launches together, after which they are stopped as by the end of ctx; 0 for no limit
-	Portions  bool   // a large launch is timed on portions of the GPU, until two come to the same cycles
+	// Dispensable says that nobody wants to know what the last launch leaves in memory, where the launch file expects nothing: of a large one not all
+	// blocks are executed then.
+	Dispensable bool
+	Portions    bool // a large launch is timed on portions of the GPU, until two come to the same cycles
 }
 
 // A Progress is told what is being done. Its methods are called from the goroutine that does it.

@@ -53,6 +53,7 @@ func (t *Target) execute(ctx context.Context, o Options, level emu.TimingLevel, 
 	if err != nil {
 		return nil, err
 	}
+	session.Dispensable = o.Dispensable
 	x := newExecution(t, session, o)
 	ctx, x.limit = limitCycles(ctx, o.MaxCycles)
 	defer x.limit.end()

@@ -280,8 +280,8 @@ func (t *trial) one(ctx context.Context, k int, a *advisor.Advice) (o outcome) {
 	switch {
 	case a.Match.Change == nil:
 		o.try.Why = "no what-if run can make this change"
-	case t.heavy > 0 && real(a.Match.Change) && t.longest() > t.most:
-		o.try.Why = "to compare outputs, all of the launch had to be executed again (--try N)"
+	case real(a.Match.Change) && (t.before.Partial || t.heavy > 0 && t.longest() > t.most):
+		o.try.Why = "to compare outputs, all of a large launch had to be executed (--whole-grid --try N)"
 	case a.Match.Launches > 1:
 		o.try.Speedup, o.spent, o.try.Why, o.err = t.fused(ctx, k, a.Match.Change)
 	default:

@@ -3,7 +3,9 @@ package emu
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
+	"math/bits"
 )
 
 // Timing of a launch ends where it has had its share: the blocks that the GPU holds then are given up where they are, and the launch takes
@@ -55,7 +57,7 @@ func (m *Machine) curtailed(ctx context.Context, l *Launch) (*Result, error) {
 	m.Enter(before)
 	effect := *l
 	effect.Untimed, effect.Observer = true, nil
-	all, err := m.launch(ctx, &effect)
+	all, err := m.effect(ctx, &effect, before)
 	var fault *Fault
 	if err != nil && !errors.As(err, &fault) {
 		return all, err
@@ -75,6 +77,76 @@ func (m *Machine) curtailed(ctx context.Context, l *Launch) (*Result, error) {
 		return all, fault
 	}
 	return all, nil
+}
+
+const (
+	// leastExecuted is for how many times as many warp instructions as may be timed a launch is executed to its end in any case.
+	leastExecuted = 2
+	// scoutedBlocks are executed before it is known how many instructions that would be.
+	scoutedBlocks = 16
+)
+
+// effect executes a launch without timing, from a state of memory. Where nobody wants to know what is in memory then, and it takes long, it executes
+// blocks from all over the grid, two neighbours each time, and counts for all what these have done.
+func (m *Machine) effect(ctx context.Context, l *Launch, before *State) (*Result, error) {
+	if !l.Dispensable || l.blocks() < 2*scoutedBlocks {
+		return m.launch(ctx, l)
+	}
+	r, err := m.prepare(l)
+	if err != nil {
+		return nil, fmt.Errorf("kernel %s: %w", l.Kernel.Demangled, err)
+	}
+	if l.Recorder != nil {
+		l.Recorder.Begin(&r.facts)
+	}
+	executed, least := 0, leastExecuted*m.options.Extrapolation.Most
+	done := make([]bool, r.blocks)
+	order := []int{0, l.Grid[0], r.blocks / 2, r.blocks - 2} // a recorder watches them
+	for i := 0; ; i++ {
+		n := int(radicalInverse(i-len(order)+1) * float64(r.blocks))
+		if i < len(order) {
+			n = order[i]
+		}
+		for end := min(n+2, r.blocks); n < end; n++ {
+			if done[n] {
+				continue
+			}
+			done[n] = true
+			executed++
+			f := functionalRun{launchRun: r, next: n, end: n + 1}
+			if err := f.run(ctx); err != nil {
+				return r.result(), err
+			}
+		}
+		instructions := r.limit - r.domain.budget
+		if executed >= scoutedBlocks && float64(instructions)/float64(executed)*float64(r.blocks) <= float64(least) {
+			m.Enter(before)
+			return m.launch(ctx, l)
+		}
+		if instructions >= least/2 || executed == r.blocks {
+			break
+		}
+	}
+	out := r.result()
+	out.scale(float64(r.blocks) / float64(executed))
+	out.Partial = executed < r.blocks
+	return out, nil
+}
+
+// radicalInverse mirrors the binary digits of a number at the point: van der Corput's sequence, which fills [0, 1) evenly.
+func radicalInverse(n int) float64 { return float64(bits.Reverse64(uint64(n))>>11) / (1 << 53) }
+
+// scale multiplies what was executed.
+func (r *Result) scale(by float64) {
+	times := func(n *int64) { *n = int64(math.Round(float64(*n) * by)) }
+	r.WarpInstructions, r.ThreadInstructions = 0, 0
+	for i := range r.Counters {
+		c := &r.Counters[i]
+		times(&c.Executions)
+		times(&c.ThreadExecutions)
+		times(&c.BranchTaken)
+		r.WarpInstructions, r.ThreadInstructions = r.WarpInstructions+c.Executions, r.ThreadInstructions+c.ThreadExecutions
+	}
 }
 
 // reached reports whether a launch has been timed as far as it may be. Sectors are counted now and then.

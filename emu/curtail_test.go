@@ -59,3 +59,34 @@ func TestCurtailed(t *testing.T) {
 		}
 	}
 }
+
+// TestDispensable holds that of a launch whose memory nobody wants some blocks are executed, and tell what all execute; and that one which is executed
+// fast leaves memory as always.
+func TestDispensable(t *testing.T) {
+	const blocks, threads = 8000, 256
+	p := timedProgram{text: wordStream, blocks: blocks, threads: threads}
+	n := blocks * threads
+	p.buffers = [][]uint32{words(n), make([]uint32, n)}
+	run := func(dispensable bool, most int64) *Result {
+		model := *testModel(t)
+		model.SMs.Value = 4
+		m, l, _ := p.start(t, &model, Options{Timing: TimingFull, Extrapolation: Extrapolation{Most: most}})
+		l.Dispensable = dispensable
+		r, err := m.Launch(context.Background(), l)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	all := run(false, 1<<17)
+	if all.Partial || all.TimedBlocks == 0 {
+		t.Fatalf("%d blocks timed", all.TimedBlocks)
+	}
+	part := run(true, 1<<17)
+	if !part.Partial || part.WarpInstructions != all.WarpInstructions || part.Cycles != all.Cycles {
+		t.Errorf("partial: %v, %d warp instructions for %d, %d cycles for %d", part.Partial, part.WarpInstructions, all.WarpInstructions, part.Cycles, all.Cycles)
+	}
+	if fast := run(true, all.WarpInstructions/2+1); fast.Partial {
+		t.Error("not all of a launch was executed for which there is time")
+	}
+}

@@ -35,7 +35,6 @@ type functionalRun struct {
 	sleepers int   // warps that wait for the clock
 	leap     int64 // cycles by which the clock moves next where all wait for it
 	slept    int64 // cycles of the longest NANOSLEEP of the round
-	spin     spinSearch
 }
 
 // runFunctional runs the launch without timing.

@@ -34,7 +34,8 @@ type launchRun struct {
 
 	grid gridBarrier
 
-	changes int64 // of all domains, as of the last quantum or round
+	changes int64      // of all domains, as of the last quantum or round
+	spin    spinSearch // without timing
 
 	timed  *timedRun // nil without timing
 	replay *replay   // of a launch whose streams are edited, else nil

@@ -103,6 +103,9 @@ type Launch struct {
 	WhatIf        *WhatIf // a change to try, in time; nil for none
 	// Untimed launches only take effect, also on a machine with timing.
 	Untimed bool
+	// Dispensable says that nobody wants to know what the launch leaves in memory: where its timing ends early and it takes long to
+	// execute, it is not executed to its end, and what it has executed is told from some of its blocks.
+	Dispensable bool
 	// Part is the blocks to time where not all are, nil for all.
 	Part     *Part
 	Observer Observer
@@ -140,6 +143,8 @@ type Result struct {
 	TimedBlocks int
 	ErrorBound  float64
 	Traffic     mem.Traffic
+	// Partial says that not all blocks were executed, see [Launch.Dispensable].
+	Partial bool
 }
 
 // A Counter holds what is counted for an instruction.

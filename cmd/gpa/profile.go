@@ -90,7 +90,7 @@ func (f *profileFlags) run(ctx context.Context, e *env, args []string) error {
 	if err != nil {
 		return err
 	}
-	o.Fast, o.Period, o.Seed, o.MaxCycles = level == emu.TimingFast, f.period, f.seed, f.most
+	o.Fast, o.Period, o.Seed, o.MaxCycles, o.Dispensable = level == emu.TimingFast, f.period, f.seed, f.most, !f.proves
 	a := f.analysis(func(err error) { fmt.Fprintf(e.stderr, "gpa profile: %s\n", reports.OneLine(err.Error())) })
 	a.Untimed, a.Again = level == emu.TimingNone, f.store.not
 	if a.Store, err = f.store.open(); err != nil {

@@ -51,6 +51,9 @@ type Session struct {
 	Machine *emu.Machine
 	// Recorder watches the launches that are observed, nil for none.
 	Recorder emu.Recorder
+	// Dispensable says that nobody wants to know what the last launch leaves in memory unless the file expects something.
+	Dispensable bool
+	Partial     bool // memory is not as the launches leave it
 
 	buffers map[string]placed
 	initial *emu.State // the memory before the first launch, nil where it is not kept
@@ -460,13 +463,14 @@ func (s *Session) launch(ctx context.Context, i int, o emu.Observer, t emu.Trace
 	if l.Observer, l.Tracer = o, t; o != nil {
 		l.Recorder = s.Recorder
 	}
+	l.Dispensable = s.Dispensable && i == len(s.File.Launches)-1 && s.File.Launches[i].Repeat <= 1 && len(s.File.Expect) == 0
 	k := s.begin(i, l)
 	result, err := s.Machine.Launch(ctx, l)
 	if err != nil && result == nil { // the launch itself is wrong
 		return nil, s.File.errorAt(s.File.Launches[i].at, err)
 	}
 	s.runs++
-	if err == nil {
+	if s.Partial = s.Partial || result.Partial; err == nil {
 		s.end(k)
 	}
 	return result, err
