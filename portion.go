@@ -134,7 +134,7 @@ func (t *trial) stands(ctx context.Context, k int, p portion) (bool, error) {
 	t.spent += r.spent
 	takes := float64(r.cycles) * float64(p.part.Every) / float64(whole.before)
 	bound := portionError
-	if t.heavy > 0 {
+	if t.tooLong(l) {
 		takes, bound = r.pace()*p.part.Share*float64(l.Facts.WarpInstructions)/float64(whole.before), cutError
 	}
 	if err == nil && fails == "" && (math.Abs(takes-1) <= bound || t.tooLong(l)) {

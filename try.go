@@ -240,7 +240,7 @@ func (t *trial) allowance(l *profiler.Launch) (budget int64, heavy float64) {
 	}
 	budget = max(triesBudget*sum, triesFloor)
 	weight := weigh(l) / float64(max(l.Facts.WarpInstructions, 1))
-	if weight*float64(budget) > float64(t.most) {
+	if weight*float64(budget) > float64(t.most) && weigh(l) > float64(t.most)/16 {
 		return int64(float64(t.most) / weight), weight
 	}
 	return budget, 0
