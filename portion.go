@@ -126,18 +126,14 @@ func (p *portion) of(c *advisor.Change) int64 {
 	return p.before
 }
 
-// stands makes a portion that of the trials if it takes as long as the launch.
+// stands makes a portion that of the trials if it takes as long as the launch, or the launch takes too long for anything else.
 func (t *trial) stands(ctx context.Context, k int, p portion) (bool, error) {
-	whole, l := t.portion, t.result.Profile.Launches[k]
+	whole := t.portion
 	t.portion = p
 	r, fails, err := t.run(ctx, k, &advisor.Change{})
 	t.spent += r.spent
 	takes := float64(r.cycles) * float64(p.part.Every) / float64(whole.before)
-	bound := portionError
-	if t.tooLong(l) {
-		takes, bound = r.pace()*p.part.Share*float64(l.Facts.WarpInstructions)/float64(whole.before), cutError
-	}
-	if err == nil && fails == "" && (math.Abs(takes-1) <= bound || t.tooLong(l)) {
+	if err == nil && fails == "" && (math.Abs(takes-1) <= portionError || t.tooLong(t.result.Profile.Launches[k])) {
 		t.portion.before, t.portion.pace = r.cycles, r.pace()
 		return true, nil
 	}

@@ -251,11 +251,8 @@ func (t *trial) tooLong(l *profiler.Launch) bool { return t.heavy > 0 && weigh(l
 
 // weigh is what it takes to time a launch: warp instructions, and sectors that they ask of L1.
 func weigh(l *profiler.Launch) float64 {
-	sum := l.Facts.WarpInstructions
-	for i := range l.PCs {
-		sum += l.PCs[i].GlobalSectors
-	}
-	return float64(sum)
+	sectors, _ := l.GlobalSectors()
+	return float64(l.Facts.WarpInstructions + sectors)
 }
 
 // longest is the number of warp instructions of the longest launch. Those before the one that is tried run as well.

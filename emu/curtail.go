@@ -35,11 +35,11 @@ type curtailment struct {
 	slowest float64
 }
 
-// curtails reports whether timing of a launch may end before it does: its blocks neither wait for each other nor leave anything behind outside
-// of memory.
+// curtails reports whether timing of a launch may end before it does. It does not where others know the memory by its place, as programs do: each
+// launch had to copy all of it, and what they write meanwhile would be lost.
 func (m *Machine) curtails(l *Launch) bool {
 	x := &m.options.Extrapolation
-	return x.Most > 0 && !x.Off && m.options.Timing != TimingNone && l.Part == nil && l.WhatIf == nil && !l.WarmCaches && !m.leavesMore(l)
+	return x.Most > 0 && !x.Off && !m.memory.others && m.separable(l)
 }
 
 // curtailed times a launch as far as its share, and lets all of it take effect.
@@ -113,8 +113,7 @@ func (m *Machine) effect(ctx context.Context, l *Launch, before *State) (*Result
 			}
 			done[n] = true
 			executed++
-			f := functionalRun{launchRun: r, next: n, end: n + 1}
-			if err := f.run(ctx); err != nil {
+			if err := r.execute(ctx, n, n+1); err != nil {
 				return r.result(), err
 			}
 		}
@@ -170,25 +169,18 @@ func (c *curtailment) reached(r *timedRun) bool {
 	return c.ended
 }
 
-// executions are those of each instruction.
-func (r *Result) executions() map[InstAt]int64 {
-	list := make(map[InstAt]int64, len(r.Counters))
-	for i := range r.Counters {
-		list[InstAt{r.Counters[i].Code, r.Counters[i].PC}] = r.Counters[i].Executions
-	}
-	return list
-}
-
-// mixDistance is how far the mix of the instructions of a part is from that of the rest of all, as [mixDistance] has it.
-func (r *Result) mixDistance(all *Result) (distance float64) {
-	part := r.executions()
-	rest := float64(max(all.WarpInstructions-r.WarpInstructions, 1))
+// mixDistance is how far the mix of the instructions of a part is from that of the rest of all.
+func (r *Result) mixDistance(all *Result) float64 {
+	part := r.counters()
+	until, end := make([]opCounter, len(all.Counters)), make([]opCounter, len(all.Counters))
 	for i := range all.Counters {
 		c := &all.Counters[i]
-		timed := part[InstAt{c.Code, c.PC}]
-		distance += math.Abs(float64(timed)/float64(max(r.WarpInstructions, 1)) - float64(c.Executions-timed)/rest)
+		end[i].executions = c.Executions
+		if p := part[InstAt{c.Code, c.PC}]; p != nil {
+			until[i].executions = p.Executions
+		}
 	}
-	return distance
+	return mixDistance(until, end)
 }
 
 // late returns the cycles for an instruction in the later half of what was timed, when caches have filled, and by which part they differ from
@@ -206,10 +198,9 @@ func rounded(blocks, places int) float64 {
 }
 
 // prolong completes the result of a launch that only took effect by that of the part of it that was timed: the rest goes on as the later half of
-// the part went, and ends with the SM that is slowest, or, where blocks still wait, has the most of them. Were it latency that decides, it ended with the last wave, and were it DRAM, with all SMs
-// at a time: the bound reaches half as far as the first.
+// the part went, and ends with the SM that is slowest, or, where blocks still wait, has the most of them. Were it latency that decides, it ended with
+// the last wave, and were it DRAM, with all SMs at a time: the bound reaches half as far as the first.
 func (r *Result) prolong(part *Result, c *curtailment) {
-	executed := part.executions()
 	rate, differ := c.late()
 	rest := max(r.WarpInstructions-part.WarpInstructions, 0)
 	blocks, sms := r.Facts.Grid[0]*r.Facts.Grid[1]*r.Facts.Grid[2], r.Facts.Model.SMs.Int()
@@ -222,23 +213,16 @@ func (r *Result) prolong(part *Result, c *curtailment) {
 	r.Level, r.Cycles = part.Level, int64(math.Round(cycles*uneven))
 	more := float64(r.Cycles) / uneven / float64(max(part.Cycles, 1))
 	r.SMActiveCycles, r.WarpActiveCycles = int64(float64(part.SMActiveCycles)*more), int64(float64(part.WarpActiveCycles)*more)
-	for to, n := range map[*int64]int64{&r.Traffic.L2: part.Traffic.L2, &r.Traffic.DRAMRead: part.Traffic.DRAMRead, &r.Traffic.DRAMWritten: part.Traffic.DRAMWritten} {
-		*to = int64(float64(n) * float64(r.WarpInstructions) / float64(max(part.WarpInstructions, 1)))
-	}
 	r.TimedBlocks = max(1, int(math.Round(float64(blocks)/more)))
 	r.ErrorBound = leastBound + (part.mixDistance(r)+differ/2)*(1-1/more)
 	if c.slowest == 0 {
 		r.ErrorBound += (rounded(blocks, max(1, min(held, blocks))) - 1) / 2
 	}
-	memory := make(map[InstAt]memoryCounter, len(part.Counters))
-	for i := range part.Counters {
-		memory[InstAt{part.Counters[i].Code, part.Counters[i].PC}] = part.Counters[i].memoryCounter
-	}
+	r.accessesOf(part)
+	timed := part.counters()
 	for i := range r.Counters {
-		c := &r.Counters[i]
-		if n := executed[InstAt{c.Code, c.PC}]; n > 0 {
-			c.memoryCounter, c.Timed = memory[InstAt{c.Code, c.PC}], n
-			c.memoryCounter.scale(float64(c.Executions) / float64(n))
+		if c := timed[InstAt{r.Counters[i].Code, r.Counters[i].PC}]; c != nil {
+			r.Counters[i].Timed = c.Executions
 		}
 	}
 }

@@ -39,10 +39,15 @@ type functionalRun struct {
 
 // runFunctional runs the launch without timing.
 func (r *launchRun) runFunctional(ctx context.Context) error {
-	f := &functionalRun{launchRun: r, end: r.blocks}
 	if r.launch.Tracer != nil {
 		r.launch.Tracer.Begin(&r.facts)
 	}
+	return r.execute(ctx, 0, r.blocks)
+}
+
+// execute runs the blocks from next to end without timing.
+func (r *launchRun) execute(ctx context.Context, next, end int) error {
+	f := functionalRun{launchRun: r, next: next, end: end}
 	return f.run(ctx)
 }
 

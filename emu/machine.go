@@ -355,7 +355,7 @@ func (m *Machine) Launch(ctx context.Context, l *Launch) (*Result, error) {
 			return r, err
 		}
 	}
-	if m.curtails(l) && !l.Untimed {
+	if m.curtails(l) {
 		return m.curtailed(ctx, l)
 	}
 	return m.launch(ctx, l)

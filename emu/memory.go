@@ -34,6 +34,7 @@ type globalMemory struct {
 	gap     uint64 // unmapped bytes between buffers, at least
 	used    int64  // bytes of the buffers that alloc made
 	source  Source // where alloc takes memory from; nil for this computer's
+	others  bool   // others know bytes of it by their place
 }
 
 // alloc adds a buffer of zeros.
@@ -64,6 +65,7 @@ func (g *globalMemory) alloc(name string, size int64) (*buffer, error) {
 // insertFixed adds a buffer over bytes that stay where they are.
 func (g *globalMemory) insertFixed(name string, addr uint64, data []byte) *buffer {
 	b := &buffer{name: name, addr: addr, data: data, own: data, store: &storage{data: data}, fixed: true}
+	g.others = true
 	g.insert(b)
 	return b
 }

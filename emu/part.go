@@ -63,8 +63,7 @@ func (r *launchRun) runOthers(ctx context.Context) error {
 		if n < r.blocks {
 			timed = r.numberOf(n)
 		}
-		f := functionalRun{launchRun: r, next: next, end: timed}
-		if err := f.run(ctx); err != nil {
+		if err := r.execute(ctx, next, timed); err != nil {
 			return err
 		}
 		next = timed + 1

@@ -39,22 +39,21 @@ var errSmall = errors.New("too small for portions")
 // shortens reports whether portions of a launch may stand for it: its blocks neither wait for each other nor leave anything behind
 // outside of memory, as what the device runtime prints or allocates.
 func (m *Machine) shortens(l *Launch) bool {
-	if !m.options.Extrapolation.Portions || m.options.Timing == TimingNone || l.Untimed || l.Part != nil || l.WhatIf != nil ||
-		l.WarmCaches || m.gpu.SMs.Int() < leastSMs*leastParts {
-		return false
-	}
-	return !m.leavesMore(l) && l.blocks() >= m.gpu.SMs.Int()
+	return m.options.Extrapolation.Portions && m.separable(l) && m.gpu.SMs.Int() >= leastSMs*leastParts && l.blocks() >= m.gpu.SMs.Int()
 }
 
-// leavesMore reports whether a launch leaves something behind outside of memory, as what the device runtime prints or allocates, or its blocks wait
-// for each other.
-func (m *Machine) leavesMore(l *Launch) bool {
+// separable reports whether what a launch takes can be told from a part of it, and its effect be had without timing: its blocks neither wait for
+// each other nor leave anything behind outside of memory, as what the device runtime prints or allocates.
+func (m *Machine) separable(l *Launch) bool {
+	if m.options.Timing == TimingNone || l.Untimed || l.Part != nil || l.WhatIf != nil || l.Cooperative || l.clusterBlocks() > 1 || l.WarmCaches {
+		return false
+	}
 	for i := range m.module.Relocs {
 		if e := m.module.Relocs[i].Target.Extern; e != "" && e != "__assertfail" {
-			return true
+			return false
 		}
 	}
-	return l.Cooperative || l.clusterBlocks() > 1
+	return true
 }
 
 func (l *Launch) blocks() int { return l.Grid[0] * l.Grid[1] * l.Grid[2] }
@@ -102,8 +101,7 @@ func (m *Machine) scout(ctx context.Context, l *Launch, before *State) bool {
 	r.allow(scoutLimit)
 	for i := range scouted {
 		n := (2*i + 1) * r.blocks / (2 * scouted)
-		f := functionalRun{launchRun: r, next: n, end: n + 1}
-		if err := f.run(ctx); err != nil {
+		if err := r.execute(ctx, n, n+1); err != nil {
 			return r.domain.budget <= 0
 		}
 	}
@@ -182,18 +180,22 @@ func (r *Result) timedBy(p *Result, cycles, share, differ float64) *Result {
 	scale := cycles / float64(max(p.Cycles, 1)) / share
 	r.Level, r.Cycles = p.Level, int64(math.Round(cycles))
 	r.SMActiveCycles, r.WarpActiveCycles = int64(float64(p.SMActiveCycles)*scale), int64(float64(p.WarpActiveCycles)*scale)
-	more := float64(r.WarpInstructions) / float64(max(p.WarpInstructions, 1))
-	for to, n := range map[*int64]int64{&r.Traffic.L2: p.Traffic.L2, &r.Traffic.DRAMRead: p.Traffic.DRAMRead, &r.Traffic.DRAMWritten: p.Traffic.DRAMWritten} {
-		*to = int64(float64(n) * more)
-	}
 	r.ErrorBound = p.ErrorBound + boundOfDifference*differ + boundAtLeast
 	if r.TimedBlocks = p.TimedBlocks; r.TimedBlocks == 0 {
 		r.TimedBlocks = int(math.Round(share * float64(r.Facts.Grid[0]*r.Facts.Grid[1]*r.Facts.Grid[2])))
 	}
-	timed := make(map[InstAt]*Counter, len(p.Counters))
-	for i := range p.Counters {
-		timed[InstAt{p.Counters[i].Code, p.Counters[i].PC}] = &p.Counters[i]
+	r.accessesOf(p)
+	return r
+}
+
+// accessesOf takes what a launch asked of the memories from the part of it that was timed: as much for an execution, and of L2 and DRAM for any warp
+// instruction.
+func (r *Result) accessesOf(p *Result) {
+	more := float64(r.WarpInstructions) / float64(max(p.WarpInstructions, 1))
+	for to, n := range map[*int64]int64{&r.Traffic.L2: p.Traffic.L2, &r.Traffic.DRAMRead: p.Traffic.DRAMRead, &r.Traffic.DRAMWritten: p.Traffic.DRAMWritten} {
+		*to = int64(float64(n) * more)
 	}
+	timed := p.counters()
 	for i := range r.Counters {
 		c := &r.Counters[i]
 		if t := timed[InstAt{c.Code, c.PC}]; t != nil {
@@ -201,5 +203,13 @@ func (r *Result) timedBy(p *Result, cycles, share, differ float64) *Result {
 			c.memoryCounter.scale(float64(c.Executions) / float64(t.Executions))
 		}
 	}
-	return r
+}
+
+// counters finds the counters of instructions.
+func (r *Result) counters() map[InstAt]*Counter {
+	list := make(map[InstAt]*Counter, len(r.Counters))
+	for i := range r.Counters {
+		list[InstAt{r.Counters[i].Code, r.Counters[i].PC}] = &r.Counters[i]
+	}
+	return list
 }

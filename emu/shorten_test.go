@@ -13,46 +13,64 @@ import (
 // TestPortions holds that a launch timed in portions leaves memory and counters as it does whole, comes near its cycles, and is the same
 // for any number of workers; and that a launch which is small, or for which nobody asks it, is timed whole.
 func TestPortions(t *testing.T) {
-	const blocks, threads = 4000, 256
+	const blocks = 4000
+	whole := streamed(t, blocks, 32, 1, Extrapolation{Off: true}, false)
+	whole.holdPart(t, Extrapolation{After: 1 << 16, Portions: true}, blocks/2, Extrapolation{After: 1 << 40}, Extrapolation{After: 1 << 40, Portions: true})
+}
+
+// A streamedRun is a launch of wordStream, and what it has left in memory.
+type streamedRun struct {
+	*Result
+	blocks, sms int
+	data        []byte
+}
+
+// streamed runs blocks of wordStream on so many SMs.
+func streamed(t *testing.T, blocks, sms, workers int, e Extrapolation, dispensable bool) streamedRun {
+	const threads = 256
 	p := timedProgram{text: wordStream, blocks: blocks, threads: threads}
 	n := blocks * threads
 	p.buffers = [][]uint32{words(n), make([]uint32, n)}
-	run := func(workers int, e Extrapolation) (*Result, []byte) {
-		model := *testModel(t)
-		model.SMs.Value = 32
-		m, l, addrs := p.start(t, &model, Options{Timing: TimingFull, Workers: workers, Extrapolation: e})
-		r, err := m.Launch(context.Background(), l)
-		if err != nil {
-			t.Fatal(err)
-		}
-		data := make([]byte, 4*n)
-		if err := m.Read(addrs[1], data); err != nil {
-			t.Fatal(err)
-		}
-		return r, data
+	model := *testModel(t)
+	model.SMs.Value = float64(sms)
+	m, l, addrs := p.start(t, &model, Options{Timing: TimingFull, Workers: workers, Extrapolation: e})
+	l.Dispensable = dispensable
+	r, err := m.Launch(context.Background(), l)
+	if err != nil {
+		t.Fatal(err)
 	}
-	whole, want := run(1, Extrapolation{Off: true})
-	part, data := run(1, Extrapolation{After: 1 << 16, Portions: true})
-	again, _ := run(3, Extrapolation{After: 1 << 16, Portions: true})
-	if part.TimedBlocks == 0 || part.TimedBlocks > blocks/2 {
-		t.Errorf("%d of %d blocks were timed", part.TimedBlocks, blocks)
+	data := make([]byte, 4*n)
+	if err := m.Read(addrs[1], data); err != nil {
+		t.Fatal(err)
+	}
+	return streamedRun{r, blocks, sms, data}
+}
+
+// holdPart holds a run that is timed in part, of no more than some blocks, against the whole, for one worker and three, and that others are
+// timed whole.
+func (whole streamedRun) holdPart(t *testing.T, x Extrapolation, most int, others ...Extrapolation) {
+	t.Helper()
+	part := streamed(t, whole.blocks, whole.sms, 1, x, false)
+	again := streamed(t, whole.blocks, whole.sms, 3, x, false)
+	if part.TimedBlocks == 0 || part.TimedBlocks > most {
+		t.Errorf("%d of %d blocks were timed", part.TimedBlocks, whole.blocks)
 	}
 	part.Facts.Model, again.Facts.Model = nil, nil
 	part.Facts.Kernel, again.Facts.Kernel, part.Facts.Module, again.Facts.Module = nil, nil, nil, nil
-	if !reflect.DeepEqual(part, again) {
+	if !reflect.DeepEqual(part.Result, again.Result) {
 		t.Error("three workers come to another result than one")
 	}
-	if !bytes.Equal(data, want) || part.WarpInstructions != whole.WarpInstructions ||
+	if !bytes.Equal(part.data, whole.data) || part.WarpInstructions != whole.WarpInstructions ||
 		!slices.EqualFunc(part.Counters, whole.Counters, func(a, b Counter) bool { return a.PC == b.PC && a.Executions == b.Executions }) {
 		t.Error("other results or counters")
 	}
 	e := float64(part.Cycles)/float64(whole.Cycles) - 1
-	t.Logf("%d cycles for %d, %+.2f %%, within %.2f %%", part.Cycles, whole.Cycles, 100*e, 100*part.ErrorBound)
+	t.Logf("%d blocks: %d cycles for %d, %+.2f %%, within %.2f %%", whole.blocks, part.Cycles, whole.Cycles, 100*e, 100*part.ErrorBound)
 	if math.Abs(e) > part.ErrorBound {
 		t.Errorf("%d cycles for %d, the bound is %.2f %%", part.Cycles, whole.Cycles, 100*part.ErrorBound)
 	}
-	for _, x := range []Extrapolation{{After: 1 << 40}, {After: 1 << 40, Portions: true}} {
-		if r, _ := run(1, x); r.TimedBlocks != 0 || r.Cycles != whole.Cycles {
+	for _, x := range others {
+		if r := streamed(t, whole.blocks, whole.sms, 1, x, false); r.TimedBlocks != 0 || r.Cycles != whole.Cycles {
 			t.Errorf("%+v: %d blocks timed, %d cycles for %d", x, r.TimedBlocks, r.Cycles, whole.Cycles)
 		}
 	}

@@ -135,8 +135,7 @@ func (r *launchRun) runRest(ctx context.Context) error {
 	timed := slices.Clone(r.tally.ops)
 	before := r.left
 	r.domain.budget = r.left
-	f := functionalRun{launchRun: r, next: rest.first, end: r.blocks}
-	err := f.run(ctx)
+	err := r.execute(ctx, rest.first, r.blocks)
 	rest.instructions, rest.other = before-r.domain.budget, mixDistance(timed, r.tally.ops)
 	for i := range timed {
 		if n := timed[i].executions; n > 0 {
@@ -160,8 +159,7 @@ func (r *launchRun) runUnrecorded(ctx context.Context) error {
 		if n == first {
 			continue
 		}
-		f := functionalRun{launchRun: c.run, next: first, end: n}
-		if err := f.run(ctx); err != nil {
+		if err := c.run.execute(ctx, first, n); err != nil {
 			return err
 		}
 	}
