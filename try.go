@@ -202,30 +202,42 @@ func (t *trial) launch(ctx context.Context, k, n int) ([]*advisor.Advice, error)
 	return order[:n], nil
 }
 
-// inTurn lists advice in the order in which it is tried: the best of each optimizer, then what else it has to say.
+// inTurn lists advice in the order in which it is tried: the best of each optimizer, then what else it has to say. Each of several ways to deal with
+// the same stalls has its turn: which of them does most is what tries are to tell.
 func inTurn(advice []advisor.Advice) (order []*advisor.Advice) {
-	var later []*advisor.Advice
-	met := make(map[string]bool)
+	sure := func(a *advisor.Advice) int {
+		if a.Diffuse {
+			return 1
+		}
+		return 0
+	}
 	for i := range advice {
-		if a := &advice[i]; met[a.Optimizer] {
+		order = append(order, &advice[i])
+	}
+	slices.SortStableFunc(order, func(x, y *advisor.Advice) int { return cmp.Or(cmp.Compare(sure(x), sure(y)), cmp.Compare(y.Speedup, x.Speedup)) })
+	var firsts, later []*advisor.Advice
+	met := make(map[string]bool)
+	for _, a := range order {
+		if met[a.Optimizer] {
 			later = append(later, a)
 		} else {
 			met[a.Optimizer] = true
-			order = append(order, a)
+			firsts = append(firsts, a)
 		}
 	}
-	return append(order, later...)
+	return append(firsts, later...)
 }
 
-// nextVariant moves another variant of a change that does not run or brings nothing to the beginning.
+// nextVariant moves another variant of a change that does not run or brings nothing before the changes of which less is estimated.
 func nextVariant(order []*advisor.Advice, a *advisor.Advice) {
 	if a.Match.Variant == "" {
 		return
 	}
 	for i, b := range order {
 		if b.Optimizer == a.Optimizer && b.Match.Variant != "" {
-			copy(order[1:i+1], order[:i])
-			order[0] = b
+			at := max(0, slices.IndexFunc(order[:i], func(x *advisor.Advice) bool { return x.Speedup <= b.Speedup }))
+			copy(order[at+1:i+1], order[at:i])
+			order[at] = b
 			return
 		}
 	}

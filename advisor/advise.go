@@ -53,6 +53,7 @@ func Advise(r *blamer.Result, opt Options) ([]Advice, error) {
 		advice = best(slices.DeleteFunc(withoutHopes(advice), func(a Advice) bool { return !a.Worth() }))
 	}
 	markOverlaps(advice)
+	surerFirst(advice)
 	furtherWaysLast(advice)
 	if opt.Top > 0 && len(advice) > opt.Top {
 		advice = advice[:opt.Top]
@@ -249,6 +250,21 @@ func markOverlaps(advice []Advice) {
 			if shared(advice[i].Match, advice[j].Match) > 0.5*advice[i].Match.Samples {
 				advice[i].Overlaps = append(advice[i].Overlaps, advice[j].Optimizer)
 			}
+		}
+	}
+}
+
+// surerFirst moves what deals with the same stalls as the piece above it, and has come out alike, before it where that is less sure to be had: another order
+// of loads is up to the compiler, and constant memory has room for little and is filled before the launch. A tile needs neither.
+func surerFirst(advice []Advice) {
+	sureness := map[string]int{codeReordering{}.Name(): 2, constantMemory{}.Name(): 1}
+	for i := 1; i < len(advice); i++ {
+		for j := i; j > 0; j-- {
+			a, above := &advice[j], &advice[j-1]
+			if sureness[a.Optimizer] >= sureness[above.Optimizer] || certainty(a) != certainty(above) || !above.alike(a, slices.Contains(a.Overlaps, above.Optimizer)) {
+				break
+			}
+			*a, *above = *above, *a
 		}
 	}
 }

@@ -19,7 +19,9 @@ func (constantMemory) Class() Class { return StallElimination }
 func (constantMemory) Match(in *Input) []*Match {
 	c := newCollector(in)
 	origins := perPlace(in, branch.Addresses)                           // of addresses; none where the code cannot be followed
-	common := slices.DeleteFunc(in.broadcasts(origins), in.isInherited) // what launches before have stored is no constant
+	common := slices.DeleteFunc(in.broadcasts(origins), func(n blamer.Node) bool {
+		return in.isInherited(n) || in.isLarge(n) // what launches before have stored is no constant
+	})
 	loads, assumed := in.unwritten(common)
 	table := in.constantTable()
 	if len(loads) == 0 {
@@ -142,9 +144,17 @@ func (in *Input) broadcasts(origins map[blamer.Node]branch.Origins) []blamer.Nod
 // readAlike reports whether the threads of each warp have read the same words by a load, which several blocks read, from an array that fits into
 // constant memory: by the record, whatever the address depends on.
 func (in *Input) readAlike(n blamer.Node) bool {
-	const size = 64 << 10
 	r := in.recorded(n)
-	return r != nil && r.Apart == 0 && readByBlocks(r) && r.Buffer > 0 && r.Buffer <= size
+	return r != nil && r.Apart == 0 && readByBlocks(r) && r.Buffer > 0 && r.Buffer <= constantBytes
+}
+
+// constantBytes is the size of constant memory (CUDA C++ Programming Guide, Technical Specifications per Compute Capability).
+const constantBytes = 64 << 10
+
+// isLarge reports whether a load in a loop reads an array that does not fit into constant memory, by the record: of that a tile in shared memory is told.
+func (in *Input) isLarge(n blamer.Node) bool {
+	r := in.recorded(n)
+	return r != nil && r.Buffer > constantBytes && in.Loop(n) != nil
 }
 
 // broadcastShare is their share of all accesses to global memory.

@@ -29,9 +29,12 @@ const (
 )
 
 func (workDistribution) Match(in *Input) []*Match {
-	nest := in.independent()
-	if nest.hottest == nil || in.Launch.Facts.SMs <= 0 {
+	if in.Launch.Facts.SMs <= 0 {
 		return nil
+	}
+	nest := in.independent()
+	if nest.hottest == nil {
+		return in.fewThreads()
 	}
 	if same := in.sameRounds(&nest); len(same) > 0 {
 		return same
@@ -43,6 +46,9 @@ func (workDistribution) Match(in *Input) []*Match {
 	}
 	if matches = append(matches, spread...); len(spread) == 0 && in.asInSource(&nest) {
 		matches = append(matches, in.sharedOut(&nest)...)
+	}
+	if len(matches) == 0 {
+		return in.fewThreads()
 	}
 	in.acrossBarriers(&nest, matches)
 	if nest.online {

@@ -47,7 +47,8 @@ func (in *Input) sequences(code int) sequence {
 	return found
 }
 
-// followDivision marks what an integer division computes from the converted divisor, on its line.
+// followDivision marks what an integer division computes from the converted divisor, on its line, and what others on other lines compute from the
+// same reciprocal.
 func (in *Input) followDivision(found sequence, seed blamer.Node, at int, deps [][]int) {
 	first, line, count := seed.Inst-at, in.frame(seed), 0
 	reached, steps := map[int]bool{at: true}, integerSteps
@@ -56,7 +57,13 @@ func (in *Input) followDivision(found sequence, seed blamer.Node, at int, deps [
 	}
 	for i := at + 1; i < len(deps) && count < steps; i++ {
 		n := blamer.Node{Code: seed.Code, Inst: first + i}
-		if !anyOf(deps[i], reached) || in.frame(n) != line || !isDivisionStep(in.Inst(n).Op) {
+		if !anyOf(deps[i], reached) || !isDivisionStep(in.Inst(n).Op) {
+			continue
+		}
+		if in.frame(n) != line {
+			if isHigh(in.Inst(n)) && found[n.Inst] == 0 { // another division by the same divisor, of which compilers make one reciprocal
+				in.followDivision(found, n, i, deps)
+			}
 			continue
 		}
 		reached[i] = true

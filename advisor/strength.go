@@ -138,7 +138,7 @@ const (
 // advice of each operation; %s is where it happens.
 var strengthAdvice = [numOperations]string{
 	integerDivision: "%s: an integer division or modulo by a value unknown to the compiler, some twenty instructions. " +
-		"Divide by a constant or a power of two (shift and mask), multiply by a reciprocal computed once, or carry the quotient along instead of dividing anew; of what is less than twice the divisor, as (i + 1) % n, subtract it where it is too large.",
+		"Divide by a constant or a power of two (shift and mask), multiply by a reciprocal computed once, or carry the quotient along instead of dividing anew; of what is less than twice the divisor, as (i + 1) %% n, subtract it where it is too large.",
 	longIntegerDivision: "%s: a 64-bit integer division or modulo, done by a function of about a hundred instructions. " +
 		"Use 32-bit operands where the values fit; otherwise divide by a constant or a power of two.",
 	tripCount: "%s: the compiler divides by the stride to know the number of iterations of this loop, so that it can unroll it. " +

@@ -162,7 +162,11 @@ func (in *Input) tiles() []*Match {
 	const most = 2 // tries of one piece of advice
 	at, warps := in.scopePlace(in.loopScope(code, l)), ceilDiv(volume(in.Launch.Block), warpSize)
 	var matches []*Match
-	for _, factor := range []int{4, 8, 2} {
+	factors := []int{4, 8, 2}
+	if in.warpsLeft(2) < fewLeft { // as few as can be take the fewest of them
+		factors = []int{2, 4}
+	}
+	for _, factor := range factors {
 		if warps%factor == 0 && len(matches) < most {
 			m := in.tiledMatch(loads, waits, factor, MergeStrided, at)
 			if staged := in.stagedLoads(code, l); len(staged) > 0 {
@@ -192,8 +196,12 @@ type sharedTiling struct{}
 func (sharedTiling) Name() string { return "shared-memory-tiling" }
 func (sharedTiling) Class() Class { return StallElimination }
 
-// tileLoads is how many loads of a thread a tile stands for: 16 from each of two operands, in an unrolled loop as in one that is not.
-const tileLoads = 32
+// tileLoads is how many loads of a thread a tile stands for, in an unrolled loop as in one that is not: 16 from each of two operands, or as many as a block
+// is wide and high, so that each of its threads fills in one element of each.
+func (in *Input) tileLoads() int {
+	const operands = 2
+	return operands * max(16, min(warpSize, in.Launch.Block[0], in.Launch.Block[1]))
+}
 
 func (sharedTiling) Match(in *Input) []*Match {
 	others := append(in.exchanged(), in.windowTiles()...)
@@ -233,7 +241,7 @@ func (in *Input) stagedLoads(code int, l *cfg.Loop) map[blamer.Node]bool {
 // staged is the change by which loads of a loop find their data in shared memory. The size of the tile is known when the program is
 // compiled: offsets in it are part of the loads, rounds are unrolled, and neighbouring words of a thread are loaded at once.
 func (in *Input) staged(code int, l *cfg.Loop, loads map[blamer.Node]bool) *Change {
-	rounds := max(1, tileLoads/len(loads))
+	rounds := max(1, in.tileLoads()/len(loads))
 	if broadcast, words := in.broadcastWords(loads); broadcast {
 		rounds = max(rounds, tileWords/words)
 	}
@@ -347,10 +355,15 @@ func (in *Input) resultsMatch(waits float64, factor int) *Match {
 	gone := waits / 2 * (1 - 1/float64(factor)) // of two operands one is common to the results of a thread
 	m := in.launchMatch(in.ofLaunch(EliminateStalls(in.Total, gone)))
 	m.Samples, m.Spares = waits, SharedMemory|IssueSlots|L2|DRAM
-	if left := in.warps() / float64(factor*in.Launch.Facts.SMs*max(1, in.Launch.Facts.SchedulersPerSM)); left < fewLeft {
+	if in.warpsLeft(factor) < fewLeft {
 		m.Least = leastWithFew
 	}
 	return m
+}
+
+// warpsLeft is how many warps a scheduler has where a thread does what so many do now.
+func (in *Input) warpsLeft(factor int) float64 {
+	return in.warps() / float64(factor*in.Launch.Facts.SMs*max(1, in.Launch.Facts.SchedulersPerSM))
 }
 
 // underWay is how many words compilers load at a time by some loads, those from global memory alone; 0 where there are none.

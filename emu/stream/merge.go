@@ -56,6 +56,9 @@ type Merge struct {
 // more, as at the edges of a problem.
 const mostApart = 0.1
 
+// mostAlone is that part where the first thread executes alone all that differs, as what the first warp of a block does for all: it goes on doing it.
+const mostAlone = 0.5
+
 // Reshape makes blocks smaller, or takes several for one.
 func (m *Merge) Reshape(s Shape) (Shape, int, error) {
 	if m.Factor < 2 || m.Factor > warpLanes {
@@ -149,6 +152,7 @@ type merger struct {
 	value    Value           // of the first of the threads
 	parted   int             // warps whose streams differ
 	differ   int             // instructions of the warp that not all threads execute
+	alone    bool            // all of these the first of the threads executes alone
 	unrolled int             // loads that are under way together where a thread takes items in a loop
 	folding  bool            // the instruction is behind the last load, and done for all
 	sums     map[uint64]bool // words of shared memory with results of reductions, where these are folded
@@ -234,7 +238,7 @@ func (g *merger) merge() error {
 	clear(g.classes[:])
 	clear(g.tested[:])
 	g.meeting = g.meeting[:0]
-	g.differ, g.folding, g.turns = 0, false, g.turns[:0]
+	g.differ, g.alone, g.folding, g.turns = 0, g.Axis < GridX, false, g.turns[:0]
 	total := 0
 	for k := range g.items {
 		g.items[k].own = g.items[k].lastOwn()
@@ -258,6 +262,7 @@ func (g *merger) merge() error {
 		g.folding = g.Folded && !slices.ContainsFunc(at, func(k int) bool { return !g.items[k].behindOwn() })
 		if len(at) < len(g.items) && !g.folding && !(g.folds() && g.warp == 0) { // the first warp ends reductions by itself
 			g.differ++
+			g.alone = g.alone && len(at) == 1 && at[0] == 0
 		}
 		if len(g.items[at[0]].values) == 0 {
 			return errors.New("merge: it is not known what the instructions compute, as another edit has moved them")
@@ -269,7 +274,7 @@ func (g *merger) merge() error {
 			g.items[k].values = g.items[k].values[1:]
 		}
 	}
-	if float64(g.differ) > mostApart*float64(total) {
+	if float64(g.differ) > mostApart*float64(total) && !(g.alone && float64(g.differ) <= mostAlone*float64(total)) {
 		g.parted++
 	}
 	if float64(g.apart+g.parted) > mostApart*float64(g.warps) {
