@@ -214,7 +214,9 @@ func inTurn(advice []advisor.Advice) (order []*advisor.Advice) {
 	for i := range advice {
 		order = append(order, &advice[i])
 	}
-	slices.SortStableFunc(order, func(x, y *advisor.Advice) int { return cmp.Or(cmp.Compare(sure(x), sure(y)), cmp.Compare(y.Speedup, x.Speedup)) })
+	slices.SortStableFunc(order, func(x, y *advisor.Advice) int {
+		return cmp.Or(cmp.Compare(sure(x), sure(y)), cmp.Compare(y.Speedup, x.Speedup))
+	})
 	var firsts, later []*advisor.Advice
 	met := make(map[string]bool)
 	for _, a := range order {

@@ -18,7 +18,7 @@ func (constantMemory) Class() Class { return StallElimination }
 
 func (constantMemory) Match(in *Input) []*Match {
 	c := newCollector(in)
-	origins := perPlace(in, branch.Addresses)                           // of addresses; none where the code cannot be followed
+	origins := perPlace(in, branch.Addresses) // of addresses; none where the code cannot be followed
 	common := slices.DeleteFunc(in.broadcasts(origins), func(n blamer.Node) bool {
 		return in.isInherited(n) || in.isLarge(n) // what launches before have stored is no constant
 	})

@@ -255,7 +255,7 @@ func (registerCaching) Match(in *Input) []*Match {
 		}
 	}
 	matches = append(matches, in.keptWithLoadsFirst(matches, kept)...)
-	return append(append(matches, in.storedEachRound()...), in.carriedOn()...)
+	return slices.Concat(matches, in.storedEachRound(), in.carriedOn(), in.ownItem())
 }
 
 // readByOthers reports whether other threads read in its loop what an instruction stores.
