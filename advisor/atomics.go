@@ -2,6 +2,7 @@ package advisor
 
 import (
 	"fmt"
+	"slices"
 
 	"gpa/blamer"
 	"gpa/cubin/sass"
@@ -35,20 +36,38 @@ func (atomicContention) Match(in *Input) []*Match {
 	for _, m := range matches {
 		m.Spares = DRAM | L2
 		m.Change = &Change{ConflictFree: in.executedNodes(func(op sass.Op) bool { return op == sass.ATOMS })}
-		global := in.executedNodes(func(op sass.Op) bool { return isAtomic(op) && op != sass.ATOMS })
+		global := in.coinciding(in.executedNodes(func(op sass.Op) bool { return isAtomic(op) && op != sass.ATOMS }))
 		if bytes, fit := in.copies(global); fit && len(global) > 0 {
 			m.Change.Streams = &Streams{Private: global}
 			m.Change.Shared = in.shared() + bytes
 		} else if len(global) > 0 && len(m.Change.ConflictFree) == 0 {
 			m.Change = nil
 		}
+		places := in.places(m.defs(), 3)
+		if all := in.executedNodes(func(op sass.Op) bool { return isAtomic(op) && op != sass.ATOMS }); len(global) < len(all) { // the others hardly ever coincide
+			places = in.places(in.bySamples(slices.Clone(global)), 3)
+		}
 		m.Suggestions = []string{
 			fmt.Sprintf("Threads wait for atomic operations at %s. Combine first: sum up in registers, over the warp (__reduce_add_sync, __shfl_xor_sync) and over the block in shared memory, "+
-				"and let one thread do one atomic for all.", in.places(m.defs(), 3)),
+				"and let one thread do one atomic for all.", places),
 			"For histograms keep a copy in shared memory for each block, or several where few bins take most of the hits (one by lane % 8, say), and let a block go through many more items than there are bins, as by a grid-stride loop over a grid of as many blocks as the GPU holds" + in.heldBlocks() + ": each block adds all its bins to those in memory in the end. If the returned value is not needed, do not use it: the operation then needs no answer. Not where the addresses hardly ever coincide.",
 		}
 	}
 	return matches
+}
+
+// coinciding returns those of some atomics by which threads of a block mostly change the same words, all where there is none: a copy of what hardly ever
+// coincides only takes room.
+func (in *Input) coinciding(atomics []blamer.Node) []blamer.Node {
+	const least = 4 // accesses to a word of a block
+	met := slices.DeleteFunc(slices.Clone(atomics), func(n blamer.Node) bool {
+		r := in.recorded(n)
+		return r != nil && r.Distinct > 0 && r.Bytes < least*r.Distinct
+	})
+	if len(met) == 0 {
+		return atomics
+	}
+	return met
 }
 
 // heldBlocks is how many blocks of the launch's size the GPU holds, in brackets; empty where that is not known.

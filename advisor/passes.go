@@ -238,7 +238,7 @@ func (registerCaching) Match(in *Input) []*Match {
 			places = places[:1]
 		}
 		for _, p := range places {
-			if n := nodeOf(p); in.codes[n.Code] != nil && !isAtomic(in.Inst(n).Op) && in.Inst(n).Op.Properties().Async == sass.Synchronous && in.invariantAddress(n) {
+			if n := nodeOf(p); in.codes[n.Code] != nil && !isAtomic(in.Inst(n).Op) && in.Inst(n).Op.Properties().Async == sass.Synchronous && (in.invariantAddress(n) || in.samePlace(&d)) {
 				kept[n] = true
 			}
 		}
@@ -273,7 +273,7 @@ func (in *Input) shortlyAfter(d *profiler.Dependence) bool {
 		return d.Next
 	}
 	from, to := nodeOf(d.From), nodeOf(d.To)
-	if in.codes[from.Code] == nil || in.Loop(from) == nil || in.Loop(from) != in.Loop(to) {
+	if in.codes[from.Code] == nil || in.Loop(from) != in.Loop(to) || in.Loop(from) == nil && !in.samePlace(d) {
 		return false
 	}
 	r := in.recorded(to)
@@ -284,6 +284,26 @@ func (in *Input) shortlyAfter(d *profiler.Dependence) bool {
 		return !in.readsOthers(d.To)
 	}
 	return !in.readByOthers(d.From)
+}
+
+// samePlace reports whether the later access of a dependence has the address of the store: the same register with the same offset, which nothing changes in between,
+// as in rounds that the compiler laid one behind the other.
+func (in *Input) samePlace(d *profiler.Dependence) bool {
+	from, to := nodeOf(d.From), nodeOf(d.To)
+	if from.Code != to.Code || in.codes[from.Code] == nil || from.Inst >= to.Inst || d.Carried {
+		return false
+	}
+	store, stored := wordOf(in.Inst(from))
+	load, loaded := wordOf(in.Inst(to))
+	if load.op = store.op; !stored || !loaded || store != load {
+		return false
+	}
+	for i := from.Inst + 1; i < to.Inst; i++ {
+		if x := in.Inst(blamer.Node{Code: from.Code, Inst: i}); writesRegister(x, store.base) || x.Op == sass.CALL || ordersMemory(x.Op) {
+			return false
+		}
+	}
+	return true
 }
 
 // readsOthers reports whether a load reads what other threads have stored.
@@ -406,7 +426,7 @@ func (in *Input) unrolledWithout(m *Match, stores []blamer.Node) *Match {
 }
 
 // runningStores returns the stores to global memory by which a thread stores to the same place in every round of a loop, each time over
-// the last one, and which nobody reads before the loop ends: running sums in arrays.
+// the last one, and which nobody reads before the loop ends: running sums in arrays. The loop may be one that the compiler has unrolled in full.
 func (in *Input) runningStores() map[blamer.Node]bool {
 	stores, read := make(map[blamer.Node]bool), make(map[blamer.Node]bool)
 	if in.Launch.Record == nil {
@@ -421,7 +441,9 @@ func (in *Input) runningStores() map[blamer.Node]bool {
 		}
 		return inPlace
 	}
+	readBy := make(map[blamer.Node]bool) // by anybody
 	for _, d := range in.Launch.Record.Dependences {
+		readBy[nodeOf(d.From)] = readBy[nodeOf(d.From)] || d.Kind == profiler.FlowDependence
 		if from, to := nodeOf(d.From), nodeOf(d.To); d.Kind == profiler.FlowDependence && storesInPlace(from) {
 			read[from] = read[from] || d.Party != profiler.SameThread || d.Carried || in.Loop(from) == in.Loop(to)
 		}
@@ -431,6 +453,9 @@ func (in *Input) runningStores() map[blamer.Node]bool {
 		if d.Kind == profiler.OutputDependence && d.Party == profiler.SameThread && d.Space == "global" && storesInPlace(from) && storesInPlace(to) &&
 			in.Loop(from) == in.Loop(to) && !read[from] && !read[to] {
 			stores[from], stores[to] = true, true
+		}
+		if d.Kind == profiler.OutputDependence && d.Party == profiler.SameThread && d.Space == "global" && in.Loop(from) == nil && in.Loop(to) == nil && !readBy[from] && in.samePlace(&d) {
+			stores[from] = true // rounds that the compiler laid one behind the other: the last store stays
 		}
 	}
 	return stores

@@ -1,0 +1,112 @@
+package advisor
+
+import (
+	"fmt"
+
+	"gpa/blamer"
+	"gpa/cubin"
+	"gpa/cubin/sass"
+)
+
+// What all threads of a row of a block compute alike, from parameters, the number of the block, and what they load from the same places, one of them can
+// compute for all, or a table can hold, made once: a coefficient that depends on the height in a grid alone, the weights of a filter.
+
+// leastAlike is the share of the samples that such arithmetic must have.
+const leastAlike = .05
+
+// alike matches costly arithmetic that has the same operands for all threads of a warp that have threadIdx.y and z in common: with the help of
+// special functions, in double precision, or in functions of the compiler's.
+func (in *Input) alike() []*Match {
+	u := &uniformity{in: in, known: make(map[blamer.Node]bool)}
+	found := make([]sequence, len(in.codes))
+	any := false
+	for code, c := range in.codes {
+		found[code] = sequence{}
+		if c == nil {
+			continue
+		}
+		helpers, lines := make(map[int]bool), make(map[cubin.Frame]bool)
+		same := func(n blamer.Node) bool {
+			f := in.Func(n)
+			if f == nil || f.Function.Kind != cubin.InternalFunction {
+				return u.uniform(n)
+			}
+			if known, met := helpers[f.Entry]; met {
+				return known
+			}
+			helpers[f.Entry] = in.calledAlike(u, n)
+			return helpers[f.Entry]
+		}
+		costly := func(n blamer.Node) bool {
+			inst := in.Inst(n)
+			f := in.Func(n)
+			return inst.Form.Pipe == sass.PipeFP64 || inst.Op == sass.MUFU && !in.lineOps(n).integerDivision() || f != nil && f.Function.Kind == cubin.InternalFunction && isArithmetic(inst)
+		}
+		insts := in.Module.Codes[code].Insts
+		for i := range insts {
+			if n := (blamer.Node{Code: code, Inst: i}); c.executions != nil && c.executions[i] > 0 && in.Block(n) != nil && costly(n) && same(n) {
+				found[code][i], any = 1, true
+				lines[in.frame(n)] = true
+			}
+		}
+		for i := range insts { // what else these lines compute for it
+			if n := (blamer.Node{Code: code, Inst: i}); found[code][i] == 0 && lines[in.frame(n)] && in.frame(n).Line > 0 && c.executions[i] > 0 && in.Block(n) != nil && isArithmetic(in.Inst(n)) && same(n) {
+				found[code][i] = 1
+			}
+		}
+	}
+	if !any {
+		return nil
+	}
+	c := newCollector(in)
+	for code := range in.codes {
+		c.addSequence(in.kernelScope(), code, found[code])
+	}
+	matches := c.finish()
+	for k, m := range matches {
+		if m.Samples < leastAlike*in.Total {
+			matches[k] = nil
+			continue
+		}
+		m.Spares, m.Variant, m.Change = IssueSlots, "alike", in.change(found)
+		places := in.places(in.userNodes(m.defs()), 3)
+		m.Suggestions = []string{
+			fmt.Sprintf("All threads of a row of the block compute the same at %s: it depends on nothing that differs between them. Let one thread compute it into shared memory, before a __syncthreads() that all threads come to, and the others read it from there; or compute it once for all blocks, in a small kernel or on the host, into an array (in __constant__ memory where it fits), and load it.", places),
+			"Not where the barrier would have to stand in a loop that others leave before: make the array then.",
+		}
+	}
+	if len(matches) > 0 && matches[0] == nil {
+		return nil
+	}
+	return matches
+}
+
+// calledAlike reports whether a function of the compiler's is called with operands alone that are the same for all threads of a row.
+func (in *Input) calledAlike(u *uniformity, n blamer.Node) bool {
+	sites := in.callSites(n)
+	for _, site := range sites {
+		e := in.effectOfCall(site.Code, site.Inst)
+		if k := in.counts(site); k.executions == 0 {
+			continue
+		} else if e == nil || k.threads < lowActivity*warpSize*k.executions {
+			return false
+		}
+		for r := range e.reads {
+			if !isValue(r) {
+				continue
+			}
+			for _, d := range in.defsWithin(nil, site.Code, site.Inst, r) {
+				if x := (blamer.Node{Code: site.Code, Inst: d}); in.Inst(x).Op != sass.CALL && !u.uniform(x) {
+					return false
+				}
+			}
+		}
+	}
+	return len(sites) > 0
+}
+
+// isArithmetic reports whether an instruction computes a value from others, and does nothing else.
+func isArithmetic(inst *sass.Inst) bool {
+	p := inst.Op.Properties()
+	return p.Memory() == sass.NoSpace && p.Flow == sass.FlowNext && p.Sync == sass.SyncNone && !p.Crosses && !moves(inst) && inst.Op != sass.S2R
+}
