@@ -2,6 +2,7 @@ package advisor
 
 import (
 	"fmt"
+	"slices"
 
 	"gpa/blamer"
 	"gpa/cubin"
@@ -20,6 +21,7 @@ func (in *Input) alike() []*Match {
 	u := &uniformity{in: in, known: make(map[blamer.Node]bool)}
 	found := make([]sequence, len(in.codes))
 	any := false
+	var divided []blamer.Node // divisions by what is alike, whose quotients differ
 	for code, c := range in.codes {
 		found[code] = sequence{}
 		if c == nil {
@@ -54,6 +56,11 @@ func (in *Input) alike() []*Match {
 				found[code][i] = 1
 			}
 		}
+		for i := range insts {
+			if n := (blamer.Node{Code: code, Inst: i}); found[code][i] > 0 && insts[i].Op == sass.MUFU && insts[i].Mod(sass.MufuFn) == sass.MufuRCP64H {
+				divided = append(divided, in.byReciprocal(found[code], n)...)
+			}
+		}
 	}
 	if !any {
 		return nil
@@ -69,16 +76,65 @@ func (in *Input) alike() []*Match {
 			continue
 		}
 		m.Spares, m.Variant, m.Change = IssueSlots, "alike", in.change(found)
+		if len(divided) > 0 { // nothing leads to the slow way of a division any more, behind which loads stay
+			m.Change = m.Change.with(in.hoisted(in.executedNodes(func(op sass.Op) bool { return op == sass.LDG })))
+			m.Change.Registers = 0 // what they are loaded into is free without the operands of the slow way
+		}
 		places := in.places(in.userNodes(m.defs()), 3)
 		m.Suggestions = []string{
 			fmt.Sprintf("All threads of a row of the block compute the same at %s: it depends on nothing that differs between them. Let one thread compute it into shared memory, before a __syncthreads() that all threads come to, and the others read it from there; or compute it once for all blocks, in a small kernel or on the host, into an array (in __constant__ memory where it fits), and load it.", places),
 			"Not where the barrier would have to stand in a loop that others leave before: make the array then.",
+		}
+		if len(divided) > 0 {
+			m.Suggestions = slices.Insert(m.Suggestions, 0, fmt.Sprintf("%s: divisions of doubles by a value that is the same for all. Compute its reciprocal once (on the host, as a parameter of the kernel, or before the loop), and multiply by it, where one more bit of error is acceptable: the sequence for a division takes some ten instructions, and a branch that keeps loads behind it.", in.places(divided, 3)))
+			if len(in.userNodes(m.defs())) == 0 || !in.beyond(m, divided) {
+				m.Suggestions = m.Suggestions[:1]
+			}
 		}
 	}
 	if len(matches) > 0 && matches[0] == nil {
 		return nil
 	}
 	return matches
+}
+
+// byReciprocal marks what a division of doubles by a value that is the same for all takes beside the product with its reciprocal: the remainder and
+// the correction by it, and the test for operands whose quotient needs another way, with the branch to it. It returns the product.
+func (in *Input) byReciprocal(found sequence, seed blamer.Node) (products []blamer.Node) {
+	b := in.Block(seed)
+	t := in.newTrace(seed.Code, []part{{block: b.ID}})
+	deps, _ := t.dependences()
+	reached := map[int]bool{seed.Inst - b.First: true}
+	for i := seed.Inst - b.First + 1; i < len(deps); i++ {
+		n := blamer.Node{Code: seed.Code, Inst: b.First + i}
+		inst := in.Inst(n)
+		if !anyOf(deps[i], reached) || !isArithmetic(inst) {
+			continue
+		}
+		if inst.Op == sass.DMUL && found[n.Inst] == 0 && len(products) == 0 {
+			products = append(products, n)
+		} else if inst.Form.Pipe == sass.PipeFP64 && len(products) > 0 && inst.Op != sass.DFMA {
+			continue // works on
+		} else {
+			found[n.Inst] = 1
+		}
+		reached[i] = true
+	}
+	if len(products) > 0 {
+		for _, i := range guardOf(in.codes[seed.Code].graph, b, in.Module.Codes[seed.Code].Insts) {
+			found[i] = 1
+		}
+	}
+	return products
+}
+
+// beyond reports whether a match has lines that some instructions do not stand on.
+func (in *Input) beyond(m *Match, nodes []blamer.Node) bool {
+	lines := make(map[cubin.Frame]bool)
+	for _, n := range nodes {
+		lines[in.frame(n)] = true
+	}
+	return slices.ContainsFunc(in.userNodes(m.defs()), func(n blamer.Node) bool { return !lines[in.frame(n)] })
 }
 
 // calledAlike reports whether a function of the compiler's is called with operands alone that are the same for all threads of a row.
