@@ -10,7 +10,8 @@ import (
 )
 
 // threadCoarsening matches grids of many short blocks: what every thread does beside its accesses to memory (its index, the arguments,
-// the steps in which a block puts results together) is done less often where a thread takes several items.
+// the steps in which a block puts results together) is done less often where a thread takes several items. Of items that lie next to each other
+// vectorized-access tells.
 type threadCoarsening struct{}
 
 func (threadCoarsening) Name() string { return "thread-coarsening" }
@@ -19,7 +20,10 @@ func (threadCoarsening) Class() Class { return Parallel }
 // coarsened is the number of items that a thread is told to take, half of them where blocks are too few for that.
 const coarsened = 4
 
-func (threadCoarsening) Match(in *Input) []*Match {
+func (threadCoarsening) Match(in *Input) []*Match { return in.coarser(false) }
+
+// coarser matches such grids: for items that lie next to each other, so that a thread accesses all of them as one vector, or for others.
+func (in *Input) coarser(vectors bool) []*Match {
 	f := &in.Launch.Facts
 	blocks, threads := volume(in.Launch.Grid), volume(in.Launch.Block)
 	if f.SMs <= 0 || threads <= 0 || in.Total == 0 || in.longLoops() {
@@ -67,6 +71,9 @@ func (threadCoarsening) Match(in *Input) []*Match {
 	}
 	var matches []*Match
 	for _, w := range ways {
+		if (w.axis == MergeLanes) != vectors {
+			continue
+		}
 		axis, items, registers := w.axis, w.items, in.coarserRegisters(w.items, folds)
 		for items > 2 && registers > in.mostRegisters() {
 			items /= 2
@@ -77,7 +84,7 @@ func (threadCoarsening) Match(in *Input) []*Match {
 		}
 		gone := (in.Total - memory) * (1 - 1/float64(items))
 		m := in.launchMatch(in.ofLaunch(EliminateStalls(in.Total, gone)))
-		m.Spares = IssueSlots | SharedMemory | L2
+		m.Samples, m.Spares = gone, IssueSlots|SharedMemory|L2
 		m.Change = &Change{Streams: &Streams{Merged: []Merged{{Factor: items, Axis: axis, Folded: folds}}}, Registers: registers}
 		m.Variant, m.Suggestions = in.coarserWords(axis, items, folds, blocks, threads)
 		matches = append(matches, m)

@@ -10,7 +10,7 @@ import (
 
 // vectorAccess matches groups of loads or stores of neighbouring words of global or shared memory by one thread, which one instruction of
 // 64 or 128 bits could do: it saves the queue's places and the issue slots of all but one. It matches loops too in which neighbouring
-// threads could take vectors in place of words.
+// threads could take vectors in place of words, and grids of threads that have an item each.
 type vectorAccess struct{}
 
 func (vectorAccess) Name() string { return "vectorized-access" }
@@ -51,7 +51,7 @@ func (vectorAccess) Match(in *Input) []*Match {
 			"The address has to be a multiple of the vector's size: not where a thread's part may begin anywhere.",
 		}
 	}
-	return slices.Concat(matches, in.wideRounds(), in.dealtOut())
+	return slices.Concat(matches, in.wideRounds(), in.dealtOut(), in.coarser(true))
 }
 
 // issuedLate returns the loads that another one of their group would do as well and that are issued only after data of the block were
