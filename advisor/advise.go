@@ -255,9 +255,10 @@ func markOverlaps(advice []Advice) {
 }
 
 // surerFirst moves what deals with the same stalls as the piece above it, and has come out alike, before it where that is less sure to be had: another order
-// of loads is up to the compiler, and constant memory has room for little and is filled before the launch. A tile needs neither.
+// of loads is up to the compiler, and constant memory has room for little and is filled before the launch. A tile needs neither. What is divided among more
+// threads is that first, and a matter of their blocks second.
 func surerFirst(advice []Advice) {
-	sureness := map[string]int{codeReordering{}.Name(): 2, constantMemory{}.Name(): 1}
+	sureness := map[string]int{codeReordering{}.Name(): 2, constantMemory{}.Name(): 1, blockIncrease{}.Name(): 1}
 	for i := 1; i < len(advice); i++ {
 		for j := i; j > 0; j-- {
 			a, above := &advice[j], &advice[j-1]

@@ -87,9 +87,24 @@ func (in *Input) coarser(vectors bool) []*Match {
 		m.Samples, m.Spares = gone, IssueSlots|SharedMemory|L2
 		m.Change = &Change{Streams: &Streams{Merged: []Merged{{Factor: items, Axis: axis, Folded: folds}}}, Registers: registers}
 		m.Variant, m.Suggestions = in.coarserWords(axis, items, folds, blocks, threads)
+		if vectors {
+			if m.Hotspots = in.accessed(); len(m.Hotspots) == 0 {
+				continue
+			}
+		}
 		matches = append(matches, m)
 	}
 	return matches
+}
+
+// accessed are the accesses to global memory, with the samples in which they were issued.
+func (in *Input) accessed() (spots []Hotspot) {
+	for _, n := range in.executedNodes(movesGlobal) {
+		if issued := in.codes[n.Code].issued[n.Inst]; issued > 0 {
+			spots = append(spots, Hotspot{Def: n, Use: n, Detail: blamer.NotSelected, Samples: issued})
+		}
+	}
+	return rankHotspots(in, spots)
 }
 
 // apartInMemory reports whether many accesses are not of neighbouring threads to neighbouring words, or hit the same banks: then they do not

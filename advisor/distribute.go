@@ -185,7 +185,7 @@ func (in *Input) transposedMatch(n *loopNest, width int, gain float64) *Match {
 		together = ", and stores their results"
 	}
 	m.Variant = fmt.Sprintf("%d lanes%s", width, n.variant())
-	m.Change = &Change{Streams: &Streams{Rolled: n.rolled.among(width), Transposed: &Transposed{Loops: in.streamLoops(n), Width: width, Threads: max(width, volume(in.Launch.Block)), Combined: !apart, Results: in.results(n), Scanned: n.scanned}}}
+	m.Change = &Change{Streams: &Streams{Rolled: n.rolled.among(width), Transposed: &Transposed{Loops: in.streamLoops(n), Width: width, Threads: in.blockOf(width), Combined: !apart, Results: in.results(n), Scanned: n.scanned}}}
 	if len(n.sums) > 0 {
 		m.Change.Gone, m.Change.Registers = n.sums, min(in.mostRegisters(), in.Launch.Facts.Registers+len(n.sums)/2)
 	}
@@ -216,6 +216,15 @@ func (in *Input) transposedMatch(n *loopNest, width int, gain float64) *Match {
 		}
 	}
 	return m
+}
+
+// blockOf is how many threads a block has where so many do what one did: as many as now or, where that is less than a warp, as many as take its place.
+func (in *Input) blockOf(width int) int {
+	threads := volume(in.Launch.Block)
+	if all := threads * width; threads < warpSize && all <= in.Model.Limits.ThreadsPerBlock.Int() {
+		return all
+	}
+	return max(width, threads)
 }
 
 // sameWords returns the loads of a nest by which all threads of a warp read the same words.

@@ -86,7 +86,7 @@ func (in *Input) splitMatch(code int, s loopSplit, warps int) []*Match {
 	if loops := []Loop{in.streamLoop(code, s.loop)}; in.hasBarrier(code, s.loop) {
 		m.Change.Streams.Divided = &Divided{Loops: loops, Parts: int(s.parts), Contiguous: true}
 	} else {
-		m.Change.Streams.Transposed = &Transposed{Loops: loops, Width: int(s.threads), Combined: true}
+		m.Change.Streams.Transposed = &Transposed{Loops: loops, Width: int(s.threads), Threads: in.blockOf(int(s.threads)), Combined: true}
 	}
 	_, assumed := in.ordered(code, s.loop)
 	m.assume(assumed)
