@@ -10,6 +10,7 @@ import (
 	"gpa/cubin"
 	"gpa/cubin/cfg"
 	"gpa/cubin/sass"
+	"gpa/emu/stall"
 	"gpa/profiler"
 )
 
@@ -146,11 +147,14 @@ func (in *Input) entries(n *loopNest) float64 {
 }
 
 // starved reports whether SMs have nothing to do, or blocks of one warp too little, while the GPU could hold more; so they have too where a
-// share of the blocks alone works.
+// share of the blocks alone works. Warps that mostly wait for memory have too little as well where there are few of them.
 func (in *Input) starved(room, working float64) bool {
 	idle := float64(volume(in.Launch.Grid))*working < float64(in.Launch.Facts.SMs)
-	return room >= leastRoom && (idle || volume(in.Launch.Block) <= warpSize)
+	return room >= leastRoom && (idle || volume(in.Launch.Block) <= warpSize) || room >= waitingRoom && in.ByReason[stall.LongScoreboard] >= in.Total/2
 }
+
+// waitingRoom is how many times as many warps the GPU could hold for those that wait for memory to be too few.
+const waitingRoom = 3
 
 // sectorsTooMany is how many times the sectors that their bytes would fill the loads of a nest ask for.
 func (in *Input) sectorsTooMany(n *loopNest) float64 {
