@@ -137,28 +137,20 @@ func (in *Input) beyond(m *Match, nodes []blamer.Node) bool {
 	return slices.ContainsFunc(in.userNodes(m.defs()), func(n blamer.Node) bool { return !lines[in.frame(n)] })
 }
 
-// calledAlike reports whether a function of the compiler's is called with operands alone that are the same for all threads of a row.
+// mostly is the share of the calls of a function from which on they stand for all.
+const mostly = .9
+
+// calledAlike reports whether a function of the compiler's is mostly called with operands that are the same for all threads of a row.
 func (in *Input) calledAlike(u *uniformity, n blamer.Node) bool {
 	sites := in.callSites(n)
+	same, all := 0.0, 0.0
 	for _, site := range sites {
-		e := in.effectOfCall(site.Code, site.Inst)
-		if k := in.counts(site); k.executions == 0 {
-			continue
-		} else if e == nil || k.threads < lowActivity*warpSize*k.executions {
-			return false
-		}
-		for r := range e.reads {
-			if !isValue(r) {
-				continue
-			}
-			for _, d := range in.defsWithin(nil, site.Code, site.Inst, r) {
-				if x := (blamer.Node{Code: site.Code, Inst: d}); in.Inst(x).Op != sass.CALL && !u.uniform(x) {
-					return false
-				}
-			}
+		k := in.counts(site).executions
+		if all += k; k > 0 && u.uniform(site) {
+			same += k
 		}
 	}
-	return len(sites) > 0
+	return all > 0 && same >= mostly*all
 }
 
 // isArithmetic reports whether an instruction computes a value from others, and does nothing else.

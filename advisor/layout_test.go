@@ -64,8 +64,9 @@ func TestWorkDistribution(t *testing.T) {
 		{name: "a sum that two loops add to", source: twoLoops("FADD R6, R4, R6", "NOP ; // executed=4", "FADD R6, R4, R6"), change: shape(40, 256), speedup: 1 / (.1 + .9/16)},
 		{name: "a sum that the second loop scales by", source: twoLoops("FADD R6, R4, R6", "MUFU.RCP R9, R6 ; // executed=4", "FFMA R7, R4, R9, R7"), change: shape(40, 256), speedup: 1 / (.4 + .6/16)},
 		{name: "values that the second loop finds in shared memory", source: twoLoops("STS [R2], R4", "LDS R9, [R14] ; // executed=4", "FFMA R7, R4, R9, R7"), change: shape(40, 256), speedup: 1 / (.4 + .6/16)},
-		{name: "near miss: each SM has a block", source: source("1024/1024"), change: shape(80, 256)},
-		{name: "near miss: half of the warps have work", source: "S2R R0, SR_TID.X ; // executed=8\n@P0 EXIT ; // executed=8" + source("1024/1024"), change: shape(320, 256)},
+		{name: "a block an SM, whose warps wait for memory", source: source("1024/1024"), change: shape(80, 256), speedup: 1 / (.2 + .8/8)},
+		{name: "near miss: each SM has four blocks", source: source("1024/1024"), change: shape(320, 256)},
+		{name: "near miss: half of the warps have work", source: "S2R R0, SR_TID.X ; // executed=8\n@P0 EXIT ; // executed=8" + source("1024/1024"), change: shape(640, 256)},
 		{name: "near miss: a full GPU that reads whole sectors", source: source("1024/1024"), change: shape(1<<20, 256)},
 		{name: "prefix sums", source: strings.Replace(source("8192/1024"), "ISETP.NE", "STG.E.SYS [R2], R6 ; // selected=0 executed=256 threads=8192 sectors=8192/1024\n	ISETP.NE", 1), change: recorded(func(p *sasstest.Program, r *profiler.Record) {
 			shape(1<<20, 256)(p)

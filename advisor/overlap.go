@@ -183,6 +183,10 @@ func (in *Input) defsWithin(l *cfg.Loop, code, use int, r sass.Resource) []int {
 					return true
 				}
 			}
+			if e := in.effectOfCall(code, i); e != nil && e.writes[r] {
+				defs = append(defs, i)
+				return true
+			}
 		}
 		return false
 	}

@@ -2,6 +2,7 @@ package advisor
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	"gpa/blamer"
@@ -90,10 +91,21 @@ func (u *uniformity) follow(n blamer.Node, met map[blamer.Node]bool) bool {
 		return known || met[n]
 	}
 	met[n] = true
+	if c := u.in.codes[n.Code]; c.executions != nil && c.executions[n.Inst] == 0 {
+		return true // makes nothing
+	}
 	if u.differs(n) {
 		return false
 	}
-	for _, r := range u.in.Inst(n).Uses(nil) {
+	uses := u.in.Inst(n).Uses(nil)
+	if u.in.Inst(n).Op == sass.CALL {
+		e := u.in.effectOfCall(n.Code, n.Inst)
+		if e == nil || e.loads {
+			return false
+		}
+		uses = slices.Sorted(maps.Keys(e.reads))
+	}
+	for _, r := range uses {
 		if !isValue(r) || r >= sass.ResUReg && r < sass.ResPred || r >= sass.ResUPred {
 			continue // of the warp
 		}
@@ -111,7 +123,7 @@ func (u *uniformity) differs(n blamer.Node) bool {
 	const nearly = .9
 	inst := u.in.Inst(n)
 	p := inst.Op.Properties()
-	if k := u.in.counts(n); inst.Guard.Always() && k.executions > 0 && k.threads < nearly*warpSize*k.executions || p.Crosses || isAtomic(inst.Op) || inst.Op == sass.CALL ||
+	if k := u.in.counts(n); inst.Guard.Always() && k.executions > 0 && k.threads < nearly*warpSize*k.executions || p.Crosses || isAtomic(inst.Op) ||
 		p.Reads&^(sass.SpaceGlobal|sass.SpaceShared|sass.SpaceConstant) != 0 {
 		return true
 	}
