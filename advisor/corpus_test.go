@@ -177,3 +177,50 @@ func TestFewRounds(t *testing.T) {
 		}
 	}
 }
+
+// A point that is compared with each center is read anew for each as long as the number of its dimensions is one of the launch; what is read once, or where
+// the number is a constant, is not.
+func TestOwnItem(t *testing.T) {
+	for _, c := range []struct {
+		version string
+		again   int64 // bytes of 16384 that the same thread has read in an earlier round
+		says    string
+	}{
+		{"best_in_register", 15360, "array of constant size"},
+		{"best_in_register", 8192, ""},
+		{"point_in_registers", 15360, ""},
+	} {
+		module, err := cubin.Open("../kernels/ladders/kmeans/cubins/" + c.version + ".sm_80.cubin.gz")
+		if err != nil {
+			t.Fatal(err)
+		}
+		index := slices.IndexFunc(module.Kernels, func(k *cubin.Kernel) bool { return k.Name == "assign" })
+		code := module.Kernels[index].Code
+		launch := sasstest.SampleEverywhere(module, code.Index)
+		launch.PCs, launch.Record = nil, &profiler.Record{Blocks: []int{0}}
+		launch.Grid, launch.Block = [3]int{100, 1, 1}, [3]int{32, 1, 1}
+		for i := range code.Insts {
+			at := profiler.Place{Code: code.Index, PC: code.Insts[i].PC}
+			launch.PCs = append(launch.PCs, profiler.Counter{Code: at.Code, PC: at.PC, Executions: 100, ThreadExecutions: 3200})
+			if code.Insts[i].Op == sass.LDG {
+				l := profiler.LoadRecord{Place: at, Bytes: 16384, Distinct: 16384}
+				if len(launch.Record.Loads)%4 == 0 { // of as many words as registers hold
+					l.InEarlierRound[profiler.SameThread] = c.again
+				}
+				launch.Record.Loads = append(launch.Record.Loads, l)
+			}
+		}
+		launch.Record.Sort()
+		r, err := blamer.Analyze(launch, module, blamer.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := ""
+		for _, m := range NewInput(r).ownItem() {
+			found += strings.Join(m.Suggestions, " ")
+		}
+		if (found == "") != (c.says == "") || !strings.Contains(found, c.says) {
+			t.Errorf("%s, %d bytes read again: %q", c.version, c.again, found)
+		}
+	}
+}
