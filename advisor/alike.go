@@ -2,6 +2,7 @@ package advisor
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	"gpa/blamer"
@@ -21,7 +22,8 @@ func (in *Input) alike() []*Match {
 	u := &uniformity{in: in, known: make(map[blamer.Node]bool)}
 	found := make([]sequence, len(in.codes))
 	any := false
-	var divided []blamer.Node // divisions by what is alike, whose quotients differ
+	named := make(map[blamer.Node]bool) // what the text names: costly instructions of the user's lines, and calls
+	var divided []blamer.Node           // divisions by what is alike, whose quotients differ
 	for code, c := range in.codes {
 		found[code] = sequence{}
 		if c == nil {
@@ -49,6 +51,13 @@ func (in *Input) alike() []*Match {
 			if n := (blamer.Node{Code: code, Inst: i}); c.executions != nil && c.executions[i] > 0 && in.Block(n) != nil && costly(n) && same(n) {
 				found[code][i], any = 1, true
 				lines[in.frame(n)] = true
+				if f := in.Func(n); f == nil || f.Function.Kind != cubin.InternalFunction {
+					named[n] = true
+				} else {
+					for _, site := range in.callSites(n) {
+						named[site] = named[site] || in.counts(site).executions > 0 && u.uniform(site)
+					}
+				}
 			}
 		}
 		for i := range insts { // what else these lines compute for it
@@ -80,14 +89,15 @@ func (in *Input) alike() []*Match {
 			m.Change = m.Change.with(in.hoisted(in.executedNodes(func(op sass.Op) bool { return op == sass.LDG })))
 			m.Change.Registers = 0 // what they are loaded into is free without the operands of the slow way
 		}
-		places := in.places(in.userNodes(m.defs()), 3)
+		maps.DeleteFunc(named, func(_ blamer.Node, is bool) bool { return !is })
+		places := in.places(in.bySamples(sortedKeys(named)), 3)
 		m.Suggestions = []string{
-			fmt.Sprintf("All threads of a row of the block compute the same at %s: it depends on nothing that differs between them. Let one thread compute it into shared memory, before a __syncthreads() that all threads come to, and the others read it from there; or compute it once for all blocks, in a small kernel or on the host, into an array (in __constant__ memory where it fits), and load it.", places),
-			"Not where the barrier would have to stand in a loop that others leave before: make the array then.",
+			fmt.Sprintf("All threads of a row of the block, if not of all of it, compute the same at %s: it depends on nothing that differs between them. Compute it once for all blocks, on the host or in a small kernel of its own, into an array (in __constant__ memory where it fits), and load it.", places),
+			"Where it has to be computed in the kernel, let one thread of the block do so for its others, into shared memory before a __syncthreads(): that pays where each thread has several items of work, as all wait for the one. All threads have to come to that barrier.",
 		}
 		if len(divided) > 0 {
 			m.Suggestions = slices.Insert(m.Suggestions, 0, fmt.Sprintf("%s: divisions of doubles by a value that is the same for all. Compute its reciprocal once (on the host, as a parameter of the kernel, or before the loop), and multiply by it, where one more bit of error is acceptable: the sequence for a division takes some ten instructions, and a branch that keeps loads behind it.", in.places(divided, 3)))
-			if len(in.userNodes(m.defs())) == 0 || !in.beyond(m, divided) {
+			if in.onLinesOf(named, divided) {
 				m.Suggestions = m.Suggestions[:1]
 			}
 		}
@@ -128,13 +138,13 @@ func (in *Input) byReciprocal(found sequence, seed blamer.Node) (products []blam
 	return products
 }
 
-// beyond reports whether a match has lines that some instructions do not stand on.
-func (in *Input) beyond(m *Match, nodes []blamer.Node) bool {
+// onLinesOf reports whether instructions are all on the lines of some others.
+func (in *Input) onLinesOf(nodes map[blamer.Node]bool, others []blamer.Node) bool {
 	lines := make(map[cubin.Frame]bool)
-	for _, n := range nodes {
+	for _, n := range others {
 		lines[in.frame(n)] = true
 	}
-	return slices.ContainsFunc(in.userNodes(m.defs()), func(n blamer.Node) bool { return !lines[in.frame(n)] })
+	return !slices.ContainsFunc(sortedKeys(nodes), func(n blamer.Node) bool { return !lines[in.frame(n)] })
 }
 
 // mostly is the share of the calls of a function from which on they stand for all.

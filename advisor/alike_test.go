@@ -20,7 +20,7 @@ func TestAlike(t *testing.T) {
 		STG.E.64.SYS [R8], R6 ; // selected=20 executed=8 threads=256
 		EXIT ; // executed=8 threads=256`
 	checkOptimizer(t, alikeOnly{}, []optimizerCase{
-		{name: "of the block", source: source, speedup: 5, says: []string{"compute the same", "shared memory"}},
+		{name: "of the block", source: source, speedup: 5, says: []string{"compute the same", "into an array", "shared memory"}},
 		{name: "near miss: of the thread", source: strings.Replace(source, "SR_CTAID.X", "SR_TID.X", 1)},
 		{name: "near miss: of data", source: strings.Replace(source, "S2R R0, SR_CTAID.X", "S2R R10, SR_TID.X ; // executed=8 threads=256\n\t\tLDG.E.SYS R0, [R10]", 1)},
 	})

@@ -65,8 +65,8 @@ func (in *Input) coarser(vectors bool) []*Match {
 		if in.Launch.Grid[0]%items == 0 {
 			ways = append(ways, way{MergeX, items})
 		}
-		if threads%(items*warpSize) == 0 && !in.apartInMemory() {
-			ways = append(ways, way{MergeLanes, items})
+		if n := min(items, in.vectorItems()) * max(1, in.vectorItems()/coarsened); threads%(n*warpSize) == 0 && !in.apartInMemory() {
+			ways = append(ways, way{MergeLanes, n})
 		}
 	}
 	var matches []*Match
@@ -105,6 +105,15 @@ func (in *Input) accessed() (spots []Hotspot) {
 		}
 	}
 	return rankHotspots(in, spots)
+}
+
+// vectorItems is how many elements of the largest type that a thread accesses one by one the widest access has room for: 2 doubles, 4 floats, 8 halves.
+func (in *Input) vectorItems() int {
+	size := 0
+	for _, n := range in.executedNodes(movesGlobal) {
+		size = max(size, in.Inst(n).AccessBytes())
+	}
+	return max(2, min(widestAccess/max(1, size), 2*coarsened))
 }
 
 // apartInMemory reports whether many accesses are not of neighbouring threads to neighbouring words, or hit the same banks: then they do not
@@ -235,8 +244,8 @@ func (in *Input) coarserWords(axis MergeAxis, items int, folds bool, blocks, thr
 		}
 	case axis == MergeLanes:
 		return "neighbours", []string{
-			fmt.Sprintf("Each of %d blocks does little beside its index and its accesses. Let a thread take %d neighbouring items, with accesses to all of them at once as vectors (float4, int4, uint4 of halves). A block then has %d threads for the items of %d now.", blocks, items, threads/items, threads),
-			"Their number and the addresses have to be multiples of the vector's size. " + last,
+			fmt.Sprintf("Each of %d blocks does little beside its index and its accesses. Let a thread take %d neighbouring items, with accesses to all of them at once as vectors (double2, float4, int4, uint4 of 8 halves). A block then has %d threads for the items of %d now.", blocks, items, threads/items, threads),
+			"Load all that the items need before computing with it, and do once what they have in common (indices, what does not differ between them). Their number and the addresses have to be multiples of the vector's size: not where a thread reads neighbours of its item as well, at addresses that are none. " + last,
 		}
 	}
 	how := "A loop that stores one item before it loads the next gains nothing, as compilers keep loads behind stores."

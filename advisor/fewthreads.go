@@ -76,7 +76,7 @@ func (in *Input) copiedLoops(room float64) *Match {
 		m := in.distributed(nest, min(room, entered))
 		m.Variant = "copies of a loop"
 		m.Suggestions = []string{
-			fmt.Sprintf("The launch has %s for %d SMs, and each warp goes through the loop at %s %.0f times, one time after the other, for results of their own: an outer loop that is unrolled. Let a warp, or a block whose threads share the loop, do one of these: a grid of %.0f times as many, with the number of the outer round from blockIdx.",
+			fmt.Sprintf("The launch has %s for %d SMs, and each warp goes through the loop at %s %.0f times, one time after the other, for results of their own: an outer loop that is unrolled. Let a block whose threads share the loop do one of these, or at least a warp: a grid of %.0f times as many, with the number of the outer round from blockIdx.",
 				count(volume(in.Launch.Grid), "block"), in.Launch.Facts.SMs, in.scopePlace(in.loopScope(k.code, nest.loops[0])), entered, entered),
 			"What the outer rounds add up in registers, as the place of a result in a lane, each then stores by itself. Not where they read what others store.",
 		}
@@ -121,7 +121,7 @@ func (in *Input) wavefront(room float64) *Match {
 	m.Suggestions = []string{
 		fmt.Sprintf("The launch has %s for %d SMs, and each thread goes through the %.0f x %.0f rounds of the loops at %s and %s by itself, which read what earlier rounds have stored (%s). Where a cell needs its neighbours before it alone, the cells of an anti-diagonal do not need each other: give each item a block, let its thread u do column u, go through the %.0f anti-diagonals (row n - u in step n), and put a __syncthreads() behind each.",
 			count(volume(in.Launch.Grid), "block"), in.Launch.Facts.SMs, rounds, within, in.scopePlace(in.loopScope(code, outer)), in.scopePlace(in.loopScope(code, inner)), in.places(sortedKeys(reads), 3), rounds+within-1),
-		"Every thread has to come to the barrier in every step, also one whose row is outside of the table. Not where a cell needs what comes behind it in its row, or all of the row before.",
+		"Every thread has to come to the barrier in every step, also one whose row is outside of the table; what stands behind the loops is then for the thread that has made the last cell. Load what a step needs besides before the barrier, and pass on neighbours' values in registers and shared memory. Not where a cell needs what comes behind it in its row, or all of the row before.",
 	}
 	return m
 }

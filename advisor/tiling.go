@@ -87,7 +87,7 @@ func (in *Input) smallerBlock(axis MergeAxis, results int) string {
 	if b := in.Launch.Block; axis < MergeX && b[1]%results == 0 && volume(b)/results >= enough {
 		return fmt.Sprintf("Let a block of %d x %d threads do what one of %d x %d does now.", b[0], b[1]/results, b[0], b[1])
 	}
-	return fmt.Sprintf("The grid has a %dth of its size in that direction.", results)
+	return fmt.Sprintf("The grid has %s of its size in that direction.", fraction(results))
 }
 
 // ofWindow reports whether a load is in no loop, or in loops of few rounds, as over the weights of a filter.
@@ -175,9 +175,9 @@ func (in *Input) tiles() []*Match {
 				m.Change.Streams.Merged[0].Loads = 0
 				m.Change = m.Change.with(tile)
 				m.Suggestions = []string{
-					fmt.Sprintf("In the loop at %s the threads of a block load the same values from global memory again and again (%s). Load a tile of them into shared memory, each value once, its rows one element longer where neighbouring threads read a column (float tile[32][33]), and let a thread compute %d results from there, kept in registers: what they have in common is then loaded once for all of them, and the block has a %dth of the threads or a tile of %d times the size.",
-						at, in.places(sortedKeys(staged), 2), factor, factor, factor),
-					"Without the tile compilers have few of the loads under way together, and more results a thread are slower. Fill the tile in a loop of a constant number of rounds, so that it is unrolled, and let the results of a block be about a square. What results need from memory besides (their old values, factors behind pointers) load for all of them before the first store. Go on to a tile of results in both directions (4x4, 8x8) as long as the registers allow. Not where the grid then has too few threads.",
+					fmt.Sprintf("In the loop at %s the threads of a block load the same values from global memory again and again (%s). Load a tile of them into shared memory, each value once, its rows one element longer where neighbouring threads read a column (float tile[32][33]), and let a thread compute %d results from there, kept in registers: what they have in common is then loaded once for all of them, and the block has a tile of %d times the size or, where the grid would then have fewer blocks than there are SMs, %s of the threads. Choose the results of a thread so that they have these loads in common, and what is computed for them (indices, divisions).",
+						at, in.places(sortedKeys(staged), 2), factor, factor, fraction(factor)),
+					"Without the tile compilers have few of the loads under way together, and more results a thread are slower. Fill the tile in a loop of a constant number of rounds, so that it is unrolled, as is the loop over it, and let the results of a block be about a square. What results need from memory besides (their old values, factors behind pointers) load for all of them before the first store. Go on to a tile of results in both directions (4x4, 8x8) as long as the registers allow. Not where the grid then has too few threads.",
 				}
 			}
 			matches = append(matches, m)
@@ -343,11 +343,22 @@ func (in *Input) tiledMatch(loads map[blamer.Node]bool, waits float64, factor in
 	m.Variant = fmt.Sprintf("%d results", factor)
 	m.Change = &Change{Streams: &Streams{Merged: []Merged{{Factor: factor, Axis: axis, Loads: in.underWay(loads)}}}, Registers: min(in.mostRegisters(), in.Launch.Facts.Registers+registersAResult*(factor-1))}
 	m.Suggestions = []string{
-		fmt.Sprintf("In the loop at %s the threads of a block load the same data again and again (%s). Let a thread compute %d results, kept in registers: what they have in common is then loaded once for all of them, and the block has a %dth of the threads or a tile of %d times the size.",
-			at, in.places(sortedKeys(loads), 2), factor, factor, factor),
+		fmt.Sprintf("In the loop at %s the threads of a block load the same data again and again (%s). Let a thread compute %d results, kept in registers: what they have in common is then loaded once for all of them, and the block has a tile of %d times the size or, where the grid would then have fewer blocks than there are SMs, %s of the threads. Choose the results of a thread so that they have these loads in common, and what is computed for them (indices, divisions).",
+			at, in.places(sortedKeys(loads), 2), factor, factor, fraction(factor)),
 		"What results need from memory besides (their old values, factors behind pointers) load for all of them before the first store. Go on to a tile of results in both directions (4x4, 8x8) as long as the registers allow. Not where the grid then has too few threads.",
 	}
 	return m
+}
+
+// fraction names the part of which there are so many.
+func fraction(n int) string {
+	switch n {
+	case 2:
+		return "half"
+	case 4:
+		return "a quarter"
+	}
+	return fmt.Sprintf("1/%d", n)
 }
 
 // resultsMatch is a match of waits for data that so many results of a thread have in part in common.
