@@ -65,7 +65,7 @@ func (in *Input) coarser(vectors bool) []*Match {
 		if in.Launch.Grid[0]%items == 0 {
 			ways = append(ways, way{MergeX, items})
 		}
-		if n := min(items, in.vectorItems()) * max(1, in.vectorItems()/coarsened); threads%(n*warpSize) == 0 && !in.apartInMemory() {
+		if n := max(2, items*in.vectorItems()/coarsened); threads%(n*warpSize) == 0 && !in.apartInMemory() {
 			ways = append(ways, way{MergeLanes, n})
 		}
 	}

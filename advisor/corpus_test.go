@@ -153,17 +153,7 @@ func TestFewRounds(t *testing.T) {
 		{"naive", 8, ""},
 		{"unrolled", 32, ""},
 	} {
-		module, err := cubin.Open("../kernels/ladders/conv2d/cubins/" + c.version + ".sm_80.cubin.gz")
-		if err != nil {
-			t.Fatal(err)
-		}
-		index := slices.IndexFunc(module.Kernels, func(k *cubin.Kernel) bool { return k.Name == "convolve" })
-		code := module.Kernels[index].Code
-		launch := sasstest.SampleEverywhere(module, code.Index)
-		launch.PCs = nil
-		for i := range code.Insts {
-			launch.PCs = append(launch.PCs, profiler.Counter{Code: code.Index, PC: code.Insts[i].PC, Executions: 100, ThreadExecutions: 100 * c.threads})
-		}
+		module, launch := executedEverywhere(t, "conv2d", c.version, "convolve", c.threads)
 		r, err := blamer.Analyze(launch, module, blamer.Options{})
 		if err != nil {
 			t.Fatal(err)
@@ -190,20 +180,12 @@ func TestOwnItem(t *testing.T) {
 		{"best_in_register", 8192, ""},
 		{"point_in_registers", 15360, ""},
 	} {
-		module, err := cubin.Open("../kernels/ladders/kmeans/cubins/" + c.version + ".sm_80.cubin.gz")
-		if err != nil {
-			t.Fatal(err)
-		}
-		index := slices.IndexFunc(module.Kernels, func(k *cubin.Kernel) bool { return k.Name == "assign" })
-		code := module.Kernels[index].Code
-		launch := sasstest.SampleEverywhere(module, code.Index)
-		launch.PCs, launch.Record = nil, &profiler.Record{Blocks: []int{0}}
+		module, launch := executedEverywhere(t, "kmeans", c.version, "assign", 32)
+		launch.Record = &profiler.Record{Blocks: []int{0}}
 		launch.Grid, launch.Block = [3]int{100, 1, 1}, [3]int{32, 1, 1}
-		for i := range code.Insts {
-			at := profiler.Place{Code: code.Index, PC: code.Insts[i].PC}
-			launch.PCs = append(launch.PCs, profiler.Counter{Code: at.Code, PC: at.PC, Executions: 100, ThreadExecutions: 3200})
-			if code.Insts[i].Op == sass.LDG {
-				l := profiler.LoadRecord{Place: at, Bytes: 16384, Distinct: 16384}
+		for _, at := range launch.PCs {
+			if module.Codes[at.Code].Insts[at.PC/sass.InstSize].Op == sass.LDG {
+				l := profiler.LoadRecord{Place: profiler.Place{Code: at.Code, PC: at.PC}, Bytes: 16384, Distinct: 16384}
 				if len(launch.Record.Loads)%4 == 0 { // of as many words as registers hold
 					l.InEarlierRound[profiler.SameThread] = c.again
 				}
@@ -223,4 +205,21 @@ func TestOwnItem(t *testing.T) {
 			t.Errorf("%s, %d bytes read again: %q", c.version, c.again, found)
 		}
 	}
+}
+
+// executedEverywhere is a kernel of a ladder's version with samples at each instruction, which 100 warps have executed with so many threads each.
+func executedEverywhere(t *testing.T, ladder, version, kernel string, threads int64) (*cubin.File, *profiler.Launch) {
+	t.Helper()
+	module, err := cubin.Open("../kernels/ladders/" + ladder + "/cubins/" + version + ".sm_80.cubin.gz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	index := slices.IndexFunc(module.Kernels, func(k *cubin.Kernel) bool { return k.Name == kernel })
+	code := module.Kernels[index].Code
+	launch := sasstest.SampleEverywhere(module, code.Index)
+	launch.PCs = nil
+	for i := range code.Insts {
+		launch.PCs = append(launch.PCs, profiler.Counter{Code: code.Index, PC: code.Insts[i].PC, Executions: 100, ThreadExecutions: 100 * threads})
+	}
+	return module, launch
 }
