@@ -254,20 +254,41 @@ func markOverlaps(advice []Advice) {
 	}
 }
 
-// surerFirst moves what deals with the same stalls as the piece above it, and has come out alike, before it where that is less sure to be had: another order
-// of loads is up to the compiler, and constant memory has room for little and is filled before the launch. A tile needs neither. What is divided among more
-// threads is that first, and a matter of their blocks second.
+// surerFirst moves what deals with the same stalls as the piece above it, and has come out alike, before it where that is less sure to be had.
 func surerFirst(advice []Advice) {
-	sureness := map[string]int{codeReordering{}.Name(): 2, constantMemory{}.Name(): 1, blockIncrease{}.Name(): 1}
 	for i := 1; i < len(advice); i++ {
 		for j := i; j > 0; j-- {
 			a, above := &advice[j], &advice[j-1]
-			if sureness[a.Optimizer] >= sureness[above.Optimizer] || certainty(a) != certainty(above) || !above.alike(a, slices.Contains(a.Overlaps, above.Optimizer)) {
+			same := slices.Contains(a.Overlaps, above.Optimizer) || a.merges() && above.merges()
+			if a.doubt() >= above.doubt() || certainty(a) != certainty(above) || !above.alike(a, same) {
 				break
 			}
 			*a, *above = *above, *a
 		}
 	}
+}
+
+// doubt is how unsure a change is beside others that do the same. Another order of loads is up to the compiler. Constant memory has room for little and is
+// filled before the launch; vectors ask for aligned neighbours; and what is divided among more threads is that first, and a matter of their blocks
+// second.
+func (a *Advice) doubt() int {
+	switch a.Optimizer {
+	case codeReordering{}.Name():
+		return 2
+	case constantMemory{}.Name(), blockIncrease{}.Name():
+		return 1
+	case vectorAccess{}.Name():
+		if a.merges() {
+			return 1
+		}
+	}
+	return 0
+}
+
+// merges reports whether a thread then does what several do.
+func (a *Advice) merges() bool {
+	c := a.Match.Change
+	return c != nil && c.Streams != nil && len(c.Streams.Merged) > 0
 }
 
 // mostWays is how many ways to deal with the same stalls are told before what else there is to do.

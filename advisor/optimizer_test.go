@@ -478,6 +478,27 @@ func TestFurtherWaysLast(t *testing.T) {
 	}
 }
 
+// TestSurerFirst holds that of ways that come out alike the one stands first that is surer to be had, and no other.
+func TestSurerFirst(t *testing.T) {
+	merged := func(name string, tried float64) Advice {
+		return Advice{Optimizer: name, Tried: tried, Match: &Match{Change: &Change{Streams: &Streams{Merged: []Merged{{Factor: 4}}}}}}
+	}
+	for _, c := range []struct {
+		list []Advice
+		want string
+	}{
+		{[]Advice{{Optimizer: "code-reordering", Tried: 1.5, Match: &Match{}}, {Optimizer: "shared-memory-tiling", Tried: 1.499, Match: &Match{}, Overlaps: []string{"code-reordering"}}}, "shared-memory-tiling"},
+		{[]Advice{{Optimizer: "code-reordering", Tried: 1.6, Match: &Match{}}, {Optimizer: "shared-memory-tiling", Tried: 1.5, Match: &Match{}, Overlaps: []string{"code-reordering"}}}, "code-reordering"},
+		{[]Advice{{Optimizer: "code-reordering", Tried: 1.5, Match: &Match{}}, {Optimizer: "shared-memory-tiling", Tried: 1.499, Match: &Match{}}}, "code-reordering"},
+		{[]Advice{merged("vectorized-access", 1.5), merged("thread-coarsening", 1.499)}, "thread-coarsening"},
+		{[]Advice{{Optimizer: "vectorized-access", Tried: 1.5, Match: &Match{}}, merged("thread-coarsening", 1.499)}, "vectorized-access"},
+	} {
+		if surerFirst(c.list); c.list[0].Optimizer != c.want {
+			t.Errorf("%s first, want %s", c.list[0].Optimizer, c.want)
+		}
+	}
+}
+
 // TestOverlaps holds that advice about the same samples says so.
 func TestOverlaps(t *testing.T) {
 	p := sasstest.New(t, `
