@@ -3,6 +3,7 @@ package kernels
 import (
 	"bytes"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -82,7 +83,7 @@ func filesOf(t *testing.T, corpus fs.FS, dir string) []string {
 		}
 		for _, m := range referenced.FindAllStringSubmatch(string(text), -1) {
 			file := path.Join(dir, m[1])
-			if path.Ext(file) == ".cubin" { // it stands there compressed
+			if _, err := fs.Stat(corpus, file); errors.Is(err, fs.ErrNotExist) && path.Ext(file) != ".tsv" { // it stands there compressed
 				file += cubin.Compressed
 			}
 			files = append(files, file)

@@ -19,7 +19,7 @@ import (
 //go:embed frozen/knn/launch.yaml frozen/knn/*.cu frozen/knn/*.sm_70.cubin.gz frozen/knn/*.npy
 //go:embed linear/dgemv_warp/launch.yaml linear/dgemv_warp/*.cu linear/dgemv_warp/*.sm_70.cubin.gz linear/dgemv_warp/*.npy
 //go:embed math/nbody_lanes/launch.yaml math/nbody_lanes/*.cu math/nbody_lanes/*.sm_70.cubin.gz math/nbody_lanes/*.npy
-//go:embed patterns/digits_registers/launch.yaml patterns/digits_registers/*.cu patterns/digits_registers/*.sm_70.cubin.gz patterns/digits_registers/*.npy
+//go:embed patterns/digits_registers/launch.yaml patterns/digits_registers/*.cu patterns/digits_registers/*.sm_70.cubin.gz patterns/digits_registers/*.npy.gz
 //go:embed sort/bitonic/launch.yaml sort/bitonic/*.cu sort/bitonic/*.sm_70.cubin.gz sort/bitonic/*.npy
 //go:embed tuning/norms_threads/launch.yaml tuning/norms_threads/*.cu tuning/norms_threads/*.sm_70.cubin.gz tuning/norms_threads/*.npy
 //go:embed tuning/rows_blocked/launch.yaml tuning/rows_blocked/*.cu tuning/rows_blocked/*.sm_70.cubin.gz tuning/rows_blocked/*.npy

@@ -9,7 +9,6 @@ NVRTC_LIB only the inputs and expected outputs are computed again. The same byte
 """
 import ctypes
 import glob
-import gzip
 import importlib.util
 import json
 import os
@@ -134,7 +133,7 @@ class Compiler:
         except RuntimeError:
             raise SystemExit(self.text(program, "ProgramLog").decode())
         cubin = relative(strip(self.text(program, "CUBIN")))
-        save_compressed(os.path.join(directory, folder, f"{name}.sm_{architecture}.cubin.gz"), cubin)
+        corpus.save_compressed(os.path.join(directory, folder, f"{name}.sm_{architecture}.cubin.gz"), cubin)
 
     def text(self, program, what):
         size = ctypes.c_size_t()
@@ -142,16 +141,6 @@ class Compiler:
         data = ctypes.create_string_buffer(size.value)
         self.call(f"nvrtcGet{what}", program, data)
         return data.raw
-
-
-def save_compressed(path, content):
-    """Writes a file that gzip compresses, unless it holds the content already: not all versions of zlib make the same bytes."""
-    if os.path.exists(path):
-        with gzip.open(path) as f:
-            if f.read() == content:
-                return
-    with open(path, "wb") as f, gzip.GzipFile("", "wb", 9, f, mtime=0) as packed:
-        packed.write(content)
 
 
 def read_headers(include):

@@ -168,8 +168,9 @@ func (s *Session) fileContent(b *Buffer) (placed, []byte, error) {
 	return p, a.Data, nil
 }
 
+// readArray reads an .npy file or, where there is none of that name, one that gzip made smaller: see [cubin.ReadWith].
 func (f *File) readArray(name string) (*Array, error) {
-	data, err := f.dir.ReadFile(name)
+	data, err := cubin.ReadWith(name, f.dir.ReadFile)
 	if err != nil {
 		return nil, err
 	}
