@@ -2,11 +2,11 @@ package advisor
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 
 	"gpa/blamer"
 	"gpa/cubin"
+	"gpa/cubin/cfg"
 	"gpa/cubin/sass"
 )
 
@@ -16,96 +16,117 @@ import (
 // leastAlike is the share of the samples that such arithmetic must have.
 const leastAlike = .05
 
+// An alikeWork collects such arithmetic of a launch.
+type alikeWork struct {
+	in      *Input
+	u       *uniformity
+	found   []sequence           // by section
+	named   map[blamer.Node]bool // what the text names: costly instructions of the user's lines, and calls
+	divided []blamer.Node        // products of divisions by what is alike, whose quotients differ
+	helpers map[*cfg.Func]bool   // functions of the compiler's that were looked at, and whether they are called alike
+}
+
 // alike matches costly arithmetic that has the same operands for all threads of a warp that have threadIdx.y and z in common: with the help of
 // special functions, in double precision, or in functions of the compiler's.
 func (in *Input) alike() []*Match {
-	u := &uniformity{in: in, known: make(map[blamer.Node]bool)}
-	found := make([]sequence, len(in.codes))
-	any := false
-	named := make(map[blamer.Node]bool) // what the text names: costly instructions of the user's lines, and calls
-	var divided []blamer.Node           // divisions by what is alike, whose quotients differ
-	for code, c := range in.codes {
-		found[code] = sequence{}
-		if c == nil {
-			continue
-		}
-		helpers, lines := make(map[int]bool), make(map[cubin.Frame]bool)
-		same := func(n blamer.Node) bool {
-			f := in.Func(n)
-			if f == nil || f.Function.Kind != cubin.InternalFunction {
-				return u.uniform(n)
-			}
-			if known, met := helpers[f.Entry]; met {
-				return known
-			}
-			helpers[f.Entry] = in.calledAlike(u, n)
-			return helpers[f.Entry]
-		}
-		costly := func(n blamer.Node) bool {
-			inst := in.Inst(n)
-			f := in.Func(n)
-			return inst.Form.Pipe == sass.PipeFP64 || inst.Op == sass.MUFU && !in.lineOps(n).integerDivision() || f != nil && f.Function.Kind == cubin.InternalFunction && isArithmetic(inst)
-		}
-		insts := in.Module.Codes[code].Insts
-		for i := range insts {
-			if n := (blamer.Node{Code: code, Inst: i}); c.executions != nil && c.executions[i] > 0 && in.Block(n) != nil && costly(n) && same(n) {
-				found[code][i], any = 1, true
-				lines[in.frame(n)] = true
-				if f := in.Func(n); f == nil || f.Function.Kind != cubin.InternalFunction {
-					named[n] = true
-				} else {
-					for _, site := range in.callSites(n) {
-						named[site] = named[site] || in.counts(site).executions > 0 && u.uniform(site)
-					}
-				}
-			}
-		}
-		for i := range insts { // what else these lines compute for it
-			if n := (blamer.Node{Code: code, Inst: i}); found[code][i] == 0 && lines[in.frame(n)] && in.frame(n).Line > 0 && c.executions[i] > 0 && in.Block(n) != nil && isArithmetic(in.Inst(n)) && same(n) {
-				found[code][i] = 1
-			}
-		}
-		for i := range insts {
-			if n := (blamer.Node{Code: code, Inst: i}); found[code][i] > 0 && insts[i].Op == sass.MUFU && insts[i].Mod(sass.MufuFn) == sass.MufuRCP64H {
-				divided = append(divided, in.byReciprocal(found[code], n)...)
-			}
-		}
-	}
-	if !any {
-		return nil
-	}
+	w := &alikeWork{in: in, u: &uniformity{in: in, known: make(map[blamer.Node]bool)}, named: make(map[blamer.Node]bool), helpers: make(map[*cfg.Func]bool)}
 	c := newCollector(in)
 	for code := range in.codes {
-		c.addSequence(in.kernelScope(), code, found[code])
+		w.found = append(w.found, w.section(code))
+		c.addSequence(in.kernelScope(), code, w.found[code])
 	}
-	matches := c.finish()
-	for k, m := range matches {
-		if m.Samples < leastAlike*in.Total {
-			matches[k] = nil
+	matches := c.finish() // of the kernel, or none
+	if len(matches) == 0 || matches[0].Samples < leastAlike*in.Total {
+		return nil
+	}
+	m := matches[0]
+	m.Spares, m.Variant, m.Change = IssueSlots, "alike", in.change(w.found)
+	if len(w.divided) > 0 { // nothing leads to the slow way of a division any more, behind which loads stay
+		m.Change = m.Change.with(in.hoisted(in.executedNodes(func(op sass.Op) bool { return op == sass.LDG })))
+		m.Change.Registers = 0 // what they are loaded into is free without the operands of the slow way
+	}
+	m.Suggestions = w.words()
+	return matches
+}
+
+// section marks the arithmetic of a section: what is costly, what else its lines compute for it, and what divisions take beside the product with a
+// reciprocal that is the same.
+func (w *alikeWork) section(code int) sequence {
+	in, found := w.in, sequence{}
+	if in.codes[code] == nil || in.codes[code].executions == nil {
+		return found
+	}
+	var executed []blamer.Node
+	for i, executions := range in.codes[code].executions {
+		if n := (blamer.Node{Code: code, Inst: i}); executions > 0 && in.Block(n) != nil {
+			executed = append(executed, n)
+		}
+	}
+	lines := make(map[cubin.Frame]bool)
+	for _, n := range executed {
+		if !in.isCostly(n) || !w.same(n) {
 			continue
 		}
-		m.Spares, m.Variant, m.Change = IssueSlots, "alike", in.change(found)
-		if len(divided) > 0 { // nothing leads to the slow way of a division any more, behind which loads stay
-			m.Change = m.Change.with(in.hoisted(in.executedNodes(func(op sass.Op) bool { return op == sass.LDG })))
-			m.Change.Registers = 0 // what they are loaded into is free without the operands of the slow way
+		found[n.Inst] = 1
+		lines[in.frame(n)] = true
+		if !in.inInternal(n) {
+			w.named[n] = true
+			continue
 		}
-		maps.DeleteFunc(named, func(_ blamer.Node, is bool) bool { return !is })
-		places := in.places(in.bySamples(sortedKeys(named)), 3)
-		m.Suggestions = []string{
-			fmt.Sprintf("All threads of a row of the block, if not of all of it, compute the same at %s: it depends on nothing that differs between them. Compute it once for all blocks, on the host or in a small kernel of its own, into an array (in __constant__ memory where it fits), and load it.", places),
-			"Where it has to be computed in the kernel, let one thread of the block do so for its others, into shared memory before a __syncthreads(): that pays where each thread has several items of work, as all wait for the one. All threads have to come to that barrier.",
-		}
-		if len(divided) > 0 {
-			m.Suggestions = slices.Insert(m.Suggestions, 0, fmt.Sprintf("%s: divisions of doubles by a value that is the same for all. Compute its reciprocal once (on the host, as a parameter of the kernel, or before the loop), and multiply by it, where one more bit of error is acceptable: the sequence for a division takes some ten instructions, and a branch that keeps loads behind it.", in.places(divided, 3)))
-			if in.onLinesOf(named, divided) {
-				m.Suggestions = m.Suggestions[:1]
+		for _, site := range in.callSites(n) {
+			if in.counts(site).executions > 0 && w.u.uniform(site) {
+				w.named[site] = true
 			}
 		}
 	}
-	if len(matches) > 0 && matches[0] == nil {
-		return nil
+	for _, n := range executed {
+		if found[n.Inst] == 0 && lines[in.frame(n)] && in.frame(n).Line > 0 && isArithmetic(in.Inst(n)) && w.same(n) {
+			found[n.Inst] = 1
+		}
 	}
-	return matches
+	for _, n := range executed {
+		if x := in.Inst(n); found[n.Inst] > 0 && x.Op == sass.MUFU && x.Mod(sass.MufuFn) == sass.MufuRCP64H {
+			w.divided = append(w.divided, in.byReciprocal(found, n)...)
+		}
+	}
+	return found
+}
+
+// isCostly reports whether an instruction computes in double precision, or by a special function or a function of the compiler's.
+func (in *Input) isCostly(n blamer.Node) bool {
+	inst := in.Inst(n)
+	return inst.Form.Pipe == sass.PipeFP64 || inst.Op == sass.MUFU && !in.lineOps(n).integerDivision() || in.inInternal(n) && isArithmetic(inst)
+}
+
+// same reports whether an instruction makes the same value for all threads of a row; one of a function of the compiler's where that is called so.
+func (w *alikeWork) same(n blamer.Node) bool {
+	if !w.in.inInternal(n) {
+		return w.u.uniform(n)
+	}
+	f := w.in.Func(n)
+	same, met := w.helpers[f]
+	if !met {
+		same = w.calledAlike(n)
+		w.helpers[f] = same
+	}
+	return same
+}
+
+// words says what to do about it.
+func (w *alikeWork) words() []string {
+	in := w.in
+	text := []string{
+		fmt.Sprintf("All threads of a row of the block, if not of all of it, compute the same at %s: it depends on nothing that differs between them. Compute it once for all blocks, on the host or in a small kernel of its own, into an array (in __constant__ memory where it fits), and load it.", in.places(in.bySamples(sortedKeys(w.named)), 3)),
+		"Where it has to be computed in the kernel, let one thread of the block do so for its others, into shared memory before a __syncthreads(): that pays where each thread has several items of work, as all wait for the one. All threads have to come to that barrier.",
+	}
+	if len(w.divided) == 0 {
+		return text
+	}
+	divisions := fmt.Sprintf("%s: divisions of doubles by a value that is the same for all. Compute its reciprocal once (on the host, as a parameter of the kernel, or before the loop), and multiply by it, where one more bit of error is acceptable: the sequence for a division takes some ten instructions, and a branch that keeps loads behind it.", in.places(w.divided, 3))
+	if in.onLinesOf(w.named, w.divided) {
+		return []string{divisions}
+	}
+	return slices.Insert(text, 0, divisions)
 }
 
 // byReciprocal marks what a division of doubles by a value that is the same for all takes beside the product with its reciprocal: the remainder and
@@ -151,12 +172,11 @@ func (in *Input) onLinesOf(nodes map[blamer.Node]bool, others []blamer.Node) boo
 const mostly = .9
 
 // calledAlike reports whether a function of the compiler's is mostly called with operands that are the same for all threads of a row.
-func (in *Input) calledAlike(u *uniformity, n blamer.Node) bool {
-	sites := in.callSites(n)
+func (w *alikeWork) calledAlike(n blamer.Node) bool {
 	same, all := 0.0, 0.0
-	for _, site := range sites {
-		k := in.counts(site).executions
-		if all += k; k > 0 && u.uniform(site) {
+	for _, site := range w.in.callSites(n) {
+		k := w.in.counts(site).executions
+		if all += k; k > 0 && w.u.uniform(site) {
 			same += k
 		}
 	}

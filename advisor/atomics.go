@@ -36,7 +36,8 @@ func (atomicContention) Match(in *Input) []*Match {
 	for _, m := range matches {
 		m.Spares = DRAM | L2
 		m.Change = &Change{ConflictFree: in.executedNodes(func(op sass.Op) bool { return op == sass.ATOMS })}
-		global := in.coinciding(in.executedNodes(func(op sass.Op) bool { return isAtomic(op) && op != sass.ATOMS }))
+		all := in.executedNodes(func(op sass.Op) bool { return isAtomic(op) && op != sass.ATOMS })
+		global := in.coinciding(all)
 		if bytes, fit := in.copies(global); fit && len(global) > 0 {
 			m.Change.Streams = &Streams{Private: global}
 			m.Change.Shared = in.shared() + bytes
@@ -44,7 +45,7 @@ func (atomicContention) Match(in *Input) []*Match {
 			m.Change = nil
 		}
 		places := in.places(m.defs(), 3)
-		if all := in.executedNodes(func(op sass.Op) bool { return isAtomic(op) && op != sass.ATOMS }); len(global) < len(all) { // the others hardly ever coincide
+		if len(global) < len(all) { // the others hardly ever coincide
 			places = in.places(in.bySamples(slices.Clone(global)), 3)
 		}
 		m.Suggestions = []string{

@@ -112,20 +112,12 @@ func TestDealtElements(t *testing.T) {
 		{"stage_vectors", 16, ""},
 		{"update_loaded", 4, ""},
 	} {
-		module, err := cubin.Open("../emu/testdata/layouts.sm_80.cubin")
-		if err != nil {
-			t.Fatal(err)
-		}
-		index := slices.IndexFunc(module.Kernels, func(k *cubin.Kernel) bool { return k.Name == c.kernel })
-		code := module.Kernels[index].Code
-		launch := sasstest.SampleEverywhere(module, code.Index)
-		launch.PCs = nil
-		for i := range code.Insts {
-			k := profiler.Counter{Code: code.Index, PC: code.Insts[i].PC, Executions: 100, ThreadExecutions: 3200}
-			if op := code.Insts[i].Op; op == sass.LDG || op == sass.STG {
+		module, launch := executedEverywhere(t, "../emu/testdata/layouts.sm_80.cubin", c.kernel, warpSize)
+		for i := range launch.PCs {
+			k := &launch.PCs[i]
+			if op := module.Codes[k.Code].Insts[k.PC/sass.InstSize].Op; op == sass.LDG || op == sass.STG {
 				k.GlobalSectors, k.GlobalSectorsIdeal = 100*c.sectors, 100*min(c.sectors, 16)
 			}
-			launch.PCs = append(launch.PCs, k)
 		}
 		r, err := blamer.Analyze(launch, module, blamer.Options{})
 		if err != nil {
@@ -153,7 +145,7 @@ func TestFewRounds(t *testing.T) {
 		{"naive", 8, ""},
 		{"unrolled", 32, ""},
 	} {
-		module, launch := executedEverywhere(t, "conv2d", c.version, "convolve", c.threads)
+		module, launch := executedEverywhere(t, "../kernels/ladders/conv2d/cubins/"+c.version+".sm_80.cubin.gz", "convolve", c.threads)
 		r, err := blamer.Analyze(launch, module, blamer.Options{})
 		if err != nil {
 			t.Fatal(err)
@@ -180,7 +172,7 @@ func TestOwnItem(t *testing.T) {
 		{"best_in_register", 8192, ""},
 		{"point_in_registers", 15360, ""},
 	} {
-		module, launch := executedEverywhere(t, "kmeans", c.version, "assign", 32)
+		module, launch := executedEverywhere(t, "../kernels/ladders/kmeans/cubins/"+c.version+".sm_80.cubin.gz", "assign", warpSize)
 		launch.Record = &profiler.Record{Blocks: []int{0}}
 		launch.Grid, launch.Block = [3]int{100, 1, 1}, [3]int{32, 1, 1}
 		for _, at := range launch.PCs {
@@ -207,10 +199,10 @@ func TestOwnItem(t *testing.T) {
 	}
 }
 
-// executedEverywhere is a kernel of a ladder's version with samples at each instruction, which 100 warps have executed with so many threads each.
-func executedEverywhere(t *testing.T, ladder, version, kernel string, threads int64) (*cubin.File, *profiler.Launch) {
+// executedEverywhere is a kernel of a file with samples at each instruction, which 100 warps have executed with so many threads each.
+func executedEverywhere(t *testing.T, file, kernel string, threads int64) (*cubin.File, *profiler.Launch) {
 	t.Helper()
-	module, err := cubin.Open("../kernels/ladders/" + ladder + "/cubins/" + version + ".sm_80.cubin.gz")
+	module, err := cubin.Open(file)
 	if err != nil {
 		t.Fatal(err)
 	}

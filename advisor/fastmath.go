@@ -37,18 +37,24 @@ func (fastMath) Match(in *Input) []*Match {
 
 // inMathHelper reports whether an instruction belongs to a single-precision function that the compiler added.
 func (in *Input) inMathHelper(n blamer.Node) bool {
-	f := in.Func(n)
-	if f == nil || f.Function.Kind != cubin.InternalFunction {
+	if !in.inInternal(n) {
 		return false
 	}
-	return strings.Contains(f.Function.Name, "f32") || strings.Contains(f.Function.Name, "trig_reduction")
+	name := in.Func(n).Function.Name
+	return strings.Contains(name, "f32") || strings.Contains(name, "trig_reduction")
+}
+
+// inInternal reports whether an instruction belongs to a function that the compiler added.
+func (in *Input) inInternal(n blamer.Node) bool {
+	f := in.Func(n)
+	return f != nil && f.Function.Kind == cubin.InternalFunction
 }
 
 // userNodes replaces instructions of compiler-added functions by the calls of these.
 func (in *Input) userNodes(nodes []blamer.Node) []blamer.Node {
 	var out []blamer.Node
 	for _, n := range nodes {
-		if f := in.Func(n); f != nil && f.Function.Kind == cubin.InternalFunction {
+		if in.inInternal(n) {
 			if sites := in.callSites(n); len(sites) > 0 {
 				out = append(out, sites...)
 				continue

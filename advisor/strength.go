@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"gpa/blamer"
-	"gpa/cubin"
 	"gpa/cubin/sass"
 )
 
@@ -106,8 +105,7 @@ func (in *Input) isCheapest(n blamer.Node) bool {
 // inDivisionHelper reports whether an instruction belongs to one of the functions by which the compiler divides 64-bit
 // integers, as in $__internal_0_$__cuda_sm20_div_s64.
 func (in *Input) inDivisionHelper(n blamer.Node) bool {
-	f := in.Func(n)
-	return f != nil && f.Function.Kind == cubin.InternalFunction && isIntegerDivision(f.Function.Name)
+	return in.inInternal(n) && isIntegerDivision(in.Func(n).Function.Name)
 }
 
 func isIntegerDivision(name string) bool {
