@@ -64,9 +64,9 @@ const (
 
 // Next returns seeds and points at random, then the most promising neighbours.
 func (g *guided) Next(n int) []int {
-	out := g.take(g.first, n)
+	out, _ := g.take(g.first, n)
 	for len(out) < n && len(g.asked) < max(len(g.first), begin) {
-		one := g.take(g.points, 1)
+		one, _ := g.take(g.points, 1)
 		if len(one) == 0 {
 			return out
 		}
@@ -79,7 +79,8 @@ func (g *guided) Next(n int) []int {
 		return out // there is nothing to go by yet
 	}
 	g.fit()
-	return append(out, g.take(g.ranked(), n-len(out))...)
+	promising, _ := g.take(g.ranked(), n-len(out))
+	return append(out, promising...)
 }
 
 // ranked lists the points left, the most promising first.

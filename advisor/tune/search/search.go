@@ -57,7 +57,7 @@ func NewStrategy(s *Spec, space *Space, group []int, number int) (Strategy, erro
 	switch s.Search.Method {
 	case "random":
 		p.shuffle()
-		return &inOrder{p}, nil
+		return newInOrder(p), nil
 	case "halving":
 		return newHalving(p, s.Search.Fidelity, s.Search.Eta)
 	case "tpe":
@@ -67,7 +67,7 @@ func NewStrategy(s *Spec, space *Space, group []int, number int) (Strategy, erro
 		p.shuffle()
 		return &guided{problem: p}, nil
 	case "grid":
-		return &inOrder{p}, nil
+		return newInOrder(p), nil
 	}
 	return nil, fmt.Errorf("there is no search %q", s.Search.Method)
 }
@@ -93,17 +93,20 @@ func (p *problem) shuffle() {
 	p.rand.Shuffle(len(p.points), func(i, j int) { p.points[i], p.points[j] = p.points[j], p.points[i] })
 }
 
-// take marks points as asked for, as far as the budget goes.
-func (p *problem) take(list []int, n int) []int {
-	var out []int
-	for _, i := range list {
-		if len(out) < n && p.left > 0 && !p.asked[i] {
+// take marks up to n points of a list as asked for, as far as the budget goes. behind is what of the list comes after the last of them, so that who goes
+// through a list step by step does not begin at its head each time.
+func (p *problem) take(list []int, n int) (out, behind []int) {
+	for k, i := range list {
+		if len(out) == n || p.left == 0 {
+			return out, list[k:]
+		}
+		if !p.asked[i] {
 			p.asked[i] = true
 			p.left--
 			out = append(out, i)
 		}
 	}
-	return out
+	return out, nil
 }
 
 // Tell notes an outcome.
@@ -142,12 +145,17 @@ func (p *problem) Left() int { return min(p.left, len(p.points)-len(p.asked)) }
 func (p *problem) pending() int { return len(p.asked) - len(p.told) }
 
 // inOrder goes through the points in their order: the grid, or at random.
-type inOrder struct{ *problem }
+type inOrder struct {
+	*problem
+	ahead []int // points that were not asked for, and seeds before them
+}
+
+func newInOrder(p *problem) *inOrder { return &inOrder{p, slices.Concat(p.first, p.points)} }
 
 // Next returns the next points, seeds first.
-func (g *inOrder) Next(n int) []int {
-	out := g.take(g.first, n)
-	return append(out, g.take(g.points, n-len(out))...)
+func (g *inOrder) Next(n int) (out []int) {
+	out, g.ahead = g.take(g.ahead, n)
+	return out
 }
 
 // Halving is successive halving (Jamieson and Talwalkar, AISTATS 2016): all configurations run at the cheapest value of an axis, the best of
@@ -158,6 +166,7 @@ type halving struct {
 	eta   int
 	level int
 	rung  []int // points of the present level
+	ahead []int // of these, that were not asked for
 }
 
 func newHalving(p *problem, fidelity string, eta int) (*halving, error) {
@@ -166,14 +175,17 @@ func newHalving(p *problem, fidelity string, eta int) (*halving, error) {
 		return nil, fmt.Errorf("search.fidelity: there is no axis %s", fidelity)
 	}
 	p.shuffle()
-	for _, i := range append(slices.Clone(p.first), p.points...) {
-		if p.space.Points[i][h.axis] == 0 && !slices.Contains(h.rung, i) {
+	met := make(map[int]bool)
+	for _, i := range slices.Concat(p.first, p.points) {
+		if p.space.Points[i][h.axis] == 0 && !met[i] {
+			met[i] = true
 			h.rung = append(h.rung, i)
 		}
 	}
 	if most := h.affordable(len(h.rung)); most < len(h.rung) {
 		h.rung = h.rung[:most]
 	}
+	h.ahead = h.rung
 	return h, nil
 }
 
@@ -193,9 +205,9 @@ func (h *halving) affordable(n int) int {
 }
 
 // Next returns the points of the present level, and goes on to the next one when all of it are told.
-func (h *halving) Next(n int) []int {
+func (h *halving) Next(n int) (out []int) {
 	for {
-		if out := h.take(h.rung, n); len(out) > 0 || h.pending() > 0 {
+		if out, h.ahead = h.take(h.ahead, n); len(out) > 0 || h.pending() > 0 {
 			return out
 		}
 		if h.level++; h.level >= len(h.space.Axes[h.axis].Values) || len(h.rung) == 0 {
@@ -209,25 +221,19 @@ func (h *halving) Next(n int) []int {
 func (h *halving) promote() {
 	var next []int
 	keep := max(1, len(h.rung)/h.eta)
+	here := make(map[int]bool, len(h.rung))
+	for _, i := range h.rung {
+		here[i] = true
+	}
 	for _, i := range h.best() {
-		if !slices.Contains(h.rung, i) || math.IsInf(h.told[i], 1) || len(next) == keep {
+		if !here[i] || math.IsInf(h.told[i], 1) || len(next) == keep {
 			continue
 		}
-		if j := h.at(h.space.Points[i], h.level); j >= 0 {
+		want := slices.Clone(h.space.Points[i])
+		want[h.axis] = h.level
+		if j, ok := slices.BinarySearchFunc(h.space.Points, want, slices.Compare[Point]); ok { // the constraints may leave it out
 			next = append(next, j)
 		}
 	}
-	h.rung = next
-}
-
-// at finds a configuration at another level, -1 where the constraints exclude it.
-func (h *halving) at(p Point, level int) int {
-	want := slices.Clone(p)
-	want[h.axis] = level
-	for _, i := range h.points {
-		if slices.Equal(h.space.Points[i], want) {
-			return i
-		}
-	}
-	return -1
+	h.rung, h.ahead = next, next
 }

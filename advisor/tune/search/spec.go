@@ -152,6 +152,8 @@ func (s *Spec) check() error {
 		return fmt.Errorf("search.budget and try are not negative, and search.eta is 2 at least")
 	case (s.Search.Method == "halving") != (s.Search.Fidelity != ""):
 		return fmt.Errorf("search.fidelity names the axis by which halving goes, and only it")
+	case slices.Contains(s.Per, s.Search.Fidelity):
+		return fmt.Errorf("per: there is a best for the last value of %s alone, by which halving goes", s.Search.Fidelity)
 	}
 	for i, a := range s.Axes {
 		if a.Name == TryAxis && (s.Objective != "cycles" || s.Search.Stop != 0) {
@@ -203,10 +205,12 @@ func parseAxis(name string, value any) (Axis, error) {
 	} else {
 		a.Values = []Value{ValueOf(value)}
 	}
-	for i, v := range a.Values {
-		if slices.Contains(a.Values[:i], v) {
+	met := make(map[Value]bool, len(a.Values))
+	for _, v := range a.Values {
+		if met[v] {
 			return a, fmt.Errorf("axes.%s: %s is there twice", name, v)
 		}
+		met[v] = true
 	}
 	if len(a.Values) == 0 {
 		return a, fmt.Errorf("axes.%s: there are no values", name)

@@ -22,13 +22,13 @@ const (
 // Next returns seeds, then points at random, then those with the best ratio. What is under way counts as one of the rest, so that several
 // asked for at a time differ.
 func (t *parzen) Next(n int) []int {
-	out := t.take(t.first, n)
+	out, _ := t.take(t.first, n)
 	for len(out) < n && t.left > 0 {
 		var one []int
 		if len(t.asked) < startup || len(t.told) == 0 {
-			one = t.take(t.points, 1)
+			one, _ = t.take(t.points, 1)
 		} else {
-			one = t.take([]int{t.propose()}, 1)
+			one, _ = t.take([]int{t.propose()}, 1)
 		}
 		if len(one) == 0 {
 			break
