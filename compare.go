@@ -2,13 +2,13 @@ package gpa
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
-	"gpa/blamer"
 	"gpa/emu/launch"
 	"gpa/kernels"
 	"gpa/reports"
@@ -78,25 +78,19 @@ func (o *CompareOptions) reports(before, after *Result) reports.CompareOptions {
 	return reports.CompareOptions{Optimizer: o.Optimizer, BeforeSource: before.Sources.Read, AfterSource: after.Sources.Read}
 }
 
-// ResultOf returns the result that a name stands for, with blame and advice: a saved one, or that of a target, which is profiled.
-func ResultOf(ctx context.Context, name string, from LoadOptions, o Options) (*Result, error) {
-	r, err := resultOf(ctx, name, from, o)
-	if err != nil {
-		return nil, err
-	}
-	if err = r.Blame(blamer.Options{}); err == nil {
-		err = r.Advise(AdviceOptions{})
-	}
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
-	}
-	return r, nil
-}
-
-func resultOf(ctx context.Context, name string, from LoadOptions, o Options) (*Result, error) {
+// ResultOf returns the result that a name stands for, with blame and advice: a saved one, of which nothing is tried, or that of a target, which is
+// analyzed; with o.Keep.Memory it has what its launches left in memory.
+func ResultOf(ctx context.Context, name string, from LoadOptions, o Options, a Analysis) (*Result, error) {
 	defer o.stage(name)()
 	if saved := SavedName(name); filepath.Ext(saved) == ".gpa" && isRegular(saved) {
-		return Open(saved)
+		r, err := Open(saved)
+		if err != nil {
+			return nil, err
+		}
+		if err := errors.Join(r.Blame(a.Blame), r.Advise(a.Advice)); err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		return r, nil
 	}
 	if info, err := os.Stat(name); err == nil && info.IsDir() && !isRegular(filepath.Join(name, kernels.LaunchFile)) {
 		return nil, fmt.Errorf("%s is neither a saved result nor a kernel: it has no %s and no %s", name, SavedFile, kernels.LaunchFile)
@@ -105,7 +99,13 @@ func resultOf(ctx context.Context, name string, from LoadOptions, o Options) (*R
 	if err != nil {
 		return nil, err
 	}
-	r, err := t.Profile(ctx, o)
+	r, err := t.Analyze(ctx, o, a)
+	if err == nil {
+		err = r.Stopped
+	}
+	if err == nil && o.Keep.Memory {
+		err = r.Recall(ctx)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}

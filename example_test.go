@@ -35,11 +35,11 @@ func Example() {
 // Hold a kernel against the one before a change.
 func ExampleCompare() {
 	ctx := context.Background()
-	before, err := gpa.ResultOf(ctx, "kernels/stencil/hotspot", gpa.LoadOptions{GPU: "v100"}, gpa.Options{})
+	before, err := gpa.ResultOf(ctx, "kernels/stencil/hotspot", gpa.LoadOptions{GPU: "v100"}, gpa.Options{}, gpa.Analysis{})
 	if err != nil {
 		log.Fatal(err)
 	}
-	after, err := gpa.ResultOf(ctx, "kernels/stencil/hotspot_float", gpa.LoadOptions{GPU: "v100"}, gpa.Options{})
+	after, err := gpa.ResultOf(ctx, "kernels/stencil/hotspot_float", gpa.LoadOptions{GPU: "v100"}, gpa.Options{}, gpa.Analysis{})
 	if err != nil {
 		log.Fatal(err)
 	}

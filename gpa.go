@@ -20,6 +20,7 @@ import (
 
 	"gpa/emu"
 	"gpa/emu/reconv"
+	"gpa/profiler/store"
 )
 
 // Options say how a target runs. The zero value is the hardware's behaviour, with every part of the timing model.
@@ -30,6 +31,8 @@ type Options struct {
 	Stdout          io.Writer // of device-side printf, nil to drop it
 	Padding         int64     // bytes between buffers that are not mapped, at least; 0 for a default
 	Progress        Progress  // is told what is done, nil for nobody
+	Keep            Keeping
+	Tell            func(error) // is told of what goes wrong where the result is right all the same, nil for nobody
 
 	// What follows is about time, and without meaning where a target only runs.
 
@@ -42,6 +45,23 @@ type Options struct {
 	// blocks are executed then.
 	Dispensable bool
 	Portions    bool // a large launch is timed on portions of the GPU, until two come to the same cycles
+}
+
+// Keeping says where results are kept from run to run, by all that they depend on: samples, by the launch and the version of the emulated GPU, and what is
+// made of them, by the program besides, so that better advice needs no new samples. Results of launches that printed, faulted, were stopped or left other
+// outputs than expected are not kept.
+type Keeping struct {
+	Store *store.Folder // nil for nowhere
+	Again bool          // what is in the store is computed again; a result that is not that in the store is a [*store.ConflictError], beside the result
+	// Memory: what the launches leave in buffers is kept too, so that [Result.Recall] has it without running them.
+	Memory bool
+}
+
+// tell tells of what is wrong.
+func (o *Options) tell(err error) {
+	if o.Tell != nil {
+		o.Tell(err)
+	}
 }
 
 // A Progress is told what is being done. Its methods are called from the goroutine that does it.

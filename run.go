@@ -27,7 +27,8 @@ type Result struct {
 	Stopped error
 
 	options Options
-	session *launch.Session // after all launches; nil of samples that were read from a file
+	session *launch.Session // after all launches; nil of samples that were read from a file or a store
+	partial bool            // of the session of samples from a store, see [launch.Session.Partial]
 }
 
 // Run runs the launches of a target without timing, up to the first that faults, and compares what they leave with what the launch file
@@ -38,8 +39,16 @@ func (t *Target) Run(ctx context.Context, o Options) (*Result, error) {
 }
 
 // Profile runs the launches of a target as [Target.Run] does, with timing, and takes samples. Launches in a row that are equal in every figure
-// are one of the profile; one that must do again what an earlier one did is not run (see [profiler.Facts]).
+// are one of the profile; one that must do again what an earlier one did is not run (see [profiler.Facts]). Where o.Keep names a store that has the samples, they
+// are taken from there.
 func (t *Target) Profile(ctx context.Context, o Options) (*Result, error) {
+	if o.Keep.Store != nil {
+		return t.sampled(ctx, o)
+	}
+	return t.profile(ctx, o)
+}
+
+func (t *Target) profile(ctx context.Context, o Options) (*Result, error) {
 	s, err := sampler.New(sampler.Options{Period: o.Period, Seed: o.Seed})
 	if err != nil {
 		return nil, err

@@ -35,8 +35,8 @@ type TryOptions struct {
 // What came out is noted in the profile, and all advice is ranked by it as [Result.Advise] does. Where ctx ends, what was tried until then
 // counts.
 func (r *Result) Try(ctx context.Context, o TryOptions) error {
-	if r.session == nil {
-		return ErrNotRun
+	if err := r.Recall(ctx); err != nil {
+		return err
 	}
 	if err := r.Advise(AdviceOptions{All: true, Beside: o.Beside}); err != nil {
 		return err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"path/filepath"
 
+	"gpa"
 	"gpa/advisor"
 )
 
@@ -12,11 +13,8 @@ import (
 func (v *Evaluator) Calibrate(ctx context.Context, root string) ([]advisor.TriedEstimate, error) {
 	var list []advisor.TriedEstimate
 	count := func(launch string) error {
-		side, err := v.result(ctx, launch)
+		side, err := v.result(ctx, launch, &gpa.TryOptions{})
 		if err != nil {
-			return err
-		}
-		if err := try(ctx, side, ""); err != nil {
 			return err
 		}
 		for i := range side.Launches {

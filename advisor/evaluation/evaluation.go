@@ -27,17 +27,9 @@ func (v *Evaluator) stage(what string) (end func()) {
 	return v.Options.Progress.Stage(what)
 }
 
-// result profiles a kernel or reads a saved result, and advises on it.
-func (v *Evaluator) result(ctx context.Context, name string) (*gpa.Result, error) {
-	return gpa.ResultOf(ctx, name, gpa.LoadOptions{GPU: v.GPU}, v.Options)
-}
-
-// try tries the advice on a kernel that ran here, but for that on the kernel beside.
-func try(ctx context.Context, r *gpa.Result, beside string) error {
-	if r.Session() == nil {
-		return nil
-	}
-	return r.Try(ctx, gpa.TryOptions{Beside: beside})
+// result profiles a kernel or reads a saved result, and advises on it; with try, the advice on what is profiled is tried.
+func (v *Evaluator) result(ctx context.Context, name string, try *gpa.TryOptions) (*gpa.Result, error) {
+	return gpa.ResultOf(ctx, name, gpa.LoadOptions{GPU: v.GPU}, v.Options, gpa.Analysis{Try: try})
 }
 
 // eachFile calls do with every file of a name under a folder, up to the first error.

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"gpa"
 	"gpa/advisor"
 	"gpa/reports"
 )
@@ -66,14 +67,13 @@ func (v *Evaluator) ladder(ctx context.Context, root, file string) (*reports.Eva
 	}
 	l := &reports.EvaluatedLadder{Ladder: filepath.ToSlash(name), About: spec.About}
 	for i, version := range spec.Versions {
-		side, err := v.result(ctx, filepath.Join(folder, version.Version+".yaml"))
+		var try *gpa.TryOptions
+		if i+1 < len(spec.Versions) { // the advice on the last one has nothing to be held against
+			try = &gpa.TryOptions{Beside: spec.Beside}
+		}
+		side, err := v.result(ctx, filepath.Join(folder, version.Version+".yaml"), try)
 		if err != nil {
 			return nil, err
-		}
-		if i+1 < len(spec.Versions) { // the advice on the last one has nothing to be held against
-			if err := try(ctx, side, spec.Beside); err != nil {
-				return nil, err
-			}
 		}
 		l.GPU = side.Profile.Launches[0].GPU
 		l.Add(reports.EvaluateVersion(version.Version, spec.Beside, &side.Result), reports.LadderStep{Change: version.Change, Kind: version.Kind, Optimizers: version.Optimizers})

@@ -33,6 +33,7 @@ type Pair struct {
 // Pairs holds the advice against the pairs under a folder. Where ctx ends, the pairs until then are the result.
 func (v *Evaluator) Pairs(ctx context.Context, root string) (*reports.Evaluation, error) {
 	x := new(reports.Evaluation)
+	v.Options.Keep.Memory = true
 	err := v.eachFile(root, PairFile, "pair", func(file string) error {
 		p, err := v.pair(ctx, root, file)
 		if err == nil {
@@ -58,17 +59,14 @@ func (v *Evaluator) pair(ctx context.Context, root, file string) (*reports.Evalu
 	if err != nil {
 		return nil, err
 	}
-	before, err := v.result(ctx, filepath.Join(folder, spec.Before))
+	before, err := v.result(ctx, filepath.Join(folder, spec.Before), &gpa.TryOptions{})
 	if err != nil {
-		return nil, err
-	}
-	if err := try(ctx, before, ""); err != nil {
 		return nil, err
 	}
 	if spec.Silent != "" {
 		return reports.EvaluateSilence(filepath.ToSlash(name), spec.Silent, &before.Result), nil
 	}
-	after, err := v.result(ctx, filepath.Join(folder, spec.After))
+	after, err := v.result(ctx, filepath.Join(folder, spec.After), nil)
 	if err != nil {
 		return nil, err
 	}

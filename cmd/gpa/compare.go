@@ -27,6 +27,7 @@ type compareFlags struct {
 	rtol, atol float64
 	source     string
 	machine    machineFlags
+	store      storeFlags
 
 	tolerance *launch.Tolerance // nil for the launch files'
 }
@@ -47,6 +48,7 @@ func compareCommand() command {
 			flags.Float64Var(&f.rtol, "rtol", 0, "relative tolerance `R` of the outputs")
 			flags.Float64Var(&f.atol, "atol", 0, "absolute tolerance `A` of the outputs")
 			f.machine.register(flags)
+			f.store.register(flags)
 			return func(ctx context.Context, e *env, args []string) error {
 				if flags.Changed("rtol") || flags.Changed("atol") {
 					f.tolerance = &launch.Tolerance{Rtol: f.rtol, Atol: f.atol}
@@ -114,11 +116,21 @@ func (f *compareFlags) check() error {
 
 // side profiles a kernel or loads a saved result, and advises on it.
 func (f *compareFlags) side(ctx context.Context, e *env, name string) (*gpa.Result, error) {
-	o, err := f.machine.options(e)
+	o, err := f.options(e)
 	if err != nil {
 		return nil, err
 	}
-	return gpa.ResultOf(ctx, name, gpa.LoadOptions{GPU: f.gpu}, o)
+	o.Keep.Memory = true
+	return gpa.ResultOf(ctx, name, gpa.LoadOptions{GPU: f.gpu}, o, gpa.Analysis{})
+}
+
+// options are those of runs whose results may be kept.
+func (f *compareFlags) options(e *env) (gpa.Options, error) {
+	o, err := f.machine.options(e)
+	if err == nil {
+		o.Keep, err = f.store.keeping()
+	}
+	return o, err
 }
 
 func (f *compareFlags) print(e *env, c *reports.Comparison, o reports.CompareOptions) error {

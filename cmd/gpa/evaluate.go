@@ -30,6 +30,7 @@ func evaluateCommand() command {
 			flags.StringVar(&f.plot, "plot", "", "with --blame, draw single dependency coverage to an SVG `FILE`")
 			flags.StringVar(&f.compare.gpu, "arch", "", "`GPU` to run on: a model as in v100, or sm_NN (default: by the cubin)")
 			f.compare.machine.register(flags)
+			f.compare.store.register(flags)
 			return withArgument("the folder", f.run)
 		},
 	}
@@ -49,7 +50,7 @@ type evaluateFlags struct {
 }
 
 func (f *evaluateFlags) run(ctx context.Context, e *env, root string) error {
-	o, err := f.compare.machine.options(e)
+	o, err := f.compare.options(e)
 	if err != nil {
 		return err
 	}

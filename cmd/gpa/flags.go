@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"io"
-	"os"
 	"strconv"
 	"strings"
 
@@ -16,6 +15,7 @@ import (
 	"gpa/emu/launch"
 	"gpa/emu/reconv"
 	"gpa/profiler/store"
+	"gpa/reports"
 )
 
 // A target is what the KERNEL argument and the flags around it name.
@@ -122,6 +122,7 @@ func (m *machineFlags) options(e *env) (o gpa.Options, err error) {
 	}
 	o = gpa.Options(*m)
 	o.Stdout, o.Progress = e.prints, e.progress
+	o.Tell = func(err error) { fmt.Fprintf(e.stderr, "gpa: %s\n", reports.OneLine(err.Error())) }
 	return o, nil
 }
 
@@ -180,9 +181,6 @@ func missedSources(w io.Writer, s gpa.Sources) {
 	fmt.Fprintf(w, "gpa: sources not found below %s: %s%s (--source DIR looks below DIR)\n", strings.Join(where, ", "), strings.Join(list, ", "), more)
 }
 
-// storeVariable names the folder of the store where no flag does.
-const storeVariable = "GPA_STORE"
-
 // storeFlags say where results are kept from run to run.
 type storeFlags struct {
 	dir string
@@ -190,21 +188,15 @@ type storeFlags struct {
 }
 
 func (f *storeFlags) register(flags *pflag.FlagSet) {
-	flags.StringVar(&f.dir, "store", "", "keep results in `DIR`, and take from it what was computed before (default: $"+storeVariable+", or else nothing is kept)")
+	flags.StringVar(&f.dir, "store", "", "keep results in `DIR`, or s3://BUCKET/PREFIX, and take from it what was computed before (default: $"+store.Variable+", or else nothing is kept)")
 	flags.BoolVar(&f.not, "no-cache", false, "compute again what is in the store; a result that is not that in the store is an error")
 }
 
-// open opens the store, nil for none.
-func (f *storeFlags) open() (*store.Folder, error) {
-	dir := f.dir
-	if dir == "" {
-		dir = os.Getenv(storeVariable)
+// keeping is the store that the flags name, with what goes with it.
+func (f *storeFlags) keeping() (k gpa.Keeping, err error) {
+	k.Again = f.not
+	if k.Store, err = store.Find(f.dir); err == nil && k.Store == nil && f.not {
+		err = usagef("--no-cache: there is no store, which --store names")
 	}
-	if dir == "" {
-		if f.not {
-			return nil, usagef("--no-cache: there is no store, which --store names")
-		}
-		return nil, nil
-	}
-	return store.Open(dir)
+	return k, err
 }

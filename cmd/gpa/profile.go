@@ -91,13 +91,13 @@ func (f *profileFlags) run(ctx context.Context, e *env, args []string) error {
 		return err
 	}
 	o.Fast, o.Period, o.Seed, o.MaxCycles, o.Dispensable = level == emu.TimingFast, f.period, f.seed, f.most, !f.proves
-	a := f.analysis(func(err error) { fmt.Fprintf(e.stderr, "gpa profile: %s\n", reports.OneLine(err.Error())) })
-	a.Untimed, a.Again = level == emu.TimingNone, f.store.not
-	if a.Store, err = f.store.open(); err != nil {
+	a := f.analysis()
+	a.Untimed = level == emu.TimingNone
+	if o.Keep, err = f.store.keeping(); err != nil {
 		return err
 	}
 	if f.proves { // what is proved has to run
-		a.Store = nil
+		o.Keep.Store = nil
 	}
 	result, err := r.Analyze(ctx, o, a)
 	var differ *store.ConflictError
@@ -138,8 +138,8 @@ func modelTables(ctx context.Context, e *env, ran *gpa.Result) []reports.HTMLTab
 }
 
 // analysis says what is made of a profile.
-func (f *profileFlags) analysis(tell func(error)) gpa.Analysis {
-	a := gpa.Analysis{Blame: f.advice.blamed(), Advice: f.advice.listed(), Tell: tell}
+func (f *profileFlags) analysis() gpa.Analysis {
+	a := gpa.Analysis{Blame: f.advice.blamed(), Advice: f.advice.listed()}
 	switch {
 	case f.try == byBudget:
 		a.Try = &gpa.TryOptions{All: f.advice.all}
@@ -207,7 +207,7 @@ func (f *profileFlags) profileProgram(ctx context.Context, e *env, args []string
 			return err
 		}
 	}
-	r, err := p.Analyze(ctx, f.program.kernels, f.analysis(func(err error) { fmt.Fprintf(e.stderr, "gpa: %v\n", err) }))
+	r, err := p.Analyze(ctx, f.program.kernels, f.analysis())
 	switch {
 	case err != nil:
 		return err

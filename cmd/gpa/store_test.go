@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -51,20 +52,20 @@ func TestProfileStore(t *testing.T) {
 	want, _, files := text()
 	for i := range 2 {
 		got, said, of := text("--store", dir)
-		if got != want || said != "" || stored(t, dir) != 1 {
+		if got != want || said != "" || stored(t, dir) != 2 { // samples, and what was made of them
 			t.Fatalf("time %d: %s%s, %d results", i, cmp.Diff(want, got), said, stored(t, dir))
 		}
 		if d := cmp.Diff(files, of); d != "" {
 			t.Errorf("time %d: files differ", i)
 		}
 	}
-	if text("--store", dir, "--reconvergence", "pdom"); stored(t, dir) != 2 {
+	if text("--store", dir, "--reconvergence", "pdom"); stored(t, dir) != 4 {
 		t.Errorf("another model: %d results", stored(t, dir))
 	}
-	if text("--store", dir, "--workers", "1"); stored(t, dir) != 2 {
+	if text("--store", dir, "--workers", "1"); stored(t, dir) != 4 {
 		t.Errorf("another number of workers: %d results", stored(t, dir))
 	}
-	names, err := filepath.Glob(filepath.Join(dir, "blobs", "*", "*"))
+	names, err := filepath.Glob(filepath.Join(dir, "results", "*", "*"))
 	if err != nil || len(names) == 0 {
 		t.Fatalf("%v, %v", names, err)
 	}
@@ -73,7 +74,7 @@ func TestProfileStore(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if got, said, _ := text("--store", dir); got != want || !strings.Contains(said, "is lost") {
+	if got, said, _ := text("--store", dir); got != want || !strings.Contains(said, "is damaged") {
 		t.Errorf("damaged: %s%q", cmp.Diff(want, got), said)
 	}
 	if got, said, _ := text("--store", dir); got != want || said != "" {
@@ -95,11 +96,48 @@ func TestStoreConflict(t *testing.T) {
 	if err := os.RemoveAll(filepath.Join(dir, "results")); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Record(keys[0], map[string][]byte{reports.SamplesFile: []byte("other")}); err != nil {
-		t.Fatal(err)
+	for _, key := range keys {
+		if err := s.Record(key, map[string][]byte{reports.SamplesFile: []byte("other")}); err != nil {
+			t.Fatal(err)
+		}
 	}
 	_, stderr, status := invoke(t, "profile", "vecadd", "--store", dir, "--no-cache")
 	if status != exitFailed || !strings.Contains(stderr, "two results for key") {
 		t.Errorf("status %d: %s", status, stderr)
+	}
+}
+
+// TestCompareStore compares and evaluates with a store: the second time there is nothing to keep, and every output is the same.
+func TestCompareStore(t *testing.T) {
+	ladder := filepath.Join(t.TempDir(), "steps")
+	if err := os.CopyFS(ladder, os.DirFS("../../kernels/stencil/hotspot")); err != nil {
+		t.Fatal(err)
+	}
+	text := `{"about": "A kernel twice", "versions": [{"version": "launch"}, {"version": "again", "change": "none"}]}`
+	if err := errors.Join(os.WriteFile(filepath.Join(ladder, "ladder.json"), []byte(text), 0o666), os.Link(filepath.Join(ladder, "launch.yaml"), filepath.Join(ladder, "again.yaml"))); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{
+		{"compare", "../../kernels/stencil/hotspot", "../../kernels/stencil/hotspot_float"},
+		{"evaluate", "../../kernels/pairs/hotspot", "--json"},
+		{"evaluate", ladder, "--ladders", "--json"},
+	} {
+		dir := filepath.Join(t.TempDir(), "store")
+		want, _, status := invoke(t, args...)
+		if status != exitDone {
+			t.Fatalf("%v: status %d", args, status)
+		}
+		results := 0
+		for i := range 2 {
+			got, said, status := invoke(t, append(args, "--store", dir)...)
+			if got != want || said != "" || status != exitDone {
+				t.Errorf("%v, time %d: status %d, %s%s", args, i, status, cmp.Diff(want, got), said)
+			}
+			if n := stored(t, dir); n == 0 || i > 0 && n != results {
+				t.Errorf("%v: %d results, then %d", args, results, n)
+			} else {
+				results = n
+			}
+		}
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"time"
@@ -56,7 +55,7 @@ func sweepCommand() command {
 }
 
 func (f *sweepFlags) register(flags *pflag.FlagSet) {
-	flags.StringVar(&f.store.dir, "store", "", "keep results in `DIR` (default: $"+storeVariable+", or else gpa in the user's folder of caches)")
+	flags.StringVar(&f.store.dir, "store", "", "keep results in `DIR`, or s3://BUCKET/PREFIX (default: $"+store.Variable+", or else gpa in the user's folder of caches)")
 	flags.BoolVar(&f.store.not, "no-cache", false, "run again what is in the store; a result that is not that in the store is an error")
 	flags.StringArrayVarP(&f.axes, "axis", "a", nil, "take only these values of an axis of the file, as in `NAME=V,V`; a value with a comma has x for it, as 16x16")
 	flags.IntVarP(&f.options.Slots, "jobs", "j", runtime.NumCPU(), "run `N` variants at a time on this machine, 0 for none (serve, --join)")
@@ -97,7 +96,7 @@ func (f *sweepFlags) run(ctx context.Context, e *env, args []string) error {
 	if verb == "task" {
 		return sweep.Task(ctx, os.Stdin, e.stdout)
 	}
-	folder, err := f.openStore()
+	folder, err := store.FindAny(f.store.dir)
 	if err != nil {
 		return err
 	}
@@ -137,18 +136,6 @@ func (f *sweepFlags) run(ctx context.Context, e *env, args []string) error {
 		return s.Tell(list)
 	}
 	return f.search(ctx, e, s, verb)
-}
-
-// openStore opens the store that the flags name, or the user's.
-func (f *sweepFlags) openStore() (*store.Folder, error) {
-	if f.store.dir == "" && os.Getenv(storeVariable) == "" {
-		caches, err := os.UserCacheDir()
-		if err != nil {
-			return nil, fmt.Errorf("--store is missing: %w", err)
-		}
-		f.store.dir = filepath.Join(caches, "gpa")
-	}
-	return f.store.open()
 }
 
 // search runs a sweep and prints its results, or, to who asks for points, each as it comes.

@@ -538,6 +538,38 @@ func (s *Session) Save(name string) ([]byte, error) {
 	return WriteNpy(&Array{Descr: elems[p.elem].descr, Shape: p.shape, Data: data}), nil
 }
 
+// Names lists the buffers and symbols of the file.
+func (s *Session) Names() (names []string) {
+	for _, list := range [][]Buffer{s.File.Buffers, s.File.Symbols} {
+		for i := range list {
+			names = append(names, list[i].Name)
+		}
+	}
+	return names
+}
+
+// Bytes is the size of all of them.
+func (s *Session) Bytes() int64 {
+	n := int64(0)
+	for _, name := range s.Names() {
+		n += s.buffers[name].bytes
+	}
+	return n
+}
+
+// Restore makes the contents of a buffer those of an .npy file that [Session.Save] wrote.
+func (s *Session) Restore(name string, data []byte) error {
+	a, err := ReadNpy(data)
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	p, ok := s.buffers[name]
+	if !ok || elems[p.elem].descr != a.Descr || p.bytes != int64(len(a.Data)) {
+		return fmt.Errorf("%v of %s are not the contents of %q", a.Shape, a.Descr, name)
+	}
+	return s.write(p, 0, a.Data)
+}
+
 // An Extent is a part of global memory.
 type Extent struct {
 	Name    string // of the buffer

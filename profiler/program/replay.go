@@ -144,7 +144,7 @@ func (p *Program) tryKernel(ctx context.Context, o gpa.TryOptions, result *repor
 }
 
 // Analyze blames and advises on the launches of the n kernels that take most of the time, and tries the advice where a says so. That of some kernels
-// cannot be tried, of which a.Tell is told why. Without a launch that was profiled the result has none.
+// cannot be tried, of which the options' Run.Tell is told why. Without a launch that was profiled the result has none.
 func (p *Program) Analyze(ctx context.Context, n int, a gpa.Analysis) (*gpa.Result, error) {
 	r := gpa.FromProfile(p.Profile(n), p.Sources())
 	if len(r.Profile.Launches) == 0 {
@@ -166,8 +166,8 @@ func (p *Program) Analyze(ctx context.Context, n int, a gpa.Analysis) (*gpa.Resu
 				e.untried = err
 			}
 		}
-		if e.untried != nil && a.Tell != nil {
-			a.Tell(fmt.Errorf("advice on %s is estimated, not tried: %w", e.Name(), e.untried))
+		if tell := p.options.Run.Tell; e.untried != nil && tell != nil {
+			tell(fmt.Errorf("advice on %s is estimated, not tried: %w", e.Name(), e.untried))
 		}
 	}
 	return r, r.Advise(gpa.AdviceOptions{All: a.Try.All})

@@ -2,6 +2,7 @@ package store
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -15,6 +16,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/klauspost/compress/flate"
 )
@@ -44,30 +46,86 @@ func (e *ConflictError) Error() string {
 	return fmt.Sprintf("two results for key %s differ in %s: the same computation gave other bytes", e.Key, strings.Join(e.Files, ", "))
 }
 
-// A Result is what was computed for a key: files by name, which lie in the store as blobs.
-type Result struct {
-	Files map[string]Key `json:"files"`
+// A record is what was computed for a key: files by name.
+type record struct {
+	Files map[string]Key    `json:"files"`           // the hashes of their contents
+	Small map[string][]byte `json:"small,omitempty"` // of some, the contents, compressed; those of others are blobs
 }
+
+// mostSmall is how many bytes a file in a record may take. A file system makes a file in the time in which it writes many times that, and a bucket takes a request for it.
+const mostSmall = 16 << 10
 
 // A Folder is a store in a folder, which processes and machines may share:
 //
 //	blobs/ab/abcd…    contents by their SHA-256, compressed (RFC 1951)
 //	results/ab/abcd…  results by key: a line with the SHA-256 of what follows, then JSON
 //
-// Files appear whole or not at all, and are never changed.
+// Files appear whole or not at all, and are never changed. Behind the folder there may be a bucket with objects of the same names: then what the folder lacks is
+// fetched from there, and what is put goes there too.
 type Folder struct {
 	dir     string
+	name    string    // that it was opened by
+	bucket  *bucket   // nil for none
 	writers sync.Pool // of *flate.Writer, which are large
+
+	mu     sync.Mutex
+	sent   map[Key]bool // blobs that the bucket has
+	listed map[Key]bool // results that the bucket had when it was listed, nil before
+	when   time.Time
 }
 
-// Open returns the store in a folder, which is made where it is not there.
-func Open(dir string) (*Folder, error) {
+// Variable is that of the environment which names the store where nothing else does.
+const Variable = "GPA_STORE"
+
+// Find opens the store of a name, or where there is none that of [Variable]; nil where neither names one.
+func Find(name string) (*Folder, error) {
+	if name = cmp.Or(name, os.Getenv(Variable)); name == "" {
+		return nil, nil
+	}
+	return Open(name)
+}
+
+// FindAny is Find, with the user's own store where nothing is named.
+func FindAny(name string) (*Folder, error) {
+	if s, err := Find(name); s != nil || err != nil {
+		return s, err
+	}
+	name, err := users()
+	if err != nil {
+		return nil, err
+	}
+	return Open(name)
+}
+
+// users is the folder of the user's own store.
+func users() (string, error) {
+	caches, err := os.UserCacheDir()
+	if err != nil {
+		return "", fmt.Errorf("the store has no place: %w", err)
+	}
+	return filepath.Join(caches, "gpa"), nil
+}
+
+// Open returns the store in a folder, which is made where it is not there, or s3://BUCKET/PREFIX with a folder of the user's caches in front of it.
+func Open(name string) (*Folder, error) {
+	s := &Folder{dir: name, name: name, sent: make(map[Key]bool)}
+	if strings.HasPrefix(name, bucketScheme) {
+		own, err := users()
+		if err != nil {
+			return nil, err
+		}
+		if s.bucket, err = openBucket(name); err != nil {
+			return nil, err
+		}
+		place := KeyOf([]byte(s.bucket.client.EndpointURL().String() + " " + name))
+		s.dir = filepath.Join(own, "buckets", place.String()[:16])
+	}
 	for _, sub := range []string{blobFolder, resultFolder} {
-		if err := os.MkdirAll(filepath.Join(dir, sub), 0o777); err != nil {
+		if err := os.MkdirAll(filepath.Join(s.dir, sub), 0o777); err != nil {
 			return nil, fmt.Errorf("store: %w", err)
 		}
 	}
-	return &Folder{dir: dir}, nil
+	return s, nil
 }
 
 const (
@@ -78,7 +136,10 @@ const (
 // Dir is the folder's name.
 func (s *Folder) Dir() string { return s.dir }
 
-func (s *Folder) name(sub string, k Key) string {
+// Name is what [Open] opens the store by.
+func (s *Folder) Name() string { return s.name }
+
+func (s *Folder) file(sub string, k Key) string {
 	text := k.String()
 	return filepath.Join(s.dir, sub, text[:2], text)
 }
@@ -86,17 +147,55 @@ func (s *Folder) name(sub string, k Key) string {
 // Put stores a blob and returns its key. One that is there is read, and replaced where it is damaged.
 func (s *Folder) Put(data []byte) (Key, error) {
 	k := KeyOf(data)
-	if _, err := s.Blob(k); err == nil {
-		return k, nil
+	_, err := s.blobHere(k)
+	here := err == nil
+	there, err := s.isSent(k)
+	if err != nil || here && there {
+		return k, err
 	}
 	packed, err := s.pack(data)
 	if err != nil {
 		return k, err
 	}
-	if _, err := place(s.name(blobFolder, k), packed); err != nil {
-		return k, fmt.Errorf("store: %w", err)
+	return k, s.placeBlob(k, packed, here, there)
+}
+
+// placeBlob puts a compressed blob where it is not.
+func (s *Folder) placeBlob(k Key, packed []byte, here, there bool) error {
+	if !here {
+		if _, err := place(s.file(blobFolder, k), packed); err != nil {
+			return fmt.Errorf("store: %w", err)
+		}
 	}
-	return k, nil
+	if !there {
+		if _, err := s.bucket.put(blobFolder, k, packed); err != nil {
+			return err
+		}
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.sent[k] = true
+	}
+	return nil
+}
+
+// isSent reports whether the bucket has a blob, or there is no bucket.
+func (s *Folder) isSent(k Key) (bool, error) {
+	if s.bucket == nil {
+		return true, nil
+	}
+	s.mu.Lock()
+	sent := s.sent[k]
+	s.mu.Unlock()
+	if sent {
+		return true, nil
+	}
+	there, err := s.bucket.holds(blobFolder, k)
+	if there {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.sent[k] = true
+	}
+	return there, err
 }
 
 func (s *Folder) pack(data []byte) ([]byte, error) {
@@ -117,23 +216,46 @@ func (s *Folder) pack(data []byte) ([]byte, error) {
 	return packed.Bytes(), err
 }
 
-// Holds reports whether there is a blob. Whether it can be read [Folder.Blob] says.
+// unpack returns the contents with a hash.
+func unpack(k Key, packed []byte) ([]byte, error) {
+	data, err := io.ReadAll(flate.NewReader(bytes.NewReader(packed)))
+	if err == nil && KeyOf(data) != k {
+		err = errors.New("its contents have another hash")
+	}
+	return data, err
+}
+
+// Holds reports whether the folder has a blob. Whether it can be read [Folder.Blob] says.
 func (s *Folder) Holds(k Key) bool {
-	_, err := os.Stat(s.name(blobFolder, k))
+	_, err := os.Stat(s.file(blobFolder, k))
 	return err == nil
 }
 
 // Blob returns the contents with a hash. A blob that is damaged is removed, so that it can be put again.
 func (s *Folder) Blob(k Key) ([]byte, error) {
-	name := s.name(blobFolder, k)
+	data, err := s.blobHere(k)
+	if err == nil || s.bucket == nil {
+		return data, err
+	}
+	packed, err := s.bucket.get(blobFolder, k)
+	if err != nil {
+		return nil, err
+	}
+	if data, err = unpack(k, packed); err != nil {
+		s.bucket.remove(blobFolder, k)
+		return nil, &DamagedError{s.bucket.object(blobFolder, k), err.Error()}
+	}
+	place(s.file(blobFolder, k), packed) // a folder that takes nothing makes the next time take as long
+	return data, nil
+}
+
+func (s *Folder) blobHere(k Key) ([]byte, error) {
+	name := s.file(blobFolder, k)
 	packed, err := os.ReadFile(name)
 	if err != nil {
 		return nil, missing(err)
 	}
-	data, err := io.ReadAll(flate.NewReader(bytes.NewReader(packed)))
-	if err == nil && KeyOf(data) != k {
-		err = errors.New("its contents have another hash")
-	}
+	data, err := unpack(k, packed)
 	if err != nil {
 		os.Remove(name)
 		return nil, &DamagedError{name, err.Error()}
@@ -158,10 +280,21 @@ func (s *Folder) Result(k Key) (map[string][]byte, error) {
 	}
 	files := make(map[string][]byte, len(r.Files))
 	for name, blob := range r.Files {
-		data, err := s.Blob(blob)
+		var data []byte
+		if packed, ok := r.Small[name]; ok {
+			data, err = unpack(blob, packed)
+			if err != nil {
+				err = fmt.Errorf("%w: %w", ErrMissing, err)
+			}
+		} else {
+			data, err = s.Blob(blob)
+		}
 		if errors.Is(err, ErrMissing) {
-			os.Remove(s.name(resultFolder, k))
-			return nil, &DamagedError{s.name(resultFolder, k), fmt.Sprintf("its %s is lost (%v)", name, err)}
+			os.Remove(s.file(resultFolder, k))
+			if s.bucket != nil {
+				s.bucket.remove(resultFolder, k)
+			}
+			return nil, &DamagedError{s.file(resultFolder, k), fmt.Sprintf("its %s is lost (%v)", name, err)}
 		}
 		if err != nil {
 			return nil, err
@@ -171,24 +304,66 @@ func (s *Folder) Result(k Key) (map[string][]byte, error) {
 	return files, nil
 }
 
-// Has reports whether there is a result for a key. Whether all of it can be read [Folder.Result] says.
+// listFor is how long a list of the results in a bucket is good enough to say what need not be computed.
+const listFor = 5 * time.Minute
+
+// Has reports whether there is a result for a key, as far as is known without asking a bucket for each. Whether all of it can be read [Folder.Result] says.
 func (s *Folder) Has(k Key) bool {
-	_, err := s.record(k)
-	return err == nil
+	if _, err := s.recordHere(k); err == nil || s.bucket == nil {
+		return err == nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.listed == nil || time.Since(s.when) > listFor {
+		keys, err := s.bucket.list(resultFolder)
+		if err != nil {
+			return false
+		}
+		s.listed, s.when = make(map[Key]bool, len(keys)), time.Now()
+		for _, k := range keys {
+			s.listed[k] = true
+		}
+	}
+	return s.listed[k]
 }
 
 // record reads the list of a result's files.
-func (s *Folder) record(k Key) (*Result, error) {
-	name := s.name(resultFolder, k)
+func (s *Folder) record(k Key) (*record, error) {
+	r, err := s.recordHere(k)
+	if err == nil || s.bucket == nil {
+		return r, err
+	}
+	data, err := s.bucket.get(resultFolder, k)
+	if err != nil {
+		return nil, err
+	}
+	if r, err = parseRecord(k, data); err != nil {
+		s.bucket.remove(resultFolder, k)
+		return nil, &DamagedError{s.bucket.object(resultFolder, k), err.Error()}
+	}
+	place(s.file(resultFolder, k), data)
+	return r, nil
+}
+
+func (s *Folder) recordHere(k Key) (*record, error) {
+	name := s.file(resultFolder, k)
 	data, err := os.ReadFile(name)
 	if err != nil {
 		return nil, missing(err)
 	}
-	sum, body, _ := bytes.Cut(data, []byte("\n"))
-	r := new(Result)
-	if err := json.Unmarshal(body, r); err != nil || string(sum) != checksum(k, body) {
+	r, err := parseRecord(k, data)
+	if err != nil {
 		os.Remove(name)
-		return nil, &DamagedError{name, "its checksum is not that of its contents"}
+		return nil, &DamagedError{name, err.Error()}
+	}
+	return r, nil
+}
+
+func parseRecord(k Key, data []byte) (*record, error) {
+	sum, body, _ := bytes.Cut(data, []byte("\n"))
+	r := new(record)
+	if err := json.Unmarshal(body, r); err != nil || string(sum) != checksum(k, body) {
+		return nil, errors.New("its checksum is not that of its contents")
 	}
 	return r, nil
 }
@@ -203,37 +378,65 @@ func checksum(k Key, body []byte) string {
 
 // Record stores a result. Where there is one already it is kept, and the error is a *ConflictError unless both are equal.
 func (s *Folder) Record(k Key, files map[string][]byte) error {
-	r := Result{make(map[string]Key, len(files))}
+	r := record{make(map[string]Key, len(files)), make(map[string][]byte)}
 	for name, data := range files {
-		blob, err := s.Put(data)
-		if err != nil {
+		if err := s.add(&r, name, data); err != nil {
 			return err
 		}
-		r.Files[name] = blob
 	}
 	body, err := json.Marshal(r)
 	if err != nil {
 		return err
 	}
-	if first, err := s.record(k); err == nil {
+	if first, err := s.recordHere(k); err == nil && s.bucket == nil {
 		return conflict(k, first, &r)
 	}
 	data := append([]byte(checksum(k, body)+"\n"), body...)
-	alone, err := place(s.name(resultFolder, k), data)
+	if s.bucket != nil {
+		alone, err := s.bucket.put(resultFolder, k, data)
+		if err != nil {
+			return err
+		}
+		if !alone { // what is there is the first, whatever the folder has
+			os.Remove(s.file(resultFolder, k))
+			first, err := s.record(k)
+			if err != nil {
+				return err
+			}
+			return conflict(k, first, &r)
+		}
+	}
+	alone, err := place(s.file(resultFolder, k), data)
 	switch {
 	case err != nil:
 		return fmt.Errorf("store: %w", err)
 	case alone:
 		return nil
 	}
-	first, err := s.record(k) // another process was first
+	first, err := s.recordHere(k) // another process was first
 	if err != nil {
 		return err
 	}
 	return conflict(k, first, &r)
 }
 
-func conflict(k Key, a, b *Result) error {
+// add adds a file to a record.
+func (s *Folder) add(r *record, name string, data []byte) (err error) {
+	if len(data) <= 8*mostSmall { // what is much longer does not become small
+		packed, err := s.pack(data)
+		if err != nil {
+			return err
+		}
+		if len(packed) <= mostSmall {
+			r.Files[name], r.Small[name] = KeyOf(data), packed
+			return nil
+		}
+	}
+	r.Files[name], err = s.Put(data)
+	return err
+}
+
+func conflict(k Key, a, b *record) error {
 	var differ []string
 	for name, blob := range b.Files {
 		if a.Files[name] != blob {
@@ -261,6 +464,14 @@ func (s *Folder) Results() (keys []Key, err error) {
 	found := make(map[Key]bool)
 	for _, name := range names {
 		if k, err := ParseKey(filepath.Base(name)); err == nil {
+			found[k] = true
+		}
+	}
+	if s.bucket != nil {
+		if keys, err = s.bucket.list(resultFolder); err != nil {
+			return nil, err
+		}
+		for _, k := range keys {
 			found[k] = true
 		}
 	}

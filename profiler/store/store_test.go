@@ -149,7 +149,7 @@ func TestDamage(t *testing.T) {
 			return errors.Join(err, os.WriteFile(name, data, 0o644))
 		},
 	}
-	files := map[string][]byte{"report.json": bytes.Repeat([]byte("cycles"), 50)}
+	files := map[string][]byte{"report.json": incompressible(2 * mostSmall), "small": []byte("cycles")}
 	for how, harm := range ways {
 		for _, sub := range []string{blobFolder, resultFolder} {
 			s, key := open(t), KeyOf([]byte("key"))

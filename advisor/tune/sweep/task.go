@@ -103,7 +103,7 @@ func (j *job) run(ctx context.Context) (*reply, error) {
 	if err := t.unpack(results, j.Folder); err != nil {
 		return nil, err
 	}
-	r, err := t.profile(ctx, j.Folder, j.Workers)
+	r, err := t.profile(ctx, j.Folder, j.Workers, results)
 	switch {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
@@ -118,22 +118,23 @@ func (j *job) run(ctx context.Context) (*reply, error) {
 	return &reply{How: taskDone, Report: report.Bytes()}, err
 }
 
-// profile runs the launches of a task, blames and advises. Launches that fault, or that were stopped at MaxCycles, are a result.
-func (t *task) profile(ctx context.Context, folder string, workers int) (*gpa.Result, error) {
+// profile runs the launches of a task, blames and advises. Launches that fault, or that were stopped at MaxCycles, are a result. Samples are kept, so that
+// another program with the same emulated GPU advises on these.
+func (t *task) profile(ctx context.Context, folder string, workers int, results *store.Folder) (*gpa.Result, error) {
 	target, err := gpa.Load(filepath.Join(folder, kernels.LaunchFile), gpa.LoadOptions{GPU: t.GPU})
 	if err != nil {
 		return nil, err
 	}
-	var a gpa.Analysis
+	r, err := target.Profile(ctx, gpa.Options{
+		MaxInstructions: emu.DefaultMaxInstructions, Workers: workers, Reconvergence: t.Reconverge, MaxCycles: t.MaxCycles, Keep: gpa.Keeping{Store: results},
+	})
 	switch {
-	case t.Try == byBudget:
-		a.Try = &gpa.TryOptions{}
-	case t.Try > 0:
-		a.Try = &gpa.TryOptions{First: t.Try}
+	case r == nil || ctx.Err() != nil || err != nil && r.Stopped == nil:
+		return nil, err
+	case t.Try == 0 || r.Stopped != nil:
+		return r, r.Advise(gpa.AdviceOptions{})
 	}
-	return target.Analyze(ctx, gpa.Options{
-		MaxInstructions: emu.DefaultMaxInstructions, Workers: workers, Reconvergence: t.Reconverge, MaxCycles: t.MaxCycles,
-	}, a)
+	return r, r.Try(ctx, gpa.TryOptions{First: max(0, t.Try)}) // with byBudget as many as gpa profile tries
 }
 
 // cyclesOf adds up the cycles of all launches.
@@ -260,7 +261,7 @@ func (r *runner) do(ctx context.Context, t *queue.Task) ([]byte, error) {
 		return nil, err
 	}
 	defer os.RemoveAll(folder)
-	in, err := json.Marshal(job{Task: t.Body, Store: r.store.Dir(), Folder: folder, Workers: max(1, runtime.NumCPU()/r.Slots)})
+	in, err := json.Marshal(job{Task: t.Body, Store: r.store.Name(), Folder: folder, Workers: max(1, runtime.NumCPU()/r.Slots)})
 	if err != nil {
 		return nil, err
 	}
