@@ -45,7 +45,7 @@ func openBucket(name string) (*bucket, error) {
 	if strings.HasSuffix(endpoint.Host, "amazonaws.com") { // elsewhere nobody answers for a machine's role
 		providers = append(providers, &credentials.IAM{})
 	}
-	o := minio.Options{Creds: credentials.NewChainCredentials(providers), Secure: endpoint.Scheme != "http", Region: firstOf("", "AWS_REGION", "AWS_DEFAULT_REGION")}
+	o := minio.Options{MaxRetries: 4, Creds: credentials.NewChainCredentials(providers), Secure: endpoint.Scheme != "http", Region: firstOf("", "AWS_REGION", "AWS_DEFAULT_REGION")}
 	client, err := minio.New(endpoint.Host, &o)
 	if err != nil {
 		return nil, fmt.Errorf("store: %w", err)

@@ -31,7 +31,7 @@ type Queue struct {
 	build   string
 	tasks   jetstream.Stream
 	replies jetstream.KeyValue
-	notes   jetstream.KeyValue    // on tasks that ended their processes, and canceled sweeps
+	notes   jetstream.KeyValue    // on tasks that ended their processes, canceled sweeps, and who has fetched what
 	blobs   jetstream.ObjectStore // what tasks refer to
 	within  time.Duration         // a task whose worker is silent for so long is handed out again
 	pulse   *pulse                // of the tasks that workers have, nil where nobody listens for it
@@ -44,6 +44,7 @@ const (
 	blobBucket  = "gpa_blobs"
 	canceled    = "canceled."
 	crashed     = "crashed."
+	fetched     = "fetched." // by which worker first
 )
 
 // How long a server keeps replies, and blobs. The store of a sweep's owner has them for good, and one in the same process takes replies at once.

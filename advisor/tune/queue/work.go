@@ -12,6 +12,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+	"github.com/nats-io/nuid"
 )
 
 // A Worker does tasks.
@@ -22,6 +23,9 @@ type Worker struct {
 	// Do does a task and returns the reply. A *CrashError says that the task ended its process, any other error that this worker cannot
 	// do it now.
 	Do func(ctx context.Context, t *Task) ([]byte, error)
+	// Far names what a task needs that is not here and takes long to fetch, "" for nothing, nil for never anything. Such a task is left to the worker that has
+	// it, or fetches it, as long as there are others, and for a while then, as in delay scheduling (Zaharia et al., EuroSys 2010).
+	Far func(t *Task) string
 	// GiveUp makes the reply to a task whose process ended again and again.
 	GiveUp func(t *Task, words string) []byte
 	// Tell is told of what goes wrong.
@@ -32,6 +36,7 @@ type Worker struct {
 	used    int64
 	busy    int
 	running map[*Task]func() // to cancel
+	id      string           // of this worker, as no other has
 }
 
 // A CrashError is the error of a task whose process ended without a result.
@@ -44,7 +49,7 @@ const again = time.Second
 
 // Work does tasks until ctx ends. Where the server is away it waits for it.
 func (w *Worker) Work(ctx context.Context, q *Queue) error {
-	w.free, w.running = sync.NewCond(&w.mu), make(map[*Task]func())
+	w.free, w.running, w.id = sync.NewCond(&w.mu), make(map[*Task]func()), nuid.Next()
 	orders, err := q.conn.nc.Subscribe(q.cancelSubject("*"), func(m *nats.Msg) { w.cancel(string(m.Data)) })
 	if err != nil {
 		return err
@@ -53,9 +58,9 @@ func (w *Worker) Work(ctx context.Context, q *Queue) error {
 	var group sync.WaitGroup
 	for range w.Slots {
 		group.Go(func() {
-			q := *q // each slot opens it anew where the server has forgotten it
+			s := slot{*q, time.Now()}
 			for ctx.Err() == nil {
-				if err := w.fetch(ctx, &q); err != nil && ctx.Err() == nil {
+				if err := w.fetch(ctx, &s); err != nil && ctx.Err() == nil {
 					w.tell(err)
 					sleep(ctx, again)
 				}
@@ -64,6 +69,12 @@ func (w *Worker) Work(ctx context.Context, q *Queue) error {
 	}
 	group.Wait()
 	return ctx.Err()
+}
+
+// A slot does one task after the other.
+type slot struct {
+	Queue           // opened anew where the server has forgotten it
+	idle  time.Time // since when
 }
 
 func (w *Worker) tell(err error) {
@@ -83,7 +94,8 @@ func sleep(ctx context.Context, d time.Duration) {
 const fetchWait = 5 * time.Second
 
 // fetch takes one task, so that none waits unstarted in the hands of a worker that is busy, and does it.
-func (w *Worker) fetch(ctx context.Context, q *Queue) error {
+func (w *Worker) fetch(ctx context.Context, s *slot) error {
+	q := &s.Queue
 	c, err := q.tasks.CreateOrUpdateConsumer(ctx, jetstream.ConsumerConfig{
 		Durable: q.consumer(), AckPolicy: jetstream.AckExplicitPolicy, AckWait: q.within, MaxDeliver: -1, MaxAckPending: 1 << 16,
 		FilterSubject: "gpa.task." + q.build + ".>",
@@ -102,7 +114,7 @@ func (w *Worker) fetch(ctx context.Context, q *Queue) error {
 			return err
 		}
 		for m := range batch.Messages() {
-			if err := w.one(ctx, q, m); err != nil {
+			if err := w.one(ctx, s, m); err != nil {
 				w.tell(err)
 			}
 		}
@@ -115,13 +127,18 @@ func (w *Worker) fetch(ctx context.Context, q *Queue) error {
 }
 
 // one does a task that was handed out.
-func (w *Worker) one(ctx context.Context, q *Queue, m jetstream.Msg) error {
+func (w *Worker) one(ctx context.Context, s *slot, m jetstream.Msg) error {
+	q := &s.Queue
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var t Task
 	if err := json.Unmarshal(m.Data(), &t); err != nil {
 		return errors.Join(fmt.Errorf("a task cannot be read: %w", err), m.Term())
 	}
+	if left, err := w.leave(ctx, s, m, &t); left {
+		return err
+	}
+	defer func() { s.idle = time.Now() }()
 	defer w.cancelable(&t, cancel)()
 	go beat(ctx, q, m, &t, cancel)
 	// A task can be handed out after Queue.Cancel has noted the sweep and before it has dropped its tasks.
@@ -160,6 +177,35 @@ func (w *Worker) one(ctx context.Context, q *Queue, m jetstream.Msg) error {
 		return err
 	}
 	return m.Ack() // where it is lost, the task comes again, and has a reply
+}
+
+// A worker with nothing to do for farPatience does a task whose data lie elsewhere: as long as a few hundred megabytes take from machine to machine. Until then
+// it leaves the task for farWait.
+const (
+	farPatience = 2 * time.Second
+	farWait     = farPatience / 10
+)
+
+// leave leaves a task to the worker that has its data, or was the first to fetch them. Where the server does not say who that is, nobody is.
+func (w *Worker) leave(ctx context.Context, s *slot, m jetstream.Msg, t *Task) (bool, error) {
+	if w.Far == nil || time.Since(s.idle) > farPatience {
+		return false, nil
+	}
+	data := w.Far(t)
+	if data == "" {
+		return false, nil
+	}
+	ctx, stop := context.WithTimeout(ctx, answerWithin)
+	defer stop()
+	_, err := s.notes.Create(ctx, fetched+data, []byte(w.id))
+	if !errors.Is(err, jetstream.ErrKeyExists) {
+		return false, nil
+	}
+	e, err := s.notes.Get(ctx, fetched+data)
+	if err != nil || string(e.Value()) == w.id {
+		return false, nil
+	}
+	return true, m.NakWithDelay(farWait)
 }
 
 // answerWithin is how long an answer of the server is awaited before it is asked again, or what it would have said is taken to be nothing.

@@ -2,12 +2,17 @@ package sweep
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
+	"gpa/advisor/tune/queue"
+	"gpa/emu/launch"
 	"gpa/kernels"
 	"gpa/profiler/store"
 )
@@ -172,5 +177,101 @@ func TestLaunches(t *testing.T) {
 	cycles := func(g int) int64 { return r.Report().Groups[g].Variants[0].Outcome.Cycles }
 	if cycles(0) == cycles(2) {
 		t.Errorf("two kernels take %d cycles each", cycles(0))
+	}
+}
+
+// TestNearData runs variants of launches with data of their own on two workers that have none of it: each data set goes to one of them, as a rule.
+func TestNearData(t *testing.T) {
+	const launches = 6
+	dir := t.TempDir()
+	code, err := kernels.Open("vecadd")
+	if err != nil {
+		t.Fatal(err)
+	}
+	data := make([]byte, 0, 1<<16)
+	for i := range launches {
+		folder := filepath.Join(dir, strconv.Itoa(i))
+		if err := os.CopyFS(folder, code); err != nil {
+			t.Fatal(err)
+		}
+		for len(data) < cap(data) {
+			data = append(data, byte(i))
+		}
+		text := "module: vecadd.sm_70.cubin\nbuffers: {a: {type: f32, shape: [16384], init: {file: a.npy}}, b: {type: f32, shape: [16384]}, c: {type: f32, shape: [16384]}}\n" +
+			"launches: [{kernel: vecadd, grid: [4], block: [256], args: [{buffer: a}, {buffer: b}, {buffer: c}, {i32: 16384}]}]\n"
+		array := launch.WriteNpy(&launch.Array{Descr: "<f4", Shape: []int{16384}, Data: data})
+		if err := errors.Join(os.WriteFile(filepath.Join(folder, "launch.yaml"), []byte(text), 0o666), os.WriteFile(filepath.Join(folder, "a.npy"), array, 0o666)); err != nil {
+			t.Fatal(err)
+		}
+		data = data[:0]
+	}
+	name := filepath.Join(dir, "all.yaml")
+	if err := os.WriteFile(name, []byte("kernel: '*'\naxes: {arch: [v100, titanv], block: [32, 64, 96, 128, 160, 192]}\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	null := filepath.Join(dir, "reply.json")
+	text, err := json.Marshal(reply{How: taskDone, Report: []byte(`{"launches": [{"kernel": "k", "cycles": 1}], "checks": []}`)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(null, text, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	results, err := store.Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := Open(name, results)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var stores []*store.Folder
+	ctx, stop := context.WithCancel(t.Context())
+	var workers sync.WaitGroup
+	defer workers.Wait()
+	defer stop()
+	join := func(file string) {
+		for range 2 {
+			own, err := store.Open(t.TempDir())
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			stores = append(stores, own)
+			workers.Go(func() {
+				conn, err := queue.Dial("@" + file)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				defer conn.Close()
+				Work(ctx, conn, own, Workers{Slots: 1, Command: []string{"sh", "-c", "sleep 0.03; cat " + null}, far: 1 << 15})
+			})
+		}
+	}
+	if err := s.Run(ctx, Options{Listen: "127.0.0.1:0", Listening: join}); err != nil {
+		t.Fatal(err)
+	}
+	r, err := s.Results()
+	if err != nil || r.Counts().Ran != 12*launches {
+		t.Fatalf("%+v, %v", r.Counts(), err)
+	}
+	fetched := 0
+	for i := range launches {
+		v, err := s.variant(ctx, 12*i)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for k, key := range v.task.Files {
+			for _, own := range stores {
+				if v.task.Sizes[k] > 1<<15 && own.Holds(key) {
+					fetched++
+				}
+			}
+		}
+	}
+	t.Logf("%d data sets were fetched %d times", launches, fetched)
+	if fetched < launches || fetched >= 2*launches {
+		t.Errorf("%d data sets were fetched %d times", launches, fetched)
 	}
 }

@@ -2,6 +2,7 @@ package sweep
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -13,6 +14,7 @@ import (
 	"regexp"
 	"runtime"
 	"strings"
+	"sync"
 	"time"
 
 	"gpa"
@@ -30,6 +32,7 @@ type task struct {
 	Build      store.Key   `json:"build"`
 	Launch     string      `json:"launch"` // launch file
 	Files      []store.Key `json:"files"`  // that it names
+	Sizes      []int64     `json:"sizes"`  // of these, bytes; not a part of the key
 	GPU        string      `json:"gpu"`
 	Reconverge string      `json:"reconverge"`
 	Try        int         `json:"try"`
@@ -186,7 +189,12 @@ type Workers struct {
 	// variants run in this process, which one that ends it takes along.
 	Command []string
 	Tell    func(error) // is told of what goes wrong and does not end the work, nil for nobody
+
+	far int64 // a blob of so many bytes is rather not fetched while another worker has it, 0 for defaultFar
 }
+
+// defaultFar is about what goes from machine to machine in the time in which a small variant runs.
+const defaultFar = 32 << 20
 
 // defaultSilent is that of Workers.Silent.
 const defaultSilent = 30 * time.Second
@@ -231,7 +239,7 @@ func Work(ctx context.Context, conn *queue.Conn, results *store.Folder, w Worker
 
 // work does the tasks of a queue until ctx ends.
 func (w *Workers) work(ctx context.Context, q *queue.Queue, r *runner) error {
-	worker := queue.Worker{Slots: w.Slots, Memory: w.Memory, Tries: w.Tries, Do: r.do, GiveUp: poison, Tell: w.tell}
+	worker := queue.Worker{Slots: w.Slots, Memory: w.Memory, Tries: w.Tries, Do: r.do, Far: r.lacks, GiveUp: poison, Tell: w.tell}
 	return worker.Work(ctx, q)
 }
 
@@ -246,6 +254,7 @@ type runner struct {
 	Workers
 	store *store.Folder
 	blobs *queue.Queue // where blobs come from that the store lacks, nil for nowhere
+	locks sync.Map     // of blobs that are fetched, by key: *sync.Mutex
 }
 
 // taskPatience is how long a task's process that was killed has to close its outputs.
@@ -320,6 +329,21 @@ func lastWords(said string) string {
 	return reports.Clipped(reports.OneLine(lines[len(lines)-1]))
 }
 
+// lacks names the largest blob of a task that has to be fetched and is large, "" for none.
+func (r *runner) lacks(t *queue.Task) string {
+	var body task
+	if r.blobs == nil || json.Unmarshal(t.Body, &body) != nil || len(body.Sizes) != len(body.Files) {
+		return ""
+	}
+	name, most := "", cmp.Or(r.far, defaultFar)-1
+	for i, key := range body.Files {
+		if body.Sizes[i] > most && !r.store.Holds(key) {
+			name, most = key.String(), body.Sizes[i]
+		}
+	}
+	return name
+}
+
 // fetch brings what a task refers to into the store.
 func (r *runner) fetch(ctx context.Context, t *queue.Task) error {
 	var body task
@@ -327,22 +351,34 @@ func (r *runner) fetch(ctx context.Context, t *queue.Task) error {
 		return fmt.Errorf("task %s cannot be read: %w", t.Key, err)
 	}
 	for _, key := range body.Files {
-		switch {
-		case r.store.Holds(key): // what is damaged is found, and removed, when the task reads it
-			continue
-		case r.blobs == nil:
-			return fmt.Errorf("%s: %w", key, store.ErrMissing)
-		}
-		data, err := r.blobs.Blob(ctx, key.String())
-		if err != nil {
+		if err := r.fetchBlob(ctx, key); err != nil {
 			return fmt.Errorf("%s: %w", key, err)
-		}
-		if store.KeyOf(data) != key {
-			return fmt.Errorf("%s came with another hash", key)
-		}
-		if _, err := r.store.Put(data); err != nil {
-			return err
 		}
 	}
 	return nil
+}
+
+// fetchBlob brings a blob into the store, once where several tasks want it.
+func (r *runner) fetchBlob(ctx context.Context, key store.Key) error {
+	if r.store.Holds(key) { // what is damaged is found, and removed, when the task reads it
+		return nil
+	}
+	if r.blobs == nil {
+		return store.ErrMissing
+	}
+	lock, _ := r.locks.LoadOrStore(key, new(sync.Mutex))
+	lock.(*sync.Mutex).Lock()
+	defer lock.(*sync.Mutex).Unlock()
+	if r.store.Holds(key) {
+		return nil
+	}
+	data, err := r.blobs.Blob(ctx, key.String())
+	if err != nil {
+		return err
+	}
+	if store.KeyOf(data) != key {
+		return errors.New("it came with another hash")
+	}
+	_, err = r.store.Put(data)
+	return err
 }

@@ -43,14 +43,20 @@ type code struct {
 type memo struct {
 	mu    sync.Mutex
 	codes map[string]func() (*code, error)
-	blobs map[string]store.Key // of files that were put into the store
+	blobs map[string]blob // files that were put into the store
+}
+
+// A blob is a file in the store.
+type blob struct {
+	key  store.Key
+	size int64
 }
 
 // forget makes variants read, compile and put everything anew.
 func (m *memo) forget() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.codes, m.blobs = make(map[string]func() (*code, error)), make(map[string]store.Key)
+	m.codes, m.blobs = make(map[string]func() (*code, error)), make(map[string]blob)
 }
 
 // code compiles the code of a variant, or returns that of an earlier one.
@@ -93,11 +99,10 @@ func (s *Sweep) variant(ctx context.Context, point int) (*variant, error) {
 	if err != nil {
 		return nil, refused{err}
 	}
-	text, blobs, err := s.keep(file, at[search.LaunchAxis], c.module)
-	if err != nil {
+	t := task{Build: s.build, GPU: c.model.Name, Reconverge: cmp.Or(string(at[search.ReconvergAxis]), "volta"), Try: s.spec.Try}
+	if err := s.keep(&t, file, at[search.LaunchAxis], c.module); err != nil {
 		return nil, err
 	}
-	t := task{Build: s.build, Launch: text, Files: blobs, GPU: c.model.Name, Reconverge: cmp.Or(string(at[search.ReconvergAxis]), "volta"), Try: s.spec.Try}
 	if t.Try == 0 && at[search.TryAxis] != "" {
 		t.Try = byBudget
 	}
@@ -333,33 +338,33 @@ func (s *Sweep) facts(l *launch.Launch, at map[string]search.Value) error {
 	return nil
 }
 
-// keep puts the files of a launch into the store and names them by their hashes.
-func (s *Sweep) keep(file *launch.File, base search.Value, module *cubin.File) (text string, keys []store.Key, err error) {
+// keep puts the files of a launch into the store, and the launch file, which names them by their hashes, into a task.
+func (s *Sweep) keep(t *task, file *launch.File, base search.Value, module *cubin.File) (err error) {
 	put := func(memo string, read func() ([]byte, error)) string {
 		s.memo.mu.Lock()
-		k, ok := s.memo.blobs[memo]
+		b, ok := s.memo.blobs[memo]
 		s.memo.mu.Unlock()
 		if !ok {
 			data, bad := read()
 			if bad == nil {
-				k, bad = s.store.Put(data)
+				b.key, bad = s.store.Put(data)
+				b.size = int64(len(data))
 			}
 			if err == nil {
 				err = bad
 			}
 			s.memo.mu.Lock()
-			s.memo.blobs[memo] = k
+			s.memo.blobs[memo] = b
 			s.memo.mu.Unlock()
 		}
-		if !slices.Contains(keys, k) {
-			keys = append(keys, k)
+		if !slices.Contains(t.Files, b.key) {
+			t.Files, t.Sizes = append(t.Files, b.key), append(t.Sizes, b.size)
 		}
-		return k.String()
+		return b.key.String()
 	}
 	file.Module = put(fmt.Sprintf("%p", module), func() ([]byte, error) { return module.Raw, nil })
-	names := make(map[string]string)
-	for _, name := range file.Files() {
-		names[name] = put(string(base)+"\x00"+name, func() ([]byte, error) { return file.Dir().ReadFile(name) })
-	}
-	return string(file.Write(func(name string) string { return names[name] })), keys, err
+	t.Launch = string(file.Write(func(name string) string {
+		return put(string(base)+"\x00"+name, func() ([]byte, error) { return file.Dir().ReadFile(name) })
+	}))
+	return err
 }
