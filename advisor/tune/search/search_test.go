@@ -109,7 +109,8 @@ func TestSpec(t *testing.T) {
 	s, err := Parse("s.yaml", []byte(`
 kernel: mm.cu
 axes: {BM: '2^[4:6]', n: '[10:30:10]', block: [128, [16, 8]], arch: [v100, a100], flag: x}
-where: [BM % 2 == 0]
+where: [BM % 2 == 0, max(BM, n) > 10]
+set: {grid: [ceil(n, BM), ceil(max(n, 1), BM)], buffers: {a: [min(n, BM), 4]}}
 first: [{BM: 32, block: 128}]
 search: {method: tpe, budget: 5, stop: 1.5}
 `))
@@ -123,9 +124,13 @@ search: {method: tpe, budget: 5, stop: 1.5}
 	if fmt.Sprintf("%v %v %v %v", s.Macros, s.Per, s.Objective, s.First) != "[BM] [arch] cycles [map[BM:32 block:128]]" {
 		t.Error(s.Macros, s.Per, s.Objective, s.First)
 	}
+	if fmt.Sprintf("%q %q %v", s.Set.Grid, s.Set.Buffers["a"], len(s.Where)) != `["ceil(n, BM)" "ceil(max(n, 1), BM)"] ["min(n, BM)" "4"] 2` {
+		t.Errorf("%q %q %v", s.Set.Grid, s.Set.Buffers["a"], s.Where)
+	}
 	for _, text := range []string{
 		"", "axes: {}", "kernel: k\nunknown: 1", "kernel: k\naxes: {A: []}", "kernel: k\naxes: {A: [1, 1]}", "kernel: k\ngoal: best", "kernel: k\nsearch: {method: luck}",
 		"kernel: k\nsearch: {stop: 0.5}", "kernel: k\nsearch: {method: halving}", "kernel: k\nwhere: ['1 +']", "kernel: k\naxes: {A: '2^[1:100]'}", "kernel: k\naxes: {A: '[5:1]'}",
+		"kernel: k\nwhere: [max(1]", "kernel: k\naxes: {n: [1, 2]}\nper: [n]\nsearch: {method: halving, fidelity: n}",
 	} {
 		if _, err := Parse("s.yaml", []byte(text)); err == nil {
 			t.Errorf("%q is a sweep file", text)

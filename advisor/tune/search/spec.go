@@ -96,7 +96,7 @@ func (s *Spec) complete() error {
 		}
 		s.Axes = append(s.Axes, a)
 	}
-	for _, text := range s.WhereList {
+	for _, text := range rejoined(s.WhereList) {
 		w, err := ParseExpr(text)
 		if err != nil {
 			return fmt.Errorf("where: %w", err)
@@ -110,6 +110,10 @@ func (s *Spec) complete() error {
 		}
 		s.First = append(s.First, at)
 	}
+	s.Set.Grid, s.Set.Block = rejoined(s.Set.Grid), rejoined(s.Set.Block)
+	for name, shape := range s.Set.Buffers {
+		s.Set.Buffers[name] = rejoined(shape)
+	}
 	if s.Macros == nil {
 		for _, a := range s.Axes {
 			if !strings.ContainsFunc(a.Name, unicode.IsLower) {
@@ -122,6 +126,20 @@ func (s *Spec) complete() error {
 	}
 	s.defaults()
 	return s.check()
+}
+
+// rejoined puts together again what YAML took apart at a comma: [ceil(n, BM), 1] is a list of "ceil(n", "BM)" and "1" to it.
+func rejoined(list []string) (out []string) {
+	open := 0
+	for _, text := range list {
+		if open > 0 {
+			out[len(out)-1] += ", " + text
+		} else {
+			out = append(out, text)
+		}
+		open += strings.Count(text, "(") - strings.Count(text, ")")
+	}
+	return out
 }
 
 func (s *Spec) defaults() {
