@@ -160,7 +160,7 @@ type Counter struct {
 
 // New loads a module.
 func New(gpu *arch.Model, module *cubin.File, o Options) (*Machine, error) {
-	if !runs(gpu.Arch, int(module.Arch)) {
+	if !Runs(gpu.Arch, int(module.Arch)) {
 		return nil, fmt.Errorf("its code is for sm_%d, and %s runs sm_%d", module.Arch, gpu.Name, gpu.Arch)
 	}
 	if module.Relocatable {
@@ -193,9 +193,9 @@ func New(gpu *arch.Model, module *cubin.File, o Options) (*Machine, error) {
 	return m, nil
 }
 
-// runs reports whether a GPU executes the code of an architecture: its own, or an earlier one with the same major number
+// Runs reports whether a GPU executes the code of an architecture: its own, or an earlier one with the same major number
 // (CUDA C++ Programming Guide, binary compatibility).
-func runs(gpu, code int) bool { return code <= gpu && code/10 == gpu/10 }
+func Runs(gpu, code int) bool { return code <= gpu && code/10 == gpu/10 }
 
 // loadBanks copies the module's constant banks. Bank 3, the __constant__ variables, lies in device memory like anything
 // else: pointers to it are ordinary addresses.

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io/fs"
 	"regexp"
 	"strconv"
 	"strings"
@@ -15,10 +16,15 @@ import (
 )
 
 // LoadModule reads the cubin that the file names or, for another architecture than that cubin's, the one beside it: see
-// [File.ModuleFor]. Architecture 0 takes any.
+// [File.ModuleFor]. Without that, code of an earlier architecture with the same major number will do. Architecture 0 takes any.
 func (f *File) LoadModule(architecture sass.Arch) (*cubin.File, error) {
 	name := f.ModuleFor(architecture)
 	data, err := cubin.ReadWith(name, f.dir.ReadFile)
+	if errors.Is(err, fs.ErrNotExist) && name != f.Module {
+		if module, bad := f.LoadModule(0); bad == nil && emu.Runs(int(architecture), int(module.Arch)) {
+			return module, nil // there is no better one
+		}
+	}
 	if err != nil {
 		return nil, f.errorAt(position{key: "module"}, err)
 	}
