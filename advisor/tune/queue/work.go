@@ -144,8 +144,8 @@ func (w *Worker) one(ctx context.Context, s *slot, m jetstream.Msg) error {
 	// A task can be handed out after Queue.Cancel has noted the sweep and before it has dropped its tasks.
 	known := make(chan bool, 1)
 	go func() { known <- q.isCanceled(ctx, t.Sweep) }()
-	if q.isDone(ctx, t.Key) {
-		return m.Ack()
+	if meta, err := m.Metadata(); (err != nil || meta.NumDelivered > 1) && q.isDone(ctx, t.Key) {
+		return m.Ack() // who did it before was not heard to the end
 	}
 	if <-known {
 		cancel()
