@@ -18,6 +18,7 @@ type domain struct {
 	fresh   int      // how many
 	scratch *scratch // of who advances it
 	journal *journal // of what is written; nil while nobody wants to know
+	orbits  *orbits  // of the warps' states; the same
 }
 
 // A tally counts what has been executed. The sum over several is what counts.

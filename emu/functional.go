@@ -135,7 +135,7 @@ func (f *functionalRun) round(ctx context.Context, round int64) error {
 		return f.stuck(round)
 	}
 	if len(f.running) > 0 && f.repeats() && !f.crowd(round) {
-		return f.livelock("all threads repeat themselves and leave memory as it was")
+		return f.livelock(leavesMemory)
 	}
 	return nil
 }

@@ -266,8 +266,11 @@ func (w *warp) digest(f *focus) uint64 {
 	return h
 }
 
-// nothingChanges is what livelocks have in common but for those of threads that write.
-const nothingChanges = "no thread changes memory any more and all repeat themselves"
+// What livelocks have in common, and those of threads that write.
+const (
+	nothingChanges = "no thread changes memory any more and all repeat themselves"
+	leavesMemory   = "all threads repeat themselves and leave memory as it was"
+)
 
 // livelock makes the fault of a launch of which all warps that run repeat themselves, w first. Blocks that have no place yet
 // wait for them.
@@ -281,8 +284,11 @@ func (w *warp) livelock(how string, waiting int) error {
 		detail += fmt.Sprintf("; %d blocks have no place on the GPU before others end", waiting)
 	}
 	fault := w.fault(o, lane, Livelock, detail)
-	if where := w.polled(); where != "" {
-		fault.Detail += "; they read " + where
+	for _, v := range slices.Concat([]*warp{w}, w.block.warps, w.block.warps) { // one may read behind a barrier that the others come to
+		if where := v.polled(); where != "" {
+			fault.Detail += "; they read " + where
+			break
+		}
 	}
 	return fault
 }
@@ -322,13 +328,17 @@ func (r *timedRun) checkLivelock(end int64) error {
 			r.observe(false)
 		}
 	}
-	if now-r.changed < quietCycles || r.launch.replay != nil { // a stream ends
+	if r.launch.replay != nil { // a stream ends
 		return nil
 	}
+	if now-r.changed < quietCycles {
+		return r.checkSpin(end)
+	}
 	if !r.watching {
+		r.closeSpin()
 		r.observe(true)
 	}
-	if !r.watch.ready(r.launch.program, r.visited()) || r.watch.focus.timed && !r.mayPass(now) {
+	if !r.watch.ready(r.launch.program, r.visited(r.watch.visited)) || r.watch.focus.timed && !r.mayPass(now) {
 		return nil
 	}
 	first, all := r.look()
@@ -390,9 +400,8 @@ func (r *timedRun) observe(on bool) {
 	}
 }
 
-// visited adds up the ops that the SMs have executed, each in a set of its own as they run in parallel.
-func (r *timedRun) visited() (n int) {
-	all := r.watch.visited
+// visited adds the ops that the SMs have executed, each in a set of its own as they run in parallel, to a set, and returns how many it has.
+func (r *timedRun) visited(all []bool) (n int) {
 	for _, s := range r.sms {
 		for i, v := range s.domain.visited {
 			all[i] = all[i] || v

@@ -211,6 +211,9 @@ func (s *sm) issue(c *subcore, v *resident, t int64) error {
 	} else if err := v.warp.stepRecorded(); err != nil {
 		return err
 	}
+	if s.domain.orbits != nil {
+		s.domain.orbits.after(v.warp, o, before)
+	}
 	c.unlist(v)
 	if tm.gone() {
 		c.at, c.issuedAt = t, t-1

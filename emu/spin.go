@@ -31,6 +31,65 @@ type journal struct {
 	rounds  int
 }
 
+// A memoryWord is a word that a warp has accessed, in local memory that of a lane.
+type memoryWord struct {
+	space space
+	lane  uint8 // 0 in other memory
+	addr  uint64
+}
+
+// accessedWords calls a function for the words that the warp's last instruction has accessed, those that it shares with others more than
+// once, as long as that returns true. It reports whether it has for all: where lanes are in several spaces, or bytes unknown, it cannot.
+func (w *warp) accessedWords(do func(lane int, at memoryWord) bool) bool {
+	acc := &w.acc
+	if acc.size == 0 {
+		return false
+	}
+	for m := acc.mask; m != 0; m &= m - 1 {
+		lane := bits.TrailingZeros32(m)
+		at := memoryWord{space: acc.space, addr: acc.addr[lane]}
+		switch {
+		case at.space == spaceLocal: // undo the interleaving of localBytes
+			at.lane, at.addr = uint8(lane), (at.addr-w.localBase())/(32*uint64(acc.size))*uint64(acc.size)
+		case at.space == spaceShared && at.addr >= windowSize: // of a lane in another space than the last
+			return false
+		}
+		end := at.addr + uint64(acc.size)
+		for at.addr &^= 3; at.addr < end; at.addr += 4 {
+			if !do(lane, at) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// value is what a warp sees in a word; where there is no memory it is 0.
+func (at *memoryWord) value(w *warp) uint32 {
+	var data []byte
+	switch d := w.block.domain; at.space {
+	case spaceGlobal:
+		b := w.block.run.machine.memory.find(at.addr)
+		if b == nil {
+			return 0
+		}
+		data = b.data[at.addr-b.addr:]
+		data = data[:min(4, len(data))]
+		if d.ahead && !d.stores.empty() {
+			data = d.stores.read(at.addr, data)
+		}
+	case spaceShared:
+		if at.addr < uint64(len(w.block.shared)) {
+			data = w.block.shared[at.addr:]
+		}
+	default:
+		data = w.local.bytes(int(at.lane), at.addr, 4)
+	}
+	var word [4]byte
+	copy(word[:], data)
+	return binary.LittleEndian.Uint32(word[:])
+}
+
 // A journalKey is a word: its address, and whose it is, 0 for global memory.
 type journalKey struct {
 	owner int64
@@ -60,50 +119,26 @@ func (j *journal) step(w *warp, step func(*warp) error) error {
 	if err := step(w); err != nil {
 		return err
 	}
-	if w.acc.kind >= accessStore && w.acc.mask != 0 && len(j.words) <= journalWords && j.note(w, o) {
+	if w.acc.kind >= accessStore && w.acc.mask != 0 && len(j.words) <= journalWords && j.note(w) {
 		j.covered += d.changes - before
 	}
 	j.again = w.pc <= from
 	return nil
 }
 
-// note notes the words that the warp's last instruction has written, and reports whether it could: of single bytes it cannot.
-func (j *journal) note(w *warp, o *op) bool {
-	acc := &w.acc
-	if acc.size == 0 || acc.size%4 != 0 {
-		return false
-	}
-	for m := acc.mask; m != 0; m &= m - 1 {
-		lane := bits.TrailingZeros32(m)
-		addr, size := acc.addr[lane], uint64(acc.size)
-		switch acc.space {
-		case spaceGlobal:
-			b := w.block.run.machine.memory.find(addr)
-			if b == nil || b.end()-addr < size {
-				return false
-			}
-			j.bytes(journalKey{0, addr}, b.data[addr-b.addr:][:size])
+// note notes the words that the warp's last instruction has written, and reports whether it could.
+func (j *journal) note(w *warp) bool {
+	return w.accessedWords(func(_ int, at memoryWord) bool {
+		key := journalKey{0, at.addr}
+		switch at.space {
 		case spaceShared:
-			if addr > uint64(len(w.block.shared)) || uint64(len(w.block.shared))-addr < size {
-				return false
-			}
-			j.bytes(journalKey{1 + int64(w.block.number), addr}, w.block.shared[addr:][:size])
-		default:
-			if acc.kind != accessStore || size > 16 {
-				return false
-			}
-			for k := range int(size) / 4 {
-				j.put(journalKey{^int64(w.block.number*32*NumBarriers + w.id), uint64(lane)<<56 | addr + uint64(4*k)}, w.word(&o.b, k)[lane])
-			}
+			key.owner = 1 + int64(w.block.number)
+		case spaceLocal:
+			key = journalKey{^int64(w.block.number*32*NumBarriers + w.id), uint64(at.lane)<<56 | at.addr}
 		}
-	}
-	return true
-}
-
-func (j *journal) bytes(at journalKey, data []byte) {
-	for k := 0; k < len(data); k += 4 {
-		j.put(journalKey{at.owner, at.addr + uint64(k)}, binary.LittleEndian.Uint32(data[k:]))
-	}
+		j.put(key, at.value(w))
+		return true
+	})
 }
 
 func (j *journal) put(at journalKey, v uint32) {

@@ -46,6 +46,7 @@ type timedRun struct {
 	failed   error // why a block could not be made
 	watching bool  // since long after that
 	watch    watch
+	spin     spinTime
 }
 
 // A memoryCounter holds what the executions of an instruction asked of the memories.

@@ -51,6 +51,7 @@ type warp struct {
 	clusterPhase uint32 // of each lane: the phase of the cluster's barrier in which it has arrived last
 	now          int64  // cycle of the last issue, with timing
 	loop         loop   // whether the warp repeats itself
+	orbit        *orbit // the same where it writes, with timing
 	sleeps       int64  // without timing: cycles of the NANOSLEEP that has ended its turn
 
 	// Of a block that is replayed: what the warp issues, the next of it, and the barrier that it waits at.

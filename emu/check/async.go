@@ -11,7 +11,7 @@ import (
 // async checks what the tensor cores read for a product of a warpgroup, and what the copy engine reads and writes.
 func (c *Checker) async(b *block, w *warp, s *emu.Step) {
 	if n, ok := s.Inst.AwaitsGroups(); ok && w.products > uint32(n) {
-		w.know(productGroups, firstOfGroup(s.Warp), w.products-uint32(n))
+		w.know(productGroups, b.firstOfGroup(s.Warp), w.products-uint32(n))
 	}
 	if len(s.Spans) > 0 {
 		c.spans(b, w, s)
@@ -20,9 +20,6 @@ func (c *Checker) async(b *block, w *warp, s *emu.Step) {
 		w.products++
 	}
 }
-
-// firstOfGroup is the first warp of a warp's warpgroup, whose products are those of all four.
-func firstOfGroup(warp int) int { return warp &^ 3 }
 
 // spans checks the accesses one after the other. What is stored in shared memory is complete for those that the transaction barrier has
 // told so, and what products read for those behind a wait for their group. When a copy from shared memory has read it is not followed.
@@ -46,10 +43,11 @@ func (c *Checker) spans(b *block, w *warp, s *emu.Step) {
 		switch {
 		case s.Inst.Op.Properties().Async == sass.AsyncMatrix:
 			now.group, now.bank = w.products+1, productGroups
-			now.warp = uint16(firstOfGroup(s.Warp))
+			now.warp = uint16(b.firstOfGroup(s.Warp))
 		case x.Kind != emu.Load:
 			b.tell(s.Warp, b.at(x.Block, x.Barrier), w.transfers)
 			now.group, now.bank = w.transfers, transferGroups
+			c.visitPeer(b, s, at, lane, x.Block, w.transfers)
 		}
 		if !b.accessShared(x.Kind, addr, x.Size) {
 			c.unwritten(s, at, lane, x.Space, addr, x.Size)

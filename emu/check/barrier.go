@@ -119,10 +119,12 @@ func (c *Checker) exited(b *block, s *emu.Step) {
 	if ended == 0 {
 		return
 	}
+	end := party{c.site(s.Code, s.Inst), int32(s.Block), int32(s.Warp), int32(bits.TrailingZeros32(ended))}
 	if b.firstExit.site == 0 {
-		b.firstExit = party{c.site(s.Code, s.Inst), int32(s.Block), int32(s.Warp), int32(bits.TrailingZeros32(ended))}
+		b.firstExit = end
 	}
 	w := &b.warps[s.Warp]
+	w.end, b.ends[s.Warp/b.warpsOf()] = end, end
 	if wait := &w.syncing; wait.lanes != 0 && wait.missing&ended != 0 {
 		c.missing(s, wait, wait.missing&ended)
 	}
@@ -158,7 +160,7 @@ func (c *Checker) beforeBarrier(s *site) bool {
 	return false
 }
 
-// Release lets the warps at a barrier know what all of them know.
+// Release lets the warps at a barrier know what all of them know. At that of the cluster they may not wait yet.
 func (c *Checker) Release(blockNumber, number int) {
 	b := c.blocks[blockNumber]
 	first := b.rank(blockNumber) * b.warpsOf()
@@ -173,14 +175,35 @@ func (c *Checker) Release(blockNumber, number int) {
 		if w.waiting[number].lanes == 0 {
 			continue
 		}
-		if bar.known != nil {
-			w.now.join(bar.known)
-			w.far = w.far.with(bar.far)
-		}
-		w.execute(w.waiting[number].lanes)
+		lanes := w.waiting[number].lanes
 		w.waiting[number] = arrival{}
+		if number == emu.ClusterBarrier && !w.awaits {
+			w.due = *bar
+			continue
+		}
+		w.learn(bar)
+		w.execute(lanes)
+		w.awaits = false
 	}
 	*bar = barrier{}
+}
+
+// learn takes over what all know who have arrived at a barrier.
+func (w *warp) learn(bar *barrier) {
+	if bar.known != nil {
+		w.now.join(bar.known)
+		w.far = w.far.with(bar.far)
+	}
+}
+
+// await is a wait at the barrier of the cluster, which may be complete.
+func (w *warp) await() {
+	if w.waiting[emu.ClusterBarrier].lanes != 0 {
+		w.awaits = true
+		return
+	}
+	w.learn(&w.due)
+	w.due = barrier{}
 }
 
 // checkSites reports threads that wait for each other at different places of the source. The compiler may have copied one

@@ -45,6 +45,9 @@ const (
 	MallocFailed      Kind = "malloc failed"
 	ForeignLocal      Kind = "another thread's local memory"
 	UnusedMemory      Kind = "unused memory"
+	EarlyAccess       Kind = "access to a block that may not have begun"
+	LateAccess        Kind = "access to a block that may have ended"
+	PartialWarpgroup  Kind = "wgmma by a part of a warpgroup"
 )
 
 // Level says how sure it is that a finding is an error.
@@ -70,10 +73,10 @@ func (k Kind) Family() string {
 	switch k {
 	case UninitialisedRead, UnusedMemory:
 		return "init"
-	case RaceWAW, RaceRAW, RaceWAR, UnfinishedCopy, MissingSyncwarp, MissingProxyFence:
+	case RaceWAW, RaceRAW, RaceWAR, UnfinishedCopy, MissingSyncwarp, MissingProxyFence, EarlyAccess, LateAccess, Kind(emu.EndedBlock):
 		return "race"
 	case DivergentBarrier, MixedBarriers, PartialBarrier, BadSyncMask, DifferentMasks, MissingLanes, AbsentLane, MbarrierUnready,
-		MbarrierTwice, MbarrierCount, Kind(emu.InvalidBarrier), Kind(emu.BarrierDeadlock), Kind(emu.Livelock):
+		MbarrierTwice, MbarrierCount, PartialWarpgroup, Kind(emu.InvalidBarrier), Kind(emu.BarrierDeadlock), Kind(emu.Livelock):
 		return "barrier"
 	}
 	return "memory"
@@ -205,6 +208,8 @@ func (c *Checker) members(number int) []int {
 // EndBlock keeps the shadow for another block, once all blocks of the cluster have ended.
 func (c *Checker) EndBlock(number int) {
 	b := c.blocks[number]
+	c.peersOf(b, number)
+	c.warpgroupsOf(b, number)
 	if b.left--; b.left > 0 {
 		return
 	}
@@ -245,6 +250,7 @@ func (c *Checker) Step(s *emu.Step) {
 		c.copied(b, s, size, lanes)
 	}
 	c.async(b, w, s)
+	c.warpgroup(b, s)
 	c.faulted = 0
 }
 
@@ -268,6 +274,10 @@ func (c *Checker) order(b *block, w *warp, s *emu.Step) {
 		c.sync(w, s)
 	case sass.NOP, sass.BAR:
 		w.mark(s.Active)
+	case sass.UCGABAR_WAIT:
+		if s.Mask != 0 {
+			w.await()
+		}
 	case sass.CALL:
 		w.call = c.site(s.Code, s.Inst)
 	case sass.EXIT:
@@ -290,8 +300,10 @@ func (c *Checker) access(b *block, w *warp, s *emu.Step, kind emu.AccessKind, si
 	for m := lanes; m != 0; m &= m - 1 {
 		lane := bits.TrailingZeros32(m)
 		space, addr := s.Lane(lane)
+		owner := s.Block
 		if space == emu.Shared {
-			addr = b.at(s.Owner(lane), addr)
+			owner = s.Owner(lane)
+			addr = b.at(owner, addr)
 		}
 		if space == emu.Shared && mayArrive && b.mbarrier(s, kind, addr) {
 			if len(s.Mbarriers) == 0 && !b.accessShared(emu.Load, addr, size) {
@@ -315,8 +327,12 @@ func (c *Checker) access(b *block, w *warp, s *emu.Step, kind emu.AccessKind, si
 			known = b.accessShared(kind, addr, size)
 			if does.Async == sass.AsyncRemote {
 				barrier, _ := s.Told(lane)
-				c.remote(b, s, id, kind, lane, addr, size, b.at(s.Owner(lane), barrier))
-			} else if kind != emu.Load || !alike.third(addr) {
+				c.remote(b, s, id, kind, lane, addr, size, b.at(owner, barrier))
+				c.visitPeer(b, s, id, lane, owner, w.transfers)
+				break
+			}
+			c.visitPeer(b, s, id, lane, owner, 0)
+			if kind != emu.Load || !alike.third(addr) {
 				c.race(b, s, &inShared, lane, addr, size)
 			}
 		case emu.Local:

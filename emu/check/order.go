@@ -34,11 +34,15 @@ type warp struct {
 	local     localShadow
 	waiting   [emu.NumBarriers]arrival
 	syncing   arrival // at a WARPSYNC
+	awaits    bool    // at the barrier of the cluster, for those who have not arrived
+	due       barrier // that of the cluster, complete, which it has arrived at and not waited for
 	copies    copies
 	products  uint32 // groups of products of the warpgroup that are closed
 	transfers uint32 // copies to shared memory that the copy engine was told to make
 	undefined undefined
 	call      siteID // the last one
+	begun     uint16 // ranks of the blocks of its cluster that it knows to have begun
+	end       party  // where lanes of it ended last
 }
 
 // mark notes that lanes have come to what the source synchronises a warp by. Where the compiler knows that all lanes are there

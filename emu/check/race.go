@@ -49,11 +49,22 @@ type block struct {
 	pointers  map[word]party // 8-byte words that hold addresses of local memory, and whose
 	barriers  []barrier      // emu.NumBarriers of each block; that of the cluster is the first one's
 	firstExit party          // of its threads
+	ends      []party        // where threads of each block ended last
+	visitors  []visitor      // of a cluster, by warp and rank of another block
+	groups    []warpgroup    // those of a block one after the other
 }
 
 func newBlock(blocks, threads, sharedBytes int) *block {
 	bytes := blocks * sharedBytes
-	return &block{threads: threads, shared: sharedBytes, warps: make([]warp, blocks*((threads+31)/32)), cells: make([]cell, (bytes+3)/4), written: make([]bool, bytes), barriers: make([]barrier, blocks*emu.NumBarriers)}
+	each := (threads + 31) / 32
+	b := &block{
+		threads: threads, shared: sharedBytes, warps: make([]warp, blocks*each), cells: make([]cell, (bytes+3)/4), written: make([]bool, bytes),
+		barriers: make([]barrier, blocks*emu.NumBarriers), ends: make([]party, blocks), groups: make([]warpgroup, blocks*groupsOf(each)),
+	}
+	if blocks > 1 {
+		b.visitors = make([]visitor, len(b.warps)*blocks)
+	}
+	return b
 }
 
 // warpsOf returns the warps of each block.
@@ -86,6 +97,9 @@ func (b *block) begin(members []int) {
 	b.begun++
 	clear(b.written)
 	clear(b.barriers)
+	clear(b.ends)
+	clear(b.visitors)
+	clear(b.groups)
 	for i := range b.warps {
 		w := &b.warps[i]
 		*w = warp{now: newClock(len(b.warps)), log: w.log[:0], local: w.local[:0]}

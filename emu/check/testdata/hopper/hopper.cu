@@ -7,7 +7,7 @@ struct __align__(64) TensorMap { unsigned char data[128]; };
 static __device__ u32 address(const void *p) { return (u32)__cvta_generic_to_shared(p); }
 
 // A matrix of 64 or 8 rows of 16 halves without a swizzle: 128 bytes from a half of a row to the other, 256 from eight rows to the next.
-static __device__ u64 descriptor(const void *p) { return (u64)(address(p) >> 4) | 8ull << 16 | 16ull << 32; }
+static __device__ u64 descriptor(const void *p) { return (u64)((address(p) & 0x3ffff) >> 4) | 8ull << 16 | 16ull << 32; }
 
 #define COMMIT asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory")
 #define WAIT asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory")
@@ -359,4 +359,258 @@ extern "C" __global__ void __cluster_dims__(2) remote_store_not_waited_for(float
     out[blockIdx.x * 64 + threadIdx.x] = row[threadIdx.x]; //! copy not waited for
     wait(&full, 0);
     CLUSTER_SYNC;
+}
+
+#define CLUSTER_ARRIVE asm volatile("barrier.cluster.arrive.aligned;" ::: "memory")
+#define CLUSTER_WAIT asm volatile("barrier.cluster.wait.aligned;" ::: "memory")
+
+//: 4 64 f32[256] sm=90
+extern "C" __global__ void __cluster_dims__(2) stores_before_the_other_has_begun(float *out) {
+    __shared__ float row[64];
+    store_to(peer(row + threadIdx.x, rank() ^ 1), threadIdx.x); //! access to a block that may not have begun 0/0
+    CLUSTER_SYNC;
+    out[blockIdx.x * 64 + threadIdx.x] = row[threadIdx.x];
+}
+
+//: 4 64 f32[256] sm=90
+extern "C" __global__ void __cluster_dims__(2) barrier_of_the_block_at_the_beginning(float *out) {
+    __shared__ float row[64];
+    row[threadIdx.x] = 0;
+    __syncthreads();
+    asm volatile("red.shared::cluster.add.u32 [%0], 1;" ::"r"(peer(row, rank() ^ 1)) : "memory"); //! access to a block that may not have begun //? any race //? uninitialised read
+    CLUSTER_SYNC;
+    out[blockIdx.x * 64 + threadIdx.x] = row[threadIdx.x];
+} //? any race
+
+//: 4 64 f32[256] sm=90
+extern "C" __global__ void __cluster_dims__(2) arrives_and_does_not_wait_yet(float *out) {
+    __shared__ float row[64];
+    CLUSTER_ARRIVE;
+    store_to(peer(row + threadIdx.x, rank() ^ 1), threadIdx.x); //! access to a block that may not have begun 0/0
+    CLUSTER_WAIT;
+    CLUSTER_SYNC;
+    out[blockIdx.x * 64 + threadIdx.x] = row[threadIdx.x];
+}
+
+//: 4 64 u32[2]:zero f32[256] sm=90
+extern "C" __global__ void __cluster_dims__(2) flag_tells_that_it_has_begun(u32 *begun, float *out) {
+    __shared__ float row[64];
+    if (threadIdx.x == 0 && rank() == 1) {
+        __threadfence();
+        atomicExch(begun + blockIdx.x / 2, 1);
+    }
+    if (rank() == 0) {
+        if (threadIdx.x == 0) {
+            while (atomicAdd(begun + blockIdx.x / 2, 0) == 0) {}
+            __threadfence();
+        }
+        __syncthreads();
+        store_to(peer(row + threadIdx.x, 1), threadIdx.x);
+    } else {
+        row[threadIdx.x] = 0; //? any race
+    }
+    CLUSTER_SYNC;
+    out[blockIdx.x * 64 + threadIdx.x] = rank();
+} //? any race
+
+//: 4 64 f32[256] sm=90
+extern "C" __global__ void __cluster_dims__(2) no_barrier_at_the_end(float *out) {
+    __shared__ float row[64];
+    row[threadIdx.x] = threadIdx.x;
+    CLUSTER_SYNC;
+    out[blockIdx.x * 64 + threadIdx.x] = load_from(peer(row + threadIdx.x, rank() ^ 1)); //! access to a block that may have ended //? access to a block that has ended
+}
+
+//: 4 64 f32[256] sm=90
+extern "C" __global__ void __cluster_dims__(2) arrives_at_the_end_and_does_not_wait(float *out) {
+    __shared__ float row[64];
+    row[threadIdx.x] = threadIdx.x;
+    CLUSTER_SYNC;
+    if (rank() == 1) out[blockIdx.x * 64 + threadIdx.x] = load_from(peer(row + threadIdx.x, 0)); //! access to a block that may have ended 1/0 //? access to a block that has ended
+    CLUSTER_ARRIVE;
+    if (rank() == 1) CLUSTER_WAIT;
+    else if (threadIdx.x < 64) __nanosleep(100000);
+}
+
+// The other block waits for an mbarrier that the arrival behind the access completes: no barrier of the cluster is needed.
+//: 4 64 f32[256] sm=90
+extern "C" __global__ void __cluster_dims__(2) leaves_when_it_is_told(float *out) {
+    __shared__ float row[64];
+    __shared__ u64 read;
+    if (threadIdx.x == 0) asm volatile("mbarrier.init.shared::cta.b64 [%0], 64;" ::"r"(address(&read)) : "memory");
+    row[threadIdx.x] = threadIdx.x;
+    CLUSTER_SYNC;
+    out[blockIdx.x * 64 + threadIdx.x] = load_from(peer(row + threadIdx.x, rank() ^ 1));
+    asm volatile("mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%0];" ::"r"(peer(&read, rank() ^ 1)) : "memory");
+    wait(&read, 0);
+}
+
+//: 4 64 f32[256] sm=90
+extern "C" __global__ void __cluster_dims__(2) leaves_although_it_would_be_told(float *out) {
+    __shared__ float row[64];
+    __shared__ u64 read;
+    if (threadIdx.x == 0) asm volatile("mbarrier.init.shared::cta.b64 [%0], 64;" ::"r"(address(&read)) : "memory");
+    row[threadIdx.x] = threadIdx.x;
+    CLUSTER_SYNC;
+    out[blockIdx.x * 64 + threadIdx.x] = load_from(peer(row + threadIdx.x, rank() ^ 1)); //? access to a block that has ended
+    asm volatile("mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%0];" ::"r"(peer(&read, rank() ^ 1)) : "memory"); //! access to a block that may have ended //? access to a block that has ended
+}
+
+//: 2 64 f32[128] sm=90
+extern "C" __global__ void __cluster_dims__(2) leaves_before_what_is_sent_is_there(float *out) {
+    __shared__ float row[64];
+    __shared__ u64 full;
+    init(&full);
+    if (threadIdx.x == 0) { EXPECT(&full, 256); }
+    CLUSTER_SYNC;
+    asm volatile("st.async.shared::cluster.mbarrier::complete_tx::bytes.u32 [%0], %1, [%2];" ::"r"(peer(row + threadIdx.x, rank() ^ 1)), "r"(threadIdx.x),
+                 "r"(peer(&full, rank() ^ 1)) //! access to a block that may have ended 0/0
+                 : "memory");
+    CLUSTER_SYNC;
+}
+
+//: 2 64 f32[128] sm=90
+extern "C" __global__ void __cluster_dims__(2) leaves_when_what_is_sent_is_there(float *out) {
+    __shared__ float row[64];
+    __shared__ u64 full;
+    init(&full);
+    if (threadIdx.x == 0) { EXPECT(&full, 256); }
+    CLUSTER_SYNC;
+    asm volatile("st.async.shared::cluster.mbarrier::complete_tx::bytes.u32 [%0], %1, [%2];" ::"r"(peer(row + threadIdx.x, rank() ^ 1)), "r"(threadIdx.x),
+                 "r"(peer(&full, rank() ^ 1))
+                 : "memory");
+    wait(&full, 0);
+    out[blockIdx.x * 64 + threadIdx.x] = row[threadIdx.x];
+}
+
+//: 1 128 f32[512] sm=90
+extern "C" __global__ void product_of_three_warps(float *out) {
+    __shared__ __align__(128) u32 a[512], b[64];
+    float d[4] = {};
+    STAGE(a, b);
+    PROXY;
+    __syncthreads();
+    if (threadIdx.x < 96) {
+        MULTIPLY(d, a, b); //! wgmma by a part of a warpgroup
+        COMMIT;
+        WAIT;
+    }
+    STORE(out, d);
+}
+
+//: 1 64 f32[512] sm=90
+extern "C" __global__ void product_of_half_a_warpgroup(float *out) {
+    __shared__ __align__(128) u32 a[512], b[64];
+    float d[4] = {};
+    for (int i = threadIdx.x; i < 512; i += 64) a[i] = 0x3c003c00;
+    b[threadIdx.x] = 0x3c003c00;
+    PROXY;
+    __syncthreads();
+    MULTIPLY(d, a, b); //! wgmma by a part of a warpgroup
+    COMMIT;
+    WAIT;
+    STORE(out, d);
+}
+
+//: 1 128 f32[512] sm=90
+extern "C" __global__ void product_of_some_lanes(float *out) {
+    __shared__ __align__(128) u32 a[512], b[64];
+    float d[4] = {};
+    STAGE(a, b);
+    PROXY;
+    __syncthreads();
+    if (threadIdx.x % 32 < 16) {
+        MULTIPLY(d, a, b); //! wgmma by a part of a warpgroup
+        COMMIT;
+        WAIT;
+    }
+    STORE(out, d);
+}
+
+//: 1 128 f32[512] sm=90
+extern "C" __global__ void products_of_each_half(float *out) {
+    __shared__ __align__(128) u32 a[512], b[64];
+    float d[4] = {};
+    STAGE(a, b);
+    PROXY;
+    __syncthreads();
+    if (threadIdx.x < 64) {
+        MULTIPLY(d, a, b); //? wgmma by a part of a warpgroup
+        COMMIT;
+    } else {
+        MULTIPLY(d, a, a); //? wgmma by a part of a warpgroup
+        COMMIT;
+    }
+    WAIT;
+    STORE(out, d);
+} //! wgmma by a part of a warpgroup
+
+//: 1 128 f32[512] sm=90
+extern "C" __global__ void one_warp_multiplies_once_more(float *out) {
+    __shared__ __align__(128) u32 a[512], b[64];
+    float d[4] = {};
+    STAGE(a, b);
+    PROXY;
+    __syncthreads();
+    for (int i = 0; i < 2 + (threadIdx.x >= 96); i++) {
+        MULTIPLY(d, a, b); //! wgmma by a part of a warpgroup 0/96
+        COMMIT;
+        WAIT;
+    }
+    STORE(out, d);
+}
+
+//: 1 128 f32[512] sm=90
+extern "C" __global__ void one_warp_has_left(float *out) {
+    __shared__ __align__(128) u32 a[512], b[64];
+    float d[4] = {};
+    STAGE(a, b);
+    PROXY;
+    __syncthreads();
+    if (threadIdx.x >= 96) return;
+    MULTIPLY(d, a, b); //! wgmma by a part of a warpgroup
+    COMMIT;
+    WAIT;
+    STORE(out, d);
+}
+
+// Warpgroups may differ, and the warp beside them executes nothing of it.
+//: 1 288 f32[1024] sm=90
+extern "C" __global__ void warpgroups_with_roles(float *out) {
+    __shared__ __align__(128) u32 a[512], b[64];
+    float d[4] = {};
+    STAGE(a, b);
+    PROXY;
+    __syncthreads();
+    if (threadIdx.x >= 256) return;
+    if (threadIdx.x < 128) {
+        for (int i = 0; i < 5; i++) {
+            MULTIPLY(d, a, b);
+            COMMIT;
+            WAIT;
+        }
+    } else {
+        MULTIPLY(d, a, a);
+        COMMIT;
+        WAIT;
+    }
+    STORE(out, d);
+}
+
+// Five warps a block: where a warpgroup begins does not depend on the blocks before it in the cluster.
+//: 2 160 f32[1280] sm=90
+extern "C" __global__ void __cluster_dims__(2) products_in_a_cluster(float *out) {
+    __shared__ __align__(128) u32 a[512], b[64];
+    float d[4] = {};
+    for (int i = threadIdx.x; i < 512; i += 160) a[i] = 0x3c003c00;
+    if (threadIdx.x < 64) b[threadIdx.x] = 0x3c003c00;
+    PROXY;
+    __syncthreads();
+    if (threadIdx.x >= 128) return;
+    MULTIPLY(d, a, b);
+    COMMIT;
+    WAIT;
+    asm volatile("bar.sync 1, 128;" ::: "memory");
+    a[threadIdx.x] = 1;
+    STORE(out, d);
 }
