@@ -35,7 +35,7 @@ func streams(m *cubin.File, s *advisor.Streams) *emu.Streams {
 		out.Prefetch = append(out.Prefetch, emu.LoopLoads{Loads: t.all(x.Loads), Loop: t.loop(x.Loop), Rounds: x.Rounds})
 	}
 	for _, x := range s.Widened {
-		w := emu.Widen{Loop: t.loop(x.Loop), Overhead: t.all(x.Overhead), Factor: x.Factor}
+		w := emu.Widen{Loop: t.loop(x.Loop), Overhead: t.all(x.Overhead), Factor: x.Factor, Nest: x.Nest}
 		for _, a := range x.Arrays {
 			w.Arrays = append(w.Arrays, t.all(a))
 		}

@@ -65,6 +65,7 @@ type Widened struct {
 	Loop     Loop
 	Overhead []blamer.Node // instructions of each round that fewer rounds have less often
 	Factor   int
+	Nest     bool // the loop has loops in it
 }
 
 // Rolled copies of instructions that the source has once become one loop again, whose rounds the compiler had unrolled or left over.

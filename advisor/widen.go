@@ -13,16 +13,22 @@ import (
 // Loops in which neighbouring threads access neighbouring words, one a round, as grid-stride loops do: with a vector a round there are as
 // many fewer rounds, instructions and requests for the same bytes, and more of them under way together.
 
-// wideRounds matches such loops.
+// wideRounds matches such loops, of a nest the inner ones first.
 func (in *Input) wideRounds() (matches []*Match) {
 	for code, c := range in.codes {
 		if c == nil {
 			continue
 		}
-		for _, l := range c.graph.Loops {
-			if samples := in.samplesInLoop(code, l); samples >= leastWaits*in.Total && in.isLeaf(code, l) {
-				if m := in.wideRound(code, l, samples); m != nil {
-					matches = append(matches, m)
+		inner := make(map[*cfg.Loop]bool) // loops around one that was matched
+		for _, l := range slices.SortedStableFunc(slices.Values(c.graph.Loops), func(x, y *cfg.Loop) int { return y.Depth - x.Depth }) {
+			samples := in.samplesInLoop(code, l)
+			if inner[l] || samples < leastWaits*in.Total {
+				continue
+			}
+			if m := in.wideRound(code, l, samples); m != nil {
+				matches = append(matches, m)
+				for p := l.Parent; p != nil; p = p.Parent {
+					inner[p] = true
 				}
 			}
 		}
@@ -77,14 +83,18 @@ func (in *Input) wideRound(code int, l *cfg.Loop, samples float64) *Match {
 	if !known || ordered || in.hasBarrier(code, l) || in.hasCall(in.loopScope(code, l)) || !in.spread(code, l) {
 		return nil
 	}
-	arrays, size := in.wordArrays(code, l)
-	if len(arrays) == 0 {
+	w := Widened{Nest: !in.isLeaf(code, l), Loop: in.streamLoop(code, l)}
+	f := in.flowOf(code, l)
+	var size int
+	if w.Arrays, size = in.wordArrays(f, w.Nest); len(w.Arrays) == 0 {
 		return nil
 	}
-	w := Widened{Arrays: arrays, Loop: in.streamLoop(code, l), Overhead: in.overhead(code, l), Factor: widestAccess / size}
-	most := 0
-	for _, a := range arrays {
-		most = max(most, len(a))
+	w.Overhead, w.Factor = in.overhead(f, &w), widestAccess/size
+	most := 1
+	for _, a := range w.Arrays {
+		if !w.Nest {
+			most = max(most, len(a))
+		}
 	}
 	for ; rounds*float64(most) < float64(w.Factor); w.Factor /= 2 { // a thread has fewer elements than the widest vector
 		if w.Factor*size <= wordAccessBytes {
@@ -100,7 +110,7 @@ func (in *Input) wideRound(code int, l *cfg.Loop, samples float64) *Match {
 	}
 	for i := range in.Blame.Blames {
 		b := &in.Blame.Blames[i]
-		if in.Loop(b.Use) == l && (b.Detail == blamer.GlobalMemory || b.Detail == blamer.MemoryThrottle) {
+		if at := in.Block(b.Use); b.Use.Code == code && at != nil && l.Contains(at.ID) && (b.Detail == blamer.GlobalMemory || b.Detail == blamer.MemoryThrottle) {
 			gone += b.Count
 		}
 	}
@@ -109,9 +119,13 @@ func (in *Input) wideRound(code int, l *cfg.Loop, samples float64) *Match {
 	m.Scope.Frame = in.scopeFrame(m.Scope)
 	m.Change = &Change{Streams: &Streams{Widened: []Widened{w}}}
 	m.assume(assumed)
+	also := ""
+	if w.Nest {
+		also = " What the loops in it need besides, as indices and factors, is loaded once for all of them."
+	}
 	m.Suggestions = []string{
-		fmt.Sprintf("In the loop at %s each thread accesses one element of %s a round, beside those of its neighbours. Let it take %d neighbouring elements a round, as one vector of %d bytes (%s): there are as many fewer rounds, and more bytes under way.",
-			in.scopePlace(m.Scope), count(size, "byte"), w.Factor, w.Factor*size, vectorTypes(w.Factor*size)),
+		fmt.Sprintf("In the loop at %s each thread accesses one element of %s a round, beside those of its neighbours. Let it take %d neighbouring elements a round, as one vector of %d bytes (%s): there are as many fewer rounds, and more bytes under way.%s",
+			in.scopePlace(m.Scope), count(size, "byte"), w.Factor, w.Factor*size, vectorTypes(w.Factor*size), also),
 		"The address has to be a multiple of the vector's size, and what is left at the end of the data is done one by one.",
 	}
 	return m
@@ -198,8 +212,8 @@ func (in *Input) fewStore() bool {
 }
 
 // wordArrays returns the accesses to global memory of a loop by the register that holds their address, and the size of the largest element.
-// There are none where lanes do not access elements that follow each other.
-func (in *Input) wordArrays(code int, l *cfg.Loop) (arrays [][]blamer.Node, size int) {
+// There are none where lanes do not access elements that follow each other. In a nest of loops they may load besides what is the same in all rounds of the outer one.
+func (in *Input) wordArrays(f *registerFlow, nest bool) (arrays [][]blamer.Node, size int) {
 	type array struct {
 		op   sass.Op
 		base uint8
@@ -207,19 +221,20 @@ func (in *Input) wordArrays(code int, l *cfg.Loop) (arrays [][]blamer.Node, size
 	var order []array
 	byBase := make(map[array][]blamer.Node)
 	fits := true
-	in.eachInst(code, l, func(i int) {
-		n := blamer.Node{Code: code, Inst: i}
+	in.eachInst(f.code, f.loop, func(i int) {
+		n := blamer.Node{Code: f.code, Inst: i}
 		inst := in.Inst(n)
 		if inst.Op != sass.LDG && inst.Op != sass.STG {
 			fits = fits && !movesGlobal(inst.Op)
 			return
 		}
 		k := in.counts(n)
-		if k.executions == 0 {
+		if k.threads == 0 || nest && f.sameData(i) {
 			return
 		}
 		bytes := inst.AccessBytes()
-		dense := k.sectors*in.Model.L1.Sector.Value <= 1.1*k.threads*float64(bytes) && k.threads > 0
+		asked, needed := k.sectors*in.Model.L1.Sector.Value, k.threads*float64(bytes)
+		dense := asked <= 1.1*needed && (!nest || asked >= needed/2)
 		fits = fits && dense && bytes < widestAccess
 		size = max(size, bytes)
 		a := array{inst.Op, addressRegister(inst)}
@@ -237,13 +252,48 @@ func (in *Input) wordArrays(code int, l *cfg.Loop) (arrays [][]blamer.Node, size
 	return arrays, size
 }
 
-// overhead returns the instructions of a loop that have nothing to do with what it loads: addresses, the number of the round, the branch.
-func (in *Input) overhead(code int, l *cfg.Loop) (nodes []blamer.Node) {
-	f := in.flowOf(code, l)
-	in.eachInst(code, l, func(i int) {
-		if x := f.inst(i); !movesGlobal(x.Op) && !fromElsewhere(x.Op) && effectOf(x) == 0 && !f.loads(i) {
-			nodes = append(nodes, blamer.Node{Code: code, Inst: i})
+// sameData reports whether a load reads the same in every round of the loop of the flow, in loops in it too: nothing of its address advances with that one, and nobody
+// stores there.
+func (f *registerFlow) sameData(load int) bool {
+	written, known := f.in.written(blamer.Node{Code: f.code, Inst: load})
+	if f.inst(load).Op != sass.LDG || !known || written {
+		return false
+	}
+	for n := range f.needs(load) {
+		if n < 0 && !f.invariant(n, map[int]bool{}) {
+			return false
 		}
+		if n < 0 {
+			continue
+		}
+		if fromElsewhere(f.inst(n).Op) && f.inst(n).Op != sass.LDG || isAtomic(f.inst(n).Op) {
+			return false
+		}
+		if other, known := f.in.written(blamer.Node{Code: f.code, Inst: n}); f.inst(n).Op == sass.LDG && (!known || other) {
+			return false
+		}
+	}
+	return true
+}
+
+// overhead returns the instructions of a loop that have nothing to do with what it loads: addresses, the number of the round, the branch. In a nest it is
+// those that have nothing to do with the accesses that become vectors.
+func (in *Input) overhead(f *registerFlow, w *Widened) (nodes []blamer.Node) {
+	in.eachInst(f.code, f.loop, func(i int) {
+		n, x := blamer.Node{Code: f.code, Inst: i}, f.inst(i)
+		switch {
+		case w.Nest && x.Op == sass.LDG && !slices.ContainsFunc(w.Arrays, func(a []blamer.Node) bool { return slices.Contains(a, n) }):
+		case movesGlobal(x.Op) || fromElsewhere(x.Op) || effectOf(x) != 0:
+			return
+		}
+		for _, load := range f.loaded(i) {
+			if !w.Nest || slices.ContainsFunc(w.Arrays, func(a []blamer.Node) bool {
+				return slices.Contains(a, blamer.Node{Code: f.code, Inst: load})
+			}) {
+				return
+			}
+		}
+		nodes = append(nodes, n)
 	})
 	return nodes
 }

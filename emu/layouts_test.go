@@ -254,6 +254,10 @@ func layoutPairs(t *testing.T, f *cubin.File) []layoutPair {
 	strided := func(kernel string) layoutLaunch {
 		return layoutLaunch{kernel: kernel, grid: 432, block: 256, buffers: []int{vectors, 432 * 256}, numbers: []uint32{vectors}}
 	}
+	const tables = 512
+	namedRows := func(kernel string) layoutLaunch {
+		return layoutLaunch{kernel: kernel, grid: tables, block: 128, buffers: []int{1000 * 2048, tables * 4, tables * 4, tables * 2048}, numbers: []uint32{2048, 4}}
+	}
 	const trees = 2048
 	tree := func(kernel string) layoutLaunch {
 		return layoutLaunch{kernel: kernel, grid: trees, block: 256, buffers: []int{trees * 256, trees}}
@@ -319,6 +323,13 @@ func layoutPairs(t *testing.T, f *cubin.File) []layoutPair {
 		}},
 		{name: "vectors in rounds", before: strided("strides"), after: strided("strides_four"), edit: func(loops []Loop, loads [][]InstAt) *Streams {
 			return &Streams{Widen: []Widen{{Arrays: loads[:1], Loop: loops[0], Overhead: integers(f, loops[0].Body), Factor: 4}}}
+		}},
+		{name: "vectors in rounds of a nest", before: namedRows("named"), after: namedRows("named_four"), edit: func(loops []Loop, loads [][]InstAt) *Streams {
+			nest, element, stores := loops[1], loads[1][2], instructions(t, f, "named", opcode(sass.STG))
+			overhead := slices.DeleteFunc(slices.Clone(nest.Body), func(at InstAt) bool {
+				return at == element || slices.Contains(slices.Concat(stores, instructions(t, f, "named", opcode(sass.FFMA))), at)
+			})
+			return &Streams{Widen: []Widen{{Arrays: [][]InstAt{{element}, stores[1:]}, Loop: nest, Overhead: overhead, Factor: 4, Nest: true}}}
 		}},
 		{name: "four elements of a row", before: layoutLaunch{kernel: "normalize", grid: words / 512, block: 512, buffers: []int{words, words}},
 			after: layoutLaunch{kernel: "normalize_four", grid: words / 512, block: 128, buffers: []int{words, words}},

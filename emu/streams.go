@@ -69,6 +69,7 @@ type Widen struct {
 	Loop     Loop
 	Overhead []InstAt
 	Factor   int
+	Nest     bool
 }
 
 // Roll makes one loop of the copies that a compiler has made of its rounds: see [stream.Roll].
@@ -335,7 +336,7 @@ func (p *program) widen(w *Widen) (*stream.Widen, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &stream.Widen{Loop: loops[0], Factor: w.Factor}
+	out := &stream.Widen{Loop: loops[0], Factor: w.Factor, Nest: w.Nest}
 	if out.Overhead, err = p.opSet(w.Overhead); err != nil {
 		return nil, err
 	}

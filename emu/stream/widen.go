@@ -19,6 +19,8 @@ type Widen struct {
 	Loop     Loop
 	Overhead map[int32]bool // instructions that each round has, whatever it accesses: addresses, the number of the round, the branch
 	Factor   int            // words of a vector
+	// Nest: the loop has loops in it, so that an access is executed several times a round: a vector has the n-th of each of its rounds.
+	Nest bool
 }
 
 // widest is what a thread can access at once, bytes.
@@ -34,7 +36,11 @@ func (w *Widen) Apply(_ Program, blocks []*Block) ([]*Block, error) {
 		old := &b.Warps[i]
 		gone := make([]bool, len(old.Events))
 		for _, s := range segments(old.Events, []Loop{w.Loop}) {
-			if s.loop >= 0 {
+			switch {
+			case s.loop < 0:
+			case w.Nest:
+				w.nest(b, old.Events, &s, gone)
+			default:
 				w.segment(b, old.Events, &s, gone)
 			}
 		}
@@ -83,6 +89,60 @@ func (w *Widen) segment(b *Block, events []Event, s *segment, gone []bool) {
 			gone[i] = gone[i] || w.Overhead[events[i].Op]
 		}
 	}
+}
+
+// nest widens the accesses of the rounds of a loop with loops in it. Rounds go together whose accesses all do.
+func (w *Widen) nest(b *Block, events []Event, s *segment, gone []bool) {
+	for r := 0; r < len(s.rounds); {
+		runs := w.runs(b, events, s, r)
+		if runs == nil {
+			r++
+			continue
+		}
+		for _, run := range runs {
+			b.vector(events, run)
+			for _, k := range run[1:] {
+				gone[k] = true
+			}
+		}
+		_, end := s.round(r + w.Factor - 1)
+		for i := s.rounds[r+1]; i < end; i++ {
+			gone[i] = gone[i] || w.Overhead[events[i].Op]
+		}
+		r += w.Factor
+	}
+}
+
+// runs are the accesses that become vectors of as many rounds from one on as a vector has words, nil where not all of them can.
+func (w *Widen) runs(b *Block, events []Event, s *segment, from int) (runs [][]int) {
+	if from+w.Factor > len(s.rounds) {
+		return nil
+	}
+	for k := range w.Factor {
+		first, last := s.round(from + k)
+		at := 0
+		for _, ops := range w.Arrays {
+			for i := first; i < last; i++ {
+				if !ops[events[i].Op] || events[i].Kind != RefAccess {
+					continue
+				}
+				switch {
+				case int(b.Access[events[i].Ref].Size)*w.Factor > widest:
+					return nil
+				case k == 0:
+					runs = append(runs, nil)
+				case at >= len(runs) || !b.follows(&events[runs[at][0]], &events[i]):
+					return nil
+				}
+				runs[at] = append(runs[at], i)
+				at++
+			}
+		}
+		if at != len(runs) {
+			return nil
+		}
+	}
+	return runs
 }
 
 // roundOf is the round that an event belongs to.

@@ -637,3 +637,26 @@ __device__ void transpose_tile(const float *in, float *out, int n, int bx, int b
 extern "C" __global__ void transpose_rows_tile(const float *in, float *out, int n) { transpose_tile(in, out, n, blockIdx.x, blockIdx.y); }
 
 extern "C" __global__ void transpose_columns_tile(const float *in, float *out, int n) { transpose_tile(in, out, n, blockIdx.y, blockIdx.x); }
+
+// sums of rows that a table names, as thousandths: an element or a vector of four a round of the outer loop.
+extern "C" __global__ void named(const float *__restrict__ in, const float *__restrict__ rows, const float *__restrict__ weights, float *__restrict__ out, int n, int k) {
+    for (int c = threadIdx.x; c < n; c += blockDim.x) {
+        float sum = 0;
+#pragma unroll 1
+        for (int j = 0; j < k; j++) sum += weights[blockIdx.x * k + j] * in[(int)(rows[blockIdx.x * k + j] * 1000) * n + c];
+        out[blockIdx.x * n + c] = sum;
+    }
+}
+
+extern "C" __global__ void named_four(const float4 *__restrict__ in, const float *__restrict__ rows, const float *__restrict__ weights, float4 *__restrict__ out, int n, int k) {
+    for (int c = threadIdx.x; c < n / 4; c += blockDim.x) {
+        float4 sum = make_float4(0, 0, 0, 0);
+#pragma unroll 1
+        for (int j = 0; j < k; j++) {
+            float w = weights[blockIdx.x * k + j];
+            float4 v = in[(int)(rows[blockIdx.x * k + j] * 1000) * (n / 4) + c];
+            sum.x += w * v.x, sum.y += w * v.y, sum.z += w * v.z, sum.w += w * v.w;
+        }
+        out[blockIdx.x * (n / 4) + c] = sum;
+    }
+}
