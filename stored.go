@@ -22,15 +22,20 @@ const simulationVersion = "00b6ee27b4261c64"
 
 // simulation names what computes samples here. Of a program that was built from sources which nobody has committed it is the program itself.
 func simulation() (string, error) {
-	if info, ok := debug.ReadBuildInfo(); ok && committed(info) {
-		return fmt.Sprint(simulationVersion, " ", info.GoVersion, " ", runtime.GOARCH), nil // floating-point operations may be fused on one and not on another
+	if Committed() {
+		return fmt.Sprint(simulationVersion, " ", runtime.Version(), " ", runtime.GOARCH), nil // floating-point operations may be fused on one and not on another
 	}
 	build, err := store.Program()
 	return build.String(), err
 }
 
-// committed reports whether a program was built from a version of the module, or from a commit without changes.
-func committed(info *debug.BuildInfo) bool {
+// Committed reports whether this program was built from a version of the module, or from a commit without changes: samples that it keeps serve other such programs with the
+// same emulated GPU.
+func Committed() bool {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return false
+	}
 	for _, s := range info.Settings {
 		if s.Key == "vcs.modified" {
 			return s.Value == "false"

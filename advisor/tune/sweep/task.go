@@ -121,16 +121,18 @@ func (j *job) run(ctx context.Context) (*reply, error) {
 	return &reply{How: taskDone, Report: report.Bytes()}, err
 }
 
-// profile runs the launches of a task, blames and advises. Launches that fault, or that were stopped at MaxCycles, are a result. Samples are kept, so that
-// another program with the same emulated GPU advises on these.
+// profile runs the launches of a task, blames and advises. Launches that fault, or that were stopped at MaxCycles, are a result. Samples are kept where
+// another program can advise on them.
 func (t *task) profile(ctx context.Context, folder string, workers int, results *store.Folder) (*gpa.Result, error) {
 	target, err := gpa.Load(filepath.Join(folder, kernels.LaunchFile), gpa.LoadOptions{GPU: t.GPU})
 	if err != nil {
 		return nil, err
 	}
-	r, err := target.Profile(ctx, gpa.Options{
-		MaxInstructions: emu.DefaultMaxInstructions, Workers: workers, Reconvergence: t.Reconverge, MaxCycles: t.MaxCycles, Keep: gpa.Keeping{Store: results},
-	})
+	o := gpa.Options{MaxInstructions: emu.DefaultMaxInstructions, Workers: workers, Reconvergence: t.Reconverge, MaxCycles: t.MaxCycles}
+	if gpa.Committed() {
+		o.Keep.Store = results
+	}
+	r, err := target.Profile(ctx, o)
 	switch {
 	case r == nil || ctx.Err() != nil || err != nil && r.Stopped == nil:
 		return nil, err
