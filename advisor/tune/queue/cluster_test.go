@@ -15,16 +15,14 @@ import (
 
 var (
 	clusterTasks = flag.Int("queue.tasks", 96, "tasks of TestCluster")
+	clusterSize  = flag.Int("queue.workers", 32, "workers of TestCluster")
 	clusterTask  = flag.Duration("queue.task", time.Second, "how long each of them takes")
 	clusterDelay = flag.Duration("queue.delay", 5*time.Millisecond, "how long what is sent takes to arrive")
 	clusterLoss  = flag.Duration("queue.loss", 20*time.Second, "how long a connection of a worker lasts in the mean")
 	clusterIdeal = flag.Float64("queue.ideal", 0.5, "share of the ideal rate below which TestCluster fails")
 )
 
-// clusterWorkers is the number of workers of TestCluster.
-const clusterWorkers = 32
-
-// TestCluster runs tasks that sleep on 32 workers, each with a way of its own to the server that delays all that is sent and is lost again and again, and logs the
+// TestCluster runs tasks that sleep on many workers, each with a way of its own to the server that delays all that is sent and is lost again and again, and logs the
 // share of the ideal rate, at which every worker sleeps all the time. By hand, with nothing else on the machine:
 //
 //	go test ./advisor/tune/queue -run TestCluster -v -timeout 1h -queue.tasks 3200 -queue.ideal 0.9
@@ -46,7 +44,7 @@ func TestCluster(t *testing.T) {
 	}
 	var mu sync.Mutex
 	ran := make(map[string]int)
-	for range clusterWorkers {
+	for range *clusterSize {
 		c := distant(t, s)
 		work(t, open(t, c), &Worker{Slots: 1, Do: func(ctx context.Context, task *Task) ([]byte, error) {
 			sleep(ctx, *clusterTask)
@@ -88,8 +86,8 @@ func TestCluster(t *testing.T) {
 	for _, n := range ran {
 		twice += n - 1
 	}
-	ideal := time.Duration((*clusterTasks+clusterWorkers-1)/clusterWorkers) * *clusterTask
-	t.Logf("%d tasks of %s on %d workers took %.1f s, %.1f %% of the ideal rate; %d ran twice", *clusterTasks, *clusterTask, clusterWorkers, took.Seconds(), 100*float64(ideal)/float64(took), twice)
+	ideal := time.Duration((*clusterTasks+*clusterSize-1) / *clusterSize) * *clusterTask
+	t.Logf("%d tasks of %s on %d workers took %.1f s, %.1f %% of the ideal rate; %d ran twice", *clusterTasks, *clusterTask, *clusterSize, took.Seconds(), 100*float64(ideal)/float64(took), twice)
 	if float64(ideal) < *clusterIdeal*float64(took) {
 		t.Errorf("the ideal is %s", ideal)
 	}
