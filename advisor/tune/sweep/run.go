@@ -371,6 +371,7 @@ func (r *run) replied(ctx context.Context, key store.Key) (bool, error) {
 // submit sends a variant to the workers.
 func (r *run) submit(ctx context.Context, v *variant) error {
 	t := v.task
+	t.Again = r.Again
 	if stop, best := r.spec.Search.Stop, r.best[r.groupOf[v.point]]; stop > 0 && best >= 0 {
 		t.MaxCycles = int64(math.Ceil(stop * float64(r.outcomes[best].Cycles)))
 	}

@@ -37,6 +37,7 @@ type task struct {
 	Reconverge string      `json:"reconverge"`
 	Try        int         `json:"try"`
 	MaxCycles  int64       `json:"max_cycles,omitempty"` // not a part of the key
+	Again      bool        `json:"again,omitempty"`      // samples in the store are taken again; not a part of the key
 }
 
 // byBudget is the number of pieces of advice to try where those are tried that gpa profile tries by default.
@@ -130,7 +131,7 @@ func (t *task) profile(ctx context.Context, folder string, workers int, results 
 	}
 	o := gpa.Options{MaxInstructions: emu.DefaultMaxInstructions, Workers: workers, Reconvergence: t.Reconverge, MaxCycles: t.MaxCycles}
 	if gpa.Committed() {
-		o.Keep.Store = results
+		o.Keep = gpa.Keeping{Store: results, Again: t.Again}
 	}
 	r, err := target.Profile(ctx, o)
 	switch {
