@@ -253,7 +253,7 @@ func (in *Input) staged(code int, l *cfg.Loop, loads map[blamer.Node]bool) *Chan
 	}
 	c := &Change{Streams: s}
 	if in.isLeaf(code, l) {
-		c.Gone = in.overhead(in.flowOf(code, l), &Widened{})
+		c.Gone = in.overhead(in.flowOf(code, l), nil)
 	}
 	return c
 }

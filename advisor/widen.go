@@ -19,16 +19,16 @@ func (in *Input) wideRounds() (matches []*Match) {
 		if c == nil {
 			continue
 		}
-		inner := make(map[*cfg.Loop]bool) // loops around one that was matched
+		around := make(map[*cfg.Loop]bool) // loops around one that was matched
 		for _, l := range slices.SortedStableFunc(slices.Values(c.graph.Loops), func(x, y *cfg.Loop) int { return y.Depth - x.Depth }) {
 			samples := in.samplesInLoop(code, l)
-			if inner[l] || samples < leastWaits*in.Total {
+			if around[l] || samples < leastWaits*in.Total {
 				continue
 			}
 			if m := in.wideRound(code, l, samples); m != nil {
 				matches = append(matches, m)
 				for p := l.Parent; p != nil; p = p.Parent {
-					inner[p] = true
+					around[p] = true
 				}
 			}
 		}
@@ -89,13 +89,21 @@ func (in *Input) wideRound(code int, l *cfg.Loop, samples float64) *Match {
 	if w.Arrays, size = in.wordArrays(f, w.Nest); len(w.Arrays) == 0 {
 		return nil
 	}
-	w.Overhead, w.Factor = in.overhead(f, &w), widestAccess/size
 	most := 1
+	var vectors map[blamer.Node]bool
+	if w.Nest {
+		vectors = make(map[blamer.Node]bool)
+	}
 	for _, a := range w.Arrays {
 		if !w.Nest {
 			most = max(most, len(a))
+			continue
+		}
+		for _, n := range a {
+			vectors[n] = true
 		}
 	}
+	w.Overhead, w.Factor = in.overhead(f, vectors), widestAccess/size
 	for ; rounds*float64(most) < float64(w.Factor); w.Factor /= 2 { // a thread has fewer elements than the widest vector
 		if w.Factor*size <= wordAccessBytes {
 			return nil
@@ -253,43 +261,41 @@ func (in *Input) wordArrays(f *registerFlow, nest bool) (arrays [][]blamer.Node,
 }
 
 // sameData reports whether a load reads the same in every round of the loop of the flow, in loops in it too: nothing of its address advances with that one, and nobody
-// stores there.
+// stores there, nor where the address comes from.
 func (f *registerFlow) sameData(load int) bool {
-	written, known := f.in.written(blamer.Node{Code: f.code, Inst: load})
-	if f.inst(load).Op != sass.LDG || !known || written {
+	if f.inst(load).Op != sass.LDG {
 		return false
 	}
-	for n := range f.needs(load) {
-		if n < 0 && !f.invariant(n, map[int]bool{}) {
-			return false
-		}
-		if n < 0 {
-			continue
-		}
-		if fromElsewhere(f.inst(n).Op) && f.inst(n).Op != sass.LDG || isAtomic(f.inst(n).Op) {
-			return false
-		}
-		if other, known := f.in.written(blamer.Node{Code: f.code, Inst: n}); f.inst(n).Op == sass.LDG && (!known || other) {
+	needed := f.needs(load)
+	needed[load] = true
+	for n := range needed {
+		switch {
+		case n < 0:
+			if !f.invariant(n, map[int]bool{}) {
+				return false
+			}
+		case f.inst(n).Op == sass.LDG:
+			if written, known := f.in.written(blamer.Node{Code: f.code, Inst: n}); !known || written {
+				return false
+			}
+		case fromElsewhere(f.inst(n).Op) || isAtomic(f.inst(n).Op):
 			return false
 		}
 	}
 	return true
 }
 
-// overhead returns the instructions of a loop that have nothing to do with what it loads: addresses, the number of the round, the branch. In a nest it is
-// those that have nothing to do with the accesses that become vectors.
-func (in *Input) overhead(f *registerFlow, w *Widened) (nodes []blamer.Node) {
+// overhead returns the instructions of a loop that have nothing to do with what it loads: addresses, the number of the round, the branch. Of a nest whose
+// accesses of some places become vectors it is those that have nothing to do with these, loads among them; vectors is nil of other loops.
+func (in *Input) overhead(f *registerFlow, vectors map[blamer.Node]bool) (nodes []blamer.Node) {
 	in.eachInst(f.code, f.loop, func(i int) {
 		n, x := blamer.Node{Code: f.code, Inst: i}, f.inst(i)
-		switch {
-		case w.Nest && x.Op == sass.LDG && !slices.ContainsFunc(w.Arrays, func(a []blamer.Node) bool { return slices.Contains(a, n) }):
-		case movesGlobal(x.Op) || fromElsewhere(x.Op) || effectOf(x) != 0:
+		same := vectors != nil && x.Op == sass.LDG && !vectors[n]
+		if !same && (movesGlobal(x.Op) || fromElsewhere(x.Op) || effectOf(x) != 0) {
 			return
 		}
 		for _, load := range f.loaded(i) {
-			if !w.Nest || slices.ContainsFunc(w.Arrays, func(a []blamer.Node) bool {
-				return slices.Contains(a, blamer.Node{Code: f.code, Inst: load})
-			}) {
+			if vectors == nil || vectors[blamer.Node{Code: f.code, Inst: load}] {
 				return
 			}
 		}
