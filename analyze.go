@@ -34,8 +34,7 @@ type analysis struct {
 
 // result analyzes, or takes the result from the store.
 func (a *analysis) result(ctx context.Context) (*Result, error) {
-	keep := &a.options.Keep
-	if keep.Store == nil {
+	if a.options.Keep.Store == nil {
 		return a.run(ctx)
 	}
 	key, err := a.key()
@@ -70,14 +69,11 @@ func (a *analysis) run(ctx context.Context) (r *Result, err error) {
 	if !errors.As(err, &differ) {
 		err = nil // the result says that it was stopped
 	}
-	if a.Try == nil || a.Untimed || r.Stopped != nil {
-		if bad := errors.Join(r.Blame(a.Blame), r.Advise(a.Advice)); bad != nil {
-			return nil, bad
-		}
-		return r, err
-	}
 	if bad := r.Blame(a.Blame); bad != nil {
 		return nil, bad
+	}
+	if a.Try == nil || a.Untimed || r.Stopped != nil {
+		return r, errors.Join(err, r.Advise(a.Advice))
 	}
 	return r, errors.Join(err, r.Try(ctx, *a.Try))
 }

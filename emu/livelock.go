@@ -284,7 +284,7 @@ func (w *warp) livelock(how string, waiting int) error {
 		detail += fmt.Sprintf("; %d blocks have no place on the GPU before others end", waiting)
 	}
 	fault := w.fault(o, lane, Livelock, detail)
-	for _, v := range slices.Concat([]*warp{w}, w.block.warps, w.block.warps) { // one may read behind a barrier that the others come to
+	for _, v := range slices.Concat([]*warp{w}, w.block.warps, w.block.warps) { // twice, as one may read behind a barrier to which the others have to come first
 		if where := v.polled(); where != "" {
 			fault.Detail += "; they read " + where
 			break

@@ -23,12 +23,7 @@ func (s *Session) Against(before *Session, t *Tolerance) ([]Check, error) {
 
 // AllAgainst compares all buffers and symbols that both files name, each within a tolerance of its own.
 func (s *Session) AllAgainst(before *Session, tolerance func(name string, e Elem) Tolerance) ([]Check, error) {
-	var names []string
-	for _, list := range [][]Buffer{s.File.Buffers, s.File.Symbols} {
-		for i := range list {
-			names = append(names, list[i].Name)
-		}
-	}
+	names := s.Names()
 	for i := range s.File.Expect {
 		names = append(names, s.File.Expect[i].Name)
 	}

@@ -2,6 +2,7 @@ package store
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -37,7 +38,7 @@ func openBucket(name string) (*bucket, error) {
 	if name == "" {
 		return nil, fmt.Errorf("store: %sBUCKET/PREFIX names a bucket", bucketScheme)
 	}
-	endpoint, err := url.Parse(firstOf("https://s3.amazonaws.com", "AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL"))
+	endpoint, err := url.Parse(cmp.Or(os.Getenv("AWS_ENDPOINT_URL_S3"), os.Getenv("AWS_ENDPOINT_URL"), "https://s3.amazonaws.com"))
 	if err != nil || endpoint.Host == "" {
 		return nil, fmt.Errorf("store: AWS_ENDPOINT_URL is no address of a server, as in https://HOST:PORT")
 	}
@@ -45,22 +46,12 @@ func openBucket(name string) (*bucket, error) {
 	if strings.HasSuffix(endpoint.Host, "amazonaws.com") { // elsewhere nobody answers for a machine's role
 		providers = append(providers, &credentials.IAM{})
 	}
-	o := minio.Options{MaxRetries: 4, Creds: credentials.NewChainCredentials(providers), Secure: endpoint.Scheme != "http", Region: firstOf("", "AWS_REGION", "AWS_DEFAULT_REGION")}
+	o := minio.Options{MaxRetries: 4, Creds: credentials.NewChainCredentials(providers), Secure: endpoint.Scheme != "http", Region: cmp.Or(os.Getenv("AWS_REGION"), os.Getenv("AWS_DEFAULT_REGION"))}
 	client, err := minio.New(endpoint.Host, &o)
 	if err != nil {
 		return nil, fmt.Errorf("store: %w", err)
 	}
 	return &bucket{client, name, prefix}, nil
-}
-
-// firstOf is the first variable of the environment that is set.
-func firstOf(otherwise string, names ...string) string {
-	for _, name := range names {
-		if value := os.Getenv(name); value != "" {
-			return value
-		}
-	}
-	return otherwise
 }
 
 // String names the bucket in messages.
@@ -114,7 +105,8 @@ func (b *bucket) holds(sub string, k Key) (bool, error) {
 func (b *bucket) put(sub string, k Key, data []byte) (alone bool, err error) {
 	ctx, stop := context.WithTimeout(context.Background(), bucketPatience)
 	defer stop()
-	o := minio.PutObjectOptions{ContentType: "application/octet-stream", DisableMultipart: len(data) < mostAtOnce}
+	const atOnce = 5 << 30 // bytes that S3 takes in one request
+	o := minio.PutObjectOptions{ContentType: "application/octet-stream", DisableMultipart: int64(len(data)) < atOnce}
 	o.SetMatchETagExcept("*")
 	_, err = b.client.PutObject(ctx, b.name, b.object(sub, k), bytes.NewReader(data), int64(len(data)), o)
 	switch minio.ToErrorResponse(err).Code {
@@ -126,9 +118,6 @@ func (b *bucket) put(sub string, k Key, data []byte) (alone bool, err error) {
 	}
 	return true, nil
 }
-
-// mostAtOnce is what S3 takes in one request.
-const mostAtOnce = 5 << 30
 
 // remove removes an object, so that it can be put again.
 func (b *bucket) remove(sub string, k Key) {

@@ -154,28 +154,19 @@ func (s *Folder) Put(data []byte) (Key, error) {
 		return k, err
 	}
 	packed, err := s.pack(data)
-	if err != nil {
-		return k, err
+	if err == nil && !here {
+		_, err = place(s.file(blobFolder, k), packed)
 	}
-	return k, s.placeBlob(k, packed, here, there)
-}
-
-// placeBlob puts a compressed blob where it is not.
-func (s *Folder) placeBlob(k Key, packed []byte, here, there bool) error {
-	if !here {
-		if _, err := place(s.file(blobFolder, k), packed); err != nil {
-			return fmt.Errorf("store: %w", err)
-		}
+	if err != nil {
+		return k, fmt.Errorf("store: %w", err)
 	}
 	if !there {
 		if _, err := s.bucket.put(blobFolder, k, packed); err != nil {
-			return err
+			return k, err
 		}
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		s.sent[k] = true
+		s.setSent(k)
 	}
-	return nil
+	return k, nil
 }
 
 // isSent reports whether the bucket has a blob, or there is no bucket.
@@ -191,11 +182,15 @@ func (s *Folder) isSent(k Key) (bool, error) {
 	}
 	there, err := s.bucket.holds(blobFolder, k)
 	if there {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		s.sent[k] = true
+		s.setSent(k)
 	}
 	return there, err
+}
+
+func (s *Folder) setSent(k Key) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.sent[k] = true
 }
 
 func (s *Folder) pack(data []byte) ([]byte, error) {
