@@ -14,7 +14,8 @@ for name in GOPROXY GOSUMDB HTTP_PROXY HTTPS_PROXY NO_PROXY SSL_CERT_FILE; do
   if [ -n "${!name:-}" ]; then keep+=("$name=${!name}"); fi
 done
 if [ "${1:-}" = --shared-cache ]; then
-  keep+=(GOMODCACHE="$(go env GOMODCACHE)" GOCACHE="$(go env GOCACHE)")
+  # The flags are part of what a compiled package is found by.
+  keep+=(GOMODCACHE="$(go env GOMODCACHE)" GOCACHE="$(go env GOCACHE)" GOFLAGS="${GOFLAGS:-}")
 fi
 
 # fresh runs a command with nothing of this session's environment but what a machine needs to reach the network.

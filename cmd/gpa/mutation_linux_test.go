@@ -22,7 +22,7 @@ import (
 	"gpa/profiler/store"
 )
 
-// TestMutatedFiles spoils 40 files. For more, by hand:
+// TestMutatedFiles spoils 12 files. For more, by hand:
 //
 //	go test ./cmd/gpa -run TestMutatedFiles -v -timeout 0 -mutation-time 10h -mutation-seed 2 -mutation-keep DIR
 //
@@ -30,7 +30,7 @@ import (
 // the commands, not the clock. With -mutation-keep, what a command complains of is kept in a folder DIR/SEED-N with the command line,
 // and the count so far stands in DIR/count. docs/files.md keeps the sum of such runs.
 var (
-	mutations     = flag.Int("mutations", 40, "files to mutate in TestMutatedFiles")
+	mutations     = flag.Int("mutations", 12, "files to mutate in TestMutatedFiles")
 	mutationTime  = flag.Duration("mutation-time", 0, "mutate files until commands have taken this processor time, instead of -mutations")
 	mutationSeed  = flag.Uint64("mutation-seed", 1, "seed of TestMutatedFiles")
 	mutationFirst = flag.Int("mutation-first", 0, "number of the first file to mutate")
