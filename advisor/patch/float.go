@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"gpa/cubin/cxx"
 )
 
 // doubleLiteral matches a floating constant without suffix: decimal or hexadecimal, with a point or an exponent.
@@ -16,12 +18,12 @@ func (s *Source) FloatConstants(lines []int) ([]byte, error) {
 	for _, f := range s.functions("") {
 		doubles := s.declared(&f, "double")
 		for i := f.body; i < f.end; i++ {
-			t := s.tokens[i]
-			if t.kind != number || !wanted(lines, t.line) || !doubleLiteral.Match(s.text[t.start:t.end]) {
+			t := s.Tokens[i]
+			if t.Kind != cxx.Number || !wanted(lines, t.Line) || !doubleLiteral.Match(s.Text[t.Start:t.End]) {
 				continue
 			}
 			if from, to := s.statementAround(i, f.body, f.end); !s.mentions(from, to, doubles) {
-				edits = append(edits, edit{t.end, t.end, "f"})
+				edits = append(edits, edit{t.End, t.End, "f"})
 			}
 		}
 	}
@@ -35,7 +37,7 @@ func wanted(lines []int, line int) bool { return len(lines) == 0 || slices.Conta
 
 // statementAround is the tokens of the statement, or of the part of a for header, that a token is in.
 func (s *Source) statementAround(i, first, last int) (from, to int) {
-	border := func(i int) bool { return s.at(i) == ";" || s.at(i) == "{" || s.at(i) == "}" || s.is(i, directive) }
+	border := func(i int) bool { return s.At(i) == ";" || s.At(i) == "{" || s.At(i) == "}" || s.Is(i, cxx.Directive) }
 	from, to = i, i
 	for from > first && !border(from-1) {
 		from--
@@ -49,7 +51,7 @@ func (s *Source) statementAround(i, first, last int) (from, to int) {
 // mentions reports whether tokens name one of the variables, or double itself.
 func (s *Source) mentions(from, to int, names map[string]int) bool {
 	for i := from; i <= to; i++ {
-		if _, ok := names[s.at(i)]; ok || s.at(i) == "double" {
+		if _, ok := names[s.At(i)]; ok || s.At(i) == "double" {
 			return true
 		}
 	}
@@ -60,22 +62,22 @@ func (s *Source) mentions(from, to int, names map[string]int) bool {
 func (s *Source) declared(f *function, kind string) map[string]int {
 	names := make(map[string]int)
 	for i := f.open; i < f.end; i++ {
-		if s.at(i) != kind || s.at(i-1) == "<" || s.at(i-1) == "(" && s.at(i+1) == ")" || s.at(i-1) == "," && s.at(i+1) == ">" {
+		if s.At(i) != kind || s.At(i-1) == "<" || s.At(i-1) == "(" && s.At(i+1) == ")" || s.At(i-1) == "," && s.At(i+1) == ">" {
 			continue
 		}
 		inParameters := i < f.close
 		for j := i + 1; j < f.end; j++ {
 			stars := 0
-			for ; slices.Contains([]string{"*", "&", "const", "__restrict__", "__restrict", "volatile"}, s.at(j)); j++ {
-				if s.at(j) == "*" {
+			for ; slices.Contains([]string{"*", "&", "const", "__restrict__", "__restrict", "volatile"}, s.At(j)); j++ {
+				if s.At(j) == "*" {
 					stars++
 				}
 			}
-			if !s.is(j, identifier) {
+			if !s.Is(j, cxx.Identifier) {
 				break
 			}
-			name := s.at(j)
-			for j++; s.at(j) == "[" && s.match(j) > 0; j = s.match(j) + 1 {
+			name := s.At(j)
+			for j++; s.At(j) == "[" && s.Match(j) > 0; j = s.Match(j) + 1 {
 				stars++
 			}
 			if before, ok := names[name]; ok && before != stars {
@@ -83,7 +85,7 @@ func (s *Source) declared(f *function, kind string) map[string]int {
 			}
 			names[name] = stars
 			j = s.declaratorEnd(j, f.end)
-			if inParameters || s.at(j) != "," {
+			if inParameters || s.At(j) != "," {
 				break
 			}
 		}
@@ -94,14 +96,14 @@ func (s *Source) declared(f *function, kind string) map[string]int {
 // declaratorEnd is the comma or what else ends a declarator whose name has been read.
 func (s *Source) declaratorEnd(j, end int) int {
 	for ; j < end; j++ {
-		switch s.at(j) {
+		switch s.At(j) {
 		case ",", ";", ")", "}", ":":
 			return j
 		case "(", "[", "{":
-			if s.match(j) < 0 {
+			if s.Match(j) < 0 {
 				return end
 			}
-			j = s.match(j)
+			j = s.Match(j)
 		}
 	}
 	return end
@@ -125,12 +127,12 @@ func (s *Source) FastFunctions(lines []int) ([]byte, error) {
 	for _, f := range s.functions("") {
 		floats, doubles := s.declared(&f, "float"), s.declared(&f, "double")
 		for i := f.body; i < f.end; i++ {
-			if !wanted(lines, s.tokens[i].line) {
+			if !wanted(lines, s.Tokens[i].Line) {
 				continue
 			}
 			if to := s.faster(i, floats); to != "" {
-				edits = append(edits, edit{s.tokens[i].start, s.tokens[i].end, to})
-			} else if s.at(i) == "/" {
+				edits = append(edits, edit{s.Tokens[i].Start, s.Tokens[i].End, to})
+			} else if s.At(i) == "/" {
 				edits = append(edits, s.division(i, floats, doubles)...)
 			}
 		}
@@ -143,14 +145,14 @@ func (s *Source) FastFunctions(lines []int) ([]byte, error) {
 
 // faster is the function to call instead of that at a token, "" for none.
 func (s *Source) faster(i int, floats map[string]int) string {
-	closing := s.match(i + 1)
-	if !s.is(i, identifier) || s.at(i+1) != "(" || closing < 0 || s.at(i-1) == "." || s.at(i-1) == "->" || s.at(i-1) == "::" || s.is(i-1, identifier) && s.at(i-1) != "return" {
+	closing := s.Match(i + 1)
+	if !s.Is(i, cxx.Identifier) || s.At(i+1) != "(" || closing < 0 || s.At(i-1) == "." || s.At(i-1) == "->" || s.At(i-1) == "::" || s.Is(i-1, cxx.Identifier) && s.At(i-1) != "return" {
 		return ""
 	}
-	if to := approximate[s.at(i)]; to != "" {
+	if to := approximate[s.At(i)]; to != "" {
 		return to
 	}
-	if to := overloaded[s.at(i)]; to != "" && s.isFloat(i+2, closing-1, floats) {
+	if to := overloaded[s.At(i)]; to != "" && s.isFloat(i+2, closing-1, floats) {
 		return to
 	}
 	return ""
@@ -162,23 +164,23 @@ func (s *Source) division(slash int, floats, doubles map[string]int) []edit {
 	if first < 0 || last < 0 || !s.isFloat(first, slash-1, floats) && !s.isFloat(slash+1, last, floats) || s.mentions(first, last, doubles) {
 		return nil
 	}
-	switch s.at(first - 1) { // what binds stronger, or as strong and from the left
+	switch s.At(first - 1) { // what binds stronger, or as strong and from the left
 	case ")", "]", "/", "%", "!", "~", ".", "->", "::", "++", "--", "":
 		return nil
 	case "*", "&":
-		if k := s.at(first - 2); !(s.is(first-2, number) || s.is(first-2, identifier) && k != "return" || k == ")" || k == "]") {
+		if k := s.At(first - 2); !(s.Is(first-2, cxx.Number) || s.Is(first-2, cxx.Identifier) && k != "return" || k == ")" || k == "]") {
 			return nil // *p / x
 		}
 	}
-	start, end := s.tokens[first].start, s.tokens[slash-1].end
-	one := s.at(slash-1) == "1.0f" || s.at(slash-1) == "1.f" || s.at(slash-1) == "1" || s.at(slash-1) == "1.0"
-	if one && first == slash-1 && (s.at(slash+1) == "sqrtf" || s.at(slash+1) == "sqrt") && s.match(slash+2) == last {
-		return []edit{{start, s.tokens[slash+1].end, "rsqrtf"}}
+	start, end := s.Tokens[first].Start, s.Tokens[slash-1].End
+	one := s.At(slash-1) == "1.0f" || s.At(slash-1) == "1.f" || s.At(slash-1) == "1" || s.At(slash-1) == "1.0"
+	if one && first == slash-1 && (s.At(slash+1) == "sqrtf" || s.At(slash+1) == "sqrt") && s.Match(slash+2) == last {
+		return []edit{{start, s.Tokens[slash+1].End, "rsqrtf"}}
 	}
 	return []edit{
 		{start, start, "__fdividef("},
-		{end, s.tokens[slash+1].start, ", "},
-		{s.tokens[last].end, s.tokens[last].end, ")"},
+		{end, s.Tokens[slash+1].Start, ", "},
+		{s.Tokens[last].End, s.Tokens[last].End, ")"},
 	}
 }
 
@@ -186,22 +188,22 @@ func (s *Source) division(slash int, floats, doubles map[string]int) []edit {
 // it is something else.
 func (s *Source) before(last int) int {
 	i := last
-	for s.at(i) == ")" || s.at(i) == "]" {
-		if i = s.match(i); i < 0 {
+	for s.At(i) == ")" || s.At(i) == "]" {
+		if i = s.Match(i); i < 0 {
 			return -1
 		}
-		if s.at(i) == "(" && !s.is(i-1, identifier) {
+		if s.At(i) == "(" && !s.Is(i-1, cxx.Identifier) {
 			return i
 		}
-		if i--; s.at(i) == "return" {
+		if i--; s.At(i) == "return" {
 			return i + 1
 		}
 	}
-	if !s.is(i, identifier) && !s.is(i, number) || s.at(i) == "return" {
+	if !s.Is(i, cxx.Identifier) && !s.Is(i, cxx.Number) || s.At(i) == "return" {
 		return -1
 	}
-	for s.at(i-1) == "." || s.at(i-1) == "->" {
-		if !s.is(i-2, identifier) {
+	for s.At(i-1) == "." || s.At(i-1) == "->" {
+		if !s.Is(i-2, cxx.Identifier) {
 			return -1
 		}
 		i -= 2
@@ -213,18 +215,18 @@ func (s *Source) before(last int) int {
 func (s *Source) operandBehind(first int) int {
 	i := first
 	switch {
-	case s.at(i) == "(":
-		if i = s.match(i); i < 0 || s.is(i+1, identifier) || s.is(i+1, number) || s.at(i+1) == "(" {
+	case s.At(i) == "(":
+		if i = s.Match(i); i < 0 || s.Is(i+1, cxx.Identifier) || s.Is(i+1, cxx.Number) || s.At(i+1) == "(" {
 			return -1 // a cast
 		}
 		return i
-	case !s.is(i, identifier) && !s.is(i, number):
+	case !s.Is(i, cxx.Identifier) && !s.Is(i, cxx.Number):
 		return -1
 	}
 	for {
-		switch s.at(i + 1) {
+		switch s.At(i + 1) {
 		case "(", "[":
-			if i = s.match(i + 1); i < 0 {
+			if i = s.Match(i + 1); i < 0 {
 				return -1
 			}
 		case ".", "->":
@@ -241,28 +243,28 @@ func (s *Source) operandBehind(first int) int {
 func (s *Source) isFloat(first, last int, floats map[string]int) bool {
 	found := false
 	for i := first; i <= last; i++ {
-		t := s.at(i)
+		t := s.At(i)
 		switch {
-		case t == "double" || s.is(i, number) && doubleLiteral.MatchString(t):
+		case t == "double" || s.Is(i, cxx.Number) && doubleLiteral.MatchString(t):
 			return false
 		case t == "int" || t == "unsigned" || t == "long" || t == "size_t" || t == "?" || t == "<" || t == ">" || t == "==":
 			return false
-		case s.is(i, number):
+		case s.Is(i, cxx.Number):
 			low := strings.ToLower(t)
 			found = found || strings.HasSuffix(low, "f") && !strings.HasPrefix(low, "0x")
-		case s.at(i+1) == "(" && s.is(i, identifier):
+		case s.At(i+1) == "(" && s.Is(i, cxx.Identifier):
 			known := approximate[t] != "" || slices.Contains([]string{"sqrtf", "rsqrtf", "fabsf", "fmaxf", "fminf", "fmaf", "tanhf", "exp2f", "__fdividef"}, t) || strings.HasPrefix(t, "__") && approximate[strings.TrimPrefix(t, "__")] != ""
-			if i = s.match(i + 1); i < 0 {
+			if i = s.Match(i + 1); i < 0 {
 				return false
 			}
 			found = found || known
-		case s.is(i, identifier):
+		case s.Is(i, cxx.Identifier):
 			depth, ok := floats[t]
-			if s.at(i-1) == "." || s.at(i-1) == "->" {
+			if s.At(i-1) == "." || s.At(i-1) == "->" {
 				ok = false
 			}
-			for s.at(i+1) == "[" && s.match(i+1) > 0 {
-				i = s.match(i + 1)
+			for s.At(i+1) == "[" && s.Match(i+1) > 0 {
+				i = s.Match(i + 1)
 				depth--
 			}
 			found = found || ok && depth == 0

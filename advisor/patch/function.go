@@ -3,6 +3,8 @@ package patch
 import (
 	"slices"
 	"strconv"
+
+	"gpa/cubin/cxx"
 )
 
 // A function is a definition.
@@ -16,8 +18,8 @@ type function struct {
 
 // functions lists the definitions of __global__ and __device__ functions, by name where that is not "".
 func (s *Source) functions(name string) (list []function) {
-	for i := range s.tokens {
-		if f := s.function(i); f != nil && (name == "" || s.at(f.name) == name) {
+	for i := range s.Tokens {
+		if f := s.function(i); f != nil && (name == "" || s.At(f.name) == name) {
 			list = append(list, *f)
 		}
 	}
@@ -26,36 +28,36 @@ func (s *Source) functions(name string) (list []function) {
 
 // function is the definition whose name is at a token, nil for none.
 func (s *Source) function(i int) *function {
-	closing := s.match(i + 1)
-	if !s.is(i, identifier) || s.at(i+1) != "(" || closing < 0 || slices.Contains([]string{"__launch_bounds__", "__attribute__", "alignas", "__align__"}, s.at(i)) {
+	closing := s.Match(i + 1)
+	if !s.Is(i, cxx.Identifier) || s.At(i+1) != "(" || closing < 0 || slices.Contains([]string{"__launch_bounds__", "__attribute__", "alignas", "__align__"}, s.At(i)) {
 		return nil
 	}
 	body := closing + 1
-	for s.at(body) == "const" || s.at(body) == "noexcept" {
+	for s.At(body) == "const" || s.At(body) == "noexcept" {
 		body++
 	}
-	if s.at(body) != "{" || s.match(body) < 0 {
+	if s.At(body) != "{" || s.Match(body) < 0 {
 		return nil
 	}
 	begin, device := i, false
 	for begin > 0 {
-		t := s.at(begin - 1)
+		t := s.At(begin - 1)
 		if t == ";" || t == "}" || t == "{" || t == "" {
 			break
 		}
 		device = device || t == "__global__" || t == "__device__"
 		begin--
 	}
-	if s.is(begin-1, text) && s.at(begin-2) == "extern" { // extern "C"
+	if s.Is(begin-1, cxx.Literal) && s.At(begin-2) == "extern" { // extern "C"
 		begin -= 2
 		for j := begin; j < i; j++ {
-			device = device || s.at(j) == "__global__" || s.at(j) == "__device__"
+			device = device || s.At(j) == "__global__" || s.At(j) == "__device__"
 		}
 	}
 	if !device {
 		return nil
 	}
-	return &function{i, i + 1, closing, body, s.match(body), begin}
+	return &function{i, i + 1, closing, body, s.Match(body), begin}
 }
 
 // kernel is the definition of a kernel, of which there must be one.
@@ -63,7 +65,7 @@ func (s *Source) kernel(name string) (*function, error) {
 	var found []function
 	for _, f := range s.functions(name) {
 		for j := f.begin; j < f.name; j++ {
-			if s.at(j) == "__global__" {
+			if s.At(j) == "__global__" {
 				found = append(found, f)
 				break
 			}
@@ -91,7 +93,7 @@ type parameter struct {
 func (s *Source) parameters(f *function) (list []parameter) {
 	first, angle := f.open+1, 0
 	for i := first; i <= f.close; i++ {
-		switch t := s.at(i); {
+		switch t := s.At(i); {
 		case i == f.close || t == "," && angle == 0:
 			if i > first {
 				list = append(list, s.parameter(first, i-1))
@@ -102,10 +104,10 @@ func (s *Source) parameters(f *function) (list []parameter) {
 		case t == ">":
 			angle = max(0, angle-1)
 		case t == "(" || t == "[" || t == "{":
-			if s.match(i) < 0 {
+			if s.Match(i) < 0 {
 				return nil
 			}
-			i = s.match(i)
+			i = s.Match(i)
 		}
 	}
 	return list
@@ -116,7 +118,7 @@ func (s *Source) parameter(first, last int) parameter {
 	p := parameter{first: first, last: last, name: -1, star: -1}
 	stars, angle := 0, 0
 	for i := first; i <= last; i++ {
-		t := s.at(i)
+		t := s.At(i)
 		if t == "=" || t == "(" || t == "[" {
 			if t != "=" {
 				p.star = -1
@@ -139,9 +141,9 @@ func (s *Source) parameter(first, last int) parameter {
 			p.constant = true
 		case t == "&" || t == "&&" || t == "...":
 			return parameter{first: first, last: last, name: -1, star: -1}
-		case s.is(i, identifier) && p.star >= 0:
+		case s.Is(i, cxx.Identifier) && p.star >= 0:
 			p.name = i
-		case s.is(i, directive):
+		case s.Is(i, cxx.Directive):
 			return parameter{first: first, last: last, name: -1, star: -1}
 		}
 	}
@@ -164,24 +166,24 @@ func (s *Source) Restrict(kernel string) ([]byte, error) {
 		if p.star < 0 || p.restricted {
 			continue
 		}
-		if !p.constant && s.hasCLinkage(f) && s.onlyReads(f, s.at(p.name)) {
-			at := s.tokens[p.first].start
+		if !p.constant && s.hasCLinkage(f) && s.onlyReads(f, s.At(p.name)) {
+			at := s.Tokens[p.first].Start
 			edits = append(edits, edit{at, at, "const "})
 		}
 		after := p.star // behind the * and its qualifiers
-		for s.at(after+1) == "const" || s.at(after+1) == "volatile" {
+		for s.At(after+1) == "const" || s.At(after+1) == "volatile" {
 			after++
 		}
-		at := s.tokens[after].end
+		at := s.Tokens[after].End
 		to := " __restrict__"
-		if at == s.tokens[after+1].start {
+		if at == s.Tokens[after+1].Start {
 			to += " "
 		}
 		first := p.star
-		for s.at(first-1) == "*" {
+		for s.At(first-1) == "*" {
 			first--
 		}
-		if after == p.star && s.tokens[first].start > s.tokens[first-1].end {
+		if after == p.star && s.Tokens[first].Start > s.Tokens[first-1].End {
 			to = to[1:] // float *x, not float* x
 		}
 		edits = append(edits, edit{at, at, to})
@@ -195,28 +197,28 @@ func (s *Source) Restrict(kernel string) ([]byte, error) {
 // hasCLinkage reports whether a function is extern "C", by its own declaration, and declared nowhere else.
 func (s *Source) hasCLinkage(f *function) bool {
 	names := 0
-	for i := range s.tokens {
-		if s.at(i) == s.at(f.name) && s.at(i+1) == "(" {
+	for i := range s.Tokens {
+		if s.At(i) == s.At(f.name) && s.At(i+1) == "(" {
 			names++
 		}
 	}
-	return names == 1 && s.at(f.begin) == "extern" && s.is(f.begin+1, text)
+	return names == 1 && s.At(f.begin) == "extern" && s.Is(f.begin+1, cxx.Literal)
 }
 
 // onlyReads reports whether a function only reads what a pointer points to: all that it does with the pointer is p[…] as a value.
 func (s *Source) onlyReads(f *function, name string) bool {
 	for i := f.body; i < f.end; i++ {
-		if s.is(i, directive) {
+		if s.Is(i, cxx.Directive) {
 			return false // a macro may hide a use
 		}
-		if s.at(i) != name || s.at(i-1) == "." || s.at(i-1) == "->" || s.at(i-1) == "::" {
+		if s.At(i) != name || s.At(i-1) == "." || s.At(i-1) == "->" || s.At(i-1) == "::" {
 			continue
 		}
-		closing := s.match(i + 1)
-		if s.at(i+1) != "[" || closing < 0 {
+		closing := s.Match(i + 1)
+		if s.At(i+1) != "[" || closing < 0 {
 			return false
 		}
-		switch s.at(i - 1) {
+		switch s.At(i - 1) {
 		case "&", "++", "--":
 			return false
 		}
@@ -229,13 +231,13 @@ func (s *Source) onlyReads(f *function, name string) bool {
 
 // isValue reports whether what stands behind an operand leaves it as it is.
 func (s *Source) isValue(i int) bool {
-	switch s.at(i) {
+	switch s.At(i) {
 	case "+", "-", "*", "/", "%", ";", ")", "]", ",", "<", ">", "<=", ">=", "==", "!=", "&&", "||", "?", ":", "^", "}":
 		return true
 	case "&", "|", "<<":
 		return true
 	case ".":
-		return s.is(i+1, identifier) && s.isValue(i+2)
+		return s.Is(i+1, cxx.Identifier) && s.isValue(i+2)
 	}
 	return false
 }
@@ -253,14 +255,14 @@ func (s *Source) LaunchBounds(kernel string, threads, blocks int) ([]byte, error
 	}
 	bounds += ")"
 	for i := f.begin; i < f.name; i++ {
-		if s.at(i) == "__launch_bounds__" && s.match(i+1) > 0 {
-			if s.between(i, s.match(i+1)) == bounds {
+		if s.At(i) == "__launch_bounds__" && s.Match(i+1) > 0 {
+			if s.Between(i, s.Match(i+1)) == bounds {
 				return nil, nothing("%s has %s already", kernel, bounds)
 			}
-			return s.apply([]edit{{s.tokens[i].start, s.tokens[s.match(i+1)].end, bounds}})
+			return s.apply([]edit{{s.Tokens[i].Start, s.Tokens[s.Match(i+1)].End, bounds}})
 		}
 	}
-	at := s.tokens[f.name].start
+	at := s.Tokens[f.name].Start
 	return s.apply([]edit{{at, at, bounds + " "}})
 }
 
@@ -272,16 +274,16 @@ func (s *Source) Inline(name string) ([]byte, error) {
 	}
 	f := list[0]
 	for i := f.begin; i < f.name; i++ {
-		switch s.at(i) {
+		switch s.At(i) {
 		case "__noinline__":
-			return s.apply([]edit{{s.tokens[i].start, s.tokens[i].end, "__forceinline__"}})
+			return s.apply([]edit{{s.Tokens[i].Start, s.Tokens[i].End, "__forceinline__"}})
 		case "__forceinline__", "__global__":
-			return nil, nothing("%s is %s", name, s.at(i))
+			return nil, nothing("%s is %s", name, s.At(i))
 		}
 	}
 	for i := f.begin; i < f.name; i++ {
-		if s.at(i) == "__device__" {
-			return s.apply([]edit{{s.tokens[i].end, s.tokens[i].end, " __forceinline__"}})
+		if s.At(i) == "__device__" {
+			return s.apply([]edit{{s.Tokens[i].End, s.Tokens[i].End, " __forceinline__"}})
 		}
 	}
 	return nil, ErrNothing

@@ -3,6 +3,8 @@ package patch
 import (
 	"regexp"
 	"strconv"
+
+	"gpa/cubin/cxx"
 )
 
 // A loop is a statement that repeats.
@@ -28,13 +30,13 @@ func (s *Source) Unroll(line, factor int) ([]byte, error) {
 		pragma += " " + strconv.Itoa(factor)
 	}
 	if l.pragma >= 0 {
-		t := s.tokens[l.pragma]
-		if string(s.text[t.start:t.end]) == pragma {
+		t := s.Tokens[l.pragma]
+		if string(s.Text[t.Start:t.End]) == pragma {
 			return nil, nothing("the loop at line %d has %s already", line, pragma)
 		}
-		return s.apply([]edit{{t.start, t.end, pragma}})
+		return s.apply([]edit{{t.Start, t.End, pragma}})
 	}
-	at := s.tokens[l.keyword].start
+	at := s.Tokens[l.keyword].Start
 	space, first := s.indent(at)
 	if !first { // if (x) for (…): the line is divided
 		pragma = s.newline() + space + pragma
@@ -64,8 +66,8 @@ func (s *Source) loopAt(line int) *loop {
 // findLoops lists the loops, in the order of their headers.
 func (s *Source) findLoops() {
 	ends := make(map[int]bool) // while that belongs to a do
-	for i := range s.tokens {
-		if s.at(i) == "do" {
+	for i := range s.Tokens {
+		if s.At(i) == "do" {
 			if end := s.statementEnd(i+1, 0); end >= 0 {
 				ends[end+1] = true
 			}
@@ -78,18 +80,18 @@ func (s *Source) findLoops() {
 
 // loop is the loop that begins at a token, nil for none.
 func (s *Source) loop(i int) *loop {
-	if !s.is(i, identifier) {
+	if !s.Is(i, cxx.Identifier) {
 		return nil
 	}
-	l := &loop{keyword: i, first: s.tokens[i].line, pragma: -1}
+	l := &loop{keyword: i, first: s.Tokens[i].Line, pragma: -1}
 	l.header = l.first
-	switch s.at(i) {
+	switch s.At(i) {
 	case "for", "while":
-		closing := s.match(i + 1)
-		if s.at(i+1) != "(" || closing < 0 {
+		closing := s.Match(i + 1)
+		if s.At(i+1) != "(" || closing < 0 {
 			return nil
 		}
-		l.header = s.tokens[closing].line
+		l.header = s.Tokens[closing].Line
 	case "do":
 	default:
 		return nil
@@ -98,8 +100,8 @@ func (s *Source) loop(i int) *loop {
 	if end < 0 {
 		return nil
 	}
-	l.last = s.tokens[end].line
-	if s.is(i-1, directive) && unrolls.Match(s.text[s.tokens[i-1].start:s.tokens[i-1].end]) {
+	l.last = s.Tokens[end].Line
+	if s.Is(i-1, cxx.Directive) && unrolls.Match(s.Text[s.Tokens[i-1].Start:s.Tokens[i-1].End]) {
 		l.pragma = i - 1
 	}
 	return l
@@ -115,42 +117,42 @@ func (s *Source) statementEnd(i, depth int) int {
 	if depth > deepest {
 		return -1
 	}
-	for s.is(i, directive) {
+	for s.Is(i, cxx.Directive) {
 		i++
 	}
-	switch s.at(i) {
+	switch s.At(i) {
 	case "":
-		if !s.is(i, text) {
+		if !s.Is(i, cxx.Literal) {
 			return -1
 		}
 	case "{":
-		return s.match(i)
+		return s.Match(i)
 	case "for", "while", "switch":
 		return s.behind(i+1, depth)
 	case "if":
 		next := i + 1
-		if s.at(next) == "constexpr" {
+		if s.At(next) == "constexpr" {
 			next++
 		}
 		end := s.behind(next, depth)
-		if end >= 0 && s.at(end+1) == "else" {
+		if end >= 0 && s.At(end+1) == "else" {
 			return s.statementEnd(end+2, depth+1)
 		}
 		return end
 	case "do":
 		end := s.statementEnd(i+1, depth+1)
-		if end < 0 || s.at(end+1) != "while" || s.match(end+2) < 0 || s.at(s.match(end+2)+1) != ";" {
+		if end < 0 || s.At(end+1) != "while" || s.Match(end+2) < 0 || s.At(s.Match(end+2)+1) != ";" {
 			return -1
 		}
-		return s.match(end+2) + 1
+		return s.Match(end+2) + 1
 	}
 	return s.semicolon(i)
 }
 
 // behind is the end of the statement behind a condition in parentheses.
 func (s *Source) behind(parenthesis, depth int) int {
-	closing := s.match(parenthesis)
-	if s.at(parenthesis) != "(" || closing < 0 {
+	closing := s.Match(parenthesis)
+	if s.At(parenthesis) != "(" || closing < 0 {
 		return -1
 	}
 	return s.statementEnd(closing+1, depth+1)
@@ -158,12 +160,12 @@ func (s *Source) behind(parenthesis, depth int) int {
 
 // semicolon is the next one that is in no brackets, -1 where the block ends before.
 func (s *Source) semicolon(i int) int {
-	for ; i < len(s.tokens); i++ {
-		switch s.at(i) {
+	for ; i < len(s.Tokens); i++ {
+		switch s.At(i) {
 		case ";":
 			return i
 		case "(", "[", "{":
-			if i = s.match(i); i < 0 {
+			if i = s.Match(i); i < 0 {
 				return -1
 			}
 		case ")", "]", "}":

@@ -9,7 +9,22 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"gpa/cubin/cxx"
 )
+
+// A Source is CUDA C++ text with its loops.
+type Source struct {
+	*cxx.Source
+	loops []loop
+}
+
+// NewSource takes a text apart. It takes any text: to what is no C++ no patch applies.
+func NewSource(text []byte) *Source {
+	s := &Source{Source: cxx.NewSource(text)}
+	s.findLoops()
+	return s
+}
 
 // ErrNothing says that there is nothing in the source that a change applies to.
 var ErrNothing = errors.New("nothing in the source to change")
@@ -37,15 +52,15 @@ func (s *Source) apply(edits []edit) ([]byte, error) {
 		if e.start < at {
 			return nil, nothing("two changes of one place")
 		}
-		out = append(append(out, s.text[at:e.start]...), e.to...)
+		out = append(append(out, s.Text[at:e.start]...), e.to...)
 		at = e.end
 	}
-	return append(out, s.text[at:]...), nil
+	return append(out, s.Text[at:]...), nil
 }
 
 // newline is the end of line that the text has.
 func (s *Source) newline() string {
-	if strings.Contains(string(s.text[:min(len(s.text), 4096)]), "\r\n") {
+	if strings.Contains(string(s.Text[:min(len(s.Text), 4096)]), "\r\n") {
 		return "\r\n"
 	}
 	return "\n"
@@ -54,12 +69,12 @@ func (s *Source) newline() string {
 // indent is the white space with which the line of a byte begins, and whether only that stands before it.
 func (s *Source) indent(at int) (space string, first bool) {
 	begin := at
-	for begin > 0 && s.text[begin-1] != '\n' {
+	for begin > 0 && s.Text[begin-1] != '\n' {
 		begin--
 	}
 	end := begin
-	for end < at && (s.text[end] == ' ' || s.text[end] == '\t') {
+	for end < at && (s.Text[end] == ' ' || s.Text[end] == '\t') {
 		end++
 	}
-	return string(s.text[begin:end]), end == at
+	return string(s.Text[begin:end]), end == at
 }

@@ -1,46 +1,46 @@
-package patch
+// Package cxx takes CUDA C++ source text apart into tokens and brackets. It knows no types and expands no macros.
+package cxx
 
 import (
 	"bytes"
 	"slices"
 )
 
-// A kind says what a token is.
-type kind uint8
+// A Kind says what a token is.
+type Kind uint8
 
+// The kinds of tokens.
 const (
-	identifier kind = iota
-	number
-	text // a string or a character, raw strings too
-	directive
-	punctuator
+	Identifier Kind = iota
+	Number
+	Literal // a string or a character, raw strings too
+	Directive
+	Punctuator
 )
 
-// A token is a piece of source text. Comments and white space are between tokens.
-type token struct {
-	kind       kind
-	start, end int // byte offsets
-	line       int // 1-based, of its first byte
-	match      int // of brackets ( [ {: the token of the other one; -1 for none
+// A Token is a piece of source text. Comments and white space are between tokens.
+type Token struct {
+	Kind       Kind
+	Start, End int // byte offsets
+	Line       int // 1-based, of its first byte
+	Match      int // of brackets ( [ {: the token of the other one; -1 for none
 }
 
 // A Source is CUDA C++ text taken apart into tokens. Nothing is expanded: what the preprocessor makes of it is not seen, and a directive, with
 // the lines that it continues on, is one token.
 type Source struct {
-	text   []byte
-	tokens []token
-	loops  []loop
+	Text   []byte
+	Tokens []Token
 }
 
-// NewSource takes a text apart. It takes any text: what is no C++ makes odd tokens, and no patch applies to them.
+// NewSource takes a text apart. It takes any text: what is no C++ makes odd tokens.
 func NewSource(text []byte) *Source {
-	s := &Source{text: text}
+	s := &Source{Text: text}
 	l := lexer{text: text, line: 1, fresh: true}
 	for l.next() {
-		s.tokens = append(s.tokens, l.token)
+		s.Tokens = append(s.Tokens, l.token)
 	}
 	s.pair()
-	s.findLoops()
 	return s
 }
 
@@ -48,50 +48,50 @@ func NewSource(text []byte) *Source {
 func (s *Source) pair() {
 	closes := map[string]string{")": "(", "]": "[", "}": "{"}
 	var open []int
-	for i := range s.tokens {
-		switch t := s.at(i); t {
+	for i := range s.Tokens {
+		switch t := s.At(i); t {
 		case "(", "[", "{":
 			open = append(open, i)
 		case ")", "]", "}":
 			last := len(open) - 1
-			if last < 0 || s.at(open[last]) != closes[t] {
+			if last < 0 || s.At(open[last]) != closes[t] {
 				if t == "}" { // what is open in it is no bracket of this text
-					for last >= 0 && s.at(open[last]) != "{" {
+					for last >= 0 && s.At(open[last]) != "{" {
 						last--
 					}
 				}
-				if last < 0 || s.at(open[last]) != closes[t] {
+				if last < 0 || s.At(open[last]) != closes[t] {
 					continue
 				}
 			}
-			s.tokens[i].match, s.tokens[open[last]].match = open[last], i
+			s.Tokens[i].Match, s.Tokens[open[last]].Match = open[last], i
 			open = open[:last]
 		}
 	}
 }
 
-// at is the text of the i-th token, "" beyond the ends and of strings and directives, which match nothing.
-func (s *Source) at(i int) string {
-	if i < 0 || i >= len(s.tokens) || s.tokens[i].kind == text || s.tokens[i].kind == directive {
+// At is the text of the i-th token, "" beyond the ends and of strings and directives, which match nothing.
+func (s *Source) At(i int) string {
+	if i < 0 || i >= len(s.Tokens) || s.Tokens[i].Kind == Literal || s.Tokens[i].Kind == Directive {
 		return ""
 	}
-	return string(s.text[s.tokens[i].start:s.tokens[i].end])
+	return string(s.Text[s.Tokens[i].Start:s.Tokens[i].End])
 }
 
-// is reports whether the i-th token is of a kind.
-func (s *Source) is(i int, k kind) bool { return i >= 0 && i < len(s.tokens) && s.tokens[i].kind == k }
+// Is reports whether the i-th token is of a kind.
+func (s *Source) Is(i int, k Kind) bool { return i >= 0 && i < len(s.Tokens) && s.Tokens[i].Kind == k }
 
-// match is the bracket that belongs to that at i, -1 for none.
-func (s *Source) match(i int) int {
-	if i < 0 || i >= len(s.tokens) {
+// Match is the bracket that belongs to that at i, -1 for none.
+func (s *Source) Match(i int) int {
+	if i < 0 || i >= len(s.Tokens) {
 		return -1
 	}
-	return s.tokens[i].match
+	return s.Tokens[i].Match
 }
 
-// between is the text from one token to the end of another.
-func (s *Source) between(first, last int) string {
-	return string(s.text[s.tokens[first].start:s.tokens[last].end])
+// Between is the text from one token to the end of another.
+func (s *Source) Between(first, last int) string {
+	return string(s.Text[s.Tokens[first].Start:s.Tokens[last].End])
 }
 
 // A lexer finds one token after the other.
@@ -100,7 +100,7 @@ type lexer struct {
 	pos   int
 	line  int
 	fresh bool // only white space and comments so far on this line
-	token token
+	token Token
 }
 
 // operators of more than one character that the patches must not take apart; the longest come first.
@@ -112,22 +112,22 @@ func (l *lexer) next() bool {
 	if l.pos >= len(l.text) {
 		return false
 	}
-	l.token = token{start: l.pos, line: l.line, match: -1}
+	l.token = Token{Start: l.pos, Line: l.line, Match: -1}
 	c := l.text[l.pos]
 	switch {
 	case c == '#' && l.fresh:
-		l.token.kind = directive
+		l.token.Kind = Directive
 		l.skipDirective()
 	case isLetter(c):
 		l.word()
 	case isDigit(c) || c == '.' && l.pos+1 < len(l.text) && isDigit(l.text[l.pos+1]):
-		l.token.kind = number
+		l.token.Kind = Number
 		l.skipNumber()
 	case c == '"' || c == '\'':
-		l.token.kind = text
+		l.token.Kind = Literal
 		l.skipString(c)
 	default:
-		l.token.kind = punctuator
+		l.token.Kind = Punctuator
 		n := 1
 		if i := slices.IndexFunc(operators, func(o string) bool { return bytes.HasPrefix(l.text[l.pos:], []byte(o)) }); i >= 0 {
 			n = len(operators[i])
@@ -135,7 +135,7 @@ func (l *lexer) next() bool {
 		l.advance(n)
 	}
 	l.fresh = false
-	l.token.end = l.pos
+	l.token.End = l.pos
 	return true
 }
 
@@ -145,18 +145,18 @@ func (l *lexer) word() {
 	for l.pos < len(l.text) && (isLetter(l.text[l.pos]) || isDigit(l.text[l.pos])) {
 		l.pos++
 	}
-	l.token.kind = identifier
+	l.token.Kind = Identifier
 	if l.pos >= len(l.text) || l.text[l.pos] != '"' && l.text[l.pos] != '\'' {
 		return
 	}
 	switch string(l.text[start:l.pos]) {
 	case "R", "LR", "uR", "UR", "u8R":
 		if l.text[l.pos] == '"' {
-			l.token.kind = text
+			l.token.Kind = Literal
 			l.skipRaw()
 		}
 	case "L", "u", "U", "u8":
-		l.token.kind = text
+		l.token.Kind = Literal
 		l.skipString(l.text[l.pos])
 	}
 }
@@ -235,7 +235,7 @@ func (l *lexer) skipLine(comments bool) {
 
 func (l *lexer) skipDirective() {
 	l.skipLine(true)
-	for l.pos > l.token.start && (l.text[l.pos-1] == '\r' || l.text[l.pos-1] == ' ') {
+	for l.pos > l.token.Start && (l.text[l.pos-1] == '\r' || l.text[l.pos-1] == ' ') {
 		l.pos--
 	}
 }
@@ -245,7 +245,7 @@ func (l *lexer) skipNumber() {
 	hex := bytes.HasPrefix(bytes.ToLower(l.text[l.pos:min(len(l.text), l.pos+2)]), []byte("0x"))
 	for ; l.pos < len(l.text); l.pos++ {
 		c, before := l.text[l.pos], l.text[max(l.pos-1, 0)]|0x20
-		sign := (c == '+' || c == '-') && l.pos > l.token.start && (before == 'p' || before == 'e' && !hex)
+		sign := (c == '+' || c == '-') && l.pos > l.token.Start && (before == 'p' || before == 'e' && !hex)
 		separator := c == '\'' && l.pos+1 < len(l.text) && (isDigit(l.text[l.pos+1]) || isLetter(l.text[l.pos+1]))
 		if !isLetter(c) && !isDigit(c) && c != '.' && !sign && !separator {
 			return
