@@ -1,10 +1,14 @@
 package gpa
 
 import (
+	"errors"
+	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 
+	"gpa/kernels"
 	"gpa/profiler"
 	"gpa/reports"
 )
@@ -30,7 +34,12 @@ func FromProfile(p *profiler.Profile, sources Sources) *Result {
 func Open(name string) (*Result, error) {
 	name = SavedName(name)
 	file, err := os.Open(name)
-	if err != nil {
+	switch folder := filepath.Dir(name); {
+	case errors.Is(err, fs.ErrNotExist) && (kernels.Has(folder) || kernels.Has(name)):
+		return nil, fmt.Errorf("%s is a built-in kernel, not a saved result; gpa profile %s --out DIR saves one", name, name)
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, fmt.Errorf("there is no saved result %s; gpa profile KERNEL --out DIR saves one", name)
+	case err != nil:
 		return nil, err
 	}
 	defer file.Close()

@@ -1,6 +1,8 @@
 package gpa
 
 import (
+	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -143,4 +145,18 @@ func sourcesOf(file *launch.File) Sources {
 		return embeddedSources(dir.FS)
 	}
 	return NewSources()
+}
+
+// Missed writes a line that says which sources were not found, and where they were looked for, if any.
+func (s Sources) Missed(w io.Writer) {
+	const shown = 3
+	list, where := s.Missing()
+	if len(list) == 0 || len(where) == 0 {
+		return
+	}
+	more := ""
+	if len(list) > shown {
+		list, more = list[:shown], fmt.Sprintf(" and %d more", len(list)-shown)
+	}
+	fmt.Fprintf(w, "gpa: sources not found below %s: %s%s (--source DIR looks below DIR)\n", strings.Join(where, ", "), strings.Join(list, ", "), more)
 }

@@ -1,6 +1,7 @@
 package gpa
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"strings"
 
 	"gpa/cubin"
+	"gpa/cubin/compile"
 	"gpa/cubin/sass"
 	"gpa/emu"
 	"gpa/emu/arch"
@@ -20,15 +22,21 @@ import (
 
 // LoadOptions say what of a launch the file does not. The zero value is right for launch files and built-in kernels.
 type LoadOptions struct {
-	GPU string // model as in v100, or sm_NN for the default one of an architecture; "" for that of the cubin
+	GPU string // model as in v100, or sm_NN for the default one of an architecture; "" for that of the cubin, of a source [SourceGPU]
 
-	// What follows describes the launch of a cubin.
+	// Compile makes a cubin of a CUDA source, a file whose name ends in .cu; nil for no sources.
+	Compile func(source string, arch sass.Arch) (*cubin.File, error)
+
+	// What follows describes the launch of a cubin or source.
 
 	Kernel      string // its name or how that begins; "" for the only one of the cubin
 	Grid, Block [3]int
 	Shared      int      // dynamic shared memory of a block, bytes
 	Args        []string // one for each parameter, as [launch.ParseArg] reads them
 }
+
+// SourceGPU is the model that a source is compiled for where none is named.
+const SourceGPU = "a100"
 
 // described reports whether the options describe a launch.
 func (o *LoadOptions) described() bool {
@@ -79,17 +87,29 @@ func (e *NoLaunchFileError) Error() string {
 	return fmt.Sprintf("there is no %s in %s", kernels.LaunchFile, e.Folder)
 }
 
-// Below lists the folders in it that have one.
-func (e *NoLaunchFileError) Below() []string {
+// Near is the end of a message that says which folders in it have one.
+func (e *NoLaunchFileError) Near() string {
 	names, _ := filepath.Glob(filepath.Join(e.Folder, "*", kernels.LaunchFile)) // a name that is no pattern has none
+	if len(names) == 0 {
+		return "the README shows what one holds"
+	}
+	const most = 8
+	more := ""
+	if len(names) > most {
+		more = fmt.Sprintf(" and %d more", len(names)-most)
+		names = names[:most]
+	}
 	for i, name := range names {
 		names[i] = filepath.Dir(name)
 	}
-	return names
+	return "there are kernels in " + strings.Join(names, ", ") + more
 }
 
-// An UndescribedError is of a cubin whose launch the options do not describe.
-type UndescribedError struct{ Module *cubin.File }
+// An UndescribedError is of a cubin whose launch the options do not describe, or of a source that has no launch file beside it either.
+type UndescribedError struct {
+	Module *cubin.File
+	Source string // the name of the source, "" for a cubin
+}
 
 // Error is one line and names the kernels.
 func (e *UndescribedError) Error() string {
@@ -114,11 +134,19 @@ func (e *UndescribedError) Kernels() string {
 }
 
 // Load finds what a name stands for: the file of a launch (YAML), a folder with a launch.yaml, a built-in kernel, or a cubin whose launch the
-// options describe. A built-in name wins over a file of the same name, which ./name reaches. Load reads the module and chooses the GPU.
+// options describe. A built-in name wins over a file of the same name, which ./name reaches. Load reads the module and chooses the GPU. A CUDA
+// source is compiled; its launch is described as a cubin's, or by the launch file beside it ([BesideSource]). So is the source of a launch file whose
+// module is not there: NAME.cu beside it for NAME.cubin and NAME.sm_80.cubin.
 func Load(name string, o LoadOptions) (*Target, error) {
+	if o.Compile != nil && compile.IsSource(name) && isRegular(name) {
+		return o.loadSource(name)
+	}
 	file, err := LoadFile(name, o)
 	if err != nil {
 		return nil, err
+	}
+	if source := sourceOf(file); o.Compile != nil && source != "" {
+		return o.compiled(source, file)
 	}
 	t := &Target{File: file, Sources: sourcesOf(file)}
 	if o.GPU == "" {
@@ -133,6 +161,62 @@ func Load(name string, o LoadOptions) (*Target, error) {
 	}
 	t.Module, err = file.LoadModule(sass.Arch(t.GPU.Arch))
 	return t, err
+}
+
+// BesideSource is the name of the launch file of a source: that of the source, with another end.
+func BesideSource(source string) string {
+	return strings.TrimSuffix(source, filepath.Ext(source)) + ".yaml"
+}
+
+// loadSource finds what launches the kernels of a source, and compiles it.
+func (o *LoadOptions) loadSource(name string) (*Target, error) {
+	dir, beside := launch.OSDir(filepath.Dir(name)), BesideSource(name)
+	switch {
+	case o.Grid[0] != 0 && o.Block[0] != 0:
+		file, err := o.command(filepath.Base(name), dir)
+		if err != nil {
+			return nil, err
+		}
+		return o.compiled(name, file)
+	case !isRegular(beside):
+		t, err := o.compiled(name, nil)
+		if err != nil {
+			return nil, err
+		}
+		return nil, &UndescribedError{t.Module, name}
+	}
+	file, err := o.parse(beside, filepath.Base(beside), dir)
+	if err != nil {
+		return nil, err
+	}
+	return o.compiled(name, file)
+}
+
+// compiled is the target of a launch file whose module a source makes.
+func (o *LoadOptions) compiled(source string, file *launch.File) (t *Target, err error) {
+	t = &Target{File: file, Sources: NewSources(filepath.Dir(source))}
+	if t.GPU, err = arch.ByName(cmp.Or(o.GPU, SourceGPU)); err != nil {
+		return nil, err
+	}
+	t.Module, err = o.Compile(source, sass.Arch(t.GPU.Arch))
+	return t, err
+}
+
+// sourceOf is the source beside a launch file whose module is not there, "" where it is or there is none.
+func sourceOf(file *launch.File) string {
+	dir, ok := file.Dir().(launch.OSDir)
+	if !ok {
+		return ""
+	}
+	module := filepath.Join(string(dir), file.Module)
+	if isRegular(module) || isRegular(module+cubin.Compressed) {
+		return ""
+	}
+	stem, _, _ := strings.Cut(strings.TrimSuffix(module, filepath.Ext(module)), ".sm_")
+	if source := stem + ".cu"; isRegular(source) {
+		return source
+	}
+	return ""
 }
 
 // LoadFile finds what a name stands for as [Load] does, without the module. Of a cubin it is the launch file that the options amount to.
@@ -182,8 +266,7 @@ func (o *LoadOptions) parse(shown, name string, dir launch.Dir) (*launch.File, e
 
 // describe is the launch file of a cubin.
 func (o *LoadOptions) describe(module string, dir launch.Dir) (*launch.File, error) {
-	c := launch.Command{Module: module, Kernel: o.Kernel, Grid: o.Grid, Block: o.Block, Shared: o.Shared, Args: o.Args}
-	file, err := c.File(dir)
+	file, err := o.command(module, dir)
 	if err != nil || o.Grid[0] != 0 && o.Block[0] != 0 {
 		return file, err
 	}
@@ -191,7 +274,13 @@ func (o *LoadOptions) describe(module string, dir launch.Dir) (*launch.File, err
 	if err != nil {
 		return nil, err
 	}
-	return nil, &UndescribedError{code}
+	return nil, &UndescribedError{Module: code}
+}
+
+// command is the launch file that the options describe.
+func (o *LoadOptions) command(module string, dir launch.Dir) (*launch.File, error) {
+	c := launch.Command{Module: module, Kernel: o.Kernel, Grid: o.Grid, Block: o.Block, Shared: o.Shared, Args: o.Args}
+	return c.File(dir)
 }
 
 // notCompiled is the error of a source file in place of a cubin; nil for other files.
@@ -199,9 +288,9 @@ func notCompiled(name string) error {
 	base := strings.TrimSuffix(filepath.Base(name), filepath.Ext(name))
 	switch filepath.Ext(name) {
 	case ".cu", ".cuh":
-		return fmt.Errorf("%s is source: gpa takes what nvcc -cubin -arch=sm_70 -lineinfo -o %s.cubin %s makes of it", name, base, name)
+		return fmt.Errorf("%s is source: this takes what nvcc -cubin -arch=sm_80 -lineinfo -o %s.cubin %s makes of it", name, base, name)
 	case ".ptx":
-		return fmt.Errorf("%s is PTX: gpa takes what ptxas -arch=sm_70 -lineinfo -o %s.cubin %s makes of it", name, base, name)
+		return fmt.Errorf("%s is PTX: gpa takes what ptxas -arch=sm_80 -lineinfo -o %s.cubin %s makes of it", name, base, name)
 	}
 	return nil
 }

@@ -25,6 +25,31 @@ func Demangle(symbol string) string {
 	return withoutTags(name)
 }
 
+// ParameterTypes are the types of a function's parameters as its C++ symbol has them, nil for other names: float const* and int for _Z5scalePKfi.
+func ParameterTypes(symbol string) (list []string) {
+	if len(symbol) > maxMangled {
+		return nil
+	}
+	tree, err := demangle.ToAST(symbol)
+	if err != nil {
+		return nil
+	}
+	typed, ok := tree.(*demangle.Typed)
+	if !ok {
+		return nil
+	}
+	function, ok := typed.Type.(*demangle.FunctionType)
+	if !ok {
+		return nil
+	}
+	for _, a := range function.Args {
+		if name := demangle.ASTToString(a, demangle.MaxLength(maxDemangled)); name != "void" {
+			list = append(list, name)
+		}
+	}
+	return list
+}
+
 // withoutTags drops ABI tags, [abi:v1]. Numba puts the number of a compilation and its flags there, over a hundred letters.
 func withoutTags(name string) string {
 	const tag = "[abi:"

@@ -42,6 +42,16 @@ func (l TimingLevel) String() string {
 	return "none"
 }
 
+// ParseTimingLevel reads the name of a level.
+func ParseTimingLevel(name string) (TimingLevel, error) {
+	for _, level := range []TimingLevel{TimingFull, TimingFast, TimingNone} {
+		if name == level.String() {
+			return level, nil
+		}
+	}
+	return 0, fmt.Errorf("%q is none of full, fast and none", name)
+}
+
 // Options say how a machine behaves. The zero value runs without timing and without limits.
 type Options struct {
 	Timing          TimingLevel

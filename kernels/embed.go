@@ -5,6 +5,7 @@ package kernels
 import (
 	"embed"
 	"fmt"
+	"io"
 	"io/fs"
 	"path"
 	"slices"
@@ -125,4 +126,16 @@ func find(name string) (builtin, bool) {
 		return builtin{}, false
 	}
 	return builtins[i], true
+}
+
+// List writes the built-in kernels with what they are, a line each.
+func List(w io.Writer) error {
+	fmt.Fprintln(w, "Built-in kernels, as in gpa profile vecadd:")
+	for _, name := range Names() {
+		if _, err := fmt.Fprintf(w, "  %-16s %s\n", name, Describe(name)); err != nil {
+			return err
+		}
+	}
+	_, err := fmt.Fprintln(w, "A CUDA source, a launch file or a cubin of your own goes in the same place; gpa profile --help says how.")
+	return err
 }

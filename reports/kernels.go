@@ -68,6 +68,16 @@ func (r *Result) kernels() []*kernelSummary {
 	return list
 }
 
+// KernelNames are the names of the kernels of a result, in the order in which they first ran.
+func (r *Result) KernelNames() (names []string) {
+	for _, l := range r.Profile.Launches {
+		if name := KernelName(r.Profile.Modules[l.Module], l.Kernel); !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
 // Costliest returns the launches that stand for the kernels of a result, without those that faulted.
 func (r *Result) Costliest() []int {
 	var list []int

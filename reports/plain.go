@@ -128,3 +128,30 @@ func distance(a, b string) int {
 	}
 	return row[len(b)]
 }
+
+// Reflow fills the lines of paragraphs to a width. A paragraph with an indented line stays as it is.
+func Reflow(text string, width int) string {
+	var out strings.Builder
+	for i, paragraph := range strings.Split(strings.TrimSpace(text), "\n\n") {
+		if i > 0 {
+			out.WriteByte('\n')
+		}
+		if strings.HasPrefix(paragraph, " ") || strings.Contains(paragraph, "\n ") || strings.Contains(paragraph, ":  ") {
+			out.WriteString(paragraph + "\n")
+			continue
+		}
+		out.WriteString(strings.Join(Wrap(paragraph, width), "\n") + "\n")
+	}
+	return out.String()
+}
+
+// ShellQuoted puts what a shell would take for something else between quotes.
+func ShellQuoted(line string) string {
+	words := strings.Fields(line)
+	for i, word := range words {
+		if strings.ContainsAny(word, "[](){}*") {
+			words[i] = "'" + word + "'"
+		}
+	}
+	return strings.Join(words, " ")
+}

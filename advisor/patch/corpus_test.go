@@ -20,7 +20,7 @@ func TestCorpus(t *testing.T) {
 			t.Fatal(err)
 		}
 		s := NewSource(text)
-		if strings.Contains(string(text), "__global__ void") && len(s.functions("")) == 0 {
+		if strings.Contains(string(text), "__global__ void") && len(s.Functions("")) == 0 {
 			t.Errorf("%s: no function is found", name)
 		}
 		for i, line := range strings.Split(string(text), "\n") {

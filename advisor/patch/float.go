@@ -15,14 +15,14 @@ var doubleLiteral = regexp.MustCompile(`^((\d['\d]*)?\.(\d['\d]*)?([eE][+-]?\d+)
 // about variables that are declared double stay as they are.
 func (s *Source) FloatConstants(lines []int) ([]byte, error) {
 	var edits []edit
-	for _, f := range s.functions("") {
+	for _, f := range s.Functions("") {
 		doubles := s.declared(&f, "double")
-		for i := f.body; i < f.end; i++ {
+		for i := f.Body; i < f.End; i++ {
 			t := s.Tokens[i]
 			if t.Kind != cxx.Number || !wanted(lines, t.Line) || !doubleLiteral.Match(s.Text[t.Start:t.End]) {
 				continue
 			}
-			if from, to := s.statementAround(i, f.body, f.end); !s.mentions(from, to, doubles) {
+			if from, to := s.statementAround(i, f.Body, f.End); !s.mentions(from, to, doubles) {
 				edits = append(edits, edit{t.End, t.End, "f"})
 			}
 		}
@@ -59,14 +59,14 @@ func (s *Source) mentions(from, to int, names map[string]int) bool {
 }
 
 // declared lists the variables and parameters of a function that are declared with a type, with how many [] and * each has.
-func (s *Source) declared(f *function, kind string) map[string]int {
+func (s *Source) declared(f *cxx.Function, kind string) map[string]int {
 	names := make(map[string]int)
-	for i := f.open; i < f.end; i++ {
+	for i := f.Open; i < f.End; i++ {
 		if s.At(i) != kind || s.At(i-1) == "<" || s.At(i-1) == "(" && s.At(i+1) == ")" || s.At(i-1) == "," && s.At(i+1) == ">" {
 			continue
 		}
-		inParameters := i < f.close
-		for j := i + 1; j < f.end; j++ {
+		inParameters := i < f.Close
+		for j := i + 1; j < f.End; j++ {
 			stars := 0
 			for ; slices.Contains([]string{"*", "&", "const", "__restrict__", "__restrict", "volatile"}, s.At(j)); j++ {
 				if s.At(j) == "*" {
@@ -84,7 +84,7 @@ func (s *Source) declared(f *function, kind string) map[string]int {
 				stars = -1 // two variables of one name
 			}
 			names[name] = stars
-			j = s.declaratorEnd(j, f.end)
+			j = s.declaratorEnd(j, f.End)
 			if inParameters || s.At(j) != "," {
 				break
 			}
@@ -124,9 +124,9 @@ var overloaded = map[string]string{
 // No lines stand for all __global__ and __device__ functions. A division is changed only where it is certain that it is one of floats.
 func (s *Source) FastFunctions(lines []int) ([]byte, error) {
 	var edits []edit
-	for _, f := range s.functions("") {
+	for _, f := range s.Functions("") {
 		floats, doubles := s.declared(&f, "float"), s.declared(&f, "double")
-		for i := f.body; i < f.end; i++ {
+		for i := f.Body; i < f.End; i++ {
 			if !wanted(lines, s.Tokens[i].Line) {
 				continue
 			}

@@ -1,70 +1,16 @@
 package patch
 
 import (
-	"slices"
 	"strconv"
 
 	"gpa/cubin/cxx"
 )
 
-// A function is a definition.
-type function struct {
-	name        int // token
-	open, close int // of the parameters
-	body        int // the brace
-	end         int // its other one
-	begin       int // the first token of the declaration
-}
-
-// functions lists the definitions of __global__ and __device__ functions, by name where that is not "".
-func (s *Source) functions(name string) (list []function) {
-	for i := range s.Tokens {
-		if f := s.function(i); f != nil && (name == "" || s.At(f.name) == name) {
-			list = append(list, *f)
-		}
-	}
-	return list
-}
-
-// function is the definition whose name is at a token, nil for none.
-func (s *Source) function(i int) *function {
-	closing := s.Match(i + 1)
-	if !s.Is(i, cxx.Identifier) || s.At(i+1) != "(" || closing < 0 || slices.Contains([]string{"__launch_bounds__", "__attribute__", "alignas", "__align__"}, s.At(i)) {
-		return nil
-	}
-	body := closing + 1
-	for s.At(body) == "const" || s.At(body) == "noexcept" {
-		body++
-	}
-	if s.At(body) != "{" || s.Match(body) < 0 {
-		return nil
-	}
-	begin, device := i, false
-	for begin > 0 {
-		t := s.At(begin - 1)
-		if t == ";" || t == "}" || t == "{" || t == "" {
-			break
-		}
-		device = device || t == "__global__" || t == "__device__"
-		begin--
-	}
-	if s.Is(begin-1, cxx.Literal) && s.At(begin-2) == "extern" { // extern "C"
-		begin -= 2
-		for j := begin; j < i; j++ {
-			device = device || s.At(j) == "__global__" || s.At(j) == "__device__"
-		}
-	}
-	if !device {
-		return nil
-	}
-	return &function{i, i + 1, closing, body, s.Match(body), begin}
-}
-
 // kernel is the definition of a kernel, of which there must be one.
-func (s *Source) kernel(name string) (*function, error) {
-	var found []function
-	for _, f := range s.functions(name) {
-		for j := f.begin; j < f.name; j++ {
+func (s *Source) kernel(name string) (*cxx.Function, error) {
+	var found []cxx.Function
+	for _, f := range s.Functions(name) {
+		for j := f.Begin; j < f.Name; j++ {
 			if s.At(j) == "__global__" {
 				found = append(found, f)
 				break
@@ -80,80 +26,6 @@ func (s *Source) kernel(name string) (*function, error) {
 	return nil, nothing("several kernels %s are defined there", name)
 }
 
-// A parameter is a part of a list of them.
-type parameter struct {
-	first, last int // tokens, without the comma
-	name        int // token, -1 for none
-	star        int // of a pointer to data, the last * of its type; -1 where it is none
-	constant    bool
-	restricted  bool
-}
-
-// parameters takes a function's list apart.
-func (s *Source) parameters(f *function) (list []parameter) {
-	first, angle := f.open+1, 0
-	for i := first; i <= f.close; i++ {
-		switch t := s.At(i); {
-		case i == f.close || t == "," && angle == 0:
-			if i > first {
-				list = append(list, s.parameter(first, i-1))
-			}
-			first = i + 1
-		case t == "<":
-			angle++
-		case t == ">":
-			angle = max(0, angle-1)
-		case t == "(" || t == "[" || t == "{":
-			if s.Match(i) < 0 {
-				return nil
-			}
-			i = s.Match(i)
-		}
-	}
-	return list
-}
-
-// parameter takes a declaration apart. Pointers to functions and arrays are no pointers to data here.
-func (s *Source) parameter(first, last int) parameter {
-	p := parameter{first: first, last: last, name: -1, star: -1}
-	stars, angle := 0, 0
-	for i := first; i <= last; i++ {
-		t := s.At(i)
-		if t == "=" || t == "(" || t == "[" {
-			if t != "=" {
-				p.star = -1
-				return p
-			}
-			break
-		}
-		switch {
-		case t == "<":
-			angle++
-		case t == ">":
-			angle--
-		case angle > 0:
-		case t == "*":
-			p.star = i
-			stars++
-		case t == "__restrict__" || t == "__restrict":
-			p.restricted = true
-		case t == "const" && p.star < 0:
-			p.constant = true
-		case t == "&" || t == "&&" || t == "...":
-			return parameter{first: first, last: last, name: -1, star: -1}
-		case s.Is(i, cxx.Identifier) && p.star >= 0:
-			p.name = i
-		case s.Is(i, cxx.Directive):
-			return parameter{first: first, last: last, name: -1, star: -1}
-		}
-	}
-	if p.name < 0 {
-		p.star = -1
-	}
-	p.constant = p.constant || stars > 1 // what the inner pointer points to is another matter
-	return p
-}
-
 // Restrict declares the pointers of a kernel __restrict__, and const where it only reads what they point to. const is part of a C++
 // function's symbol, so that only functions with C linkage that are declared once get it.
 func (s *Source) Restrict(kernel string) ([]byte, error) {
@@ -162,15 +34,15 @@ func (s *Source) Restrict(kernel string) ([]byte, error) {
 		return nil, err
 	}
 	var edits []edit
-	for _, p := range s.parameters(f) {
-		if p.star < 0 || p.restricted {
+	for _, p := range s.Parameters(f) {
+		if p.Star < 0 || p.Restricted {
 			continue
 		}
-		if !p.constant && s.hasCLinkage(f) && s.onlyReads(f, s.At(p.name)) {
-			at := s.Tokens[p.first].Start
+		if !p.Constant && s.hasCLinkage(f) && s.onlyReads(f, s.At(p.Name)) {
+			at := s.Tokens[p.First].Start
 			edits = append(edits, edit{at, at, "const "})
 		}
-		after := p.star // behind the * and its qualifiers
+		after := p.Star // behind the * and its qualifiers
 		for s.At(after+1) == "const" || s.At(after+1) == "volatile" {
 			after++
 		}
@@ -179,11 +51,11 @@ func (s *Source) Restrict(kernel string) ([]byte, error) {
 		if at == s.Tokens[after+1].Start {
 			to += " "
 		}
-		first := p.star
+		first := p.Star
 		for s.At(first-1) == "*" {
 			first--
 		}
-		if after == p.star && s.Tokens[first].Start > s.Tokens[first-1].End {
+		if after == p.Star && s.Tokens[first].Start > s.Tokens[first-1].End {
 			to = to[1:] // float *x, not float* x
 		}
 		edits = append(edits, edit{at, at, to})
@@ -195,19 +67,19 @@ func (s *Source) Restrict(kernel string) ([]byte, error) {
 }
 
 // hasCLinkage reports whether a function is extern "C", by its own declaration, and declared nowhere else.
-func (s *Source) hasCLinkage(f *function) bool {
+func (s *Source) hasCLinkage(f *cxx.Function) bool {
 	names := 0
 	for i := range s.Tokens {
-		if s.At(i) == s.At(f.name) && s.At(i+1) == "(" {
+		if s.At(i) == s.At(f.Name) && s.At(i+1) == "(" {
 			names++
 		}
 	}
-	return names == 1 && s.At(f.begin) == "extern" && s.Is(f.begin+1, cxx.Literal)
+	return names == 1 && s.At(f.Begin) == "extern" && s.Is(f.Begin+1, cxx.Literal)
 }
 
 // onlyReads reports whether a function only reads what a pointer points to: all that it does with the pointer is p[…] as a value.
-func (s *Source) onlyReads(f *function, name string) bool {
-	for i := f.body; i < f.end; i++ {
+func (s *Source) onlyReads(f *cxx.Function, name string) bool {
+	for i := f.Body; i < f.End; i++ {
 		if s.Is(i, cxx.Directive) {
 			return false // a macro may hide a use
 		}
@@ -254,7 +126,7 @@ func (s *Source) LaunchBounds(kernel string, threads, blocks int) ([]byte, error
 		bounds += ", " + strconv.Itoa(blocks)
 	}
 	bounds += ")"
-	for i := f.begin; i < f.name; i++ {
+	for i := f.Begin; i < f.Name; i++ {
 		if s.At(i) == "__launch_bounds__" && s.Match(i+1) > 0 {
 			if s.Between(i, s.Match(i+1)) == bounds {
 				return nil, nothing("%s has %s already", kernel, bounds)
@@ -262,18 +134,18 @@ func (s *Source) LaunchBounds(kernel string, threads, blocks int) ([]byte, error
 			return s.apply([]edit{{s.Tokens[i].Start, s.Tokens[s.Match(i+1)].End, bounds}})
 		}
 	}
-	at := s.Tokens[f.name].Start
+	at := s.Tokens[f.Name].Start
 	return s.apply([]edit{{at, at, bounds + " "}})
 }
 
 // Inline marks a device function __forceinline__, in the place of __noinline__ where that stands there.
 func (s *Source) Inline(name string) ([]byte, error) {
-	list := s.functions(name)
+	list := s.Functions(name)
 	if len(list) != 1 {
 		return nil, nothing("%d device functions %s are defined there", len(list), name)
 	}
 	f := list[0]
-	for i := f.begin; i < f.name; i++ {
+	for i := f.Begin; i < f.Name; i++ {
 		switch s.At(i) {
 		case "__noinline__":
 			return s.apply([]edit{{s.Tokens[i].Start, s.Tokens[i].End, "__forceinline__"}})
@@ -281,7 +153,7 @@ func (s *Source) Inline(name string) ([]byte, error) {
 			return nil, nothing("%s is %s", name, s.At(i))
 		}
 	}
-	for i := f.begin; i < f.name; i++ {
+	for i := f.Begin; i < f.Name; i++ {
 		if s.At(i) == "__device__" {
 			return s.apply([]edit{{s.Tokens[i].End, s.Tokens[i].End, " __forceinline__"}})
 		}

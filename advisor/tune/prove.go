@@ -13,6 +13,7 @@ import (
 	"gpa"
 	"gpa/advisor/patch"
 	"gpa/cubin"
+	"gpa/cubin/compile"
 	"gpa/emu/check"
 	"gpa/emu/launch"
 	"gpa/profiler"
@@ -384,7 +385,7 @@ func (p *proving) prove(ctx context.Context, on *variant, c *patch.Candidate) (*
 	}
 	v, err := p.build(ctx, next)
 	switch {
-	case Refused(err):
+	case compile.Refused(err):
 		out.Outcome, out.Why = reports.NotCompiled, err.Error()
 		return out, nil, nil
 	case err != nil:

@@ -11,6 +11,7 @@ import (
 
 	"gpa"
 	"gpa/advisor/patch"
+	"gpa/cubin/compile"
 	"gpa/emu/launch"
 	"gpa/kernels"
 	"gpa/reports"
@@ -19,7 +20,7 @@ import (
 
 // Options say how patches are made and judged. Compiler is needed; the rest may be zero.
 type Options struct {
-	Compiler  *Compiler
+	Compiler  *compile.Compiler
 	Source    string            // the kernel's source file, or a folder that is looked into before that of the kernel
 	Patches   int               // at most so many are compiled and run for a version, those of the best advice; 0 for 16
 	Rounds    int               // at most so many are applied by [Tune]; 0 for 8

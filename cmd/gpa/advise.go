@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -58,7 +57,7 @@ func reportCommand() command {
 }
 
 func (f *adviceFlags) advise(_ context.Context, e *env, name string) error {
-	r, err := openResult(name)
+	r, err := gpa.Open(name)
 	if err != nil {
 		return err
 	}
@@ -76,22 +75,13 @@ func (f *adviceFlags) tell(e *env, r *gpa.Result) error {
 	return f.report(e, &r.Result, r.Sources)
 }
 
-// openResult reads a saved profile, a file or the folder that holds one.
-func openResult(name string) (*gpa.Result, error) {
-	r, err := gpa.Open(name)
-	if err != nil {
-		return nil, noResult(gpa.SavedName(name), err)
-	}
-	return r, nil
-}
-
 // report writes the files and prints the result.
 func (f *adviceFlags) report(e *env, r *reports.Result, source gpa.Sources) error {
 	if f.top < 1 {
 		return usagef("--top: %d is not positive", f.top)
 	}
 	source = source.Before(f.source)
-	defer missedSources(e.stderr, source)
+	defer source.Missed(e.stderr)
 	if err := f.write(r, source); err != nil {
 		return err
 	}
@@ -113,13 +103,7 @@ func (f *adviceFlags) report(e *env, r *reports.Result, source gpa.Sources) erro
 
 // writeHTML writes the web page.
 func (f *adviceFlags) writeHTML(r *reports.Result, source gpa.Sources) error {
-	var names []string
-	for _, l := range r.Profile.Launches {
-		if name := reports.KernelName(r.Profile.Modules[l.Module], l.Kernel); !slices.Contains(names, name) {
-			names = append(names, name)
-		}
-	}
-	o := reports.HTMLOptions{Title: strings.Join(names, ", "), Version: version, Source: source.Read, Tables: f.tables}
+	o := reports.HTMLOptions{Title: strings.Join(r.KernelNames(), ", "), Version: version, Source: source.Read, Tables: f.tables}
 	return files.Save(f.html, func(w io.Writer) error { return reports.HTML(w, r.WithoutHostTimes(), o) })
 }
 

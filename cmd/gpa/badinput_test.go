@@ -195,7 +195,7 @@ func TestBadCommandLine(t *testing.T) {
 		{[]string{"run", "hotsopt"}, "did you mean hotspot?"},
 		{[]string{"run", "../../kernels/basic/vecad"}, "did you mean ../../kernels/basic/vecadd?"},
 		{[]string{"run", "../../kernels/basic"}, "there are kernels in ../../kernels/basic/atomics"},
-		{[]string{"run", saxpy + ".cu"}, "nvcc -cubin"},
+		{[]string{"run", saxpy + ".cu", "--arch", "k80"}, "k80"},
 		{[]string{"run", "command.go"}, "not a cubin"},
 		{[]string{"run", saxpy + ".sm_70.cubin"}, "saxpy(4, 4, 8, 8)"},
 		{[]string{"run", saxpy + ".sm_70.cubin", "--grid", "1", "--block", "32"}, "their sizes are 4, 4, 8, 8 bytes"},

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"path/filepath"
 
 	"github.com/spf13/pflag"
 
@@ -32,8 +31,11 @@ func captureCommand() command {
 }
 
 func (f *captureFlags) run(ctx context.Context, e *env, args []string) error {
+	command, err := f.program.command(ctx, &f.launchFlags, args)
 	switch {
-	case !f.program.given():
+	case err != nil:
+		return err
+	case command == nil:
 		return usagef("gpa capture takes a program: --out DIR -- CMD …")
 	case f.out == "":
 		return usagef("--out is missing: the folder for the captures")
@@ -45,26 +47,16 @@ func (f *captureFlags) run(ctx context.Context, e *env, args []string) error {
 	if err != nil {
 		return err
 	}
-	written := 0
-	var unwritten error // the first
-	o.Capture = func(number int, kernel string, c *capture.Capture) {
-		switch err := c.Write(filepath.Join(f.out, capture.Name(number, kernel))); {
-		case err == nil:
-			written++
-		case unwritten == nil:
-			unwritten = err
-		}
-	}
-	_, ended, err := executeProgram(ctx, e, o, false, args)
+	w := capture.Writer{Folder: f.out}
+	o.Capture = w.Write
+	_, ended, err := executeProgram(ctx, e, o, false, command)
 	switch {
 	case err != nil:
 		return err
-	case unwritten != nil:
-		return unwritten
-	case written == 1:
-		fmt.Fprintf(e.stderr, "gpa: 1 capture in %s\n", f.out)
-	case written > 1:
-		fmt.Fprintf(e.stderr, "gpa: %d captures in %s\n", written, f.out)
+	case w.Err != nil:
+		return w.Err
+	case w.Written > 0:
+		fmt.Fprintf(e.stderr, "gpa: captures in %s: %d\n", f.out, w.Written)
 	}
 	return ended
 }

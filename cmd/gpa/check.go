@@ -30,11 +30,6 @@ type checkFlags struct {
 	source  string
 }
 
-// checkTools are the families that the tools of compute-sanitizer look for.
-var checkTools = []struct{ name, family string }{
-	{"memcheck", "memory"}, {"racecheck", "race"}, {"initcheck", "init"}, {"synccheck", "barrier"},
-}
-
 func checkCommand() command {
 	return command{
 		runs: true, name: "check", args: "KERNEL | -- CMD …", short: "find memory, initialisation, race and barrier errors of a kernel",
@@ -44,7 +39,7 @@ func checkCommand() command {
 			flags.StringVar(&f.sarif, "sarif", "", "write the findings to `FILE` too, as SARIF 2.1.0")
 			flags.StringSliceVar(&f.only, "only", nil, "report only these `FAMILIES`: "+strings.Join(check.Families(), ", "))
 			registerSource(flags, &f.source)
-			flags.StringVar(&f.tool, "tool", "", "report only what the `TOOL` of compute-sanitizer looks for: "+toolNames())
+			flags.StringVar(&f.tool, "tool", "", "report only what the `TOOL` of compute-sanitizer looks for: "+strings.Join(check.Tools(), ", "))
 			flags.BoolVar(&f.strict, "strict", false, "exit with status 1 after warnings too")
 			flags.BoolVar(&f.unused, "track-unused-memory", false, "warn of buffers with bytes that no kernel reads or writes")
 			flags.Int64Var(&f.padding, "padding", 0, "keep `BYTES` free behind each buffer at least, to catch accesses far out of bounds (65536 in any case), and the module's variables apart from each other; 1 GiB at most, and less behind what malloc returns where addresses run out")
@@ -56,8 +51,11 @@ func checkCommand() command {
 }
 
 func (f *checkFlags) run(ctx context.Context, e *env, args []string) error {
-	if f.program.given() {
-		return f.runProgram(ctx, e, args)
+	switch command, err := f.program.command(ctx, &f.launchFlags, args); {
+	case err != nil:
+		return err
+	case command != nil:
+		return f.runProgram(ctx, e, command)
 	}
 	name, err := oneArgument(args, "the kernel")
 	if err != nil {
@@ -66,7 +64,7 @@ func (f *checkFlags) run(ctx context.Context, e *env, args []string) error {
 	if err := f.families(); err != nil {
 		return err
 	}
-	r, o, err := f.load(e, name)
+	r, o, err := f.load(ctx, e, name)
 	if err != nil {
 		return err
 	}
@@ -138,22 +136,12 @@ func (f *checkFlags) families() error {
 	if f.only != nil {
 		return usagef("--only and --tool exclude each other")
 	}
-	for _, t := range checkTools {
-		if t.name == f.tool {
-			f.only = []string{t.family}
-			return nil
-		}
+	family := check.FamilyOf(f.tool)
+	if family == "" {
+		return usagef("--tool: %q is none of %s", f.tool, strings.Join(check.Tools(), ", "))
 	}
-	return usagef("--tool: %q is none of %s", f.tool, toolNames())
-}
-
-// toolNames lists the tools of compute-sanitizer.
-func toolNames() string {
-	var names []string
-	for _, t := range checkTools {
-		names = append(names, t.name)
-	}
-	return strings.Join(names, ", ")
+	f.only = []string{family}
+	return nil
 }
 
 // chosen leaves the findings that --only asks for.
@@ -176,6 +164,6 @@ func (f *checkFlags) print(e *env, found []reports.Finding, source gpa.Sources, 
 		return err
 	}
 	source = source.Before(f.source)
-	defer missedSources(e.stderr, source)
+	defer source.Missed(e.stderr)
 	return reports.WriteFindings(e.stdout, found, source.Read, e.style())
 }

@@ -50,6 +50,8 @@ type action func(ctx context.Context, e *env, args []string) error
 func commands() []command {
 	return []command{
 		profileCommand(),
+		watchCommand(),
+		initCommand(),
 		runCommand(),
 		captureCommand(),
 		serveCommand(),
@@ -183,10 +185,10 @@ func (c *command) run(ctx context.Context, e *env, args []string) (status int) {
 		defer cancel()
 	}
 	e.progress.Start("gpa " + c.name)
-	held := &heldOutput{env: e}
+	held := &terminal.Held{W: e.stdout}
 	inner := *e
 	inner.stdout = held
-	err = held.end(act(ctx, &inner, flags.Args()))
+	err = handOn(held, act(ctx, &inner, flags.Args()))
 	e.progress.Finish()
 	return c.report(e, err)
 }

@@ -76,7 +76,7 @@ func (f *compareFlags) run(ctx context.Context, e *env, args []string) error {
 	}
 	for _, side := range []*gpa.Result{before, after} {
 		side.Sources = side.Sources.Before(f.source)
-		defer missedSources(e.stderr, side.Sources)
+		defer side.Sources.Missed(e.stderr)
 	}
 	c, err := gpa.Compare(before, after, gpa.CompareOptions{Optimizer: f.optimizer, Tolerance: f.tolerance})
 	if err != nil {

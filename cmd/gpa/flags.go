@@ -1,8 +1,9 @@
 package main
 
 import (
+	"cmp"
+	"context"
 	"fmt"
-	"io"
 	"strconv"
 	"strings"
 
@@ -10,8 +11,10 @@ import (
 
 	"gpa"
 	"gpa/cubin"
+	"gpa/cubin/compile"
 	"gpa/cubin/sass"
 	"gpa/emu"
+	"gpa/emu/arch"
 	"gpa/emu/launch"
 	"gpa/emu/reconv"
 	"gpa/profiler/store"
@@ -23,16 +26,21 @@ type target gpa.LoadOptions
 
 func (t *target) register(flags *pflag.FlagSet) {
 	flags.StringVar(&t.GPU, "arch", "", "`GPU` to run on: a model as in v100, or sm_NN for the default one (default: by the cubin)")
-	flags.StringVar(&t.Kernel, "kernel", "", "`NAME` of the kernel in a cubin, or how it begins (default: the only one)")
-	flags.Var((*dims)(&t.Grid), "grid", "blocks of the grid, as in `X[,Y[,Z]]`, for a cubin")
-	flags.Var((*dims)(&t.Block), "block", "threads of a block, as in `X[,Y[,Z]]`, for a cubin")
-	flags.IntVar(&t.Shared, "shared", 0, "dynamic shared memory of a block in `BYTES`, for a cubin")
-	flags.StringArrayVar(&t.Args, "arg", nil, "one kernel argument, for a cubin: `TYPE:VALUE` as in i32:5, or a buffer as in 'f32[1024]:uniform(0,1)' (zeros without a generator, none: what nobody has written)")
+	flags.StringVar(&t.Kernel, "kernel", "", "`NAME` of the kernel in a cubin or source, or how it begins (default: the only one)")
+	flags.Var((*dims)(&t.Grid), "grid", "blocks of the grid, as in `X[,Y[,Z]]`, for a cubin or source")
+	flags.Var((*dims)(&t.Block), "block", "threads of a block, as in `X[,Y[,Z]]`, for a cubin or source")
+	flags.IntVar(&t.Shared, "shared", 0, "dynamic shared memory of a block in `BYTES`, for a cubin or source")
+	flags.StringArrayVar(&t.Args, "arg", nil, "one kernel argument, for a cubin or source: `TYPE:VALUE` as in i32:5, or a buffer as in 'f32[1024]:uniform(0,1)' (zeros without a generator, none: what nobody has written)")
 }
 
+// model is the GPU of a program or source.
+func (t *target) model() (*arch.Model, error) { return arch.ByName(cmp.Or(t.GPU, gpa.SourceGPU)) }
+
 // resolve loads what KERNEL names.
-func (t *target) resolve(name string) (*gpa.Target, error) {
-	return gpa.Load(name, gpa.LoadOptions(*t))
+func (t *target) resolve(ctx context.Context, name string, b *compile.Builder) (*gpa.Target, error) {
+	o := gpa.LoadOptions(*t)
+	o.Compile = func(source string, arch sass.Arch) (*cubin.File, error) { return b.Cubin(ctx, source, arch) }
+	return gpa.Load(name, o)
 }
 
 // dims is a grid or block size as a flag value: 128, 16,16 or 16x16.
@@ -62,6 +70,7 @@ func (d *dims) Type() string { return "dims" }
 type launchFlags struct {
 	target  target
 	machine machineFlags
+	builds  compile.Builder
 }
 
 func (f *launchFlags) register(flags *pflag.FlagSet) {
@@ -70,12 +79,12 @@ func (f *launchFlags) register(flags *pflag.FlagSet) {
 }
 
 // load loads what KERNEL names.
-func (f *launchFlags) load(e *env, name string) (*gpa.Target, gpa.Options, error) {
+func (f *launchFlags) load(ctx context.Context, e *env, name string) (*gpa.Target, gpa.Options, error) {
 	o, err := f.machine.options(e)
 	if err != nil {
 		return nil, o, err
 	}
-	t, err := f.target.resolve(name)
+	t, err := f.target.resolve(ctx, name, &f.builds)
 	return t, o, err
 }
 
@@ -97,16 +106,6 @@ func (m *machineFlags) register(flags *pflag.FlagSet) {
 // registerLimit declares --max-instructions.
 func registerLimit(flags *pflag.FlagSet, limit *int64) {
 	flags.Int64Var(limit, "max-instructions", emu.DefaultMaxInstructions, "stop a launch after `N` warp instructions, 0 for no limit")
-}
-
-// timingLevel reads --timing.
-func timingLevel(name string) (emu.TimingLevel, error) {
-	for _, level := range []emu.TimingLevel{emu.TimingFull, emu.TimingFast, emu.TimingNone} {
-		if name == level.String() {
-			return level, nil
-		}
-	}
-	return 0, usagef("--timing: %q is none of full, fast and none", name)
 }
 
 // options is how a target runs. What kernels print goes to prints.
@@ -165,20 +164,6 @@ func openModule(name string) (*cubin.File, error) { return new(moduleFlags).open
 // registerSource declares the flag that names a folder with sources.
 func registerSource(flags *pflag.FlagSet, folder *string) {
 	flags.StringVar(folder, "source", "", "look for source files below `DIR`, or in that of a source file, first, then beside the kernel or the result, and nowhere else")
-}
-
-// missedSources says which sources were not found, and where they were looked for.
-func missedSources(w io.Writer, s gpa.Sources) {
-	const shown = 3
-	list, where := s.Missing()
-	if len(list) == 0 || len(where) == 0 {
-		return
-	}
-	more := ""
-	if len(list) > shown {
-		list, more = list[:shown], fmt.Sprintf(" and %d more", len(list)-shown)
-	}
-	fmt.Fprintf(w, "gpa: sources not found below %s: %s%s (--source DIR looks below DIR)\n", strings.Join(where, ", "), strings.Join(list, ", "), more)
 }
 
 // storeFlags say where results are kept from run to run.

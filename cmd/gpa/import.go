@@ -2,14 +2,12 @@ package main
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -19,6 +17,7 @@ import (
 	"gpa/profiler"
 	"gpa/profiler/ncurep"
 	"gpa/reports"
+	"gpa/reports/listing"
 )
 
 func importCommand() command {
@@ -134,10 +133,11 @@ func (f *importFlags) importReport(e *env, flags *pflag.FlagSet, name string, da
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
-	chosen, err := f.choose(report)
+	chosen, err := report.Choose(f.launches, f.kernel)
+	var unknown *ncurep.ChoiceError
 	switch {
-	case err != nil:
-		return err
+	case errors.As(err, &unknown):
+		return usagef("--%s: %w", unknown.By, err)
 	case f.list || chosen == nil && len(report.Results) > 1:
 		return f.listLaunches(e, report, name)
 	case len(report.Results) == 0:
@@ -159,16 +159,12 @@ func (f *importFlags) importReport(e *env, flags *pflag.FlagSet, name string, da
 	return f.advice.tell(e, gpa.FromProfile(p, gpa.NewSources(filepath.Dir(name))))
 }
 
-// supply gives the report the cubin of --cubin. Where the file holds the cubins of all launches that were asked for, another is
-// refused: it could only be one that did not run.
+// supply gives the report the cubin of --cubin.
 func (f *importFlags) supply(report *ncurep.Report, chosen []int) error {
 	if f.cubin == "" {
 		return nil
 	}
-	if chosen == nil {
-		chosen = []int{0}
-	}
-	if !slices.ContainsFunc(chosen, func(launch int) bool { return !report.HoldsCubin(launch) }) {
+	if report.HoldsCubins(chosen) {
 		return usagef("--cubin is of no use: the report holds the cubin that ran")
 	}
 	module, err := openModule(f.cubin)
@@ -177,48 +173,6 @@ func (f *importFlags) supply(report *ncurep.Report, chosen []int) error {
 	}
 	report.Supply(module)
 	return nil
-}
-
-// choose returns the launches that --launch and --kernel name, nil where neither is given.
-func (f *importFlags) choose(report *ncurep.Report) ([]int, error) {
-	if f.launches == "" && f.kernel == "" {
-		return nil, nil
-	}
-	asked, err := launchNumbers(f.launches, len(report.Results))
-	if err != nil {
-		return nil, err
-	}
-	var chosen []int
-	for _, i := range asked {
-		if f.kernel == "" || report.Results[i].IsOf(f.kernel) {
-			chosen = append(chosen, i)
-		}
-	}
-	if len(chosen) == 0 {
-		return nil, usagef("--kernel: no such launch of %q; --list tells which there are", f.kernel)
-	}
-	return chosen, nil
-}
-
-// launchNumbers reads --launch: numbers from 0 with commas between, or all.
-func launchNumbers(list string, launches int) ([]int, error) {
-	var numbers []int
-	if list == "" || list == "all" {
-		for i := range launches {
-			numbers = append(numbers, i)
-		}
-		return numbers, nil
-	}
-	for word := range strings.SplitSeq(list, ",") {
-		n, err := strconv.Atoi(word)
-		if err != nil || n < 0 || n >= launches {
-			return nil, usagef("--launch: %q is none of the %d launches, which are counted from 0", word, launches)
-		}
-		if !slices.Contains(numbers, n) {
-			numbers = append(numbers, n)
-		}
-	}
-	return numbers, nil
 }
 
 // listLaunches prints what the file holds.
@@ -230,7 +184,7 @@ func (f *importFlags) listLaunches(e *env, report *ncurep.Report, name string) e
 			Launches []ncurep.Listed `json:"launches"`
 		}{report.Tool, list})
 	}
-	if err := launchTable(list, e.style()).Render(e.stdout); err != nil {
+	if err := listing.LaunchTable(list, e.style()).Render(e.stdout); err != nil {
 		return err
 	}
 	if !f.list {
@@ -239,38 +193,13 @@ func (f *importFlags) listLaunches(e *env, report *ncurep.Report, name string) e
 	return nil
 }
 
-func launchTable(list []ncurep.Listed, style reports.Style) *reports.Table {
-	t := &reports.Table{Style: style, Columns: []reports.Column{{Title: "launch", Right: true}, {Title: "kernel", Wrap: true}, {Title: "gpu"}, {Title: "grid"}, {Title: "block"},
-		{Title: "cycles", Right: true}, {Title: "warp instructions", Right: true}, {Title: "samples", Right: true}, {Title: "lacks", Wrap: true}}}
-	for i := range list {
-		l := &list[i]
-		t.Add(strconv.Itoa(l.Launch), l.Kernel, l.GPU, shape(l.Grid), shape(l.Block), count(l.Cycles), count(l.WarpInstructions), count(l.Samples),
-			cmp.Or(l.Error, strings.Join(l.Missing, "; ")))
-	}
-	return t
-}
-
-// shape writes the size of a grid or a block without dimensions of one.
-func shape(size [3]int) string {
-	text := fmt.Sprintf("%dx%dx%d", size[0], size[1], size[2])
-	return strings.TrimSuffix(strings.TrimSuffix(text, "x1"), "x1")
-}
-
-// count writes a count, nothing where it is not known.
-func count(n int64) string {
-	if n == 0 {
-		return ""
-	}
-	return strconv.FormatInt(n, 10)
-}
-
 func exportCommand() command {
 	return command{
 		name: "export", args: "RESULT", short: "write the samples of a saved result as Nsight Compute's source page (CSV) or as JSON",
 		setup: func(flags *pflag.FlagSet) action {
 			asJSON := flags.Bool("json", false, "write JSON")
 			return withArgument("the saved result", func(_ context.Context, e *env, name string) error {
-				r, err := openResult(name)
+				r, err := gpa.Open(name)
 				if err != nil {
 					return err
 				}

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"gpa/cubin"
+	"gpa/reports/terminal"
 )
 
 // TestHeldOutput holds that a command that turns out to be wrong on the way shows no part of its result, or fails where it has.
@@ -26,7 +27,7 @@ func TestHeldOutput(t *testing.T) {
 		shown  bool
 	}{
 		{"done", 100, nil, exitDone, true}, {"failed", 100, failure{wrong}, exitFailed, true}, {"wrong", 100, wrong, exitUsage, false},
-		{"wrong late", maxHeld + 100, wrong, exitFailed, true}, {"interrupted", 100, context.Canceled, exitFailed, true},
+		{"wrong late", terminal.MaxHeld + 100, wrong, exitFailed, true}, {"interrupted", 100, context.Canceled, exitFailed, true},
 	} {
 		var out, messages bytes.Buffer
 		c := command{name: "rows", setup: func(*pflag.FlagSet) action {

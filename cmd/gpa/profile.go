@@ -4,14 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"math"
-	"os"
 
 	"github.com/spf13/pflag"
 
 	"gpa"
 	"gpa/advisor/tune"
+	"gpa/cubin/compile"
 	"gpa/emu"
 	"gpa/kernels"
 	"gpa/profiler/sampler"
@@ -33,6 +32,7 @@ type profileFlags struct {
 	most    int64 // cycles of all launches, 0 for no limit
 	proves  bool
 	prove   proveFlags
+	tell    func(*env, *gpa.Result) error // nil for the report
 }
 
 func profileCommand() command {
@@ -40,34 +40,44 @@ func profileCommand() command {
 		runs: true, name: "profile", args: "KERNEL | -- CMD …", short: "run a kernel or a program on the emulated GPU, sample it, and say what to change",
 		setup: func(flags *pflag.FlagSet) action {
 			var f profileFlags
-			f.advice.register(flags)
-			flags.IntVar(&f.period, "period", 0, "`CYCLES` between two samples of an SM, a power of two from 32 (default: chosen so that a launch gives a few thousand samples)")
-			flags.Uint64Var(&f.seed, "seed", 0, "`NUMBER` that selects the sequence of warps sampled")
-			flags.StringVar(&f.timing, "timing", "full", "`LEVEL` of the timing model: full, fast (perfect instruction cache, fixed L2 latency), or none (no cycles and no samples: counts, warnings)")
-			flags.IntVar(&f.try, "try", byBudget, "try the first `N` pieces of advice on each kernel, 0 for none (default: as many as take six times the launches' instructions)")
-			flags.Int64Var(&f.most, "max-cycles", 0, "stop when the launches have taken more than `N` cycles together, as an interrupt would (default: no limit)")
-			flags.BoolVar(&f.proves, "prove", false, "change a copy of the source as the advice says, compile and run it, and print the diffs that made the kernel faster with the same outputs (gpa tune --help says more)")
-			f.prove.register(flags)
-			f.launchFlags.register(flags)
-			f.store.register(flags)
-			f.program.registerSelection(flags, "profile")
-			f.program.registerKernels(flags)
-			return func(ctx context.Context, e *env, args []string) error {
-				if err := f.prove.check(flags); err != nil {
-					return err
-				}
-				return f.run(ctx, e, args)
-			}
+			return f.declare(flags)
 		},
 	}
 }
 
+// declare declares the flags and returns the action.
+func (f *profileFlags) declare(flags *pflag.FlagSet) action {
+	f.advice.register(flags)
+	flags.IntVar(&f.period, "period", 0, "`CYCLES` between two samples of an SM, a power of two from 32 (default: chosen so that a launch gives a few thousand samples)")
+	flags.Uint64Var(&f.seed, "seed", 0, "`NUMBER` that selects the sequence of warps sampled")
+	flags.StringVar(&f.timing, "timing", "full", "`LEVEL` of the timing model: full, fast (perfect instruction cache, fixed L2 latency), or none (no cycles and no samples: counts, warnings)")
+	flags.IntVar(&f.try, "try", byBudget, "try the first `N` pieces of advice on each kernel, 0 for none (default: as many as take six times the launches' instructions)")
+	flags.Int64Var(&f.most, "max-cycles", 0, "stop when the launches have taken more than `N` cycles together, as an interrupt would (default: no limit)")
+	flags.BoolVar(&f.proves, "prove", false, "change a copy of the source as the advice says, compile and run it, and print the diffs that made the kernel faster with the same outputs (gpa tune --help says more)")
+	f.prove.register(flags)
+	f.launchFlags.register(flags)
+	f.store.register(flags)
+	f.program.registerSelection(flags, "profile")
+	f.program.registerKernels(flags)
+	return func(ctx context.Context, e *env, args []string) error {
+		if err := f.prove.check(flags); err != nil {
+			return err
+		}
+		f.builds.Find = f.prove.find
+		return f.run(ctx, e, args)
+	}
+}
+
+// run profiles and reports.
 func (f *profileFlags) run(ctx context.Context, e *env, args []string) error {
-	if f.program.given() {
-		return f.profileProgram(ctx, e, args)
+	switch command, err := f.program.command(ctx, &f.launchFlags, args); {
+	case err != nil:
+		return err
+	case command != nil:
+		return f.profileProgram(ctx, e, command)
 	}
 	if len(args) == 0 {
-		return listKernels(e.stdout)
+		return kernels.List(e.stdout)
 	}
 	name, err := oneArgument(args, "the kernel")
 	if err != nil {
@@ -77,25 +87,26 @@ func (f *profileFlags) run(ctx context.Context, e *env, args []string) error {
 	if err != nil {
 		return err
 	}
-	var c *tune.Compiler
+	var c *compile.Compiler
 	if f.proves {
 		if level != emu.TimingFull {
 			return usagef("--prove: a speedup needs --timing full")
 		}
-		if c, err = f.prove.find(os.Getenv); err != nil {
+		if c, err = f.prove.find(); err != nil {
 			return err
 		}
 	}
-	r, o, err := f.load(e, name)
+	r, o, err := f.load(ctx, e, name)
 	if err != nil {
 		return err
 	}
-	o.Fast, o.Period, o.Seed, o.MaxCycles, o.Dispensable = level == emu.TimingFast, f.period, f.seed, f.most, !f.proves
+	o.Fast, o.Period, o.Seed, o.MaxCycles, o.Dispensable = level == emu.TimingFast, f.period, f.seed, f.most, !f.proves && f.tell == nil
 	a := f.analysis()
 	a.Untimed = level == emu.TimingNone
 	if o.Keep, err = f.store.keeping(); err != nil {
 		return err
 	}
+	o.Keep.Memory = f.tell != nil
 	if f.proves { // what is proved has to run
 		o.Keep.Store = nil
 	}
@@ -113,13 +124,26 @@ func (f *profileFlags) run(ctx context.Context, e *env, args []string) error {
 	if c != nil && result.Failure() == nil {
 		return f.reportProved(ctx, e, c, o, result)
 	}
-	if err := f.advice.report(e, &result.Result, r.Sources); err != nil {
+	if err := f.report(ctx, e, result); err != nil {
 		return err
 	}
 	if err := failureOf(result); err != nil {
 		return err
 	}
 	return endedEarly(ctx)
+}
+
+// report tells a result.
+func (f *profileFlags) report(ctx context.Context, e *env, r *gpa.Result) error {
+	if f.tell == nil {
+		return f.advice.report(e, &r.Result, r.Sources)
+	}
+	if r.Target != nil {
+		if err := r.Recall(ctx); err != nil {
+			return err
+		}
+	}
+	return f.tell(e, r)
 }
 
 // modelTables are tables of the re-convergence models for the web page. A kernel that cannot be compared has none.
@@ -155,7 +179,7 @@ func (f *profileFlags) analysis() gpa.Analysis {
 const byBudget = -1
 
 // reportProved reports, and proves what can be of the advice. Where nothing can be proved, the report is as without.
-func (f *profileFlags) reportProved(ctx context.Context, e *env, c *tune.Compiler, o gpa.Options, result *gpa.Result) error {
+func (f *profileFlags) reportProved(ctx context.Context, e *env, c *compile.Compiler, o gpa.Options, result *gpa.Result) error {
 	proof, proved := tune.Prove(ctx, result, f.prove.options(c, f.advice.source, o))
 	f.advice.proof = proof
 	if err := f.advice.report(e, &result.Result, result.Sources); err != nil {
@@ -169,10 +193,10 @@ func (f *profileFlags) reportProved(ctx context.Context, e *env, c *tune.Compile
 
 // level reads --timing, and checks what goes with it.
 func (f *profileFlags) level() (emu.TimingLevel, error) {
-	level, err := timingLevel(f.timing)
+	level, err := emu.ParseTimingLevel(f.timing)
 	switch _, sampling := sampler.New(sampler.Options{Period: f.period, Seed: f.seed}); {
 	case err != nil:
-		return 0, err
+		return 0, usagef("--timing: %w", err)
 	case level == emu.TimingNone && f.try > 0:
 		return 0, usagef("--try: without timing there is no advice to try")
 	case sampling != nil:
@@ -216,20 +240,8 @@ func (f *profileFlags) profileProgram(ctx context.Context, e *env, args []string
 	case !f.advice.json:
 		fmt.Fprintln(e.stdout)
 	}
-	if err := f.advice.report(e, &r.Result, r.Sources); err != nil {
+	if err := f.report(ctx, e, r); err != nil {
 		return err
 	}
 	return ended
-}
-
-// listKernels is what gpa profile prints without a kernel.
-func listKernels(w io.Writer) error {
-	fmt.Fprintln(w, "Built-in kernels, as in gpa profile vecadd:")
-	for _, name := range kernels.Names() {
-		if _, err := fmt.Fprintf(w, "  %-16s %s\n", name, kernels.Describe(name)); err != nil {
-			return err
-		}
-	}
-	_, err := fmt.Fprintln(w, "A launch file or a cubin of your own goes in the same place; gpa profile --help says how.")
-	return err
 }

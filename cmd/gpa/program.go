@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -9,7 +8,6 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"gpa/emu/arch"
 	"gpa/profiler/program"
 	"gpa/reports"
 )
@@ -21,6 +19,7 @@ type programFlags struct {
 	kernels     int
 	ranges      []string
 	fromStart   string
+	sources     string // folder of the program's source, "" for that of its command
 }
 
 func (f *programFlags) register(flags *pflag.FlagSet) { f.flags = flags }
@@ -39,9 +38,6 @@ func (f *programFlags) registerKernels(flags *pflag.FlagSet) {
 	flags.IntVar(&f.kernels, "kernels", 3, "of a program, give advice on the `N` kernels that take most of the time")
 }
 
-// given says whether the command line has a program, which stands behind --.
-func (f *programFlags) given() bool { return f.flags != nil && f.flags.ArgsLenAtDash() == 0 }
-
 // options are those of a program of these flags. They are complete but for what is done with its launches.
 func (f *programFlags) options(e *env, l *launchFlags) (o program.Options, err error) {
 	if l.target.Grid[0] != 0 || l.target.Block[0] != 0 || l.target.Shared != 0 || len(l.target.Args) > 0 {
@@ -53,8 +49,8 @@ func (f *programFlags) options(e *env, l *launchFlags) (o program.Options, err e
 	if f.fromStart != "" && f.fromStart != "on" && f.fromStart != "off" {
 		return o, usagef("--profile-from-start is on or off")
 	}
-	o = program.Options{Skip: f.skip, Most: f.count, Ranges: f.ranges, AfterStart: f.fromStart == "off"}
-	if o.GPU, err = arch.ByName(cmp.Or(l.target.GPU, "a100")); err != nil {
+	o = program.Options{Skip: f.skip, Most: f.count, Ranges: f.ranges, AfterStart: f.fromStart == "off", Sources: f.sources}
+	if o.GPU, err = l.target.model(); err != nil {
 		return o, err
 	}
 	if l.target.Kernel != "" {

@@ -167,7 +167,7 @@ func TestProgramProfile(t *testing.T) {
 func TestProgramCapture(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "captures")
 	stdout, stderr, status := runProgram(t, "vectors", "capture", "--launch-skip", "1", "--out", out)
-	if status != 0 || stdout != "0x40800000\n" || !strings.Contains(stderr, "2 captures in "+out) {
+	if status != 0 || stdout != "0x40800000\n" || !strings.Contains(stderr, "captures in "+out+": 2") {
 		t.Fatalf("status %d, output %q, messages %q", status, stdout, stderr)
 	}
 	stdout, stderr, status = invoke(t, "run", filepath.Join(out, "0003-vecadd"))
@@ -287,5 +287,25 @@ func TestProgramOfPython(t *testing.T) {
 	out, err := c.Output()
 	if err != nil || string(out) != "700 b'CUDA_ERROR_ILLEGAL_ADDRESS'\nthreads 4\nmanaged b'AAAA'\nchild 0 b'BBBB'\ncalled [77]\n" {
 		t.Errorf("%q, %v", out, err)
+	}
+}
+
+// A source with a function main runs as a program, with the arguments behind --; with a launch of its own it is a kernel like others.
+func TestCompiledProgram(t *testing.T) {
+	home := fakeNvcc(t)
+	source := filepath.Join(home, "src", "k.cu")
+	if err := os.WriteFile(source, []byte("int main(int argc, char **argv) {}\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	c := gpaProcess(t, "run", source, "--", "--size", "5")
+	c.Env = append(c.Env, "XDG_RUNTIME_DIR="+t.TempDir())
+	var out, messages bytes.Buffer
+	c.Stdout, c.Stderr = &out, &messages
+	if err := c.Run(); err != nil || out.String() != "program: --size 5\n" || !strings.Contains(messages.String(), "launched no kernel") {
+		t.Errorf("%v: %q, %q", err, out.String(), messages.String())
+	}
+	stdout, stderr, status := invoke(t, "run", source, "--grid", "4", "--block", "256", "--arg", "i32:1024", "--arg", "f32:2", "--arg", "f32[1024]", "--arg", "f32[1024]")
+	if status != exitDone || !strings.Contains(stdout, "k.cu: 1 launch") {
+		t.Errorf("status %d: %s%s", status, stdout, stderr)
 	}
 }

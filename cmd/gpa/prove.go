@@ -3,11 +3,13 @@ package main
 import (
 	"errors"
 	"fmt"
+	"os"
 
 	"github.com/spf13/pflag"
 
 	"gpa"
 	"gpa/advisor/tune"
+	"gpa/cubin/compile"
 	"gpa/emu/launch"
 )
 
@@ -21,11 +23,16 @@ type proveFlags struct {
 }
 
 func (f *proveFlags) register(flags *pflag.FlagSet) {
-	flags.StringVar(&f.compiler, "compiler", "", "compile with `CMD`, run without a shell in the folder of the copied source, where {in}, {out} and {arch} (as sm_80) stand for what they say and {flags} for the flags of a patch (otherwise at the end; default: nvcc -cubin -arch={arch} -lineinfo -o {out} {in})")
-	flags.StringVar(&f.extra, "compiler-flags", "", "further `FLAGS` for the compiler, separated by spaces (folders of -I are relative to where gpa runs; that of the source is searched anyway)")
+	f.registerCompiler(flags)
 	flags.IntVar(&f.patches, "patches", 16, "compile and run at most `N` patches, those of the best advice")
 	flags.Float64Var(&f.rtol, "rtol", 0, "relative tolerance `R` of a patched kernel's outputs (default: the launch file's; of floats that it expects nothing of, 1e-4 for patches that change rounding, otherwise none)")
 	flags.Float64Var(&f.atol, "atol", 0, "absolute tolerance `A` of a patched kernel's outputs")
+}
+
+// registerCompiler declares the flags that say how sources are compiled.
+func (f *proveFlags) registerCompiler(flags *pflag.FlagSet) {
+	flags.StringVar(&f.compiler, "compiler", "", "compile with `CMD`, run without a shell in the folder of the source or its copy, where {in}, {out} and {arch} (as sm_80) stand for what they say and {flags} for the flags of a patch (otherwise at the end; default: nvcc -cubin -arch={arch} -lineinfo -o {out} {in}, or NVRTC of a Python package where there is no nvcc)")
+	flags.StringVar(&f.extra, "compiler-flags", "", "further `FLAGS` for the compiler, separated by spaces (folders of -I are relative to where gpa runs; that of the source is searched anyway)")
 }
 
 // check refuses flags that make no sense, and notes which were given.
@@ -43,25 +50,18 @@ func (f *proveFlags) check(flags *pflag.FlagSet) error {
 }
 
 // options is how patches are made and judged.
-func (f *proveFlags) options(c *tune.Compiler, source string, o gpa.Options) tune.Options {
+func (f *proveFlags) options(c *compile.Compiler, source string, o gpa.Options) tune.Options {
 	return tune.Options{Compiler: c, Source: source, Patches: f.patches, Tolerance: f.tolerance, Run: o}
 }
 
-// find returns the compiler that the flags name, else an nvcc that is at hand.
-func (f *proveFlags) find(getenv func(string) string) (c *tune.Compiler, err error) {
-	if f.compiler == "" {
-		c, err = tune.FindCompiler(getenv)
-		if errors.Is(err, tune.ErrNoCompiler) {
-			return nil, fmt.Errorf("%w, or name another by --compiler 'CMD … {in} {out} {arch}'", err)
-		}
-	} else if c, err = tune.ParseCompiler(f.compiler); err != nil {
-		return nil, usagef("--compiler: %w", err)
-	}
-	if err != nil {
-		return nil, err
-	}
-	if c, err = c.With(f.extra); err != nil {
-		return nil, usagef("--compiler-flags: %w", err)
+// find returns the compiler that the flags name, else one that is at hand.
+func (f *proveFlags) find() (*compile.Compiler, error) {
+	c, err := compile.Named(f.compiler, f.extra, os.Getenv)
+	switch {
+	case errors.Is(err, compile.ErrNoCompiler):
+		return nil, fmt.Errorf("%w, or name another by --compiler 'CMD … {in} {out} {arch}'", err)
+	case err != nil:
+		return nil, usagef("--compiler, --compiler-flags: %w", err)
 	}
 	return c, nil
 }

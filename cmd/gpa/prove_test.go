@@ -272,8 +272,8 @@ func TestCompiler(t *testing.T) {
 		want string
 	}{
 		{nil, "no CUDA compiler at hand: put nvcc on PATH"},
-		{[]string{"--compiler", "cc {in}"}, "--compiler: {out} is missing"},
-		{[]string{"--compiler", "cc '{in} {out}"}, "--compiler: ' has no end"},
+		{[]string{"--compiler", "cc {in}"}, "{out} is missing"},
+		{[]string{"--compiler", "cc '{in} {out}"}, "' has no end"},
 		{[]string{"--compiler", "/no/such/compiler {in} {out}"}, "the compiler cannot be run"},
 		{[]string{"--patches", "0"}, "--patches: 0 is not positive"},
 		{[]string{"--rtol", "-1"}, "a tolerance is not negative"},

@@ -4,13 +4,13 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"path/filepath"
 
 	"github.com/spf13/pflag"
 
 	"gpa"
 	"gpa/advisor/evaluation"
 	"gpa/cubin/branch"
+	"gpa/cubin/compile"
 	"gpa/emu"
 	"gpa/emu/convergence"
 	"gpa/kernels"
@@ -21,6 +21,7 @@ import (
 // reconvergeFlags are the flags of gpa reconverge.
 type reconvergeFlags struct {
 	target          target
+	builds          compile.Builder
 	json            bool
 	models          []string
 	timing          string
@@ -58,7 +59,7 @@ func (f *reconvergeFlags) run(ctx context.Context, e *env, name string) error {
 	if err := f.options(&o); err != nil {
 		return err
 	}
-	r, err := f.target.resolve(name)
+	r, err := f.target.resolve(ctx, name, &f.builds)
 	if err != nil {
 		return err
 	}
@@ -121,8 +122,10 @@ func (f *reconvergeFlags) options(o *convergence.Options) (err error) {
 	if f.maxInstructions == 0 {
 		o.MaxInstructions = math.MaxInt64
 	}
-	o.Timing, err = timingLevel(f.timing)
-	return err
+	if o.Timing, err = emu.ParseTimingLevel(f.timing); err != nil {
+		return usagef("--timing: %w", err)
+	}
+	return nil
 }
 
 // runTables prints the papers' tables for the launch files of a folder. Those that cannot be compared are named on standard
@@ -140,21 +143,13 @@ func (f *reconvergeFlags) runTables(ctx context.Context, e *env, folder string) 
 		return err
 	}
 	o.Models, o.Timing = convergence.TableRows(), emu.TimingNone
-	var subjects []convergence.Subject
-	failed := 0
-	for _, name := range files {
-		list, err := f.compareFile(ctx, name, o)
-		if ctx.Err() != nil {
-			break
-		}
+	subjects, failed := convergence.SubjectsOf(ctx, files, func(folder string) ([]convergence.Launch, error) {
+		r, err := f.target.resolve(ctx, folder, &f.builds)
 		if err != nil {
-			fmt.Fprintf(e.stderr, "gpa: %s: %v\n", name, err)
-			failed++
-			continue
+			return nil, err
 		}
-		dir := filepath.Dir(name)
-		subjects = append(subjects, convergence.Subjects(filepath.Base(filepath.Dir(dir)), filepath.Base(dir), list)...)
-	}
+		return convergence.Compare(ctx, r.File, r.Module, r.GPU, o)
+	}, func(file string, err error) { fmt.Fprintf(e.stderr, "gpa: %s: %v\n", file, err) })
 	if err := convergence.WriteTables(e.stdout, subjects); err != nil {
 		return err
 	}
@@ -165,12 +160,4 @@ func (f *reconvergeFlags) runTables(ctx context.Context, e *env, folder string) 
 		return failure{fmt.Errorf("%d of %d launch files left out", failed, len(files))}
 	}
 	return nil
-}
-
-func (f *reconvergeFlags) compareFile(ctx context.Context, name string, o convergence.Options) ([]convergence.Launch, error) {
-	r, err := f.target.resolve(filepath.Dir(name))
-	if err != nil {
-		return nil, err
-	}
-	return convergence.Compare(ctx, r.File, r.Module, r.GPU, o)
 }

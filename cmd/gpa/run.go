@@ -37,8 +37,11 @@ func runCommand() command {
 }
 
 func (f *runFlags) run(ctx context.Context, e *env, args []string) error {
-	if f.program.given() {
-		return f.runProgram(ctx, e, args)
+	switch command, err := f.program.command(ctx, &f.launchFlags, args); {
+	case err != nil:
+		return err
+	case command != nil:
+		return f.runProgram(ctx, e, command)
 	}
 	name, err := oneArgument(args, "the kernel")
 	if err != nil {
@@ -47,7 +50,7 @@ func (f *runFlags) run(ctx context.Context, e *env, args []string) error {
 	if len(f.save) > 0 && f.out == "" {
 		return usagef("--save needs --out")
 	}
-	r, o, err := f.load(e, name)
+	r, o, err := f.load(ctx, e, name)
 	if err != nil {
 		return err
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"strings"
 
 	"github.com/spf13/pflag"
 
@@ -66,13 +65,8 @@ func envCommand() command {
 				if err := cuda.Serving(folder); err != nil {
 					return fmt.Errorf("%w: start gpa serve", err)
 				}
-				for _, v := range cuda.Variables(folder, os.Environ()) {
-					name, value, _ := strings.Cut(v, "=")
-					if _, err := fmt.Fprintf(e.stdout, "export %s='%s'\n", name, strings.ReplaceAll(value, "'", `'\''`)); err != nil {
-						return err
-					}
-				}
-				return nil
+				_, err := fmt.Fprint(e.stdout, cuda.Exports(folder, os.Environ()))
+				return err
 			}
 		},
 	}

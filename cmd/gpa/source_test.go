@@ -17,7 +17,7 @@ func TestMissedSources(t *testing.T) {
 		s.Read(name)
 	}
 	var told strings.Builder
-	missedSources(&told, s)
+	s.Missed(&told)
 	if want := "gpa: sources not found below " + dir + ": a.cu, b.cu, c.cu and 2 more (--source DIR looks below DIR)\n"; told.String() != want {
 		t.Errorf("told %q, want %q", told.String(), want)
 	}

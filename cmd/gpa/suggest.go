@@ -4,16 +4,12 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"io/fs"
-	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/spf13/pflag"
 
 	"gpa"
 	"gpa/advisor/tune/sweep"
-	"gpa/kernels"
 	"gpa/reports"
 	"gpa/reports/listing"
 )
@@ -45,7 +41,9 @@ func explained(err error) error {
 	case errors.As(err, &missing):
 		return fmt.Errorf("%w%s", err, cmp.Or(missing.Near(), "; gpa profile lists the built-in ones"))
 	case errors.As(err, &folder):
-		return fmt.Errorf("%w; %s", err, kernelsBelow(folder.Below()))
+		return fmt.Errorf("%w; %s", err, folder.Near())
+	case errors.As(err, &undescribed) && undescribed.Source != "":
+		return inFlags(err, undescribed, fmt.Sprintf("a source needs a launch file, which gpa init %s writes, or --grid, --block and an --arg for each parameter; this has, with parameters of so many bytes: %s", undescribed.Source, undescribed.Kernels()))
 	case errors.As(err, &undescribed):
 		return inFlags(err, undescribed, "a cubin needs --grid, --block and an --arg for each parameter; this has, with parameters of so many bytes: "+undescribed.Kernels())
 	case errors.Is(err, gpa.ErrDescribed):
@@ -57,28 +55,4 @@ func explained(err error) error {
 // inFlags says what an error is about in the words of the command line.
 func inFlags(err, about error, text string) error {
 	return usageError{errors.New(strings.Replace(err.Error(), about.Error(), text, 1))}
-}
-
-// kernelsBelow says where there are launch files, for who named a folder without one.
-func kernelsBelow(names []string) string {
-	if len(names) == 0 {
-		return "the README shows what one holds"
-	}
-	const most = 8
-	more := ""
-	if len(names) > most {
-		more = fmt.Sprintf(" and %d more", len(names)-most)
-	}
-	return fmt.Sprintf("there are kernels in %s%s", strings.Join(names[:min(len(names), most)], ", "), more)
-}
-
-// noResult makes a better error of a saved result that is not there.
-func noResult(name string, err error) error {
-	if !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	if slices.Contains(kernels.Names(), filepath.Dir(name)) || slices.Contains(kernels.Names(), name) {
-		return fmt.Errorf("%s is a built-in kernel, not a saved result; gpa profile %s --out DIR saves one", name, name)
-	}
-	return fmt.Errorf("there is no saved result %s; gpa profile KERNEL --out DIR saves one", name)
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"os"
 
 	"github.com/spf13/pflag"
 
@@ -36,6 +35,7 @@ func tuneCommand() command {
 				if err := f.prove.check(flags); err != nil {
 					return err
 				}
+				f.builds.Find = f.prove.find
 				return f.run(ctx, e, args)
 			}
 		},
@@ -50,11 +50,11 @@ func (f *tuneFlags) run(ctx context.Context, e *env, args []string) error {
 	if f.rounds < 1 {
 		return usagef("--rounds: %d is not positive", f.rounds)
 	}
-	compiler, err := f.prove.find(os.Getenv)
+	compiler, err := f.prove.find()
 	if err != nil {
 		return err
 	}
-	r, o, err := f.load(e, name)
+	r, o, err := f.load(ctx, e, name)
 	if err != nil {
 		return err
 	}

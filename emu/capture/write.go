@@ -42,6 +42,23 @@ func Name(number int, kernel string) string {
 	return fmt.Sprintf("%04d-%s", number, strings.Trim(plain[:min(len(plain), longest)], "-"))
 }
 
+// A Writer writes captures into a folder, each under the name of its launch.
+type Writer struct {
+	Folder  string
+	Written int
+	Err     error // the first that stopped one from being written
+}
+
+// Write writes the capture of a launch.
+func (w *Writer) Write(number int, kernel string, c *Capture) {
+	switch err := c.Write(filepath.Join(w.Folder, Name(number, kernel))); {
+	case err == nil:
+		w.Written++
+	case w.Err == nil:
+		w.Err = err
+	}
+}
+
 // writeSparse writes a file, in which pages of zeros take no place.
 func writeSparse(name string, data []byte) error {
 	const page = 4096

@@ -85,6 +85,24 @@ func (k Kind) Family() string {
 // Families are all parts, in the order of reports.
 func Families() []string { return []string{"memory", "init", "race", "barrier"} }
 
+// Tools are those of compute-sanitizer.
+func Tools() []string { return []string{"memcheck", "racecheck", "initcheck", "synccheck"} }
+
+// FamilyOf is the part that a tool of compute-sanitizer looks for, "" for another name.
+func FamilyOf(tool string) string {
+	switch tool {
+	case "memcheck":
+		return "memory"
+	case "racecheck":
+		return "race"
+	case "initcheck":
+		return "init"
+	case "synccheck":
+		return "barrier"
+	}
+	return ""
+}
+
 // A Place is an instruction and the thread that executed it.
 type Place struct {
 	Code          int // index in the module's Codes

@@ -2,8 +2,10 @@ package convergence
 
 import (
 	"bufio"
+	"context"
 	"fmt"
 	"io"
+	"path/filepath"
 	"strings"
 
 	"gpa/cubin/branch"
@@ -33,6 +35,25 @@ func Subjects(suite, file string, list []Launch) []Subject {
 
 // TableRows lists the rows of a comparison that [WriteTables] needs.
 func TableRows() []string { return append(Names(), Placed) }
+
+// SubjectsOf compares the kernels of launch files, each by its folder, for tables. Those that cannot be compared are told and counted. It ends where
+// ctx does.
+func SubjectsOf(ctx context.Context, files []string, compare func(folder string) ([]Launch, error), leftOut func(file string, err error)) (subjects []Subject, failed int) {
+	for _, name := range files {
+		dir := filepath.Dir(name)
+		list, err := compare(dir)
+		if ctx.Err() != nil {
+			break
+		}
+		if err != nil {
+			leftOut(name, err)
+			failed++
+			continue
+		}
+		subjects = append(subjects, Subjects(filepath.Base(filepath.Dir(dir)), filepath.Base(dir), list)...)
+	}
+	return subjects, failed
+}
 
 // WriteTables writes tables like those of the three papers, in Markdown: Figures 5 to 8 of Thread Frontiers, Tables 1 to 3
 // and Figures 13 to 15 of Wu et al., Figures 7 to 9 of Gupta and Datta.

@@ -19,6 +19,16 @@ func (s *Server) Environment(env []string) []string {
 	return env
 }
 
+// Exports are the [Variables] as commands of a shell.
+func Exports(folder string, env []string) string {
+	var out strings.Builder
+	for _, v := range Variables(folder, env) {
+		name, value, _ := strings.Cut(v, "=")
+		fmt.Fprintf(&out, "export %s='%s'\n", name, strings.ReplaceAll(value, "'", `'\''`))
+	}
+	return out.String()
+}
+
 // Variables are those by which programs find the libraries in a folder, in front of what env has the loader look at.
 func Variables(folder string, env []string) []string {
 	path := folder

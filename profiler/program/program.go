@@ -42,7 +42,8 @@ type Options struct {
 	// AfterStart leaves out what the program launches before it calls cuProfilerStart. What comes after cuProfilerStop is left out in any case.
 	AfterStart bool
 
-	Folder string // of the driver library and its socket, as [cuda.Options] has it
+	Sources string // folder of the program's sources, "" for that of the command where it is given by its path
+	Folder  string // of the driver library and its socket, as [cuda.Options] has it
 }
 
 // A Program is a program that runs on the emulated GPU, as one or several processes.
@@ -53,7 +54,7 @@ type Program struct {
 	journal *journal
 	server  *cuda.Server
 	modules []checkedModule
-	folder  string   // of the command, where it was given by its path
+	folder  string   // of its sources besides the working directory
 	notes   []string // about captures
 }
 

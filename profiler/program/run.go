@@ -22,7 +22,7 @@ func (p *Program) Run(ctx context.Context, stdout *os.File, args ...string) (sta
 	if err != nil {
 		return 0, err
 	}
-	if filepath.Base(args[0]) != args[0] {
+	if p.folder = p.options.Sources; p.folder == "" && filepath.Base(args[0]) != args[0] {
 		p.folder = filepath.Dir(args[0])
 	}
 	if err := p.Start(context.WithoutCancel(ctx)); err != nil {
@@ -42,7 +42,7 @@ func (p *Program) Run(ctx context.Context, stdout *os.File, args ...string) (sta
 	return status, nil
 }
 
-// Sources looks for source files in the working directory and beside the program that was run.
+// Sources looks for source files in the working directory, and in the folder of the options or beside the program that was run.
 func (p *Program) Sources() gpa.Sources { return gpa.NewSources(".", p.folder) }
 
 // find returns the path of a program.

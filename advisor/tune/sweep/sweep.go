@@ -23,8 +23,8 @@ import (
 	"sync/atomic"
 
 	"gpa"
-	"gpa/advisor/tune"
 	"gpa/advisor/tune/search"
+	"gpa/cubin/compile"
 	"gpa/emu/launch"
 	"gpa/kernels"
 	"gpa/profiler/store"
@@ -40,7 +40,7 @@ type Sweep struct {
 	space    *search.Space
 	groups   [][]int
 	set      setExprs
-	compiler *tune.Compiler // nil where nothing is compiled
+	compiler *compile.Compiler // nil where nothing is compiled
 	store    *store.Folder
 	build    store.Key
 	memo     memo
@@ -180,15 +180,8 @@ func (s *Sweep) addFiles(axis, pattern string) error {
 }
 
 // findCompiler returns the compiler that the sweep file names, or nvcc.
-func (s *Sweep) findCompiler() (*tune.Compiler, error) {
-	c, err := tune.FindCompiler(os.Getenv)
-	if s.spec.Compile != "" {
-		c, err = tune.ParseCompiler(strings.ReplaceAll(s.spec.Compile, "{dir}", absolute(s.folder)))
-	}
-	if err != nil {
-		return nil, err
-	}
-	return c.With(s.spec.Flags)
+func (s *Sweep) findCompiler() (*compile.Compiler, error) {
+	return compile.Named(strings.ReplaceAll(s.spec.Compile, "{dir}", absolute(s.folder)), s.spec.Flags, os.Getenv)
 }
 
 func absolute(name string) string {

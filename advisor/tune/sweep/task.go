@@ -18,8 +18,8 @@ import (
 	"time"
 
 	"gpa"
-	"gpa/advisor/tune"
 	"gpa/advisor/tune/queue"
+	"gpa/cubin/compile"
 	"gpa/emu"
 	"gpa/emu/launch"
 	"gpa/kernels"
@@ -309,10 +309,10 @@ func (r *runner) process(ctx context.Context, in []byte) ([]byte, error) {
 		err := Task(ctx, bytes.NewReader(in), &out)
 		return out.Bytes(), err
 	}
-	var said tune.Said
+	var said compile.Said
 	c := exec.CommandContext(ctx, r.Command[0], r.Command[1:]...)
 	c.Stdin, c.Stdout, c.Stderr, c.WaitDelay = bytes.NewReader(in), &out, &said, taskPatience
-	tune.OwnGroup(c)
+	compile.OwnGroup(c)
 	err := c.Run()
 	var exit *exec.ExitError
 	if errors.As(err, &exit) { // other errors are of a process that could not be started

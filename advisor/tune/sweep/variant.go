@@ -12,9 +12,9 @@ import (
 	"strings"
 	"sync"
 
-	"gpa/advisor/tune"
 	"gpa/advisor/tune/search"
 	"gpa/cubin"
+	"gpa/cubin/compile"
 	"gpa/cubin/sass"
 	"gpa/emu/arch"
 	"gpa/emu/launch"
@@ -183,7 +183,7 @@ func (s *Sweep) module(ctx context.Context, at map[string]search.Value) (*arch.M
 		module, err = s.bases[at[search.LaunchAxis]].LoadModule(architecture)
 	}
 	switch {
-	case tune.Refused(err) || err != nil && s.compiler == nil:
+	case compile.Refused(err) || err != nil && s.compiler == nil:
 		return nil, nil, refused{err}
 	case err != nil:
 		return nil, nil, err
@@ -208,7 +208,7 @@ func (s *Sweep) compile(ctx context.Context, at map[string]search.Value, archite
 	}
 	name := filepath.Base(source)
 	if files, err := s.store.Result(key); err == nil {
-		return cubin.NewFile(name, files[tune.OutName])
+		return cubin.NewFile(name, files[compile.OutName])
 	}
 	text, err := os.ReadFile(source)
 	if err != nil {
@@ -226,7 +226,7 @@ func (s *Sweep) compile(ctx context.Context, at map[string]search.Value, archite
 	if err != nil {
 		return nil, err
 	}
-	return module, s.store.Record(key, map[string][]byte{tune.OutName: module.Raw})
+	return module, s.store.Record(key, map[string][]byte{compile.OutName: module.Raw})
 }
 
 func (s *Sweep) compileKey(source string, flags []string, architecture sass.Arch) (key store.Key, err error) {

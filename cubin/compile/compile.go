@@ -1,4 +1,5 @@
-package tune
+// Package compile runs the compilers that make cubins and programs of CUDA C++ sources: nvcc, NVRTC of NVIDIA's Python package, or a command.
+package compile
 
 import (
 	"bytes"
@@ -14,13 +15,13 @@ import (
 
 	"gpa/cubin"
 	"gpa/cubin/sass"
-	"gpa/reports"
 )
 
 // A Compiler is a command line that makes a cubin of a source.
 type Compiler struct {
 	words []string // with placeholders
 	extra []string
+	nvcc  string // the nvcc that was found, "" for another compiler
 }
 
 // placeholders of a compiler's command line.
@@ -31,22 +32,9 @@ const (
 	flagsPlace = "{flags}"
 )
 
-// ErrNoCompiler is the error of a machine on which no nvcc is found.
-var ErrNoCompiler = errors.New("no CUDA compiler at hand: put nvcc on PATH, set CUDA_HOME, install one (pip install nvidia-cuda-nvcc)")
-
-// FindCompiler returns an nvcc that is at hand: on PATH, in the folders that CUDA_HOME and CUDA_PATH name, or in a Python environment. getenv is
-// os.Getenv or another source of these names.
-func FindCompiler(getenv func(string) string) (*Compiler, error) {
-	nvcc := findNvcc(getenv)
-	if nvcc == "" {
-		return nil, ErrNoCompiler
-	}
-	return &Compiler{words: []string{nvcc, "-cubin", "-arch=" + archPlace, "-lineinfo", "-o", outPlace, inPlace}}, nil
-}
-
-// ParseCompiler reads a command line, split at white space outside quotes. {in}, {out} and {arch} (as sm_80) in it stand for what they say, and
+// Parse reads a command line, split at white space outside quotes. {in}, {out} and {arch} (as sm_80) in it stand for what they say, and
 // {flags} for the flags of a patch, which else come last. It runs without a shell in the folder of the copied source.
-func ParseCompiler(command string) (*Compiler, error) {
+func Parse(command string) (*Compiler, error) {
 	words, err := splitWords(command)
 	if err != nil {
 		return nil, err
@@ -68,7 +56,7 @@ func (c *Compiler) With(flags string) (*Compiler, error) {
 	if extra, err = absoluteFolders(extra); err != nil {
 		return nil, err
 	}
-	return &Compiler{c.words, append(slices.Clone(c.extra), extra...)}, nil
+	return &Compiler{c.words, append(slices.Clone(c.extra), extra...), c.nvcc}, nil
 }
 
 // splitWords splits a command line at white space outside single and double quotes.
@@ -124,38 +112,6 @@ func absoluteFolders(flags []string) ([]string, error) {
 	return flags, nil
 }
 
-// findNvcc looks for nvcc on PATH, in the folders of a toolkit, and in Python environments, where NVIDIA's packages put it below
-// nvidia/*/bin. It returns "" where there is none.
-func findNvcc(getenv func(string) string) string {
-	if _, err := exec.LookPath("nvcc"); err == nil {
-		return "nvcc"
-	}
-	var patterns []string
-	for _, name := range []string{"CUDA_HOME", "CUDA_PATH"} {
-		if home := getenv(name); home != "" {
-			patterns = append(patterns, filepath.Join(home, "bin", "nvcc"))
-		}
-	}
-	environments := []string{getenv("VIRTUAL_ENV"), getenv("CONDA_PREFIX")}
-	if python, err := exec.LookPath("python3"); err == nil {
-		environments = append(environments, filepath.Dir(filepath.Dir(python)))
-	}
-	for _, prefix := range environments {
-		if prefix != "" {
-			patterns = append(patterns, filepath.Join(prefix, "lib", "python3*", "site-packages", "nvidia", "*", "bin", "nvcc"))
-		}
-	}
-	for _, pattern := range patterns {
-		found, _ := filepath.Glob(pattern)
-		for _, name := range found {
-			if info, err := os.Stat(name); err == nil && info.Mode().IsRegular() {
-				return name
-			}
-		}
-	}
-	return ""
-}
-
 // Words are the command's, with its placeholders.
 func (c *Compiler) Words() []string { return slices.Clone(c.words) }
 
@@ -183,28 +139,17 @@ const compilerPatience = 2 * time.Second
 // that still runs when ctx ends is killed with all that it has started.
 func (c *Compiler) Compile(ctx context.Context, folder, in string, arch sass.Arch, flags []string) (*cubin.File, error) {
 	out := filepath.Join(folder, OutName)
-	if err := os.Remove(out); err != nil && !errors.Is(err, os.ErrNotExist) {
+	if err := c.run(ctx, folder, c.words, in, OutName, out, arch, flags); err != nil {
 		return nil, err
 	}
-	words := c.arguments(in, fmt.Sprintf("sm_%d", arch), append(slices.Clone(c.extra), flags...))
-	var said Said
-	command := exec.CommandContext(ctx, words[0], words[1:]...)
-	command.Dir, command.Stdout, command.Stderr, command.WaitDelay = folder, &said, &said, compilerPatience
-	OwnGroup(command)
-	err := command.Run()
-	if ctx.Err() != nil {
-		return nil, ctx.Err()
-	}
-	var exit *exec.ExitError
-	switch {
-	case errors.As(err, &exit):
-		return nil, compileError{fmt.Errorf("%s: %s", exit, quotedError(said.String()))}
-	case err != nil:
-		return nil, fmt.Errorf("the compiler cannot be run: %w", err)
-	}
+	return read(in, out, arch)
+}
+
+// read reads what a compiler has made of a source.
+func read(in, out string, arch sass.Arch) (*cubin.File, error) {
 	data, err := os.ReadFile(out)
 	if err != nil {
-		return nil, compileError{fmt.Errorf("the compiler has not written %s: %s", outPlace, quotedError(said.String()))}
+		return nil, err
 	}
 	label, code, err := cubin.Pick(in, data, arch)
 	if err != nil {
@@ -217,25 +162,52 @@ func (c *Compiler) Compile(ctx context.Context, folder, in string, arch sass.Arc
 	return module, nil
 }
 
-// arguments fills in the placeholders. A file is never taken for a flag.
-func (c *Compiler) arguments(in, arch string, flags []string) []string {
+// run runs a compiler's command line with its placeholders in a folder. What it makes has the name out there, and file here.
+func (c *Compiler) run(ctx context.Context, folder string, words []string, in, out, file string, arch sass.Arch, flags []string) error {
+	if err := os.Remove(file); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	words = filled(words, in, out, fmt.Sprintf("sm_%d", arch), slices.Concat(c.extra, flags))
+	var said Said
+	command := exec.CommandContext(ctx, words[0], words[1:]...)
+	command.Dir, command.Stdout, command.Stderr, command.WaitDelay = folder, &said, &said, compilerPatience
+	OwnGroup(command)
+	err := command.Run()
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	var exit *exec.ExitError
+	switch {
+	case errors.As(err, &exit):
+		return compileError{fmt.Errorf("%s: %s", exit, quotedError(said.String()))}
+	case err != nil:
+		return fmt.Errorf("the compiler cannot be run: %w", err)
+	}
+	if _, err := os.Stat(file); err != nil {
+		return compileError{fmt.Errorf("the compiler has not written %s: %s", outPlace, quotedError(said.String()))}
+	}
+	return nil
+}
+
+// filled fills in the placeholders. A file is never taken for a flag.
+func filled(words []string, in, out, arch string, flags []string) []string {
 	if strings.HasPrefix(in, "-") || strings.HasPrefix(in, "@") {
 		in = "./" + in
 	}
-	var words []string
+	var list []string
 	placed := false
-	for _, w := range c.words {
+	for _, w := range words {
 		if w == flagsPlace {
-			words = append(words, flags...)
+			list = append(list, flags...)
 			placed = true
 			continue
 		}
-		words = append(words, strings.NewReplacer(inPlace, in, outPlace, OutName, archPlace, arch).Replace(w))
+		list = append(list, strings.NewReplacer(inPlace, in, outPlace, out, archPlace, arch).Replace(w))
 	}
 	if !placed {
-		words = append(words, flags...)
+		list = append(list, flags...)
 	}
-	return words
+	return list
 }
 
 // A Said is what a process says, of which it keeps the first 64 KiB and takes all.
@@ -250,6 +222,9 @@ func (s *Said) Write(p []byte) (int, error) {
 
 // String is what was kept.
 func (s *Said) String() string { return s.kept.String() }
+
+// longestError bounds what of a compiler's message becomes part of an error, bytes.
+const longestError = 400
 
 // quotedError is the line of a compiler's messages that tells of an error, or else the first, quoted and clipped.
 func quotedError(said string) string {
@@ -267,5 +242,5 @@ func quotedError(said string) string {
 	if first == "" {
 		return "it says nothing"
 	}
-	return fmt.Sprintf("%q", reports.Clipped(reports.OneLine(first)))
+	return fmt.Sprintf("%q", strings.ToValidUTF8(first[:min(len(first), longestError)], ""))
 }

@@ -1,6 +1,6 @@
 //go:build !unix
 
-package tune
+package compile
 
 import "os/exec"
 

@@ -1,6 +1,6 @@
 //go:build unix && !linux
 
-package tune
+package compile
 
 import (
 	"os/exec"

@@ -1,4 +1,4 @@
-package tune
+package compile
 
 import (
 	"os/exec"
