@@ -100,13 +100,14 @@ func checkFacts(l *Launch) error {
 		{"blocks that were timed", int64(f.TimedBlocks)},
 		{"equal launches", int64(f.Repeats)},
 		{"launches that were not timed", int64(f.Untimed)},
+		{"launches that count as it", int64(f.Alike)},
 	}
 	for _, c := range counts {
 		if c.value < 0 {
 			return fmt.Errorf("%s: %d is negative", c.name, c.value)
 		}
 	}
-	if f.Repeats > maxLaunches || int64(f.Untimed) > f.Count() {
+	if f.Repeats > maxLaunches || f.Alike > maxLaunches || int64(f.Untimed) > f.Count() {
 		return fmt.Errorf("%d equal launches, %d of them not timed", f.Repeats, f.Untimed)
 	}
 	for axis := range l.Grid {

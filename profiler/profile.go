@@ -86,10 +86,13 @@ type Facts struct {
 
 	Repeats int // launches after this one that were equal to it in all that the profile tells
 	Untimed int // of these and this one: that were not run, as they began with the same memory as an earlier equal one
+	// Alike: later launches, not always in a row, that ran without timing and count as this one, as they had its shape and arguments and executed as many
+	// instructions.
+	Alike int
 }
 
-// Count returns the number of equal launches that the profile stands for, at least 1.
-func (f *Facts) Count() int64 { return int64(f.Repeats) + 1 }
+// Count returns the number of launches that the profile stands for, at least 1.
+func (f *Facts) Count() int64 { return int64(f.Repeats) + int64(f.Alike) + 1 }
 
 // AchievedWarpsPerScheduler is the mean number of warps that a scheduler held while its SM was active (Nsight Compute's
 // smsp__warps_active.avg.per_cycle_active), 0 where that is not known.

@@ -63,6 +63,7 @@ type savedFacts struct {
 	TimedBlocks          int     `json:"timed_blocks,omitempty"`
 	Repeats              int     `json:"repeats,omitempty"`
 	Untimed              int     `json:"untimed,omitempty"`
+	Alike                int     `json:"alike,omitempty"`
 }
 
 type savedPlace struct {

@@ -32,9 +32,10 @@ type LaunchReport struct {
 	Block              [3]int  `json:"block"`
 	WarpInstructions   int64   `json:"warp_instructions,omitempty"`
 	ThreadInstructions int64   `json:"thread_instructions,omitempty"`
-	Seconds            float64 `json:"seconds,omitempty"` // host time: standard output only
-	Count              int64   `json:"count,omitempty"`   // equal launches in a row that this is one of, where there are several
-	NotRun             int     `json:"not_run,omitempty"` // of these: that began with the same memory as an earlier equal one
+	Seconds            float64 `json:"seconds,omitempty"`   // host time: standard output only
+	Count              int64   `json:"count,omitempty"`     // equal launches in a row that this is one of, where there are several
+	NotRun             int     `json:"not_run,omitempty"`   // of these: that began with the same memory as an earlier equal one
+	NotTimed           int     `json:"not_timed,omitempty"` // of these: see [profiler.Facts.Alike]
 	Fault              *Fault  `json:"fault,omitempty"`
 }
 
@@ -174,8 +175,9 @@ func (r *Result) ran(i int) LaunchReport {
 		Seconds:            found.Seconds,
 		Fault:              reportFault(module, l.Fault),
 		NotRun:             l.Facts.Untimed,
+		NotTimed:           l.Facts.Alike,
 	}
-	if l.Facts.Repeats > 0 {
+	if l.Facts.Count() > 1 {
 		out.Count = l.Facts.Count()
 	}
 	return out

@@ -185,6 +185,8 @@ func clockTime(f *profiler.Facts) string {
 func equalLaunches(f *profiler.Facts) string {
 	const why = "began with the same memory as an earlier one: it is that one again"
 	switch {
+	case f.Alike > 0:
+		return fmt.Sprintf("%d launches: %d were not timed, as each had its shape and arguments and executed as many instructions", f.Count(), f.Alike)
 	case f.Repeats == 0 && f.Untimed == 0:
 		return ""
 	case f.Repeats == 0:

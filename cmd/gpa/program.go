@@ -2,20 +2,20 @@ package main
 
 import (
 	"context"
-	"fmt"
+	"errors"
 	"os"
 	"regexp"
 
 	"github.com/spf13/pflag"
 
 	"gpa/profiler/program"
-	"gpa/reports"
 )
 
 // programFlags are the flags that have a meaning with a program only.
 type programFlags struct {
 	flags       *pflag.FlagSet
 	skip, count int
+	each        bool
 	kernels     int
 	ranges      []string
 	fromStart   string
@@ -28,6 +28,7 @@ func (f *programFlags) register(flags *pflag.FlagSet) { f.flags = flags }
 func (f *programFlags) registerSelection(flags *pflag.FlagSet, verb string) {
 	f.register(flags)
 	flags.IntVar(&f.skip, "launch-skip", 0, "of a program, "+verb+" none of the first `N` launches that --kernel and --nvtx select")
+	flags.BoolVar(&f.each, "each-launch", false, "of a program, time each launch, also those that do again what some of the same shape with the same arguments did")
 	flags.IntVar(&f.count, "launch-count", 0, "of a program, "+verb+" at most `N` launches (default: all)")
 	flags.StringArrayVar(&f.ranges, "nvtx", nil, "of a program, "+verb+" only launches in the NVTX range `RANGE`, or DOMAIN@RANGE; may be repeated")
 	flags.StringVar(&f.fromStart, "profile-from-start", "on", "of a program, `off`: "+verb+" nothing before it calls cuProfilerStart")
@@ -49,7 +50,7 @@ func (f *programFlags) options(e *env, l *launchFlags) (o program.Options, err e
 	if f.fromStart != "" && f.fromStart != "on" && f.fromStart != "off" {
 		return o, usagef("--profile-from-start is on or off")
 	}
-	o = program.Options{Skip: f.skip, Most: f.count, Ranges: f.ranges, AfterStart: f.fromStart == "off", Sources: f.sources}
+	o = program.Options{Skip: f.skip, Most: f.count, Ranges: f.ranges, AfterStart: f.fromStart == "off", Each: f.each, Sources: f.sources}
 	if o.GPU, err = l.target.model(); err != nil {
 		return o, err
 	}
@@ -79,16 +80,12 @@ func executeProgram(ctx context.Context, e *env, o program.Options, quiet bool, 
 	if err != nil {
 		return nil, nil, err
 	}
-	sayNotes(e, p)
-	if status != 0 {
+	p.WriteNotes(e.stderr)
+	switch {
+	case errors.Is(ctx.Err(), context.DeadlineExceeded):
+		ended = endedEarly(ctx)
+	case status != 0:
 		ended = programStatus(status)
 	}
 	return p, ended, nil
-}
-
-// sayNotes prints on standard error what who runs a program should know.
-func sayNotes(e *env, p *program.Program) {
-	for _, note := range p.Notes() {
-		fmt.Fprintln(e.stderr, reports.WrapMessage("gpa: "+note))
-	}
 }

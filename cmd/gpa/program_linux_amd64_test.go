@@ -147,6 +147,15 @@ func TestProgramProfile(t *testing.T) {
 	if again, _, _ := runProgram(t, "vectors", "profile"); again != stdout {
 		t.Errorf("another report:\n%s\n%s", stdout, again)
 	}
+	// The third launch does what the two before did.
+	alike, stderr, _ := runProgram(t, "vectors", "profile", "--kernels", "0")
+	if row := strings.Fields(alike[strings.LastIndex(alike, "vecadd"):]); row[1] != "3" || row[3] != "2" || !strings.Contains(stderr, "1 of the program's launches were not timed") {
+		t.Errorf("%v, %s", row, stderr)
+	}
+	each, stderr, _ := runProgram(t, "vectors", "profile", "--kernels", "0", "--each-launch")
+	if row := strings.Fields(each[strings.LastIndex(each, "vecadd"):]); row[3] != "3" || row[4] != strings.Fields(alike[strings.LastIndex(alike, "vecadd"):])[4] || strings.Contains(stderr, "not timed") {
+		t.Errorf("%v, %s", row, stderr)
+	}
 	selected, _, _ := runProgram(t, "vectors", "profile", "--kernel", "^vec", "--launch-skip", "1", "--launch-count", "1", "--kernels", "0")
 	row := strings.Fields(selected[strings.LastIndex(selected, "vecadd"):])
 	if row[1] != "3" || row[3] != "1" {

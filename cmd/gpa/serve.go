@@ -49,7 +49,7 @@ func (f *serveFlags) run(ctx context.Context, e *env, args []string) error {
 	if err := p.Close(); err != nil {
 		return err
 	}
-	sayNotes(e, p)
+	p.WriteNotes(e.stderr)
 	return p.Table(e.stderr, e.style())
 }
 

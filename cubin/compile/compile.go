@@ -226,17 +226,19 @@ func (s *Said) String() string { return s.kept.String() }
 // longestError bounds what of a compiler's message becomes part of an error, bytes.
 const longestError = 400
 
-// quotedError is the line of a compiler's messages that tells of an error, or else the first, quoted and clipped.
+// quotedError is the line of a compiler's or linker's messages that tells of an error, or else the first, quoted and clipped.
 func quotedError(said string) string {
-	first := ""
+	first, found := "", false
 	for line := range strings.Lines(said) {
 		line = strings.TrimSpace(line)
-		if strings.Contains(line, "error") {
-			first = line
-			break
+		for _, telling := range []string{"error", "undefined reference", "cannot find"} {
+			found = found || strings.Contains(line, telling) && !strings.HasPrefix(line, "collect2:")
 		}
-		if first == "" {
+		if found || first == "" {
 			first = line
+		}
+		if found {
+			break
 		}
 	}
 	if first == "" {

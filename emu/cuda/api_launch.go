@@ -282,6 +282,9 @@ func (c *call) execute(l *Launch) (Result, *emu.Fault) {
 		s.problem(fault)
 		return Success, fault
 	}
+	if s.ctx.Err() != nil {
+		err = fmt.Errorf("kernel %s was stopped where it was when the program ended", l.Launch.Kernel.Demangled)
+	}
 	s.problem(err)
 	if result != nil { // it began, and gpa stopped it
 		return ErrLaunchFailed, nil

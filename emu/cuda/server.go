@@ -62,6 +62,17 @@ func (l *Launch) Size(addr uint64) uint64 {
 	return 0
 }
 
+// Allocation returns where the allocation begins that an address lies in, and its size as the program asked for it; 0 where there is none.
+func (l *Launch) Allocation(addr uint64) (base, size uint64) {
+	if l.device == nil {
+		return 0, 0
+	}
+	if a := l.device.find(addr); a != nil {
+		return a.addr, a.size
+	}
+	return 0, 0
+}
+
 // Allocated returns the bytes of all allocations of the program.
 func (l *Launch) Allocated() int64 {
 	if l.device == nil {

@@ -24,6 +24,7 @@ type journal struct {
 	profile  profiler.Profile
 	modules  map[*cubin.File]int
 	kernels  map[*cubin.Kernel]*Kernel
+	series   map[string]*series
 }
 
 // A Kernel sums up the launches of a kernel.
@@ -32,8 +33,9 @@ type Kernel struct {
 	Kernel       *cubin.Kernel
 	Launches     int
 	Timed        int     // of them
+	Alike        int     // of them: not timed, as they did what one did that was
 	Instructions int64   // warp instructions
-	Seconds      float64 // on the emulated GPU, of those that were timed
+	Seconds      float64 // on the emulated GPU, of both
 
 	number   int   // in the order of first launches
 	profiled []int // indices of launches in the profile
@@ -45,7 +47,7 @@ type Kernel struct {
 func (k *Kernel) Name() string { return reports.KernelName(k.Module, k.Kernel.Name) }
 
 func newJournal() *journal {
-	return &journal{modules: make(map[*cubin.File]int), kernels: make(map[*cubin.Kernel]*Kernel)}
+	return &journal{modules: make(map[*cubin.File]int), kernels: make(map[*cubin.Kernel]*Kernel), series: make(map[string]*series)}
 }
 
 // entry returns the entry of a kernel.
@@ -69,6 +71,14 @@ func (j *journal) add(e *Kernel, l *profiler.Launch) {
 	l.Module = index
 	e.profiled = append(e.profiled, len(j.profile.Launches))
 	j.profile.Launches = append(j.profile.Launches, l)
+}
+
+// alike is how many launches count as earlier ones.
+func (j *journal) alike() (n int) {
+	for _, e := range j.kernels {
+		n += e.Alike
+	}
+	return n
 }
 
 // sorted lists the kernels, those first that take most: of the time, or of the instructions where nothing was timed.
@@ -126,6 +136,10 @@ func (p *Program) selects(e *Kernel, l *cuda.Launch) bool {
 
 // profiled runs a launch, takes samples of it, and adds it to the profile.
 func (p *Program) profiled(ctx context.Context, e *Kernel, l *cuda.Launch) (*emu.Result, error) {
+	s := p.seriesOf(e, l)
+	if s.launches++; s.untimed() && !p.options.Each {
+		return p.again(ctx, e, l, s)
+	}
 	result, err, done := p.replay(ctx, e, l)
 	if !done {
 		result, err = p.inPlace(ctx, e, l)
@@ -133,6 +147,7 @@ func (p *Program) profiled(ctx context.Context, e *Kernel, l *cuda.Launch) (*emu
 	if n := len(e.profiled); n > e.Timed {
 		e.Timed = n
 		e.Seconds += float64(result.Cycles) / result.Facts.Model.Clock.Value
+		s.timed(result, len(p.journal.profile.Launches)-1)
 	}
 	return result, err
 }

@@ -9,6 +9,7 @@ package program
 import (
 	"context"
 	"fmt"
+	"io"
 	"maps"
 	"regexp"
 	"slices"
@@ -20,6 +21,7 @@ import (
 	"gpa/emu/capture"
 	"gpa/emu/cuda"
 	"gpa/profiler/sampler"
+	"gpa/reports"
 )
 
 // Options say what is done with the launches of a program. Without Timed, Check and Capture they run for their effect.
@@ -27,6 +29,7 @@ type Options struct {
 	GPU   *arch.Model
 	Run   gpa.Options // of all launches
 	Timed bool        // launches are profiled
+	Each  bool        // each is timed, also where it does what an earlier one did
 	Keep  bool        // the costliest launch of each kernel is kept, so that its advice can be tried
 	Check bool        // launches are checked as [gpa.Target.Check] does
 	// Capture is given a capture of each launch that can be captured, with the launch's number, counted from 1, and the kernel's name; nil for
@@ -87,6 +90,13 @@ func (p *Program) Environment(env []string) []string { return p.server.Environme
 // Close ends the answers.
 func (p *Program) Close() error { return p.server.Close() }
 
+// WriteNotes writes the [Program.Notes], each a message.
+func (p *Program) WriteNotes(w io.Writer) {
+	for _, note := range p.Notes() {
+		fmt.Fprintln(w, reports.WrapMessage("gpa: "+note))
+	}
+}
+
 // Notes is what who runs the program should know besides its results.
 func (p *Program) Notes() (list []string) {
 	say := func(format string, args ...any) { list = append(list, fmt.Sprintf(format, args...)) }
@@ -109,6 +119,9 @@ func (p *Program) Notes() (list []string) {
 		say("the program launched no kernel: it made no CUDA call. It may use no CUDA, look for libcuda.so.1 at a fixed path, or drop LD_LIBRARY_PATH")
 	case p.journal.launches == 0:
 		say("the program launched no kernel")
+	}
+	if n := p.journal.alike(); n > 0 {
+		say("%d of the program's launches were not timed: they count as earlier ones that had their shape and arguments and executed as many instructions (--each-launch times all)", n)
 	}
 	if p.server.Timed() {
 		if p.options.Timed {
