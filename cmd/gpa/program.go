@@ -15,7 +15,7 @@ import (
 type programFlags struct {
 	flags       *pflag.FlagSet
 	skip, count int
-	each        bool
+	each, kill  bool
 	kernels     int
 	ranges      []string
 	fromStart   string
@@ -30,6 +30,7 @@ func (f *programFlags) registerSelection(flags *pflag.FlagSet, verb string) {
 	flags.IntVar(&f.skip, "launch-skip", 0, "of a program, "+verb+" none of the first `N` launches that --kernel and --nvtx select")
 	flags.BoolVar(&f.each, "each-launch", false, "of a program, time each launch, also those that do again what some of the same shape with the same arguments did")
 	flags.IntVar(&f.count, "launch-count", 0, "of a program, "+verb+" at most `N` launches (default: all)")
+	flags.BoolVar(&f.kill, "kill", false, "of a program, end it when --launch-count launches have been "+map[string]string{"profile": "profiled", "capture": "captured"}[verb])
 	flags.StringArrayVar(&f.ranges, "nvtx", nil, "of a program, "+verb+" only launches in the NVTX range `RANGE`, or DOMAIN@RANGE; may be repeated")
 	flags.StringVar(&f.fromStart, "profile-from-start", "on", "of a program, `off`: "+verb+" nothing before it calls cuProfilerStart")
 }
@@ -50,7 +51,7 @@ func (f *programFlags) options(e *env, l *launchFlags) (o program.Options, err e
 	if f.fromStart != "" && f.fromStart != "on" && f.fromStart != "off" {
 		return o, usagef("--profile-from-start is on or off")
 	}
-	o = program.Options{Skip: f.skip, Most: f.count, Ranges: f.ranges, AfterStart: f.fromStart == "off", Each: f.each, Sources: f.sources}
+	o = program.Options{Skip: f.skip, Most: f.count, Ranges: f.ranges, AfterStart: f.fromStart == "off", Each: f.each, Kill: f.kill, Sources: f.sources}
 	if o.GPU, err = l.target.model(); err != nil {
 		return o, err
 	}

@@ -156,6 +156,10 @@ func TestProgramProfile(t *testing.T) {
 	if row := strings.Fields(each[strings.LastIndex(each, "vecadd"):]); row[3] != "3" || row[4] != strings.Fields(alike[strings.LastIndex(alike, "vecadd"):])[4] || strings.Contains(stderr, "not timed") {
 		t.Errorf("%v, %s", row, stderr)
 	}
+	killed, stderr, status := runProgram(t, "vectors", "profile", "--kernels", "0", "--launch-count", "1", "--kill")
+	if status != 0 || strings.Contains(killed, "0x40800000") || !strings.Contains(stderr, "was ended after 1 launches") {
+		t.Errorf("status %d: %s%s", status, killed, stderr)
+	}
 	selected, _, _ := runProgram(t, "vectors", "profile", "--kernel", "^vec", "--launch-skip", "1", "--launch-count", "1", "--kernels", "0")
 	row := strings.Fields(selected[strings.LastIndex(selected, "vecadd"):])
 	if row[1] != "3" || row[3] != "1" {

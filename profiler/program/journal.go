@@ -113,6 +113,11 @@ func (p *Program) launch(ctx context.Context, l *cuda.Launch) (*emu.Result, erro
 	if result != nil {
 		e.Instructions += result.WarpInstructions
 	}
+	if p.options.Kill && p.options.Most > 0 && j.taken == p.options.Most && !p.killed {
+		p.killed = true
+		close(p.enough)
+		<-ctx.Done() // the program gets no answer: it does nothing more
+	}
 	return result, err
 }
 

@@ -40,6 +40,7 @@ type Options struct {
 	Only *regexp.Regexp // kernels, by their names or symbols; nil for all
 	Skip int            // the first ones of them
 	Most int            // at most so many; 0 for all
+	Kill bool           // the program is ended after Most of them
 	// Ranges are NVTX ranges, NAME or DOMAIN@NAME: of them the launches while one is open; nil for all.
 	Ranges []string
 	// AfterStart leaves out what the program launches before it calls cuProfilerStart. What comes after cuProfilerStop is left out in any case.
@@ -57,13 +58,15 @@ type Program struct {
 	journal *journal
 	server  *cuda.Server
 	modules []checkedModule
-	folder  string   // of its sources besides the working directory
-	notes   []string // about captures
+	folder  string        // of its sources besides the working directory
+	notes   []string      // about captures
+	enough  chan struct{} // closed when the program is to be ended
+	killed  bool
 }
 
 // New makes a program ready to start.
 func New(o Options) (*Program, error) {
-	p := &Program{options: o, journal: newJournal()}
+	p := &Program{options: o, journal: newJournal(), enough: make(chan struct{})}
 	level := emu.TimingNone
 	if o.Timed {
 		level = o.Run.Level()
@@ -119,6 +122,9 @@ func (p *Program) Notes() (list []string) {
 		say("the program launched no kernel: it made no CUDA call. It may use no CUDA, look for libcuda.so.1 at a fixed path, or drop LD_LIBRARY_PATH")
 	case p.journal.launches == 0:
 		say("the program launched no kernel")
+	}
+	if p.killed {
+		say("the program was ended after %d launches, as many as were asked for (--kill)", p.journal.taken)
 	}
 	if n := p.journal.alike(); n > 0 {
 		say("%d of the program's launches were not timed: they count as earlier ones that had their shape and arguments and executed as many instructions (--each-launch times all)", n)

@@ -32,12 +32,15 @@ func (p *Program) Run(ctx context.Context, stdout *os.File, args ...string) (sta
 	command.Args[0] = args[0]
 	command.Env = p.Environment(os.Environ())
 	command.Stdin, command.Stdout, command.Stderr = os.Stdin, stdout, os.Stderr
-	status, err = runChild(ctx, command)
+	status, err = runChild(ctx, command, p.enough)
 	if closed := p.Close(); err == nil {
 		err = closed
 	}
 	if err != nil {
 		return 0, fmt.Errorf("%s: %w", args[0], err)
+	}
+	if p.killed {
+		status = 0 // that it was ended is no fault of its
 	}
 	return status, nil
 }

@@ -9,4 +9,4 @@ import (
 	"gpa/emu/cuda/solib"
 )
 
-func runChild(context.Context, *exec.Cmd) (int, error) { return 0, solib.ErrPlatform }
+func runChild(context.Context, *exec.Cmd, <-chan struct{}) (int, error) { return 0, solib.ErrPlatform }

@@ -18,8 +18,8 @@ import (
 const patience = 5 * time.Second
 
 // runChild runs a program to its end and returns its status, as a shell gives it: 128 and the number of the signal that ended it. Signals
-// that gpa gets are handed on. Where ctx has a deadline the program is ended then.
-func runChild(ctx context.Context, command *exec.Cmd) (status int, err error) {
+// that gpa gets are handed on. Where ctx has a deadline the program is ended then, and in any case when enough is closed.
+func runChild(ctx context.Context, command *exec.Cmd, enough <-chan struct{}) (status int, err error) {
 	signals := make(chan os.Signal, 8)
 	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2)
 	defer signal.Stop(signals)
@@ -30,6 +30,10 @@ func runChild(ctx context.Context, command *exec.Cmd) (status int, err error) {
 	go func() { ended <- command.Wait() }()
 	var late <-chan time.Time
 	deadline := ctx.Done()
+	end := func() {
+		command.Process.Signal(syscall.SIGTERM)
+		late = time.After(patience)
+	}
 	for {
 		select {
 		case err := <-ended:
@@ -41,9 +45,11 @@ func runChild(ctx context.Context, command *exec.Cmd) (status int, err error) {
 		case <-deadline:
 			deadline = nil
 			if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-				command.Process.Signal(syscall.SIGTERM)
-				late = time.After(patience)
+				end()
 			}
+		case <-enough:
+			enough = nil
+			end()
 		case <-late:
 			command.Process.Kill()
 		}
