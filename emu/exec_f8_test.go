@@ -307,3 +307,13 @@ func TestMMAWithoutAddend(t *testing.T) {
 		}
 	}
 }
+
+// What is converted may stand in the instruction, where the compiler knows it: 0x38 is 1 in E4M3, 0x3c00 in f16.
+func TestF8OfImmediates(t *testing.T) {
+	for text, want := range map[string]uint32{
+		"F2FP.F16.E4M3.UNPACK_B R0, 7.8472714002189755972e-44":                       0x3c00,
+		"F2FP.SATFINITE.E4M3.F16.UNPACK_B_MERGE_C R0, 2.1523944412029190209e-41, RZ": 0x38,
+	} {
+		checkLanes(t, text, side{bits: 32}, func(_, _, _ uint32) uint32 { return want })
+	}
+}

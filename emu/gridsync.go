@@ -29,9 +29,11 @@ func (m *Machine) openGrid(l *Launch) (func(), error) {
 // gridHandle is what cudaCGScopeGrid gives a cooperative launch; it only is not null, which says that the grid cannot be synchronised.
 const gridHandle = 1
 
-// A gridBarrier is where the threads of a cooperative launch wait for each other.
+// A gridBarrier is where the threads of a cooperative launch wait for each other. As at a barrier of a block, those that have exited are not
+// waited for, as long as some of their block have not.
 type gridBarrier struct {
-	arrived    int
+	arrived    map[int]int // threads, by block, where some are missing
+	blocks     int         // of which none is missing
 	generation int
 	waiting    map[gridThread]int // generation in which a thread arrived
 }
@@ -58,24 +60,31 @@ func callGridSync(w *warp, _ *op, lane int) error {
 
 // gridReady notes that a lane has arrived, and says whether all threads of the grid have.
 func gridReady(w *warp, lane int) bool {
-	r := w.block.run
-	b, me := &r.grid, gridThread{w.block.number, w.id, lane}
-	if arrived, waits := b.waiting[me]; waits {
-		if arrived == b.generation {
-			return false
-		}
+	r, number := w.block.run, w.block.number
+	b, me := &r.grid, gridThread{number, w.id, lane}
+	arrived, waits := b.waiting[me]
+	if waits && arrived != b.generation {
 		delete(b.waiting, me)
 		return true
 	}
+	if !waits {
+		w.block.domain.changes++
+		if b.waiting == nil {
+			b.waiting, b.arrived = make(map[gridThread]int), make(map[int]int)
+		}
+		b.waiting[me] = b.generation
+		b.arrived[number]++
+	}
+	if n, missing := b.arrived[number]; !missing || n < w.block.live { // the others may have exited since this one arrived
+		return false
+	}
+	delete(b.arrived, number)
+	if b.blocks++; b.blocks < r.blocks {
+		return false
+	}
 	w.block.domain.changes++
-	if b.arrived++; b.arrived == r.blocks*r.launch.Block[0]*r.launch.Block[1]*r.launch.Block[2] {
-		b.arrived = 0
-		b.generation++
-		return true
-	}
-	if b.waiting == nil {
-		b.waiting = make(map[gridThread]int)
-	}
-	b.waiting[me] = b.generation
-	return false
+	b.blocks = 0
+	b.generation++
+	delete(b.waiting, me)
+	return true
 }

@@ -61,6 +61,36 @@ func TestGridSync(t *testing.T) {
 	}
 }
 
+// Threads that have exited are not waited for, whether they did so before the others came to the barrier or while those wait, as where a grid has
+// more threads than there is data.
+func TestGridSyncAfterExit(t *testing.T) {
+	const left = 10 // of the last block
+	for name, wait := range map[string]string{"before": "", "while": "MOV R12, 0x400\nspin:\nIADD3 R12, R12, -0x1, RZ\nISETP.NE.AND P1, PT, R12, RZ, PT\n@P1 BRA spin\n"} {
+		for _, level := range []TimingLevel{TimingNone, TimingFull} {
+			p := gridProgram()
+			p.text = fmt.Sprintf(`
+				S2R R7, SR_TID.X
+				S2R R8, SR_CTAID.X
+				IMAD R7, R8, 0x40, R7
+				ISETP.LT.AND P0, PT, R7, %#x, PT
+				@P0 BRA stay
+				%s
+				EXIT
+				stay:`, 2*64+left, wait) + p.text
+			m, l, addrs := p.start(t, testModel(t), Options{Timing: level, MaxInstructions: 1 << 22})
+			l.Cooperative = true
+			if _, err := m.Launch(context.Background(), l); err != nil {
+				t.Fatalf("%s, timing %s: %v", name, level, err)
+			}
+			for i, v := range memoryWords(t, m, addrs[1], 3*64)[:2*64+left] {
+				if v != 2*64+left {
+					t.Fatalf("%s, timing %s: thread %d finds %d, want %d", name, level, i, v, 2*64+left)
+				}
+			}
+		}
+	}
+}
+
 // Blocks that count themselves in the word that the driver provides, as cooperative groups do in code that is linked without the device
 // runtime: block 0 adds what makes the highest bit flip when the others, one each, have come.
 func TestGridWorkspace(t *testing.T) {

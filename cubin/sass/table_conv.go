@@ -228,17 +228,19 @@ func narrowForms() []Form {
 	bytesOf := mod(DstType, 76, 1, &enum{text: []string{".E5M2", ".E4M3"}, value: []uint16{TypeE5M2, TypeE4M3}})
 	unpacked := mod(SrcType, 73, 2, &enum{text: []string{bad, bad, ".E5M2", ".E4M3"}, value: []uint16{0, 0, TypeE5M2, TypeE4M3}})
 	from := constant(SrcType, TypeF32, ".F32")
-	one := func(b Slot, mods ...ModField) Form { // of one source
-		g := f.with(f.Opcode|formRRR, []Slot{rd(w1), noA, b, noC})
-		g.Archs, g.Mods = hopper, mods
-		return g
+	whole, low, high := (*enum)(nil), &enum{text: []string{""}, value: []uint16{0}}, &enum{text: []string{".H1"}, value: []uint16{uint16(SelH1)}}
+	one := func(half *enum, c Slot, mods ...ModField) []Form { // of one source
+		g := f
+		g.Archs, g.Mods, g.Operands = hopper, mods, []Slot{rd(w1), noA}
+		forms := unary(g, traits{imm: float32s}, c)
+		for k := range forms {
+			if half != nil {
+				forms[k].Operands[2].Sel = &ModField{names: half}
+			}
+		}
+		return forms
 	}
 	opened, brain := only(DstType, Bits{76, 1}, 0, TypeF16, ".F16"), only(Obscure, Bits{76, 1}, 1, 1, ".BF16")
-	high := regB("B", plain)
-	high.Sel = &ModField{names: &enum{text: []string{".H1"}, value: []uint16{uint16(SelH1)}}}
-	narrowed := one(regB("B", plain), finite, relu, bytesOf, only(SrcType, Bits{73, 2}, 1, TypeF16, ".F16"), off(Merge, 78),
-		constant(Fixed, 0, ".UNPACK_B_MERGE_C"), format(18))
-	narrowed.Operands[3] = shown
 	// nvdisasm accepts it on sm_75 without a word of text. Libraries for sm_75 have it.
 	turing := f.with(f.Opcode|formRRR, []Slot{rd(w1), regA(plain), regB("B", plain), noC})
 	turing.Archs, turing.Mods = in75, []ModField{off(Sat, 77), off(Relu, 75), only(DstType, Bits{76, 1}, 0, TypeF16, ""), off(Merge, 78),
@@ -247,14 +249,12 @@ func narrowForms() []Form {
 		rows(in80|in86, traits{imm: float32s}, noC, finite, relu, halves("", ".BF16"), off(Merge, 78), constant(SrcType, TypeF32, ".PACK_AB"), round),
 		rows(hopper, traits{imm: float32s}, noC, finite, relu, halves(".F16", ".BF16"), off(Merge, 78), from, constant(Fixed, 0, ".PACK_AB"), round, format(0)),
 		rows(hopper, traits{imm: float32s}, shown, finite, relu, bytesOf, on(Merge, 78, ""), from, constant(Fixed, 0, ".PACK_AB_MERGE_C"), format(18)),
-		[]Form{
-			turing,
-			one(regB("B", plain), relu, only(DstType, Bits{76, 1}, 1, TypeTF32, ".TF32"), from, on(Merge, 78, ""),
-				constant(Fixed, 0, ".PACK_B"), round, format(9)),
-			one(regB("B", plain), relu, opened, unpacked, constant(Fixed, 0, ".UNPACK_B"), format(8)),
-			one(high, relu, opened, unpacked, constant(Fixed, 0, ".UNPACK_B"), format(12)),
-			one(regB("B", plain), relu, brain, unpacked, constant(Fixed, 0, ".UNPACK_B"), format(8)),
-			one(high, relu, brain, unpacked, constant(Fixed, 0, ".UNPACK_B"), format(12)),
-			narrowed,
-		})
+		[]Form{turing},
+		one(whole, noC, relu, only(DstType, Bits{76, 1}, 1, TypeTF32, ".TF32"), from, on(Merge, 78, ""), constant(Fixed, 0, ".PACK_B"), round, format(9)),
+		one(low, noC, relu, opened, unpacked, constant(Fixed, 0, ".UNPACK_B"), format(8)),
+		one(high, noC, relu, opened, unpacked, constant(Fixed, 0, ".UNPACK_B"), format(12)),
+		one(low, noC, relu, brain, unpacked, constant(Fixed, 0, ".UNPACK_B"), format(8)),
+		one(high, noC, relu, brain, unpacked, constant(Fixed, 0, ".UNPACK_B"), format(12)),
+		one(whole, shown, finite, relu, bytesOf, only(SrcType, Bits{73, 2}, 1, TypeF16, ".F16"), off(Merge, 78), constant(Fixed, 0, ".UNPACK_B_MERGE_C"), format(18)),
+	)
 }

@@ -164,6 +164,7 @@ var attributes = map[int]func(*arch.Model) int{
 	111: func(m *arch.Model) int { return m.Limits.SharedReserved.Int() },
 	115: always(1),                                             // MEMORY_POOLS_SUPPORTED
 	120: func(m *arch.Model) int { return btoi(m.Arch >= 90) }, // CLUSTER_LAUNCH
+	125: always(1),                                             // IPC_EVENT_SUPPORTED
 	126: always(1),                                             // MEM_SYNC_DOMAIN_COUNT
 	129: always(1),                                             // UNIFIED_FUNCTION_POINTERS
 	// Sizes of textures: of one, two and three dimensions, layered, gathered from, cubes, and in linear memory.

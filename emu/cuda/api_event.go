@@ -11,17 +11,18 @@ type event struct {
 	context  *driverContext
 	flags    uint32
 	recorded bool
-	at       int64 // nanoseconds
-	mark     *mark // where it was recorded in a capture, nil where it was not
+	at       int64  // nanoseconds
+	mark     *mark  // where it was recorded in a capture, nil where it was not
+	share    *share // with which other processes can open it, nil if nobody asked
 }
 
 func (e *event) owner() *driverContext { return e.context }
-func (e *event) discard(*process)      {}
+func (e *event) discard(p *process)    { p.server.unshare(e.share) }
 
 var eventFunctions = []function{
 	{"cuEventCreate", "pi", currentContext, eventCreate},
-	{"cuEventDestroy_v2", "n", currentContext, ofEvent(0, func(c *call, e *event) Result { delete(c.handles, e.handle); return Success })},
-	{"cuEventDestroy", "n", currentContext, ofEvent(0, func(c *call, e *event) Result { delete(c.handles, e.handle); return Success })},
+	{"cuEventDestroy_v2", "n", currentContext, ofEvent(0, eventDestroy)},
+	{"cuEventDestroy", "n", currentContext, ofEvent(0, eventDestroy)},
 	{"cuEventRecord", "nn", currentContext, ofEvent(0, func(c *call, e *event) Result { return c.record(e, 0) })},
 	{"cuEventRecordWithFlags", "nni", currentContext, ofEvent(0, func(c *call, e *event) Result { return c.record(e, c.a[2]) })},
 	{"cuEventSynchronize", "n", currentContext, ofEvent(0, eventDone)},
@@ -41,12 +42,18 @@ func eventCreate(c *call) Result {
 	if c.a[1]&^eventFlagAllowed != 0 {
 		return ErrInvalidValue
 	}
-	if c.a[1]&eventInterproc != 0 {
-		return c.server.lack(c.function.name + " for other processes")
+	if c.a[1]&eventInterproc != 0 && c.a[1]&eventNoTiming == 0 {
+		return ErrInvalidValue
 	}
 	e := &event{context: c.context, flags: uint32(c.a[1])}
 	e.handle = c.add(e)
 	return c.out64(c.a[0], e.handle)
+}
+
+func eventDestroy(c *call, e *event) Result {
+	c.server.unshare(e.share)
+	delete(c.handles, e.handle)
+	return Success
 }
 
 func ofEvent(arg int, run func(*call, *event) Result) func(*call) Result {

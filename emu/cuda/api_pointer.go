@@ -50,7 +50,9 @@ func (a *allocation) attribute(number int, addr uint64) (value uint64, size int,
 			return a.host + addr - a.addr, 8, true
 		}
 		return addr, 8, a.kind == hostMemory || a.kind == managedMemory
-	case pointerSyncs, pointerIPC, pointerRDMA, pointerDecompress:
+	case pointerIPC:
+		return uint64(btoi(a.shareable())), 1, true
+	case pointerSyncs, pointerRDMA, pointerDecompress:
 		return 0, 1, true
 	case pointerBufferID, pointerBlock:
 		return uint64(a.number), 8, true

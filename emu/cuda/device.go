@@ -33,6 +33,7 @@ const (
 	hostMemory                      // cuMemHostAlloc
 	arrayMemory                     // cuArrayCreate
 	mappedMemory                    // cuMemMap
+	openedMemory                    // cuIpcOpenMemHandle
 	codeMemory                      // variables and constants of a module
 	stagingMemory                   // gpa's own; no kernel can reach it
 )
@@ -50,6 +51,8 @@ type allocation struct {
 	physical   *physical // of mapped memory
 	accessible bool      // mapped memory that kernels can reach
 	host       uint64    // where the memory lies in the program that it stands for, 0 for where it lies itself
+	share      *share    // with which other processes can open it, nil if nobody asked
+	opened     *opening  // of memory of another process
 }
 
 func (a *allocation) end() uint64 { return a.addr + a.size }
@@ -68,6 +71,8 @@ type deviceMemory struct {
 	list   []*allocation // by address
 	gaps   []gap         // by address
 	made   int
+	// holders are the process that it is the memory of, and who has opened some of it, each time. Under the server's lock.
+	holders int
 }
 
 // newDeviceMemory returns memory of a size. The addresses span twice as much, for what lies between allocations.
@@ -76,7 +81,7 @@ func newDeviceMemory(size int64) (*deviceMemory, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &deviceMemory{shared: shared, size: uint64(size), gaps: []gap{{deviceBase, uint64(2 * size)}}}, nil
+	return &deviceMemory{shared: shared, size: uint64(size), gaps: []gap{{deviceBase, uint64(2 * size)}}, holders: 1}, nil
 }
 
 // mostUnseen is the size of an allocation up to which nobody looks whether this computer has room for it.
@@ -90,14 +95,25 @@ func (d *deviceMemory) take(size uint64, kind memoryKind, what string) (*allocat
 	if size > mostUnseen && int64(size) > emu.FreeMemory() {
 		return nil, fmt.Errorf("%s: %d bytes, and this computer has %d left", what, size, emu.FreeMemory())
 	}
+	a, err := d.place(size, kind, what)
+	if err != nil {
+		return nil, err
+	}
+	at := a.addr - deviceBase
+	a.data = d.shared.Data[at : at+size : at+size]
+	d.used += size
+	return a, nil
+}
+
+// place gives an allocation its addresses, at the first place where there is room, and no bytes.
+func (d *deviceMemory) place(size uint64, kind memoryKind, what string) (*allocation, error) {
 	need := room(size)
 	i := slices.IndexFunc(d.gaps, func(g gap) bool { return g.size >= need })
 	if i < 0 {
 		return nil, fmt.Errorf("%s: %d bytes, and no free place is so large", what, size)
 	}
 	g := &d.gaps[i]
-	at := g.addr - deviceBase
-	a := &allocation{addr: g.addr, size: size, data: d.shared.Data[at : at+size : at+size], kind: kind}
+	a := &allocation{addr: g.addr, size: size, kind: kind}
 	if g.addr, g.size = g.addr+need, g.size-need; g.size == 0 {
 		d.gaps = slices.Delete(d.gaps, i, i+1)
 	}
@@ -105,9 +121,8 @@ func (d *deviceMemory) take(size uint64, kind memoryKind, what string) (*allocat
 		d.made++
 		a.number = d.made
 	}
-	d.used += size
-	at2, _ := d.search(a.addr)
-	d.list = slices.Insert(d.list, at2, a)
+	at, _ := d.search(a.addr)
+	d.list = slices.Insert(d.list, at, a)
 	return a, nil
 }
 
@@ -125,8 +140,11 @@ func (d *deviceMemory) give(a *allocation) error {
 		return fmt.Errorf("there is no memory at %#x", a.addr)
 	}
 	d.list = slices.Delete(d.list, at, at+1)
-	d.used -= a.size
 	d.free(gap{a.addr, room(a.size)})
+	if a.kind == openedMemory {
+		return nil
+	}
+	d.used -= a.size
 	return d.shared.Discard(int64(a.addr-deviceBase), int64((a.size+unit-1)&^(unit-1)))
 }
 
@@ -190,15 +208,19 @@ func (p *process) alloc(size uint64, kind memoryKind, c *driverContext) (*alloca
 		return nil, ErrOutOfMemory
 	}
 	a.context = c
-	reached := a.data
-	if !p.server.options.Exact {
-		reached = p.device.grains(a)
-	}
-	if err := p.memory.Map(fmt.Sprintf("allocation %d of %d bytes", a.number, size), a.addr, reached); err != nil {
+	if err := p.memory.Map(fmt.Sprintf("allocation %d of %d bytes", a.number, size), a.addr, p.reached(a)); err != nil {
 		p.server.problem(err)
 		return nil, ErrUnknown
 	}
 	return a, Success
+}
+
+// reached are the bytes that kernels reach by the addresses of an allocation.
+func (p *process) reached(a *allocation) []byte {
+	if p.server.options.Exact {
+		return a.data
+	}
+	return p.device.grains(a)
 }
 
 // release frees an allocation.
@@ -206,9 +228,13 @@ func (p *process) release(a *allocation) Result {
 	if a.pool != nil {
 		a.pool.used -= a.size
 	}
+	p.server.unshare(a.share)
 	err := p.memory.Unmap(a.addr)
 	if err == nil {
 		err = p.device.give(a)
+	}
+	if a.opened != nil {
+		p.server.letGo(a.opened.share.device)
 	}
 	if err != nil {
 		p.server.problem(err)

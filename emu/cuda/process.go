@@ -60,10 +60,14 @@ func newProcess(s *Server, pid int) *process {
 func (p *process) close() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	p.server.unshareAll(p)
 	if p.device != nil {
-		if err := p.device.shared.Close(); err != nil {
-			p.server.problem(err)
+		for _, a := range p.device.list {
+			if a.opened != nil {
+				p.server.letGo(a.opened.share.device)
+			}
 		}
+		p.server.letGo(p.device)
 		p.device = nil
 	}
 }

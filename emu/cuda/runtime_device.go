@@ -156,6 +156,7 @@ var properties = []property{
 	{720, 696, 8, byAttribute(111)},
 	{728, 704, 4, byAttribute(99)},
 	{744, 720, 4, byAttribute(115)},
+	{768, 744, 4, byAttribute(125)},
 	{772, 748, 4, byAttribute(120)},
 	{776, 752, 4, byAttribute(129)},
 }

@@ -98,6 +98,7 @@ type Server struct {
 	mu          sync.Mutex
 	processes   map[int]*process
 	registered  map[int]*runtimeState // what programs have registered with the runtime, by process
+	shares      map[shareHandle]*share
 	connections map[net.Conn]bool
 	files       map[[sha256.Size]byte]*cubin.File
 	unsupported map[string]int
@@ -136,7 +137,7 @@ func Start(ctx context.Context, o Options) (*Server, error) {
 			return l.Machine.Launch(ctx, l.Launch)
 		}
 	}
-	s := &Server{options: o, table: newTable(), processes: make(map[int]*process), registered: make(map[int]*runtimeState), connections: make(map[net.Conn]bool),
+	s := &Server{options: o, table: newTable(), processes: make(map[int]*process), registered: make(map[int]*runtimeState), shares: make(map[shareHandle]*share), connections: make(map[net.Conn]bool),
 		files: make(map[[sha256.Size]byte]*cubin.File), unsupported: make(map[string]int)}
 	if err := s.open(); err != nil {
 		os.RemoveAll(s.folder)

@@ -184,9 +184,11 @@ func (v *voltaWarp) Indirect(lanes uint32, targets *[32]int32, next int32) {
 	if rest := v.running.Lanes &^ lanes; rest != 0 {
 		v.push(Group{next, rest})
 	}
+	backs := v.backs
 	v.running = Group{}
 	v.pushByPC(lanes, targets)
 	v.run()
+	v.backs = backs // it is the group that ran before, or some of its lanes
 	v.moved(v.running.PC, next)
 }
 

@@ -218,6 +218,19 @@ func TestVoltaBackEdgesRotate(t *testing.T) {
 	runs(t, w, Group{1, 0xfffffff0})
 }
 
+// So do loops that go back through a register.
+func TestVoltaIndirectBackEdgesRotate(t *testing.T) {
+	w := newWarp()
+	targets := [32]int32{10, 10, 10, 10}
+	w.Branch(0xf, 10, 1)
+	for range maxBackEdges - 1 {
+		w.Indirect(0xf, &targets, 12)
+		runs(t, w, Group{10, 0xf})
+	}
+	w.Indirect(0xf, &targets, 12)
+	runs(t, w, Group{1, 0xfffffff0})
+}
+
 func TestVoltaIndirect(t *testing.T) {
 	w := newWarp()
 	var targets [32]int32
