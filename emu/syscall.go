@@ -26,6 +26,7 @@ var systemCalls = [...]systemCall{
 	{name: "__assertfail", run: callAssertFail},
 	{name: "__cuda_syscall_CGS_get_intrinsic_handle", run: callGridHandle},
 	{name: "__cuda_syscall_CGS_sync", run: callGridSync, ready: gridReady},
+	{name: "cudaGraphSetConditional", run: callSetConditional},
 }
 
 // Registers of the device ABI: arguments and results begin at R4, the return address is in R20 and R21. A caller has all
@@ -137,6 +138,14 @@ func callFree(w *warp, o *op, lane int) error {
 	w.block.run.forget() // the buffer that it may have been
 	if t := w.block.run.launch.Tracer; t != nil && addr != 0 {
 		t.Heap(&HeapCall{Lane: lane, Free: true, Addr: addr})
+	}
+	return nil
+}
+
+// callSetConditional is cudaGraphSetConditional(handle, value). A launch that is no part of a graph has nothing to decide.
+func callSetConditional(w *warp, _ *op, lane int) error {
+	if set := w.block.run.launch.Conditional; set != nil {
+		set(w.argument64(abiArgument, lane), w.regs[abiArgument+2][lane])
 	}
 	return nil
 }

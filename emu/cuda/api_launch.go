@@ -165,6 +165,7 @@ func (w *kernelWork) run(c *call) Result {
 	r, fault := c.execute(&Launch{Process: c.pid, Machine: w.function.module.machine, device: c.device, Left: c.left, ranges: c.openRanges(), Launch: &emu.Launch{
 		Kernel: w.function.kernel, Grid: w.grid, Block: w.block, Cluster: w.cluster, SharedDynamic: int(w.shared),
 		Cooperative: w.cooperative, WholeUnits: !c.server.options.Exact, Params: w.params, Stack: int(c.context.limits[limitStack]),
+		Conditional: c.setCondition,
 	}})
 	if fault != nil {
 		c.context.failed = faultResult(fault.Kind)
@@ -302,12 +303,12 @@ func launchResult(err error) Result {
 }
 
 // nanoseconds is how long a launch takes: what it took with timing, and else the least that it can take, with an instruction issued by every
-// scheduler in every cycle.
+// scheduler in every cycle and what its warps have slept.
 func nanoseconds(r *emu.Result) int64 {
 	m := r.Facts.Model
 	cycles := float64(r.Cycles)
 	if cycles == 0 {
-		cycles = math.Ceil(float64(r.WarpInstructions) / (m.SMs.Value * m.Limits.Schedulers.Value))
+		cycles = math.Ceil(float64(r.WarpInstructions)/(m.SMs.Value*m.Limits.Schedulers.Value)) + float64(r.Slept)
 	}
 	return int64(math.Ceil(cycles * 1e9 / m.Clock.Value))
 }

@@ -83,7 +83,7 @@ func availableShared(c *call, f *kernelFunction) Result {
 	if blocks < 1 || threads < 1 || threads > c.maxThreads(f) || c.blocksPerSM(f.kernel, threads, 0) < blocks {
 		return ErrInvalidValue
 	}
-	low, high := 0, max(0, c.gpu().Limits.SharedBlock.Int()-f.kernel.SharedStatic)
+	low, high := 0, f.dynamic // no more than the function has opted in to
 	for low < high {
 		if middle := (low + high + 1) / 2; c.blocksPerSM(f.kernel, threads, middle) >= blocks {
 			low = middle

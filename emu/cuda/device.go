@@ -47,9 +47,12 @@ type allocation struct {
 	context    *driverContext
 	pool       *pool
 	flags      uint32
-	physical   *physical // of mapped memory
-	accessible bool      // mapped memory that kernels can reach
-	host       uint64    // where the memory lies in the program that it stands for, 0 for where it lies itself
+	physical   *physical    // of mapped memory
+	accessible bool         // mapped memory that kernels can reach
+	advice     advice       // of managed memory
+	graph      *graphMemory // that allocates it, nil for none
+	dormant    bool         // of a graph: not allocated now, so that nothing can reach it
+	host       uint64       // where the memory lies in the program that it stands for, 0 for where it lies itself
 }
 
 func (a *allocation) end() uint64 { return a.addr + a.size }
@@ -167,7 +170,7 @@ func (d *deviceMemory) find(addr uint64) *allocation {
 func (d *deviceMemory) bytes(addr, size uint64) ([]byte, bool) {
 	a := d.find(addr)
 	switch {
-	case a == nil:
+	case a == nil || a.dormant:
 		return nil, false
 	case a.kind == mappedMemory:
 		return d.through(a, addr, size)
@@ -190,19 +193,27 @@ func (p *process) alloc(size uint64, kind memoryKind, c *driverContext) (*alloca
 		return nil, ErrOutOfMemory
 	}
 	a.context = c
+	return a, p.reach(a)
+}
+
+// reach lets kernels reach an allocation.
+func (p *process) reach(a *allocation) Result {
 	reached := a.data
 	if !p.server.options.Exact {
 		reached = p.device.grains(a)
 	}
-	if err := p.memory.Map(fmt.Sprintf("allocation %d of %d bytes", a.number, size), a.addr, reached); err != nil {
+	if err := p.memory.Map(fmt.Sprintf("allocation %d of %d bytes", a.number, a.size), a.addr, reached); err != nil {
 		p.server.problem(err)
-		return nil, ErrUnknown
+		return ErrUnknown
 	}
-	return a, Success
+	return Success
 }
 
 // release frees an allocation.
 func (p *process) release(a *allocation) Result {
+	if a.graph != nil {
+		return p.sleep(a)
+	}
 	if a.pool != nil {
 		a.pool.used -= a.size
 	}
