@@ -71,8 +71,8 @@ func coredumpSetAttribute(c *call) Result {
 
 // A process cannot be checkpointed: it runs, whoever asks. Its threads are what the system says.
 var checkpointFunctions = []function{
-	{"cuCheckpointProcessGetState", "ip", initialized, ofClient(func(c *call) Result { return c.out32(c.a[1], processRunning) })},
-	{"cuCheckpointProcessGetRestoreThreadId", "ip", initialized, ofClient(func(c *call) Result { return c.out32(c.a[1], uint32(c.a[0])) })},
+	{"cuCheckpointProcessGetState", "ip", nothing, ofClient(func(c *call) Result { return c.out32(c.a[1], processRunning) })},
+	{"cuCheckpointProcessGetRestoreThreadId", "ip", nothing, ofClient(func(c *call) Result { return c.out32(c.a[1], uint32(c.a[0])) })},
 }
 
 // processRunning is CU_PROCESS_STATE_RUNNING.

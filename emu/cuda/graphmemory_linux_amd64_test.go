@@ -411,6 +411,12 @@ func TestManagedAdvice(t *testing.T) {
 // What gpa does not do by itself is kept or said: files of failed kernels, and that a process runs.
 func TestDebugSettings(t *testing.T) {
 	c := newClient(t, start(t, "a100"))
+	state := uint32(7)
+	c.must("cuCheckpointProcessGetState", uint64(os.Getpid()), pointer(&state)) // before cuInit too
+	if state != processRunning {
+		t.Errorf("state %d", state)
+	}
+	c.want(ErrInvalidValue, "cuCheckpointProcessGetState", 1<<30, pointer(&state))
 	c.must("cuInit", 0)
 	name, yes, size := cString("core"), uint8(1), uint64(5)
 	c.must("cuCoredumpSetAttributeGlobal", coredumpFile, pointer(&name[0]), pointer(&size))
@@ -428,12 +434,6 @@ func TestDebugSettings(t *testing.T) {
 	if got[0] != 1 || size != 1 {
 		t.Errorf("%d in %d bytes", got[0], size)
 	}
-	state := uint32(7)
-	c.must("cuCheckpointProcessGetState", uint64(os.Getpid()), pointer(&state))
-	if state != processRunning {
-		t.Errorf("state %d", state)
-	}
-	c.want(ErrInvalidValue, "cuCheckpointProcessGetState", 1<<30, pointer(&state))
 }
 
 // The clock of events passes while a kernel sleeps, also where launches are not timed.
