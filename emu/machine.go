@@ -117,6 +117,9 @@ type Launch struct {
 	// Conditional is told what the kernel decides about the graph that it is launched by (cudaGraphSetConditional). It is called from
 	// several goroutines.
 	Conditional func(handle uint64, value uint32)
+	// GraphLaunch is told which graphs the kernel launches (cudaGraphLaunch), and on which stream; it returns a cudaError_t. It is called
+	// from several goroutines.
+	GraphLaunch func(graph, stream uint64) uint32
 
 	touches     *touches     // of a launch without timing
 	curtailment *curtailment // how far it is timed, nil for to the end

@@ -27,6 +27,7 @@ var systemCalls = [...]systemCall{
 	{name: "__cuda_syscall_CGS_get_intrinsic_handle", run: callGridHandle},
 	{name: "__cuda_syscall_CGS_sync", run: callGridSync, ready: gridReady},
 	{name: "cudaGraphSetConditional", run: callSetConditional},
+	{name: "cudaGraphLaunch", run: callGraphLaunch},
 }
 
 // Registers of the device ABI: arguments and results begin at R4, the return address is in R20 and R21. A caller has all
@@ -147,6 +148,17 @@ func callSetConditional(w *warp, _ *op, lane int) error {
 	if set := w.block.run.launch.Conditional; set != nil {
 		set(w.argument64(abiArgument, lane), w.regs[abiArgument+2][lane])
 	}
+	return nil
+}
+
+// callGraphLaunch is cudaGraphLaunch(graph, stream), which returns a cudaError_t.
+func callGraphLaunch(w *warp, _ *op, lane int) error {
+	const notSupported = 801
+	result := uint32(notSupported)
+	if start := w.block.run.launch.GraphLaunch; start != nil {
+		result = start(w.argument64(abiArgument, lane), w.argument64(abiArgument+2, lane))
+	}
+	w.regs[abiResult][lane] = result
 	return nil
 }
 

@@ -44,7 +44,8 @@ var graphExecFunctions = []function{
 	{"cuGraphNodeGetEnabled", "nnp", initialized, ofStep(func(c *call, s *step) Result { return c.out32(c.a[2], uint32(btoi(!s.disabled))) })},
 }
 
-// Flags of graphs (CUgraphInstantiate_flags). Those without a name here make no difference.
+// Flags of graphs (CUgraphInstantiate_flags). Those without a name here make no difference. A graph for launches from the device can be launched by the
+// host too.
 const (
 	instantiateAllowed  = 15
 	instantiateAutoFree = 1
@@ -58,12 +59,12 @@ func (c *call) instantiate(handle, flags uint64) Result {
 	if flags&^instantiateAllowed != 0 {
 		return ErrInvalidValue
 	}
-	if flags&instantiateDevice != 0 {
-		return c.server.lack(c.function.name + " for launches from the device")
-	}
 	g, r := c.graphOf(handle)
 	if r != Success {
 		return r
+	}
+	if flags&instantiateDevice != 0 && !g.onDevice() {
+		return ErrNotSupported
 	}
 	steps, ok := stepsOf(g)
 	if !ok {
@@ -168,7 +169,13 @@ func (w *execWork) run(c *call) Result {
 	if r := c.takeOver(); r != Success {
 		return r
 	}
+	c.inGraph = true
 	r := c.runSteps(w.exec.steps)
+	c.inGraph = false
+	if r == Success {
+		r = c.runTails()
+	}
+	c.tails = nil
 	if back := c.giveBack(); r == Success {
 		r = back
 	}
@@ -189,9 +196,7 @@ func (c *call) runSteps(steps []*step) Result {
 		case *conditionalWork:
 			r = c.runConditional(w, s.bodies)
 		case *execWork:
-			if r = w.exec.begin(c); r == Success {
-				r = c.runSteps(w.exec.steps)
-			}
+			r = c.runExec(w.exec)
 		default:
 			r = w.run(c)
 		}

@@ -162,15 +162,19 @@ func (w *kernelWork) run(c *call) Result {
 	if c.handles[w.function.handle] != w.function {
 		return ErrInvalidHandle // the module has been unloaded since
 	}
+	var started graphLaunches
 	r, fault := c.execute(&Launch{Process: c.pid, Machine: w.function.module.machine, device: c.device, Left: c.left, ranges: c.openRanges(), Launch: &emu.Launch{
 		Kernel: w.function.kernel, Grid: w.grid, Block: w.block, Cluster: w.cluster, SharedDynamic: int(w.shared),
 		Cooperative: w.cooperative, WholeUnits: !c.server.options.Exact, Params: w.params, Stack: int(c.context.limits[limitStack]),
-		Conditional: c.setCondition,
+		Conditional: c.setCondition, GraphLaunch: func(graph, stream uint64) uint32 { return uint32(c.graphLaunch(&started, graph, stream)) },
 	}})
 	if fault != nil {
 		c.context.failed = faultResult(fault.Kind)
 	}
 	c.flushPrinted()
+	if r == Success && fault == nil {
+		r = c.follow(&started)
+	}
 	return r
 }
 

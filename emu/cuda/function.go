@@ -91,7 +91,9 @@ type call struct {
 	data     uint64         // of the library in the client
 	a        [wire.MaxArgs]uint64
 	outs     []out
-	value    *uint64 // what the function returns that returns no CUresult
+	value    *uint64      // what the function returns that returns no CUresult
+	inGraph  bool         // it is launching a graph
+	tails    []*graphExec // that kernels of the graph have launched to follow it
 }
 
 // An out is what a function returns through a pointer.

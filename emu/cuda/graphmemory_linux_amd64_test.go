@@ -520,3 +520,53 @@ func TestResources(t *testing.T) {
 		}
 	}
 }
+
+// Kernels of a graph launch other graphs: beside theirs, or to follow it.
+func TestDeviceLaunch(t *testing.T) {
+	c := newClient(t, start(t, "a100"))
+	c.context()
+	f := c.function(graphFile, "start_graph")
+	word, result := c.alloc(4), c.alloc(4)
+	value := func(addr uint64) (v uint32) {
+		c.must("cuMemcpyDtoH_v2", pointer(&v), addr, 4)
+		return v
+	}
+	s := c.captured(captureRelaxed)
+	c.must("cuMemsetD32Async", word, 1, 1, s)
+	graph := c.end(s)
+	plain := c.instantiate(graph)
+	var inner uint64
+	c.must("cuGraphInstantiateWithFlags", pointer(&inner), graph, instantiateDevice)
+	for _, tt := range []struct {
+		exec, stream uint64
+		result       Result
+		want         uint32
+	}{
+		{inner, graphForget, Success, 2},  // the set that comes after the kernel is the last
+		{inner, graphSibling, Success, 2}, // likewise
+		{inner, graphTail, Success, 1},    // the launched graph is
+		{inner, 0, ErrInvalidValue, 2},
+		{plain, graphTail, ErrInvalidValue, 2},
+	} {
+		c.must("cuStreamBeginCapture_v2", s, captureRelaxed)
+		c.launchOn(s, f, 1, 1, unsafe.Pointer(&tt.exec), unsafe.Pointer(&tt.stream), unsafe.Pointer(&result))
+		c.must("cuMemsetD32Async", word, 2, 1, s)
+		exec := c.instantiate(c.end(s))
+		c.must("cuMemsetD32_v2", word, 0, 1)
+		c.must("cuGraphLaunch", exec, 0)
+		if r, got := Result(value(result)), value(word); r != tt.result || got != tt.want {
+			t.Errorf("%+v: %v, the word is %d", tt, r, got)
+		}
+	}
+	tail := uint64(graphTail)
+	if r := c.launch(f, 1, 1, unsafe.Pointer(&inner), unsafe.Pointer(&tail), unsafe.Pointer(&result)); r != Success {
+		t.Fatal(r)
+	}
+	if r := Result(value(result)); r != ErrInvalidValue { // the kernel is part of no graph
+		t.Errorf("%v", r)
+	}
+	c.must("cuGraphLaunch", inner, 0) // by the host
+	if got := value(word); got != 1 {
+		t.Errorf("the word is %d", got)
+	}
+}
