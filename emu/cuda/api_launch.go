@@ -68,20 +68,27 @@ const (
 )
 
 func launchEx(c *call) Result {
-	var b [configSize]byte
-	if r := c.load(c.a[0], b[:]); r != Success {
+	q, r := c.launchConfig(c.a[0])
+	if r != Success {
 		return r
+	}
+	q.parameters, q.extra = c.a[2], c.a[3]
+	return c.launch(q, c.a[1])
+}
+
+// launchConfig reads a CUlaunchConfig.
+func (c *call) launchConfig(addr uint64) (*request, Result) {
+	var b [configSize]byte
+	if r := c.load(addr, b[:]); r != Success {
+		return nil, r
 	}
 	var words [7]uint64
 	for i := range words {
 		words[i] = uint64(le.Uint32(b[4*i:]))
 	}
-	q := request{shared: uint32(words[6]), stream: le.Uint64(b[configStream:]), parameters: c.a[2], extra: c.a[3]}
+	q := &request{shared: uint32(words[6]), stream: le.Uint64(b[configStream:])}
 	q.shape(words[:6])
-	if r := c.launchAttributes(&q, le.Uint64(b[configAttributes:]), int(le.Uint32(b[configCount:]))); r != Success {
-		return r
-	}
-	return c.launch(&q, c.a[1])
+	return q, c.launchAttributes(q, le.Uint64(b[configAttributes:]), int(le.Uint32(b[configCount:])))
 }
 
 // launchAttributes reads the attributes of a launch. Those that only say how it shares the GPU with others make no difference.

@@ -570,3 +570,43 @@ func TestDeviceLaunch(t *testing.T) {
 		t.Errorf("the word is %d", got)
 	}
 }
+
+// Clusters lie on one GPC each, which has so many SMs.
+func TestClusterOccupancy(t *testing.T) {
+	type attribute struct {
+		id, _ uint32
+		size  [3]uint32
+		_     [13]uint32
+	}
+	type config struct {
+		grid, block    [3]uint32
+		shared, _      uint32
+		stream, at     uint64
+		count, padding uint32
+	}
+	files := map[string]string{"a100": saxpyFile, "h100": "basic/saxpy/saxpy.sm_90.cubin"}
+	ask := func(gpu string, cluster uint32) (clusters, most uint32, results [2]Result) {
+		c := newClient(t, start(t, gpu))
+		c.context()
+		f := c.function(files[gpu], "saxpy")
+		a := attribute{id: attributeCluster, size: [3]uint32{cluster, 1, 1}}
+		q := config{grid: [3]uint32{128, 1, 1}, block: [3]uint32{1024, 1, 1}, at: pointer(&a), count: 1}
+		results[0] = c.call("cuOccupancyMaxActiveClusters", pointer(&clusters), f, pointer(&q))
+		results[1] = c.call("cuOccupancyMaxPotentialClusterSize", pointer(&most), f, pointer(&q))
+		return clusters, most, results
+	}
+	// 108 SMs that hold two blocks each, and no clusters.
+	if n, _, r := ask("a100", 1); n != 216 || r[0] != Success || r[1] != ErrInvalidClusterSize {
+		t.Errorf("%d clusters of one block, %v", n, r)
+	}
+	if _, _, r := ask("a100", 2); r[0] != ErrInvalidClusterSize {
+		t.Errorf("%v", r)
+	}
+	// Two GPCs of 18 SMs and six of 16.
+	if n, most, r := ask("h100", 8); n != 32 || most != portableCluster || r != [2]Result{} {
+		t.Errorf("%d clusters of 8 blocks, %d blocks at most, %v", n, most, r)
+	}
+	if n, _, _ := ask("h100", 3); n != 2*12+6*10 {
+		t.Errorf("%d clusters of 3 blocks", n)
+	}
+}

@@ -48,6 +48,7 @@ const (
 	ErrCapturedEvent                Result = 907
 	ErrStreamCaptureWrongThread     Result = 908
 	ErrGraphExecUpdateFailure       Result = 910
+	ErrInvalidClusterSize           Result = 912
 	ErrInvalidResourceType          Result = 914
 	ErrInvalidResourceConfiguration Result = 915
 	ErrNotReady                     Result = 600
