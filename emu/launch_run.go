@@ -221,7 +221,7 @@ func (r *launchRun) nanoseconds(w *warp) int64 {
 
 // result collects what the launch did.
 func (r *launchRun) result() *Result {
-	out := &Result{Facts: r.facts, LocalBytes: r.launch.Kernel.LocalFrame, SharedDynamic: r.launch.SharedDynamic, Level: r.level()}
+	out := &Result{Facts: r.facts, Slept: r.slept, LocalBytes: r.launch.Kernel.LocalFrame, SharedDynamic: r.launch.SharedDynamic, Level: r.level()}
 	for i := range r.tally.ops {
 		c, o := &r.tally.ops[i], &r.program.ops[i]
 		if c.executions == 0 {

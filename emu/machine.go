@@ -124,6 +124,12 @@ type Launch struct {
 	// Tape keeps what the blocks of the launch execute, nil for nothing. They are executed one after another, without timing.
 	Tape     *Tape
 	Snapshot *Snapshot // of a launch without timing: the memory that it touches
+	// Conditional is told what the kernel decides about the graph that it is launched by (cudaGraphSetConditional). It is called from
+	// several goroutines.
+	Conditional func(handle uint64, value uint32)
+	// GraphLaunch is told which graphs the kernel launches (cudaGraphLaunch), and on which stream; it returns a cudaError_t. It is called
+	// from several goroutines.
+	GraphLaunch func(graph, stream uint64) uint32
 
 	touches     *touches     // of a launch without timing
 	curtailment *curtailment // how far it is timed, nil for to the end
@@ -133,6 +139,7 @@ type Launch struct {
 type Result struct {
 	Facts              LaunchFacts
 	WarpInstructions   int64
+	Slept              int64 // cycles, of a launch without timing, in which all warps waited for the clock
 	ThreadInstructions int64
 	Counters           []Counter // by code and pc; only executed instructions
 	LocalBytes         int       // of a thread as compiled, without recursion

@@ -16,15 +16,17 @@ func gpcOf(gpu *arch.Model, sm int) int {
 	return 0
 }
 
-// largestGPC returns the SMs of the GPC that has the most.
-func largestGPC(gpu *arch.Model) (most int) {
-	counts := make(map[int]int)
+// GPCs returns how many SMs each GPC has; a GPU without clusters counts as one.
+func GPCs(gpu *arch.Model) []int {
+	counts := make([]int, max(1, gpu.Clusters.GPCs.Int()))
 	for sm := range gpu.SMs.Int() {
 		counts[gpcOf(gpu, sm)]++
-		most = max(most, counts[gpcOf(gpu, sm)])
 	}
-	return most
+	return counts
 }
+
+// largestGPC returns the SMs of the GPC that has the most.
+func largestGPC(gpu *arch.Model) int { return slices.Max(GPCs(gpu)) }
 
 // fillClusters gives the SMs their first blocks, a cluster at a time, each to the GPC with the most room.
 func (r *timedRun) fillClusters() {

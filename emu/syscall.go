@@ -26,6 +26,8 @@ var systemCalls = [...]systemCall{
 	{name: "__assertfail", run: callAssertFail},
 	{name: "__cuda_syscall_CGS_get_intrinsic_handle", run: callGridHandle},
 	{name: "__cuda_syscall_CGS_sync", run: callGridSync, ready: gridReady},
+	{name: "cudaGraphSetConditional", run: callSetConditional},
+	{name: "cudaGraphLaunch", run: callGraphLaunch},
 }
 
 // Registers of the device ABI: arguments and results begin at R4, the return address is in R20 and R21. A caller has all
@@ -138,6 +140,25 @@ func callFree(w *warp, o *op, lane int) error {
 	if t := w.block.run.launch.Tracer; t != nil && addr != 0 {
 		t.Heap(&HeapCall{Lane: lane, Free: true, Addr: addr})
 	}
+	return nil
+}
+
+// callSetConditional is cudaGraphSetConditional(handle, value). A launch that is no part of a graph has nothing to decide.
+func callSetConditional(w *warp, _ *op, lane int) error {
+	if set := w.block.run.launch.Conditional; set != nil {
+		set(w.argument64(abiArgument, lane), w.regs[abiArgument+2][lane])
+	}
+	return nil
+}
+
+// callGraphLaunch is cudaGraphLaunch(graph, stream), which returns a cudaError_t.
+func callGraphLaunch(w *warp, _ *op, lane int) error {
+	const notSupported = 801
+	result := uint32(notSupported)
+	if start := w.block.run.launch.GraphLaunch; start != nil {
+		result = start(w.argument64(abiArgument, lane), w.argument64(abiArgument+2, lane))
+	}
+	w.regs[abiResult][lane] = result
 	return nil
 }
 

@@ -93,7 +93,7 @@ func (c *call) makeArray(a *array) Result {
 // allocArray gives an array memory and a handle.
 func (c *call) allocArray(a *array) Result {
 	switch {
-	case max(a.width, a.height, a.depth) > math.MaxInt32:
+	case max(a.width, a.height, a.depth) > math.MaxInt32, a.width == 0, a.format == 0:
 		return ErrInvalidValue
 	case formatBytes[a.format] == 0 || a.flags&^arrayAllowed != 0:
 		return c.lackOf("with such a format or such flags")

@@ -238,8 +238,12 @@ func (c *call) captureInfo(s *stream, edges bool) Result {
 	count := args[4]
 	if edges {
 		count = args[5]
-		if args[4] != 0 {
-			c.out64(args[4], 0)
+		if args[4] != 0 { // as many as dependencies, since programs read them
+			addr, r := c.constant(string(make([]byte, edgeBytes*len(s.last))))
+			if r != Success {
+				return r
+			}
+			c.out64(args[4], addr)
 		}
 	}
 	if args[3] != 0 {

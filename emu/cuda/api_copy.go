@@ -64,8 +64,7 @@ func copyLinear(sides copySide, stream int) func(*call) Result {
 }
 
 func (c *call) copyLinear(sides copySide, stream int, to, from, size uint64) Result {
-	_, onDevice := c.device.reachable(to, size)
-	_, ofDevice := c.device.reachable(from, size)
+	onDevice, ofDevice := c.device.taken(to, size), c.device.taken(from, size)
 	if size > 0 && (sides&toDevice != 0 && !onDevice || sides&fromDevice != 0 && !ofDevice) {
 		return ErrInvalidValue
 	}
@@ -92,6 +91,15 @@ func (d *deviceMemory) reachable(addr, size uint64) ([]byte, bool) {
 	return d.bytes(addr, size)
 }
 
+// taken says whether memory is the device's, also where it is a graph's that is not allocated before the graph is launched.
+func (d *deviceMemory) taken(addr, size uint64) bool {
+	if a := d.find(addr); a != nil && a.dormant {
+		return a.end()-addr >= size
+	}
+	_, ok := d.reachable(addr, size)
+	return ok
+}
+
 // copyBytes copies between any two places: an address says itself whether it is of the device.
 func (c *call) copyBytes(to, from, size uint64) Result {
 	if size == 0 {
@@ -99,6 +107,11 @@ func (c *call) copyBytes(to, from, size uint64) Result {
 	}
 	target, onDevice := c.device.reachable(to, size)
 	source, ofDevice := c.device.reachable(from, size)
+	for _, addr := range []uint64{to, from} {
+		if a := c.device.find(addr); a != nil && a.dormant {
+			return ErrInvalidValue
+		}
+	}
 	switch {
 	case onDevice && ofDevice:
 		copy(target, source)

@@ -107,8 +107,8 @@ func deviceAttribute(c *call) Result {
 	return c.out32(c.a[0], uint32(value))
 }
 
-// attributeCount is CU_DEVICE_ATTRIBUTE_MAX of CUDA 12.9.
-const attributeCount = 144
+// attributeCount is CU_DEVICE_ATTRIBUTE_MAX of CUDA 13.0.
+const attributeCount = 149
 
 // defaultShared is the shared memory that a block may have unless its kernel has opted in to more (CUDA C++ Programming Guide), bytes.
 const defaultShared = 48 << 10
@@ -167,6 +167,8 @@ var attributes = map[int]func(*arch.Model) int{
 	125: always(1),                                             // IPC_EVENT_SUPPORTED
 	126: always(1),                                             // MEM_SYNC_DOMAIN_COUNT
 	129: always(1),                                             // UNIFIED_FUNCTION_POINTERS
+	142: always(1),                                             // HOST_NUMA_MEMORY_POOLS_SUPPORTED
+	144: always(1),                                             // HOST_MEMORY_POOLS_SUPPORTED
 	// Sizes of textures: of one, two and three dimensions, layered, gathered from, cubes, and in linear memory.
 	21: always(131072), 22: always(131072), 23: always(65536), 24: always(16384), 25: always(16384), 26: always(16384),
 	27: always(32768), 28: always(32768), 29: always(2048), 42: always(32768), 43: always(2048), 45: always(32768), 46: always(32768),

@@ -6,7 +6,7 @@ var functionFunctions = []function{
 	{"cuFuncSetCacheConfig", "ni", currentContext, ofFunction(0, func(*call, *kernelFunction) Result { return Success })},
 	{"cuFuncSetSharedMemConfig", "ni", currentContext, ofFunction(0, func(*call, *kernelFunction) Result { return Success })},
 	{"cuFuncGetModule", "pn", currentContext, ofFunction(1, functionModule)},
-	{"cuFuncGetName", "pn", currentContext, ofFunction(1, functionName)},
+	{"cuFuncGetName", "pn", currentContext, ofNamed(functionName)},
 	{"cuFuncGetParamInfo", "nnpo", currentContext, ofFunction(0, parameterInfo)},
 	{"cuFuncLoad", "n", currentContext, ofFunction(0, func(*call, *kernelFunction) Result { return Success })},
 	{"cuFuncIsLoaded", "pn", currentContext, ofFunction(1, func(c *call, _ *kernelFunction) Result { return c.out32(c.a[0], 1) })},
@@ -20,6 +20,16 @@ func ofFunction(arg int, run func(*call, *kernelFunction) Result) func(*call) Re
 			return ErrInvalidHandle
 		}
 		return run(c, f)
+	}
+}
+
+// ofNamed is ofFunction for the second argument, to which null is a wrong value rather than a wrong handle.
+func ofNamed(run func(*call, *kernelFunction) Result) func(*call) Result {
+	return func(c *call) Result {
+		if c.a[1] == 0 {
+			return ErrInvalidValue
+		}
+		return ofFunction(1, run)(c)
 	}
 }
 

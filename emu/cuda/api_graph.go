@@ -6,7 +6,7 @@ import "slices"
 type graph struct {
 	handle uint64
 	nodes  []*node // in the order in which they were added
-	users  map[*userObject]int
+	users  users
 }
 
 // A node is a CUgraphNode.
@@ -31,6 +31,9 @@ const (
 	emptyNode       nodeKind = 5
 	eventWaitNode   nodeKind = 6
 	eventRecordNode nodeKind = 7
+	memoryAllocNode nodeKind = 10
+	memoryFreeNode  nodeKind = 11
+	conditionalNode nodeKind = 13
 )
 
 // A childWork does the works of another graph, a copy of which belongs to the node.
@@ -49,8 +52,8 @@ func (emptyWork) run(*call) Result { return Success }
 
 var graphFunctions = []function{
 	{"cuGraphCreate", "pi", initialized, graphCreate},
-	{"cuGraphDestroy", "n", initialized, ofGraph(0, func(c *call, g *graph) Result { c.dropGraph(g); return c.releaseUsers(g) })},
-	{"cuGraphClone", "pn", initialized, ofGraph(1, func(c *call, g *graph) Result { return c.out64(c.a[0], c.clone(g).handle) })},
+	{"cuGraphDestroy", "n", initialized, ofGraph(0, func(c *call, g *graph) Result { return c.releaseUsers(c.dropGraph(g)) })},
+	{"cuGraphClone", "pn", initialized, graphClone},
 	{"cuGraphNodeFindInClone", "pnn", initialized, nodeFindInClone},
 	{"cuGraphGetNodes", "nop", initialized, ofGraph(0, func(c *call, g *graph) Result { return c.listNodes(g.nodes, c.a[1], 0, c.a[2]) })},
 	{"cuGraphGetRootNodes", "nop", initialized, ofGraph(0, graphRoots)},
@@ -66,7 +69,7 @@ var graphFunctions = []function{
 	{"cuGraphRemoveDependencies", "noon", initialized, ofGraph(0, func(c *call, g *graph) Result { return c.changeEdges(g, c.a[3], removeEdge) })},
 	{"cuGraphRemoveDependencies_v2", "nooon", initialized, ofGraph(0, func(c *call, g *graph) Result { return c.changeEdges(g, c.a[4], removeEdge) })},
 	{"cuGraphDestroyNode", "n", initialized, ofNode(0, nodeDestroy)},
-	{"cuDeviceGraphMemTrim", "i", initialized, ofDevice(0, done)},
+	{"cuGraphDebugDotPrint", "npi", initialized, ofGraph(0, graphPrint)},
 }
 
 func (p *process) newGraph() *graph {
@@ -146,22 +149,53 @@ func (c *call) addNode(g *graph, after []*node, w work) (*node, Result) {
 	}
 	n := &node{graph: g, work: w, after: slices.Clone(after)}
 	n.handle = c.add(n)
+	holdWork(w)
 	g.nodes = append(g.nodes, n)
 	return n, Success
 }
 
-// dropGraph forgets a graph and its nodes. What has been instantiated of it lives on.
-func (c *call) dropGraph(g *graph) {
+// dropGraph forgets a graph and its nodes, and returns the user objects that it and the graphs in it had. What has been instantiated of it lives on.
+func (c *call) dropGraph(g *graph) users {
+	list := g.users
+	g.users = nil
 	for _, n := range g.nodes {
-		c.dropNode(n)
+		list = list.with(c.dropNode(n))
 	}
 	delete(c.handles, g.handle)
+	return list
 }
 
-func (c *call) dropNode(n *node) {
-	if w, ok := n.work.(*childWork); ok {
-		c.dropGraph(w.graph)
+// inner are the graphs that a work has.
+func inner(w work) []*graph {
+	switch w := w.(type) {
+	case *childWork:
+		return []*graph{w.graph}
+	case *conditionalWork:
+		return w.bodies
 	}
+	return nil
+}
+
+// allUsers are the user objects of a graph and the graphs in it.
+func (g *graph) allUsers() users {
+	list := g.users.with(nil)
+	for _, n := range g.nodes {
+		for _, k := range inner(n.work) {
+			list = list.with(k.allUsers())
+		}
+	}
+	return list
+}
+
+func (c *call) dropNode(n *node) users {
+	var list users
+	for _, g := range inner(n.work) {
+		list = list.with(c.dropGraph(g))
+	}
+	if w, ok := n.work.(*conditionalWork); ok {
+		delete(c.handles, w.condition.handle)
+	}
+	c.leaveWork(n.work)
 	if n.readout != nil {
 		if err := c.device.give(n.readout); err != nil {
 			c.server.problem(err)
@@ -169,15 +203,43 @@ func (c *call) dropNode(n *node) {
 		n.readout = nil
 	}
 	delete(c.handles, n.handle)
+	return list
 }
 
 func nodeDestroy(c *call, n *node) Result {
+	if n.graph.hasMemory() {
+		return ErrNotSupported
+	}
 	for _, d := range n.dependents() {
 		d.after = slices.DeleteFunc(d.after, func(m *node) bool { return m == n })
 	}
 	n.graph.nodes = slices.DeleteFunc(n.graph.nodes, func(m *node) bool { return m == n })
-	c.dropNode(n)
-	return Success
+	return c.releaseUsers(c.dropNode(n))
+}
+
+// graphClone: copy, graph. What allocates memory is there once, and so are conditions.
+func graphClone(c *call) Result {
+	g, r := c.graphOf(c.a[1])
+	if r != Success {
+		return r
+	}
+	if !g.copyable() {
+		return ErrNotSupported
+	}
+	return c.out64(c.a[0], c.clone(g).handle)
+}
+
+// copyable says whether a graph and the graphs in it can be copied.
+func (g *graph) copyable() bool {
+	if g.has(memoryAllocNode, memoryFreeNode, conditionalNode) {
+		return false
+	}
+	for _, n := range g.nodes {
+		if w, ok := n.work.(*childWork); ok && !w.graph.copyable() {
+			return false
+		}
+	}
+	return true
 }
 
 // clone copies a graph with all graphs in it.
@@ -323,6 +385,9 @@ func addEdge(from, to *node) Result {
 }
 
 func removeEdge(from, to *node) Result {
+	if to.graph.hasMemory() {
+		return ErrNotSupported
+	}
 	i := slices.Index(to.after, from)
 	if i < 0 {
 		return ErrInvalidValue

@@ -7,7 +7,7 @@ type graphExec struct {
 	handle uint64
 	flags  uint64
 	steps  []*step
-	users  *graph // for the user objects that it keeps
+	users  users
 }
 
 // A step is a node in a graphExec.
@@ -16,6 +16,7 @@ type step struct {
 	work     work
 	after    []int   // places in the list of steps
 	steps    []*step // of the graph that the node stands for
+	bodies   [][]*step
 	disabled bool
 }
 
@@ -43,10 +44,12 @@ var graphExecFunctions = []function{
 	{"cuGraphNodeGetEnabled", "nnp", initialized, ofStep(func(c *call, s *step) Result { return c.out32(c.a[2], uint32(btoi(!s.disabled))) })},
 }
 
-// Flags of graphs (CUgraphInstantiate_flags). None but the launch from the device makes a difference.
+// Flags of graphs (CUgraphInstantiate_flags). Those without a name here make no difference. A graph for launches from the device can be launched by the
+// host too.
 const (
-	instantiateAllowed = 15
-	instantiateDevice  = 4
+	instantiateAllowed  = 15
+	instantiateAutoFree = 1
+	instantiateDevice   = 4
 )
 
 // Why a graph was not instantiated (CUgraphInstantiateResult).
@@ -56,22 +59,19 @@ func (c *call) instantiate(handle, flags uint64) Result {
 	if flags&^instantiateAllowed != 0 {
 		return ErrInvalidValue
 	}
-	if flags&instantiateDevice != 0 {
-		return c.server.lack(c.function.name + " for launches from the device")
-	}
 	g, r := c.graphOf(handle)
 	if r != Success {
 		return r
+	}
+	if flags&instantiateDevice != 0 && !g.onDevice() {
+		return ErrNotSupported
 	}
 	steps, ok := stepsOf(g)
 	if !ok {
 		return ErrInvalidValue
 	}
-	e := &graphExec{flags: flags, steps: steps, users: &graph{}}
-	for u, count := range g.users {
-		u.count += count
-		e.users.keep(u, count)
-	}
+	e := &graphExec{flags: flags, steps: steps, users: g.allUsers().retain()}
+	eachStep(steps, func(s *step) { holdWork(s.work) })
 	e.handle = c.add(e)
 	return c.out64(c.a[0], e.handle)
 }
@@ -110,9 +110,50 @@ func stepsOf(g *graph) (steps []*step, ok bool) {
 				return nil, false
 			}
 		}
+		if w, conditional := n.work.(*conditionalWork); conditional {
+			for _, body := range w.bodies {
+				list, ok := stepsOf(body)
+				if !ok {
+					return nil, false
+				}
+				s.bodies = append(s.bodies, list)
+			}
+		}
 		steps = append(steps, s)
 	}
 	return steps, true
+}
+
+// eachStep calls a function for steps and the steps in them.
+func eachStep(steps []*step, do func(*step)) {
+	for _, s := range steps {
+		do(s)
+		eachStep(s.steps, do)
+		for _, body := range s.bodies {
+			eachStep(body, do)
+		}
+	}
+}
+
+// begin is what comes before the steps of a launch: conditions that begin anew, and memory of the launch before that nobody has freed.
+func (e *graphExec) begin(c *call) (r Result) {
+	eachStep(e.steps, func(s *step) {
+		switch w := s.work.(type) {
+		case *conditionalWork:
+			if w.condition.assign {
+				w.condition.value.Store(w.condition.initial)
+			}
+		case *graphAllocWork:
+			switch a := w.memory.place; {
+			case a.dormant:
+			case e.flags&instantiateAutoFree != 0:
+				r = max(r, c.sleep(a))
+			default:
+				r = ErrInvalidValue
+			}
+		}
+	})
+	return r
 }
 
 // An execWork does all steps of a graph.
@@ -122,10 +163,19 @@ type execWork struct{ exec *graphExec }
 func (*execWork) kind() nodeKind { return childNode }
 
 func (w *execWork) run(c *call) Result {
+	if r := w.exec.begin(c); r != Success {
+		return r
+	}
 	if r := c.takeOver(); r != Success {
 		return r
 	}
+	c.inGraph = true
 	r := c.runSteps(w.exec.steps)
+	c.inGraph = false
+	if r == Success {
+		r = c.runTails()
+	}
+	c.tails = nil
 	if back := c.giveBack(); r == Success {
 		r = back
 	}
@@ -143,8 +193,10 @@ func (c *call) runSteps(steps []*step) Result {
 			r = c.runHost(w)
 		case *childWork:
 			r = c.runSteps(s.steps)
+		case *conditionalWork:
+			r = c.runConditional(w, s.bodies)
 		case *execWork:
-			r = c.runSteps(w.exec.steps)
+			r = c.runExec(w.exec)
 		default:
 			r = w.run(c)
 		}
@@ -200,8 +252,10 @@ func findStep(steps []*step, n *node) *step {
 		if s.node == n {
 			return s
 		}
-		if found := findStep(s.steps, n); found != nil {
-			return found
+		for _, list := range append([][]*step{s.steps}, s.bodies...) {
+			if found := findStep(list, n); found != nil {
+				return found
+			}
 		}
 	}
 	return nil
@@ -237,12 +291,13 @@ func childSetParams(c *call, s *step) Result {
 	if why, _, _ := differ(s.steps, steps); why != updateSuccess {
 		return ErrInvalidValue
 	}
-	update(s.steps, steps)
+	c.update(s.steps, steps)
 	return Success
 }
 
 func execDestroy(c *call, e *graphExec) Result {
 	delete(c.handles, e.handle)
+	eachStep(e.steps, func(s *step) { c.leaveWork(s.work) })
 	return c.releaseUsers(e.users)
 }
 
@@ -252,6 +307,7 @@ const (
 	updateError           = 1
 	updateTopologyChanged = 2
 	updateTypeChanged     = 3
+	updateNotSupported    = 6
 )
 
 // differ says in what the steps of two graphs differ besides their parameters, and at which nodes: that of the new one, and the one that it comes after.
@@ -272,15 +328,28 @@ func differ(old, fresh []*step) (why uint32, at, from *node) {
 		if why, at, from := differ(old[i].steps, s.steps); why != updateSuccess {
 			return why, at, from
 		}
+		if w, ok := s.work.(*conditionalWork); ok && (w.form != old[i].work.(*conditionalWork).form || len(s.bodies) != len(old[i].bodies)) {
+			return updateNotSupported, s.node, nil
+		}
+		for k, body := range s.bodies {
+			if why, at, from := differ(old[i].bodies[k], body); why != updateSuccess {
+				return why, at, from
+			}
+		}
 	}
 	return updateSuccess, nil, nil
 }
 
 // update gives steps the works of others, which differ in nothing else.
-func update(old, fresh []*step) {
+func (c *call) update(old, fresh []*step) {
 	for i, s := range fresh {
+		holdWork(s.work)
+		c.leaveWork(old[i].work)
 		old[i].work = s.work
-		update(old[i].steps, s.steps)
+		c.update(old[i].steps, s.steps)
+		for k, body := range s.bodies {
+			c.update(old[i].bodies[k], body)
+		}
 	}
 }
 
@@ -297,8 +366,10 @@ func (c *call) updated(e *graphExec, handle uint64) (r Result, why uint32, at, f
 	if why, at, from = differ(e.steps, steps); why != updateSuccess {
 		return ErrGraphExecUpdateFailure, why, at, from
 	}
-	update(e.steps, steps)
-	return Success, updateSuccess, nil, nil
+	c.update(e.steps, steps)
+	old := e.users
+	e.users = g.allUsers().retain()
+	return c.releaseUsers(old), updateSuccess, nil, nil
 }
 
 func handleOf(n *node) uint64 {

@@ -30,8 +30,8 @@ var graphNodeFunctions = []function{
 	{"cuGraphAddEventWaitNode", "pnonn", initialized, addNodeOf(eventOf(false))},
 	{"cuGraphEventWaitNodeGetEvent", "np", initialized, ofNode(0, eventReadout)},
 	{"cuGraphEventWaitNodeSetEvent", "nn", initialized, ofNode(0, setNodeTo(eventOf(false)))},
-	{"cuGraphAddNode", "pnonp", initialized, addNodeOf(anyOf)},
-	{"cuGraphAddNode_v2", "pnoonp", initialized, func(c *call) Result { c.a[3], c.a[4] = c.a[4], c.a[5]; return addNodeOf(anyOf)(c) }},
+	{"cuGraphAddNode", "pnonp", initialized, addNodeOf(newOf)},
+	{"cuGraphAddNode_v2", "pnoonp", initialized, func(c *call) Result { c.a[3], c.a[4] = c.a[4], c.a[5]; return addNodeOf(newOf)(c) }},
 	{"cuGraphNodeSetParams", "np", initialized, ofNode(0, setNodeTo(anyOf))},
 }
 
@@ -70,11 +70,12 @@ func setNodeTo(read reader) func(*call, *node) Result {
 		if w.kind() != n.work.kind() {
 			return ErrInvalidValue
 		}
+		var gone users
 		if old, ok := n.work.(*childWork); ok {
-			c.dropGraph(old.graph)
+			gone = c.dropGraph(old.graph)
 		}
 		n.work = keepAttributes(w, n.work)
-		return Success
+		return c.releaseUsers(gone)
 	}
 }
 
@@ -278,6 +279,9 @@ func childOf(c *call, handle uint64) (work, Result) {
 	if r != Success {
 		return nil, r
 	}
+	if !g.copyable() {
+		return nil, ErrNotSupported
+	}
 	return &childWork{c.clone(g)}, Success
 }
 
@@ -313,7 +317,24 @@ const (
 	copyParams = 16
 )
 
-// anyOf reads a CUgraphNodeParams.
+// newOf reads a CUgraphNodeParams of a node that is being made: those of some nodes have an answer in them.
+func newOf(c *call, addr uint64) (work, Result) {
+	var b [anyParams + 8]byte
+	if r := c.load(addr, b[:]); r != Success {
+		return nil, r
+	}
+	switch nodeKind(le.Uint32(b[:])) {
+	case memoryAllocNode:
+		return allocOf(c, addr+anyParams)
+	case memoryFreeNode:
+		return freeOf(c, le.Uint64(b[anyParams:]))
+	case conditionalNode:
+		return conditionalOf(c, addr+anyParams)
+	}
+	return anyOf(c, addr)
+}
+
+// anyOf reads a CUgraphNodeParams of a node that can have others.
 func anyOf(c *call, addr uint64) (work, Result) {
 	var b [anyParams + 8]byte
 	if r := c.load(addr, b[:]); r != Success {

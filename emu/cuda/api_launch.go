@@ -68,20 +68,27 @@ const (
 )
 
 func launchEx(c *call) Result {
-	var b [configSize]byte
-	if r := c.load(c.a[0], b[:]); r != Success {
+	q, r := c.launchConfig(c.a[0])
+	if r != Success {
 		return r
+	}
+	q.parameters, q.extra = c.a[2], c.a[3]
+	return c.launch(q, c.a[1])
+}
+
+// launchConfig reads a CUlaunchConfig.
+func (c *call) launchConfig(addr uint64) (*request, Result) {
+	var b [configSize]byte
+	if r := c.load(addr, b[:]); r != Success {
+		return nil, r
 	}
 	var words [7]uint64
 	for i := range words {
 		words[i] = uint64(le.Uint32(b[4*i:]))
 	}
-	q := request{shared: uint32(words[6]), stream: le.Uint64(b[configStream:]), parameters: c.a[2], extra: c.a[3]}
+	q := &request{shared: uint32(words[6]), stream: le.Uint64(b[configStream:])}
 	q.shape(words[:6])
-	if r := c.launchAttributes(&q, le.Uint64(b[configAttributes:]), int(le.Uint32(b[configCount:]))); r != Success {
-		return r
-	}
-	return c.launch(&q, c.a[1])
+	return q, c.launchAttributes(q, le.Uint64(b[configAttributes:]), int(le.Uint32(b[configCount:])))
 }
 
 // launchAttributes reads the attributes of a launch. Those that only say how it shares the GPU with others make no difference.
@@ -162,14 +169,19 @@ func (w *kernelWork) run(c *call) Result {
 	if c.handles[w.function.handle] != w.function {
 		return ErrInvalidHandle // the module has been unloaded since
 	}
+	var started graphLaunches
 	r, fault := c.execute(&Launch{Process: c.pid, Machine: w.function.module.machine, device: c.device, Left: c.left, ranges: c.openRanges(), Launch: &emu.Launch{
 		Kernel: w.function.kernel, Grid: w.grid, Block: w.block, Cluster: w.cluster, SharedDynamic: int(w.shared),
 		Cooperative: w.cooperative, WholeUnits: !c.server.options.Exact, Params: w.params, Stack: int(c.context.limits[limitStack]),
+		Conditional: c.setCondition, GraphLaunch: func(graph, stream uint64) uint32 { return uint32(c.graphLaunch(&started, graph, stream)) },
 	}})
 	if fault != nil {
 		c.context.failed = faultResult(fault.Kind)
 	}
 	c.flushPrinted()
+	if r == Success && fault == nil {
+		r = c.follow(&started)
+	}
 	return r
 }
 
@@ -305,12 +317,12 @@ func launchResult(err error) Result {
 }
 
 // nanoseconds is how long a launch takes: what it took with timing, and else the least that it can take, with an instruction issued by every
-// scheduler in every cycle.
+// scheduler in every cycle and what its warps have slept.
 func nanoseconds(r *emu.Result) int64 {
 	m := r.Facts.Model
 	cycles := float64(r.Cycles)
 	if cycles == 0 {
-		cycles = math.Ceil(float64(r.WarpInstructions) / (m.SMs.Value * m.Limits.Schedulers.Value))
+		cycles = math.Ceil(float64(r.WarpInstructions)/(m.SMs.Value*m.Limits.Schedulers.Value)) + float64(r.Slept)
 	}
 	return int64(math.Ceil(cycles * 1e9 / m.Clock.Value))
 }

@@ -16,8 +16,8 @@ var libraryFunctions = []function{
 	{"cuKernelGetLibrary", "pn", initialized, kernelLibrary},
 	{"cuKernelGetAttribute", "pini", initialized, ofDevice(3, ofFunction(2, functionAttribute))},
 	{"cuKernelSetAttribute", "iini", initialized, ofDevice(3, ofFunction(2, func(c *call, f *kernelFunction) Result { return c.setFunctionAttribute(f, c.integer(0), c.integer(1)) }))},
-	{"cuKernelGetName", "pn", initialized, ofFunction(1, functionName)},
-	{"cuKernelGetParamInfo", "nnpo", initialized, ofFunction(0, parameterInfo)},
+	{"cuKernelGetName", "pn", initialized, ofNamed(functionName)},
+	{"cuKernelGetParamInfo", "nnpo", currentContext, ofFunction(0, parameterInfo)},
 	{"cuKernelSetCacheConfig", "nii", initialized, ofDevice(2, ofFunction(0, func(*call, *kernelFunction) Result { return Success }))},
 }
 

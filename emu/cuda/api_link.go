@@ -125,14 +125,20 @@ func linkDestroy(c *call) Result {
 	return Success
 }
 
+// pathOf reads a path of the client, which may begin at the client's own working folder.
+func (c *call) pathOf(addr uint64) (string, Result) {
+	path, r := c.text(addr, maxName)
+	if r == Success && !filepath.IsAbs(path) {
+		path = filepath.Join(fmt.Sprintf("/proc/%d/cwd", c.pid), path)
+	}
+	return path, r
+}
+
 // fileOf reads the file that a path of the client names, by the client's own working folder.
 func (c *call) fileOf(addr uint64) ([]byte, Result) {
-	path, r := c.text(addr, maxName)
+	path, r := c.pathOf(addr)
 	if r != Success {
 		return nil, r
-	}
-	if !filepath.IsAbs(path) {
-		path = filepath.Join(fmt.Sprintf("/proc/%d/cwd", c.pid), path)
 	}
 	data, err := os.ReadFile(path)
 	switch {

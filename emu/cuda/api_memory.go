@@ -14,10 +14,6 @@ var memoryFunctions = []function{
 	{"cuMemHostGetDevicePointer_v2", "pni", currentContext, hostDevicePointer},
 	{"cuMemHostGetFlags", "pn", currentContext, hostFlags},
 	{"cuMemAllocManaged", "pni", currentContext, memoryAllocManaged},
-	{"cuMemAdvise", "nnii", currentContext, managedRange},
-	{"cuMemAdvise_v2", "nnin", currentContext, managedRange},
-	{"cuMemPrefetchAsync", "nnin", currentContext, managedRange},
-	{"cuMemPrefetchAsync_v2", "nnnin", currentContext, managedRange},
 }
 
 func memoryInfo(c *call) Result {
@@ -66,7 +62,7 @@ func memoryFree(c *call) Result {
 		return Success
 	}
 	a := c.device.find(c.a[0])
-	if a == nil || a.addr != c.a[0] || a.kind != plainMemory && a.kind != managedMemory {
+	if a == nil || a.addr != c.a[0] || a.dormant || a.kind != plainMemory && a.kind != managedMemory {
 		return ErrInvalidValue
 	}
 	return c.release(a)
@@ -137,13 +133,4 @@ func memoryAllocManaged(c *call) Result {
 		return r
 	}
 	return c.allocate(c.a[0], c.a[1], managedMemory, uint32(c.a[2]))
-}
-
-// managedRange is for functions that say where managed memory is best: it is where it is.
-func managedRange(c *call) Result {
-	a := c.device.find(c.a[0])
-	if a == nil || a.kind != managedMemory || c.a[1] == 0 || c.a[1] > a.end()-c.a[0] {
-		return ErrInvalidValue
-	}
-	return Success
 }

@@ -2,8 +2,10 @@ package cuda
 
 import (
 	"math"
+	"slices"
 
 	"gpa/cubin"
+	"gpa/emu"
 	"gpa/emu/arch"
 )
 
@@ -12,6 +14,8 @@ var occupancyFunctions = []function{
 	{"cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags", "pnini", currentContext, ofFunction(1, maxActiveBlocks)},
 	{"cuOccupancyMaxPotentialBlockSize", "ppnoni", currentContext, ofFunction(2, maxPotentialBlock)},
 	{"cuOccupancyMaxPotentialBlockSizeWithFlags", "ppnonii", currentContext, ofFunction(2, maxPotentialBlock)},
+	{"cuOccupancyMaxActiveClusters", "pnp", currentContext, ofFunction(1, maxActiveClusters)},
+	{"cuOccupancyMaxPotentialClusterSize", "pnp", currentContext, ofFunction(1, maxPotentialCluster)},
 	{"cuOccupancyAvailableDynamicSMemPerBlock", "pnii", currentContext, ofFunction(1, availableShared)},
 }
 
@@ -83,7 +87,7 @@ func availableShared(c *call, f *kernelFunction) Result {
 	if blocks < 1 || threads < 1 || threads > c.maxThreads(f) || c.blocksPerSM(f.kernel, threads, 0) < blocks {
 		return ErrInvalidValue
 	}
-	low, high := 0, max(0, c.gpu().Limits.SharedBlock.Int()-f.kernel.SharedStatic)
+	low, high := 0, f.dynamic // no more than the function has opted in to
 	for low < high {
 		if middle := (low + high + 1) / 2; c.blocksPerSM(f.kernel, threads, middle) >= blocks {
 			low = middle
@@ -92,4 +96,59 @@ func availableShared(c *call, f *kernelFunction) Result {
 		}
 	}
 	return c.out64(c.a[0], uint64(low))
+}
+
+// configuredBlocks reads a CUlaunchConfig and returns how many of its blocks an SM holds, and the blocks of a cluster, 1 where it asks for none.
+func (c *call) configuredBlocks(f *kernelFunction) (resident, cluster int, r Result) {
+	q, r := c.launchConfig(c.a[2])
+	if r != Success {
+		return 0, 0, r
+	}
+	q.function = f
+	if q.cluster == [3]int{} {
+		q.cluster = f.kernel.Cluster
+	}
+	threads, cluster := 1, 1
+	for i := range 3 {
+		if q.block[i] < 1 || q.block[i] > math.MaxUint16 || q.cluster[i] < 0 || q.cluster[i] > math.MaxUint16 {
+			return 0, 0, ErrInvalidValue
+		}
+		threads *= q.block[i]
+		cluster *= max(1, q.cluster[i])
+	}
+	if cluster > 1 && c.gpu().Arch < 90 {
+		return 0, 0, ErrInvalidClusterSize
+	}
+	if threads <= c.maxThreads(f) {
+		resident = c.blocksPerSM(f.kernel, threads, int(q.shared))
+	}
+	return resident, cluster, Success
+}
+
+// maxActiveClusters is how many clusters the GPCs hold: clusters, function, CUlaunchConfig.
+func maxActiveClusters(c *call, f *kernelFunction) Result {
+	resident, cluster, r := c.configuredBlocks(f)
+	if r != Success {
+		return r
+	}
+	n := 0
+	for _, sms := range emu.GPCs(c.gpu()) {
+		n += sms * resident / cluster
+	}
+	return c.out32(c.a[0], uint32(n))
+}
+
+// portableCluster is the size of clusters that every GPU with clusters has (CUDA C++ Programming Guide, thread block clusters).
+const portableCluster = 8
+
+// maxPotentialCluster is the largest size of clusters that a GPC holds: size, function, CUlaunchConfig.
+func maxPotentialCluster(c *call, f *kernelFunction) Result {
+	resident, _, r := c.configuredBlocks(f)
+	if r != Success {
+		return r
+	}
+	if c.gpu().Arch < 90 {
+		return ErrInvalidClusterSize
+	}
+	return c.out32(c.a[0], uint32(min(portableCluster, resident*slices.Max(emu.GPCs(c.gpu())))))
 }

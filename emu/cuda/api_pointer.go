@@ -1,8 +1,8 @@
 package cuda
 
 var pointerFunctions = []function{
-	{"cuPointerGetAttribute", "pin", currentContext, pointerAttribute},
-	{"cuPointerGetAttributes", "ippn", currentContext, pointerAttributes},
+	{"cuPointerGetAttribute", "pin", initialized, pointerAttribute},
+	{"cuPointerGetAttributes", "ippn", initialized, pointerAttributes},
 	{"cuPointerSetAttribute", "pin", currentContext, pointerSetAttribute},
 }
 

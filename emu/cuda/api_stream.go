@@ -102,7 +102,8 @@ func streamDestroy(c *call) Result {
 	if !ok {
 		return ErrInvalidHandle
 	}
-	if s.capture != nil {
+	// What another stream than the first has recorded stays in the capture, and has to be joined as if the stream were there.
+	if s.capture != nil && s.capture.origin == s {
 		s.capture.invalidate()
 		s.capture.leave(s)
 	}

@@ -49,13 +49,30 @@ func (c *call) releaseUser(u *userObject, n int) Result {
 	return c.callback(u.function, u.pointer)
 }
 
-// keep notes that a graph has references.
-func (g *graph) keep(u *userObject, n int) {
-	if g.users == nil {
-		g.users = make(map[*userObject]int)
+// users are numbers of references to user objects.
+type users map[*userObject]int
+
+// with adds references to a copy.
+func (s users) with(more users) users {
+	all := make(users, len(s)+len(more))
+	for _, list := range []users{s, more} {
+		for u, n := range list {
+			all[u] += n
+		}
 	}
-	g.users[u] += n
+	return all
 }
+
+// retain adds as many references to the objects as there are.
+func (s users) retain() users {
+	for u, n := range s {
+		u.count += n
+	}
+	return s
+}
+
+// keep notes that a graph has references.
+func (g *graph) keep(u *userObject, n int) { g.users = g.users.with(users{u: n}) }
 
 // graphRetainUser: graph, object, count, flags, of which MOVE hands the caller's references over.
 func graphRetainUser(c *call) Result {
@@ -90,16 +107,17 @@ func graphReleaseUser(c *call) Result {
 	})(c)
 }
 
-// releaseUsers gives back what a graph refers to.
-func (c *call) releaseUsers(g *graph) Result {
-	users := g.users
-	g.users = nil
+// releaseUsers gives references back.
+func (c *call) releaseUsers(list users) Result {
+	if len(list) == 0 {
+		return Success
+	}
 	for _, handle := range sortedHandles(c.handles) {
 		u, ok := find[*userObject](c.process, handle)
-		if !ok || users[u] == 0 {
+		if !ok || list[u] == 0 {
 			continue
 		}
-		if r := c.releaseUser(u, users[u]); r != Success {
+		if r := c.releaseUser(u, list[u]); r != Success {
 			return r
 		}
 	}

@@ -48,11 +48,14 @@ type allocation struct {
 	context    *driverContext
 	pool       *pool
 	flags      uint32
-	physical   *physical // of mapped memory
-	accessible bool      // mapped memory that kernels can reach
-	host       uint64    // where the memory lies in the program that it stands for, 0 for where it lies itself
-	share      *share    // with which other processes can open it, nil if nobody asked
-	opened     *opening  // of memory of another process
+	physical   *physical    // of mapped memory
+	accessible bool         // mapped memory that kernels can reach
+	advice     advice       // of managed memory
+	graph      *graphMemory // that allocates it, nil for none
+	dormant    bool         // of a graph: not allocated now, so that nothing can reach it
+	host       uint64       // where the memory lies in the program that it stands for, 0 for where it lies itself
+	share      *share       // with which other processes can open it, nil if nobody asked
+	opened     *opening     // of memory of another process
 }
 
 func (a *allocation) end() uint64 { return a.addr + a.size }
@@ -185,7 +188,7 @@ func (d *deviceMemory) find(addr uint64) *allocation {
 func (d *deviceMemory) bytes(addr, size uint64) ([]byte, bool) {
 	a := d.find(addr)
 	switch {
-	case a == nil:
+	case a == nil || a.dormant:
 		return nil, false
 	case a.kind == mappedMemory:
 		return d.through(a, addr, size)
@@ -208,11 +211,16 @@ func (p *process) alloc(size uint64, kind memoryKind, c *driverContext) (*alloca
 		return nil, ErrOutOfMemory
 	}
 	a.context = c
-	if err := p.memory.Map(fmt.Sprintf("allocation %d of %d bytes", a.number, size), a.addr, p.reached(a)); err != nil {
+	return a, p.reach(a)
+}
+
+// reach lets kernels reach an allocation.
+func (p *process) reach(a *allocation) Result {
+	if err := p.memory.Map(fmt.Sprintf("allocation %d of %d bytes", a.number, a.size), a.addr, p.reached(a)); err != nil {
 		p.server.problem(err)
-		return nil, ErrUnknown
+		return ErrUnknown
 	}
-	return a, Success
+	return Success
 }
 
 // reached are the bytes that kernels reach by the addresses of an allocation.
@@ -225,6 +233,9 @@ func (p *process) reached(a *allocation) []byte {
 
 // release frees an allocation.
 func (p *process) release(a *allocation) Result {
+	if a.graph != nil {
+		return p.sleep(a)
+	}
 	if a.pool != nil {
 		a.pool.used -= a.size
 	}

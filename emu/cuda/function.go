@@ -48,7 +48,7 @@ type table struct {
 // newTable puts the functions of cuda.h and the runtime's, and the rows of those that are supported together.
 func newTable() *table {
 	rows := slices.Concat(deviceFunctions, contextFunctions, memoryFunctions, registerFunctions, mirrored(copyFunctions), mirrored(setFunctions), pointerFunctions, ipcFunctions, poolFunctions, virtualFunctions, moduleFunctions,
-		libraryFunctions, linkFunctions, functionFunctions, mirrored(launchFunctions), streamFunctions, captureFunctions, graphFunctions, graphNodeFunctions, graphExecFunctions, userObjectFunctions, mirrored(arrayFunctions), mipmapFunctions, textureFunctions, eventFunctions, occupancyFunctions, entryFunctions, errorFunctions, nvtxFunctions)
+		libraryFunctions, linkFunctions, functionFunctions, mirrored(launchFunctions), streamFunctions, captureFunctions, graphFunctions, graphNodeFunctions, graphExecFunctions, graphMemoryFunctions, managedFunctions, coredumpFunctions, checkpointFunctions, resourceFunctions, conditionalFunctions, userObjectFunctions, mirrored(arrayFunctions), mipmapFunctions, textureFunctions, eventFunctions, occupancyFunctions, entryFunctions, errorFunctions, nvtxFunctions)
 	rows = append(rows, runtimeRows(rows)...)
 	byName := make(map[string]function)
 	names := append(strings.Fields(driverNames), strings.Fields(runtimeNames)...)
@@ -91,7 +91,9 @@ type call struct {
 	data     uint64         // of the library in the client
 	a        [wire.MaxArgs]uint64
 	outs     []out
-	value    *uint64 // what the function returns that returns no CUresult
+	value    *uint64      // what the function returns that returns no CUresult
+	inGraph  bool         // it is launching a graph
+	tails    []*graphExec // that kernels of the graph have launched to follow it
 }
 
 // An out is what a function returns through a pointer.

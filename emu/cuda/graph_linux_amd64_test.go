@@ -272,8 +272,8 @@ func TestGraph(t *testing.T) {
 		t.Errorf("%d and %d nodes", a, b)
 	}
 	c.must("cuGraphAddDependencies", graph, pointer(&childAt), pointer(&setAt), 1)
-	c.want(ErrInvalidValue, "cuGraphInstantiateWithFlags", pointer(&found), graph, 0) // they wait for each other
-	c.want(ErrNotSupported, "cuGraphInstantiateWithFlags", pointer(&found), clone, instantiateDevice)
+	c.want(ErrInvalidValue, "cuGraphInstantiateWithFlags", pointer(&found), graph, 0)                 // they wait for each other
+	c.want(ErrNotSupported, "cuGraphInstantiateWithFlags", pointer(&found), clone, instantiateDevice) // it calls the host
 }
 
 // A graph keeps objects of the program's until it and all that was instantiated of it are gone.

@@ -31,7 +31,10 @@ type process struct {
 	contexts     int
 	handles      map[uint64]any
 	nextHandle   uint64
-	pool         *pool // the device's own
+	pools        map[poolPlace]*pool // that have taken the place of the default ones
+	coredump     map[uint64][]byte   // settings, by number
+	graphBytes   uint64              // of graphs, as counted last
+	graphHigh    [2]uint64           // the most so far, used and reserved
 	registered   []*registration
 	printed      []byte
 	texts        map[string]uint64 // constant strings, by contents

@@ -406,3 +406,10 @@ func (s *Server) file(data []byte) (*cubin.File, error) {
 	s.files[key] = f
 	return f, nil
 }
+
+// has says whether a process uses the GPU.
+func (s *Server) has(pid int) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.processes[pid] != nil
+}
