@@ -105,7 +105,9 @@ func (s *Server) letGo(d *deviceMemory) {
 }
 
 // shareable says whether other processes can have memory: what cuMemAlloc gave out, and no pool or graph.
-func (a *allocation) shareable() bool { return a.kind == plainMemory && a.pool == nil && a.graph == nil }
+func (a *allocation) shareable() bool {
+	return a.kind == plainMemory && a.pool == nil && a.graph == nil
+}
 
 // shareMemory: handle, address. The handle is of the whole allocation that the address lies in, and always the same.
 func shareMemory(c *call) Result {
