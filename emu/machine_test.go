@@ -195,13 +195,13 @@ func TestMissingSystemCall(t *testing.T) {
 		EXIT`}
 	f := p.assemble(t)
 	f.Banks = []cubin.Bank{{Number: 4, Data: make([]byte, 8)}}
-	f.Relocs = []cubin.Reloc{{Kind: cubin.Abs64, Section: ".nv.constant4", Symbol: "x", Target: cubin.Target{Extern: "cudaGraphLaunch"}}}
+	f.Relocs = []cubin.Reloc{{Kind: cubin.Abs64, Section: ".nv.constant4", Symbol: "x", Target: cubin.Target{Extern: "cudaGetParameterBufferV2"}}}
 	m, err := New(testModel(t), f, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, err = m.Launch(context.Background(), p.launch(f, nil))
-	if err == nil || !strings.Contains(err.Error(), "the kernel calls cudaGraphLaunch, which gpa does not provide") {
+	if err == nil || !strings.Contains(err.Error(), "the kernel calls cudaGetParameterBufferV2, which gpa does not provide") {
 		t.Error(err)
 	}
 }

@@ -36,7 +36,7 @@ var captureFunctions = []function{
 	{"cuStreamBeginCapture", "n", currentContext, ofStream(func(c *call, s *stream) Result { return c.beginCapture(s, captureGlobal) })},
 	{"cuStreamBeginCapture_v2", "ni", currentContext, ofStream(func(c *call, s *stream) Result { return c.beginCapture(s, uint32(c.a[1])) })},
 	{"cuStreamBeginCaptureToGraph", "nnooni", currentContext, ofStream(beginCaptureToGraph)},
-	{"cuStreamEndCapture", "np", currentContext, ofStream(endCapture)},
+	{"cuStreamEndCapture", "no", currentContext, ofStream(endCapture)},
 	{"cuStreamIsCapturing", "np", currentContext, ofStream(func(c *call, s *stream) Result { return c.captureInfo(s, false) })},
 	{"cuStreamGetCaptureInfo", "npo", currentContext, ofStream(func(c *call, s *stream) Result { return c.captureInfo(s, false) })},
 	{"cuStreamGetCaptureInfo_v2", "npoooo", currentContext, ofStream(func(c *call, s *stream) Result { return c.captureInfo(s, false) })},
@@ -134,8 +134,13 @@ func endCapture(c *call, s *stream) Result {
 		if !x.given {
 			c.dropGraph(x.graph)
 		}
-		c.store(c.a[1], make([]byte, 8))
+		if c.a[1] != 0 {
+			c.store(c.a[1], make([]byte, 8))
+		}
 		return result
+	}
+	if c.a[1] == 0 { // of a capture into a graph that the program has
+		return Success
 	}
 	return c.out64(c.a[1], x.graph.handle)
 }

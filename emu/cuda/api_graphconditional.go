@@ -67,6 +67,13 @@ var conditionalFunctions = []function{
 	{"cuGraphConditionalHandleCreate", "pnoii", initialized, conditionCreate},
 }
 
+var conditionalRuntimeFunctions = []function{
+	{"cudaGraphConditionalHandleCreate", "pnii", runtimeContext, func(c *call) Result {
+		c.a[3], c.a[4] = c.a[2], c.a[3] // the driver's has a context before these
+		return conditionCreate(c)
+	}},
+}
+
 // conditionCreate: handle, graph, context, initial value, flags.
 func conditionCreate(c *call) Result {
 	const assignDefault = 1

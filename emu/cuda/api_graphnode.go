@@ -324,6 +324,10 @@ func newOf(c *call, addr uint64) (work, Result) {
 		return nil, r
 	}
 	switch nodeKind(le.Uint32(b[:])) {
+	case copyNode:
+		if c.library != driverLibrary { // whose structure of a copy is another one
+			return nil, c.lackOf("with a copy")
+		}
 	case memoryAllocNode:
 		return allocOf(c, addr+anyParams)
 	case memoryFreeNode:

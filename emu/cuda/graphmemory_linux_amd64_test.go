@@ -610,3 +610,32 @@ func TestClusterOccupancy(t *testing.T) {
 		t.Errorf("%d clusters of 3 blocks", n)
 	}
 }
+
+// The runtime's calls for what graphs allocate and decide, in both of its versions.
+func TestRuntimeGraphMemory(t *testing.T) {
+	for _, library := range []int{runtime12Library, runtime13Library} {
+		c := newClient(t, start(t, "a100"))
+		c.library = library
+		var graph, node, freed, decided, exec, handle, bytes uint64
+		c.must("cudaGraphCreate", pointer(&graph), 0)
+		params := [allocParams / 8]uint64{0: 1, 1: 1, allocBytes / 8: 4096}
+		c.must("cudaGraphAddMemAllocNode", pointer(&node), graph, 0, 0, pointer(&params))
+		c.must("cudaGraphAddMemFreeNode", pointer(&freed), graph, pointer(&node), 1, params[allocAddress/8])
+		c.must("cudaGraphConditionalHandleCreate", pointer(&handle), graph, 1, 1)
+		any := [256 / 8]uint64{0: uint64(conditionalNode), anyParams / 8: handle, anyParams/8 + 1: 1 << 32} // an if with one body
+		copied := [256 / 8]uint64{0: uint64(copyNode)}
+		if library == runtime12Library {
+			c.must("cudaGraphAddNode", pointer(&decided), graph, pointer(&freed), 1, pointer(&any))
+			c.want(ErrNotSupported, "cudaGraphAddNode", pointer(&decided), graph, 0, 0, pointer(&copied))
+		} else {
+			c.must("cudaGraphAddNode", pointer(&decided), graph, pointer(&freed), 0, 1, pointer(&any))
+			c.want(ErrNotSupported, "cudaGraphAddNode", pointer(&decided), graph, 0, 0, 0, pointer(&copied))
+		}
+		c.must("cudaGraphInstantiate", pointer(&exec), graph, 0)
+		c.must("cudaGraphLaunch", exec, 0)
+		c.must("cudaDeviceGetGraphMemAttribute", 0, graphUsedHigh, pointer(&bytes))
+		if bytes < 4096 {
+			t.Errorf("%d bytes at most", bytes)
+		}
+	}
+}

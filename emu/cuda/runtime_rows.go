@@ -131,6 +131,14 @@ cudaGraphEventRecordNodeGetEvent cuGraphEventRecordNodeGetEvent
 cudaGraphEventRecordNodeSetEvent cuGraphEventRecordNodeSetEvent
 cudaGraphEventWaitNodeGetEvent cuGraphEventWaitNodeGetEvent
 cudaGraphEventWaitNodeSetEvent cuGraphEventWaitNodeSetEvent
+cudaGraphAddMemAllocNode cuGraphAddMemAllocNode
+cudaGraphMemAllocNodeGetParams cuGraphMemAllocNodeGetParams
+cudaGraphAddMemFreeNode cuGraphAddMemFreeNode
+cudaGraphMemFreeNodeGetParams cuGraphMemFreeNodeGetParams
+cudaDeviceGetGraphMemAttribute cuDeviceGetGraphMemAttribute
+cudaDeviceSetGraphMemAttribute cuDeviceSetGraphMemAttribute
+cudaGraphDebugDotPrint cuGraphDebugDotPrint
+cudaGraphAddNode_v2 cuGraphAddNode_v2
 cudaGraphInstantiate cuGraphInstantiateWithFlags
 cudaGraphInstantiateWithFlags cuGraphInstantiateWithFlags
 cudaGraphInstantiateWithParams cuGraphInstantiateWithParams
@@ -164,6 +172,7 @@ cudaGraphNodeGetDependencies cuGraphNodeGetDependencies cuGraphNodeGetDependenci
 cudaGraphNodeGetDependentNodes cuGraphNodeGetDependentNodes cuGraphNodeGetDependentNodes_v2
 cudaGraphAddDependencies cuGraphAddDependencies cuGraphAddDependencies_v2
 cudaGraphRemoveDependencies cuGraphRemoveDependencies cuGraphRemoveDependencies_v2
+cudaGraphAddNode cuGraphAddNode cuGraphAddNode_v2
 `
 
 // runtimeRows are the rows of the runtime, of which many are the driver's. Functions that work on streams have a second name, for programs whose
@@ -173,7 +182,7 @@ func runtimeRows(driver []function) []function {
 	for _, f := range driver {
 		byName[f.name] = f
 	}
-	rows := slices.Concat(registerRuntimeFunctions, mirrored(launchRuntimeFunctions), deviceRuntimeFunctions, functionRuntimeFunctions, memoryRuntimeFunctions, textureRuntimeFunctions, mirrored(copyRuntimeFunctions))
+	rows := slices.Concat(registerRuntimeFunctions, mirrored(launchRuntimeFunctions), deviceRuntimeFunctions, functionRuntimeFunctions, memoryRuntimeFunctions, conditionalRuntimeFunctions, textureRuntimeFunctions, mirrored(copyRuntimeFunctions))
 	for line := range strings.Lines(strings.TrimSpace(sameFunctions)) {
 		names := strings.Fields(line)
 		f := byName[names[1]]
