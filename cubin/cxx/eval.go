@@ -37,18 +37,29 @@ func (v Value) isTrue() bool { return v.Number() != 0 }
 // Eval evaluates the tokens from first to last as they stand, with what the text before them defines: macros, and variables by the last
 // assignment that can be evaluated, wherever it stands; argc is 1. It reports false for what is no such expression.
 func (s *Source) Eval(first, last int) (Value, bool) {
-	e := evaluator{scope: &scope{s, first, 0}, s: s, pos: first, end: last}
+	looks := mostLooks
+	e := evaluator{scope: &scope{s, first, 0, &looks}, s: s, pos: first, end: last}
 	return e.whole()
 }
 
-// mostDeep bounds how deep definitions are followed.
-const mostDeep = 16
+// Bounds of what is followed for an expression: how deep definitions are, and how many are looked for, as each may name others twice.
+const (
+	mostDeep  = 16
+	mostLooks = 1000
+)
 
 // A scope is where names are looked up: before a token of a text.
 type scope struct {
 	s      *Source
 	before int
 	depth  int
+	looks  *int // that are left
+}
+
+// look takes one of the looks that are left, false where there is none.
+func (c *scope) look() bool {
+	*c.looks--
+	return c.depth < mostDeep && *c.looks >= 0
 }
 
 // An evaluator reads an expression. Its tokens are those of the scope's text, or of a macro's.
@@ -410,11 +421,11 @@ func (s *Source) Parts(first, last int) (list [][2]int) {
 
 // variable is the value of a name that is a macro or was assigned to before.
 func (c *scope) variable(name string) (Value, bool) {
-	if c.depth >= mostDeep {
+	if !c.look() {
 		return Value{}, false
 	}
 	for i := c.before - 1; i >= 0; i-- {
-		inner := &scope{c.s, i, c.depth + 1}
+		inner := &scope{c.s, i, c.depth + 1, c.looks}
 		if c.s.Is(i, Directive) {
 			if params, body, ok := c.s.macro(i, name); ok && params == nil {
 				if v, ok := evalText(body, inner, nil); ok {
@@ -442,11 +453,11 @@ func (c *scope) variable(name string) (Value, bool) {
 
 // function is the value of a macro with parameters, or of a function that does nothing but return an expression.
 func (c *scope) function(name string, args []Value) (Value, bool) {
-	if c.depth >= mostDeep {
+	if !c.look() {
 		return Value{}, false
 	}
 	for i := range c.s.Tokens {
-		inner := &scope{c.s, i, c.depth + 1}
+		inner := &scope{c.s, i, c.depth + 1, c.looks}
 		if c.s.Is(i, Directive) {
 			if params, body, ok := c.s.macro(i, name); ok && len(params) == len(args) && params != nil {
 				return evalText(body, inner, bind(params, args))

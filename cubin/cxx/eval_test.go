@@ -1,6 +1,7 @@
 package cxx
 
 import (
+	"fmt"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -44,6 +45,20 @@ func TestEval(t *testing.T) {
 		if ok == c.fails || ok && v.Number() != c.want {
 			t.Errorf("%q: %+v, %v", c.source, v, ok)
 		}
+	}
+}
+
+// TestEvalLong gives up where definitions name each other many times.
+func TestEvalLong(t *testing.T) {
+	text := "#define A0 1\n"
+	for i := range 15 {
+		text += fmt.Sprintf("#define A%d A%d + A%d + A%d + A%d\n", i+1, i, i, i, i)
+	}
+	if _, ok := evalBracket(NewSource([]byte(text + "eval(A15)"))); ok {
+		t.Errorf("%v", ok)
+	}
+	if v, ok := evalBracket(NewSource([]byte(text + "eval(A3)"))); !ok || v.Int != 64 {
+		t.Errorf("%v, %v", v, ok)
 	}
 }
 
