@@ -579,10 +579,10 @@ func TestClusterOccupancy(t *testing.T) {
 		_     [13]uint32
 	}
 	type config struct {
-		grid, block    [3]uint32
-		shared, _      uint32
-		stream, at     uint64
-		count, padding uint32
+		grid, block [3]uint32
+		_, _        uint32 // shared memory
+		_, at       uint64 // stream, attributes
+		count, _    uint32
 	}
 	files := map[string]string{"a100": saxpyFile, "h100": "basic/saxpy/saxpy.sm_90.cubin"}
 	ask := func(gpu string, cluster uint32) (clusters, most uint32, results [2]Result) {
