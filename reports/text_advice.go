@@ -2,6 +2,7 @@ package reports
 
 import (
 	"fmt"
+	"path"
 	"strings"
 
 	"gpa/advisor"
@@ -184,12 +185,17 @@ func (t *textReport) origin(indent string, at Location) {
 	}
 }
 
-// place names the source line of a location, its function and pc where that is unknown.
+// place names the source line of a location, its function and pc where that is unknown. nvcc writes the folder that it ran in before each name:
+// of absolute names only the file's own is told.
 func (at *Location) place() string {
 	if at.Line == 0 {
 		return fmt.Sprintf("%s+0x%04x", at.Function, at.PC)
 	}
-	return fmt.Sprintf("%s:%d", at.File, at.Line)
+	name := at.File
+	if path.IsAbs(name) {
+		name = path.Base(name)
+	}
+	return fmt.Sprintf("%s:%d", name, at.Line)
 }
 
 // shortPlace is a place that leaves room for an instruction beside it.

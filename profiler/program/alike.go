@@ -40,14 +40,17 @@ func (p *Program) seriesOf(e *Kernel, l *cuda.Launch) *series {
 // seriesKey tells series apart: by all that the program gives to a launch, with its addresses told by the sizes of their allocations, so that
 // buffers may change places.
 func seriesKey(e *Kernel, l *cuda.Launch) string {
-	params := append([]byte(nil), l.Launch.Params...)
-	for at := 0; at+8 <= len(params); at += 8 {
-		if base, size := l.Allocation(binary.LittleEndian.Uint64(params[at:])); size > 0 {
-			offset := binary.LittleEndian.Uint64(params[at:]) - base
-			binary.LittleEndian.PutUint64(params[at:], offset^size<<32^1<<63)
+	key := fmt.Appendf(nil, "%p %v %v %v %d %t", e.Kernel, l.Launch.Grid, l.Launch.Block, l.Launch.Cluster, l.Launch.SharedDynamic, l.Launch.Cooperative)
+	rest := l.Launch.Params
+	for ; len(rest) >= 8; rest = rest[8:] { // addresses are aligned
+		word := binary.LittleEndian.Uint64(rest)
+		if base, size := l.Allocation(word); size > 0 {
+			key = fmt.Appendf(key, " %d of %d bytes", word-base, size)
+		} else {
+			key = fmt.Appendf(key, " %x", word)
 		}
 	}
-	return fmt.Sprintf("%p %v %v %v %d %t %x", e.Kernel, l.Launch.Grid, l.Launch.Block, l.Launch.Cluster, l.Launch.SharedDynamic, l.Launch.Cooperative, params)
+	return string(fmt.Appendf(key, " %x", rest))
 }
 
 // untimed says whether the next launch of the series need not be timed.
