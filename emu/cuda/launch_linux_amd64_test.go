@@ -1,6 +1,7 @@
 package cuda
 
 import (
+	"bytes"
 	"context"
 	"math"
 	"strings"
@@ -267,5 +268,29 @@ func BenchmarkCall(b *testing.B) {
 	c.context()
 	for b.Loop() {
 		c.must("cuCtxSynchronize")
+	}
+}
+
+// Copies of 64 MiB between the program's memory and the device's, beside one of the same size within the program.
+func BenchmarkCopy(b *testing.B) {
+	const size = 64 << 20
+	c := newClient(b, start(b, "a100"))
+	c.context()
+	host, device := make([]byte, size), c.alloc(size)
+	other := bytes.Clone(host)
+	for _, x := range []struct {
+		name string
+		copy func()
+	}{
+		{"HtoD", func() { c.must("cuMemcpyHtoD_v2", device, pointer(&host[0]), size) }},
+		{"DtoH", func() { c.must("cuMemcpyDtoH_v2", pointer(&host[0]), device, size) }},
+		{"copy", func() { copy(other, host) }},
+	} {
+		b.Run(x.name, func(b *testing.B) {
+			b.SetBytes(size)
+			for b.Loop() {
+				x.copy()
+			}
+		})
 	}
 }
