@@ -59,6 +59,7 @@ func TestSweepPage(t *testing.T) {
 		t.Errorf("%d plots with %d dots", plots, dots)
 	}
 	run(`{"block": 128, "arch": "a100"}`, `{"block": 256, "arch": "a100"}`)
+	awaitDone(t, url, 5)
 	if plots, bars := count("figure svg"), count(".bar .all"); plots != 4 || bars != 5 {
 		t.Errorf("%d plots and %d bars after two more", plots, bars)
 	}
@@ -76,6 +77,28 @@ func TestSweepPage(t *testing.T) {
 	if *sweepPicture != "" {
 		b.picture(*sweepPicture)
 	}
+}
+
+// awaitDone waits until the page counts as many outcomes: they come to it after whoever asked has them.
+func awaitDone(t *testing.T, url string, want int) {
+	t.Helper()
+	var c sweep.Counts
+	for range 200 {
+		answer, err := http.Get(url + "progress.json")
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = json.NewDecoder(answer.Body).Decode(&c)
+		answer.Body.Close()
+		if err != nil || answer.StatusCode != http.StatusOK {
+			t.Fatalf("progress: %d, %v", answer.StatusCode, err)
+		}
+		if c.Done == want {
+			return
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	t.Fatalf("%d outcomes, want %d", c.Done, want)
 }
 
 // checkSweepAccess holds who gets what of a page.
@@ -97,19 +120,7 @@ func checkSweepAccess(t *testing.T, url string) {
 		data, _ := io.ReadAll(answer.Body)
 		return answer.StatusCode, string(data)
 	}
-	var c sweep.Counts
-	for range 100 { // the counts come after the outcome
-		if status, text := get("progress.json", ""); status != http.StatusOK || json.Unmarshal([]byte(text), &c) != nil {
-			t.Fatalf("progress: %d, %s", status, text)
-		}
-		if c.Done == 3 {
-			break
-		}
-		time.Sleep(50 * time.Millisecond)
-	}
-	if c.Done != 3 {
-		t.Errorf("progress: %+v", c)
-	}
+	awaitDone(t, url, 3)
 	if status, _ := get("", "gpa.example.com"); status != http.StatusForbidden {
 		t.Errorf("by another name: %d", status)
 	}
