@@ -115,7 +115,6 @@ func (b *Builder) build(ctx context.Context, c *Compiler, source string, arch sa
 		b.Sources = ownSources(source, from)
 		return name, nil
 	}
-	b.Sources = included(source, nil) // also of what does not compile
 	work, err := os.MkdirTemp(folder, "build-")
 	if err != nil {
 		return "", err
@@ -126,6 +125,7 @@ func (b *Builder) build(ctx context.Context, c *Compiler, source string, arch sa
 		flags = append(flags, "-MD", "-MF", read)
 	}
 	if err := c.run(ctx, filepath.Dir(source), words, filepath.Base(source), out, out, arch, flags); err != nil {
+		b.Sources = included(source, nil) // the compiler may not have come to tell
 		return "", fmt.Errorf("%s: %w", source, err)
 	}
 	m := made{From: make(map[string]string)}
@@ -216,8 +216,11 @@ func dependencies(source, written string) (list []string) {
 	if err != nil {
 		return included(source, nil)
 	}
-	_, names, _ := strings.Cut(strings.ReplaceAll(string(data), "\\\n", " "), " : ")
+	// A rule of make: a space in a name has a backslash before it.
+	const space = "\x00"
+	_, names, _ := strings.Cut(strings.NewReplacer("\\\n", " ", "\\ ", space).Replace(string(data)), " : ")
 	for name := range strings.FieldsSeq(names) {
+		name = strings.ReplaceAll(name, space, " ")
 		if !filepath.IsAbs(name) {
 			name = filepath.Join(filepath.Dir(source), name)
 		}
@@ -263,7 +266,7 @@ func ownSources(source string, from map[string]string) []string {
 // mostKept is how many builds are kept.
 const mostKept = 64
 
-// prune removes the builds that were made first where there are too many, and marks one as just made.
+// prune removes the builds that were made first where there are too many, but never the one of a name.
 func prune(folder, name string) {
 	records, _ := filepath.Glob(filepath.Join(folder, "*"+recordEnd)) // what is not removed now is the next time
 	age := make(map[string]int64)

@@ -1,6 +1,7 @@
 package compile
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"slices"
@@ -87,6 +88,60 @@ func TestIncluded(t *testing.T) {
 	}
 	if want := []string{"a.cu", "b.cuh", "sub/c.cuh", "sub/d.cuh"}; !slices.Equal(got, want) {
 		t.Errorf("%q", got)
+	}
+}
+
+// TestDependencies reads what nvcc 13.5 writes of a source with a space in its name.
+func TestDependencies(t *testing.T) {
+	written := filepath.Join(t.TempDir(), "read")
+	if err := os.WriteFile(written, []byte("/tmp/out : my\\ app.cu \\\n    /usr/include/a.h \\\n    near.cuh\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	got := dependencies("/src/my app.cu", written)
+	if want := []string{"/src/my app.cu", "/usr/include/a.h", "/src/near.cuh", "/src/my app.cu"}; !slices.Equal(got, want) {
+		t.Errorf("%q", got)
+	}
+}
+
+// TestChanged ends with a change of a file that is watched, also of one that was there before and is gone, and not with what is no longer watched.
+func TestChanged(t *testing.T) {
+	dir := t.TempDir()
+	file := func(name string) string { return filepath.Join(dir, name) }
+	write := func(name, text string) {
+		if err := os.WriteFile(file(name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, c := range map[string]struct {
+		change func()
+		ends   bool
+	}{
+		"nothing":              {func() {}, false},
+		"another":              {func() { write("a", "longer") }, true},
+		"gone":                 {func() { os.Remove(file("a")) }, true},
+		"made":                 {func() { write("new", "1") }, true},
+		"no longer watched":    {func() { write("c", "longer") }, false},
+		"watched from now on":  {func() { write("b", "longer") }, true},
+		"in a file of its own": {func() { write("other", "1") }, false},
+	} {
+		for _, old := range []string{"a", "b", "c"} {
+			write(old, "1")
+		}
+		os.Remove(file("new"))
+		before := Stamp([]string{file("a"), file("c"), file("new")})
+		patience := 4 * settled
+		if c.ends {
+			patience = time.Minute
+		}
+		ctx, stop := context.WithTimeout(t.Context(), patience)
+		ended := make(chan error)
+		go func() { ended <- Changed(ctx, before, []string{file("a"), file("b"), file("new")}) }()
+		time.Sleep(settled / 2)
+		c.change()
+		if err := <-ended; (err == nil) != c.ends {
+			t.Errorf("%s: %v", name, err)
+		}
+		stop()
 	}
 }
 

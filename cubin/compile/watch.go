@@ -2,6 +2,7 @@ package compile
 
 import (
 	"context"
+	"maps"
 	"os"
 	"time"
 )
@@ -31,44 +32,28 @@ const (
 	settled   = 2 * lookEvery
 )
 
-// Changed waits until one of the files is another than it was, and then until all stay as they are. Files that were not looked at before count from the
-// first look on. The error is ctx's.
+// Changed waits until one of the files is another than it was before, and then until all stay as they are. Files that were not looked at before count
+// from the first look on. The error is ctx's.
 func Changed(ctx context.Context, before Stamps, names []string) error {
-	last, since := before, time.Time{}
-	first := true
-	for {
-		now := Stamp(names)
-		if first {
-			for name, s := range now {
-				if _, known := before[name]; !known {
-					before[name] = s
-				}
-			}
-			first = false
+	now, was := Stamp(names), make(Stamps)
+	for _, name := range names {
+		if s, ok := before[name]; ok {
+			was[name] = s
+		} else if s, ok := now[name]; ok {
+			was[name] = s
 		}
-		if !now.equal(last) {
-			since = time.Now()
-		}
-		last = now
-		if !now.equal(before) && !since.IsZero() && time.Since(since) >= settled {
-			return nil
-		}
+	}
+	for since := time.Now(); maps.Equal(now, was) || time.Since(since) < settled; {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-time.After(lookEvery):
 		}
-	}
-}
-
-func (s Stamps) equal(other Stamps) bool {
-	if len(s) != len(other) {
-		return false
-	}
-	for name, x := range s {
-		if other[name] != x {
-			return false
+		next := Stamp(names)
+		if !maps.Equal(next, now) {
+			since = time.Now()
 		}
+		now = next
 	}
-	return true
+	return nil
 }
