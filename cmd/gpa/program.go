@@ -30,7 +30,7 @@ func (f *programFlags) registerSelection(flags *pflag.FlagSet, verb string) {
 	flags.IntVar(&f.skip, "launch-skip", 0, "of a program, "+verb+" none of the first `N` launches that --kernel and --nvtx select")
 	flags.BoolVar(&f.each, "each-launch", false, "of a program, time each launch, also those that do again what some of the same shape with the same arguments did")
 	flags.IntVar(&f.count, "launch-count", 0, "of a program, "+verb+" at most `N` launches (default: all)")
-	flags.BoolVar(&f.kill, "kill", false, "of a program, end it when --launch-count launches have been "+map[string]string{"profile": "profiled", "capture": "captured"}[verb])
+	flags.BoolVar(&f.kill, "kill", false, "of a program, end it when --launch-count launches have been "+verb+"d")
 	flags.StringArrayVar(&f.ranges, "nvtx", nil, "of a program, "+verb+" only launches in the NVTX range `RANGE`, or DOMAIN@RANGE; may be repeated")
 	flags.StringVar(&f.fromStart, "profile-from-start", "on", "of a program, `off`: "+verb+" nothing before it calls cuProfilerStart")
 }

@@ -85,20 +85,25 @@ func (k Kind) Family() string {
 // Families are all parts, in the order of reports.
 func Families() []string { return []string{"memory", "init", "race", "barrier"} }
 
+// tools are the parts that the tools of compute-sanitizer look for.
+var tools = [...]struct{ name, family string }{
+	{"memcheck", "memory"}, {"racecheck", "race"}, {"initcheck", "init"}, {"synccheck", "barrier"},
+}
+
 // Tools are those of compute-sanitizer.
-func Tools() []string { return []string{"memcheck", "racecheck", "initcheck", "synccheck"} }
+func Tools() (names []string) {
+	for _, t := range tools {
+		names = append(names, t.name)
+	}
+	return names
+}
 
 // FamilyOf is the part that a tool of compute-sanitizer looks for, "" for another name.
 func FamilyOf(tool string) string {
-	switch tool {
-	case "memcheck":
-		return "memory"
-	case "racecheck":
-		return "race"
-	case "initcheck":
-		return "init"
-	case "synccheck":
-		return "barrier"
+	for _, t := range tools {
+		if t.name == tool {
+			return t.family
+		}
 	}
 	return ""
 }

@@ -197,9 +197,7 @@ func (c *call) dropNode(n *node) users {
 	}
 	c.leaveWork(n.work)
 	if n.readout != nil {
-		if err := c.device.give(n.readout); err != nil {
-			c.server.problem(err)
-		}
+		c.drop(n.readout)
 		n.readout = nil
 	}
 	delete(c.handles, n.handle)

@@ -1,5 +1,7 @@
 package cuda
 
+import "slices"
+
 // A graphMemory is memory that a graph allocates. Its address is taken when the node is made and stays the same for every launch; what lies there can be
 // reached from the node that allocates it to whatever frees it: another node, a node of another graph, or the program.
 type graphMemory struct {
@@ -117,10 +119,10 @@ func (c *call) leaveWork(w work) {
 	}
 }
 
-// drop gives the place of what a graph allocated back.
-func (c *call) drop(a *allocation) {
-	if err := c.device.give(a); err != nil {
-		c.server.problem(err)
+// drop gives memory back that no kernel can reach.
+func (p *process) drop(a *allocation) {
+	if err := p.device.give(a); err != nil {
+		p.server.problem(err)
 	}
 }
 
@@ -144,14 +146,12 @@ func (p *process) sleep(a *allocation) Result {
 	}
 	a.dormant = true
 	if a.graph.holders > 0 {
-		if err := p.device.shared.Discard(int64(a.addr-deviceBase), int64((a.size+unit-1)&^(unit-1))); err != nil {
+		if err := p.device.discard(a); err != nil {
 			p.server.problem(err)
 		}
 		return Success
 	}
-	if err := p.device.give(a); err != nil {
-		p.server.problem(err)
-	}
+	p.drop(a)
 	return Success
 }
 
@@ -160,18 +160,11 @@ func (g *graph) hasMemory() bool { return g.has(memoryAllocNode, memoryFreeNode)
 
 // has says whether a graph has nodes of any of these kinds.
 func (g *graph) has(kinds ...nodeKind) bool {
-	for _, n := range g.nodes {
-		for _, kind := range kinds {
-			if n.work.kind() == kind {
-				return true
-			}
-		}
-	}
-	return false
+	return slices.ContainsFunc(g.nodes, func(n *node) bool { return slices.Contains(kinds, n.work.kind()) })
 }
 
 var graphMemoryFunctions = []function{
-	{"cuGraphAddMemAllocNode", "pnonp", initialized, addMemoryAlloc},
+	{"cuGraphAddMemAllocNode", "pnonp", initialized, addNodeOf(allocOf)},
 	{"cuGraphAddMemFreeNode", "pnonn", initialized, addNodeOf(freeOf)},
 	{"cuGraphMemAllocNodeGetParams", "np", initialized, ofNode(0, memoryAllocReadout)},
 	{"cuGraphMemFreeNodeGetParams", "np", initialized, ofNode(0, memoryFreeReadout)},
@@ -179,9 +172,6 @@ var graphMemoryFunctions = []function{
 	{"cuDeviceSetGraphMemAttribute", "iip", initialized, ofDevice(0, graphMemorySetAttribute)},
 	{"cuDeviceGraphMemTrim", "i", initialized, ofDevice(0, func(c *call) Result { c.countGraphMemory(); return Success })},
 }
-
-// addMemoryAlloc is cuGraphAddMemAllocNode, whose parameters tell the address too.
-func addMemoryAlloc(c *call) Result { return addNodeOf(allocOf)(c) }
 
 // allocOf reads a CUDA_MEM_ALLOC_NODE_PARAMS and puts the address into it.
 func allocOf(c *call, addr uint64) (work, Result) {

@@ -134,9 +134,7 @@ func (c *call) kernelReadout(n *node, size int) Result {
 			return ErrOutOfMemory
 		}
 		if n.readout != nil {
-			if err := c.device.give(n.readout); err != nil {
-				c.server.problem(err)
-			}
+			c.drop(n.readout)
 		}
 		n.readout = a
 	}

@@ -24,9 +24,7 @@ type link struct {
 func (l *link) owner() *driverContext { return l.context }
 func (l *link) discard(p *process) {
 	if l.cubin != nil {
-		if err := p.device.give(l.cubin); err != nil {
-			p.server.problem(err)
-		}
+		p.drop(l.cubin)
 	}
 }
 

@@ -148,6 +148,11 @@ func (d *deviceMemory) give(a *allocation) error {
 		return nil
 	}
 	d.used -= a.size
+	return d.discard(a)
+}
+
+// discard gives the pages of an allocation back; it reads as zeros then.
+func (d *deviceMemory) discard(a *allocation) error {
 	return d.shared.Discard(int64(a.addr-deviceBase), int64((a.size+unit-1)&^(unit-1)))
 }
 

@@ -56,17 +56,14 @@ type Launch struct {
 
 // Size returns the number of bytes of the allocation that begins at an address, as the program asked for it; 0 where there is none.
 func (l *Launch) Size(addr uint64) uint64 {
-	if a := l.device.find(addr); a != nil && a.addr == addr {
-		return a.size
+	if base, size := l.Allocation(addr); base == addr {
+		return size
 	}
 	return 0
 }
 
 // Allocation returns where the allocation begins that an address lies in, and its size as the program asked for it; 0 where there is none.
 func (l *Launch) Allocation(addr uint64) (base, size uint64) {
-	if l.device == nil {
-		return 0, 0
-	}
 	if a := l.device.find(addr); a != nil {
 		return a.addr, a.size
 	}

@@ -86,7 +86,6 @@ func (p *Program) again(ctx context.Context, e *Kernel, l *cuda.Launch, s *serie
 	}
 	result.Cycles = s.last.Cycles // as the program's clock goes
 	p.journal.profile.Launches[s.index].Facts.Alike++
-	e.Alike++
 	e.Seconds += float64(result.Cycles) / result.Facts.Model.Clock.Value
 	return result, nil
 }

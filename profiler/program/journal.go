@@ -33,9 +33,8 @@ type Kernel struct {
 	Kernel       *cubin.Kernel
 	Launches     int
 	Timed        int     // of them
-	Alike        int     // of them: not timed, as they did what one did that was
 	Instructions int64   // warp instructions
-	Seconds      float64 // on the emulated GPU, of both
+	Seconds      float64 // on the emulated GPU, of those that were timed or count as one that was
 
 	number   int   // in the order of first launches
 	profiled []int // indices of launches in the profile
@@ -75,8 +74,8 @@ func (j *journal) add(e *Kernel, l *profiler.Launch) {
 
 // alike is how many launches count as earlier ones.
 func (j *journal) alike() (n int) {
-	for _, e := range j.kernels {
-		n += e.Alike
+	for _, l := range j.profile.Launches {
+		n += l.Facts.Alike
 	}
 	return n
 }
