@@ -127,7 +127,7 @@ func (r *launchRun) allocate() *block {
 func (w *warp) restart() {
 	w.preds = [16]uint32{sass.PT: allLanes}
 	w.budget = arch.RoundUp(w.block.run.launch.Kernel.Registers, registerUnit)
-	w.result, w.lost, w.clusterPhase, w.cost, w.loop = 0, 0, 0, 0, loop{}
+	w.result, w.lost, w.clusterPhase, w.cost, w.loop, w.shown = 0, 0, 0, 0, loop{}, false
 	w.local.clear()
 	w.state.Reset(w.block.run.entry, w.exists)
 	w.group()

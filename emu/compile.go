@@ -99,6 +99,7 @@ func (p *program) compileOne(o *op, c *cubin.Code, in *sass.Inst, index int32) {
 	default:
 		err = compile(p, o)
 		o.ordered = o.ordered || p.clustered && reachesOthers(in)
+		o.shows = in.Op.Properties().Writes&(sass.SpaceGlobal|sass.SpaceGeneric) != 0
 	}
 	if err != nil {
 		o.run = func(w *warp, o *op) error {

@@ -219,12 +219,23 @@ func (w *warp) turn() error {
 	if j := w.block.domain.journal; j != nil {
 		return j.turn(w, step)
 	}
-	for n := 0; n < turn && w.status == warpRunning && w.sleeps == 0; n++ {
+	for n := 0; n < turn && w.status == warpRunning && w.sleeps == 0 && !w.lets(w.next()); n++ {
 		if err := step(w); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// lets reports whether a warp lets the others of its block have their turn before an instruction: before its first store that they may see.
+// Warps that begin together have read what they read first before one of them has computed something from it, and programs
+// whose threads write to one place what each has made of its contents count on that, knowing or not.
+func (w *warp) lets(o *op) bool {
+	if w.shown || !o.shows {
+		return false
+	}
+	w.shown = true
+	return true
 }
 
 // plain reports whether nobody wants to know of the warp's instructions, but for what they store.
@@ -240,6 +251,9 @@ func (w *warp) run(n int) error {
 	counters := d.tally.ops[:len(ops)]
 	for ; n > 0 && w.status == warpRunning && w.sleeps == 0; n-- {
 		o := &ops[w.pc]
+		if w.lets(o) {
+			return nil
+		}
 		mask := w.active
 		if o.guard != sass.PT || o.guardNot {
 			g := w.preds[o.guard]

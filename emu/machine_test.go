@@ -224,6 +224,26 @@ func TestFunctionalDeterminism(t *testing.T) {
 	}
 }
 
+// Without timing too, warps of a block that begin together have read before the first of them stores: none adds to what another one has made.
+func TestFirstReads(t *testing.T) {
+	p := &timedProgram{threads: 256, blocks: 2, buffers: [][]uint32{{7, 7}}, text: `
+		MOV R5, 0x4
+		S2R R4, SR_CTAID.X
+		IMAD.WIDE.U32 R2, R4, R5, c[0x0][0x160]
+		LDG.E.SYS R0, [R2]
+		IADD3 R0, R0, 0x1, RZ
+		STG.E.SYS [R2], R0
+		EXIT`}
+	m, l, addrs := p.start(t, testModel(t), Options{})
+	if _, err := m.Launch(context.Background(), l); err != nil {
+		t.Fatal(err)
+	}
+	got := make([]byte, 8)
+	if err := m.Read(addrs[0], got); err != nil || load(got) != 8 || load(got[4:]) != 8 {
+		t.Errorf("%d, %v", got, err)
+	}
+}
+
 // Device code that is to be linked yet has no addresses in it: nothing of it runs.
 func TestRelocatable(t *testing.T) {
 	f, err := cubin.Open("../cubin/testdata/relocatable/rel.sm_80.cubin")

@@ -27,6 +27,7 @@ type op struct {
 	ordered  bool // must see what all others have stored, see crew.go
 	peer     bool // its addresses in shared memory are those of the cluster
 	generic  bool // each lane's address says which space it is of
+	shows    bool // writes memory that other warps may read
 
 	dst     uint16 // first destination register
 	pd, pe  uint8  // destination predicates, PT for none

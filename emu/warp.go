@@ -53,6 +53,7 @@ type warp struct {
 	loop         loop   // whether the warp repeats itself
 	orbit        *orbit // the same where it writes, with timing
 	sleeps       int64  // without timing: cycles of the NANOSLEEP that has ended its turn
+	shown        bool   // without timing: the warp has come to a store, see lets
 
 	// Of a block that is replayed: what the warp issues, the next of it, and the barrier that it waits at.
 	events []stream.Event
