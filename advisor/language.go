@@ -3,6 +3,7 @@ package advisor
 import (
 	"fmt"
 	"path"
+	"regexp"
 	"strings"
 
 	"gpa/blamer"
@@ -22,14 +23,22 @@ const (
 	numba
 )
 
-// languageOf tells what a kernel is written in by the line table and, of the two that compile Python, by the package in which Numba puts
-// its kernels.
+// languageOf tells what a kernel is written in by the line table and, of the two that compile Python, by the name: Numba encodes a function's
+// module and the types of its parameters as C++ compilers do, Triton takes the name as it stands in the source.
 func languageOf(module *cubin.File, kernel string) language {
 	k, err := module.Kernel(kernel)
-	switch {
-	case err != nil || path.Ext(k.Code.Line(k.Entry).File) != ".py":
+	if err != nil {
 		return cudaC
-	case strings.Contains(kernel, "cudapy"):
+	}
+	return languageIn(k.Code.Line(k.Entry).File, kernel)
+}
+
+// languageIn is languageOf for a kernel whose first line is of a file.
+func languageIn(file, kernel string) language {
+	switch {
+	case path.Ext(file) != ".py":
+		return cudaC
+	case strings.HasPrefix(kernel, "_Z"):
 		return numba
 	}
 	return triton
@@ -46,7 +55,7 @@ func (in *Input) speak(optimizer string, m *Match) {
 		m.Suggestions = []string{fmt.Sprintf(tritonWords[optimizer], in.matchPlace(m))}
 	case numba:
 		for i, s := range m.Suggestions {
-			m.Suggestions[i] = numbaWords.Replace(s)
+			m.Suggestions[i] = inNumba(s)
 		}
 	}
 }
@@ -103,14 +112,49 @@ var tritonWords = map[string]string{
 	"work-distribution":            "Too few threads share the work at %s. Divide the reduced dimension: a wider BLOCK along it with tl.sum at the end, or more programs that each take a part (split-K) and add up by tl.atomic_add.",
 }
 
-// numbaWords are Numba's names of what advice names in CUDA C++.
+// inNumba puts advice in CUDA C++'s words into those of Numba.
+func inNumba(text string) string {
+	text = unrollDirective.ReplaceAllLiteralString(text, "(by hand, or over a constant range: Numba has no directive for it)")
+	return numbaWords.Replace(launchBounds.ReplaceAllString(text, "@cuda.jit(launch_bounds=($1))"))
+}
+
+// unrollDirective is how advice says to unroll a loop.
+var unrollDirective = regexp.MustCompile(`\(#pragma unroll [0-9]+ before it, or by hand\)`)
+
+// launchBounds is how advice says how many threads a block has, and how many blocks an SM is to hold.
+var launchBounds = regexp.MustCompile(`__launch_bounds__\(([0-9, ]+)\)`)
+
+// numbaWords are Numba's names of what advice names in CUDA C++. Numba has no accesses of more than 8 bytes and no asynchronous copies
+// (numba-cuda 0.30); variables of the module and of enclosing functions are constants for it.
 var numbaWords = strings.NewReplacer(
+	"Use cuda::memcpy_async or __pipeline_memcpy_async, and begin the copy for the next round before working on this one (two buffers).",
+	"Numba has no asynchronous copies: load the values of the next round into variables before working on this one, and store them behind to the other of two buffers.",
+	"Let it take neighbouring elements instead, as vectors (float4, int4, uint4 of halves)", "Let it take two neighbouring elements of 4 bytes instead, "+numbaPair,
+	"with accesses to all of them at once as vectors (double2, float4, int4, uint4 of 8 halves)", "two elements of 4 bytes at once "+numbaPair,
+	"Let it take neighbouring elements a round in all of them, as vectors (float4, int4, uint4 of halves)", "Let it take two neighbouring elements of 4 bytes a round in all of them, "+numbaPair,
+	"as vectors (float2, int2, uint2 of halves)", numbaPair, "float4, int4, uint4 of halves", "two of 4 bytes", "float2, int2, uint2 of halves", "two of 4 bytes",
+	"Use float4, int2 or the like (reinterpret_cast<const float4 *>), so that one instruction moves 8 or 16 bytes", "Take two elements of 4 bytes "+numbaPair+", so that one instruction moves 8 bytes",
+	"with one instruction (float4, int2)", "with one instruction, two elements of 4 bytes "+numbaPair, "of a thread with one instruction (float4, int2)", "of a thread with one instruction, two elements of 4 bytes "+numbaPair,
+	"float4 and int4", "8 bytes an access ("+numbaPair+")", "wider types (half2, float4)", "wider types", "uchar4, half2, or a word whose bytes are taken apart", "a word whose bytes are taken apart", " the .x of each float4", " the first part of each",
 	"__syncthreads()", "cuda.syncthreads()", "__syncthreads", "cuda.syncthreads()", "__syncwarp()", "cuda.syncwarp()",
-	"__shfl_xor_sync", "cuda.shfl_xor_sync", "__shfl_sync", "cuda.shfl_sync", "__reduce_add_sync", "cuda.reduce",
-	"(#pragma unroll 4 before it, or by hand)", "(by hand, or over a constant range)", "(#pragma unroll 1)", "", "#pragma unroll alone does little here, as the", "The",
-	"__constant__ memory", "constant memory (cuda.const.array_like)", "(float tile[32][33])", "(cuda.shared.array((32, 33), float32))",
-	"__launch_bounds__", "max_registers of @cuda.jit", "-maxrregcount", "max_registers of @cuda.jit",
-	"Compile with -use_fast_math, or write __fdividef(x, y), rsqrtf(x) for 1 / sqrtf(x), __sinf(x)", "Compile with fastmath=True, or call libdevice's fast functions",
-	"mark it __forceinline__", "let it be a device function that the compiler inlines (inline=True)", "(__noinline__)", "(a device function with inline=False)",
-	"2.0f", "float32(2.0)",
+	"__reduce_add_sync, ", "", ", __reduce_add_sync", "", "__shfl_xor_sync", "cuda.shfl_xor_sync", "__shfl_up_sync", "cuda.shfl_up_sync", "__shfl_down_sync", "cuda.shfl_down_sync", "__shfl_sync", "cuda.shfl_sync",
+	"__ballot_sync", "cuda.ballot_sync", "__popc", "cuda.popc", "__ffs", "cuda.ffs", "atomicAdd", "cuda.atomic.add", "cub::WarpScan or BlockScan; ", "", "blockIdx.x * blockDim.x + threadIdx.x", "cuda.grid(1)", "gridDim.x * blockDim.x", "cuda.gridsize(1)",
+	"threadIdx", "cuda.threadIdx", "blockIdx", "cuda.blockIdx",
+	"(constexpr, a template parameter, a macro)", numbaConstant, "(a template parameter, constexpr)", numbaConstant, "the row's length as a template parameter or constexpr", "the row's length as a constant of the module", "a constant or a template argument", "a constant "+numbaConstant,
+	", and mark read-only pointers const __restrict__ so that loads can move up", "", "If the pointers never overlap, declare them const T *__restrict__ and T *__restrict__; then ", "Load before you store, and keep in a variable what is loaded again: ",
+	"(#pragma unroll with __restrict__ pointers, or by hand)", "(by hand)", "(#pragma unroll; ", "(", " (#pragma unroll)", "", " (#pragma unroll 1)", " (larger steps by hand less)", "#pragma unroll alone does little here, as the", "The", "#pragma unroll alone does little here", "A constant range alone does little here",
+	"Declare the table outside of the kernel as __constant__, where it stands once for all, filled when the module is loaded", "Make it an array of NumPy outside of the kernel, and take it by cuda.const.array_like, where it stands once for all", "or make it a static const __device__ array", "or pass it as an array",
+	"__constant__ memory", "constant memory (cuda.const.array_like)", "__constant__", "constant memory", "(float tile[32][33])", "(cuda.shared.array((32, 33), float32))", "a __device__ function", "a device function (@cuda.jit(device=True))",
+	"__shared__ float tile[BLOCK_Y + 2 * RADIUS][BLOCK_X + 2 * RADIUS]", "cuda.shared.array((BLOCK_Y + 2 * RADIUS, BLOCK_X + 2 * RADIUS), float32)",
+	"If __launch_bounds__ or -maxrregcount limits the registers", "If max_registers of @cuda.jit limits the registers", "-maxrregcount", "max_registers of @cuda.jit",
+	"Compile with -use_fast_math, or write __fdividef(x, y), rsqrtf(x) for 1 / sqrtf(x), __sinf(x)", "Compile with @cuda.jit(fastmath=True), or call libdevice's fast functions (libdevice.fast_fdividef, libdevice.rsqrtf, libdevice.fast_sinf)",
+	"use __fdividef or -use_fast_math", "use libdevice.fast_fdividef or fastmath=True", "rsqrtf(x) for 1/sqrtf(x)", "libdevice.rsqrtf(x) for 1/math.sqrt(x)",
+	"mark it __forceinline__", "let it be a device function that the compiler inlines (inline=True)", " (__noinline__)", " (a device function with inline=False)",
+	"write 2.0f", "write float32(2.0)", "constants with f (1.0f), functions with f (expf, logf)", "constants as float32(1.0), functions of such arguments", "use nvcuda::wmma or mma.sync (CUTLASS), or call cuBLAS", "call a library (cuBLAS): Numba has none",
 )
+
+// numbaPair is how a thread of Numba takes 8 bytes at once: Numba loads the parts of complex numbers and of records one by one, but not an integer's.
+const numbaPair = "as one of 8 (the array's view(np.int64), taken apart by shifts and libdevice.int_as_float)"
+
+// numbaConstant is how one says to Numba what does not change.
+const numbaConstant = "(a variable of the module or of the function around the kernel)"
