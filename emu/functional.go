@@ -87,7 +87,7 @@ func (f *functionalRun) room() bool {
 func (f *functionalRun) begin(round int64) {
 	first := len(f.running)
 	for range f.launch.clusterBlocks() {
-		b := f.newBlock(f.clusterNumber(f.next))
+		b := f.newBlock(f.clusterNumber(f.turnOf(f.next)))
 		b.sm = f.next % f.machine.gpu.SMs.Int()
 		if b.tape = f.tape; f.tape != nil {
 			b.sm = f.tape.sm
@@ -103,6 +103,15 @@ func (f *functionalRun) begin(round int64) {
 	}
 	f.began = round
 	f.watching = false
+}
+
+// turnOf is the block whose turn to begin comes as the i-th.
+func (f *functionalRun) turnOf(i int) int {
+	if !f.launch.Backwards {
+		return i
+	}
+	size := f.launch.clusterBlocks()
+	return (f.blocks/size-1-i/size)*size + i%size
 }
 
 // round gives each warp of each block its turn.
@@ -160,7 +169,11 @@ func (f *functionalRun) observe(round int64) {
 // turns gives each warp of a block its turn, but for those that repeat themselves and would change nothing.
 func (f *functionalRun) turns(ctx context.Context, b *block) error {
 	progress := false
-	for _, w := range b.warps {
+	for i := range b.warps {
+		w := b.warps[i]
+		if f.launch.Backwards {
+			w = b.warps[len(b.warps)-1-i]
+		}
 		if w.status != warpRunning {
 			continue
 		}

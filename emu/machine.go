@@ -113,6 +113,9 @@ type Launch struct {
 	WhatIf        *WhatIf // a change to try, in time; nil for none
 	// Untimed launches only take effect, also on a machine with timing.
 	Untimed bool
+	// Backwards: the clusters of a launch without timing begin from the last to the first, and their warps have their turns so. What
+	// then comes out otherwise depends on the order of threads.
+	Backwards bool
 	// Dispensable says that nobody wants to know what the launch leaves in memory: where its timing ends early and it takes long to
 	// execute, it is not executed to its end, and what it has executed is told from some of its blocks.
 	Dispensable bool

@@ -33,8 +33,12 @@ step() {
 }
 
 cd cmd/gpa/testdata/clients
-step 'the sum is 14995' run -- python sums.py
+step 'the sum is 9.095' run -- python sums.py
 step 'cuda.shfl_xor_sync' profile --try 0 -- python sums.py
+step 'x when tried' profile -- python sums.py
+step 'captures: 1' capture --out "$folder/captures" -- python sums.py
+step 'values as expected' run "$folder"/captures/*sums
+step 'cuda.shfl_xor_sync' profile --try 0 "$folder"/captures/*sums
 step 'nothing found' check -- python sums.py
 step '1000 squares, 0 wrong' run squares.cu
 step 'squares.cu:10' profile --try 0 squares.cu -- 3000

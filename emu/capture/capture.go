@@ -68,6 +68,7 @@ type Capture struct {
 	Model  *arch.Model
 	Text   []byte // of the launch file; files are in the folder that [Folder] names, beside that of the launch file
 	files  memoryDir
+	source launch.File // what Text says
 }
 
 // Folder is the folder of the files that captures refer to, relative to that of a launch file.
@@ -124,12 +125,7 @@ func (t *Taking) Replay(fault *emu.Fault, run func(*Capture) (ok bool, err error
 // Check is a run for [Taking.Replay] that runs the capture without timing and looks whether it ends as the launch did.
 func Check(ctx context.Context, o emu.Options, fault *emu.Fault) func(*Capture) (bool, error) {
 	return func(c *Capture) (bool, error) {
-		o.Timing, o.Memory, o.Stdout, o.Heap = emu.TimingNone, nil, nil, c.File.Heap
-		machine, err := emu.New(c.Model, c.Module, o)
-		if err != nil {
-			return false, err
-		}
-		s, err := launch.NewSession(ctx, c.File, machine)
+		s, err := c.session(ctx, o)
 		if err != nil {
 			return false, err
 		}

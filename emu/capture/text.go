@@ -44,10 +44,15 @@ func (t *Taking) capture(v variant, ended bool) (*Capture, error) {
 			return nil, err
 		}
 	}
-	c := &Capture{Module: module, Model: t.GPU, files: x.files}
-	c.Text = x.file.Write(func(name string) string { return name })
+	c := &Capture{Module: module, Model: t.GPU, files: x.files, source: x.file}
+	return c, c.write()
+}
+
+// write makes the launch file of what it is to say.
+func (c *Capture) write() (err error) {
+	c.Text = c.source.Write(func(name string) string { return name })
 	c.File, err = launch.Parse("launch.yaml", c.Text, c.files)
-	return c, err
+	return err
 }
 
 func (x *text) launch() launch.Launch {
@@ -154,7 +159,7 @@ func (x *text) piece(name string, data []byte, pointers []pointer) launch.Buffer
 		clear(data[p.at : p.at+word]) // the file names the buffer
 	}
 	if !zeros(data) {
-		b.Init = launch.Init{Kind: launch.InitFile, File: x.array(data)}
+		b.Init = launch.Init{Kind: launch.InitFile, File: x.files.array(launch.U8, data)}
 	}
 	if len(pointers) > 0 {
 		var rows strings.Builder
@@ -169,9 +174,9 @@ func (x *text) piece(name string, data []byte, pointers []pointer) launch.Buffer
 	return b
 }
 
-// array adds bytes as an array and returns the name of its file.
-func (x *text) array(data []byte) string {
-	return x.files.add(launch.WriteNpy(&launch.Array{Descr: "u1", Shape: []int{len(data)}, Data: data}), ".npy")
+// array adds an array of numbers and returns the name of its file.
+func (d memoryDir) array(e launch.Elem, data []byte) string {
+	return d.add(launch.WriteNpy(&launch.Array{Descr: e.Descr(), Shape: []int{len(data) / e.Size()}, Data: data}), ".npy")
 }
 
 // expect notes what a piece holds after the launch. Of what has changed since before, words that are addresses are translated.
@@ -190,7 +195,7 @@ func (x *text) expect(name string, p *piece, before []byte, ended bool) {
 			binary.LittleEndian.PutUint64(after[at:], x.translate(binary.LittleEndian.Uint64(p.after[at:])))
 		}
 	}
-	x.file.Expect = append(x.file.Expect, launch.Expectation{Name: name, File: x.array(after)})
+	x.file.Expect = append(x.file.Expect, launch.Expectation{Name: name, File: x.files.array(launch.U8, after)})
 }
 
 // symbol takes a variable of the module, where it is not as the module has it.

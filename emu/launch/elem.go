@@ -61,6 +61,9 @@ func ParseElem(name string) (Elem, bool) {
 // String returns the name that launch files use.
 func (e Elem) String() string { return elems[e].name }
 
+// Descr is the dtype of an array of such elements in an .npy file.
+func (e Elem) Descr() string { return elems[e].descr }
+
 // Size is the size of an element in bytes.
 func (e Elem) Size() int { return elems[e].size }
 

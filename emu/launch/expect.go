@@ -55,6 +55,24 @@ func (x *Expectation) precise(want []byte) bool {
 	return x.Atol+x.Rtol*largest < rounding*largest
 }
 
+// Apart tells how far two arrays of numbers lie apart, of the same type and length: the largest difference, and the largest magnitude among
+// the numbers that differ. ok is false where one of these is not finite, and where the arrays do not consist of whole numbers of the type.
+func (e Elem) Apart(a, b []byte) (difference, largest float64, ok bool) {
+	size := e.Size()
+	if len(a)%size != 0 || len(a) != len(b) {
+		return 0, 0, false
+	}
+	for i := 0; i < len(a); i += size {
+		if bytes.Equal(a[i:i+size], b[i:i+size]) {
+			continue
+		}
+		x, y := e.get(a[i:]).f, e.get(b[i:]).f
+		difference = max(difference, math.Abs(x-y))
+		largest = max(largest, math.Abs(x), math.Abs(y))
+	}
+	return difference, largest, !math.IsNaN(difference) && !math.IsInf(largest, 0) && !math.IsNaN(largest)
+}
+
 // element checks one element.
 func (x *Expectation) element(c *Check, i int, got, want number) {
 	if x.matches(got, want) {

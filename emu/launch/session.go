@@ -437,6 +437,7 @@ type Variation struct {
 	WhatIf      *emu.WhatIf
 	Grid, Block [3]int // zero for the file's
 	Untimed     bool   // the launch only takes effect
+	Backwards   bool   // see [emu.Launch]
 	Part        *emu.Part
 	Tape        *emu.Tape // what keeps what the launch executes, nil for nothing
 }
@@ -447,7 +448,7 @@ func (s *Session) Vary(ctx context.Context, i int, v Variation) (*emu.Result, er
 	if err != nil {
 		return nil, err
 	}
-	l.WhatIf, l.Untimed, l.Part, l.Tape = v.WhatIf, v.Untimed, v.Part, v.Tape
+	l.WhatIf, l.Untimed, l.Backwards, l.Part, l.Tape = v.WhatIf, v.Untimed, v.Backwards, v.Part, v.Tape
 	if v.Grid != ([3]int{}) {
 		l.Grid = v.Grid
 	}
@@ -498,24 +499,30 @@ func (s *Session) Check() ([]Check, error) {
 }
 
 func (s *Session) check(x *Expectation) (Check, error) {
-	a, err := s.File.readArray(x.File)
+	e, want, got, err := s.Expected(x)
 	if err != nil {
 		return Check{}, err
+	}
+	return x.compare(e, got, want), nil
+}
+
+// Expected returns what an expectation of the file wants, what the buffer or symbol holds, and the type of its elements.
+func (s *Session) Expected(x *Expectation) (e Elem, want, got []byte, err error) {
+	a, err := s.File.readArray(x.File)
+	if err != nil {
+		return 0, nil, nil, err
 	}
 	p, ok := s.buffers[x.Name]
 	if !ok {
 		if p, err = s.expectedSymbol(x.Name, a); err != nil {
-			return Check{}, err
+			return 0, nil, nil, err
 		}
 	}
 	if elems[p.elem].descr != a.Descr || p.bytes != int64(len(a.Data)) {
-		return Check{}, fmt.Errorf("%s holds %v of %s, the buffer %v of %s", x.File, a.Shape, a.Descr, p.shape, p.elem)
+		return 0, nil, nil, fmt.Errorf("%s holds %v of %s, the buffer %v of %s", x.File, a.Shape, a.Descr, p.shape, p.elem)
 	}
-	got, err := s.read(p)
-	if err != nil {
-		return Check{}, err
-	}
-	return x.compare(p.elem, got, a.Data), nil
+	got, err = s.read(p)
+	return p.elem, a.Data, got, err
 }
 
 // expectedSymbol finds a symbol that the file expects something of without having initialised it.

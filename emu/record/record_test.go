@@ -102,7 +102,7 @@ const again = `
 func TestLoads(t *testing.T) {
 	r, at := program{text: again, grid: 1, block: 64, bytes: 256}.run(t, emu.TimingNone)
 	const words = 64 * 4
-	// A warp accesses 128 bytes at a time, and without timing runs alone until it ends.
+	// A warp accesses 128 bytes at a time, and without timing runs alone until it stores.
 	want := &profiler.Record{
 		Blocks: []int{0}, Complete: true,
 		Loads: []profiler.LoadRecord{

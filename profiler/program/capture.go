@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"gpa/emu"
 	"gpa/emu/capture"
@@ -24,12 +25,24 @@ func (p *Program) captured(ctx context.Context, e *Kernel, l *cuda.Launch) (*emu
 	if why == nil {
 		c, why = t.Replay(fault, capture.Check(ctx, p.machine, fault))
 	}
+	if why == nil && fault == nil {
+		why = p.loosen(ctx, e, c)
+	}
 	if why != nil {
 		p.note(fmt.Sprintf("launch %d, of %s, is not captured: %v", p.journal.launches, e.Name(), why))
 		return result, err
 	}
 	p.options.Capture(p.journal.launches, e.Name(), c)
 	return result, err
+}
+
+// loosen takes back what a capture expects that depends on the order of threads.
+func (p *Program) loosen(ctx context.Context, e *Kernel, c *capture.Capture) error {
+	unexpected, err := c.Loosen(ctx, p.machine)
+	if len(unexpected) > 0 {
+		p.note(fmt.Sprintf("launch %d, of %s: what is in %s after it depends on the order of threads, and its capture expects nothing of it", p.journal.launches, e.Name(), strings.Join(unexpected, ", ")))
+	}
+	return err
 }
 
 // taking is a launch of which a capture is to be taken.

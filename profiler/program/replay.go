@@ -84,7 +84,8 @@ func (p *Program) estimated(e *Kernel, why error) error {
 	return nil
 }
 
-// time runs a capture with timing and takes samples. ok says whether it left the memory that the launch did.
+// time runs a capture with timing and takes samples. ok says whether it leaves the memory that the launch did: with timing, or, as atomic
+// operations then come in another order, without.
 func (p *Program) time(ctx context.Context, c *capture.Capture, recorder *record.Recorder) (result *emu.Result, ok bool, err error) {
 	s, err := targetOf(c).Session(ctx, p.machine.Timing, p.options.Run)
 	if err != nil {
@@ -93,7 +94,10 @@ func (p *Program) time(ctx context.Context, c *capture.Capture, recorder *record
 	*recorder = record.Recorder{}
 	s.Recorder = recorder
 	result, err = s.Run(ctx, 0, p.sampler)
-	ok, err = capture.Same(s, err, nil)
+	if ok, err = capture.Same(s, err, nil); ok || err != nil {
+		return result, ok, err
+	}
+	ok, err = capture.Check(ctx, p.machine, nil)(c)
 	return result, ok, err
 }
 

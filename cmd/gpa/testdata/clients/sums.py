@@ -1,4 +1,5 @@
-"""A program of numba-cuda: sums of blocks by shared memory and an atomic, in a stream, held against NumPy. Prints the sum."""
+"""A program of numba-cuda: sums of blocks by shared memory and an atomic, in a stream, held against NumPy. The order of the
+atomics changes the last bits. Prints the sum."""
 
 import numba
 import numpy as np
@@ -23,11 +24,11 @@ def sums(values, total):
         cuda.atomic.add(total, 0, shared[0])
 
 
-values = np.arange(5000, dtype=np.float32) % 7
+values = 1 / (1 + np.arange(5000, dtype=np.float32))
 stream = cuda.stream()
 total = cuda.to_device(np.zeros(1, dtype=np.float32), stream=stream)
 sums[(values.size + THREADS - 1) // THREADS, THREADS, stream](cuda.to_device(values, stream=stream), total)
 result = total.copy_to_host(stream=stream)
 stream.synchronize()
-assert result[0] == values.sum(), result
-print("the sum is", int(result[0]))
+assert abs(result[0] - values.sum()) < 1e-4, result
+print(f"the sum is {result[0]:.3f}")
