@@ -1,6 +1,4 @@
-//go:build linux && (amd64 || arm64)
-
-package solib_test
+package solib
 
 import (
 	"bytes"
@@ -8,44 +6,75 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
-
-	"gpa/emu/cuda/solib"
 )
 
-// Linkers find the functions by the sections: Triton links a library of its own with the driver's.
+// Linkers find the functions by the sections: Triton links a library of its own with the driver's. Loaders map the segments.
 func TestSections(t *testing.T) {
-	for _, version := range []string{"", "libone.so.1"} {
-		l := &solib.Library{Soname: "libone.so.1", Version: version, Names: []string{"one", "", "two"}, Socket: "/none"}
-		image, err := l.Image()
-		if err != nil {
-			t.Fatal(err)
-		}
-		f, err := elf.NewFile(bytes.NewReader(image.Bytes))
-		if err != nil {
-			t.Fatal(err)
-		}
-		symbols, err := f.DynamicSymbols()
-		if err != nil || len(symbols) != 2 || symbols[0].Name != "one" || symbols[1].Name != "two" || symbols[0].Version != version {
-			t.Errorf("symbols %+v, %v", symbols, err)
-		}
-		if names, err := f.DynString(elf.DT_SONAME); err != nil || len(names) != 1 || names[0] != "libone.so.1" {
-			t.Errorf("soname %q, %v", names, err)
-		}
-		for _, p := range f.Progs {
-			if at := f.Section(".shstrtab").Offset; p.Type == elf.PT_LOAD && p.Off+p.Filesz > at {
-				t.Errorf("what is loaded ends at %#x, behind the names of the sections at %#x", p.Off+p.Filesz, at)
+	for name, m := range machines {
+		code := assembled(t, name)
+		for _, version := range []string{"", "libone.so.1"} {
+			l := &Library{Soname: "libone.so.1", Version: version, Names: []string{"one", "", "two"}, Socket: "/none"}
+			image, err := l.image(m, code)
+			if err != nil {
+				t.Fatal(err)
 			}
+			f, err := elf.NewFile(bytes.NewReader(image.Bytes))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if f.Machine != m.elf || f.Type != elf.ET_DYN {
+				t.Errorf("%s: a file of %v for %v", name, f.Type, f.Machine)
+			}
+			symbols, err := f.DynamicSymbols()
+			if err != nil || len(symbols) != 2 || symbols[0].Name != "one" || symbols[1].Name != "two" || symbols[0].Version != version {
+				t.Errorf("%s: symbols %+v, %v", name, symbols, err)
+			}
+			if names, err := f.DynString(elf.DT_SONAME); err != nil || len(names) != 1 || names[0] != "libone.so.1" {
+				t.Errorf("%s: soname %q, %v", name, names, err)
+			}
+			segments(t, name, f)
+			link(t, name, image.Bytes)
 		}
-		link(t, image.Bytes)
 	}
 }
 
-// link links a library that calls one of the functions, where there is a C compiler.
-func link(t *testing.T, library []byte) {
+// segments checks that no page of a system holds two segments, as each has a protection of its own, and that all that is loaded lies in one.
+func segments(t *testing.T, name string, f *elf.File) {
 	t.Helper()
-	compiler, err := exec.LookPath("gcc")
+	page, end := uint64(machines[name].page), uint64(0)
+	for _, p := range f.Progs {
+		if p.Type != elf.PT_LOAD {
+			continue
+		}
+		if p.Align != page || p.Vaddr%page != p.Off%page || p.Vaddr/page < (end+page-1)/page {
+			t.Errorf("%s: segment %+v, with pages of %d bytes and another that ends at %#x", name, p.ProgHeader, page, end)
+		}
+		if at := f.Section(".shstrtab").Offset; p.Off+p.Filesz > at {
+			t.Errorf("%s: what is loaded ends at %#x, behind the names of the sections at %#x", name, p.Off+p.Filesz, at)
+		}
+		end = p.Vaddr + p.Memsz
+	}
+	for _, s := range f.Sections {
+		if s.Flags&elf.SHF_ALLOC != 0 && s.Addr+s.Size > end {
+			t.Errorf("%s: section %s ends at %#x, what is loaded at %#x", name, s.Name, s.Addr+s.Size, end)
+		}
+	}
+}
+
+// crossCompilers are the names of C compilers for other machines than the one that they run on.
+var crossCompilers = map[string]string{"amd64": "x86_64-linux-gnu-gcc", "arm64": "aarch64-linux-gnu-gcc"}
+
+// link links a library that calls one of the functions, where there is a C compiler.
+func link(t *testing.T, machine string, library []byte) {
+	t.Helper()
+	name := crossCompilers[machine]
+	if runtime.GOOS == "linux" && machine == runtime.GOARCH {
+		name = "gcc"
+	}
+	compiler, err := exec.LookPath(name)
 	if err != nil {
 		return
 	}
@@ -66,6 +95,6 @@ func link(t *testing.T, library []byte) {
 	}
 	defer f.Close()
 	if needed, err := f.ImportedLibraries(); err != nil || !strings.Contains(strings.Join(needed, " "), "libone.so.1") {
-		t.Errorf("the library needs %q, %v", needed, err)
+		t.Errorf("%s: the library needs %q, %v", machine, needed, err)
 	}
 }
