@@ -6,7 +6,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
 )
@@ -64,18 +63,25 @@ func segments(t *testing.T, name string, f *elf.File) {
 	}
 }
 
-// crossCompilers are the names of C compilers for other machines than the one that they run on.
-var crossCompilers = map[string]string{"amd64": "x86_64-linux-gnu-gcc", "arm64": "aarch64-linux-gnu-gcc"}
+// processors are the machines by their names in what C compilers call their targets.
+var processors = map[string]string{"amd64": "x86_64", "arm64": "aarch64"}
+
+// compilerFor finds a C compiler for Linux on a machine, "" where there is none.
+func compilerFor(machine string) string {
+	for _, name := range []string{"gcc", processors[machine] + "-linux-gnu-gcc"} {
+		target, err := exec.Command(name, "-dumpmachine").Output()
+		if err == nil && strings.HasPrefix(string(target), processors[machine]+"-") && strings.Contains(string(target), "linux") {
+			return name
+		}
+	}
+	return ""
+}
 
 // link links a library that calls one of the functions, where there is a C compiler.
 func link(t *testing.T, machine string, library []byte) {
 	t.Helper()
-	name := crossCompilers[machine]
-	if runtime.GOOS == "linux" && machine == runtime.GOARCH {
-		name = "gcc"
-	}
-	compiler, err := exec.LookPath(name)
-	if err != nil {
+	compiler := compilerFor(machine)
+	if compiler == "" {
 		return
 	}
 	dir := t.TempDir()
