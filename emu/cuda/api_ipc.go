@@ -31,17 +31,17 @@ type opening struct {
 
 var ipcFunctions = []function{
 	{"cuIpcGetMemHandle", "pn", currentContext, shareMemory},
-	{"cuIpcOpenMemHandle_v2", "pi", currentContext, openMemory},
-	{"cuIpcOpenMemHandle", "pi", currentContext, openMemory},
+	{"cuIpcOpenMemHandle_v2", "ps.......i", currentContext, openMemory},
+	{"cuIpcOpenMemHandle", "ps.......i", currentContext, openMemory},
 	{"cuIpcCloseMemHandle", "n", currentContext, closeMemory},
 	{"cuIpcGetEventHandle", "pn", currentContext, ofEvent(1, shareEvent)},
-	{"cuIpcOpenEventHandle", "p", currentContext, openEvent},
+	{"cuIpcOpenEventHandle", "ps.......", currentContext, openEvent},
 }
 
-// stackedHandle is the handle among the arguments: it is passed by value, on the stack.
-func (c *call) stackedHandle() (h shareHandle) {
+// passedHandle is the handle among the arguments, which is passed by value.
+func (c *call) passedHandle() (h shareHandle) {
 	for i := range len(h) / 8 {
-		le.PutUint64(h[8*i:], c.a[6+i])
+		le.PutUint64(h[8*i:], c.a[1+i])
 	}
 	return h
 }
@@ -121,17 +121,17 @@ func shareMemory(c *call) Result {
 	return c.out(c.a[0], a.share.handle[:])
 }
 
-// openMemory: address, flags; the handle. Memory that is open already is where it was.
+// openMemory: address, handle, flags. Memory that is open already is where it was.
 func openMemory(c *call) Result {
 	const lazyPeerAccess = 1
-	if c.a[1]&^lazyPeerAccess != 0 {
+	if c.a[9]&^lazyPeerAccess != 0 {
 		return ErrInvalidValue
 	}
 	if err := c.open(); err != nil {
 		c.server.problem(err)
 		return ErrOutOfMemory
 	}
-	s := c.server.shared(c.stackedHandle(), false)
+	s := c.server.shared(c.passedHandle(), false)
 	switch {
 	case s == nil:
 		return ErrInvalidValue
@@ -182,7 +182,7 @@ func shareEvent(c *call, e *event) Result {
 // openEvent makes an event that stands for another process's. There is nothing that one tells the other: work is done when it is submitted, so that
 // whoever waits for it waits for nothing, and such events keep no time.
 func openEvent(c *call) Result {
-	s := c.server.shared(c.stackedHandle(), true)
+	s := c.server.shared(c.passedHandle(), true)
 	switch {
 	case s == nil:
 		return ErrInvalidValue

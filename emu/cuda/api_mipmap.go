@@ -36,13 +36,13 @@ func createMipmaps(c *call) Result {
 	return c.makeMipmaps(a, c.a[2])
 }
 
-// mallocMipmaps: the handle, a cudaChannelFormatDesc, the number of levels, flags; on the stack a cudaExtent.
+// mallocMipmaps: the handle, a cudaChannelFormatDesc, a cudaExtent, the number of levels, flags.
 func mallocMipmaps(c *call) Result {
-	a, r := c.channelArray([3]uint64(c.a[6:9]), uint32(c.a[3]))
+	a, r := c.channelArray([3]uint64(c.a[2:5]), uint32(c.a[6]))
 	if r != Success {
 		return r
 	}
-	return c.makeMipmaps(a, c.a[2])
+	return c.makeMipmaps(a, c.a[5])
 }
 
 // makeMipmaps makes an array and those behind it, each half as large as the one before, down to one element or so many as are asked for.

@@ -24,7 +24,8 @@ const (
 type function struct {
 	name string
 	// args has a letter for each argument: p is a pointer that must not be null, o one that may be, i a number of 32 bits, h of 16, b of 8,
-	// n one of 64 bits, a handle or a device address.
+	// n one of 64 bits, a handle or a device address. A structure of more than 16 bytes that is passed by value has a letter for each 8 bytes,
+	// s and then dots; r before the first argument is where one goes that the function returns.
 	args  string
 	needs need
 	run   func(*call) Result // nil where the function is not supported
@@ -90,6 +91,7 @@ type call struct {
 	library  int            // that was called
 	data     uint64         // of the library in the client
 	a        [wire.MaxArgs]uint64
+	result   uint64 // where a structure goes that is returned, where that is no argument
 	outs     []out
 	value    *uint64      // what the function returns that returns no CUresult
 	inGraph  bool         // it is launching a graph
@@ -114,7 +116,7 @@ func (p *process) serve(conn *wire.Conn) error {
 		if library >= len(p.server.images) || number >= len(p.server.table.list) {
 			return fmt.Errorf("it called function %d, which does not exist", w.Number)
 		}
-		c := &call{process: p, conn: conn, function: &p.server.table.list[number], library: library, data: w.Data, a: w.Args}
+		c := &call{process: p, conn: conn, function: &p.server.table.list[number], library: library, data: w.Data, a: w.Args, result: w.Result}
 		r := c.answer(w.Thread)
 		if r == Success {
 			for _, o := range c.outs {
@@ -160,6 +162,9 @@ func (c *call) answer(thread int) (r Result) {
 		}
 	}
 	c.context = c.thread.current()
+	if r := c.structures(); r != Success {
+		return r
+	}
 	if r := c.arguments(); r != Success {
 		return r
 	}
@@ -180,7 +185,7 @@ func (c *call) answer(thread int) (r Result) {
 func (c *call) arguments() Result {
 	for i, kind := range []byte(c.function.args) {
 		switch a := &c.a[i]; kind {
-		case 'p':
+		case 'p', 'r':
 			if *a == 0 {
 				return ErrInvalidValue
 			}

@@ -12,12 +12,12 @@ var memoryRuntimeFunctions = []function{
 		return memoryFreeHost(c)
 	}},
 	{"cudaMallocPitch", "ppnn", runtimeContext, func(c *call) Result { c.a[4] = 4; return memoryAllocPitch(c) }},
-	{"cudaMalloc3D", "p", runtimeContext, malloc3D},
-	{"cudaMemset3D", "i", runtimeContext, func(c *call) Result { return c.set3D(inOrder) }},
-	{"cudaMemset3DAsync", "in", runtimeContext, func(c *call) Result { return c.set3D(1) }},
+	{"cudaMalloc3D", "ps..", runtimeContext, malloc3D},
+	{"cudaMemset3D", "s...is..", runtimeContext, func(c *call) Result { return c.set3D(inOrder) }},
+	{"cudaMemset3DAsync", "s...is..n", runtimeContext, func(c *call) Result { return c.set3D(8) }},
 	{"cudaMallocArray", "ppnni", runtimeContext, func(c *call) Result { return c.mallocArray([3]uint64{c.a[2], c.a[3], 0}, uint32(c.a[4])) }},
-	{"cudaMalloc3DArray", "ppi", runtimeContext, func(c *call) Result { return c.mallocArray([3]uint64(c.a[6:9]), uint32(c.a[2])) }},
-	{"cudaCreateChannelDesc", "piiiii", runtimeCall, createChannels},
+	{"cudaMalloc3DArray", "pps..i", runtimeContext, func(c *call) Result { return c.mallocArray([3]uint64(c.a[2:5]), uint32(c.a[5])) }},
+	{"cudaCreateChannelDesc", "riiiii", runtimeCall, createChannels},
 	{"cudaPointerGetAttributes", "pn", runtimeContext, pointerAttributesOf},
 	{"cudaGetSymbolAddress", "pn", runtimeContext, func(c *call) Result { return c.symbolInfo(false) }},
 	{"cudaGetSymbolSize", "pn", runtimeContext, func(c *call) Result { return c.symbolInfo(true) }},
@@ -31,9 +31,9 @@ func runtimeMalloc(c *call) Result {
 	return memoryAlloc(c)
 }
 
-// malloc3D allocates rows for a cudaExtent, which is passed on the stack, and returns a cudaPitchedPtr.
+// malloc3D allocates rows for a cudaExtent, and returns a cudaPitchedPtr.
 func malloc3D(c *call) Result {
-	width, height, depth := c.a[6], c.a[7], c.a[8]
+	width, height, depth := c.a[1], c.a[2], c.a[3]
 	if width == 0 || height == 0 || depth == 0 || width > math.MaxInt32 || height > math.MaxInt32 || depth > math.MaxInt32 {
 		return ErrInvalidValue
 	}
@@ -47,17 +47,17 @@ func malloc3D(c *call) Result {
 	return c.allocate(c.a[0], pitch*height*depth, plainMemory, 0)
 }
 
-// set3D sets the bytes of an extent in what malloc3D has allocated. Both are passed on the stack: address, pitch, width and height of a
-// cudaPitchedPtr, then a cudaExtent.
+// set3D sets the bytes of an extent in what malloc3D has allocated: address, pitch, width and height of a cudaPitchedPtr, the value, a
+// cudaExtent.
 func (c *call) set3D(stream int) Result {
-	to, pitch, height, extent := c.a[6], c.a[7], c.a[9], c.a[10:13]
+	to, pitch, height, extent := c.a[0], c.a[1], c.a[3], c.a[5:8]
 	if extent[0] == 0 || extent[1] == 0 || extent[2] == 0 {
 		return Success
 	}
 	if extent[1] > height && extent[2] > 1 {
 		return ErrInvalidValue
 	}
-	return c.onStreamOf(stream, &setWork{to: to, pitch: pitch, value: c.a[0], size: 1, width: extent[0], height: extent[1], slices: extent[2] - 1, slice: pitch * height})
+	return c.onStreamOf(stream, &setWork{to: to, pitch: pitch, value: c.a[4], size: 1, width: extent[0], height: extent[1], slices: extent[2] - 1, slice: pitch * height})
 }
 
 // Kinds of channels (cudaChannelFormatKind).

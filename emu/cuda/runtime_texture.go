@@ -12,7 +12,7 @@ var textureRuntimeFunctions = []function{
 	{"cudaGetChannelDesc", "pn", runtimeContext, ofArray(1, func(c *call, a *array) Result { return c.out(c.a[0], a.channelDescriptor()) })},
 	{"cudaArrayGetInfo", "ooon", runtimeContext, ofArray(3, arrayInfo)},
 	{"cudaFreeArray", "n", runtimeContext, orNone(ofArray(0, arrayDestroy))},
-	{"cudaMallocMipmappedArray", "ppii", runtimeContext, mallocMipmaps},
+	{"cudaMallocMipmappedArray", "pps..ii", runtimeContext, mallocMipmaps},
 	{"cudaFreeMipmappedArray", "n", runtimeContext, orNone(ofMipmaps(0, mipmapsDestroy))},
 }
 

@@ -9,6 +9,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -81,6 +82,7 @@ func (l *Launch) Allocated() int64 {
 // A Server carries out the driver calls of programs.
 type Server struct {
 	options  Options
+	calling  convention // of programs
 	table    *table
 	folder   string
 	listener *net.UnixListener
@@ -134,7 +136,7 @@ func Start(ctx context.Context, o Options) (*Server, error) {
 			return l.Machine.Launch(ctx, l.Launch)
 		}
 	}
-	s := &Server{options: o, table: newTable(), processes: make(map[int]*process), registered: make(map[int]*runtimeState), shares: make(map[shareHandle]*share), connections: make(map[net.Conn]bool),
+	s := &Server{options: o, calling: conventions[runtime.GOARCH], table: newTable(), processes: make(map[int]*process), registered: make(map[int]*runtimeState), shares: make(map[shareHandle]*share), connections: make(map[net.Conn]bool),
 		files: make(map[[sha256.Size]byte]*cubin.File), unsupported: make(map[string]int)}
 	if err := s.open(); err != nil {
 		os.RemoveAll(s.folder)

@@ -1,6 +1,6 @@
 #include "textflag.h"
 
-// The machine code of a library's functions: see client_linux_amd64.go for what it does and wire for the messages.
+// The machine code of a library's functions: see client.go for what it does and wire for the messages.
 //
 // A stub has put the function's number into AX and the address of the image's data into R11. The stack frame holds
 // the call (0 to 207), the message received (208 to 271), whether a payload is being received (272: 1 where it goes,

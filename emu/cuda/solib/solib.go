@@ -8,7 +8,6 @@
 package solib
 
 import (
-	"bytes"
 	"debug/elf"
 	"encoding/binary"
 	"errors"
@@ -17,7 +16,7 @@ import (
 )
 
 // ErrPlatform says that libraries cannot be written for this computer.
-var ErrPlatform = errors.New("programs run on the emulated GPU under Linux on amd64 only")
+var ErrPlatform = errors.New("programs run on the emulated GPU under Linux on amd64 and arm64 only")
 
 // A Library is a shared library to be written.
 type Library struct {
@@ -37,7 +36,6 @@ type Image struct {
 }
 
 const (
-	pageSize = 4096
 	stubSize = 24
 	buckets  = 256
 
@@ -71,10 +69,15 @@ func (l *Library) Image() (*Image, error) {
 	if err != nil {
 		return nil, err
 	}
+	return l.image(hostMachine(), code)
+}
+
+// image writes the library for a machine, with the code of its client.
+func (l *Library) image(m *machine, code []byte) (*Image, error) {
 	if len(l.Socket) >= addressRoom-2 {
 		return nil, fmt.Errorf("the path of the socket has %d bytes, it can have %d", len(l.Socket), addressRoom-3)
 	}
-	w := &writer{library: l, names: []byte{0}}
+	w := &writer{library: l, machine: m, names: []byte{0}}
 	w.layOut(len(code))
 	w.header()
 	w.symbols()
@@ -88,6 +91,7 @@ func (l *Library) Image() (*Image, error) {
 // A writer lays a library out and writes its parts.
 type writer struct {
 	library *Library
+	machine *machine
 	names   []byte // the string table
 	list    []export
 	soname  uint32
@@ -144,7 +148,7 @@ func (w *writer) layOut(code int) {
 	w.stubAt = place(stubSize*w.functions(), 64)
 	w.codeAt = place(code, 8)
 	w.readEnd = end
-	w.dynamicAt = place(entries*entrySize, pageSize)
+	w.dynamicAt = place(entries*entrySize, w.machine.page)
 	w.dataAt = place(scratchAt+ScratchSize, 64)
 	w.dataEnd = end
 	w.sectionNamesAt = place(len(sectionNames), 8)
@@ -167,7 +171,7 @@ func (w *writer) put(at int, v any) {
 }
 
 func (w *writer) header() {
-	h := elf.Header64{Type: uint16(elf.ET_DYN), Machine: uint16(elf.EM_X86_64), Version: uint32(elf.EV_CURRENT), Phoff: headerSize,
+	h := elf.Header64{Type: uint16(elf.ET_DYN), Machine: uint16(w.machine.elf), Version: uint32(elf.EV_CURRENT), Phoff: headerSize,
 		Ehsize: headerSize, Phentsize: programSize, Phnum: programs,
 		Shoff: uint64(w.sectionsAt), Shentsize: sectionSize, Shnum: sections, Shstrndx: sections - 1}
 	copy(h.Ident[:], elf.ELFMAG)
@@ -177,8 +181,8 @@ func (w *writer) header() {
 		n, at := uint64(to-from), uint64(from)
 		w.put(headerSize+programSize*i, elf.Prog64{Type: uint32(kind), Flags: uint32(flags), Off: at, Vaddr: at, Paddr: at, Filesz: n, Memsz: n, Align: uint64(align)})
 	}
-	segment(0, elf.PT_LOAD, elf.PF_R|elf.PF_X, 0, w.readEnd, pageSize)
-	segment(1, elf.PT_LOAD, elf.PF_R|elf.PF_W, w.dynamicAt, w.dataEnd, pageSize)
+	segment(0, elf.PT_LOAD, elf.PF_R|elf.PF_X, 0, w.readEnd, w.machine.page)
+	segment(1, elf.PT_LOAD, elf.PF_R|elf.PF_W, w.dynamicAt, w.dataEnd, w.machine.page)
 	segment(2, elf.PT_DYNAMIC, elf.PF_R|elf.PF_W, w.dynamicAt, w.dynamicAt+entries*entrySize, 8)
 	segment(3, elf.PT_GNU_STACK, elf.PF_R|elf.PF_W, 0, 0, 16)
 }
@@ -232,20 +236,12 @@ func hash(name string) uint32 {
 	return h
 }
 
-// stubs writes the functions: each loads its number and the address of the data, and jumps to the common code.
+// stubs writes the functions, and the common code that they jump to.
 func (w *writer) stubs(code []byte) {
 	copy(w.bytes[w.codeAt:], code)
 	for i := range w.functions() {
 		at := w.stubAt + stubSize*i
-		var b bytes.Buffer
-		b.WriteByte(0xb8) // mov eax, number
-		word := func(v int) { b.Write(binary.LittleEndian.AppendUint32(nil, uint32(int32(v)))) }
-		word(w.library.Base + i)
-		b.Write([]byte{0x4c, 0x8d, 0x1d}) // lea r11, [rip + data]
-		word(w.dataAt - (at + 12))
-		b.WriteByte(0xe9) // jmp code
-		word(w.codeAt - (at + 17))
-		copy(w.bytes[at:], b.Bytes())
+		copy(w.bytes[at:at+stubSize], w.machine.stub(w.library.Base+i, at, w.dataAt, w.codeAt))
 	}
 }
 

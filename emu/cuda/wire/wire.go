@@ -20,15 +20,15 @@ const (
 	answerSize = 64
 	resultSize = 8
 
-	registers = 6  // arguments in registers
-	stacked   = 16 // words of the stack that are sent along
+	systemArgs = 6 // of a system call
 )
 
 // ErrMemory says that an address of a client has no memory behind it, or none of that kind.
 var ErrMemory = errors.New("the program has no memory there")
 
-// MaxArgs is how many arguments of a call are sent.
-const MaxArgs = registers + stacked
+// MaxArgs is how many arguments of a call are sent: those in registers, and words of the stack. There are six registers on amd64 and eight on
+// arm64, so that the stack's are 16 or 14.
+const MaxArgs = 22
 
 // What an answer asks for.
 const (
@@ -42,24 +42,26 @@ const (
 type Call struct {
 	Number int
 	Thread int // of the client, as gettid(2) returns it
-	// Args are the arguments as the System V ABI for amd64 passes them, integers and pointers. The upper half of one that is of 32 bits
-	// may hold anything.
-	Args [MaxArgs]uint64
-	Data uint64 // where the data of the library lies in the client
-	FD   int    // descriptor of the connection in the client
+	// Args are the arguments, integers and pointers, as the System V ABI for amd64 or the Procedure Call Standard for the Arm 64-bit
+	// Architecture (AAPCS64) passes them. The upper half of one that is of 32 bits may hold anything.
+	Args   [MaxArgs]uint64
+	Result uint64 // on arm64, where a structure goes that the function returns (AAPCS64, X8)
+	Data   uint64 // where the data of the library lies in the client
+	FD     int    // descriptor of the connection in the client
 }
 
 // decode reads a call from its bytes.
 func (c *Call) decode(b *[callSize]byte) {
 	word := func(i int) uint64 { return binary.LittleEndian.Uint64(b[8*i:]) }
 	c.Number, c.Thread = int(uint32(word(0))), int(word(0)>>32)
-	for i := range registers {
+	const before = 6 // arguments; the others lie behind what else is sent
+	for i := range before {
 		c.Args[i] = word(1 + i)
 	}
-	for i := range stacked {
-		c.Args[registers+i] = word(10 + i)
+	for i := range MaxArgs - before {
+		c.Args[before+i] = word(10 + i)
 	}
-	c.Data, c.FD = word(8), int(uint32(word(9)))
+	c.Result, c.Data, c.FD = word(7), word(8), int(uint32(word(9)))
 }
 
 // A Conn is a connection with a client. One goroutine uses it.
@@ -119,8 +121,8 @@ func (c *Conn) Callback(function uint64, args ...uint64) (uint64, error) {
 }
 
 func (c *Conn) ask(op, v uint64, args []uint64) (uint64, error) {
-	if len(args) > registers {
-		return 0, fmt.Errorf("%d arguments, at most %d", len(args), registers)
+	if len(args) > systemArgs {
+		return 0, fmt.Errorf("%d arguments, at most %d", len(args), systemArgs)
 	}
 	c.answer(op, v, args...)
 	if err := c.flush(); err != nil {

@@ -1,3 +1,5 @@
+//go:build linux && (amd64 || arm64)
+
 // Package solibtest loads libraries that package solib wrote into a process that has no dynamic loader, and calls their functions, so that
 // tests need no program of another language.
 package solibtest
@@ -31,7 +33,7 @@ func Load(path string) (*Library, error) {
 		return nil, err
 	}
 	defer file.Close()
-	image, err := unix.Mmap(-1, 0, (len(data)+4095)&^4095, unix.PROT_READ|unix.PROT_WRITE|unix.PROT_EXEC, unix.MAP_ANON|unix.MAP_PRIVATE)
+	image, err := unix.Mmap(-1, 0, len(data), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_ANON|unix.MAP_PRIVATE)
 	if err != nil {
 		return nil, err
 	}
@@ -40,6 +42,13 @@ func Load(path string) (*Library, error) {
 			continue
 		}
 		if _, err := io.ReadFull(p.Open(), image[p.Vaddr:p.Vaddr+p.Filesz]); err != nil {
+			return nil, err
+		}
+		if p.Flags&elf.PF_X == 0 {
+			continue
+		}
+		// The system makes instructions of what was written when pages become executable: caches of arm64 do not by themselves.
+		if err := unix.Mprotect(image[p.Vaddr:p.Vaddr+p.Filesz], unix.PROT_READ|unix.PROT_EXEC); err != nil {
 			return nil, err
 		}
 	}

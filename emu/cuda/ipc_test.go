@@ -1,9 +1,12 @@
+//go:build linux && (amd64 || arm64)
+
 package cuda
 
 import (
 	"bytes"
 	"encoding/binary"
 	"os"
+	"slices"
 	"testing"
 	"time"
 )
@@ -37,13 +40,13 @@ func (c *testClient) gone(s *Server, d *deviceMemory, holders int) {
 	c.t.Fatal("the memory is held still")
 }
 
-// withHandle are arguments with a handle behind them, which is passed on the stack.
+// withHandle are arguments with a handle behind the first.
 func withHandle(h *shareHandle, args ...uint64) []uint64 {
-	all := append(args, make([]uint64, 6-len(args))...)
+	var words []uint64
 	for i := range len(h) / 8 {
-		all = append(all, binary.LittleEndian.Uint64(h[8*i:]))
+		words = append(words, binary.LittleEndian.Uint64(h[8*i:]))
 	}
-	return all
+	return slices.Insert(args, 1, words...)
 }
 
 // memoryOf is the device memory of the one process whose number is the test's own.

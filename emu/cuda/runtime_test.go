@@ -1,3 +1,5 @@
+//go:build linux && (amd64 || arm64)
+
 package cuda
 
 import (
@@ -114,12 +116,12 @@ func TestRuntimeOthers(t *testing.T) {
 	c.library = runtime13Library
 	p := c.register("stencil/convolution/convolution.sm_80.cubin", "convolution", "weights")
 	const toDevice, toHost = 1, 2
-	// A pitched pointer and an extent are passed on the stack.
+	// A pitched pointer and an extent are passed by value.
 	const width, height, depth = 40, 5, 6
 	var memory [4]uint64
-	c.must("cudaMalloc3D", pointer(&memory[0]), 0, 0, 0, 0, 0, width, height, depth)
-	c.must("cudaMemset3D", 7, 0, 0, 0, 0, 0, memory[0], memory[1], memory[2], memory[3], width, height, depth)
-	c.must("cudaMemset3DAsync", 9, 0, 0, 0, 0, 0, memory[0], memory[1], memory[2], memory[3], 3, 2, depth)
+	c.must("cudaMalloc3D", pointer(&memory[0]), width, height, depth)
+	c.must("cudaMemset3D", memory[0], memory[1], memory[2], memory[3], 7, width, height, depth)
+	c.must("cudaMemset3DAsync", memory[0], memory[1], memory[2], memory[3], 9, 3, 2, depth)
 	back := make([]byte, memory[1]*height*depth)
 	c.must("cudaMemcpy", pointer(&back[0]), memory[0], uint64(len(back)), toHost)
 	for i, b := range back {
@@ -135,7 +137,7 @@ func TestRuntimeOthers(t *testing.T) {
 			t.Fatalf("byte %d of row %d is %d, want %d", x, y, b, want)
 		}
 	}
-	c.want(ErrInvalidValue, "cudaMemset3D", 7, 0, 0, 0, 0, 0, memory[0], memory[1], memory[2], 2, width, height, depth)
+	c.want(ErrInvalidValue, "cudaMemset3D", memory[0], memory[1], memory[2], 2, 7, width, height, depth)
 	// Nodes that copy to a variable and from it.
 	var graph, to, from, size uint64
 	c.must("cudaGetSymbolSize", pointer(&size), p.variable)

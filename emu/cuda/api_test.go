@@ -1,3 +1,5 @@
+//go:build linux && (amd64 || arm64)
+
 package cuda
 
 import (
@@ -233,7 +235,7 @@ func TestEntryPoints(t *testing.T) {
 		var addr uint64
 		var status uint32 = 9
 		c.must("cuGetProcAddress_v2", pointer(&name[0]), pointer(&addr), tt.version, 0, pointer(&status))
-		want, err := s.images[driverLibrary].Function(pointer(&c.data[0]), c.numbers[tt.want])
+		want, err := s.images[driverLibrary].Function(pointer(&c.data[0]), c.table.numbers[tt.want])
 		if err != nil || addr != want || status != entryFound {
 			t.Errorf("%s of %d: %#x, want %#x", tt.name, tt.version, addr, want)
 		}

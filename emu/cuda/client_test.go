@@ -1,3 +1,5 @@
+//go:build linux && (amd64 || arm64)
+
 package cuda
 
 import (
@@ -6,6 +8,8 @@ import (
 	"io"
 	"net"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 	"unsafe"
 
@@ -14,13 +18,15 @@ import (
 	"gpa/cubin"
 	"gpa/emu"
 	"gpa/emu/arch"
+	"gpa/emu/cuda/wire"
 )
 
 // A testClient speaks the protocol as the library's code does, in this process: what the server puts and reads is memory of the test.
 type testClient struct {
 	t       testing.TB
 	conn    net.Conn
-	numbers map[string]int
+	table   *table
+	calling convention
 	data    []byte // in place of the library's
 	thread  uint32
 	library int                                         // whose functions are called
@@ -37,7 +43,7 @@ func newClient(t testing.TB, s *Server) *testClient {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { conn.Close() })
-	return &testClient{t: t, conn: conn, numbers: s.table.numbers, data: make([]byte, 1<<16), thread: 1}
+	return &testClient{t: t, conn: conn, table: s.table, calling: s.calling, data: make([]byte, 1<<16), thread: 1}
 }
 
 // start starts a server that ends with the test.
@@ -75,10 +81,10 @@ func pointer[T any](v *T) uint64 {
 // at is what lies at an address of this process.
 func at[T any](addr uint64) *T { return *(**T)(unsafe.Pointer(&addr)) }
 
-// call calls a function by its name.
+// call calls a function by its name. The words of structures that are passed by value are arguments too.
 func (c *testClient) call(name string, args ...uint64) Result {
 	c.t.Helper()
-	number, ok := c.numbers[name]
+	number, ok := c.table.numbers[name]
 	if !ok {
 		c.t.Fatalf("there is no function %s", name)
 	}
@@ -88,13 +94,12 @@ func (c *testClient) call(name string, args ...uint64) Result {
 // number calls a function by its number.
 func (c *testClient) number(number int, args ...uint64) Result {
 	c.t.Helper()
+	passed, result := c.pass(c.table.list[number].args, args)
 	var words [26]uint64
 	words[0] = uint64(number+c.library*libraryBase) | uint64(c.thread)<<32
-	copy(words[1:7], args)
-	if len(args) > 6 {
-		copy(words[10:], args[6:])
-	}
-	words[8] = pointer(&c.data[0])
+	copy(words[1:7], passed[:])
+	copy(words[10:], passed[6:])
+	words[7], words[8] = result, pointer(&c.data[0])
 	frame, err := binary.Append(nil, binary.LittleEndian, words)
 	if err == nil {
 		_, err = c.conn.Write(frame)
@@ -126,6 +131,42 @@ func (c *testClient) number(number int, args ...uint64) Result {
 			c.t.Fatalf("answer %x", m)
 		}
 	}
+}
+
+// pass puts arguments where a program of the client's architecture has them: what lies in registers, then the stack; and where a structure goes
+// that is returned, where that is no argument.
+func (c *testClient) pass(letters string, args []uint64) (words [wire.MaxArgs]uint64, result uint64) {
+	register, stacked := 0, c.calling.registers
+	put := func(v uint64) {
+		place := &register
+		if register == c.calling.registers {
+			place = &stacked
+		}
+		words[*place] = v
+		*place++
+	}
+	for len(args) > 0 {
+		letter, n := byte('n'), 1
+		if letters != "" {
+			n = 1 + len(letters[1:]) - len(strings.TrimLeft(letters[1:], "."))
+			letter, letters = letters[0], letters[n:]
+		}
+		n = min(n, len(args))
+		switch {
+		case letter == 'r' && c.calling.copies:
+			result = args[0]
+		case letter == 's' && c.calling.copies:
+			structure := slices.Clone(args[:n])
+			c.kept = append(c.kept, structure)
+			put(pointer(&structure[0]))
+		case letter == 's':
+			stacked += copy(words[stacked:], args[:n])
+		default:
+			put(args[0])
+		}
+		args = args[n:]
+	}
+	return words, result
 }
 
 // system makes a system call that the server asks for.

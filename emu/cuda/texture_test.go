@@ -1,3 +1,5 @@
+//go:build linux && (amd64 || arm64)
+
 package cuda
 
 import (
@@ -294,7 +296,7 @@ func TestMipmaps(t *testing.T) {
 	c.must("cuMipmappedArrayCreate", pointer(&first), pointer(&d[0]), 9) // it has no more than five
 	c.library = runtime13Library
 	channels := [5]uint32{32, 0, 0, 0, channelFloat}
-	c.must("cudaMallocMipmappedArray", pointer(&second), pointer(&channels[0]), levels, 0, 0, 0, width, height, 0)
+	c.must("cudaMallocMipmappedArray", pointer(&second), pointer(&channels[0]), width, height, 0, levels, 0)
 	c.library = driverLibrary
 	for k := range uint64(levels) {
 		w, h := width>>k, max(1, height>>k)

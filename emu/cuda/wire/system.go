@@ -1,3 +1,5 @@
+//go:build linux && (amd64 || arm64)
+
 package wire
 
 import (
@@ -118,14 +120,9 @@ func Peer(c *net.UnixConn) (pid, uid int, err error) {
 	return int(peer.Pid), int(peer.Uid), nil
 }
 
-// System calls of Linux on amd64 that the server asks clients to make, and their flags.
+// Flags of system calls that the server asks clients to make. Their numbers are those of the architecture that gpa runs on, as the code of
+// clients is. Of several calls for one thing it is the one that arm64 has, which has none that another can stand for (asm-generic/unistd.h).
 const (
-	sysWrite   = 1
-	sysOpen    = 2
-	sysClose   = 3
-	sysMmap    = 9
-	sysPread   = 17
-	sysPwrite  = 18
 	openFlags  = unix.O_RDWR | unix.O_CLOEXEC
 	protection = unix.PROT_READ | unix.PROT_WRITE
 	mapFlags   = unix.MAP_SHARED | unix.MAP_NORESERVE
@@ -135,13 +132,14 @@ const (
 
 // Open has the client open a file whose path lies in its memory. The result is a descriptor.
 func (c *Conn) Open(path uint64) (fd uint64, err error) {
-	v, err := c.SystemCall(sysOpen, path, openFlags, 0)
-	return uint64(v), check("open", v, err)
+	at := unix.AT_FDCWD
+	v, err := c.SystemCall(unix.SYS_OPENAT, uint64(at), path, openFlags, 0)
+	return uint64(v), check("openat", v, err)
 }
 
 // CloseFile has the client close a descriptor.
 func (c *Conn) CloseFile(fd uint64) error {
-	v, err := c.SystemCall(sysClose, fd)
+	v, err := c.SystemCall(unix.SYS_CLOSE, fd)
 	return check("close", v, err)
 }
 
@@ -151,7 +149,7 @@ func (c *Conn) Map(addr, size, fd uint64, replace bool) error {
 	if replace {
 		flags = mapFlags | mapReplace
 	}
-	v, err := c.SystemCall(sysMmap, addr, size, protection, flags, fd, 0)
+	v, err := c.SystemCall(unix.SYS_MMAP, addr, size, protection, flags, fd, 0)
 	if err = check("mmap", v, err); err == nil && uint64(v) != addr {
 		err = fmt.Errorf("mmap in the program: %#x instead of %#x", v, addr)
 	}
@@ -159,10 +157,14 @@ func (c *Conn) Map(addr, size, fd uint64, replace bool) error {
 }
 
 // Pread has the client read from a file at an offset to its memory.
-func (c *Conn) Pread(fd, addr, size, at uint64) error { return c.move(sysPread, fd, addr, size, at) }
+func (c *Conn) Pread(fd, addr, size, at uint64) error {
+	return c.move(unix.SYS_PREAD64, fd, addr, size, at)
+}
 
 // Pwrite has the client write its memory to a file at an offset.
-func (c *Conn) Pwrite(fd, addr, size, at uint64) error { return c.move(sysPwrite, fd, addr, size, at) }
+func (c *Conn) Pwrite(fd, addr, size, at uint64) error {
+	return c.move(unix.SYS_PWRITE64, fd, addr, size, at)
+}
 
 func (c *Conn) move(call, fd, addr, size, at uint64) error {
 	for size > 0 {
@@ -181,7 +183,7 @@ func (c *Conn) move(call, fd, addr, size, at uint64) error {
 // Write has the client write bytes of its memory to one of its descriptors.
 func (c *Conn) Write(fd, addr, size uint64) error {
 	for size > 0 {
-		v, err := c.SystemCall(sysWrite, fd, addr, size)
+		v, err := c.SystemCall(unix.SYS_WRITE, fd, addr, size)
 		if err = check("write", v, err); err != nil {
 			return err
 		}
