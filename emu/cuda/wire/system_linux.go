@@ -124,6 +124,8 @@ const (
 	sysOpen    = 2
 	sysClose   = 3
 	sysMmap    = 9
+	sysProtect = 10
+	sysUnmap   = 11
 	sysPread   = 17
 	sysPwrite  = 18
 	openFlags  = unix.O_RDWR | unix.O_CLOEXEC
@@ -156,6 +158,24 @@ func (c *Conn) Map(addr, size, fd uint64, replace bool) error {
 		err = fmt.Errorf("mmap in the program: %#x instead of %#x", v, addr)
 	}
 	return err
+}
+
+// MapAnonymous has the client map fresh memory anywhere.
+func (c *Conn) MapAnonymous(size uint64) (addr uint64, err error) {
+	v, err := c.SystemCall(sysMmap, 0, size, protection, unix.MAP_PRIVATE|unix.MAP_ANONYMOUS, ^uint64(0), 0)
+	return uint64(v), check("mmap", v, err)
+}
+
+// Executable has the client make its memory code, which cannot be written any more.
+func (c *Conn) Executable(addr, size uint64) error {
+	v, err := c.SystemCall(sysProtect, addr, size, unix.PROT_READ|unix.PROT_EXEC)
+	return check("mprotect", v, err)
+}
+
+// Unmap has the client give memory back.
+func (c *Conn) Unmap(addr, size uint64) error {
+	v, err := c.SystemCall(sysUnmap, addr, size)
+	return check("munmap", v, err)
 }
 
 // Pread has the client read from a file at an offset to its memory.
