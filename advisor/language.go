@@ -10,8 +10,8 @@ import (
 )
 
 // Advice speaks of what its reader can change. A kernel of Triton has no threads, barriers or shared memory in its source: its author
-// chooses block sizes, num_warps, num_stages and the order of offsets, and the compiler does the rest. Numba's kernels are CUDA's in
-// Python.
+// chooses block sizes, num_warps, num_stages and the order of offsets, and the compiler does the rest; so with a tile kernel of cuTile.
+// Numba's kernels are CUDA's in Python.
 
 // A language is what a kernel is written in.
 type language uint8
@@ -20,15 +20,18 @@ const (
 	cudaC language = iota
 	triton
 	numba
+	cuTile
 )
 
-// languageOf tells what a kernel is written in by the line table and, of the two that compile Python, by the package in which Numba puts
-// its kernels.
+// languageOf tells what a kernel is written in by the line table and, of those that compile Python, by the package in which Numba puts
+// its kernels and by what the cubin of a tile kernel has for its launch.
 func languageOf(module *cubin.File, kernel string) language {
 	k, err := module.Kernel(kernel)
 	switch {
 	case err != nil || path.Ext(k.Code.Line(k.Entry).File) != ".py":
 		return cudaC
+	case k.Tile != nil:
+		return cuTile
 	case strings.Contains(kernel, "cudapy"):
 		return numba
 	}
@@ -38,12 +41,17 @@ func languageOf(module *cubin.File, kernel string) language {
 // speak puts what a match suggests into the words of the kernel's language.
 func (in *Input) speak(optimizer string, m *Match) {
 	switch in.language {
-	case triton:
-		if m.Launches > 1 {
-			m.Suggestions = []string{fmt.Sprintf(tritonFusion, in.matchPlace(m))}
-			return
+	case triton, cuTile:
+		words := tritonWords[optimizer]
+		switch {
+		case m.Launches > 1 && in.language == cuTile:
+			words = cuTileFusion
+		case m.Launches > 1:
+			words = tritonFusion
+		case in.language == cuTile:
+			words = cuTileWords[optimizer]
 		}
-		m.Suggestions = []string{fmt.Sprintf(tritonWords[optimizer], in.matchPlace(m))}
+		m.Suggestions = []string{fmt.Sprintf(words, in.matchPlace(m))}
 	case numba:
 		for i, s := range m.Suggestions {
 			m.Suggestions[i] = numbaWords.Replace(s)

@@ -3,22 +3,45 @@ package advisor
 import (
 	"strings"
 	"testing"
+
+	"gpa/cubin"
 )
 
-// TestTritonWords holds that every optimizer has words for Triton's authors, with one place, and none of CUDA C++.
-func TestTritonWords(t *testing.T) {
-	for _, o := range Optimizers() {
-		words := tritonWords[o.Name()]
-		if strings.Count(words, "%s") != 1 || strings.Count(words, "%") != 1 {
-			t.Errorf("%s: %q does not have one place", o.Name(), words)
-		}
-		for _, w := range []string{"__", "float4", "#pragma", "-maxrregcount", "threadIdx"} {
-			if strings.Contains(words, w) {
-				t.Errorf("%s speaks of %s", o.Name(), w)
+// TestWords holds that every optimizer has words for the authors of tiles, with one place, and none of CUDA C++.
+func TestWords(t *testing.T) {
+	for name, list := range map[string]map[string]string{"Triton": tritonWords, "cuTile": cuTileWords} {
+		for _, o := range Optimizers() {
+			words := list[o.Name()]
+			if strings.Count(words, "%s") != 1 || strings.Count(words, "%") != 1 {
+				t.Errorf("%s, %s: %q does not have one place", name, o.Name(), words)
+			}
+			for _, w := range []string{"__", "float4", "#pragma", "-maxrregcount", "threadIdx"} {
+				if strings.Contains(words, w) {
+					t.Errorf("%s, %s speaks of %s", name, o.Name(), w)
+				}
+			}
+			if name == "cuTile" && (strings.Contains(words, "tl.") || strings.Contains(words, "num_stages")) {
+				t.Errorf("%s: %q is of Triton", o.Name(), words)
 			}
 		}
+		if len(list) != len(Optimizers()) {
+			t.Errorf("%s: %d optimizers have words, there are %d", name, len(list), len(Optimizers()))
+		}
 	}
-	if len(tritonWords) != len(Optimizers()) {
-		t.Errorf("%d optimizers have words, there are %d", len(tritonWords), len(Optimizers()))
+}
+
+// The language of a kernel follows from its lines, its name and its launch.
+func TestLanguageOfTile(t *testing.T) {
+	f, err := cubin.Open("../emu/cuda/testdata/tile.sm_90.cubin")
+	if err != nil {
+		t.Fatal(err)
+	}
+	k := f.Kernels[0]
+	if got := languageOf(f, k.Name); got != cuTile {
+		t.Errorf("language %d", got)
+	}
+	k.Tile = nil
+	if got := languageOf(f, k.Name); got != triton {
+		t.Errorf("without what a tile kernel has: language %d", got)
 	}
 }
