@@ -11,7 +11,7 @@ import (
 
 // Advice speaks of what its reader can change. A kernel of Triton has no threads, barriers or shared memory in its source: its author
 // chooses block sizes, num_warps, num_stages and the order of offsets, and the compiler does the rest; so with a tile kernel of cuTile.
-// Numba's kernels are CUDA's in Python.
+// Numba's kernels are CUDA's in Python, and so are those of CuTe DSL, which have threads and shared memory too.
 
 // A language is what a kernel is written in.
 type language uint8
@@ -23,8 +23,8 @@ const (
 	cuTile
 )
 
-// languageOf tells what a kernel is written in by the line table and, of those that compile Python, by the package in which Numba puts
-// its kernels and by what the cubin of a tile kernel has for its launch.
+// languageOf tells what a kernel is written in by the line table and, of those that compile Python, by its symbol (Numba's are mangled as those of
+// C++, CuTe DSL's have a prefix) and by what the cubin of a tile kernel has for its launch.
 func languageOf(module *cubin.File, kernel string) language {
 	k, err := module.Kernel(kernel)
 	switch {
@@ -32,7 +32,9 @@ func languageOf(module *cubin.File, kernel string) language {
 		return cudaC
 	case k.Tile != nil:
 		return cuTile
-	case strings.Contains(kernel, "cudapy"):
+	case strings.HasPrefix(k.Name, "kernel_cutlass_"):
+		return cudaC
+	case strings.HasPrefix(k.Name, "_Z"):
 		return numba
 	}
 	return triton

@@ -31,17 +31,23 @@ func TestWords(t *testing.T) {
 }
 
 // The language of a kernel follows from its lines, its name and its launch.
-func TestLanguageOfTile(t *testing.T) {
+func TestLanguageOf(t *testing.T) {
 	f, err := cubin.Open("../emu/cuda/testdata/tile.sm_90.cubin")
 	if err != nil {
 		t.Fatal(err)
 	}
 	k := f.Kernels[0]
 	if got := languageOf(f, k.Name); got != cuTile {
-		t.Errorf("language %d", got)
+		t.Errorf("a tile kernel: language %d", got)
 	}
 	k.Tile = nil
-	if got := languageOf(f, k.Name); got != triton {
-		t.Errorf("without what a tile kernel has: language %d", got)
+	for name, want := range map[string]language{
+		"add_kernel": triton, "kernel_cutlass_k_tensorptrf32gmemalign16o10241_0": cudaC,
+		"_ZN6cudapy8__main__5saxpyB2v1Ef": numba, "_Z5scale5ArrayIfLi1E1C7mutable7alignedE": numba, // of numba-cuda, and of numba-cuda-mlir
+	} {
+		k.Name = name
+		if got := languageOf(f, name); got != want {
+			t.Errorf("%s: language %d, want %d", name, got, want)
+		}
 	}
 }
