@@ -11,8 +11,8 @@ import (
 )
 
 // Advice speaks of what its reader can change. A kernel of Triton has no threads, barriers or shared memory in its source: its author
-// chooses block sizes, num_warps, num_stages and the order of offsets, and the compiler does the rest. Numba's kernels are CUDA's in
-// Python.
+// chooses block sizes, num_warps, num_stages and the order of offsets, and the compiler does the rest; so with a tile kernel of cuTile.
+// Numba's kernels are CUDA's in Python, and so are those of CuTe DSL, which have threads and shared memory too.
 
 // A language is what a kernel is written in.
 type language uint8
@@ -21,24 +21,21 @@ const (
 	cudaC language = iota
 	triton
 	numba
+	cuTile
 )
 
-// languageOf tells what a kernel is written in by the line table and, of the two that compile Python, by the name: Numba encodes a function's
-// module and the types of its parameters as C++ compilers do, Triton takes the name as it stands in the source.
+// languageOf tells what a kernel is written in by the line table and, of those that compile Python, by its symbol (Numba's are mangled as those of
+// C++, CuTe DSL's have a prefix) and by what the cubin of a tile kernel has for its launch.
 func languageOf(module *cubin.File, kernel string) language {
 	k, err := module.Kernel(kernel)
-	if err != nil {
-		return cudaC
-	}
-	return languageIn(k.Code.Line(k.Entry).File, kernel)
-}
-
-// languageIn is languageOf for a kernel whose first line is of a file.
-func languageIn(file, kernel string) language {
 	switch {
-	case path.Ext(file) != ".py":
+	case err != nil || path.Ext(k.Code.Line(k.Entry).File) != ".py":
 		return cudaC
-	case strings.HasPrefix(kernel, "_Z"):
+	case k.Tile != nil:
+		return cuTile
+	case strings.HasPrefix(k.Name, "kernel_cutlass_"):
+		return cudaC
+	case strings.HasPrefix(k.Name, "_Z"):
 		return numba
 	}
 	return triton
@@ -47,12 +44,17 @@ func languageIn(file, kernel string) language {
 // speak puts what a match suggests into the words of the kernel's language.
 func (in *Input) speak(optimizer string, m *Match) {
 	switch in.language {
-	case triton:
-		if m.Launches > 1 {
-			m.Suggestions = []string{fmt.Sprintf(tritonFusion, in.matchPlace(m))}
-			return
+	case triton, cuTile:
+		words := tritonWords[optimizer]
+		switch {
+		case m.Launches > 1 && in.language == cuTile:
+			words = cuTileFusion
+		case m.Launches > 1:
+			words = tritonFusion
+		case in.language == cuTile:
+			words = cuTileWords[optimizer]
 		}
-		m.Suggestions = []string{fmt.Sprintf(tritonWords[optimizer], in.matchPlace(m))}
+		m.Suggestions = []string{fmt.Sprintf(words, in.matchPlace(m))}
 	case numba:
 		for i, s := range m.Suggestions {
 			m.Suggestions[i] = inNumba(s)

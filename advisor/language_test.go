@@ -10,40 +10,51 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"gpa/cubin"
 )
 
-// TestTritonWords holds that every optimizer has words for Triton's authors, with one place, and none of CUDA C++.
-func TestTritonWords(t *testing.T) {
-	for _, o := range Optimizers() {
-		words := tritonWords[o.Name()]
-		if strings.Count(words, "%s") != 1 || strings.Count(words, "%") != 1 {
-			t.Errorf("%s: %q does not have one place", o.Name(), words)
-		}
-		for _, w := range []string{"__", "float4", "#pragma", "-maxrregcount", "threadIdx"} {
-			if strings.Contains(words, w) {
-				t.Errorf("%s speaks of %s", o.Name(), w)
+// TestWords holds that every optimizer has words for the authors of tiles, with one place, and none of CUDA C++.
+func TestWords(t *testing.T) {
+	for name, list := range map[string]map[string]string{"Triton": tritonWords, "cuTile": cuTileWords} {
+		for _, o := range Optimizers() {
+			words := list[o.Name()]
+			if strings.Count(words, "%s") != 1 || strings.Count(words, "%") != 1 {
+				t.Errorf("%s, %s: %q does not have one place", name, o.Name(), words)
+			}
+			for _, w := range []string{"__", "float4", "#pragma", "-maxrregcount", "threadIdx"} {
+				if strings.Contains(words, w) {
+					t.Errorf("%s, %s speaks of %s", name, o.Name(), w)
+				}
+			}
+			if name == "cuTile" && (strings.Contains(words, "tl.") || strings.Contains(words, "num_stages")) {
+				t.Errorf("%s: %q is of Triton", o.Name(), words)
 			}
 		}
-	}
-	if len(tritonWords) != len(Optimizers()) {
-		t.Errorf("%d optimizers have words, there are %d", len(tritonWords), len(Optimizers()))
+		if len(list) != len(Optimizers()) {
+			t.Errorf("%s: %d optimizers have words, there are %d", name, len(list), len(Optimizers()))
+		}
 	}
 }
 
-// TestLanguages holds which kernels count as Triton's and which as Numba's.
-func TestLanguages(t *testing.T) {
-	for _, tt := range []struct {
-		file, kernel string
-		want         language
-	}{
-		{"softmax.cu", "softmax", cudaC},
-		{"softmax.cu", "_Z7softmaxPf", cudaC},
-		{"softmax.py", "softmax", triton},
-		{"softmax.py", "_ZN6cudapy8__main__7softmaxB2v1B38cE", numba},
-		{"softmax.py", "_ZN8__main__4sumsB2v1B106cw51cXTE", numba},
+// The language of a kernel follows from its lines, its name and its launch.
+func TestLanguageOf(t *testing.T) {
+	f, err := cubin.Open("../emu/cuda/testdata/tile.sm_90.cubin")
+	if err != nil {
+		t.Fatal(err)
+	}
+	k := f.Kernels[0]
+	if got := languageOf(f, k.Name); got != cuTile {
+		t.Errorf("a tile kernel: language %d", got)
+	}
+	k.Tile = nil
+	for name, want := range map[string]language{
+		"add_kernel": triton, "kernel_cutlass_k_tensorptrf32gmemalign16o10241_0": cudaC,
+		"_ZN6cudapy8__main__5saxpyB2v1Ef": numba, "_ZN8__main__4sumsB2v1B106cw51cXTE": numba, "_Z5scale5ArrayIfLi1E1C7mutable7alignedE": numba, // of numba-cuda, and of numba-cuda-mlir
 	} {
-		if got := languageIn(tt.file, tt.kernel); got != tt.want {
-			t.Errorf("%s of %s: %d, want %d", tt.kernel, tt.file, got, tt.want)
+		k.Name = name
+		if got := languageOf(f, name); got != want {
+			t.Errorf("%s: language %d, want %d", name, got, want)
 		}
 	}
 }
@@ -77,7 +88,7 @@ func sentencesOf(t *testing.T) []string {
 	}
 	var out []string
 	for _, name := range files {
-		if name == "language.go" || strings.HasSuffix(name, "_test.go") {
+		if strings.HasPrefix(name, "language") || strings.HasSuffix(name, "_test.go") {
 			continue
 		}
 		source, err := os.ReadFile(name)

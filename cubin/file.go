@@ -91,6 +91,7 @@ type Kernel struct {
 	IndirectTargets map[uint64][]uint64 // those of Code
 	Externs         []string            // undefined functions that it calls
 	Syscalls        []uint64            // pcs of the calls of Externs
+	Tile            *Tile               // nil but for tile kernels
 }
 
 // A Param is one kernel parameter.
@@ -168,7 +169,7 @@ func NewFile(name string, data []byte) (*File, error) {
 	steps := []func() error{
 		r.readHeader, r.readSections, r.readSymbols, r.rebaseSymbols, // the ELF container
 		r.readBanks, r.readGlobal, r.readVariables, // data
-		r.readCodes, r.readKernels, // code
+		r.readCodes, r.readKernels, r.readTiles, // code
 		r.readRelocs, r.readCallGraph, r.readLines, // what refers to both
 	}
 	for _, step := range steps {

@@ -289,3 +289,41 @@ func TestVirtualConfiguration(t *testing.T) {
 		SHF.R.U32.HI R9, RZ, 0x8, R9
 		SGXT.U32 R9, R9, 0x8`, func(uint32) uint32 { return want })
 }
+
+// A warp that waits for a phase with a time limit goes on soon after another one has arrived, with timing and without, however long the
+// limit is (PTX ISA, mbarrier.try_wait: it returns when the phase completes).
+func TestPhaseWithinTimeLimit(t *testing.T) {
+	const limit = 0x989680 // 10 ms, CUTLASS' and cuTile's
+	p := &timedProgram{model: modelOf(sass.SM90), threads: 64, shared: 64, buffers: [][]uint32{make([]uint32, 64)}, text: fmt.Sprintf(`
+		S2R R0, SR_TID.X
+		[B0-----:R-:W-:-:S06] ISETP.GE.AND P0, PT, R0, 0x20, PT
+		UMOV UR8, URZ
+		UMOV UR4, 0x1fffc0
+		UMOV UR5, 0x7fff0000
+		MOV R2, RZ
+		@P0 BRA ready
+		[B------:R-:W0:-:S06] SYNCS.EXCH.64 URZ, [UR8], UR4
+		ready:
+		[B0-----:R-:W-:-:S06] BAR.SYNC.DEFER_BLOCKING 0x0
+		@P0 BRA arrives
+		again:
+		[B------:R-:W1:-:S06] SYNCS.PHASECHK.TRANS64.TRYWAIT P1, [R2+URZ], R2
+		[B-1----:R-:W-:-:S06] @!P1 NANOSLEEP.SYNCS %#x
+		@!P1 SYNCS.PHASECHK.TRANS64 P1, [R2+URZ], R2
+		@!P1 BRA again
+		EXIT
+		arrives:
+		NANOSLEEP 0x400
+		SYNCS.ARRIVE.TRANS64.A1T0 RZ, [UR8], RZ
+		EXIT`, limit)}
+	for _, level := range []TimingLevel{TimingNone, TimingFull} {
+		m, l, _ := p.start(t, p.model, Options{Timing: level})
+		r, err := m.Launch(context.Background(), l)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if most := int64(p.model.Clock.Value / 1e9 * 0x400 * 2); max(r.Cycles, r.Slept) > most {
+			t.Errorf("%v: %d cycles, %d slept, at most %d", level, r.Cycles, r.Slept, most)
+		}
+	}
+}

@@ -195,15 +195,23 @@ func fixedAddress(in *sass.Inst) bool {
 }
 
 // sleepTime returns the nanoseconds that NANOSLEEP names, 0 where a register holds them: any time up to twice that is
-// allowed, and none at all (PTX ISA, nanosleep).
+// allowed, and none at all (PTX ISA, nanosleep). NANOSLEEP.SYNCS names the most that mbarrier.try_wait waits for a phase, 10 ms where
+// CUTLASS and cuTile do, and is over when the phase is: the query behind it asks again soon.
 func sleepTime(in *sass.Inst) uint32 {
+	longest := uint64(1e6)
+	if in.Mod(sass.SyncSleep) != 0 {
+		longest = phaseSleep
+	}
 	for i := range in.Operands {
 		if o := &in.Operands[i]; o.Kind == sass.KindImm {
-			return uint32(min(o.Imm, 1e6))
+			return uint32(min(o.Imm, longest))
 		}
 	}
 	return 0
 }
+
+// phaseSleep is how many nanoseconds pass from query to query of a phase that is awaited with a time limit.
+const phaseSleep = 20
 
 // latencyOf returns the latency of an instruction whose result a dependence counter announces, in cycles; of accesses to memory it
 // follows from the access.

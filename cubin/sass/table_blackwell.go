@@ -418,7 +418,7 @@ func uniformConversionForms() []Form {
 	to := mod(DstType, 72, 1, &enum{text: []string{".U32", ""}, value: []uint16{TypeU32, TypeS32}})
 	return []Form{
 		row(UI2F, 0x25a, plain, single, from(".U32", ""), mod(Round, 78, 2, &roundNames), wide(84)),
-		row(UI2FP, 0x25e, plain, named, from(".U32", ".S32"), only(Round, Bits{78, 2}, 0, RoundRN, ""), wide(84)),
+		row(UI2FP, 0x25e, plain, named, from(".U32", ".S32"), mod(Round, 78, 2, &roundNames), wide(84)),
 		row(UF2I, 0x25c, traits{neg: true, abs: true}, mod(FTZ, 80, 1, &ftzNames), to, mod(Round, 78, 2, &integralName),
 			flag(NTZ, 77, ".NTZ"), wide(75), wide(84), only(SrcType, Bits{}, 0, TypeF32, "")),
 	}

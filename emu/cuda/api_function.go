@@ -149,10 +149,11 @@ func functionName(c *call, f *kernelFunction) Result {
 }
 
 func parameterInfo(c *call, f *kernelFunction) Result {
-	if c.a[1] >= uint64(len(f.kernel.Params)) {
+	params := passed(f.kernel)
+	if c.a[1] >= uint64(len(params)) {
 		return ErrInvalidValue
 	}
-	p := f.kernel.Params[c.a[1]]
+	p := params[c.a[1]]
 	c.out64(c.a[2], uint64(p.Offset))
 	return c.out64(c.a[3], uint64(p.Size))
 }

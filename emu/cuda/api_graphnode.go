@@ -126,7 +126,7 @@ func (c *call) kernelReadout(n *node, size int) Result {
 	if r := c.mapDevice(); r != Success {
 		return r
 	}
-	params := w.function.kernel.Params
+	params := passed(w.function.kernel)
 	list := 8 * len(params)
 	if n.readout == nil || n.readout.size < uint64(list+len(w.params)) {
 		a, err := c.device.take(uint64(list+len(w.params)+8), stagingMemory, "parameters")

@@ -161,6 +161,9 @@ func (c *call) kernelWorkOf(q *request, handle uint64) (*kernelWork, Result) {
 		return nil, r
 	}
 	params, r := c.parameters(q)
+	if r == Success && q.function.kernel.Tile != nil {
+		r = c.completeTile(q, params)
+	}
 	return &kernelWork{*q, params}, r
 }
 
@@ -218,17 +221,17 @@ const (
 
 // parameters reads the arguments of the kernel, laid out as it takes them.
 func (c *call) parameters(q *request) ([]byte, Result) {
-	k := q.function.kernel
-	data := make([]byte, k.ParamSize)
+	params := passed(q.function.kernel)
+	data := make([]byte, q.function.kernel.ParamSize)
 	if q.parameters == 0 {
-		return data, c.packedParameters(q.extra, data, len(k.Params))
+		return data, c.packedParameters(q.extra, data, len(params))
 	}
-	addresses, r := c.words(q.parameters, len(k.Params))
+	addresses, r := c.words(q.parameters, len(params))
 	if r != Success {
 		return nil, r
 	}
-	pieces := make([][]byte, len(k.Params))
-	for i, p := range k.Params {
+	pieces := make([][]byte, len(params))
+	for i, p := range params {
 		if p.Offset < 0 || p.Size < 0 || p.Offset+p.Size > len(data) {
 			return nil, ErrInvalidImage
 		}

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// Environment returns an environment in which programs find the libraries: env with the variables that the loader (ld.so(8)), Numba and Triton
-// look at, and NVTX where its ranges are asked for.
+// Environment returns an environment in which programs find the libraries: env with the variables that the loader (ld.so(8)), Numba, Triton
+// and CuTe DSL look at, and NVTX where its ranges are asked for.
 func (s *Server) Environment(env []string) []string {
 	env = append(append([]string(nil), env...), Variables(s.folder, env)...)
 	if s.options.Ranges {
@@ -43,6 +43,7 @@ func Variables(folder string, env []string) []string {
 		"LD_LIBRARY_PATH=" + path,
 		"NUMBA_CUDA_DRIVER=" + filepath.Join(folder, libraryName),
 		"TRITON_LIBCUDA_PATH=" + folder,
+		"CUTE_DSL_LIBS=" + filepath.Join(folder, cuteName),
 	}
 }
 

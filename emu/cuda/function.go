@@ -49,7 +49,7 @@ type table struct {
 // newTable puts the functions of cuda.h and the runtime's, and the rows of those that are supported together.
 func newTable() *table {
 	rows := slices.Concat(deviceFunctions, contextFunctions, memoryFunctions, registerFunctions, mirrored(copyFunctions), mirrored(setFunctions), pointerFunctions, ipcFunctions, poolFunctions, virtualFunctions, moduleFunctions,
-		libraryFunctions, linkFunctions, functionFunctions, mirrored(launchFunctions), streamFunctions, captureFunctions, graphFunctions, graphNodeFunctions, graphExecFunctions, graphMemoryFunctions, managedFunctions, coredumpFunctions, checkpointFunctions, resourceFunctions, conditionalFunctions, userObjectFunctions, mirrored(arrayFunctions), mipmapFunctions, textureFunctions, eventFunctions, occupancyFunctions, entryFunctions, errorFunctions, nvtxFunctions)
+		libraryFunctions, linkFunctions, functionFunctions, mirrored(launchFunctions), streamFunctions, captureFunctions, graphFunctions, graphNodeFunctions, graphExecFunctions, graphMemoryFunctions, managedFunctions, coredumpFunctions, checkpointFunctions, resourceFunctions, conditionalFunctions, userObjectFunctions, mirrored(arrayFunctions), mipmapFunctions, textureFunctions, tensorMapFunctions, eventFunctions, occupancyFunctions, entryFunctions, errorFunctions, nvtxFunctions)
 	rows = append(rows, runtimeRows(rows)...)
 	byName := make(map[string]function)
 	names := append(strings.Fields(driverNames), strings.Fields(runtimeNames)...)
@@ -68,13 +68,15 @@ func newTable() *table {
 	return t
 }
 
-// names are the functions that a library has by name, by number: those of the driver, or those of the runtime.
-func (t *table) names(runtime bool) []string {
+// names are the functions that a library has by name, by number: those of the driver, those of the runtime, or CuTe DSL's.
+func (t *table) names(library int) []string {
 	list := make([]string, len(t.list))
 	for i, f := range t.list {
 		switch {
 		case slices.Contains(hidden, f.name) || strings.HasPrefix(f.name, nvtxPrefix):
-		case isRuntime(f.name) == runtime:
+		case library == cuteLibrary:
+			list[i] = cuteNames[f.name]
+		case isRuntime(f.name) == (library != driverLibrary):
 			list[i] = f.name
 		}
 	}

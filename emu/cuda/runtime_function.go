@@ -3,6 +3,7 @@ package cuda
 var functionRuntimeFunctions = []function{
 	{"cudaFuncGetAttributes", "pn", runtimeContext, ofKernel(1, functionAttributes)},
 	{"cudaFuncSetAttribute", "nii", runtimeContext, ofKernel(0, func(c *call, f *kernelFunction) Result { return c.setFunctionAttribute(f, c.integer(1), c.integer(2)) })},
+	{"cudaKernelSetAttributeForDevice", "niii", runtimeContext, ofDevice(3, ofKernel(0, func(c *call, f *kernelFunction) Result { return c.setFunctionAttribute(f, c.integer(1), c.integer(2)) }))},
 	{"cudaFuncSetCacheConfig", "ni", runtimeContext, ofKernel(0, func(*call, *kernelFunction) Result { return Success })},
 	{"cudaFuncSetSharedMemConfig", "ni", runtimeContext, ofKernel(0, func(*call, *kernelFunction) Result { return Success })},
 	{"cudaFuncGetName", "pn", runtimeContext, ofKernel(1, functionName)},

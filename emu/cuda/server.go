@@ -123,10 +123,11 @@ const (
 	driverLibrary = iota
 	runtime12Library
 	runtime13Library
+	cuteLibrary
 	libraryCount
 )
 
-var libraryNames = [libraryCount]string{libraryName, "libcudart.so.12", "libcudart.so.13"}
+var libraryNames = [libraryCount]string{libraryName, "libcudart.so.12", "libcudart.so.13", cuteName}
 
 // Start writes the library and begins to serve. The server ends with ctx or [Server.Close].
 func Start(ctx context.Context, o Options) (*Server, error) {
@@ -157,8 +158,8 @@ func (s *Server) open() error {
 	}
 	socket := filepath.Join(s.folder, socketName)
 	for i, name := range libraryNames {
-		library := solib.Library{Soname: name, Names: s.table.names(i != driverLibrary), Base: i * libraryBase, Socket: socket}
-		if i != driverLibrary {
+		library := solib.Library{Soname: name, Names: s.table.names(i), Base: i * libraryBase, Socket: socket}
+		if i == runtime12Library || i == runtime13Library {
 			library.Version = name
 		}
 		image, err := library.Image()

@@ -156,6 +156,24 @@ func (c *Conn) Map(addr, size, fd uint64, replace bool) error {
 	return err
 }
 
+// MapAnonymous has the client map fresh memory anywhere.
+func (c *Conn) MapAnonymous(size uint64) (addr uint64, err error) {
+	v, err := c.SystemCall(unix.SYS_MMAP, 0, size, protection, unix.MAP_PRIVATE|unix.MAP_ANONYMOUS, ^uint64(0), 0)
+	return uint64(v), check("mmap", v, err)
+}
+
+// Executable has the client make its memory code, which cannot be written any more.
+func (c *Conn) Executable(addr, size uint64) error {
+	v, err := c.SystemCall(unix.SYS_MPROTECT, addr, size, unix.PROT_READ|unix.PROT_EXEC)
+	return check("mprotect", v, err)
+}
+
+// Unmap has the client give memory back.
+func (c *Conn) Unmap(addr, size uint64) error {
+	v, err := c.SystemCall(unix.SYS_MUNMAP, addr, size)
+	return check("munmap", v, err)
+}
+
 // Pread has the client read from a file at an offset to its memory.
 func (c *Conn) Pread(fd, addr, size, at uint64) error {
 	return c.move(unix.SYS_PREAD64, fd, addr, size, at)

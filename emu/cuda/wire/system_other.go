@@ -25,6 +25,9 @@ func Peer(*net.UnixConn) (pid, uid int, e error) { return 0, 0, errPlatform }
 func (c *Conn) Open(uint64) (fd uint64, err error)            { return 0, errPlatform }
 func (c *Conn) CloseFile(uint64) error                        { return errPlatform }
 func (c *Conn) Map(addr, size, fd uint64, replace bool) error { return errPlatform }
+func (c *Conn) MapAnonymous(uint64) (uint64, error)           { return 0, errPlatform }
+func (c *Conn) Executable(addr, size uint64) error            { return errPlatform }
+func (c *Conn) Unmap(addr, size uint64) error                 { return errPlatform }
 func (c *Conn) Pread(fd, addr, size, at uint64) error         { return errPlatform }
 func (c *Conn) Pwrite(fd, addr, size, at uint64) error        { return errPlatform }
 func (c *Conn) Write(fd, addr, size uint64) error             { return errPlatform }
