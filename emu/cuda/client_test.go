@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"unsafe"
 
@@ -69,13 +70,35 @@ func start(t testing.TB, gpu string, change ...func(*Options)) *Server {
 	return s
 }
 
-// escaped keeps what pointer has seen off the stack, which moves.
-var escaped any
+// escaped keeps what tests have taken addresses of last off the stack, which moves, and from the garbage collector, which sees no address in a
+// number: a call is given fewer, with all that they lead to.
+var escaped struct {
+	mu   sync.Mutex
+	last [64]any
+	next int
+}
+
+func escape(v any) {
+	escaped.mu.Lock()
+	defer escaped.mu.Unlock()
+	escaped.last[escaped.next] = v
+	escaped.next = (escaped.next + 1) % len(escaped.last)
+}
 
 // pointer is the address of what the test lets the server read or write.
 func pointer[T any](v *T) uint64 {
-	escaped = v
+	escape(v)
 	return uint64(uintptr(unsafe.Pointer(v)))
+}
+
+// parameterList is the address of the addresses of a kernel's parameters.
+func parameterList(params []unsafe.Pointer) uint64 {
+	escape(params)
+	list := make([]uint64, len(params)+1)
+	for i, p := range params {
+		list[i] = uint64(uintptr(p))
+	}
+	return pointer(&list[0])
 }
 
 // at is what lies at an address of this process.
@@ -245,9 +268,5 @@ func (c *testClient) function(file, kernel string) uint64 {
 // launch launches a kernel in one dimension with parameters of any types.
 func (c *testClient) launch(function uint64, grid, block uint64, params ...unsafe.Pointer) Result {
 	c.t.Helper()
-	list := make([]uint64, len(params)+1)
-	for i, p := range params {
-		list[i] = uint64(uintptr(p))
-	}
-	return c.call("cuLaunchKernel", function, grid, 1, 1, block, 1, 1, 0, 0, pointer(&list[0]), 0)
+	return c.call("cuLaunchKernel", function, grid, 1, 1, block, 1, 1, 0, 0, parameterList(params), 0)
 }

@@ -19,11 +19,7 @@ func (c *testClient) captured(mode uint64) uint64 {
 // launchOn launches a kernel on a stream.
 func (c *testClient) launchOn(stream, function uint64, grid, block uint64, params ...unsafe.Pointer) {
 	c.t.Helper()
-	list := make([]uint64, len(params)+1)
-	for i, p := range params {
-		list[i] = uint64(uintptr(p))
-	}
-	c.must("cuLaunchKernel", function, grid, 1, 1, block, 1, 1, 0, stream, pointer(&list[0]), 0)
+	c.must("cuLaunchKernel", function, grid, 1, 1, block, 1, 1, 0, stream, parameterList(params), 0)
 }
 
 // end ends a capture and returns the graph.

@@ -32,16 +32,12 @@ func (c *testClient) register(file, kernel, variable string) registered {
 // configured launches a kernel as <<<grid, block>>> does.
 func (c *testClient) configured(kernel uint64, grid, block [3]uint32, params ...unsafe.Pointer) Result {
 	c.t.Helper()
-	list := make([]uint64, len(params)+1)
-	for i, p := range params {
-		list[i] = uint64(uintptr(p))
-	}
 	low := func(d [3]uint32) uint64 { return uint64(d[0]) | uint64(d[1])<<32 }
 	c.call("__cudaPushCallConfiguration", low(grid), uint64(grid[2]), low(block), uint64(block[2]), 0, 0)
 	var g, b [3]uint32
 	var shared, stream uint64
 	c.must("__cudaPopCallConfiguration", pointer(&g), pointer(&b), pointer(&shared), pointer(&stream))
-	return c.call("cudaLaunchKernel", kernel, low(g), uint64(g[2]), low(b), uint64(b[2]), pointer(&list[0]), shared, stream)
+	return c.call("cudaLaunchKernel", kernel, low(g), uint64(g[2]), low(b), uint64(b[2]), parameterList(params), shared, stream)
 }
 
 // A program of the runtime's calls, from its registration on: no call makes anything ready.

@@ -60,11 +60,7 @@ func TestSurfaceObjects(t *testing.T) {
 	fromObject, toObject, levelsObject := c.surface(from), c.surface(to), c.surface(levels)
 	w, h := int32(width), int32(height)
 	launch := func(f uint64, params ...unsafe.Pointer) Result {
-		list := make([]uint64, len(params))
-		for i, p := range params {
-			list[i] = uint64(uintptr(p))
-		}
-		return c.call("cuLaunchKernel", f, 5, 7, 1, 16, 8, 1, 0, 0, pointer(&list[0]), 0)
+		return c.call("cuLaunchKernel", f, 5, 7, 1, 16, 8, 1, 0, 0, parameterList(params), 0)
 	}
 	if r := launch(blur, unsafe.Pointer(&fromObject), unsafe.Pointer(&toObject), unsafe.Pointer(&levelsObject), unsafe.Pointer(&w), unsafe.Pointer(&h)); r != Success {
 		t.Fatal(r)
