@@ -210,7 +210,7 @@ func sleepTime(in *sass.Inst) uint32 {
 	return 0
 }
 
-// phaseSleep is how many nanoseconds pass from query to query of a phase that is awaited with a time limit.
+// phaseSleep is how many nanoseconds pass from query to query of a phase that is awaited with a time limit: a default, nothing is published.
 const phaseSleep = 20
 
 // latencyOf returns the latency of an instruction whose result a dependence counter announces, in cycles; of accesses to memory it
