@@ -3,9 +3,13 @@
 package wire
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net"
+	"runtime"
+	"slices"
+	"sync"
 
 	"golang.org/x/sys/unix"
 )
@@ -50,7 +54,37 @@ func WriteMemory(pid int, addr uint64, from []byte) (denied bool, err error) {
 	return transfer(pid, addr, from, unix.ProcessVMWritev)
 }
 
-func transfer(pid int, addr uint64, b []byte, call func(int, []unix.Iovec, []unix.RemoteIovec, uint) (int, error)) (denied bool, err error) {
+// A transferCall is process_vm_readv or process_vm_writev.
+type transferCall func(int, []unix.Iovec, []unix.RemoteIovec, uint) (int, error)
+
+const (
+	// leastPart is how many bytes a processor copies at least of what several copy: in less than the millisecond that this takes another one hardly begins.
+	leastPart = 4 << 20
+	// mostParts is how many copy at a time: a few processors use up what memory gives.
+	mostParts = 4
+)
+
+// transfer copies bytes, large ones by several processors.
+func transfer(pid int, addr uint64, b []byte, call transferCall) (denied bool, err error) {
+	parts := min(len(b)/leastPart, runtime.GOMAXPROCS(0), mostParts)
+	if parts < 2 {
+		return transferPart(pid, addr, b, call)
+	}
+	size := len(b) / parts
+	refused, errs := make([]bool, parts), make([]error, parts)
+	var all sync.WaitGroup
+	for i := range parts {
+		from, to := i*size, (i+1)*size
+		if i == parts-1 {
+			to = len(b)
+		}
+		all.Go(func() { refused[i], errs[i] = transferPart(pid, addr+uint64(from), b[from:to], call) })
+	}
+	all.Wait()
+	return slices.Contains(refused, true), cmp.Or(errs...)
+}
+
+func transferPart(pid int, addr uint64, b []byte, call transferCall) (denied bool, err error) {
 	for len(b) > 0 {
 		local := unix.Iovec{Base: &b[0]}
 		local.SetLen(len(b))
