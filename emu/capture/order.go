@@ -3,6 +3,7 @@ package capture
 import (
 	"bytes"
 	"context"
+	"maps"
 	"strconv"
 
 	"gpa/cubin"
@@ -58,7 +59,9 @@ func (c *Capture) Loosen(ctx context.Context, o emu.Options) (unexpected []strin
 	if c.source.Expect = kept; !changed {
 		return nil, nil
 	}
-	return unexpected, c.write()
+	err = c.write()
+	maps.DeleteFunc(c.files, func(name string, _ []byte) bool { return !bytes.Contains(c.Text, []byte(name)) }) // what it named before
+	return unexpected, err
 }
 
 // session is the capture on a GPU of its own, without timing.
@@ -120,7 +123,7 @@ var sums = map[uint16]launch.Elem{
 
 // atomicsOf tells whether a kernel, or a function that it may call, has atomic operations on memory that other blocks see, and of which
 // types of floating point. A loop around a compare-and-swap may sum up what is as wide.
-func atomicsOf(module *cubin.File, kernel string) (types []launch.Elem, any bool) {
+func atomicsOf(module *cubin.File, kernel string) (types []launch.Elem, atomic bool) {
 	k, err := module.Kernel(kernel)
 	if err != nil {
 		return nil, false
@@ -139,7 +142,7 @@ func atomicsOf(module *cubin.File, kernel string) (types []launch.Elem, any bool
 			if !in.Known() || !in.Op.Properties().Atomic(sass.SpaceGlobal|sass.SpaceGeneric) {
 				continue
 			}
-			any = true
+			atomic = true
 			e, ok := sums[in.Mod(sass.AtomType)]
 			if op := in.Mod(sass.AtomOp); op == sass.AtomCAS || op == sass.AtomCASTSPIN {
 				e, ok = launch.F32, true
@@ -157,5 +160,5 @@ func atomicsOf(module *cubin.File, kernel string) (types []launch.Elem, any bool
 			types = append(types, e)
 		}
 	}
-	return types, any
+	return types, atomic
 }

@@ -93,6 +93,11 @@ func TestOrder(t *testing.T) {
 	if len(c.File.Expect) != 2 || c.File.Expect[0].Atol <= 0 || c.File.Expect[0].Atol > 1e-3 || c.File.Expect[1].Atol != 0 || !strings.Contains(string(c.Text), `"arg0_0": {type: f32, shape: [1]`) {
 		t.Errorf("%+v\n%s", c.File.Expect, c.Text)
 	}
+	for name := range c.Files() {
+		if !strings.Contains(string(c.Text), name) {
+			t.Errorf("nothing names %s", name)
+		}
+	}
 	// With timing the threads come in another order.
 	machine, err := emu.New(model, module, emu.Options{Timing: emu.TimingFull})
 	if err != nil {
