@@ -136,7 +136,7 @@ var numbaWords = strings.NewReplacer(
 	"Let it take neighbouring elements a round in all of them, as vectors (float4, int4, uint4 of halves)", "Let it take two neighbouring elements of 4 bytes a round in all of them, "+numbaPair,
 	"as vectors (float2, int2, uint2 of halves)", numbaPair, "float4, int4, uint4 of halves", "two of 4 bytes", "float2, int2, uint2 of halves", "two of 4 bytes",
 	"Use float4, int2 or the like (reinterpret_cast<const float4 *>), so that one instruction moves 8 or 16 bytes", "Take two elements of 4 bytes "+numbaPair+", so that one instruction moves 8 bytes",
-	"with one instruction (float4, int2)", "with one instruction, two elements of 4 bytes "+numbaPair, "of a thread with one instruction (float4, int2)", "of a thread with one instruction, two elements of 4 bytes "+numbaPair,
+	"with one instruction (float4, int2)", "with one instruction, two elements of 4 bytes "+numbaPair,
 	"float4 and int4", "8 bytes an access ("+numbaPair+")", "wider types (half2, float4)", "wider types", "uchar4, half2, or a word whose bytes are taken apart", "a word whose bytes are taken apart", " the .x of each float4", " the first part of each",
 	"__syncthreads()", "cuda.syncthreads()", "__syncthreads", "cuda.syncthreads()", "__syncwarp()", "cuda.syncwarp()",
 	"__reduce_add_sync, ", "", ", __reduce_add_sync", "", "__shfl_xor_sync", "cuda.shfl_xor_sync", "__shfl_up_sync", "cuda.shfl_up_sync", "__shfl_down_sync", "cuda.shfl_down_sync", "__shfl_sync", "cuda.shfl_sync",

@@ -27,10 +27,10 @@ const (
 	hostArguments  = "__CUDA_TILEIR_FUNC_ON_ARGUMENTS_CHANGE_"
 )
 
-// Tensor maps in parameters (CUDA driver API, CUtensorMap), aligned in the constant bank.
+// TensorMapBytes is the size of a tensor map, TensorMapAlign what its address is a multiple of (CUDA driver API, CUtensorMap).
 const (
-	tensorMapBytes = 128
-	tensorMapAlign = 64
+	TensorMapBytes = 128
+	TensorMapAlign = 64
 )
 
 // maxHost bounds the code for the host.
@@ -105,9 +105,9 @@ func (k *Kernel) addTensorMaps() {
 	for _, p := range k.Params {
 		end = max(end, p.Offset+p.Size)
 	}
-	at := (k.ParamBase+end+tensorMapAlign-1)/tensorMapAlign*tensorMapAlign - k.ParamBase
-	for ; at+tensorMapBytes <= k.ParamSize; at += tensorMapBytes {
-		k.Params = append(k.Params, Param{Ordinal: len(k.Params), Offset: at, Size: tensorMapBytes})
+	at := (k.ParamBase+end+TensorMapAlign-1)/TensorMapAlign*TensorMapAlign - k.ParamBase
+	for ; at+TensorMapBytes <= k.ParamSize; at += TensorMapBytes {
+		k.Params = append(k.Params, Param{Ordinal: len(k.Params), Offset: at, Size: TensorMapBytes})
 	}
 }
 

@@ -3,12 +3,14 @@ package emu
 import (
 	"encoding/binary"
 	"fmt"
+
+	"gpa/cubin"
 )
 
-// TensorMapBytes is the size of a tensor map, TensorMapAlign what its address is a multiple of (CUDA driver API, CUtensorMap).
+// TensorMapBytes and TensorMapAlign are the size of a tensor map and what its address is a multiple of.
 const (
-	TensorMapBytes = 128
-	TensorMapAlign = 64
+	TensorMapBytes = cubin.TensorMapBytes
+	TensorMapAlign = cubin.TensorMapAlign
 )
 
 // A TensorMap describes a tensor in global memory and the box of it that the copy engine moves (CUDA driver API,
