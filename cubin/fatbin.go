@@ -7,6 +7,8 @@ import (
 	"io"
 
 	"github.com/klauspost/compress/zstd"
+
+	"gpa/cubin/sass"
 )
 
 // An EntryKind is what a fatbin holds.
@@ -52,6 +54,25 @@ const (
 	flagZstd     = 1 << 15
 	maxEntries   = 1 << 16 // of a file
 )
+
+// Fatbin makes a fatbin of one cubin for an architecture, not compressed.
+func Fatbin(code []byte, arch sass.Arch) []byte {
+	const version, entryVersion = 1, 0x101
+	size := (len(code) + 7) &^ 7
+	le := binary.LittleEndian
+	out := make([]byte, fatbinHeader+entryHeader, fatbinHeader+entryHeader+size)
+	le.PutUint32(out, magicFatbin)
+	le.PutUint16(out[4:], version)
+	le.PutUint16(out[6:], fatbinHeader)
+	le.PutUint64(out[8:], uint64(entryHeader+size))
+	entry := out[fatbinHeader:]
+	le.PutUint16(entry, uint16(CubinEntry))
+	le.PutUint16(entry[2:], entryVersion)
+	le.PutUint32(entry[4:], entryHeader)
+	le.PutUint64(entry[8:], uint64(size))
+	le.PutUint32(entry[28:], uint32(arch))
+	return append(append(out, code...), make([]byte, size-len(code))...)
+}
 
 // readFatbins lists the entries of the fatbins that stand one after the other in data, with zero bytes between them. The
 // offset is that of data in the file.

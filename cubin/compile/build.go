@@ -46,33 +46,51 @@ func (b *Builder) Cubin(ctx context.Context, source string, arch sass.Arch) (*cu
 	if err != nil {
 		return nil, err
 	}
-	file, err := b.build(ctx, c, source, arch, c.words, nil)
+	file, err := b.build(c, source, arch, c.words, func(_, source, out, read string) error {
+		return c.run(ctx, filepath.Dir(source), c.words, filepath.Base(source), out, out, arch, c.dependencyFlags(read))
+	})
 	if err != nil {
 		return nil, err
 	}
 	return read(source, file, arch)
 }
 
-// Program makes a program of a source, with the CUDA runtime as a shared library, and returns its file. Only nvcc can.
+// Program makes a program of a source, with the CUDA runtime as a shared library, and returns its file. nvcc can, or clang where there is none.
 func (b *Builder) Program(ctx context.Context, source string, arch sass.Arch) (string, error) {
 	c, err := b.compiler()
 	if err != nil {
 		return "", err
 	}
+	if c.library {
+		if clang := findClang(os.Getenv); clang != nil {
+			clang.extra = c.extra
+			c = clang
+		}
+	}
+	if c.toolkit != nil {
+		return b.build(c, source, arch, append(slices.Clone(c.words), programWord), func(work, source, out, read string) error {
+			return c.program(ctx, work, source, out, read, arch)
+		})
+	}
 	if c.nvcc == "" {
-		return "", fmt.Errorf("%s has a function main: a program needs nvcc; --grid, --block and --arg describe the launch of a kernel alone", source)
-	}
-	folder, err := os.MkdirTemp("", "gpa-link-")
-	if err != nil {
-		return "", err
-	}
-	defer os.RemoveAll(folder)
-	var link []string
-	if linkable(c.nvcc, folder) {
-		link = []string{"-L" + folder}
+		return "", fmt.Errorf("%s has a function main: a program needs nvcc, or clang with NVIDIA's Python packages for CUDA 12; --grid, --block and --arg describe the launch of a kernel alone", source)
 	}
 	words := []string{c.nvcc, "-cudart", "shared", "-arch=" + archPlace, "-lineinfo", "-o", outPlace, inPlace}
-	return b.build(ctx, c, source, arch, words, link)
+	return b.build(c, source, arch, words, func(work, source, out, read string) error {
+		flags := c.dependencyFlags(read)
+		if linkable(c.nvcc, work) {
+			flags = append(flags, "-L"+work)
+		}
+		return c.run(ctx, filepath.Dir(source), words, filepath.Base(source), out, out, arch, flags)
+	})
+}
+
+// dependencyFlags make a compiler that can write down the files that it reads.
+func (c *Compiler) dependencyFlags(read string) []string {
+	if c.nvcc == "" && c.toolkit == nil {
+		return nil
+	}
+	return []string{"-MD", "-MF", read}
 }
 
 func (b *Builder) compiler() (*Compiler, error) {
@@ -100,8 +118,9 @@ type made struct {
 	From   map[string]string
 }
 
-// build runs a command line on a source, unless what it made before still holds, whatever the flags were then, and returns the file that it makes.
-func (b *Builder) build(ctx context.Context, c *Compiler, source string, arch sass.Arch, words, flags []string) (string, error) {
+// build compiles a source, unless what the same command line made before still holds, and returns the file. compile gets a folder for what it
+// makes on the way, the source's absolute name, and the names of what it makes and of the file for the names of those that it reads.
+func (b *Builder) build(c *Compiler, source string, arch sass.Arch, words []string, compile func(work, source, out, read string) error) (string, error) {
 	source, err := filepath.Abs(source)
 	if err != nil {
 		return "", err
@@ -121,10 +140,7 @@ func (b *Builder) build(ctx context.Context, c *Compiler, source string, arch sa
 	}
 	defer os.RemoveAll(work)
 	out, read := filepath.Join(work, "out"), filepath.Join(work, "read")
-	if c.nvcc != "" {
-		flags = append(flags, "-MD", "-MF", read)
-	}
-	if err := c.run(ctx, filepath.Dir(source), words, filepath.Base(source), out, out, arch, flags); err != nil {
+	if err := compile(work, source, out, read); err != nil {
 		b.Sources = included(source, nil) // the compiler may not have come to tell
 		return "", fmt.Errorf("%s: %w", source, err)
 	}
@@ -156,13 +172,18 @@ const recordEnd = ".json"
 func (b *Builder) folder() (string, error) {
 	folder := b.Folder
 	if folder == "" {
-		caches, err := os.UserCacheDir()
-		if err != nil {
-			caches = os.TempDir()
-		}
-		folder = filepath.Join(caches, "gpa", "compiled")
+		folder = filepath.Join(caches(), "compiled")
 	}
 	return folder, os.MkdirAll(folder, 0o700)
+}
+
+// caches is the folder for what is kept from one run to the next.
+func caches() string {
+	folder, err := os.UserCacheDir()
+	if err != nil {
+		folder = os.TempDir()
+	}
+	return filepath.Join(folder, "gpa")
 }
 
 // key is the name of a build: by the source's place and all that decides what the compiler makes of it besides the files that it reads.
@@ -209,7 +230,7 @@ func hashOf(name string) (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
-// dependencies lists the files that a source was compiled from, by their absolute names: as nvcc wrote them down, else the source and what it
+// dependencies lists the files that a source was compiled from, by their absolute names: as the compiler wrote them down, else the source and what it
 // includes in quotes.
 func dependencies(source, written string) (list []string) {
 	data, err := os.ReadFile(written)
@@ -218,7 +239,7 @@ func dependencies(source, written string) (list []string) {
 	}
 	// A rule of make: a space in a name has a backslash before it.
 	const space = "\x00"
-	_, names, _ := strings.Cut(strings.NewReplacer("\\\n", " ", "\\ ", space).Replace(string(data)), " : ")
+	_, names, _ := strings.Cut(strings.NewReplacer("\\\n", " ", "\\ ", space).Replace(string(data)), ": ")
 	for name := range strings.FieldsSeq(names) {
 		name = strings.ReplaceAll(name, space, " ")
 		if !filepath.IsAbs(name) {

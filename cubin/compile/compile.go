@@ -1,4 +1,4 @@
-// Package compile runs the compilers that make cubins and programs of CUDA C++ sources: nvcc, NVRTC of NVIDIA's Python package, or a command.
+// Package compile runs the compilers that make cubins and programs of CUDA C++ sources: nvcc, NVRTC of NVIDIA's Python package, clang, or a command.
 package compile
 
 import (
@@ -21,7 +21,10 @@ import (
 type Compiler struct {
 	words []string // with placeholders
 	extra []string
-	nvcc  string // the nvcc that was found, "" for another compiler
+
+	nvcc    string   // the nvcc that was found, "" for another compiler
+	toolkit *toolkit // of the clang that was found, nil for another compiler
+	library bool     // the NVRTC that was found
 }
 
 // placeholders of a compiler's command line.
@@ -56,7 +59,9 @@ func (c *Compiler) With(flags string) (*Compiler, error) {
 	if extra, err = absoluteFolders(extra); err != nil {
 		return nil, err
 	}
-	return &Compiler{c.words, append(slices.Clone(c.extra), extra...), c.nvcc}, nil
+	with := *c
+	with.extra = append(slices.Clone(c.extra), extra...)
+	return &with, nil
 }
 
 // splitWords splits a command line at white space outside single and double quotes.
@@ -167,7 +172,12 @@ func (c *Compiler) run(ctx context.Context, folder string, words []string, in, o
 	if err := os.Remove(file); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
-	words = filled(words, in, out, fmt.Sprintf("sm_%d", arch), slices.Concat(c.extra, flags))
+	if c.toolkit != nil {
+		if err := c.toolkit.lay(); err != nil {
+			return fmt.Errorf("laying out a CUDA toolkit for clang: %w", err)
+		}
+	}
+	words = filled(words, in, out, fmt.Sprintf("sm_%d", arch), c.spelled(slices.Concat(c.extra, flags)))
 	var said Said
 	command := exec.CommandContext(ctx, words[0], words[1:]...)
 	command.Dir, command.Stdout, command.Stderr, command.WaitDelay = folder, &said, &said, compilerPatience

@@ -17,7 +17,7 @@ var ErrNoCompiler = errors.New("no CUDA compiler at hand: put nvcc on PATH, set 
 var nvrtcScript string
 
 // Find returns a compiler that is at hand: nvcc on PATH, in the folders that CUDA_HOME and CUDA_PATH name, or in a Python environment; else NVRTC in
-// a Python environment. getenv is os.Getenv or another source of these names.
+// a Python environment; else clang, with NVIDIA's Python packages for CUDA 12. getenv is os.Getenv or another source of these names.
 func Find(getenv func(string) string) (*Compiler, error) {
 	if nvcc := findNvcc(getenv); nvcc != "" {
 		return &Compiler{words: []string{nvcc, "-cubin", "-arch=" + archPlace, "-lineinfo", "-o", outPlace, inPlace}, nvcc: nvcc}, nil
@@ -26,8 +26,11 @@ func Find(getenv func(string) string) (*Compiler, error) {
 		libraries := installed(filepath.Join(prefix, packages, "lib", "libnvrtc.so.*"))
 		python := installed(filepath.Join(prefix, "bin", "python3"))
 		if len(libraries) > 0 && len(python) > 0 {
-			return &Compiler{words: []string{python[0], "-c", nvrtcScript, libraries[0], inPlace, outPlace, archPlace}}, nil
+			return &Compiler{words: []string{python[0], "-c", nvrtcScript, libraries[0], inPlace, outPlace, archPlace}, library: true}, nil
 		}
+	}
+	if c := findClang(getenv); c != nil {
+		return c, nil
 	}
 	return nil, ErrNoCompiler
 }
