@@ -242,6 +242,7 @@ func (f *registerFlow) exits() (list []int) {
 // needs are the instructions of the loop that make what some of them read, in this round or earlier ones.
 func (f *registerFlow) needs(nodes ...int) map[int]bool {
 	needed := make(map[int]bool)
+	nodes = slices.Clone(nodes)
 	for len(nodes) > 0 {
 		n := nodes[len(nodes)-1]
 		nodes = nodes[:len(nodes)-1]
@@ -319,29 +320,50 @@ func (f *registerFlow) isInduction(cycle []int) bool {
 	return true
 }
 
-// isCounter reports whether a cycle goes through the same numbers whatever the data are, by additions, bits and comparisons with what does not
-// change in the loop, as the number of a buffer that comes round again: each round can tell its own.
+// isCounter reports whether a cycle goes through the same numbers whatever the data are, as the number of a buffer that comes round again, or the
+// numbers that are left of a range in Numba's loops, which take one away while there is one: each round can tell its own.
 func (f *registerFlow) isCounter(cycle []int) bool {
-	for _, n := range cycle {
-		if n < 0 {
-			continue
-		}
-		op := f.inst(n).Op.Vector()
-		p := op.Properties()
-		switch {
-		case p.Floats():
+	for n := range f.needs(cycle...) {
+		if n >= 0 && !f.invariant(n, map[int]bool{}) && !f.countsOn(n) {
 			return false
-		case p.Compares != sass.ComparesNothing, p.Does == sass.Adds, p.Does == sass.Moves, p.Does == sass.Selects, p.Does == sass.CombinesBitwise:
-		default:
-			return false
-		}
-		for _, e := range f.from[n] {
-			if !slices.Contains(cycle, e.node) && !f.isCarry(e) && !f.invariant(e.node, map[int]bool{}) {
-				return false
-			}
 		}
 	}
 	return true
+}
+
+// countsOn reports whether an instruction makes the next number of a sequence: it moves, compares, selects, or combines with one that came from
+// the round before what is the same in every round, or one of several such steps. Two numbers that go from round to round are not combined, as in
+// the differences of Euclid's algorithm.
+func (f *registerFlow) countsOn(n int) bool {
+	x := f.inst(n)
+	p := x.Op.Vector().Properties()
+	if p.Floats() {
+		return false
+	}
+	switch {
+	case p.Compares != sass.ComparesNothing, p.Does == sass.Moves, p.Does == sass.Selects:
+		return true
+	case p.Does == sass.Adds, p.Does == sass.CombinesBitwise:
+	case p.Does == sass.MultipliesAdds && (multipliesByZero(x) || multipliesByOne(x)):
+	default:
+		return false
+	}
+	var changing []sass.Resource
+	for _, e := range f.from[n] {
+		if !isPredicate(e.resource) && !f.isStep(e.node) && !slices.Contains(changing, e.resource) {
+			changing = append(changing, e.resource)
+		}
+	}
+	return len(changing) <= 1
+}
+
+// isStep reports whether a node is the same in every round, or one of several values that are.
+func (f *registerFlow) isStep(n int) bool {
+	if f.invariant(n, map[int]bool{}) {
+		return true
+	}
+	return n >= 0 && f.inst(n).Op.Vector().Properties().Does == sass.Selects &&
+		!slices.ContainsFunc(f.from[n], func(e flowEdge) bool { return !isPredicate(e.resource) && !f.invariant(e.node, map[int]bool{}) })
 }
 
 // invariant reports whether a node is the same in every round: what the loop does not write, or what it computes of that alone.

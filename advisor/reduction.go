@@ -215,9 +215,9 @@ func reduces(inst *sass.Inst) (family, []int) {
 		if multipliesByZero(inst) && !takesCarry(inst) { // IMAD.MOV
 			return passesOn, addend()
 		}
-		if list := sources(3); len(list) == 3 && inst.Op.Vector() == sass.IMAD {
-			for k, other := range []int{1, 0} { // IMAD.IADD: either of the two that it adds
-				if o := &inst.Operands[list[k]]; o.Kind == sass.KindImm && o.Imm == 1 {
+		if list := sources(3); len(list) == 3 && multipliesByOne(inst) {
+			for k, other := range []int{1, 0} { // either of the two that it adds
+				if isOne(&inst.Operands[list[k]]) {
 					return reducesSum, []int{list[other], list[2]}
 				}
 			}
@@ -233,15 +233,32 @@ func reduces(inst *sass.Inst) (family, []int) {
 
 // multipliesByZero reports whether A or B of a multiplication and addition is RZ.
 func multipliesByZero(inst *sass.Inst) bool {
+	return hasFactor(inst, isZero)
+}
+
+// multipliesByOne reports whether an instruction is an addition on the multiplier: IMAD.IADD, or IMAD.X with 1.
+func multipliesByOne(inst *sass.Inst) bool {
+	return inst.Op.Vector() == sass.IMAD && hasFactor(inst, isOne)
+}
+
+// hasFactor reports whether A or B of a multiplication and addition is such an operand.
+func hasFactor(inst *sass.Inst, is func(*sass.Operand) bool) bool {
 	factors := 0
 	return slices.ContainsFunc(inst.Operands, func(o sass.Operand) bool {
 		if !o.Source || isCondition(&o) {
 			return false
 		}
 		factors++
-		return factors <= 2 && (o.Kind == sass.KindReg && o.Reg == sass.RZ || o.Kind == sass.KindUReg && o.Reg == sass.URZ)
+		return factors <= 2 && is(&o)
 	})
 }
+
+// isZero reports whether an operand is a register that is always 0.
+func isZero(o *sass.Operand) bool {
+	return o.Kind == sass.KindReg && o.Reg == sass.RZ || o.Kind == sass.KindUReg && o.Reg == sass.URZ
+}
+
+func isOne(o *sass.Operand) bool { return o.Kind == sass.KindImm && o.Imm == 1 }
 
 // takesCarry reports whether an addition also adds the carry of another one: IMAD.X RZ, RZ is the high word of a 64-bit sum.
 func takesCarry(inst *sass.Inst) bool {

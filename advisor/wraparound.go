@@ -1,0 +1,166 @@
+package advisor
+
+import (
+	"fmt"
+
+	"gpa/blamer"
+	"gpa/cubin/sass"
+)
+
+// Numba's indices are signed 64-bit numbers, and a negative one counts from the end, as in Python: its compiler adds the length of the axis where
+// the sign bit is set (shape & i >> 63), unless it knows that the index is not negative. For each index that takes the sign of its high
+// word, two ANDs with the length, and a 64-bit addition.
+
+// leastWrapped is the share of the samples that these must have.
+const leastWrapped = .05
+
+// wraparounds matches the instructions by which Numba's kernels look for negative indices.
+func (in *Input) wraparounds() []*Match {
+	if in.language != numba {
+		return nil
+	}
+	c := newCollector(in)
+	found := make([]sequence, len(in.codes))
+	named := make(map[blamer.Node]bool)
+	for code := range in.codes {
+		found[code] = in.wraps(code)
+		for i := range found[code] {
+			named[blamer.Node{Code: code, Inst: i}] = true
+		}
+		c.addSequence(in.kernelScope(), code, found[code])
+	}
+	matches := c.finish() // of the kernel, or none
+	if len(matches) == 0 || matches[0].Samples < leastWrapped*in.Total {
+		return nil
+	}
+	m := matches[0]
+	m.Spares, m.Variant, m.Change = IssueSlots, "unsigned", in.change(found)
+	m.Suggestions = []string{
+		fmt.Sprintf("An index may be negative in Python, and then counts from the end: at %s the sign of each is looked at, and the length of the axis added to a negative one, in 64 bits. Make indices unsigned (i = numba.uint32(i) behind cuda.grid(), range(numba.uint32(n)) in loops), so that there is nothing to look at.",
+			in.places(in.bySamples(sortedKeys(named)), 3)),
+		"What is computed of them is signed again, as numbers that are written out are: numba.uint32(i - 1) where it cannot be negative. Where an array has more than 2^32 elements an axis, numba.uint64.",
+	}
+	return matches
+}
+
+// wraps marks the instructions of a section by which an index that is negative gets the length of its axis added.
+func (in *Input) wraps(code int) sequence {
+	found := sequence{}
+	if in.codes[code] == nil || in.codes[code].executions == nil {
+		return found
+	}
+	users := in.usersOfBits(code)
+	for i, list := range users {
+		if !in.isMaskedBySign(code, i) {
+			continue
+		}
+		found[i] = 1
+		for _, user := range list {
+			if in.addsOnly(code, user) {
+				found[user] = 1
+			}
+		}
+	}
+	for i, list := range users {
+		all := len(list) > 0 && isSign(&in.Module.Codes[code].Insts[i])
+		for _, user := range list {
+			all = all && found[user] > 0
+		}
+		if all {
+			found[i] = 1
+		}
+	}
+	return found
+}
+
+// usersOfBits lists, by sign or bitwise combination that is executed, the executed instructions that read it.
+func (in *Input) usersOfBits(code int) map[int][]int {
+	insts, users := in.Module.Codes[code].Insts, make(map[int][]int)
+	written := make(map[sass.Resource]bool)
+	executed := func(i int) bool { return in.codes[code].executions[i] > 0 }
+	for i := range insts {
+		if x := &insts[i]; executed(i) && (isSign(x) || isAnd(x)) {
+			users[i] = nil
+			for _, r := range x.Defs(nil) {
+				written[r] = true
+			}
+		}
+	}
+	for i := range insts {
+		if !executed(i) {
+			continue
+		}
+		for _, r := range insts[i].Uses(nil) {
+			if !written[r] || !isValue(r) {
+				continue
+			}
+			for _, def := range in.defsWithin(nil, code, i, r) {
+				if _, is := users[def]; is {
+					users[def] = append(users[def], i)
+				}
+			}
+		}
+	}
+	return users
+}
+
+// isSign reports whether an instruction fills a register with the sign of another one: SHF.R.S32.HI RZ, 31.
+func isSign(x *sass.Inst) bool {
+	zero, bits := false, false
+	for k := range x.Operands {
+		o := &x.Operands[k]
+		zero = zero || o.Source && isZero(o)
+		bits = bits || o.Kind == sass.KindImm && o.Imm == 31
+	}
+	return x.Op.Vector() == sass.SHF && zero && bits
+}
+
+// isAnd reports whether an instruction is the AND of two values.
+func isAnd(x *sass.Inst) bool {
+	const lookup = 0xc0 // A & B
+	last := len(x.Operands) - 1
+	for ; last > 0 && isCondition(&x.Operands[last]); last-- {
+	}
+	return x.Op.Vector() == sass.LOP3 && last > 0 && x.Operands[last].Kind == sass.KindImm && x.Operands[last].Imm == lookup
+}
+
+// isMaskedBySign reports whether an instruction is the AND of a sign and of a value that the compiler does not know.
+func (in *Input) isMaskedBySign(code, i int) bool {
+	x := &in.Module.Codes[code].Insts[i]
+	if !isAnd(x) {
+		return false
+	}
+	sources := 0
+	for k := range x.Operands {
+		if o := &x.Operands[k]; o.Source && !isCondition(o) && !isZero(o) && o.Kind != sass.KindImm {
+			sources++
+		}
+	}
+	for _, r := range x.Uses(nil) {
+		if !isValue(r) {
+			continue
+		}
+		for _, def := range in.defsWithin(nil, code, i, r) {
+			if isSign(&in.Module.Codes[code].Insts[def]) {
+				return sources == 2
+			}
+		}
+	}
+	return false
+}
+
+// addsOnly reports whether an instruction adds one value to another one, and nothing else: without the one the other is left.
+func (in *Input) addsOnly(code, i int) bool {
+	x := &in.Module.Codes[code].Insts[i]
+	p := x.Op.Vector().Properties()
+	if p.Floats() || p.Does != sass.Adds && !(p.Does == sass.MultipliesAdds && multipliesByOne(x)) {
+		return false
+	}
+	sources := 0
+	for k := range x.Operands {
+		if o := &x.Operands[k]; o.Source && !isCondition(o) && !isZero(o) && !(p.Does == sass.MultipliesAdds && isOne(o)) {
+			sources++
+		}
+	}
+	return sources == 2
+}
