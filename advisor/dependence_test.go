@@ -105,6 +105,8 @@ func TestRecurrence(t *testing.T) {
 		{"differences", "ISETP.GT.AND P1, PT, R4, R5, PT ; @P1 IADD3 R4, R4, -R5, RZ ; @!P1 IADD3 R5, R5, -R4, RZ ;", true},
 		{"a product", "FMUL R4, R4, R8 ;", false},
 		{"a maximum", "FMNMX R4, R4, R8, !PT ;", false},
+		{"a maximum of doubles", "DSETP.MAX.AND P2, P3, R14, R8, PT ; MOV R6, R15 ; FSEL R7, R6, R9, P2 ; SEL R14, R14, R8, P2 ; @P3 LOP3.LUT R7, R9, 0x80000, RZ, 0xfc, !PT ; MOV R15, R7 ;", false},
+		{"a maximum and a minimum", "DSETP.MAX.AND P2, P3, R14, R8, PT ; FSEL R15, R15, R9, P2 ; SEL R14, R14, R8, P2 ; DSETP.MIN.AND P2, P3, R14, R10, PT ; FSEL R15, R15, R11, P2 ; SEL R14, R14, R10, P2 ;", true},
 		{"bits", "LOP3.LUT R4, R4, R8, RZ, 0xfc, !PT ;", false},
 		{"parity", "LOP3.LUT R4, R4, R8, RZ, 0x3c, !PT ;", false},
 		{"a double sum", "DADD R6, R6, R8 ;", false},

@@ -25,6 +25,12 @@ const (
 // family returns the operation of which a cycle is a reduction, noReduction where it is none: all of its instructions are of one family
 // and have the running value as one operand, unchanged.
 func (f *registerFlow) family(cycle []int) family {
+	if c := slices.IndexFunc(cycle, f.comparesDoubles); c >= 0 {
+		if f.takesDoubles(cycle, f.inst(cycle[c]).Mod(sass.Compare)) {
+			return chooses
+		}
+		return noReduction
+	}
 	found := passesOn
 	for _, n := range cycle {
 		if n < 0 {
@@ -72,6 +78,41 @@ func (f *registerFlow) role(n int, cycle []int) family {
 		return logical(inst, taken[0])
 	}
 	return g
+}
+
+// comparesDoubles reports whether a node is DSETP.MAX or .MIN: it tells in one predicate which of two doubles is taken, and in another one whether the
+// other operand is no number.
+func (f *registerFlow) comparesDoubles(n int) bool {
+	if n < 0 || f.inst(n).Op != sass.DSETP {
+		return false
+	}
+	function := f.inst(n).Mod(sass.Compare)
+	return function == sass.CompareMAX || function == sass.CompareMIN
+}
+
+// takesDoubles reports whether all that a cycle does is to take the larger or the smaller of two doubles, as a function of DSETP tells: the halves
+// are selected by the one predicate, and LOP3 sets a bit of what is no number by the other.
+func (f *registerFlow) takesDoubles(cycle []int, function uint16) bool {
+	for _, n := range cycle {
+		if n < 0 {
+			continue
+		}
+		x := f.inst(n)
+		switch {
+		case f.comparesDoubles(n):
+			if x.Mod(sass.Compare) != function {
+				return false
+			}
+		case moves(x):
+		case x.Op == sass.FSEL, x.Op == sass.SEL, x.Op == sass.LOP3 && !x.Guard.Always():
+			if !slices.ContainsFunc(f.from[n], func(e flowEdge) bool { return isPredicate(e.resource) && f.comparesDoubles(e.node) }) {
+				return false
+			}
+		default:
+			return false
+		}
+	}
+	return true
 }
 
 // within are the resources by which an instruction reads values of a cycle.

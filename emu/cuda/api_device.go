@@ -166,6 +166,7 @@ var attributes = map[int]func(*arch.Model) int{
 	120: func(m *arch.Model) int { return btoi(m.Arch >= 90) }, // CLUSTER_LAUNCH
 	125: always(1),                                             // IPC_EVENT_SUPPORTED
 	126: always(1),                                             // MEM_SYNC_DOMAIN_COUNT
+	127: func(m *arch.Model) int { return btoi(m.Arch >= 90) }, // TENSOR_MAP_ACCESS_SUPPORTED
 	129: always(1),                                             // UNIFIED_FUNCTION_POINTERS
 	142: always(1),                                             // HOST_NUMA_MEMORY_POOLS_SUPPORTED
 	144: always(1),                                             // HOST_MEMORY_POOLS_SUPPORTED

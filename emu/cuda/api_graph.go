@@ -7,6 +7,7 @@ type graph struct {
 	handle uint64
 	nodes  []*node // in the order in which they were added
 	users  users
+	within *graph // of whose conditional node it is a body, nil for another one
 }
 
 // A node is a CUgraphNode.

@@ -97,22 +97,37 @@ const (
 	maxBodies         = 1 << 16
 )
 
+// inside reports whether a graph is the one of a handle, or the body of a conditional node somewhere in it, which may depend on its conditions too.
+func (g *graph) inside(handle uint64) bool {
+	for ; g != nil; g = g.within {
+		if g.handle == handle {
+			return true
+		}
+	}
+	return false
+}
+
 // conditionalOf reads a CUDA_CONDITIONAL_NODE_PARAMS, makes empty graphs for the bodies and puts their list into it.
 func conditionalOf(c *call, addr uint64) (work, Result) {
 	var b [conditionalParams]byte
 	if r := c.load(addr, b[:]); r != Success {
 		return nil, r
 	}
-	d, ok := find[*condition](c.process, le.Uint64(b[:])) // of the graph that the node is added to
+	d, ok := find[*condition](c.process, le.Uint64(b[:]))
+	host, r := c.graphOf(c.a[1])
+	if r != Success {
+		return nil, r
+	}
 	form, count := le.Uint32(b[conditionalForm:]), le.Uint32(b[conditionalCount:])
 	most := map[uint32]uint32{conditionalIf: 2, conditionalWhile: 1, conditionalSwitch: maxBodies}[form]
-	if !ok || d.used || d.graph != c.a[1] || count == 0 || count > most {
+	if !ok || d.used || !host.inside(d.graph) || count == 0 || count > most {
 		return nil, ErrInvalidValue
 	}
 	w := &conditionalWork{condition: d, form: form}
 	var handles []byte
 	for range count {
 		g := c.newGraph()
+		g.within = host
 		w.bodies = append(w.bodies, g)
 		handles = le.AppendUint64(handles, g.handle)
 	}

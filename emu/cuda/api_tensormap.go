@@ -23,11 +23,13 @@ const (
 	lastInterleave = 2
 )
 
+// The map may lie anywhere in the program's memory: what cuda.h says of its alignment kernels need, and cuda-core's objects do not have it.
+
 // encodeTiled: the map, type, rank, address, sizes, strides, box, element strides, interleaving, swizzle, promotion in L2, what lies outside.
 func encodeTiled(c *call) Result {
 	kind, rank, swizzle := c.a[1], int(c.a[2]), c.a[9]
 	switch {
-	case c.a[0]%emu.TensorMapAlign != 0 || rank < 1 || rank > 5 || kind > lastTensorType || swizzle > lastSwizzle || c.a[8] > lastInterleave || c.a[11] > 1:
+	case rank < 1 || rank > 5 || kind > lastTensorType || swizzle > lastSwizzle || c.a[8] > lastInterleave || c.a[11] > 1:
 		return ErrInvalidValue
 	case kind >= uint64(len(tensorTypes)) || swizzle > uint64(emu.Swizzle128) || c.a[8] != 0:
 		return c.server.lack(fmt.Sprintf("%s with type %d, interleaving %d, swizzle %d", c.function.name, kind, c.a[8], swizzle))
@@ -69,7 +71,7 @@ func (c *call) numbers(addr uint64, n int) ([]uint32, Result) {
 // replaceAddress: the map, the address, in its first word.
 func replaceAddress(c *call) Result {
 	const align = 16
-	if c.a[0]%emu.TensorMapAlign != 0 || c.a[1]%align != 0 {
+	if c.a[1]%align != 0 {
 		return ErrInvalidValue
 	}
 	return c.out64(c.a[0], c.a[1])

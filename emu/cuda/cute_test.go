@@ -106,7 +106,7 @@ func TestTensorMapEncodeTiled(t *testing.T) {
 		change map[int]uint64
 		want   Result
 	}{
-		{"map not aligned", map[int]uint64{0: to + 16}, ErrInvalidValue},
+		{"map not aligned", map[int]uint64{0: to + 16}, Success}, // as kernels need it, but not the driver
 		{"no such type", map[int]uint64{1: 16}, ErrInvalidValue},
 		{"TF32", map[int]uint64{1: tfloat32}, ErrNotSupported},
 		{"no dimension", map[int]uint64{2: 0}, ErrInvalidValue},

@@ -230,6 +230,15 @@ func TestConditional(t *testing.T) {
 	if err != nil || !strings.Contains(string(text), "CONDITIONAL") || !strings.Contains(string(text), "KERNEL count_down") || strings.Count(string(text), "->") != 1 {
 		t.Errorf("%v, %s", err, text)
 	}
+
+	// A node in a body may depend on a condition of the graph around it, not the other way round.
+	for _, tt := range []struct {
+		of, in uint64
+		want   Result
+	}{{graph, bodies[0], Success}, {bodies[0], graph, ErrInvalidValue}} {
+		c.must("cuGraphConditionalHandleCreate", pointer(&params[2]), tt.of, 0, 0, 0)
+		c.want(tt.want, "cuGraphAddNode_v2", pointer(&node), tt.in, 0, 0, 0, pointer(&params))
+	}
 }
 
 // A stream that has recorded its part of a capture can be destroyed; what it recorded has to be joined all the same.
