@@ -10,7 +10,7 @@ trap 'rm -rf "$folder"' EXIT
 unset CUDA_HOME
 python3 -m venv "$folder/clients"
 began=$SECONDS
-if ! "$folder/clients/bin/pip" install -q --disable-pip-version-check numba-cuda==0.30.4 numba==0.65.1 cuda-bindings==12.9.5 nvidia-cuda-nvrtc-cu12 \
+if ! "$folder/clients/bin/pip" install -q --disable-pip-version-check numba-cuda==0.30.4 numba==0.65.1 cuda-bindings==12.9.5 nvidia-cuda-nvrtc-cu12==12.9.86 \
   nvidia-cuda-nvcc==13.5.* nvidia-cuda-runtime==13.5.* nvidia-cuda-crt==13.5.* nvidia-nvvm==13.5.* nvidia-cuda-cccl >"$folder/output" 2>&1; then
   printf 'no client could be installed:\n'
   tail -n 3 "$folder/output"
@@ -31,6 +31,15 @@ step() {
   fi
   printf '%4d s  gpa %s\n' $((SECONDS - began)) "$*"
 }
+
+# The README's first session, and the cycles that it says the changed program takes.
+session='gpa profile --top 1 -- python docs/norms.py'
+"$folder/gpa" ${session#gpa } 2>/dev/null >"$folder/output"
+if ! awk -v session="\$ $session" '$0 == "```" { shown = 0 } shown; $0 == session { shown = 1 }' README.md | diff - "$folder/output"; then
+  printf 'FAILED: the README shows another output of %s\n' "$session"
+  exit 1
+fi
+step "$(grep -o 'takes [0-9,]* cycles' README.md | cut -d ' ' -f 2-)" profile --try 0 -- python docs/norms_lanes.py
 
 cd cmd/gpa/testdata/clients
 step 'the sum is 9.095' run -- python sums.py
