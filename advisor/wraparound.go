@@ -11,8 +11,11 @@ import (
 // the sign bit is set (shape & i >> 63), unless it knows that the index is not negative. For each index that takes the sign of its high
 // word, two ANDs with the length, and a 64-bit addition.
 
-// leastWrapped is the share of the samples that these must have.
-const leastWrapped = .05
+// leastWrapped is the share of the samples that these must have, leastUnsigned what they have to gain: compilers schedule the loop anew.
+const (
+	leastWrapped  = .05
+	leastUnsigned = 1.05
+)
 
 // wraparounds matches the instructions by which Numba's kernels look for negative indices.
 func (in *Input) wraparounds() []*Match {
@@ -34,7 +37,7 @@ func (in *Input) wraparounds() []*Match {
 		return nil
 	}
 	m := matches[0]
-	m.Spares, m.Variant, m.Change = IssueSlots, "unsigned", in.change(found)
+	m.Spares, m.Variant, m.Least, m.Change = IssueSlots, "unsigned", leastUnsigned, in.change(found)
 	m.Suggestions = []string{
 		fmt.Sprintf("An index may be negative in Python, and then counts from the end: at %s the sign of each is looked at, and the length of the axis added to a negative one, in 64 bits. Make indices unsigned (i = numba.uint32(i) behind cuda.grid(), range(numba.uint32(n)) in loops), so that there is nothing to look at.",
 			in.places(in.bySamples(sortedKeys(named)), 3)),
