@@ -42,6 +42,7 @@ fi
 step "$(grep -o 'takes [0-9,]* cycles' README.md | cut -d ' ' -f 2-)" profile --try 0 -- python docs/norms_lanes.py
 
 cd cmd/gpa/testdata/clients
+step 'rounds_2 on a100' profile --try 0 --kernels 4 -- python four.py
 step 'the sum is 9.095' run -- python sums.py
 step 'cuda.shfl_xor_sync' profile --try 0 -- python sums.py
 step 'x when tried' profile -- python sums.py

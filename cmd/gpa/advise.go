@@ -23,9 +23,10 @@ type adviceFlags struct {
 	exact bool
 	html  string
 
-	source string
-	tables []reports.HTMLTable // for the web page
-	proof  *reports.Proof      // of patches, nil for none
+	source  string
+	kernels int                 // told in full, 0 for three
+	tables  []reports.HTMLTable // for the web page
+	proof   *reports.Proof      // of patches, nil for none
 }
 
 func (f *adviceFlags) register(flags *pflag.FlagSet) {
@@ -93,7 +94,7 @@ func (f *adviceFlags) report(e *env, r *reports.Result, source gpa.Sources) erro
 		report.Proof = f.proof
 		return reports.WriteJSON(e.stdout, report)
 	}
-	err := reports.Text(e.stdout, r, reports.TextOptions{Top: f.top, Source: source.Read, Style: e.style()})
+	err := reports.Text(e.stdout, r, reports.TextOptions{Top: f.top, Kernels: f.kernels, Source: source.Read, Style: e.style()})
 	if err != nil || f.proof == nil {
 		return err
 	}
@@ -118,7 +119,7 @@ func (f *adviceFlags) write(r *reports.Result, source gpa.Sources) error {
 	if f.out == "" {
 		return nil
 	}
-	list, err := r.Files(version, reports.TextOptions{Top: f.top, Source: source.Read})
+	list, err := r.Files(version, reports.TextOptions{Top: f.top, Kernels: f.kernels, Source: source.Read})
 	if err != nil {
 		return err
 	}

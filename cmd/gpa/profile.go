@@ -231,6 +231,7 @@ func (f *profileFlags) profileProgram(ctx context.Context, e *env, args []string
 			return err
 		}
 	}
+	f.advice.kernels = f.program.kernels
 	r, err := p.Analyze(ctx, f.program.kernels, f.analysis())
 	switch {
 	case err != nil:
