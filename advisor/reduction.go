@@ -98,13 +98,14 @@ func (f *registerFlow) takesDoubles(cycle []int, function uint16) bool {
 			continue
 		}
 		x := f.inst(n)
+		does := x.Op.Properties().Does
 		switch {
 		case f.comparesDoubles(n):
 			if x.Mod(sass.Compare) != function {
 				return false
 			}
 		case moves(x):
-		case x.Op == sass.FSEL, x.Op == sass.SEL, x.Op == sass.LOP3 && !x.Guard.Always():
+		case does == sass.Selects, does == sass.CombinesBitwise && !x.Guard.Always():
 			if !slices.ContainsFunc(f.from[n], func(e flowEdge) bool { return isPredicate(e.resource) && f.comparesDoubles(e.node) }) {
 				return false
 			}
