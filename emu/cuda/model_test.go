@@ -22,24 +22,33 @@ type modelBuffer struct {
 type modelProgram struct {
 	c       *testClient
 	saxpy   uint64
+	module  uint64 // of saxpy, 0 for the one that all programs have
 	buffers []*modelBuffer
 	streams []uint64
+	events  []uint64
 }
 
-// TestRandomPrograms: random programs of allocations, copies, sets, streams, launches and frees leave the memory that the model has.
+// randomPrograms is how many times rapid's 100 programs are made.
+const randomPrograms = 10
+
+// TestRandomPrograms: a thousand random programs of allocations, copies, sets, streams, events, modules, launches and frees leave the memory that the
+// model has.
 func TestRandomPrograms(t *testing.T) {
 	s := start(t, "a100")
 	c := newClient(t, s)
 	c.context()
 	saxpy := c.function(saxpyFile, "saxpy")
-	rapid.Check(t, func(t *rapid.T) {
-		p := &modelProgram{c: c, saxpy: saxpy}
-		t.Repeat(map[string]func(*rapid.T){
-			"alloc": p.alloc, "free": p.free, "set": p.set, "upload": p.upload, "copy": p.copy, "launch": p.launch, "stream": p.stream,
-			"": p.check,
+	for range randomPrograms {
+		rapid.Check(t, func(t *rapid.T) {
+			p := &modelProgram{c: c, saxpy: saxpy}
+			t.Repeat(map[string]func(*rapid.T){
+				"alloc": p.alloc, "free": p.free, "set": p.set, "upload": p.upload, "copy": p.copy, "launch": p.launch, "stream": p.stream,
+				"event": p.event, "load": p.load,
+				"": p.check,
+			})
+			p.end()
 		})
-		p.end()
-	})
+	}
 	if list := s.Problems(); len(list) > 0 {
 		t.Errorf("%q", list)
 	}
@@ -150,6 +159,45 @@ func (p *modelProgram) stream(t *rapid.T) {
 	p.streams = append(p.streams, s)
 }
 
+// event records an event in one stream, for which another one waits: all has been done then, at a time after the event before.
+func (p *modelProgram) event(t *rapid.T) {
+	if len(p.events) > 3 {
+		p.c.must("cuEventDestroy_v2", p.events[0])
+		p.c.want(ErrInvalidHandle, "cuEventQuery", p.events[0])
+		p.events = p.events[1:]
+		return
+	}
+	var e uint64
+	p.c.must("cuEventCreate", pointer(&e), 0)
+	p.c.must("cuEventRecord", e, p.streamOf(t))
+	p.c.must("cuStreamWaitEvent", p.streamOf(t), e, 0)
+	p.c.must("cuEventSynchronize", e)
+	if n := len(p.events); n > 0 {
+		var ms float32
+		p.c.must("cuEventElapsedTime_v2", pointer(&ms), p.events[n-1], e)
+		if ms < 0 {
+			t.Fatalf("%g ms from one event to the next", ms)
+		}
+	}
+	p.events = append(p.events, e)
+}
+
+// load loads the kernel's module again, and unloads the one that was loaded before: functions of that cannot be launched then.
+func (p *modelProgram) load(t *rapid.T) {
+	before, module := p.saxpy, p.module
+	image := corpus(p.c.t, saxpyFile)
+	p.c.must("cuModuleLoadData", pointer(&p.module), pointer(&image[0]))
+	name := cString("saxpy")
+	p.c.must("cuModuleGetFunction", pointer(&p.saxpy), p.module, pointer(&name[0]))
+	if module == 0 {
+		return
+	}
+	p.c.must("cuModuleUnload", module)
+	if r := p.c.launch(before, 1, 1, (&saxpyArguments{}).list()...); r != ErrInvalidHandle {
+		t.Fatal(r)
+	}
+}
+
 func (p *modelProgram) streamOf(t *rapid.T) uint64 {
 	return rapid.SampledFrom(append([]uint64{nullStream, legacyStream, perThreadStream}, p.streams...)).Draw(t, "stream")
 }
@@ -175,5 +223,11 @@ func (p *modelProgram) end() {
 	}
 	for _, s := range p.streams {
 		p.c.must("cuStreamDestroy_v2", s)
+	}
+	for _, e := range p.events {
+		p.c.must("cuEventDestroy_v2", e)
+	}
+	if p.module != 0 {
+		p.c.must("cuModuleUnload", p.module)
 	}
 }
