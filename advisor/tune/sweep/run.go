@@ -80,7 +80,8 @@ func (s *Sweep) Run(ctx context.Context, o Options) (err error) {
 	defer func() { err = errors.Join(err, r.journal.close()) }()
 	if r.Slots > 0 {
 		worked := make(chan struct{})
-		go func() { defer close(worked); r.work(ctx, r.queue, &runner{Workers: r.Workers, store: s.store}) }()
+		own := *r.queue // search writes to its own: it begins to listen for workers
+		go func() { defer close(worked); r.work(ctx, &own, &runner{Workers: r.Workers, store: s.store}) }()
 		defer func() { stop(); <-worked }()
 	}
 	return r.search(ctx)
