@@ -40,7 +40,7 @@ type toolkit struct {
 // The versions of clang whose programs have a number in their name, as distributions have them.
 const (
 	newestClang = 29
-	oldestClang = 14 // the first to know sm_80's and later PTX in full, LLVM's release notes
+	oldestClang = 14 // of Debian 12 and Ubuntu 22.04
 )
 
 // clangWords is clang's command line for a cubin. clang warns of toolkits that are newer than itself, which it takes for the newest that it knows.
