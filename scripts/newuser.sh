@@ -64,7 +64,7 @@ while IFS= read -r line; do
     printf '%4d s  %s\n' $((SECONDS - began)) "$command"
     command=
     sessions=$((sessions + 1))
-  elif [[ $line == '$ gpa '* ]]; then
+  elif [[ $line == '$ gpa '* && $line != *' -- '* ]]; then # scripts/clients.sh has the programs
     command=${line#'$ '}
     : >"$home/shown"
   elif [ -n "${command:-}" ]; then
