@@ -30,23 +30,20 @@ type alikeWork struct {
 // special functions, in double precision, or in functions of the compiler's.
 func (in *Input) alike() []*Match {
 	w := &alikeWork{in: in, u: &uniformity{in: in, known: make(map[blamer.Node]bool)}, named: make(map[blamer.Node]bool), helpers: make(map[*cfg.Func]bool)}
-	c := newCollector(in)
 	for code := range in.codes {
 		w.found = append(w.found, w.section(code))
-		c.addSequence(in.kernelScope(), code, w.found[code])
 	}
-	matches := c.finish() // of the kernel, or none
-	if len(matches) == 0 || matches[0].Samples < leastAlike*in.Total {
+	m := in.withoutSequences(w.found, leastAlike)
+	if m == nil {
 		return nil
 	}
-	m := matches[0]
-	m.Spares, m.Variant, m.Change = IssueSlots, "alike", in.change(w.found)
+	m.Variant = "alike"
 	if len(w.divided) > 0 { // nothing leads to the slow way of a division any more, behind which loads stay
 		m.Change = m.Change.with(in.hoisted(in.executedNodes(func(op sass.Op) bool { return op == sass.LDG })))
 		m.Change.Registers = 0 // what they are loaded into is free without the operands of the slow way
 	}
 	m.Suggestions = w.words()
-	return matches
+	return []*Match{m}
 }
 
 // section marks the arithmetic of a section: what is costly, what else its lines compute for it, and what divisions take beside the product with a

@@ -322,6 +322,21 @@ func (c *collector) addSequence(s Scope, code int, found sequence) {
 	}
 }
 
+// withoutSequences matches sequences of all sections, of which a kernel can do without; nil where they have less than a share of its samples.
+func (in *Input) withoutSequences(found []sequence, least float64) *Match {
+	c := newCollector(in)
+	for code, s := range found {
+		c.addSequence(in.kernelScope(), code, s)
+	}
+	matches := c.finish() // of the kernel, or none
+	if len(matches) == 0 || matches[0].Samples < least*in.Total {
+		return nil
+	}
+	m := matches[0]
+	m.Spares, m.Change = IssueSlots, in.change(found)
+	return m
+}
+
 // addJoin enters what a BSYNC of a sequence takes, which shows at the instruction behind it.
 func (c *collector) addJoin(s Scope, n blamer.Node, found sequence) {
 	join := blamer.Node{Code: n.Code, Inst: n.Inst - 1}

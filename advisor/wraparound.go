@@ -22,7 +22,6 @@ func (in *Input) wraparounds() []*Match {
 	if in.language != numba {
 		return nil
 	}
-	c := newCollector(in)
 	found := make([]sequence, len(in.codes))
 	named := make(map[blamer.Node]bool)
 	for code := range in.codes {
@@ -30,20 +29,18 @@ func (in *Input) wraparounds() []*Match {
 		for i := range found[code] {
 			named[blamer.Node{Code: code, Inst: i}] = true
 		}
-		c.addSequence(in.kernelScope(), code, found[code])
 	}
-	matches := c.finish() // of the kernel, or none
-	if len(matches) == 0 || matches[0].Samples < leastWrapped*in.Total {
+	m := in.withoutSequences(found, leastWrapped)
+	if m == nil {
 		return nil
 	}
-	m := matches[0]
-	m.Spares, m.Variant, m.Least, m.Change = IssueSlots, "unsigned", leastUnsigned, in.change(found)
+	m.Variant, m.Least = "unsigned", leastUnsigned
 	m.Suggestions = []string{
 		fmt.Sprintf("An index may be negative in Python, and then counts from the end: at %s the sign of each is looked at, and the length of the axis added to a negative one, in 64 bits. Make indices unsigned (i = numba.uint32(i) behind cuda.grid(), range(numba.uint32(n)) in loops), so that there is nothing to look at.",
 			in.places(in.bySamples(sortedKeys(named)), 3)),
 		"What is computed of them is signed again, as numbers that are written out are: numba.uint32(i - 1) where it cannot be negative. Where an array has more than 2^32 elements an axis, numba.uint64.",
 	}
-	return matches
+	return []*Match{m}
 }
 
 // wraps marks the instructions of a section by which an index that is negative gets the length of its axis added.
@@ -52,25 +49,26 @@ func (in *Input) wraps(code int) sequence {
 	if in.codes[code] == nil || in.codes[code].executions == nil {
 		return found
 	}
-	users := in.usersOfBits(code)
-	for i, list := range users {
-		if !in.isMaskedBySign(code, i) {
+	insts, users := in.Module.Codes[code].Insts, in.usersOfBits(code)
+	for sign, ands := range users {
+		if !isSign(&insts[sign]) || len(ands) == 0 {
 			continue
 		}
-		found[i] = 1
-		for _, user := range list {
-			if in.addsOnly(code, user) {
-				found[user] = 1
+		all := true // of its users
+		for _, i := range ands {
+			if !masks(&insts[i]) {
+				all = false
+				continue
+			}
+			found[i] = 1
+			for _, user := range users[i] {
+				if addsOnly(&insts[user]) {
+					found[user] = 1
+				}
 			}
 		}
-	}
-	for i, list := range users {
-		all := len(list) > 0 && isSign(&in.Module.Codes[code].Insts[i])
-		for _, user := range list {
-			all = all && found[user] > 0
-		}
 		if all {
-			found[i] = 1
+			found[sign] = 1
 		}
 	}
 	return found
@@ -127,43 +125,24 @@ func isAnd(x *sass.Inst) bool {
 	return x.Op.Vector() == sass.LOP3 && last > 0 && x.Operands[last].Kind == sass.KindImm && x.Operands[last].Imm == lookup
 }
 
-// isMaskedBySign reports whether an instruction is the AND of a sign and of a value that the compiler does not know.
-func (in *Input) isMaskedBySign(code, i int) bool {
-	x := &in.Module.Codes[code].Insts[i]
-	if !isAnd(x) {
-		return false
-	}
-	sources := 0
-	for k := range x.Operands {
-		if o := &x.Operands[k]; o.Source && !isCondition(o) && !isZero(o) && o.Kind != sass.KindImm {
-			sources++
-		}
-	}
-	for _, r := range x.Uses(nil) {
-		if !isValue(r) {
-			continue
-		}
-		for _, def := range in.defsWithin(nil, code, i, r) {
-			if isSign(&in.Module.Codes[code].Insts[def]) {
-				return sources == 2
-			}
-		}
-	}
-	return false
+// masks reports whether an instruction is the AND of two values that the compiler does not know.
+func masks(x *sass.Inst) bool {
+	return isAnd(x) && sourcesBut(x, func(o *sass.Operand) bool { return o.Kind == sass.KindImm }) == 2
 }
 
 // addsOnly reports whether an instruction adds one value to another one, and nothing else: without the one the other is left.
-func (in *Input) addsOnly(code, i int) bool {
-	x := &in.Module.Codes[code].Insts[i]
+func addsOnly(x *sass.Inst) bool {
 	p := x.Op.Vector().Properties()
-	if p.Floats() || p.Does != sass.Adds && !(p.Does == sass.MultipliesAdds && multipliesByOne(x)) {
-		return false
-	}
-	sources := 0
+	multiplies := p.Does == sass.MultipliesAdds && multipliesByOne(x)
+	return !p.Floats() && (p.Does == sass.Adds || multiplies) && sourcesBut(x, func(o *sass.Operand) bool { return multiplies && isOne(o) }) == 2
+}
+
+// sourcesBut counts what an instruction reads, but conditions, zeros and operands of a kind.
+func sourcesBut(x *sass.Inst, is func(*sass.Operand) bool) (n int) {
 	for k := range x.Operands {
-		if o := &x.Operands[k]; o.Source && !isCondition(o) && !isZero(o) && !(p.Does == sass.MultipliesAdds && isOne(o)) {
-			sources++
+		if o := &x.Operands[k]; o.Source && !isCondition(o) && !isZero(o) && !is(o) {
+			n++
 		}
 	}
-	return sources == 2
+	return n
 }
