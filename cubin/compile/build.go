@@ -108,8 +108,8 @@ func linkable(nvcc, folder string) bool {
 			return false
 		}
 	}
-	found := installed(filepath.Join(root, "lib", "libcudart.so.*"))
-	return len(found) > 0 && os.Symlink(found[0], filepath.Join(folder, "libcudart.so")) == nil
+	found, err := unversioned(filepath.Join(root, "lib"), folder)
+	return found && err == nil
 }
 
 // A made is the record of a build: what was read, and what came out, by their hashes.

@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"sync"
 
 	"gpa/cubin"
 	"gpa/cubin/sass"
@@ -33,8 +34,9 @@ func (c *Compiler) spelled(flags []string) []string {
 // A toolkit is what clang needs besides itself to compile CUDA C++: ptxas, libdevice and headers, from folders of NVIDIA's Python packages for
 // CUDA 12, one a package. clang looks for all of them below one folder (--cuda-path), which is made of links.
 type toolkit struct {
-	packages []string // their folders
-	folder   string   // where the links are
+	packages []string     // their folders
+	folder   string       // where the links are
+	laid     func() error // makes the folder, once
 }
 
 // The versions of clang whose programs have a number in their name, as distributions have them.
@@ -73,6 +75,7 @@ func findClang(getenv func(string) string) *Compiler {
 			}
 			sum := sha256.Sum256(fmt.Append(nil, t.packages))
 			t.folder = filepath.Join(caches(), "toolkit-"+hex.EncodeToString(sum[:8]))
+			t.laid = sync.OnceValue(t.lay)
 			return &Compiler{words: clangWords(program, t.folder), toolkit: t}
 		}
 	}
@@ -101,10 +104,17 @@ func (t *toolkit) lay() error {
 		}
 	}
 	lib := filepath.Join(t.folder, "lib")
-	if found := installed(filepath.Join(lib, "libcudart.so.*")); len(found) > 0 {
-		return linked(found[0], filepath.Join(lib, "libcudart.so"))
+	_, err := unversioned(lib, lib)
+	return err
+}
+
+// unversioned links libcudart.so in a folder to the library that another one has under its version's name alone, if it has.
+func unversioned(lib, folder string) (found bool, err error) {
+	list := installed(filepath.Join(lib, "libcudart.so.*"))
+	if len(list) == 0 {
+		return false, nil
 	}
-	return nil
+	return true, linked(list[0], filepath.Join(folder, "libcudart.so"))
 }
 
 // link links all files below a folder to the same places below another one.

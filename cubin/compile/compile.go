@@ -173,7 +173,7 @@ func (c *Compiler) run(ctx context.Context, folder string, words []string, in, o
 		return err
 	}
 	if c.toolkit != nil {
-		if err := c.toolkit.lay(); err != nil {
+		if err := c.toolkit.laid(); err != nil {
 			return fmt.Errorf("laying out a CUDA toolkit for clang: %w", err)
 		}
 	}
