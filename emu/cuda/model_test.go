@@ -147,11 +147,20 @@ func (p *modelProgram) launch(t *rapid.T) {
 	}
 }
 
+// drops destroys the first of more than three handles, which nothing can be done with then.
+func (p *modelProgram) drops(handles *[]uint64, destroy, use string) bool {
+	list := *handles
+	if len(list) <= 3 {
+		return false
+	}
+	p.c.must(destroy, list[0])
+	p.c.want(ErrInvalidHandle, use, list[0])
+	*handles = list[1:]
+	return true
+}
+
 func (p *modelProgram) stream(t *rapid.T) {
-	if len(p.streams) > 3 {
-		p.c.must("cuStreamDestroy_v2", p.streams[0])
-		p.c.want(ErrInvalidHandle, "cuStreamSynchronize", p.streams[0])
-		p.streams = p.streams[1:]
+	if p.drops(&p.streams, "cuStreamDestroy_v2", "cuStreamSynchronize") {
 		return
 	}
 	var s uint64
@@ -161,10 +170,7 @@ func (p *modelProgram) stream(t *rapid.T) {
 
 // event records an event in one stream, for which another one waits: all has been done then, at a time after the event before.
 func (p *modelProgram) event(t *rapid.T) {
-	if len(p.events) > 3 {
-		p.c.must("cuEventDestroy_v2", p.events[0])
-		p.c.want(ErrInvalidHandle, "cuEventQuery", p.events[0])
-		p.events = p.events[1:]
+	if p.drops(&p.events, "cuEventDestroy_v2", "cuEventQuery") {
 		return
 	}
 	var e uint64
