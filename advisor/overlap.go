@@ -173,13 +173,16 @@ type regAt struct {
 func (in *Input) defsWithin(l *cfg.Loop, code, use int, r sass.Resource) []int {
 	g := in.codes[code].graph
 	var defs []int
-	// above looks from an instruction upwards in its block and reports whether the value is made there for certain.
-	above := func(b *cfg.Block, from int) bool {
+	guard := in.Inst(blamer.Node{Code: code, Inst: use}).Guard
+	// above looks from an instruction upwards in its block and reports whether the value is made there for certain: by what is executed always, or
+	// under the guard of the use while that is the same.
+	above := func(b *cfg.Block, from int, guarded bool) bool {
 		for i := from; i >= b.First; i-- {
 			inst := in.Inst(blamer.Node{Code: code, Inst: i})
+			guarded = guarded && !slices.Contains(inst.Defs(nil), guard.Resource())
 			if slices.Contains(inst.Defs(nil), r) {
 				defs = append(defs, i)
-				if inst.Guard.Always() {
+				if inst.Guard.Always() || guarded && inst.Guard == guard {
 					return true
 				}
 			}
@@ -191,7 +194,7 @@ func (in *Input) defsWithin(l *cfg.Loop, code, use int, r sass.Resource) []int {
 		return false
 	}
 	start := g.Block(use)
-	if above(start, use-1) {
+	if above(start, use-1, true) {
 		return defs
 	}
 	seen := map[int]bool{}
@@ -203,7 +206,7 @@ func (in *Input) defsWithin(l *cfg.Loop, code, use int, r sass.Resource) []int {
 			continue
 		}
 		seen[id] = true
-		if b := g.Blocks[id]; !above(b, b.Last) {
+		if b := g.Blocks[id]; !above(b, b.Last, false) {
 			queue = append(queue, b.Preds...)
 		}
 	}

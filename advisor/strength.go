@@ -26,8 +26,14 @@ func (strengthReduction) Match(in *Input) []*Match {
 	c := newCollector(in)
 	scope := in.kernelScope()
 	found := make([]sequence, len(in.codes))
+	var signed []blamer.Node
 	for code := range in.codes {
 		found[code] = in.sequences(code)
+		d := in.longDivisions(code)
+		maps.Copy(found[code], d.found)
+		if d.signed {
+			signed = append(signed, d.nodes()...)
+		}
 	}
 	doubles := in.doubles()
 	single := func(n blamer.Node) bool { // goes where all is single precision
@@ -55,6 +61,9 @@ func (strengthReduction) Match(in *Input) []*Match {
 		m.Spares = IssueSlots
 		m.Change = in.change(found).with(&Change{Cheap: in.longDefs(m)})
 		m.Suggestions = in.strengthSuggestions(m.Hotspots)
+		if len(signed) > 0 {
+			m.Suggestions = append(m.Suggestions, in.signedDivision(signed))
+		}
 		if len(back) > 0 {
 			m.Suggestions = append(m.Suggestions, fmt.Sprintf("%s: what has just been converted to an integer is converted back, as where an int adds up floating-point numbers: that cuts off the fraction each time, and only trunc() of a sum in floating point does the same.", in.places(sortedKeys(back), 3)))
 		}

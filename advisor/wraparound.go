@@ -2,6 +2,7 @@ package advisor
 
 import (
 	"fmt"
+	"maps"
 
 	"gpa/blamer"
 	"gpa/cubin/sass"
@@ -9,7 +10,7 @@ import (
 
 // Numba's indices are signed 64-bit numbers, and a negative one counts from the end, as in Python: its compiler adds the length of the axis where
 // the sign bit is set (shape & i >> 63), unless it knows that the index is not negative. For each index that takes the sign of its high
-// word, two ANDs with the length, and a 64-bit addition.
+// word, two ANDs with the length, and a 64-bit addition. Its // and % correct by signs, as Python's do ([longDivision]).
 
 // leastWrapped is the share of the samples that these must have, leastUnsigned what they have to gain: compilers schedule the loop anew.
 const (
@@ -23,11 +24,16 @@ func (in *Input) wraparounds() []*Match {
 		return nil
 	}
 	found := make([]sequence, len(in.codes))
-	named := make(map[blamer.Node]bool)
+	wrapped := make(map[blamer.Node]bool)
+	var divided []blamer.Node
 	for code := range in.codes {
 		found[code] = in.wraps(code)
 		for i := range found[code] {
-			named[blamer.Node{Code: code, Inst: i}] = true
+			wrapped[blamer.Node{Code: code, Inst: i}] = true
+		}
+		if d := in.longDivisions(code); d.signed {
+			divided = append(divided, d.nodes()...)
+			maps.Copy(found[code], d.found)
 		}
 	}
 	m := in.withoutSequences(found, leastWrapped)
@@ -35,11 +41,16 @@ func (in *Input) wraparounds() []*Match {
 		return nil
 	}
 	m.Variant, m.Least = "unsigned", leastUnsigned
-	m.Suggestions = []string{
-		fmt.Sprintf("An index may be negative in Python, and then counts from the end: at %s the sign of each is looked at, and the length of the axis added to a negative one, in 64 bits. Make indices unsigned (i = numba.uint32(i) behind cuda.grid(), range(numba.uint32(n)) in loops), so that there is nothing to look at.",
-			in.places(in.bySamples(sortedKeys(named)), 3)),
-		"What is computed of them is signed again, as numbers that are written out are: numba.uint32(i - 1) where it cannot be negative. Where an array has more than 2^32 elements an axis, numba.uint64.",
+	if len(divided) > 0 {
+		m.Suggestions = append(m.Suggestions, in.signedDivision(divided))
 	}
+	if len(wrapped) == 0 {
+		return []*Match{m}
+	}
+	m.Suggestions = append(m.Suggestions,
+		fmt.Sprintf("An index may be negative in Python, and then counts from the end: at %s the sign of each is looked at, and the length of the axis added to a negative one, in 64 bits. Make indices unsigned (i = numba.uint32(i) behind cuda.grid(), range(numba.uint32(n)) in loops), so that there is nothing to look at.",
+			in.places(in.bySamples(sortedKeys(wrapped)), 3)),
+		"What is computed of them is signed again, as numbers that are written out are: numba.uint32(i - 1) where it cannot be negative. Where an array has more than 2^32 elements an axis, numba.uint64.")
 	return []*Match{m}
 }
 
@@ -49,7 +60,8 @@ func (in *Input) wraps(code int) sequence {
 	if in.codes[code] == nil || in.codes[code].executions == nil {
 		return found
 	}
-	insts, users := in.Module.Codes[code].Insts, in.usersOfBits(code)
+	insts := in.Module.Codes[code].Insts
+	users := in.usersOf(code, func(i int) bool { return isSign(&insts[i]) || isBitwise(&insts[i], andTable) })
 	for sign, ands := range users {
 		if !isSign(&insts[sign]) || len(ands) == 0 {
 			continue
@@ -74,15 +86,15 @@ func (in *Input) wraps(code int) sequence {
 	return found
 }
 
-// usersOfBits lists, by sign or bitwise combination that is executed, the executed instructions that read it.
-func (in *Input) usersOfBits(code int) map[int][]int {
+// usersOf lists, by executed instruction of a kind, the executed instructions that read what it writes.
+func (in *Input) usersOf(code int, is func(int) bool) map[int][]int {
 	insts, users := in.Module.Codes[code].Insts, make(map[int][]int)
 	written := make(map[sass.Resource]bool)
 	executed := func(i int) bool { return in.codes[code].executions[i] > 0 }
 	for i := range insts {
-		if x := &insts[i]; executed(i) && (isSign(x) || isAnd(x)) {
+		if executed(i) && is(i) {
 			users[i] = nil
-			for _, r := range x.Defs(nil) {
+			for _, r := range insts[i].Defs(nil) {
 				written[r] = true
 			}
 		}
@@ -96,7 +108,7 @@ func (in *Input) usersOfBits(code int) map[int][]int {
 				continue
 			}
 			for _, def := range in.defsWithin(nil, code, i, r) {
-				if _, is := users[def]; is {
+				if _, listed := users[def]; listed {
 					users[def] = append(users[def], i)
 				}
 			}
@@ -116,18 +128,24 @@ func isSign(x *sass.Inst) bool {
 	return x.Op.Vector() == sass.SHF && zero && bits
 }
 
-// isAnd reports whether an instruction is the AND of two values.
-func isAnd(x *sass.Inst) bool {
-	const lookup = 0xc0 // A & B
+// Truth tables of LOP3 for two values.
+const (
+	andTable = 0xc0
+	orTable  = 0xfc
+	xorTable = 0x3c
+)
+
+// isBitwise reports whether an instruction combines two values bit by bit by a truth table.
+func isBitwise(x *sass.Inst, table uint64) bool {
 	last := len(x.Operands) - 1
 	for ; last > 0 && isCondition(&x.Operands[last]); last-- {
 	}
-	return x.Op.Vector() == sass.LOP3 && last > 0 && x.Operands[last].Kind == sass.KindImm && x.Operands[last].Imm == lookup
+	return x.Op.Vector() == sass.LOP3 && last > 0 && x.Operands[last].Kind == sass.KindImm && x.Operands[last].Imm == table
 }
 
 // masks reports whether an instruction is the AND of two values that the compiler does not know.
 func masks(x *sass.Inst) bool {
-	return isAnd(x) && sourcesBut(x, func(o *sass.Operand) bool { return o.Kind == sass.KindImm }) == 2
+	return isBitwise(x, andTable) && sourcesBut(x, func(o *sass.Operand) bool { return o.Kind == sass.KindImm }) == 2
 }
 
 // addsOnly reports whether an instruction adds one value to another one, and nothing else: without the one the other is left.

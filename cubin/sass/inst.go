@@ -83,6 +83,14 @@ type Guard struct {
 // Always reports whether the guard is always true.
 func (g Guard) Always() bool { return g.Reg == PT && !g.Neg }
 
+// Resource returns the predicate of the guard, that of PT where there is none.
+func (g Guard) Resource() Resource {
+	if g.Uniform {
+		return ResUPred + Resource(g.Reg)
+	}
+	return ResPred + Resource(g.Reg)
+}
+
 // Never reports whether the guard is always false (@!PT).
 func (g Guard) Never() bool { return g.Reg == PT && g.Neg }
 

@@ -6,11 +6,7 @@ package sass
 // not use do not appear, nor do RZ, PT and the like.
 func (i *Inst) Uses(dst []Resource) []Resource {
 	if g := i.Guard; g.Reg != PT {
-		if g.Uniform {
-			dst = append(dst, ResUPred+Resource(g.Reg))
-		} else {
-			dst = append(dst, ResPred+Resource(g.Reg))
-		}
+		dst = append(dst, g.Resource())
 	}
 	for k := range i.Operands {
 		o := &i.Operands[k]
