@@ -119,22 +119,22 @@ func (in *Input) functionEffect(code int, f *cfg.Func) *callEffect {
 			e.loads = e.loads || c.loads
 		}
 	}
-	live := make(map[int]liveness) // at the beginnings of blocks
+	for r := range liveAt(graph, f, insts, calls)[f.Entry] {
+		e.reads[r] = true
+	}
+	return e
+}
+
+// liveAt returns what is live at the beginnings of the blocks of a function, of whose calls the effects are known.
+func liveAt(graph *cfg.Graph, f *cfg.Func, insts []sass.Inst, calls map[int]*callEffect) map[int]liveness {
+	live := make(map[int]liveness)
 	for changed := true; changed; {
 		changed = false
 		for k := len(f.Blocks) - 1; k >= 0; k-- {
 			b := graph.Blocks[f.Blocks[k]]
 			now := atEnd(&insts[b.Last], b.Succs, live)
 			for i := b.Last; i >= b.First; i-- {
-				if c := calls[i]; c != nil {
-					for r := range c.writes {
-						delete(now, r)
-					}
-					for r := range c.reads {
-						now[r] = always
-					}
-				}
-				now.through(&insts[i])
+				now.before(&insts[i], calls[i])
 			}
 			for r, g := range live[b.ID] { // more and more, so that there is an end
 				now.add(r, g)
@@ -144,10 +144,7 @@ func (in *Input) functionEffect(code int, f *cfg.Func) *callEffect {
 			}
 		}
 	}
-	for r := range live[f.Entry] {
-		e.reads[r] = true
-	}
-	return e
+	return live
 }
 
 // A liveness is which registers are live at a place, each with the guard under which alone its value is read. Without guards what is written under a
@@ -190,6 +187,19 @@ func atEnd(last *sass.Inst, succs []int, live map[int]liveness) liveness {
 	return now
 }
 
+// before goes from behind an instruction to before it, with what it calls.
+func (l liveness) before(inst *sass.Inst, called *callEffect) {
+	if called != nil {
+		for r := range called.writes {
+			delete(l, r)
+		}
+		for r := range called.reads {
+			l[r] = always
+		}
+	}
+	l.through(inst)
+}
+
 // through goes from behind an instruction to before it.
 func (l liveness) through(inst *sass.Inst) {
 	for _, d := range inst.Defs(nil) {
@@ -201,7 +211,7 @@ func (l liveness) through(inst *sass.Inst) {
 			l[d] = opposite(inst.Guard)
 		}
 		for r, g := range l { // which guard that was is not known above what makes its predicate
-			if !g.Always() && d == predicateOf(g) {
+			if !g.Always() && d == g.Resource() {
 				l[r] = always
 			}
 		}
@@ -209,18 +219,10 @@ func (l liveness) through(inst *sass.Inst) {
 	for _, r := range inst.Uses(nil) {
 		if isValue(r) {
 			g := inst.Guard
-			if r == predicateOf(g) {
+			if r == g.Resource() {
 				g = always
 			}
 			l.add(r, g)
 		}
 	}
-}
-
-// predicateOf is the predicate that a guard reads.
-func predicateOf(g sass.Guard) sass.Resource {
-	if g.Uniform {
-		return sass.ResUPred + sass.Resource(g.Reg)
-	}
-	return sass.ResPred + sass.Resource(g.Reg)
 }

@@ -163,7 +163,7 @@ func (f *registerFlow) onlyGuards(compare int) bool {
 	only := true
 	for n, edges := range f.from {
 		for _, e := range edges {
-			if e.node == compare && (n < 0 || e.resource != predicateOf(f.inst(n).Guard)) {
+			if e.node == compare && (n < 0 || e.resource != f.inst(n).Guard.Resource()) {
 				only = false
 			}
 		}

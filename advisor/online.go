@@ -101,7 +101,7 @@ func (f *registerFlow) storesElsewhere() bool {
 // guardedByExtreme reports whether an instruction is done in rounds that find another extreme alone: what it stores then is the place of the extreme, or what else belongs to it.
 func (in *Input) guardedByExtreme(n blamer.Node) bool {
 	f := in.flowOf(n.Code, in.Loop(n))
-	guard := predicateOf(in.Inst(n).Guard)
+	guard := in.Inst(n).Guard.Resource()
 	for _, c := range f.cycles() {
 		if f.isExtreme(c) && slices.ContainsFunc(f.from[n.Inst], func(e flowEdge) bool { return e.resource == guard && slices.Contains(c, e.node) }) {
 			return true

@@ -96,7 +96,7 @@ func (f *registerFlow) closeRound(r sass.Resource) {
 func (f *registerFlow) reaching(b *cfg.Block, inst int, r sass.Resource, guard sass.Guard) (edges []flowEdge) {
 	graph := f.in.codes[f.code].graph
 	seen := map[int]bool{}
-	condition := predicateOf(guard)
+	condition := guard.Resource()
 	held := true // the guard is what it is at the use; followed within the block only
 	var above func(b *cfg.Block, from int)
 	above = func(b *cfg.Block, from int) {

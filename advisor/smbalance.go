@@ -46,7 +46,7 @@ func (smBalance) Match(in *Input) []*Match {
 func (in *Input) tail(blocks int, busy float64, smaller *Change) string {
 	f, how := &in.Launch.Facts, ""
 	if smaller != nil {
-		how = fmt.Sprintf(" Use smaller blocks, of %d threads and not of %d, in a grid of %d.", volume(smaller.Block), volume(in.Launch.Block), volume(smaller.Grid))
+		how = fmt.Sprintf(" Use smaller blocks, of %s threads and not of %s, in a grid of %s.", sizes(smaller.Block), sizes(in.Launch.Block), sizes(smaller.Grid))
 	}
 	at := max(1, f.SMs*f.BlocksPerSM)
 	waves := ceilDiv(blocks, at)
@@ -66,4 +66,15 @@ func (in *Input) smallerBlocks() *Change {
 		}
 	}
 	return nil
+}
+
+// sizes writes the extents of a block or a grid as in 32 x 8, without those of 1 at the end.
+func sizes(d [3]int) string {
+	text := fmt.Sprint(d[0])
+	for i := 1; i < 3; i++ {
+		if d[1]*d[2] > 1 && (i == 1 || d[2] > 1) {
+			text += fmt.Sprintf(" x %d", d[i])
+		}
+	}
+	return text
 }

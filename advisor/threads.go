@@ -48,7 +48,7 @@ func (threadIncrease) Match(in *Input) []*Match {
 	adapted.Suggestions = []string{
 		fmt.Sprintf("Let a block of %d threads do what %d blocks of %s do, with a grid of %s: blockIdx.x * blockDim.x + threadIdx.x counts what the number of a block and of its thread count now. A scheduler then holds %.3g instead of %.3g warps%s.",
 			newThreads, newThreads/threads, count(threads, "thread"), count(ceilDiv(blocks*threads, newThreads), "block"), p.NewWarps, p.Warps, unusedLanes(threads)),
-		"Neighbouring threads should access neighbouring elements. Arrays in shared memory get a part for each of the blocks that were, and what all threads of a block did together needs their number there.",
+		"Neighbouring threads should access neighbouring elements. Arrays in shared memory get a part for each of the blocks that were, and what all threads of a block did together needs their number there. A loop that goes up to the number of threads of a block (blockDim.x) goes up to the old one still, as a constant, or it does too much and the compiler cannot unroll it.",
 	}
 	return []*Match{m, &adapted}
 }
