@@ -18,7 +18,7 @@ import (
 
 // simulationVersion is a hash of the code on which samples depend: TestSimulationVersion keeps it that of the emulated GPU, the sampler and what reads their inputs,
 // comments and tests aside, so that nobody has to remember to raise a number.
-const simulationVersion = "9ae5920ac1fbff23"
+const simulationVersion = "905fee1cbd061ee1"
 
 // simulation names what computes samples here. Of a program that was built from sources which nobody has committed it is the program itself.
 func simulation() (string, error) {
@@ -95,7 +95,7 @@ func launchText(file *launch.File, module []byte) (string, error) {
 	named := *file
 	named.Module = store.KeyOf(module).String()
 	text := named.Write(func(name string) string {
-		data, err := file.Dir().ReadFile(name)
+		data, err := file.ReadData(name)
 		if err != nil && failed == nil {
 			failed = err
 		}

@@ -128,7 +128,7 @@ func (t *Tuned) Files() ([]files.File, error) {
 	names := make(map[string]string)
 	list := []files.File{{Name: t.Name, Data: t.Text}, {Name: file.Module, Data: t.Target.Module.Raw}, {Name: stem + ".patch", Data: []byte(t.Diff)}}
 	for i, name := range file.Files() {
-		data, err := file.Dir().ReadFile(name)
+		data, err := file.ReadData(name)
 		if err != nil {
 			return nil, err
 		}

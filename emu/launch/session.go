@@ -174,9 +174,12 @@ func (s *Session) fileContent(b *Buffer) (placed, []byte, error) {
 	return p, a.Data, nil
 }
 
-// readArray reads an .npy file or, where there is none of that name, one that gzip made smaller: see [cubin.ReadWith].
+// ReadData reads a file that the file refers to or, where there is none of that name, one that gzip made smaller: see [cubin.ReadWith].
+func (f *File) ReadData(name string) ([]byte, error) { return cubin.ReadWith(name, f.dir.ReadFile) }
+
+// readArray reads an .npy file, see [File.ReadData].
 func (f *File) readArray(name string) (*Array, error) {
-	data, err := cubin.ReadWith(name, f.dir.ReadFile)
+	data, err := f.ReadData(name)
 	if err != nil {
 		return nil, err
 	}

@@ -364,7 +364,7 @@ func (s *Sweep) keep(t *task, file *launch.File, base search.Value, module *cubi
 	}
 	file.Module = put(fmt.Sprintf("%p", module), func() ([]byte, error) { return module.Raw, nil })
 	t.Launch = string(file.Write(func(name string) string {
-		return put(string(base)+"\x00"+name, func() ([]byte, error) { return file.Dir().ReadFile(name) })
+		return put(string(base)+"\x00"+name, func() ([]byte, error) { return file.ReadData(name) })
 	}))
 	return err
 }
