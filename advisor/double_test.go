@@ -6,6 +6,7 @@ import (
 
 	"gpa/blamer"
 	"gpa/blamer/sasstest"
+	"gpa/cubin/sass"
 )
 
 // TestWithoutDoubles has instructions that single precision does without, and such that it needs: those have samples.
@@ -65,5 +66,40 @@ func TestWithoutDoubles(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestDividesDoubles has the function for quotients out of range, of which single precision has no work with integers.
+func TestDividesDoubles(t *testing.T) {
+	const source = `
+		CALL.REL.NOINC ` + "`(div)" + ` ; // executed=8 threads=256
+		STG.E.64.SYS [R10], R4 ; // executed=8 threads=256
+		EXIT ; // executed=8 threads=256
+		.function $k$__internal_0_$__cuda_sm20_div_rn_f64_full internal
+		div: LOP3.LUT R12, R5, 0x800fffff, RZ, 0xc0, !PT ; // executed=8 threads=256
+		IMAD.MOV.U32 R13, RZ, RZ, R6 ; // executed=8 threads=256
+		DFMA R4, R6, R8, R12 ; // executed=8 threads=256
+		RET.REL.NODEC R20 ` + "`(div)" + ` ; // executed=8 threads=256`
+	for _, c := range []struct {
+		name, function string
+		want           int
+	}{
+		{"a quotient", "div_rn_f64_full", 2},
+		{"of floats", "div_rn_noftz_f32_slowpath", 0},
+	} {
+		in := inputOf(t, sasstest.New(t, strings.Replace(source, "div_rn_f64_full", c.function, 1)))
+		doubles := make(map[blamer.Node]bool)
+		for _, n := range in.executedNodes(isDouble) {
+			doubles[n] = true
+		}
+		gone := in.onlyForDoubles(doubles)
+		if len(gone) != c.want {
+			t.Errorf("%s: %d instructions go, want %d", c.name, len(gone), c.want)
+		}
+		for n := range gone {
+			if doubles[n] || in.Inst(n).Op == sass.RET {
+				t.Errorf("%s: %s goes", c.name, in.Inst(n).Text())
+			}
+		}
 	}
 }
