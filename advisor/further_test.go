@@ -1,6 +1,7 @@
 package advisor
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -337,9 +338,24 @@ func TestOccupancyIncrease(t *testing.T) {
 		}
 	}
 	more := func(now, then float64) float64 { return IssueRate(.1, then) / IssueRate(.1, now) }
+	// So many values are made before the first is used.
+	alive := func(values int) string {
+		var made, used strings.Builder
+		for r := 9; r < 9+values; r++ {
+			fmt.Fprintf(&made, "IADD3 R%d, R3, %#x, RZ ; // executed=8\n", r, r)
+			fmt.Fprintf(&used, "IADD3 R8, R8, R%d, RZ ; // executed=8\n", r)
+		}
+		return made.String() + used.String() + `
+			[B------:R-:W0:-:S01] MUFU.RCP R4, R2 ; // executed=8 selected=10
+			[B0-----:R-:W-:-:S01] FADD R6, R4, R8 ; // executed=8 short_scoreboard=90/90
+			EXIT ; // executed=8`
+	}
 	checkOptimizer(t, occupancyIncrease{}, []optimizerCase{
 		{name: "shared memory", source: program, change: launch(960, 48<<10, 32), speedup: more(2, 4), says: []string{"limited by shared memory", "49152 bytes"}},
 		{name: "registers", source: program, change: launch(3200, 0, 128), speedup: more(4, 8), says: []string{"limited by registers", "__launch_bounds__(128, 8)"}},
+		{name: "values in fewer registers", source: alive(40), change: launch(3200, 0, 128), speedup: more(4, 8), says: []string{"__launch_bounds__(128, 8)"}},
+		{name: "values in some fewer registers", source: alive(70), change: launch(3200, 0, 128), speedup: more(4, 7), says: []string{"__launch_bounds__(128, 7)"}},
+		{name: "near miss: values need their registers", source: alive(110), change: launch(3200, 0, 128)},
 		{name: "near miss: no blocks are left", source: program, change: launch(160, 48<<10, 32)},
 		{name: "near miss: the number of threads", source: program, change: launch(9600, 0, 16)},
 	})

@@ -71,8 +71,9 @@ func (in *Input) moreResident(now arch.Occupancy, blocks, threads int) (int, str
 		half := r
 		half.Registers = (f.Registers + 1) / 2
 		most := min(2*now.BlocksPerSM, arch.OccupancyOf(in.Model, half).BlocksPerSM, ceilDiv(blocks, f.SMs))
-		for most > now.BlocksPerSM && in.added(in.registersFor(most, r)) > mostAdded {
-			most--
+		if most > now.BlocksPerSM {
+			for live := in.liveBlocks(); most > now.BlocksPerSM && added(live, in.registersFor(most, r)) > mostAdded; most-- {
+			}
 		}
 		return most, fmt.Sprintf("A thread takes %d registers: try __launch_bounds__(%d, %d), or split the kernel.", f.Registers, threads, most)
 	case arch.LimitShared:

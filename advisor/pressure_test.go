@@ -8,16 +8,16 @@ import (
 
 func TestAdded(t *testing.T) {
 	// Five values are alive at most.
-	in := inputOf(t, sasstest.New(t, `
+	live := inputOf(t, sasstest.New(t, `
 		IADD3 R2, R0, 0x1, RZ ; // executed=8 threads=256
 		IADD3 R3, R0, 0x2, RZ ; // executed=8 threads=256
 		IADD3 R4, R0, 0x3, RZ ; // executed=8 threads=256
 		IADD3 R5, R2, R3, RZ ; // executed=8 threads=256
 		IADD3 R5, R5, R4, RZ ; // executed=8 threads=256
 		STG.E.SYS [R6], R5 ; // executed=8 threads=256
-		EXIT ; // executed=8 threads=256`))
+		EXIT ; // executed=8 threads=256`)).liveBlocks()
 	for registers, want := range map[int]float64{8: 0, 5: 0, 4: 1. / 7, 3: 2. / 7} {
-		if got := in.added(registers); got != want {
+		if got := added(live, registers); got != want {
 			t.Errorf("%d registers: %v of the instructions more, want %v", registers, got, want)
 		}
 	}
@@ -30,11 +30,11 @@ func TestAdded(t *testing.T) {
 		ISETP.LT.AND P0, PT, R2, R3, PT ; // executed=80 threads=2560
 		@P0 BRA `+"`(top)"+` ; // executed=80 threads=2560
 		STG.E.SYS [R6], R2 ; // executed=8 threads=256
-		EXIT ; // executed=8 threads=256`))
-	if got := loop.added(3); got != 0 {
+		EXIT ; // executed=8 threads=256`)).liveBlocks()
+	if got := added(loop, 3); got != 0 {
 		t.Errorf("a loop in three registers: %v more, as the bound stays and the address has no use in it", got)
 	}
-	if got := loop.added(2); got < 80./424 || got > 100./424 {
+	if got := added(loop, 2); got < 80./424 || got > 100./424 {
 		t.Errorf("a loop in two registers: %v more, want the bound once a round", got)
 	}
 }
