@@ -97,7 +97,7 @@ func (d *longDivision) follow(call blamer.Node) {
 	d.test(head, line)
 	for b := head; len(b.Preds) == 1; {
 		b = d.graph.Blocks[b.Preds[0]]
-		if !d.decides(b) || d.frame(b.Last) != line || !d.equal(b.Last) {
+		if !d.decides(b) || d.frame(b.Last) != line || !d.equal(b.Last) || d.found[b.Last] > 0 { // code that nobody reaches may be a circle
 			break
 		}
 		d.test(b, line)

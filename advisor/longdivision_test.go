@@ -70,3 +70,21 @@ func TestLongDivisions(t *testing.T) {
 		})
 	}
 }
+
+// TestDivisionInACircle has a call in code that nothing leads to, whose blocks each have the other one before them.
+func TestDivisionInACircle(t *testing.T) {
+	in := inputOf(t, sasstest.New(t, `
+		EXIT ; // executed=8 threads=256
+		first: ISETP.NE.AND P0, PT, R3, RZ, PT ;
+		@!P0 BRA `+"`(second)"+` ;
+		CALL.REL.NOINC `+"`(rem)"+` ;
+		EXIT ;
+		second: ISETP.NE.AND P0, PT, R3, RZ, PT ;
+		@P0 BRA `+"`(first)"+` ;
+		EXIT ;
+		.function $k$__internal_0_$__cuda_sm20_rem_s64 internal
+		rem: RET.REL.NODEC R20 `+"`(rem)"+` ;`))
+	if d := in.longDivisions(0); d.found[2] == 0 || d.found[6] == 0 {
+		t.Errorf("marks %v, want both branches", d.found)
+	}
+}
