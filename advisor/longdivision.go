@@ -30,8 +30,27 @@ type longDivision struct {
 // farCorrection is how many blocks behind a division its correction begins at most: those that end where lanes meet.
 const farCorrection = 3
 
-// longDivisions finds the 64-bit divisions of a section by the calls of the functions for them.
-func (in *Input) longDivisions(code int) *longDivision {
+// longDivisions finds the 64-bit divisions of each section.
+func (in *Input) longDivisions() []*longDivision {
+	list := make([]*longDivision, len(in.codes))
+	for code := range list {
+		list[code] = in.longDivisionsOf(code)
+	}
+	return list
+}
+
+// signedNodes lists what is marked where divisions correct by signs.
+func signedNodes(divisions []*longDivision) (list []blamer.Node) {
+	for _, d := range divisions {
+		if d.signed {
+			list = append(list, d.nodes()...)
+		}
+	}
+	return list
+}
+
+// longDivisionsOf finds the 64-bit divisions of a section by the calls of the functions for them.
+func (in *Input) longDivisionsOf(code int) *longDivision {
 	d := &longDivision{in: in, code: code, insts: in.Module.Codes[code].Insts, found: sequence{}}
 	if in.codes[code] == nil || in.codes[code].executions == nil {
 		return d

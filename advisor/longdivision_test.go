@@ -59,7 +59,7 @@ func TestLongDivisions(t *testing.T) {
 				t.Fatalf("no %q", c.old)
 			}
 			in := inputOf(t, sasstest.New(t, strings.Replace(source, c.old, c.new, 1)))
-			d := in.longDivisions(0)
+			d := in.longDivisionsOf(0)
 			var marks []string
 			for _, n := range d.nodes() {
 				marks = append(marks, in.Inst(blamer.Node{Inst: n.Inst}).Op.String())
@@ -84,7 +84,7 @@ func TestDivisionInACircle(t *testing.T) {
 		EXIT ;
 		.function $k$__internal_0_$__cuda_sm20_rem_s64 internal
 		rem: RET.REL.NODEC R20 `+"`(rem)"+` ;`))
-	if d := in.longDivisions(0); d.found[2] == 0 || d.found[6] == 0 {
+	if d := in.longDivisionsOf(0); d.found[2] == 0 || d.found[6] == 0 {
 		t.Errorf("marks %v, want both branches", d.found)
 	}
 }

@@ -179,8 +179,9 @@ func (in *Input) defsWithin(l *cfg.Loop, code, use int, r sass.Resource) []int {
 	above := func(b *cfg.Block, from int, guarded bool) bool {
 		for i := from; i >= b.First; i-- {
 			inst := in.Inst(blamer.Node{Code: code, Inst: i})
-			guarded = guarded && !slices.Contains(inst.Defs(nil), guard.Resource())
-			if slices.Contains(inst.Defs(nil), r) {
+			written := inst.Defs(nil)
+			guarded = guarded && !slices.Contains(written, guard.Resource())
+			if slices.Contains(written, r) {
 				defs = append(defs, i)
 				if inst.Guard.Always() || guarded && inst.Guard == guard {
 					return true
@@ -194,7 +195,7 @@ func (in *Input) defsWithin(l *cfg.Loop, code, use int, r sass.Resource) []int {
 		return false
 	}
 	start := g.Block(use)
-	if above(start, use-1, true) {
+	if above(start, use-1, !guard.Always()) {
 		return defs
 	}
 	seen := map[int]bool{}

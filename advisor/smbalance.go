@@ -70,11 +70,11 @@ func (in *Input) smallerBlocks() *Change {
 
 // sizes writes the extents of a block or a grid as in 32 x 8, without those of 1 at the end.
 func sizes(d [3]int) string {
-	text := fmt.Sprint(d[0])
-	for i := 1; i < 3; i++ {
-		if d[1]*d[2] > 1 && (i == 1 || d[2] > 1) {
-			text += fmt.Sprintf(" x %d", d[i])
-		}
+	switch {
+	case d[2] > 1:
+		return fmt.Sprintf("%d x %d x %d", d[0], d[1], d[2])
+	case d[1] > 1:
+		return fmt.Sprintf("%d x %d", d[0], d[1])
 	}
-	return text
+	return fmt.Sprint(d[0])
 }

@@ -26,14 +26,10 @@ func (strengthReduction) Match(in *Input) []*Match {
 	c := newCollector(in)
 	scope := in.kernelScope()
 	found := make([]sequence, len(in.codes))
-	var signed []blamer.Node
+	divisions := in.longDivisions()
 	for code := range in.codes {
 		found[code] = in.sequences(code)
-		d := in.longDivisions(code)
-		maps.Copy(found[code], d.found)
-		if d.signed {
-			signed = append(signed, d.nodes()...)
-		}
+		maps.Copy(found[code], divisions[code].found)
 	}
 	doubles := in.doubles()
 	single := func(n blamer.Node) bool { // goes where all is single precision
@@ -61,14 +57,14 @@ func (strengthReduction) Match(in *Input) []*Match {
 		m.Spares = IssueSlots
 		m.Change = in.change(found).with(&Change{Cheap: in.longDefs(m)})
 		m.Suggestions = in.strengthSuggestions(m.Hotspots)
-		if len(signed) > 0 {
+		if signed := signedNodes(divisions); len(signed) > 0 {
 			m.Suggestions = append(m.Suggestions, in.signedDivision(signed))
 		}
 		if len(back) > 0 {
 			m.Suggestions = append(m.Suggestions, fmt.Sprintf("%s: what has just been converted to an integer is converted back, as where an int adds up floating-point numbers: that cuts off the fraction each time, and only trunc() of a sum in floating point does the same.", in.places(sortedKeys(back), 3)))
 		}
 	}
-	return slices.Concat(matches, doubles, in.alike(), in.wraparounds())
+	return slices.Concat(matches, doubles, in.alike(), in.wraparounds(divisions))
 }
 
 // truncations returns the conversions of integers to floating point that take what was floating point before: both together cut off the fraction,

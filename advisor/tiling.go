@@ -214,22 +214,21 @@ func (sharedTiling) Match(in *Input) []*Match {
 	for _, m := range matches {
 		m.Spares = L2 | DRAM
 		m.Change = in.staged(code, l, loads)
-		store := ""
-		if stores := in.storesEachRound(code, l); len(stores) > 0 {
-			m.Change = m.Change.with(&Change{Gone: stores})
-			store = fmt.Sprintf(" The store in each round (%s) goes behind the loop, once for all.", in.places(stores, 2))
-		}
 		m.Suggestions = []string{
-			fmt.Sprintf("The threads of a block load the same values from global memory (%s). Let the block load a tile of them into shared memory, each value once and neighbouring threads neighbouring values, and compute from there between two __syncthreads(). Make the rows one element longer where neighbouring threads read a column of it (float tile[32][33]), or all of them hit one bank.%s",
-				in.places(sortedKeys(loads), 3), store),
+			fmt.Sprintf("The threads of a block load the same values from global memory (%s). Let the block load a tile of them into shared memory, each value once and neighbouring threads neighbouring values, and compute from there between two __syncthreads(). Make the rows one element longer where neighbouring threads read a column of it (float tile[32][33]), or all of them hit one bank.",
+				in.places(sortedKeys(loads), 3)),
 			"Make the size of the tile a constant of the program, with the loop over it unrolled. Every thread of the block has to come to both barriers in every round, also one that has less to do. Not where the values are used by one warp only: shuffles or registers do then.",
+		}
+		if stores := in.runningStoresOf(code, l); len(stores) > 0 {
+			m.Change = m.Change.with(&Change{Gone: stores})
+			m.Suggestions[0] += fmt.Sprintf(" The store in each round (%s) goes behind the loop, once for all.", in.places(stores, 2))
 		}
 	}
 	return append(matches, others...)
 }
 
-// storesEachRound are the stores of a loop by which a thread stores a running value in every round.
-func (in *Input) storesEachRound(code int, l *cfg.Loop) []blamer.Node {
+// runningStoresOf are the stores of a loop by which a thread stores a running value in every round.
+func (in *Input) runningStoresOf(code int, l *cfg.Loop) []blamer.Node {
 	return slices.DeleteFunc(sortedKeys(in.running), func(n blamer.Node) bool { return n.Code != code || in.Loop(n) != l })
 }
 

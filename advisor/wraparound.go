@@ -19,20 +19,18 @@ const (
 )
 
 // wraparounds matches the instructions by which Numba's kernels look for negative indices.
-func (in *Input) wraparounds() []*Match {
+func (in *Input) wraparounds(divisions []*longDivision) []*Match {
 	if in.language != numba {
 		return nil
 	}
 	found := make([]sequence, len(in.codes))
 	wrapped := make(map[blamer.Node]bool)
-	var divided []blamer.Node
 	for code := range in.codes {
 		found[code] = in.wraps(code)
 		for i := range found[code] {
 			wrapped[blamer.Node{Code: code, Inst: i}] = true
 		}
-		if d := in.longDivisions(code); d.signed {
-			divided = append(divided, d.nodes()...)
+		if d := divisions[code]; d.signed {
 			maps.Copy(found[code], d.found)
 		}
 	}
@@ -41,7 +39,7 @@ func (in *Input) wraparounds() []*Match {
 		return nil
 	}
 	m.Variant, m.Least = "unsigned", leastUnsigned
-	if len(divided) > 0 {
+	if divided := signedNodes(divisions); len(divided) > 0 {
 		m.Suggestions = append(m.Suggestions, in.signedDivision(divided))
 	}
 	if len(wrapped) == 0 {

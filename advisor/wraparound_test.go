@@ -10,7 +10,7 @@ type wraparoundsOnly struct{ strengthReduction }
 
 func (wraparoundsOnly) Match(in *Input) []*Match {
 	in.language = numba
-	return in.wraparounds()
+	return in.wraparounds(in.longDivisions())
 }
 
 // TestWraparounds has an index of 64 bits to which the length of an axis is added where it is negative, as Numba's compiler writes it.
@@ -36,7 +36,7 @@ func TestWraparounds(t *testing.T) {
 		{name: "near miss: bits", source: strings.ReplaceAll(source, "0x1f, R3", "0x3, R3")},
 	})
 	in := &Input{}
-	if in.wraparounds() != nil {
+	if in.wraparounds(nil) != nil {
 		t.Error("indices of CUDA C++ do not wrap around")
 	}
 }
