@@ -13,6 +13,7 @@ import (
 type lineTable struct {
 	sequences []lineSequence // by start
 	names     map[uint64]inlineName
+	shifts    []lineShift // by address, of Python's lines
 }
 
 // A lineSequence is a run of rows with rising addresses, from the program in .debug_line.
@@ -56,6 +57,11 @@ func (c *Code) Frames(pc uint64) []Frame {
 	if row == nil || f.Kind == InternalFunction && row.address < f.Offset {
 		return []Frame{{Function: f.Demangled, Symbol: f.Name}}
 	}
+	innermost := *row
+	if seq.python(row) {
+		innermost.line -= min(c.lines.shiftAt(pc), row.line)
+		row = &innermost
+	}
 	var frames []Frame
 	for row.context != 0 && len(frames) < maxInlineDepth {
 		name := c.lines.names[uint64(row.name)]
@@ -81,6 +87,12 @@ func (s *lineSequence) frame(row *lineRow, symbol, demangled string) Frame {
 	return frame
 }
 
+// python tells whether a row is a line of Python.
+func (s *lineSequence) python(row *lineRow) bool {
+	i := int(row.file) - 1
+	return i >= 0 && i < len(s.files) && path.Ext(s.files[i]) == ".py"
+}
+
 // row returns the innermost row of pc and its sequence, nil where the table has none.
 func (t *lineTable) row(pc uint64) (*lineSequence, *lineRow) {
 	i := sort.Search(len(t.sequences), func(i int) bool { return t.sequences[i].start > pc }) - 1
@@ -102,7 +114,7 @@ func (r *reader) readLines() error {
 	if !ok {
 		return nil
 	}
-	addresses, err := r.lineAddresses(index)
+	addresses, err := r.lineAddresses(index, name)
 	if err != nil {
 		return fmt.Errorf("section %s: %w", name, err)
 	}
@@ -113,16 +125,18 @@ func (r *reader) readLines() error {
 	if b.err != nil {
 		return fmt.Errorf("section %s: 0x%x: %w", name, b.at, b.err)
 	}
-	return r.nameInlined(b.finish())
+	codes := b.finish()
+	r.readShifts(codes)
+	return r.nameInlined(codes)
 }
 
-// lineAddresses returns the function symbols that relocations put into .debug_line, by offset in it. The raw addresses
+// lineAddresses returns the function symbols that relocations put into a line table, by offset in it. The raw addresses
 // are all zero: only the relocations tell the sections apart.
-func (r *reader) lineAddresses(index int) (map[uint64]lineAddress, error) {
+func (r *reader) lineAddresses(index int, name string) (map[uint64]lineAddress, error) {
 	addresses := make(map[uint64]lineAddress)
 	for i := range r.file.Sections {
 		s := &r.file.Sections[i]
-		if int(s.Info) != index || s.Name != ".rel.debug_line" && s.Name != ".rela.debug_line" {
+		if int(s.Info) != index || s.Name != ".rel"+name && s.Name != ".rela"+name {
 			continue
 		}
 		list, err := r.relocations(i)
