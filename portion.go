@@ -109,13 +109,13 @@ func (t *trial) cut(ctx context.Context, k int, by float64) error {
 	return nil
 }
 
-// shortens reports whether rounds are left out where a change is tried: not of changes that are real, nor of those that divide rounds, which need
+// shortens reports whether rounds are left out where a change is tried: not of changes that are real, nor of other code, nor of those that divide rounds, which need
 // all of them.
 func (p *portion) shortens(c *advisor.Change) bool {
 	if s := c.Streams; s != nil && (s.Transposed != nil || s.Spread != nil || s.Divided != nil || s.Rolled != nil) {
 		return false
 	}
-	return p.cut != nil && !real(c)
+	return p.cut != nil && !real(c) && c.Compiled == nil
 }
 
 // of is how many cycles a launch takes that is timed as that with a change, without it.

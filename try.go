@@ -11,6 +11,7 @@ import (
 	"gpa/advisor"
 	"gpa/blamer"
 	"gpa/cubin"
+	"gpa/cubin/compile"
 	"gpa/cubin/rewrite"
 	"gpa/emu"
 	"gpa/emu/launch"
@@ -25,9 +26,10 @@ type TryOptions struct {
 	// instructions of all launches, up to a limit, and large launches are tried on a portion of the GPU that takes as long as the whole; what gains
 	// most there is tried again on the whole unless that takes too long.
 	First  int
-	Weight int64  // of what the trials of a kernel time, where First is 0, at most: warp instructions and sectors; 0 for half a minute's worth
-	All    bool   // see [AdviceOptions]
-	Beside string // see [AdviceOptions]; its advice is not tried
+	Weight int64           // of what the trials of a kernel time, where First is 0, at most: warp instructions and sectors; 0 for half a minute's worth
+	All    bool            // see [AdviceOptions]
+	Beside string          // see [AdviceOptions]; its advice is not tried
+	Triton *compile.Triton // what compiles kernels of Triton's again for advice on their parameters, nil for nothing
 }
 
 // Try runs the costliest launch of each kernel again for one piece of advice after the other, with its change supposed in time only or, where it can
@@ -41,7 +43,7 @@ func (r *Result) Try(ctx context.Context, o TryOptions) error {
 	if err := r.Advise(AdviceOptions{All: true, Beside: o.Beside}); err != nil {
 		return err
 	}
-	t := trial{options: r.options, most: cmp.Or(o.Weight, mostTried), target: r.Target, before: r.session, result: &r.Result, beside: o.Beside, fusions: make(map[int]int64)}
+	t := trial{options: r.options, most: cmp.Or(o.Weight, mostTried), target: r.Target, before: r.session, result: &r.Result, beside: o.Beside, triton: o.Triton, fusions: make(map[int]int64)}
 	if err := t.all(ctx, o.First); err != nil && ctx.Err() == nil {
 		return err
 	}
@@ -66,9 +68,11 @@ type trial struct {
 	before  *launch.Session // after all launches as they are
 	first   *launch.Session // of the what-if runs, which keeps how buffers begin; nil before
 	result  *reports.Result
-	beside  string           // kernel whose advice is not tried
-	chains  []profiler.Chain // by joints, see joined
-	fusions map[int]int64    // cycles of these as one, by the first launch, as each of their kernels has the advice
+	beside  string                                   // kernel whose advice is not tried
+	triton  *compile.Triton                          // see [TryOptions]
+	builds  map[advisor.Compiled]compile.TritonBuild // of the launch that is tried
+	chains  []profiler.Chain                         // by joints, see joined
+	fusions map[int]int64                            // cycles of these as one, by the first launch, as each of their kernels has the advice
 
 	most          int64   // see [TryOptions.Weight]
 	budget, spent int64   // warp instructions that the trials of a kernel may execute, 0 for any number, and have
@@ -175,6 +179,9 @@ func (t *trial) finals(ctx context.Context, k int, tried []*advisor.Advice) erro
 // launch tries the first n pieces of advice on the k-th launch, all for 0, and returns them in the order of the tries.
 func (t *trial) launch(ctx context.Context, k, n int) ([]*advisor.Advice, error) {
 	l := t.result.Profile.Launches[k]
+	if err := t.compile(ctx, k); err != nil {
+		return nil, err
+	}
 	gains := make(map[string]bool) // optimizers of which a change does
 	order := inTurn(t.result.Launches[k].Advice)
 	if n = min(n, len(order)); n == 0 {
@@ -185,13 +192,15 @@ func (t *trial) launch(ctx context.Context, k, n int) ([]*advisor.Advice, error)
 	for i := range n {
 		a := order[i]
 		try := profiler.Try{Optimizer: a.Optimizer, Place: a.Place(), Why: "the time for what-if runs was used up (--try N)"}
-		if a.Match.Change == nil || t.budget == 0 || t.spent < t.budget {
+		if c := a.Match.Change; c == nil || c.Compiled != nil || t.budget == 0 || t.spent < t.budget {
 			o := trials.of(order[i:n], "")
 			if o.err != nil {
 				return nil, o.err
 			}
 			try = o.try
-			t.spent += o.spent
+			if c == nil || c.Compiled == nil { // these come beside what the time is for
+				t.spent += o.spent
+			}
 		}
 		l.Tries = append(l.Tries, try)
 		tried := advisor.Advice{Match: a.Match, Tried: try.Speedup}
@@ -305,12 +314,15 @@ func (t *trial) one(ctx context.Context, k int, a *advisor.Advice) (o outcome) {
 	return o
 }
 
-// session prepares an emulated GPU for a what-if run of a target, which has the launch file of the result. All of them share the contents with
+// session prepares an emulated GPU for a what-if run of a target, which has the launch file of the result, or one of its own. All of the first ones share the contents with
 // which buffers begin until they write, so that these are made once.
 func (t *trial) session(ctx context.Context, r *Target, o Options) (*launch.Session, error) {
 	machine, err := r.machine(o.Level(), o)
 	if err != nil {
 		return nil, err
+	}
+	if r.File != t.target.File {
+		return launch.NewSession(ctx, r.File, machine)
 	}
 	t.starting.Lock()
 	defer t.starting.Unlock()
@@ -362,6 +374,11 @@ func (t *trial) run(ctx context.Context, k int, c *advisor.Change) (took rerun, 
 	}
 	r.GPU = t.portion.model
 	o.MaxInstructions = mostInstructions*t.longest() + 1
+	if c.Compiled != nil {
+		if why := t.recompiled(&r, *c.Compiled); why != "" {
+			return took, why, nil
+		}
+	}
 	s, err := t.session(ctx, &r, o)
 	if err != nil {
 		return took, "", err

@@ -45,11 +45,15 @@ func Advise(r *blamer.Result, opt Options) ([]Advice, error) {
 	for _, o := range optimizers {
 		advice = append(advice, adviseOne(in, o)...)
 	}
+	if opt.Optimizers == nil {
+		advice = append(advice, adviseParameters(in)...)
+	}
 	for i := range advice {
 		advice[i].recall(opt.Tries)
 	}
 	rank(advice)
 	if !opt.Candidates {
+		advice = withoutSupposed(advice)
 		advice = best(slices.DeleteFunc(withoutHopes(advice), func(a Advice) bool { return !a.Worth() }))
 	}
 	markOverlaps(advice)

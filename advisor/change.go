@@ -32,6 +32,8 @@ type Change struct {
 	Fused  bool    // the launches of each chain are one, block by block
 	Joints []Joint // by which those of each chain are one
 
+	Compiled *Compiled // the kernel is compiled again, nil for the code that there is
+
 	Reconverged  bool // convergence barriers are at the joins of thread frontiers
 	Restructured bool // control flow is structured
 }
@@ -65,7 +67,7 @@ func (c *Change) with(d *Change) *Change {
 		Resident: max(c.Resident, d.Resident), Model: cmp.Or(c.Model, d.Model),
 		Streams: c.Streams.with(d.Streams), Registers: max(c.Registers, d.Registers), Shared: max(c.Shared, d.Shared),
 		Grid: c.Grid, Block: c.Block, Reordered: c.Reordered || d.Reordered,
-		Fused: c.Fused || d.Fused, Joints: slices.Concat(c.Joints, d.Joints), Reconverged: c.Reconverged || d.Reconverged, Restructured: c.Restructured || d.Restructured,
+		Compiled: cmp.Or(c.Compiled, d.Compiled), Fused: c.Fused || d.Fused, Joints: slices.Concat(c.Joints, d.Joints), Reconverged: c.Reconverged || d.Reconverged, Restructured: c.Restructured || d.Restructured,
 	}
 }
 

@@ -19,8 +19,12 @@ func (a *Advice) Expected() float64 {
 }
 
 // Worth reports whether a piece of advice gains enough to be listed. What could have been tried and was not, as time was used up or the launch
-// does not fit it, does if it gains so much even where it gains little: of 12 such pieces that were followed 4 made kernels slower.
+// does not fit it, does if it gains so much even where it gains little: of 12 such pieces that were followed 4 made kernels slower. Nothing is known of
+// parameters that were not compiled.
 func (a *Advice) Worth() bool {
+	if a.Tried == 0 && a.compiled() {
+		return false
+	}
 	if a.Tried == 0 && a.Untried != "" && a.Match.Change != nil {
 		return a.Interval[0] >= worthListing
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"os"
 
 	"github.com/spf13/pflag"
 
@@ -101,7 +102,7 @@ func (f *profileFlags) run(ctx context.Context, e *env, args []string) error {
 		return err
 	}
 	o.Fast, o.Period, o.Seed, o.MaxCycles, o.Dispensable = level == emu.TimingFast, f.period, f.seed, f.most, !f.proves && f.tell == nil
-	a := f.analysis()
+	a := f.analysis("")
 	a.Untimed = level == emu.TimingNone
 	if o.Keep, err = f.store.keeping(); err != nil {
 		return err
@@ -161,16 +162,17 @@ func modelTables(ctx context.Context, e *env, ran *gpa.Result) []reports.HTMLTab
 	return tables
 }
 
-// analysis says what is made of a profile.
-func (f *profileFlags) analysis() gpa.Analysis {
+// analysis says what is made of a profile, of a program's launches where that is not "".
+func (f *profileFlags) analysis(program string) gpa.Analysis {
 	a := gpa.Analysis{Blame: f.advice.blamed(), Advice: f.advice.listed()}
-	switch {
-	case f.try == byBudget:
-		a.Try = &gpa.TryOptions{All: f.advice.all}
-	case f.try < 0:
-		a.Try = &gpa.TryOptions{All: f.advice.all, First: math.MaxInt}
-	case f.try > 0:
-		a.Try = &gpa.TryOptions{All: f.advice.all, First: f.try}
+	if f.try == 0 {
+		return a
+	}
+	a.Try = &gpa.TryOptions{All: f.advice.all, First: f.try, Triton: compile.FindTriton(program, os.Getenv)}
+	if f.try == byBudget {
+		a.Try.First = 0
+	} else if f.try < 0 {
+		a.Try.First = math.MaxInt
 	}
 	return a
 }
@@ -232,7 +234,7 @@ func (f *profileFlags) profileProgram(ctx context.Context, e *env, args []string
 		}
 	}
 	f.advice.kernels = f.program.kernels
-	r, err := p.Analyze(ctx, f.program.kernels, f.analysis())
+	r, err := p.Analyze(ctx, f.program.kernels, f.analysis(args[0]))
 	switch {
 	case err != nil:
 		return err

@@ -1,0 +1,182 @@
+package compile
+
+import (
+	"bytes"
+	"context"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"gpa/cubin"
+)
+
+// tritonScript compiles kernels again by the Triton of the Python that runs it.
+//
+//go:embed triton.py
+var tritonScript string
+
+// A Triton compiles kernels of Triton's again with other values of what is given at the launch and not in the source: num_warps, num_stages, maxnreg.
+// Its cache keeps the intermediate representation of each kernel (NAME.ttir) from before any of them counts, so that neither the
+// program nor its tensors are needed.
+type Triton struct {
+	Python string // an interpreter that has Triton
+	Cache  string // the folder of its cache
+}
+
+// FindTriton returns the Triton of a program's interpreter, or else of a Python environment; nil where there is no cache. getenv is os.Getenv or
+// another source of these names.
+func FindTriton(program string, getenv func(string) string) *Triton {
+	t := &Triton{Cache: getenv("TRITON_CACHE_DIR")}
+	home := getenv("TRITON_HOME")
+	if home == "" {
+		home = getenv("HOME")
+	}
+	if t.Cache == "" {
+		t.Cache = filepath.Join(home, ".triton", "cache")
+	}
+	if info, err := os.Stat(t.Cache); err != nil || !info.IsDir() {
+		return nil
+	}
+	if strings.HasPrefix(filepath.Base(program), "python") {
+		t.Python, _ = exec.LookPath(program)
+	}
+	for _, prefix := range environments(getenv) {
+		if found := installed(filepath.Join(prefix, "bin", "python3")); t.Python == "" && len(found) > 0 {
+			t.Python = found[0]
+		}
+	}
+	if t.Python == "" {
+		return nil
+	}
+	return t
+}
+
+// TritonOptions are options of a compilation; what is 0 is as it was.
+type TritonOptions struct {
+	Warps     int `json:"num_warps,omitempty"`
+	Stages    int `json:"num_stages,omitempty"`
+	Registers int `json:"maxnreg,omitempty"`
+}
+
+// A TritonBuild is a kernel that was compiled again.
+type TritonBuild struct {
+	Module *cubin.File
+	Warps  int   // of a block
+	Shared int   // dynamic shared memory, bytes a block
+	Same   bool  // code and launch are those of the kernel that was given
+	Err    error // why there is none
+}
+
+// ErrNotCached is the error of a kernel that the cache does not have, or of which this Triton makes another one.
+var ErrNotCached = errors.New("the cache of Triton does not have this kernel, or this Triton makes another one of it")
+
+// Again compiles the kernel of a module with each of some options.
+func (t *Triton) Again(ctx context.Context, module *cubin.File, kernel string, list []TritonOptions) ([]TritonBuild, error) {
+	entry, err := t.entry(module, kernel)
+	if err != nil {
+		return nil, err
+	}
+	folder, err := os.MkdirTemp("", "gpa-triton-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(folder)
+	all := append([]TritonOptions{{}}, list...) // the first one is to be what it was
+	spec, err := json.Marshal(map[string]any{
+		"ttir": entry + ".ttir", "metadata": entry + ".json", "arch": int(module.Arch), "options": all, "out": folder,
+	})
+	if err != nil {
+		return nil, err
+	}
+	var said Said
+	command := exec.CommandContext(ctx, t.Python, "-c", tritonScript)
+	command.Dir, command.Stdin, command.Stdout, command.Stderr, command.WaitDelay = folder, bytes.NewReader(spec), &said, &said, compilerPatience
+	command.Env = append(os.Environ(), "TRITON_CACHE_DIR="+filepath.Join(folder, "cache"))
+	OwnGroup(command)
+	if err := command.Run(); err != nil {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		return nil, fmt.Errorf("compiling %s again: %w: %s", kernel, err, quotedError(said.String()))
+	}
+	builds := make([]TritonBuild, len(all))
+	for i := range builds {
+		builds[i] = readBuild(filepath.Join(folder, strconv.Itoa(i)))
+	}
+	was := builds[0]
+	if was.Err != nil {
+		return nil, fmt.Errorf("compiling %s again as it was: %w", kernel, was.Err)
+	}
+	if !sameCode(was.Module, module) {
+		return nil, ErrNotCached
+	}
+	for i := range builds {
+		b := &builds[i]
+		b.Same = b.Err == nil && b.Warps == was.Warps && b.Shared == was.Shared && sameCode(b.Module, module)
+	}
+	return builds[1:], nil
+}
+
+// entry is the path without extension of what the cache has of a kernel.
+func (t *Triton) entry(module *cubin.File, kernel string) (string, error) {
+	if filepath.Base(kernel) != kernel {
+		return "", ErrNotCached
+	}
+	for _, name := range installed(filepath.Join(t.Cache, "*", kernel+".cubin")) {
+		data, err := os.ReadFile(name)
+		if err != nil {
+			continue
+		}
+		found, err := cubin.NewFile(name, data)
+		if err == nil && found.Arch == module.Arch && sameCode(found, module) {
+			return strings.TrimSuffix(name, ".cubin"), nil
+		}
+	}
+	return "", ErrNotCached
+}
+
+// sameCode reports whether two modules have the same machine code.
+func sameCode(a, b *cubin.File) bool {
+	if len(a.Codes) != len(b.Codes) {
+		return false
+	}
+	for i, c := range a.Codes {
+		if d := b.Codes[i]; c.Name != d.Name || !bytes.Equal(a.SectionData(c.Section), b.SectionData(d.Section)) {
+			return false
+		}
+	}
+	return true
+}
+
+// readBuild reads what the script has written.
+func readBuild(name string) (b TritonBuild) {
+	var said struct {
+		Warps, Shared, Scratch int
+		Error                  string
+	}
+	text, err := os.ReadFile(name + ".json")
+	if err == nil {
+		err = json.Unmarshal(text, &said)
+	}
+	switch {
+	case err != nil:
+		return TritonBuild{Err: err}
+	case said.Error != "":
+		return TritonBuild{Err: errors.New(quotedError(said.Error))}
+	case said.Scratch != 0:
+		return TritonBuild{Err: errors.New("it takes memory besides its arguments")}
+	}
+	data, err := os.ReadFile(name + ".cubin")
+	if err != nil {
+		return TritonBuild{Err: err}
+	}
+	b.Module, b.Err = cubin.NewFile(name+".cubin", data)
+	b.Warps, b.Shared = said.Warps, said.Shared
+	return b
+}

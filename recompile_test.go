@@ -1,0 +1,109 @@
+package gpa_test
+
+import (
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"gpa"
+	"gpa/cubin/compile"
+)
+
+// rowsLaunch launches the kernel of cubin/testdata/triton, whose pointers go to rows of 1,024 elements.
+const rowsLaunch = `module: rows.cubin
+buffers:
+  x: {type: f32, shape: [513, 1024], init: {uniform: [-1, 1], seed: 1}}
+  scale: {type: f32, shape: [4096], init: {uniform: [0, 1], seed: 2}}
+  out: {type: f32, shape: [512, 1024]}
+  total: {type: f32, shape: [512]}
+launches:
+  - {kernel: rows, grid: [512], block: [%d], shared: %d, args: [{buffer: x}, {buffer: scale}, {buffer: out}, {buffer: total}, {i32: 1024}, {u64: 0}, {u64: 0}]}
+`
+
+// TestTriedParameters holds what is tried of a kernel of Triton's that is compiled again against that kernel, profiled by itself.
+func TestTriedParameters(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("a shell script stands for the interpreter")
+	}
+	folder := t.TempDir()
+	cycles := make(map[int]float64)
+	results := make(map[int]*gpa.Result)
+	for warps, name := range map[int]string{4: "rows.cubin", 8: "rows_8.cubin"} {
+		data, err := os.ReadFile(filepath.Join("cubin", "testdata", "triton", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for file, text := range map[string][]byte{"rows.cubin": data, "rows.yaml": fmt.Appendf(nil, rowsLaunch, 32*warps, 4*warps)} {
+			to := filepath.Join(folder, fmt.Sprint(warps), file)
+			if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(to, text, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		results[warps] = profiled(t, filepath.Join(folder, fmt.Sprint(warps), "rows.yaml"))
+		cycles[warps] = float64(results[warps].Profile.Launches[0].Facts.Cycles)
+	}
+
+	// Compiled with eight warps it is the other kernel; any other number makes an error, and any other option the same code.
+	python := filepath.Join(folder, "python3")
+	script := `#!/bin/sh
+options=$(sed 's/.*"options":\[{},//; s/\].*//')
+i=0
+put() { cp "` + folder + `/$1/rows.cubin" $i.cubin; echo "{\"warps\": $1, \"shared\": $(($1 * 4)), \"scratch\": 0}" >$i.json; i=$((i + 1)); }
+put 4
+for o in $(echo "$options" | tr -d '{}' | tr , ' '); do
+  case $o in
+  *num_warps*:8) put 8 ;;
+  *num_warps*) echo '{"error": "no"}' >$i.json; i=$((i + 1)) ;;
+  *) put 4 ;;
+  esac
+done
+`
+	if err := os.WriteFile(python, []byte(script), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, from := range []int{4, 8} {
+		r := results[from]
+		cache := filepath.Join(folder, "cache", fmt.Sprint(from))
+		if err := os.MkdirAll(filepath.Join(cache, "rows"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Link(filepath.Join(folder, fmt.Sprint(from), "rows.cubin"), filepath.Join(cache, "rows", "rows.cubin")); err != nil {
+			t.Fatal(err)
+		}
+		if err := r.Try(t.Context(), gpa.TryOptions{All: true, Triton: &compile.Triton{Python: python, Cache: cache}}); err != nil {
+			t.Fatal(err)
+		}
+		found := false
+		for i := range r.Launches[0].Advice {
+			a := &r.Launches[0].Advice[i]
+			if a.Match.Change == nil || a.Match.Change.Compiled == nil {
+				continue
+			}
+			t.Logf("from %d warps: %s (%s), tried %.3f, %s", from, a.Optimizer, a.Match.Variant, a.Tried, a.Untried)
+			switch {
+			case from == 8: // this Triton makes another kernel of it
+				if a.Tried != 0 || !strings.Contains(a.Untried, "compiled again") {
+					t.Errorf("%s: tried %.2f, %q", a.Match.Variant, a.Tried, a.Untried)
+				}
+				found = true
+			case a.Match.Variant == "num_warps=8":
+				found = true
+				if want := cycles[4] / cycles[8]; math.Abs(a.Tried/want-1) > .001 {
+					t.Errorf("%.4fx when tried, %.4fx by itself", a.Tried, want)
+				}
+			case a.Tried != 0:
+				t.Errorf("%s: tried %.2f", a.Match.Variant, a.Tried)
+			}
+		}
+		if !found {
+			t.Errorf("from %d warps: there is no advice on parameters", from)
+		}
+	}
+}
