@@ -45,6 +45,7 @@ func TestCorpusSuggestions(t *testing.T) {
 		{"basic/saxpy/saxpy.sm_70.cubin", strengthReduction{}, []string{"saxpy.cu:5: the compiler divides by the stride"}},
 		{"math/double_chain/double_chain.sm_70.cubin", strengthReduction{}, []string{"double-precision division"}},
 		{"math/index_mul/index_mul.sm_70.cubin", strengthReduction{}, nil},
+		{"ladders/reduction/cubins/interleaved.sm_80.cubin.gz", strengthReduction{}, []string{"The remainder at interleaved.cu:10 decides which threads", "integer division"}},
 		// Listing 2 of the paper: keys are used as soon as they are loaded.
 		{"graph/btree/btree.sm_70.cubin", codeReordering{}, []string{"Load earlier: the value loaded at btree.cu:", "loop at btree.cu:15"}},
 		{"tuning/distance_rolled/distance_rolled.sm_70.cubin", loopUnrolling{}, []string{"loop at distance_rolled.cu:8"}},

@@ -180,8 +180,31 @@ func (in *Input) strengthSuggestions(spots []Hotspot) []string {
 		} else {
 			out = append(out, fmt.Sprintf(text, at))
 		}
+		if op == integerDivision && slices.ContainsFunc(defs[op], in.choosesThreads) {
+			out = append(out, fmt.Sprintf("The remainder at %s decides which threads of a block work in a round. Let neighbouring threads work instead: in place of each thread t whose t %% (2 * s) is 0 thread t for the element 2 * s * t, as long as that is within the block. There is no remainder then, and warps have all their lanes or none at work.", at))
+		}
 	}
 	return out
+}
+
+// choosesThreads reports whether a remainder, by its line, is compared with 0 in rounds that end at a barrier of the block, as where a tree of sums takes every
+// second thread, then every fourth.
+func (in *Input) choosesThreads(n blamer.Node) bool {
+	b, at := in.Block(n), in.frame(n)
+	if b == nil || b.Loop == nil || at.Line == 0 {
+		return false
+	}
+	compared, barrier := false, false
+	in.eachInst(n.Code, b.Loop, func(i int) {
+		x := blamer.Node{Code: n.Code, Inst: i}
+		switch inst := in.Inst(x); {
+		case inst.Op == sass.BAR:
+			barrier = true
+		case inst.Op.Properties().Compares == sass.ComparesIntegers && in.frame(x) == at:
+			compared = compared || slices.ContainsFunc(inst.Operands, func(o sass.Operand) bool { return o.Source && isZero(&o) })
+		}
+	})
+	return compared && barrier
 }
 
 // operationOf recognises the operation that a def belongs to: by its opcode and by what else stands on its line.
