@@ -277,6 +277,12 @@ func TestMixedFiles(t *testing.T) {
 		}
 		return differ("UR10", wide(10), wide(2)-wide(4)+wide(6))
 	})
+	runCross(t, "UIADD3.64 UR10, UR2, -0x3, UR6", func(w *warp) error {
+		wide := func(n int) uint64 {
+			return uint64(w.uniformRegister(n + 1)[0])<<32 | uint64(w.uniformRegister(n)[0])
+		}
+		return differ("UR10", wide(10), wide(2)-3+wide(6))
+	})
 }
 
 // Predicates of both files and signs of registers through truth tables.

@@ -69,16 +69,13 @@ func once(vector compiler) compiler {
 }
 
 // compileUIADD3: with .64, a sum of register pairs. ptxas adds pointers and offsets with it on sm_90, always without carries;
-// what its predicates would do is not known, so that they are refused, and neither whether an immediate of 32 bits has a sign.
+// what its predicates would do is not known, so that they are refused.
 func compileUIADD3(p *program, o *op) error {
 	if o.inst.Mod(sass.Size) != sass.Size64 {
 		return compileIADD3(p, o)
 	}
 	if o.inst.Operands[1].Reg != sass.UPT || o.inst.Operands[2].Reg != sass.UPT {
 		return fmt.Errorf("%s with a carry is not supported", o.inst.Mnemonic())
-	}
-	if b := &o.inst.Operands[4]; b.Kind == sass.KindImm && b.Imm>>31 != 0 {
-		return fmt.Errorf("%s with the immediate %#x is not supported", o.inst.Mnemonic(), b.Imm)
 	}
 	o.run = func(w *warp, o *op) error {
 		var sum uint64

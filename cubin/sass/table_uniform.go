@@ -49,7 +49,8 @@ func permuteForms() []Form {
 	return forms
 }
 
-// longAddForms are UIADD3.64 without carries, which the compilers for sm_90 write.
+// longAddForms are UIADD3.64 without carries, which the compilers for sm_90 write. An immediate has a sign: ptxas 12.9 adds -1 so, and puts 0xffffffff
+// into a pair of registers.
 func longAddForms() []Form {
 	var forms []Form
 	for _, f := range addForms() {
@@ -61,8 +62,11 @@ func longAddForms() []Form {
 		g.Opcode |= 7
 		g.Mods = append([]ModField{{Kind: Size, names: &enum{text: []string{".64"}, value: []uint16{Size64}}}}, g.Mods...)
 		for k := range g.Operands {
-			if g.Operands[k].Kind == KindUReg {
+			switch g.Operands[k].Kind {
+			case KindUReg:
 				g.Operands[k].Width = w2
+			case KindImm:
+				g.Operands[k].Format = signed64
 			}
 		}
 		forms = append(forms, g)
