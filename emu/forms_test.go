@@ -269,7 +269,7 @@ func wideOperand(in *sass.Inst, o *sass.Operand) bool {
 	switch in.Op {
 	case sass.DADD, sass.DMUL, sass.DFMA, sass.DSETP:
 		return true
-	case sass.IADD, sass.MOV, sass.UMOV, sass.SEL, sass.USEL, sass.ISETP, sass.UISETP:
+	case sass.IADD, sass.UIADD3, sass.MOV, sass.UMOV, sass.SEL, sass.USEL, sass.ISETP, sass.UISETP:
 		return in.Mod(sass.Size) == sass.Size64
 	case sass.F2F, sass.F2I, sass.FRND:
 		return in.Mod(sass.SrcType) == sass.TypeF64
