@@ -21,8 +21,57 @@ buffers:
   out: {type: f32, shape: [512, 1024]}
   total: {type: f32, shape: [512]}
 launches:
-  - {kernel: rows, grid: [512], block: [%d], shared: %d, args: [{buffer: x}, {buffer: scale}, {buffer: out}, {buffer: total}, {i32: 1024}, {u64: 0}, {u64: 0}]}
+  - {kernel: rows, grid: [%d], block: [%d], shared: %d, args: [{buffer: x}, {buffer: scale}, {buffer: out}, {buffer: total}, {i32: %d}, {u64: 0}, {u64: 0}]}
 `
+
+// profiledRows profiles a launch of the kernel for blocks of so many warps, with a folder for its files.
+func profiledRows(t *testing.T, folder string, warps, programs, n int) *gpa.Result {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join("cubin", "testdata", "triton", map[int]string{4: "rows.cubin", 8: "rows_8.cubin"}[warps]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for file, text := range map[string][]byte{"rows.cubin": data, "rows.yaml": fmt.Appendf(nil, rowsLaunch, programs, 32*warps, 4*warps, n)} {
+		if err := os.WriteFile(filepath.Join(folder, file), text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return profiled(t, filepath.Join(folder, "rows.yaml"))
+}
+
+// TestProgramsOfTriton holds what is told of programs that are few, and of blocks that are larger than the data.
+func TestProgramsOfTriton(t *testing.T) {
+	for _, c := range []struct {
+		programs, n     int
+		optimizer, says string // "": neither is told
+	}{
+		{32, 1024, "block-increase", "32 programs for 108 SMs: 76 SMs have nothing to do. A thread of the kernel at rows.py:6 has 8 elements"},
+		{512, 16, "divergence-reduction", "33 % of the elements of the blocks at rows.py:"},
+		{512, 1024, "", ""},
+	} {
+		r := profiledRows(t, t.TempDir(), 4, c.programs, c.n)
+		if err := r.Advise(gpa.AdviceOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		told := false
+		for i := range r.Launches[0].Advice {
+			a := &r.Launches[0].Advice[i]
+			if a.Optimizer != "block-increase" && a.Optimizer != "divergence-reduction" {
+				continue
+			}
+			told = told || a.Optimizer == c.optimizer
+			if a.Optimizer != c.optimizer || !strings.Contains(strings.Join(a.Match.Suggestions, " "), c.says) {
+				t.Errorf("%d programs, %d elements: %s: %q", c.programs, c.n, a.Optimizer, a.Match.Suggestions)
+			}
+		}
+		if told != (c.optimizer != "") {
+			t.Errorf("%d programs, %d elements: %q told: %v", c.programs, c.n, c.optimizer, told)
+		}
+	}
+}
 
 // TestTriedParameters holds what is tried of a kernel of Triton's that is compiled again against that kernel, profiled by itself.
 func TestTriedParameters(t *testing.T) {
@@ -32,21 +81,8 @@ func TestTriedParameters(t *testing.T) {
 	folder := t.TempDir()
 	cycles := make(map[int]float64)
 	results := make(map[int]*gpa.Result)
-	for warps, name := range map[int]string{4: "rows.cubin", 8: "rows_8.cubin"} {
-		data, err := os.ReadFile(filepath.Join("cubin", "testdata", "triton", name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		for file, text := range map[string][]byte{"rows.cubin": data, "rows.yaml": fmt.Appendf(nil, rowsLaunch, 32*warps, 4*warps)} {
-			to := filepath.Join(folder, fmt.Sprint(warps), file)
-			if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.WriteFile(to, text, 0o600); err != nil {
-				t.Fatal(err)
-			}
-		}
-		results[warps] = profiled(t, filepath.Join(folder, fmt.Sprint(warps), "rows.yaml"))
+	for _, warps := range []int{4, 8} {
+		results[warps] = profiledRows(t, filepath.Join(folder, fmt.Sprint(warps)), warps, 512, 1024)
 		cycles[warps] = float64(results[warps].Profile.Launches[0].Facts.Cycles)
 	}
 

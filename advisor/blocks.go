@@ -20,10 +20,18 @@ func (blockIncrease) Class() Class { return Parallel }
 func (blockIncrease) Match(in *Input) []*Match {
 	f := &in.Launch.Facts
 	blocks, threads := volume(in.Launch.Grid), volume(in.Launch.Block)
-	if f.SMs <= 0 || f.SchedulersPerSM <= 0 || blocks <= 0 || blocks >= f.SMs || in.Total == 0 {
+	if f.SMs <= 0 || f.SchedulersPerSM <= 0 || blocks <= 0 || in.Total == 0 {
 		return nil
 	}
 	warps := ceilDiv(threads, warpSize)
+	if in.language == triton {
+		if m := in.morePrograms(blocks, warps); m != nil {
+			return m
+		}
+	}
+	if blocks >= f.SMs {
+		return nil
+	}
 	pieces := in.pieces(blocks, warps)
 	if pieces < 2 {
 		return in.splitLoops(blocks, warps)

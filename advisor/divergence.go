@@ -19,6 +19,11 @@ func (divergenceReduction) Name() string { return "divergence-reduction" }
 func (divergenceReduction) Class() Class { return StallElimination }
 
 func (divergenceReduction) Match(in *Input) []*Match {
+	if in.language == triton {
+		if masked := in.maskedLanes(); masked != nil {
+			return masked
+		}
+	}
 	c := newCollector(in)
 	var idle []blamer.Node
 	for code, s := range in.codes {

@@ -43,6 +43,9 @@ func languageOf(module *cubin.File, kernel string) language {
 
 // speak puts what a match suggests into the words of the kernel's language.
 func (in *Input) speak(optimizer string, m *Match) {
+	if m.Spoken {
+		return
+	}
 	switch in.language {
 	case triton, cuTile:
 		words := tritonWords[optimizer]

@@ -101,6 +101,7 @@ type Match struct {
 	Gone        float64 // samples of instructions that go, of latency-hiding matches
 	Hotspots    []Hotspot
 	Suggestions []string
+	Spoken      bool     // the suggestions are in the words of the kernel's language
 	Assumed     []string // what the advice takes for granted that neither the code nor the launch's record tells
 	Change      *Change  // how a what-if run can try it; nil where it cannot
 	Least       float64  // speedup from which on it is worth listing, where that is more than for others, as compilers may make worse code of it
