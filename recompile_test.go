@@ -73,6 +73,51 @@ func TestProgramsOfTriton(t *testing.T) {
 	}
 }
 
+// roundsLaunch launches a kernel of rounds.py.
+const roundsLaunch = `module: rounds.cubin
+buffers:
+  q: {type: f32, shape: [256, 128], init: {uniform: [-1, 1], seed: 1}}
+  k: {type: f32, shape: [128, 128], init: {uniform: [-1, 1], seed: 2}}
+  v: {type: f32, shape: [128, 128], init: {uniform: [-1, 1], seed: 3}}
+  out: {type: f32, shape: [256, 128]}
+launches:
+  - {kernel: %s, grid: [256], block: [128], shared: %d, args: [{buffer: q}, {buffer: k}, {buffer: v}, {buffer: out}, {i32: 128}, {u64: 0}, {u64: 0}]}
+`
+
+// TestTriedItemsARound holds what is tried of a loop that takes one row a round against the kernel that takes sixteen, and that nothing of it is told
+// where a round needs the sum of the one before.
+func TestTriedItemsARound(t *testing.T) {
+	results := make(map[string]*gpa.Result)
+	for kernel, shared := range map[string]int{"keys": 16, "state": 16, "keys_16": 2048} {
+		folder := t.TempDir()
+		data, err := os.ReadFile(filepath.Join("cubin", "testdata", "triton", kernel+".cubin"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for file, text := range map[string][]byte{"rounds.cubin": data, "rounds.yaml": fmt.Appendf(nil, roundsLaunch, kernel, shared)} {
+			if err := os.WriteFile(filepath.Join(folder, file), text, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		results[kernel] = profiled(t, filepath.Join(folder, "rounds.yaml"))
+		if err := results[kernel].Try(t.Context(), gpa.TryOptions{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cycles := func(kernel string) float64 { return float64(results[kernel].Profile.Launches[0].Facts.Cycles) }
+	first := &results["keys"].Launches[0].Advice[0]
+	want := cycles("keys") / cycles("keys_16")
+	t.Logf("%s: tried %.2f, compiled %.2f", first.Optimizer, first.Tried, want)
+	if first.Optimizer != "loop-unrolling" || first.Tried < want/2 || first.Tried > want*1.1 {
+		t.Errorf("%s is first: %.2fx when tried, %.2fx compiled", first.Optimizer, first.Tried, want)
+	}
+	for i := range results["state"].Launches[0].Advice {
+		if a := &results["state"].Launches[0].Advice[i]; strings.Contains(strings.Join(a.Match.Suggestions, " "), "Take several a round") {
+			t.Errorf("a recurrence: %q", a.Match.Suggestions)
+		}
+	}
+}
+
 // TestTriedParameters holds what is tried of a kernel of Triton's that is compiled again against that kernel, profiled by itself.
 func TestTriedParameters(t *testing.T) {
 	if runtime.GOOS == "windows" {

@@ -142,24 +142,29 @@ func (in *Input) waitsForRound(l *cfg.Loop, load blamer.Node) bool {
 
 // chases reports whether the address of a load depends, within its loop, on what the load itself returns.
 func (in *Input) chases(l *cfg.Loop, load blamer.Node) bool {
+	return in.reaches(l, load, func(def int) bool { return def == load.Inst })
+}
+
+// reaches reports whether what an instruction of a loop reads depends, within the loop, on one of some instructions.
+func (in *Input) reaches(l *cfg.Loop, from blamer.Node, one func(def int) bool) bool {
 	met := map[regAt]bool{}
 	var follow func(i int) bool
 	follow = func(i int) bool {
-		for _, r := range in.Inst(blamer.Node{Code: load.Code, Inst: i}).Uses(nil) {
+		for _, r := range in.Inst(blamer.Node{Code: from.Code, Inst: i}).Uses(nil) {
 			if at := (regAt{r, i}); r >= sass.ResUReg || met[at] {
 				continue
 			} else {
 				met[at] = true
 			}
-			for _, def := range in.defsWithin(l, load.Code, i, r) {
-				if def == load.Inst || follow(def) {
+			for _, def := range in.defsWithin(l, from.Code, i, r) {
+				if one(def) || follow(def) {
 					return true
 				}
 			}
 		}
 		return false
 	}
-	return follow(load.Inst)
+	return follow(from.Inst)
 }
 
 // A regAt is a register as an instruction reads it.

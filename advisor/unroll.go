@@ -31,6 +31,10 @@ func (loopUnrolling) Match(in *Input) []*Match {
 	}
 	var matches []*Match
 	for _, m := range c.finish() {
+		if in.severalARound(m) {
+			matches = append(matches, m)
+			continue
+		}
 		if !in.hasBarrier(m.Scope.Code, m.Scope.Loop) && in.limitByTrips(m, blames[m.Scope.Loop]) { // no load goes past a barrier
 			if threads := volume(in.Launch.Block); in.language == cudaC && in.mostRegistersOf(threads) < in.Model.Limits.RegistersThread.Int() {
 				m.declareBounds(threads, in.mostRegistersOf(threads))
