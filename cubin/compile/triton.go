@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
 
 	"gpa/cubin"
 )
@@ -76,6 +77,9 @@ type TritonBuild struct {
 // ErrNotCached is the error of a kernel that the cache does not have, or of which this Triton makes another one.
 var ErrNotCached = errors.New("the cache of Triton does not have this kernel, or this Triton makes another one of it")
 
+// tritonPatience is how long compiling a kernel with all its options may take. Ten of them take seconds.
+const tritonPatience = 2 * time.Minute
+
 // Again compiles the kernel of a module with each of some options.
 func (t *Triton) Again(ctx context.Context, module *cubin.File, kernel string, list []TritonOptions) ([]TritonBuild, error) {
 	entry, err := t.entry(module, kernel)
@@ -95,13 +99,18 @@ func (t *Triton) Again(ctx context.Context, module *cubin.File, kernel string, l
 		return nil, err
 	}
 	var said Said
-	command := exec.CommandContext(ctx, t.Python, "-c", tritonScript)
+	limited, cancel := context.WithTimeout(ctx, tritonPatience)
+	defer cancel()
+	command := exec.CommandContext(limited, t.Python, "-c", tritonScript)
 	command.Dir, command.Stdin, command.Stdout, command.Stderr, command.WaitDelay = folder, bytes.NewReader(spec), &said, &said, compilerPatience
 	command.Env = append(os.Environ(), "TRITON_CACHE_DIR="+filepath.Join(folder, "cache"))
 	OwnGroup(command)
 	if err := command.Run(); err != nil {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
+		}
+		if limited.Err() != nil {
+			return nil, fmt.Errorf("compiling %s again took longer than %s", kernel, tritonPatience)
 		}
 		return nil, fmt.Errorf("compiling %s again: %w: %s", kernel, err, quotedError(said.String()))
 	}
