@@ -115,7 +115,7 @@ func (p *portion) shortens(c *advisor.Change) bool {
 	if s := c.Streams; s != nil && (s.Transposed != nil || s.Spread != nil || s.Divided != nil || s.Rolled != nil) {
 		return false
 	}
-	return p.cut != nil && !real(c) && c.Compiled == nil
+	return p.cut != nil && !real(c) && !c.Compiles()
 }
 
 // of is how many cycles a launch takes that is timed as that with a change, without it.

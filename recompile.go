@@ -14,9 +14,9 @@ func (t *trial) compile(ctx context.Context, k int) error {
 	var list []advisor.Compiled
 	var options []compile.TritonOptions
 	for _, a := range t.result.Launches[k].Advice {
-		if c := a.Match.Change; c != nil && c.Compiled != nil {
+		if c := a.Match.Change; c.Compiles() {
 			list = append(list, *c.Compiled)
-			options = append(options, compile.TritonOptions{Warps: c.Compiled.Warps, Stages: c.Compiled.Stages, Registers: c.Compiled.Registers})
+			options = append(options, compile.TritonOptions(*c.Compiled))
 		}
 	}
 	t.builds = nil

@@ -27,19 +27,26 @@ launches:
 // profiledRows profiles a launch of the kernel for blocks of so many warps, with a folder for its files.
 func profiledRows(t *testing.T, folder string, warps, programs, n int) *gpa.Result {
 	t.Helper()
-	data, err := os.ReadFile(filepath.Join("cubin", "testdata", "triton", map[int]string{4: "rows.cubin", 8: "rows_8.cubin"}[warps]))
+	cubin := map[int]string{4: "rows.cubin", 8: "rows_8.cubin"}[warps]
+	return profiledTriton(t, folder, cubin, "rows", fmt.Appendf(nil, rowsLaunch, programs, 32*warps, 4*warps, n))
+}
+
+// profiledTriton profiles a launch file with a kernel of Triton's, both of which it writes to a folder under a name.
+func profiledTriton(t *testing.T, folder, cubin, name string, launches []byte) *gpa.Result {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join("cubin", "testdata", "triton", cubin))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	for file, text := range map[string][]byte{"rows.cubin": data, "rows.yaml": fmt.Appendf(nil, rowsLaunch, programs, 32*warps, 4*warps, n)} {
+	for file, text := range map[string][]byte{name + ".cubin": data, name + ".yaml": launches} {
 		if err := os.WriteFile(filepath.Join(folder, file), text, 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	return profiled(t, filepath.Join(folder, "rows.yaml"))
+	return profiled(t, filepath.Join(folder, name+".yaml"))
 }
 
 // TestProgramsOfTriton holds what is told of programs that are few, and of blocks that are larger than the data.
@@ -89,17 +96,7 @@ launches:
 func TestTriedItemsARound(t *testing.T) {
 	results := make(map[string]*gpa.Result)
 	for kernel, shared := range map[string]int{"keys": 16, "state": 16, "keys_16": 2048} {
-		folder := t.TempDir()
-		data, err := os.ReadFile(filepath.Join("cubin", "testdata", "triton", kernel+".cubin"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		for file, text := range map[string][]byte{"rounds.cubin": data, "rounds.yaml": fmt.Appendf(nil, roundsLaunch, kernel, shared)} {
-			if err := os.WriteFile(filepath.Join(folder, file), text, 0o600); err != nil {
-				t.Fatal(err)
-			}
-		}
-		results[kernel] = profiled(t, filepath.Join(folder, "rounds.yaml"))
+		results[kernel] = profiledTriton(t, t.TempDir(), kernel+".cubin", "rounds", fmt.Appendf(nil, roundsLaunch, kernel, shared))
 		if err := results[kernel].Try(t.Context(), gpa.TryOptions{}); err != nil {
 			t.Fatal(err)
 		}

@@ -192,13 +192,13 @@ func (t *trial) launch(ctx context.Context, k, n int) ([]*advisor.Advice, error)
 	for i := range n {
 		a := order[i]
 		try := profiler.Try{Optimizer: a.Optimizer, Place: a.Place(), Why: "the time for what-if runs was used up (--try N)"}
-		if c := a.Match.Change; c == nil || c.Compiled != nil || t.budget == 0 || t.spent < t.budget {
+		if c := a.Match.Change; c == nil || c.Compiles() || t.budget == 0 || t.spent < t.budget {
 			o := trials.of(order[i:n], "")
 			if o.err != nil {
 				return nil, o.err
 			}
 			try = o.try
-			if c == nil || c.Compiled == nil { // these come beside what the time is for
+			if !c.Compiles() { // these come beside what the time is for
 				t.spent += o.spent
 			}
 		}
@@ -374,7 +374,7 @@ func (t *trial) run(ctx context.Context, k int, c *advisor.Change) (took rerun, 
 	}
 	r.GPU = t.portion.model
 	o.MaxInstructions = mostInstructions*t.longest() + 1
-	if c.Compiled != nil {
+	if c.Compiles() {
 		if why := t.recompiled(&r, *c.Compiled); why != "" {
 			return took, why, nil
 		}

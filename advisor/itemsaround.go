@@ -22,8 +22,11 @@ const (
 
 // severalARound makes a match for a loop with barriers one for several rows a round, and reports whether it can be.
 func (in *Input) severalARound(m *Match) bool {
+	if in.language != triton {
+		return false
+	}
 	code, l := m.Scope.Code, m.Scope.Loop
-	if trips, known := in.TripCount(code, l); in.language != triton || known && trips < leastRounds {
+	if trips, known := in.TripCount(code, l); known && trips < leastRounds {
 		return false
 	}
 	c, words, shuffles, other := &Change{}, 0, 0, false

@@ -2,7 +2,6 @@ package advisor
 
 import (
 	"fmt"
-	"math"
 	"path"
 	"regexp"
 	"strings"
@@ -57,10 +56,6 @@ func (in *Input) speak(optimizer string, m *Match) {
 			words = tritonFusion
 		case in.language == cuTile:
 			words = cuTileWords[optimizer]
-		case optimizer == (smBalance{}).Name():
-			if fit := in.occupancy(math.MaxInt32, volume(in.Launch.Block)).BlocksPerSM * in.Launch.Facts.SMs; fit > 0 && fit < volume(in.Launch.Grid) {
-				words = strings.ReplaceAll(tritonPersistent, "PROGRAMS", fmt.Sprint(fit))
-			}
 		}
 		m.Suggestions = []string{fmt.Sprintf(words, in.matchPlace(m))}
 	case numba:
@@ -84,10 +79,6 @@ func (in *Input) matchPlace(m *Match) string {
 
 // tritonFusion is what one can do about launches that could be one.
 const tritonFusion = "What is loaded at %s the kernel before has stored, or the kernel behind loads what this one stores, program by program or element by element. Write one @triton.jit kernel: a jit function of the values of one in the place of the other one's tl.load, or in front of its tl.store. Not where others read what lies between."
-
-// tritonPersistent is what one can do about a last wave that is short. Smaller blocks, which shorten it as well, do the work of a program more often:
-// 0.93x by hand in a dropout, 1.06x with a persistent kernel.
-const tritonPersistent = "Some SMs have nothing to do while others work (%s). Make the kernel persistent: a grid of PROGRAMS programs, as many as the GPU holds at once, each going through blocks by a loop (for i in range(tl.program_id(0), blocks, tl.num_programs(0)))."
 
 // tritonWords are what a Triton kernel's author can do, by optimizer.
 var tritonWords = map[string]string{

@@ -2,6 +2,7 @@ package advisor
 
 import (
 	"fmt"
+	"slices"
 
 	"gpa/cubin/sass"
 	"gpa/emu/arch"
@@ -114,20 +115,14 @@ func (in *Input) loops() bool {
 func withoutSupposed(advice []Advice) []Advice {
 	known := make(map[string]bool)
 	for i := range advice {
-		if a := &advice[i]; a.compiled() && (a.Tried > 0 || a.Untried == SameCode) {
+		if a := &advice[i]; a.Match.Change.Compiles() && (a.Tried > 0 || a.Untried == SameCode) {
 			known[a.Optimizer] = true
 		}
 	}
-	var kept []Advice
-	for i := range advice {
-		a := &advice[i]
-		supposed := !a.compiled() && (a.Optimizer == threadIncrease{}.Name() || a.Optimizer == asyncCopy{}.Name()) && known[a.Optimizer]
-		if !supposed {
-			kept = append(kept, *a)
-		}
-	}
-	return kept
+	return slices.DeleteFunc(advice, func(a Advice) bool {
+		return !a.Match.Change.Compiles() && (a.Optimizer == threadIncrease{}.Name() || a.Optimizer == asyncCopy{}.Name()) && known[a.Optimizer]
+	})
 }
 
-// compiled reports whether the change is to compile the kernel again.
-func (a *Advice) compiled() bool { return a.Match.Change != nil && a.Match.Change.Compiled != nil }
+// Compiles reports whether the change is to compile the kernel again; nil is none.
+func (c *Change) Compiles() bool { return c != nil && c.Compiled != nil }

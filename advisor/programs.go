@@ -48,6 +48,18 @@ func (in *Input) morePrograms(blocks, warps int) []*Match {
 	return []*Match{m}
 }
 
+// persistent says what to do about a last wave that is short, where the grid has more programs than the GPU holds. Smaller blocks, which shorten it
+// as well, do the work of a program more often: 0.93x by hand in a dropout, 1.06x with a persistent kernel.
+func (in *Input) persistent(m *Match) {
+	fit := in.occupancy(math.MaxInt32, volume(in.Launch.Block)).BlocksPerSM * in.Launch.Facts.SMs
+	if fit <= 0 || fit >= volume(in.Launch.Grid) {
+		return
+	}
+	m.Spoken, m.Suggestions = true, []string{fmt.Sprintf(
+		"Some SMs have nothing to do while others work (%s). Make the kernel persistent: a grid of %d programs, as many as the GPU holds at once, each going through blocks by a loop (for i in range(tl.program_id(0), blocks, tl.num_programs(0))).",
+		in.matchPlace(m), fit)}
+}
+
 // itemsOf is how many elements of the result a thread has, of 4 bytes, by what it stores in code that is in no loop, or in the largest
 // loop.
 func (in *Input) itemsOf() int {

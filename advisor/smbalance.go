@@ -39,6 +39,9 @@ func (smBalance) Match(in *Input) []*Match {
 	}
 	m.Suggestions = []string{in.tail(blocks, busy, m.Change),
 		"Another number of blocks without other work for each changes nothing. Where blocks differ in work, begin with the long ones, or let blocks take it from a counter. Not where a block shares data that smaller ones would load again."}
+	if in.language == triton {
+		in.persistent(m)
+	}
 	return []*Match{m}
 }
 

@@ -22,7 +22,7 @@ func (a *Advice) Expected() float64 {
 // does not fit it, does if it gains so much even where it gains little: of 12 such pieces that were followed 4 made kernels slower. Nothing is known of
 // parameters that were not compiled.
 func (a *Advice) Worth() bool {
-	if a.Tried == 0 && a.compiled() {
+	if a.Tried == 0 && a.Match.Change.Compiles() {
 		return false
 	}
 	if a.Tried == 0 && a.Untried != "" && a.Match.Change != nil {

@@ -57,18 +57,17 @@ func (c *Code) Frames(pc uint64) []Frame {
 	if row == nil || f.Kind == InternalFunction && row.address < f.Offset {
 		return []Frame{{Function: f.Demangled, Symbol: f.Name}}
 	}
-	innermost := *row
-	if seq.python(row) {
-		innermost.line -= min(c.lines.shiftAt(pc), row.line)
-		row = &innermost
-	}
 	var frames []Frame
 	for row.context != 0 && len(frames) < maxInlineDepth {
 		name := c.lines.names[uint64(row.name)]
 		frames = append(frames, seq.frame(row, name.symbol, name.demangled))
 		row = &seq.rows[row.context-1]
 	}
-	return append(frames, seq.frame(row, f.Name, f.Demangled))
+	frames = append(frames, seq.frame(row, f.Name, f.Demangled))
+	if isPython(frames[0].File) {
+		frames[0].Line -= min(c.lines.shiftAt(pc), frames[0].Line)
+	}
+	return frames
 }
 
 // Line returns the innermost frame of pc.
@@ -87,11 +86,8 @@ func (s *lineSequence) frame(row *lineRow, symbol, demangled string) Frame {
 	return frame
 }
 
-// python tells whether a row is a line of Python.
-func (s *lineSequence) python(row *lineRow) bool {
-	i := int(row.file) - 1
-	return i >= 0 && i < len(s.files) && path.Ext(s.files[i]) == ".py"
-}
+// isPython tells whether a source file is one of Python's.
+func isPython(file string) bool { return path.Ext(file) == ".py" }
 
 // row returns the innermost row of pc and its sequence, nil where the table has none.
 func (t *lineTable) row(pc uint64) (*lineSequence, *lineRow) {
@@ -119,10 +115,7 @@ func (r *reader) readLines() error {
 		return fmt.Errorf("section %s: %w", name, err)
 	}
 	b := lineBuilder{data: r.file.SectionData(index), addresses: addresses}
-	for b.at < len(b.data) && b.err == nil {
-		b.unit()
-	}
-	if b.err != nil {
+	if b.run(); b.err != nil {
 		return fmt.Errorf("section %s: 0x%x: %w", name, b.at, b.err)
 	}
 	codes := b.finish()

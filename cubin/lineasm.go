@@ -3,7 +3,7 @@ package cubin
 import (
 	"bytes"
 	"math"
-	"path"
+	"slices"
 	"sort"
 )
 
@@ -17,15 +17,15 @@ const (
 // A lineShift says from which address on how many lines the line table is too far down.
 type lineShift struct {
 	address uint64
-	lines   uint32
+	lines   int
 }
 
 // noShift is the shift of the line that opens a function's body, where the assembler's own instructions are said to come from. They have no
 // row among the source lines, but that of the instruction before them.
-const noShift = math.MaxUint32
+const noShift = math.MaxInt
 
 // shiftAt returns by how many lines the line of pc has to go back.
-func (t *lineTable) shiftAt(pc uint64) uint32 {
+func (t *lineTable) shiftAt(pc uint64) int {
 	if i := sort.Search(len(t.shifts), func(i int) bool { return t.shifts[i].address > pc }) - 1; i >= 0 {
 		return t.shifts[i].lines
 	}
@@ -57,10 +57,7 @@ func (r *reader) readShifts(codes []*Code) {
 		addresses[at] = lineAddress{scratch[a.code], a.offset}
 	}
 	b := lineBuilder{data: r.file.SectionData(index), addresses: addresses}
-	for b.at < len(b.data) && b.err == nil {
-		b.unit()
-	}
-	if b.err != nil {
+	if b.run(); b.err != nil {
 		return
 	}
 	b.finish()
@@ -80,10 +77,8 @@ func (r *reader) readShifts(codes []*Code) {
 func anyPython(codes []*Code) bool {
 	for _, c := range codes {
 		for _, s := range c.lines.sequences {
-			for _, file := range s.files {
-				if path.Ext(file) == ".py" {
-					return true
-				}
+			if slices.ContainsFunc(s.files, isPython) {
+				return true
 			}
 		}
 	}
@@ -106,11 +101,11 @@ func anyPython(codes []*Code) bool {
 //
 // LLVM puts a tab behind the mnemonics of its own instructions, by which they are told apart from inline PTX. What comes behind a block has
 // the line of the block's last directive until there is another one.
-func inlineShifts(text []byte) []uint32 {
+func inlineShifts(text []byte) []int {
 	var (
-		shifts         []uint32
-		shift, inBlock uint32 // of the last directive, and how many lines of the block have been seen, 0 outside
-		empty          int    // lines before this one
+		shifts         []int
+		shift, inBlock int // of the last directive, and how many lines of the block have been seen, 0 outside
+		empty          int // lines before this one
 	)
 	for line := range bytes.SplitSeq(text, []byte{0}) {
 		if len(line) == 0 {

@@ -47,34 +47,34 @@ func TestLinesOfTriton(t *testing.T) {
 func TestShiftsOfInlinePTX(t *testing.T) {
 	for name, c := range map[string]struct {
 		text string
-		want []uint32
+		want []int
 	}{
 		"a block, and what comes behind it": {
 			"add.f32 \t%r1;|||mov.u32 %r1, 0x0;||mov.u32 %r2, 0x0;|@%p1 ld.global.v2.b32 { %r1, %r2 }, [ %rd1 + 0 ];|||add.f32 \t%r5;||add.f32 \t%r6;",
-			[]uint32{0, 0, 1, 1, 1, 0},
+			[]int{0, 0, 1, 1, 1, 0},
 		},
 		"blocks of one statement": {
 			"add.f32 \t%r1;|||mov.u32 %r1, 0x0;||ld.global.b32 { %r1 }, [ %rd1 + 0 ];|||||mov.u32 %r1, 0x0;||ld.global.b32 { %r1 }, [ %rd1 + 0 ];",
-			[]uint32{0, 0, 1, 0, 1},
+			[]int{0, 0, 1, 0, 1},
 		},
 		"a predicated block without a directive of its own": {
 			"add.f32 \t%r1;|||mov.u32 %r1, 0x0;||mov.u32 %r2, 0x0;||||@%p1 st.global.b32 [ %rd1 + 0 ], { %r1 };",
-			[]uint32{0, 0, 1, 1},
+			[]int{0, 0, 1, 1},
 		},
 		"a directive behind a block": {
 			"add.f32 \t%r1;|||mov.u32 %r1, 0x0;||mov.u32 %r2, 0x0;||||add.f32 \t%r5;",
-			[]uint32{0, 0, 1, 0},
+			[]int{0, 0, 1, 0},
 		},
 		"a line without a directive counts": {
 			"|||@%p1 red.global.add.f32 [ %rd1 + 0 ], %r1;||mov.u32 %r2, 0x0;",
-			[]uint32{0, 1},
+			[]int{0, 1},
 		},
 		"no directives within blocks: compilers before": {
 			"add.f32 \t%r1;|||mov.u32 %r1, 0x0;|mov.u32 %r2, 0x0;|ld.global.v2.b32 { %r1, %r2 }, [ %rd1 + 0 ];|||add.f32 \t%r5;",
-			[]uint32{0, 0, 0, 0, 0},
+			[]int{0, 0, 0, 0, 0},
 		},
 	} {
-		var got []uint32
+		var got []int
 		text := strings.Split(c.text, "|")
 		for i, shift := range inlineShifts([]byte(strings.ReplaceAll(c.text, "|", "\x00"))) {
 			if text[i] != "" {

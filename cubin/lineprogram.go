@@ -65,6 +65,13 @@ type lineUnit struct {
 	opcodeBase int
 }
 
+// run runs the line programs of all units.
+func (b *lineBuilder) run() {
+	for b.at < len(b.data) && b.err == nil {
+		b.unit()
+	}
+}
+
 // unit runs the line program of one unit. A unit of another DWARF version than 2 to 4 is passed over: its code has no
 // lines.
 func (b *lineBuilder) unit() {

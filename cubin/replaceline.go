@@ -67,10 +67,7 @@ func (r *replacer) moveLineSection(index int) error {
 		// A RELA relocation replaces what stands at its place, a REL one adds to it, as the builder does.
 		b.addresses[place] = lineAddress{scratch, pc - binary.LittleEndian.Uint64(section.Data[place:])}
 	}
-	for b.at < len(b.data) && b.err == nil {
-		b.unit()
-	}
-	if b.err != nil {
+	if b.run(); b.err != nil {
 		return fmt.Errorf("0x%x: %w", b.at, b.err)
 	}
 	w := lineRewriter{old: section.Data}
