@@ -14,10 +14,10 @@ import (
 
 //go:embed basic/vecadd basic/saxpy basic/reduce_shared basic/transpose_naive
 //go:embed linear/sgemm_tiled linear/spmv stencil/hotspot graph/bfs
-//go:embed applied/softmax/launch.yaml applied/softmax/*.cu applied/softmax/*.sm_70.cubin.gz applied/softmax/*.npy
-//go:embed control/state_machine/launch.yaml control/state_machine/*.cu control/state_machine/*.sm_70.cubin.gz control/state_machine/*.npy
-//go:embed divergence/suffix_tree/launch.yaml divergence/suffix_tree/*.cu divergence/suffix_tree/*.sm_70.cubin.gz divergence/suffix_tree/*.npy
-//go:embed frozen/knn/launch.yaml frozen/knn/*.cu frozen/knn/*.sm_70.cubin.gz frozen/knn/*.npy
+//go:embed applied/softmax/launch.yaml applied/softmax/*.cu applied/softmax/*.sm_70.cubin.gz applied/softmax/*.npy.gz
+//go:embed control/state_machine/launch.yaml control/state_machine/*.cu control/state_machine/*.sm_70.cubin.gz control/state_machine/*.npy.gz
+//go:embed divergence/suffix_tree/launch.yaml divergence/suffix_tree/*.cu divergence/suffix_tree/*.sm_70.cubin.gz divergence/suffix_tree/*.npy.gz
+//go:embed frozen/knn/launch.yaml frozen/knn/*.cu frozen/knn/*.sm_70.cubin.gz frozen/knn/*.npy.gz
 //go:embed linear/dgemv_warp/launch.yaml linear/dgemv_warp/*.cu linear/dgemv_warp/*.sm_70.cubin.gz linear/dgemv_warp/*.npy
 //go:embed math/nbody_lanes/launch.yaml math/nbody_lanes/*.cu math/nbody_lanes/*.sm_70.cubin.gz math/nbody_lanes/*.npy
 //go:embed patterns/digits_registers/launch.yaml patterns/digits_registers/*.cu patterns/digits_registers/*.sm_70.cubin.gz patterns/digits_registers/*.npy.gz
