@@ -60,7 +60,7 @@ func (r *Result) Advise(o AdviceOptions) error {
 	}
 	joined := r.Profile.Joined(o.Beside)
 	for i := range r.Launches {
-		opt := advisor.Options{Candidates: o.All, Tries: r.Profile.Launches[i].Tries, Chains: r.Profile.Chains(i), Joined: r.Profile.JoinedOf(joined, i), Precise: r.Profile.Precise}
+		opt := advisor.Options{Candidates: o.All, Tries: r.Profile.Launches[i].Tries, Alternatives: r.Profile.Launches[i].Alternatives, Chains: r.Profile.Chains(i), Joined: r.Profile.JoinedOf(joined, i), Precise: r.Profile.Precise}
 		var err error
 		if r.Launches[i].Advice, err = advisor.Advise(r.Launches[i].Blame, opt); err != nil {
 			return err

@@ -40,10 +40,13 @@ func (r *Result) Try(ctx context.Context, o TryOptions) error {
 	if err := r.Recall(ctx); err != nil {
 		return err
 	}
+	t := trial{options: r.options, most: cmp.Or(o.Weight, mostTried), target: r.Target, before: r.session, result: &r.Result, beside: o.Beside, triton: o.Triton, fusions: make(map[int]int64)}
+	for _, k := range r.Costliest() {
+		t.alternatives(k)
+	}
 	if err := r.Advise(AdviceOptions{All: true, Beside: o.Beside}); err != nil {
 		return err
 	}
-	t := trial{options: r.options, most: cmp.Or(o.Weight, mostTried), target: r.Target, before: r.session, result: &r.Result, beside: o.Beside, triton: o.Triton, fusions: make(map[int]int64)}
 	if err := t.all(ctx, o.First); err != nil && ctx.Err() == nil {
 		return err
 	}
@@ -70,15 +73,17 @@ type trial struct {
 	result  *reports.Result
 	beside  string                                   // kernel whose advice is not tried
 	triton  *compile.Triton                          // see [TryOptions]
-	builds  map[advisor.Compiled]compile.TritonBuild // of the launch that is tried
+	builds  map[advisor.Compiled]compile.TritonBuild // of the launch that is tried, nil where nothing compiles it
 	chains  []profiler.Chain                         // by joints, see joined
 	fusions map[int]int64                            // cycles of these as one, by the first launch, as each of their kernels has the advice
 
 	most          int64   // see [TryOptions.Weight]
 	budget, spent int64   // warp instructions that the trials of a kernel may execute, 0 for any number, and have
+	extra         int64   // and those of kernels that are compiled again, which may execute as many
 	heavy         float64 // of a launch that takes long: sectors and instructions that are timed for each of them; else 0
 	portion       portion
 	starting      sync.Mutex // of first
+	building      sync.Mutex // of builds
 	workers       int        // SMs that a trial advances at a time, 0 for as many as there are processors
 }
 
@@ -108,7 +113,7 @@ func (t *trial) all(ctx context.Context, n int) error {
 		if l.Kernel == t.beside {
 			continue
 		}
-		t.spent, t.budget, t.heavy, t.portion = 0, 0, 0, portion{model: t.target.GPU, before: l.Facts.Cycles}
+		t.spent, t.extra, t.budget, t.heavy, t.portion = 0, 0, 0, 0, portion{model: t.target.GPU, before: l.Facts.Cycles}
 		if n == 0 {
 			t.budget, t.heavy = t.allowance(l)
 			if err := t.divide(ctx, k); err != nil {
@@ -176,31 +181,36 @@ func (t *trial) finals(ctx context.Context, k int, tried []*advisor.Advice) erro
 	return nil
 }
 
+// outOfTime is why advice was not tried that could have been.
+const outOfTime = "the time for what-if runs was used up (--try N)"
+
 // launch tries the first n pieces of advice on the k-th launch, all for 0, and returns them in the order of the tries.
 func (t *trial) launch(ctx context.Context, k, n int) ([]*advisor.Advice, error) {
 	l := t.result.Profile.Launches[k]
-	if err := t.compile(ctx, k); err != nil {
-		return nil, err
-	}
 	gains := make(map[string]bool) // optimizers of which a change does
 	order := inTurn(t.result.Launches[k].Advice)
 	if n = min(n, len(order)); n == 0 {
 		n = len(order)
 	}
+	var compiled []*advisor.Advice
+	order = slices.DeleteFunc(order[:n], func(a *advisor.Advice) bool {
+		if a.Match.Change.Compiles() {
+			compiled = append(compiled, a)
+		}
+		return a.Match.Change.Compiles()
+	})
 	trials := t.begin(ctx, k)
 	defer trials.end()
-	for i := range n {
+	for i := range order {
 		a := order[i]
-		try := profiler.Try{Optimizer: a.Optimizer, Place: a.Place(), Why: "the time for what-if runs was used up (--try N)"}
-		if c := a.Match.Change; c == nil || c.Compiles() || t.budget == 0 || t.spent < t.budget {
-			o := trials.of(order[i:n], "")
+		try := profiler.Try{Optimizer: a.Optimizer, Place: a.Place(), Why: outOfTime}
+		if a.Match.Change == nil || t.budget == 0 || t.spent < t.budget {
+			o := trials.of(order[i:], "")
 			if o.err != nil {
 				return nil, o.err
 			}
 			try = o.try
-			if !c.Compiles() { // these come beside what the time is for
-				t.spent += o.spent
-			}
+			t.spent += o.spent
 		}
 		l.Tries = append(l.Tries, try)
 		tried := advisor.Advice{Match: a.Match, Tried: try.Speedup}
@@ -208,7 +218,8 @@ func (t *trial) launch(ctx context.Context, k, n int) ([]*advisor.Advice, error)
 			nextVariant(order[i+1:], a)
 		}
 	}
-	return order[:n], nil
+	parameters, err := t.parameters(trials, compiled)
+	return append(order, parameters...), err
 }
 
 // inTurn lists advice in the order in which it is tried: the best of each optimizer, then what else it has to say. Each of several ways to deal with
@@ -350,7 +361,7 @@ func (r *rerun) pace() float64 { return float64(r.cycles) / float64(max(r.instru
 
 // real reports whether a change is made, and not only supposed: another shape of the launch, another order of the code.
 func real(c *advisor.Change) bool {
-	return len(passes(c)) > 0 || c.Model != "" || c.Grid != [3]int{}
+	return len(passes(c)) > 0 || c.Model != "" || c.Grid != [3]int{} || c.Compiles() && c.Compiled.Constants != ""
 }
 
 // run returns what the k-th launch takes with a change, or why it does not run with it. A change that is real must leave the same outputs.
@@ -375,8 +386,8 @@ func (t *trial) run(ctx context.Context, k int, c *advisor.Change) (took rerun, 
 	r.GPU = t.portion.model
 	o.MaxInstructions = mostInstructions*t.longest() + 1
 	if c.Compiles() {
-		if why := t.recompiled(&r, *c.Compiled); why != "" {
-			return took, why, nil
+		if why, err := t.recompiled(ctx, &r, k, *c.Compiled); why != "" || err != nil {
+			return took, why, err
 		}
 	}
 	s, err := t.session(ctx, &r, o)
@@ -410,7 +421,9 @@ func (t *trial) run(ctx context.Context, k int, c *advisor.Change) (took rerun, 
 		why = "what the threads execute does not fit it: " + fails.Error()
 	case fails != nil:
 		why = "the kernel does not run with it: " + fails.Error()
-	case keeps && !t.equal(s):
+	case keeps && c.Compiles() && !t.rounded(s, k):
+		why = "the outputs change with it"
+	case keeps && !c.Compiles() && !t.equal(s):
 		why = "the outputs change with it"
 	}
 	if why != "" {

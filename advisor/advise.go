@@ -22,6 +22,8 @@ type Options struct {
 	Optimizers []Optimizer    // nil for all of Optimizers
 	Top        int            // number of pieces of advice, 0 for all
 	Tries      []profiler.Try // what-if runs of the launch
+	// Alternatives are the constants with which the launch's kernel can be compiled.
+	Alternatives []profiler.Alternative
 	// Candidates: also what is not worth listing, as it gains too little or makes the launch slower, see [Advice.Worth].
 	Candidates bool
 	Chains     profiler.Chains // launches that could be one with the kernel's, block by block
@@ -46,7 +48,7 @@ func Advise(r *blamer.Result, opt Options) ([]Advice, error) {
 		advice = append(advice, adviseOne(in, o)...)
 	}
 	if opt.Optimizers == nil {
-		advice = append(advice, adviseParameters(in)...)
+		advice = append(advice, adviseParameters(in, opt.Alternatives, opt.Tries)...)
 	}
 	for i := range advice {
 		advice[i].recall(opt.Tries)

@@ -33,6 +33,11 @@ type Change struct {
 	Joints []Joint // by which those of each chain are one
 
 	Compiled *Compiled // the kernel is compiled again, nil for the code that there is
+	// Turn says when that is tried among all parameters: those of the lowest first. After others it is worth a try only where they were not tried or
+	// had a speedup of AfterLeast.
+	Turn       int
+	After      *Compiled
+	AfterLeast float64
 
 	Reconverged  bool // convergence barriers are at the joins of thread frontiers
 	Restructured bool // control flow is structured

@@ -51,6 +51,11 @@ func checkLaunch(modules []*cubin.File, l *Launch) error {
 			return fmt.Errorf("kernel %s: what-if run for %q: a speedup of %v", l.Kernel, t.Optimizer, t.Speedup)
 		}
 	}
+	for _, a := range l.Alternatives {
+		if min(a.Grid[0], a.Grid[1], a.Grid[2]) <= 0 || a.Constants == "" {
+			return fmt.Errorf("kernel %s: constants %q with a grid of %v", l.Kernel, a.Constants, a.Grid)
+		}
+	}
 	if err := checkInheritance(module, l.Inherits); err != nil {
 		return fmt.Errorf("inherits: %w", err)
 	}

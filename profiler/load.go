@@ -175,6 +175,7 @@ func addLaunch(p *Profile, d *json.Decoder) error {
 	l := &Launch{
 		Kernel: saved.Kernel, Module: saved.Module, GPU: saved.GPU, Grid: saved.Grid, Block: saved.Block,
 		Period: saved.Period, Facts: Facts(saved.Facts), Fault: saved.Fault.restore(), Missing: saved.Missing, Inherits: saved.Inherits.restore(),
+		Alternatives: saved.Alternatives,
 	}
 	for _, t := range saved.Tries {
 		l.Tries = append(l.Tries, Try(t))

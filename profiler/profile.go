@@ -44,6 +44,15 @@ type Launch struct {
 	// Inherits is what it takes over from the launches before it, where these were emulated too; nil where that is not known.
 	Inherits *Inheritance
 	Tries    []Try // what-if runs of this launch, in the order in which they were made
+	// Alternatives are other constants with which its kernel can be compiled for the same arguments, where that is known.
+	Alternatives []Alternative
+}
+
+// An Alternative is a launch of a kernel that is compiled with other constants (tl.constexpr of Triton), as far as is known for the same result.
+type Alternative struct {
+	Constants string `json:"constants"` // NAME=VALUE, separated by ", "
+	Was       string `json:"was"`       // what these constants are
+	Grid      [3]int `json:"grid"`
 }
 
 // A Try is a what-if run: the launch once more with a change supposed.

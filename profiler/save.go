@@ -118,6 +118,7 @@ func saveLaunch(l *Launch) (savedLaunch, error) {
 	out := savedLaunch{
 		Kernel: l.Kernel, Module: l.Module, GPU: l.GPU, Grid: l.Grid, Block: l.Block, Period: l.Period,
 		Facts: savedFacts(l.Facts), Fault: saveFault(l.Fault), Missing: l.Missing, Inherits: saveInherits(l.Inherits),
+		Alternatives: l.Alternatives,
 	}
 	samples := make([]savedSample, len(l.Samples))
 	for i := range l.Samples {

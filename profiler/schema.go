@@ -119,6 +119,8 @@ type savedLaunch struct {
 	Record   json.RawMessage `json:"record,omitempty"`
 	Inherits *savedInherits  `json:"inherits,omitempty"`
 	Tries    []savedTry      `json:"tries,omitempty"`
+
+	Alternatives []Alternative `json:"alternatives,omitempty"`
 }
 
 // savedInherits is an [Inheritance].

@@ -24,10 +24,11 @@ var tritonScript string
 
 // A Triton compiles kernels of Triton's again with other values of what is given at the launch and not in the source: num_warps, num_stages, maxnreg.
 // Its cache keeps the intermediate representation of each kernel (NAME.ttir) from before any of them counts, so that neither the
-// program nor its tensors are needed.
+// program nor its tensors are needed. Constants of the kernel (tl.constexpr) are gone from it: other values need what stays behind of the program.
 type Triton struct {
-	Python string // an interpreter that has Triton
-	Cache  string // the folder of its cache
+	Python string      // an interpreter that has Triton
+	Cache  string      // the folder of its cache, "" for none
+	Hook   *TritonHook // what has stayed behind of the program, nil for nothing
 }
 
 // FindTriton returns the Triton of a program's interpreter, or else of a Python environment; nil where there is no cache. getenv is os.Getenv or
@@ -58,11 +59,23 @@ func FindTriton(program string, getenv func(string) string) *Triton {
 	return t
 }
 
-// TritonOptions are options of a compilation; what is 0 is as it was.
+// With adds what has stayed behind of a program; t may be nil.
+func (t *Triton) With(h *TritonHook) *Triton {
+	with := Triton{}
+	if t != nil {
+		with = *t
+	}
+	with.Hook = h
+	return &with
+}
+
+// TritonOptions are options of a compilation; what is 0 is as it was. They can be compared.
 type TritonOptions struct {
-	Warps     int `json:"num_warps,omitempty"`
-	Stages    int `json:"num_stages,omitempty"`
-	Registers int `json:"maxnreg,omitempty"`
+	Warps     int    `json:"num_warps,omitempty"`
+	Stages    int    `json:"num_stages,omitempty"`
+	Registers int    `json:"maxnreg,omitempty"`
+	Constants string `json:"constants,omitempty"` // NAME=VALUE, separated by ", "; only what has stayed behind of a program can change them
+	Grid      [3]int `json:"-"`                   // with which it is launched then
 }
 
 // A TritonBuild is a kernel that was compiled again.
@@ -80,39 +93,21 @@ var ErrNotCached = errors.New("the cache of Triton does not have this kernel, or
 // tritonPatience is how long compiling a kernel with all its options may take. Ten of them take seconds.
 const tritonPatience = 2 * time.Minute
 
-// Again compiles the kernel of a module with each of some options.
-func (t *Triton) Again(ctx context.Context, module *cubin.File, kernel string, list []TritonOptions) ([]TritonBuild, error) {
-	entry, err := t.entry(module, kernel)
-	if err != nil {
-		return nil, err
-	}
+// Again compiles the kernel of a module that was launched with a grid with each of some options.
+func (t *Triton) Again(ctx context.Context, module *cubin.File, kernel string, grid [3]int, list []TritonOptions) ([]TritonBuild, error) {
 	folder, err := os.MkdirTemp("", "gpa-triton-")
 	if err != nil {
 		return nil, err
 	}
 	defer os.RemoveAll(folder)
 	all := append([]TritonOptions{{}}, list...) // the first one is to be what it was
-	spec, err := json.Marshal(map[string]any{
-		"ttir": entry + ".ttir", "metadata": entry + ".json", "arch": int(module.Arch), "options": all, "out": folder,
-	})
+	if l := t.Hook.Find(module, kernel, grid); l != nil {
+		err = l.compile(ctx, folder, all)
+	} else {
+		err = t.cached(ctx, folder, module, kernel, all)
+	}
 	if err != nil {
 		return nil, err
-	}
-	var said Said
-	limited, cancel := context.WithTimeout(ctx, tritonPatience)
-	defer cancel()
-	command := exec.CommandContext(limited, t.Python, "-c", tritonScript)
-	command.Dir, command.Stdin, command.Stdout, command.Stderr, command.WaitDelay = folder, bytes.NewReader(spec), &said, &said, compilerPatience
-	command.Env = append(os.Environ(), "TRITON_CACHE_DIR="+filepath.Join(folder, "cache"))
-	OwnGroup(command)
-	if err := command.Run(); err != nil {
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		if limited.Err() != nil {
-			return nil, fmt.Errorf("compiling %s again took longer than %s", kernel, tritonPatience)
-		}
-		return nil, fmt.Errorf("compiling %s again: %w: %s", kernel, err, quotedError(said.String()))
 	}
 	builds := make([]TritonBuild, len(all))
 	for i := range builds {
@@ -127,14 +122,45 @@ func (t *Triton) Again(ctx context.Context, module *cubin.File, kernel string, l
 	}
 	for i := range builds {
 		b := &builds[i]
-		b.Same = b.Err == nil && b.Warps == was.Warps && b.Shared == was.Shared && sameCode(b.Module, module)
+		b.Same = b.Err == nil && b.Warps == was.Warps && b.Shared == was.Shared && all[i].Grid == [3]int{} && sameCode(b.Module, module)
 	}
 	return builds[1:], nil
 }
 
+// cached compiles a kernel that the cache has.
+func (t *Triton) cached(ctx context.Context, folder string, module *cubin.File, kernel string, all []TritonOptions) error {
+	entry, err := t.entry(module, kernel)
+	if err != nil {
+		return err
+	}
+	spec, err := json.Marshal(map[string]any{
+		"ttir": entry + ".ttir", "metadata": entry + ".json", "arch": int(module.Arch), "options": all, "out": folder,
+	})
+	if err != nil {
+		return err
+	}
+	var said Said
+	limited, cancel := context.WithTimeout(ctx, tritonPatience)
+	defer cancel()
+	command := exec.CommandContext(limited, t.Python, "-c", tritonScript)
+	command.Dir, command.Stdin, command.Stdout, command.Stderr, command.WaitDelay = folder, bytes.NewReader(spec), &said, &said, compilerPatience
+	command.Env = append(os.Environ(), "TRITON_CACHE_DIR="+filepath.Join(folder, "cache"))
+	OwnGroup(command)
+	if err := command.Run(); err != nil {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if limited.Err() != nil {
+			return fmt.Errorf("compiling %s again took longer than %s", kernel, tritonPatience)
+		}
+		return fmt.Errorf("compiling %s again: %w: %s", kernel, err, quotedError(said.String()))
+	}
+	return nil
+}
+
 // entry is the path without extension of what the cache has of a kernel.
 func (t *Triton) entry(module *cubin.File, kernel string) (string, error) {
-	if filepath.Base(kernel) != kernel {
+	if filepath.Base(kernel) != kernel || t.Cache == "" || t.Python == "" {
 		return "", ErrNotCached
 	}
 	for _, name := range installed(filepath.Join(t.Cache, "*", kernel+".cubin")) {

@@ -43,7 +43,7 @@ func TestTritonAgain(t *testing.T) {
 	if found == nil || found.Python != python || found.Cache != cache {
 		t.Fatalf("found %+v", found)
 	}
-	builds, err := found.Again(t.Context(), module, "rows", []TritonOptions{{Warps: 8}, {Stages: 2}, {Registers: 32}})
+	builds, err := found.Again(t.Context(), module, "rows", [3]int{1, 1, 1}, []TritonOptions{{Warps: 8}, {Stages: 2}, {Registers: 32}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,10 +70,10 @@ func TestTritonAgain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := found.Again(t.Context(), other, "rows", nil); !errors.Is(err, ErrNotCached) {
+	if _, err := found.Again(t.Context(), other, "rows", [3]int{1, 1, 1}, nil); !errors.Is(err, ErrNotCached) {
 		t.Errorf("another kernel than this Triton makes: %v", err)
 	}
-	if _, err := found.Again(t.Context(), module, "columns", nil); !errors.Is(err, ErrNotCached) {
+	if _, err := found.Again(t.Context(), module, "columns", [3]int{1, 1, 1}, nil); !errors.Is(err, ErrNotCached) {
 		t.Errorf("a kernel that is not there: %v", err)
 	}
 	if FindTriton(python, func(string) string { return "" }) != nil {

@@ -16,6 +16,7 @@ import (
 	"strings"
 
 	"gpa"
+	"gpa/cubin/compile"
 	"gpa/emu"
 	"gpa/emu/arch"
 	"gpa/emu/capture"
@@ -62,6 +63,7 @@ type Program struct {
 	notes   []string      // about captures
 	enough  chan struct{} // closed when the program is to be ended
 	killed  bool
+	triton  *compile.TritonHook // what Triton's processes leave behind until advice has been tried, nil for nothing
 }
 
 // New makes a program ready to start.

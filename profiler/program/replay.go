@@ -150,6 +150,7 @@ func (p *Program) tryKernel(ctx context.Context, o gpa.TryOptions, result *repor
 // Analyze blames and advises on the launches of the n kernels that take most of the time, and tries the advice where a says so. That of some kernels
 // cannot be tried, of which the options' Run.Tell is told why. Without a launch that was profiled the result has none.
 func (p *Program) Analyze(ctx context.Context, n int, a gpa.Analysis) (*gpa.Result, error) {
+	defer p.forget()
 	r := gpa.FromProfile(p.Profile(n), p.Sources())
 	if len(r.Profile.Launches) == 0 {
 		return r, nil
@@ -160,13 +161,17 @@ func (p *Program) Analyze(ctx context.Context, n int, a gpa.Analysis) (*gpa.Resu
 	if a.Try == nil {
 		return r, r.Advise(a.Advice)
 	}
+	try := *a.Try
+	if p.triton != nil {
+		try.Triton = try.Triton.With(p.triton)
+	}
 	for i, e := range p.journal.sorted() {
 		if i == n || len(e.profiled) == 0 {
 			break
 		}
 		if e.kept != nil {
 			e.untried = nil
-			if err := p.tryKernel(ctx, *a.Try, &r.Result, e.kept); err != nil && ctx.Err() == nil {
+			if err := p.tryKernel(ctx, try, &r.Result, e.kept); err != nil && ctx.Err() == nil {
 				e.untried = err
 			}
 		}

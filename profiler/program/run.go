@@ -11,6 +11,7 @@ import (
 	"strconv"
 
 	"gpa"
+	"gpa/cubin/compile"
 	"gpa/reports"
 )
 
@@ -31,18 +32,36 @@ func (p *Program) Run(ctx context.Context, stdout *os.File, args ...string) (sta
 	command := exec.Command(path, args[1:]...)
 	command.Args[0] = args[0]
 	command.Env = p.Environment(os.Environ())
+	if p.options.Keep {
+		if p.triton, err = compile.HookTriton(); err != nil {
+			return 0, err
+		}
+		command.Env = p.triton.Environment(command.Env)
+	}
 	command.Stdin, command.Stdout, command.Stderr = os.Stdin, stdout, os.Stderr
 	status, err = runChild(ctx, command, p.enough)
+	if p.triton != nil {
+		p.triton.Ended()
+	}
 	if closed := p.Close(); err == nil {
 		err = closed
 	}
 	if err != nil {
+		p.forget()
 		return 0, fmt.Errorf("%s: %w", args[0], err)
 	}
 	if p.killed {
 		status = 0 // that it was ended is no fault of its
 	}
 	return status, nil
+}
+
+// forget ends what has stayed behind of the program.
+func (p *Program) forget() {
+	if p.triton != nil {
+		p.triton.Close()
+		p.triton = nil
+	}
 }
 
 // Sources looks for source files in the working directory, and in the folder of the options or beside the program that was run.
