@@ -1,8 +1,12 @@
 package gpa_test
 
 import (
+	"bufio"
+	"crypto/sha256"
+	"encoding/json"
 	"fmt"
 	"math"
+	"net"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -10,6 +14,7 @@ import (
 	"testing"
 
 	"gpa"
+	"gpa/advisor"
 	"gpa/cubin/compile"
 )
 
@@ -184,4 +189,133 @@ done
 			t.Errorf("from %d warps: there is no advice on parameters", from)
 		}
 	}
+}
+
+// columnsLaunch launches the kernel of columns.py for 512 rows in blocks of 32.
+const columnsLaunch = `module: columns.cubin
+buffers:
+  x: {type: f32, shape: [512, 1024], init: {uniform: [-1, 1], seed: 1}}
+  total: {type: f32, shape: [512]}
+launches:
+  - {kernel: columns, grid: [16], block: [128], shared: 128, args: [{buffer: x}, {buffer: total}, {i32: 512}, {i32: 1024}, {u64: 0}, {u64: 0}]}
+expect:
+  total: {file: total.npy}
+`
+
+// behind is what a process says of columns.cubin that has stayed behind of a program: three other block sizes, of which one comes with a grid that leaves
+// rows out.
+const behind = `[{"kernel": "columns", "image": "%x", "grid": [16, 1, 1], "types": ["*fp32", "*fp32", "i32", "i32"], "alternatives": [
+	{"constants": {"BM": 64}, "was": {"BM": 32}, "grid": [4, 1, 1]}, {"constants": {"BM": 16}, "was": {"BM": 32}, "grid": [32, 1, 1]},
+	{"constants": {"BN": 128}, "was": {"BN": 64}, "grid": [16, 1, 1]}]}]`
+
+// TestTriedConstants holds what is tried of constants against the kernels that they give, by a process that answers with what Triton has made of them.
+func TestTriedConstants(t *testing.T) {
+	folder := filepath.Join("cubin", "testdata", "triton")
+	image, err := os.ReadFile(filepath.Join(folder, "columns.cubin"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	launches := strings.Replace(columnsLaunch, "expect:\n  total: {file: total.npy}\n", "", 1)
+	first := profiledTriton(t, dir, "columns.cubin", "columns", []byte(launches))
+	total, err := first.Session().Save("total")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "total.npy"), total, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r := profiledTriton(t, dir, "columns.cubin", "columns", []byte(columnsLaunch))
+
+	hook, err := compile.HookTriton()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer hook.Close()
+	made := map[string]string{ // by what is asked for
+		`{}`: "columns 4 128", `{"num_warps":8}`: "columns_w8 8 128", `{"constants":"BM=64"}`: "columns_64 4 256", `{"constants":"BM=16"}`: "columns_16 4 64",
+		`{"num_warps":8,"constants":"BM=16"}`: "columns_16_w8 8 64", `{"constants":"BN=128"}`: "columns_n128 4 128",
+	}
+	asked := stayBehind(t, hook, fmt.Sprintf(behind, sha256.Sum256(image)), func(options string) (cubin string, warps, shared int) {
+		fmt.Sscan(made[options], &cubin, &warps, &shared)
+		return filepath.Join(folder, cubin+".cubin"), warps, shared
+	})
+	hook.Ended()
+	if err := r.Try(t.Context(), gpa.TryOptions{All: true, Triton: &compile.Triton{Hook: hook}}); err != nil {
+		t.Fatal(err)
+	}
+	hook.Close()
+	options := <-asked
+	tried := make(map[string]*advisor.Advice)
+	for i := range r.Launches[0].Advice {
+		if a := &r.Launches[0].Advice[i]; a.Match.Change.Compiles() {
+			tried[a.Match.Change.Compiled.String()] = a
+		}
+	}
+	is := func(cubin string, grid, warps, shared int) float64 {
+		text := strings.NewReplacer("grid: [16]", fmt.Sprintf("grid: [%d]", grid), "block: [128]", fmt.Sprintf("block: [%d]", 32*warps), "shared: 128", fmt.Sprintf("shared: %d", shared)).Replace(launches)
+		was := r.Profile.Launches[0].Facts.Cycles
+		return float64(was) / float64(profiledTriton(t, t.TempDir(), cubin, "columns", []byte(text)).Profile.Launches[0].Facts.Cycles)
+	}
+	for _, c := range []struct {
+		change, optimizer string
+		speedup           float64 // 0: it leaves other outputs
+	}{
+		{"BM=16", "block-increase", is("columns_16.cubin", 32, 4, 64)},
+		{"BM=16, num_warps=8", "block-increase", is("columns_16_w8.cubin", 32, 8, 64)}, // tried since each of the two gains
+		{"num_warps=8", "thread-increase", is("columns_w8.cubin", 16, 8, 128)},
+		{"BN=128", "loop-unrolling", is("columns_n128.cubin", 16, 4, 128)},
+		{"BM=64", "thread-coarsening", 0},
+	} {
+		a := tried[c.change]
+		if a == nil {
+			t.Errorf("%s was not tried; asked for were %q", c.change, options)
+			continue
+		}
+		t.Logf("%s: %.2fx, %.2fx as a launch of its own", c.change, a.Tried, c.speedup)
+		if a.Optimizer != c.optimizer || math.Abs(a.Tried-c.speedup) > 1e-9 || c.speedup == 0 && a.Untried != "the outputs change with it" {
+			t.Errorf("%s: %s %.4f, want %s %.4f (%s)", c.change, a.Optimizer, a.Tried, c.optimizer, c.speedup, a.Untried)
+		}
+	}
+}
+
+// stayBehind is a process that has stayed behind of a program: it says what it has, and answers with files of cubins. What it was asked for comes when
+// it is let go.
+func stayBehind(t *testing.T, hook *compile.TritonHook, says string, cubin func(options string) (name string, warps, shared int)) <-chan []string {
+	t.Helper()
+	var socket string
+	for _, v := range hook.Environment(nil) {
+		if name, ok := strings.CutPrefix(v, "GPA_TRITON="); ok {
+			socket = name
+		}
+	}
+	conn, err := net.Dial("unix", socket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := make(chan []string, 1)
+	go func() {
+		defer conn.Close()
+		var list []string
+		defer func() { all <- list }()
+		fmt.Fprintln(conn, strings.ReplaceAll(says, "\n", " "))
+		for lines := bufio.NewScanner(conn); lines.Scan(); fmt.Fprintln(conn, "{}") {
+			var asked struct {
+				Options []json.RawMessage
+				Out     string
+			}
+			json.Unmarshal(lines.Bytes(), &asked)
+			for i, o := range asked.Options {
+				list = append(list, string(o))
+				said := []byte(`{"error": "there is none"}`)
+				name, warps, shared := cubin(string(o))
+				if data, err := os.ReadFile(name); err == nil {
+					os.WriteFile(filepath.Join(asked.Out, fmt.Sprint(i, ".cubin")), data, 0o600)
+					said = fmt.Appendf(nil, `{"warps": %d, "shared": %d, "scratch": 0}`, warps, shared)
+				}
+				os.WriteFile(filepath.Join(asked.Out, fmt.Sprint(i, ".json")), said, 0o600)
+			}
+		}
+	}()
+	return all
 }
