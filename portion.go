@@ -51,7 +51,7 @@ func (t *trial) divide(ctx context.Context, k int) error {
 	}
 	trials := 0
 	for i := range t.result.Launches[k].Advice {
-		if m := t.result.Launches[k].Advice[i].Match; m.Change != nil && m.Launches <= 1 {
+		if m := t.result.Launches[k].Advice[i].Match; m.Change != nil && m.Launches <= 1 && !m.Change.Compiles() { // which have a budget of their own
 			trials++
 		}
 	}

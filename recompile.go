@@ -30,7 +30,8 @@ func (t *trial) parameters(trials *trials, list []*advisor.Advice) (tried []*adv
 		}
 		return brought[*c]
 	}
-	try := func(next []*advisor.Advice) error {
+	const more = 1.01 // that another parameter has to bring
+	try := func(next []*advisor.Advice, least float64) error {
 		a := next[0]
 		c := a.Match.Change
 		try := profiler.Try{Optimizer: a.Optimizer, Place: a.Place()}
@@ -50,15 +51,18 @@ func (t *trial) parameters(trials *trials, list []*advisor.Advice) (tried []*adv
 			}
 			try, t.extra = o.try, t.extra+o.spent
 		}
+		if brought[*c.Compiled] = try.Speedup; try.Speedup < least {
+			return nil
+		}
 		l.Tries, tried = append(l.Tries, try), append(tried, a)
-		if brought[*c.Compiled] = try.Speedup; try.Speedup > 1 && (best == nil || try.Speedup > brought[*best.Match.Change.Compiled]) {
+		if try.Speedup > 1 && (best == nil || try.Speedup > brought[*best.Match.Change.Compiled]) {
 			best = a
 		}
 		return nil
 	}
 	slices.SortStableFunc(list, func(a, b *advisor.Advice) int { return cmp.Compare(a.Match.Change.Turn, b.Match.Change.Turn) })
 	for i := range list {
-		if err := try(list[i:]); err != nil {
+		if err := try(list[i:], 0); err != nil {
 			return tried, err
 		}
 	}
@@ -80,7 +84,7 @@ func (t *trial) parameters(trials *trials, list []*advisor.Advice) (tried []*adv
 			}
 		}
 		for i := range next {
-			if err := try(next[i:]); err != nil {
+			if err := try(next[i:], more*brought[*base.Match.Change.Compiled]); err != nil {
 				return tried, err
 			}
 		}

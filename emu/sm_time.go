@@ -48,7 +48,7 @@ func (s *sm) time(c *subcore, v *resident, o *op, t int64) (read, done int64) {
 	case pathTexture:
 		return s.texture(c, v, o, t)
 	}
-	if tm.closes {
+	if tm.closes && !tm.gone() { // its counter is not incremented then
 		return t + 1, v.closeGroup(o, t)
 	}
 	return t + 1, t + tm.latency
