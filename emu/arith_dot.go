@@ -73,6 +73,49 @@ func (m *mma) dot(a, b *[maxDepth]float64, c float64, to target) uint64 {
 	return m.exactDot(a, b, c, to)
 }
 
+// A span says within what numbers lie: they are multiples of 2^low and less than 2^high. Zeros alone have the empty span; numbers that are not finite
+// have one that nothing is exact in.
+type span struct{ low, high int }
+
+// emptySpan is beyond every exponent, so that products with it are empty too.
+var emptySpan = span{1 << 16, -1 << 16}
+
+// spanOf is the span of f64 of so many digits.
+func spanOf(x []float64, digits int) span {
+	low, high := uint64(0x7ff), uint64(0) // exponents as they are stored
+	for _, v := range x {
+		if e := math.Float64bits(v) >> 52 & 0x7ff; v != 0 {
+			low, high = min(low, e), max(high, e)
+		}
+	}
+	switch {
+	case high == 0x7ff:
+		return span{-1 << 16, 1 << 16}
+	case high == 0:
+		return emptySpan
+	}
+	return span{int(low) - 1023 - (digits - 1), int(high) - 1022}
+}
+
+// times is the span of products.
+func (s span) times(t span) span { return span{s.low + t.low, s.high + t.high} }
+
+// with is the span of numbers of either.
+func (s span) with(t span) span { return span{min(s.low, t.low), max(s.high, t.high)} }
+
+// dotOf adds up products where no order of the additions rounds.
+func dotOf(x, y []float64) float64 {
+	var a, b, c, d float64
+	for len(x) >= 4 && len(y) >= 4 {
+		a += float64(x[0] * y[0])
+		b += float64(x[1] * y[1])
+		c += float64(x[2] * y[2])
+		d += float64(x[3] * y[3])
+		x, y = x[4:], y[4:]
+	}
+	return (a + b) + (c + d)
+}
+
 // exactDot is dot in arithmetic of as many bits as it takes. Infinities and NaNs are what IEEE 754 makes of them.
 func (m *mma) exactDot(a, b *[maxDepth]float64, c float64, to target) uint64 {
 	special, sum := c, newExact(c)

@@ -28,11 +28,23 @@ type mma struct {
 	exact  bool      // products need no more than 53 bits
 }
 
-// A factor says how elements lie in registers: their bits, 64 for one in two registers, and their value.
+// A factor says how elements lie in registers: their bits, 64 for one in two registers, their value, and how many digits that has.
 type factor struct {
-	bits  uint
-	value func(uint64) float64
+	bits   uint
+	value  func(uint64) float64
+	digits int
+	halves halfType // what its elements are, where they are of 16 bits
+	neg    bool     // value is negated
 }
+
+// A halfType is a type of 16 bits.
+type halfType uint8
+
+const (
+	noHalves halfType = iota
+	halvesF16
+	halvesBF16
+)
 
 // mmaDepths are the rows of A divided by 8 and its columns, by shape.
 var mmaDepths = map[uint16][2]int{
@@ -43,16 +55,16 @@ var mmaDepths = map[uint16][2]int{
 
 // mmaFactors are the types of the elements of A and B. Of a tf32 the low 13 bits do not count.
 var mmaFactors = map[uint16]factor{
-	sass.TypeF16:  {16, func(v uint64) float64 { return f16ToF64(uint16(v)) }},
-	sass.TypeBF16: {16, func(v uint64) float64 { return bf16ToF64(uint16(v)) }},
-	sass.TypeTF32: {32, func(v uint64) float64 { return float64(math.Float32frombits(uint32(v) &^ 0x1fff)) }},
-	sass.TypeF64:  {64, math.Float64frombits},
-	sass.TypeU8:   {8, func(v uint64) float64 { return float64(uint8(v)) }},
-	sass.TypeS8:   {8, func(v uint64) float64 { return float64(int8(v)) }},
-	sass.TypeU4:   {4, func(v uint64) float64 { return float64(v & 15) }},
-	sass.TypeS4:   {4, func(v uint64) float64 { return float64(int8(v<<4) >> 4) }},
-	sass.TypeE4M3: {8, func(v uint64) float64 { return formatE4M3.value(byte(v)) }},
-	sass.TypeE5M2: {8, func(v uint64) float64 { return formatE5M2.value(byte(v)) }},
+	sass.TypeF16:  {bits: 16, value: func(v uint64) float64 { return f16ToF64(uint16(v)) }, digits: 11, halves: halvesF16},
+	sass.TypeBF16: {bits: 16, value: func(v uint64) float64 { return bf16ToF64(uint16(v)) }, digits: 8, halves: halvesBF16},
+	sass.TypeTF32: {bits: 32, value: func(v uint64) float64 { return float64(math.Float32frombits(uint32(v) &^ 0x1fff)) }, digits: 11},
+	sass.TypeF64:  {bits: 64, value: math.Float64frombits, digits: 53},
+	sass.TypeU8:   {bits: 8, value: func(v uint64) float64 { return float64(uint8(v)) }, digits: 8},
+	sass.TypeS8:   {bits: 8, value: func(v uint64) float64 { return float64(int8(v)) }, digits: 8},
+	sass.TypeU4:   {bits: 4, value: func(v uint64) float64 { return float64(v & 15) }, digits: 4},
+	sass.TypeS4:   {bits: 4, value: func(v uint64) float64 { return float64(int8(v<<4) >> 4) }, digits: 4},
+	sass.TypeE4M3: {bits: 8, value: func(v uint64) float64 { return formatE4M3.value(byte(v)) }, digits: 4},
+	sass.TypeE5M2: {bits: 8, value: func(v uint64) float64 { return formatE5M2.value(byte(v)) }, digits: 3},
 }
 
 // maxDepth is the largest depth of a product, but for those of bits.
@@ -136,6 +148,7 @@ func addendPredicate(in *sass.Inst) predicate {
 // addend reads the registers of C.
 func (w *warp) addend(o *op, c []lanes) {
 	if w.get(o.pp) == 0 {
+		clear(c)
 		return
 	}
 	for k := range c {
@@ -145,7 +158,15 @@ func (w *warp) addend(o *op, c []lanes) {
 
 func (m *mma) negate(f *factor) {
 	value := f.value
-	f.value = func(v uint64) float64 { return -value(v) }
+	f.value, f.neg = func(v uint64) float64 { return -value(v) }, !f.neg
+}
+
+// sign is what flips the signs of two halves in a register where the factor is negated.
+func (f *factor) sign() uint32 {
+	if f.neg {
+		return 0x8000_8000
+	}
+	return 0
 }
 
 // registers is the number of registers of C and D.
@@ -159,25 +180,108 @@ func (m *mma) registers() int {
 	return 2 * m.tall
 }
 
-// A product holds the factors of an mma.
+// A product holds the factors of an mma, and within what the elements of each row and column lie.
 type product struct {
-	a [16][maxDepth]float64
-	b [8][maxDepth]float64 // by columns
+	a     [16][maxDepth]float64
+	b     [8][maxDepth]float64 // by columns
+	spanA [16]span
+	spanB [8]span
+	c     [8]lanes // registers of C, read before D is written, which may be the same ones
+	sums  [16][8]float64
+	of    [3]magnitudes // of A, B and C
 }
 
 func (m *mma) run(w *warp, o *op) error {
-	var t product
-	m.gather(w, &o.a, m.a, m.tall, m.depth, func(lane, r, k int, v float64) { t.a[lane>>2+8*(r%m.tall)][k] = v })
-	m.gather(w, &o.b, m.b, 1, m.depth, func(lane, _, k int, v float64) { t.b[lane>>2][k] = v })
-	var c [8]lanes // read before D is written, which may be the same registers
-	w.addend(o, c[:m.registers()])
-	for lane := range 32 {
-		for i := range 2 * m.tall {
-			m.element(w, o, &t.a[lane>>2+8*(i/2)], &t.b[2*(lane&3)+i&1], &c, lane, i)
+	t := &w.mma
+	if m.a.halves != noHalves {
+		for r := range m.tall * m.depth / 8 {
+			first := r % m.tall * 8
+			mmaWise.Gather((*[8][maxDepth]float64)(t.a[first:first+8]), r/m.tall*8, w.word(&o.a, r), m.a.sign(), m.a.halves)
+		}
+		for r := range m.depth / 8 {
+			mmaWise.Gather(&t.b, r*8, w.word(&o.b, r), m.b.sign(), m.b.halves)
+		}
+	} else {
+		m.gather(w, &o.a, m.a, m.tall, m.depth, func(lane, r, k int, v float64) { t.a[lane>>2+8*(r%m.tall)][k] = v })
+		m.gather(w, &o.b, m.b, 1, m.depth, func(lane, _, k int, v float64) { t.b[lane>>2][k] = v })
+	}
+	w.addend(o, t.c[:m.registers()])
+	switch {
+	case m.exact && m.result == sass.TypeF32 && m.fits(w, o):
+		m.sums(w, o)
+	case m.exact && m.result == sass.TypeF32:
+		m.products(w, o)
+	default:
+		for lane := range 32 {
+			for i := range 2 * m.tall {
+				m.element(w, o, &t.a[lane>>2+8*(i/2)], &t.b[2*(lane&3)+i&1], &t.c, lane, i)
+			}
 		}
 	}
 	w.done(o, m.registers())
 	return nil
+}
+
+// fits reports whether no sum needs more bits than an f64 has, whatever the order of its additions, by the largest and the least of all halves and
+// addends.
+func (m *mma) fits(w *warp, o *op) bool {
+	if m.a.halves == noHalves {
+		return false
+	}
+	t := &w.mma
+	a, b, addends := &t.of[0], &t.of[1], &t.of[2]
+	*a, *b, *addends = emptyMagnitudes(), emptyMagnitudes(), emptyMagnitudes()
+	for r := range m.tall * m.depth / 8 {
+		mmaWise.HalfRange(a, w.word(&o.a, r))
+	}
+	for r := range m.depth / 8 {
+		mmaWise.HalfRange(b, w.word(&o.b, r))
+	}
+	for i := range 2 * m.tall {
+		mmaWise.WordRange(addends, &t.c[i])
+	}
+	fraction, bias := m.a.digits-1, 1<<(15-m.a.digits)-1
+	s := addends.span(32, 23, 127).with(a.span(16, fraction, bias).times(b.span(16, fraction, bias)))
+	return s.high-s.low+bits.Len(uint(m.depth)) <= 53
+}
+
+// sums computes all elements of D, of type f32, whose sums no order of the additions rounds.
+func (m *mma) sums(w *warp, o *op) {
+	t := &w.mma
+	mmaWise.Dots(&t.sums, &t.a, &t.b, 8*m.tall, m.depth)
+	for i := range 2 * m.tall {
+		d, addends := w.out(o, i), &t.c[i]
+		for lane := range 32 {
+			row, column := lane>>2+8*(i/2), 2*(lane&3)+i&1
+			addend := float64(math.Float32frombits(addends[lane]))
+			d[lane] = math.Float32bits(float32(addend + t.sums[row&15][column] + 0)) // no sum is -0
+		}
+	}
+}
+
+// products computes all elements of D, of type f32, of which those that need no more bits than an f64 has are added up as they come.
+func (m *mma) products(w *warp, o *op) {
+	t := &w.mma
+	for i := range 8 * m.tall {
+		t.spanA[i] = spanOf(t.a[i][:m.depth], m.a.digits)
+	}
+	for i := range t.b {
+		t.spanB[i] = spanOf(t.b[i][:m.depth], m.b.digits)
+	}
+	carry := bits.Len(uint(m.depth)) // of as many products and another number
+	for i := range 2 * m.tall {
+		d := w.out(o, i)
+		for lane := range 32 {
+			row, column := lane>>2+8*(i/2), 2*(lane&3)+i&1
+			addend := float64(math.Float32frombits(t.c[i][lane]))
+			s := spanOf([]float64{addend}, 24).with(t.spanA[row].times(t.spanB[column]))
+			if s.high-s.low+carry <= 53 {
+				d[lane] = math.Float32bits(float32(addend + dotOf(t.a[row][:m.depth], t.b[column][:m.depth]) + 0)) // no sum is -0
+				continue
+			}
+			d[lane] = uint32(m.dot(&t.a[row], &t.b[column], addend, toF32))
+		}
+	}
 }
 
 // gather gives every element that a warp holds of a factor of some depth to put, with its place along the depth. Its registers hold

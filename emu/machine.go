@@ -119,6 +119,8 @@ type Launch struct {
 	// Dispensable says that nobody wants to know what the launch leaves in memory: where its timing ends early and it takes long to
 	// execute, it is not executed to its end, and what it has executed is told from some of its blocks.
 	Dispensable bool
+	// MaxCycles ends a launch with timing that takes more, with [ErrTooManyCycles]; 0 for none.
+	MaxCycles int64
 	// Part is the blocks to time where not all are, nil for all.
 	Part     *Part
 	Observer Observer

@@ -2,6 +2,7 @@ package emu
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"gpa/cubin/sass"
@@ -138,6 +139,9 @@ func (r *launchRun) runTimed(ctx context.Context) error {
 	return nil
 }
 
+// ErrTooManyCycles is the error of a launch that takes more cycles than it may ([Launch.MaxCycles]).
+var ErrTooManyCycles = errors.New("the launch takes more cycles than it may")
+
 // run runs all blocks. The SMs are advanced a quantum at a time, each by itself; then L2 and DRAM answer all of them,
 // the samples of the quantum are shown, and blocks move up.
 func (r *timedRun) run(ctx context.Context) error {
@@ -165,6 +169,9 @@ func (r *timedRun) run(ctx context.Context) error {
 		end := begin + r.length()
 		if err := r.quantum(begin, end); err != nil {
 			return err
+		}
+		if most := r.launch.launch.MaxCycles; most > 0 && end > most {
+			return ErrTooManyCycles
 		}
 		if err := r.checkLivelock(end); err != nil {
 			return err

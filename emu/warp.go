@@ -68,6 +68,7 @@ type scratch struct {
 	tmp  [3][2]lanes // modified operands
 	wide [5]doubles  // operands and results as f64
 	res  [4]lanes    // results to be stored in some lanes only
+	mma  product
 
 	snapshot []byte // of a re-convergence state
 

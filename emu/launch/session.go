@@ -441,6 +441,7 @@ type Variation struct {
 	Grid, Block [3]int // zero for the file's
 	Untimed     bool   // the launch only takes effect
 	Backwards   bool   // see [emu.Launch]
+	MaxCycles   int64  // see [emu.Launch]
 	Part        *emu.Part
 	Tape        *emu.Tape // what keeps what the launch executes, nil for nothing
 }
@@ -451,7 +452,7 @@ func (s *Session) Vary(ctx context.Context, i int, v Variation) (*emu.Result, er
 	if err != nil {
 		return nil, err
 	}
-	l.WhatIf, l.Untimed, l.Backwards, l.Part, l.Tape = v.WhatIf, v.Untimed, v.Backwards, v.Part, v.Tape
+	l.WhatIf, l.Untimed, l.Backwards, l.Part, l.Tape, l.MaxCycles = v.WhatIf, v.Untimed, v.Backwards, v.Part, v.Tape, v.MaxCycles
 	if v.Grid != ([3]int{}) {
 		l.Grid = v.Grid
 	}
