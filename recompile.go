@@ -51,7 +51,10 @@ func (t *trial) parameters(trials *trials, list []*advisor.Advice) (tried []*adv
 			}
 			try, t.extra = o.try, t.extra+o.spent
 		}
-		if brought[*c.Compiled] = try.Speedup; try.Speedup < least {
+		if brought[*c.Compiled] = try.Speedup; try.Why == tooSlow {
+			brought[*c.Compiled] = 1. / farSlower
+		}
+		if try.Speedup < least {
 			return nil
 		}
 		l.Tries, tried = append(l.Tries, try), append(tried, a)

@@ -191,6 +191,43 @@ done
 	}
 }
 
+// scalarsLaunch launches a kernel of scalars.py.
+const scalarsLaunch = `module: scalars.cubin
+buffers:
+  x: {type: f32, shape: [55296], init: {uniform: [-1, 1], seed: 1}}
+  out: {type: f32, shape: [55296]}
+launches:
+  - {kernel: %s, grid: [108], block: [128], shared: %d, args: [{buffer: x}, {buffer: out}, {i32: 55296}, {u64: 0}, {u64: 0}]}
+`
+
+// TestTriedScalars holds what is tried of a loop that takes one element a round against the kernel that takes them as a block, and that nothing of it is
+// told where a round needs more of the one before than a sum, nor that the store of one thread is masked off.
+func TestTriedScalars(t *testing.T) {
+	results := make(map[string]*gpa.Result)
+	for kernel, shared := range map[string]int{"running": 0, "filtered": 0, "running_block": 16} {
+		results[kernel] = profiledTriton(t, t.TempDir(), kernel+".cubin", "scalars", fmt.Appendf(nil, scalarsLaunch, kernel, shared))
+		if err := results[kernel].Try(t.Context(), gpa.TryOptions{First: 2}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cycles := func(kernel string) float64 { return float64(results[kernel].Profile.Launches[0].Facts.Cycles) }
+	first := &results["running"].Launches[0].Advice[0]
+	want := cycles("running") / cycles("running_block")
+	t.Logf("%s: tried %.2f, compiled %.2f", first.Optimizer, first.Tried, want)
+	if first.Optimizer != "work-distribution" || first.Tried < 4 || first.Tried > want {
+		t.Errorf("%s is first: %.2fx when tried, %.2fx compiled", first.Optimizer, first.Tried, want)
+	}
+	for kernel, r := range results {
+		for i := range r.Launches[0].Advice {
+			a := &r.Launches[0].Advice[i]
+			text := strings.Join(a.Match.Suggestions, " ")
+			if kernel != "running" && strings.Contains(text, "takes one element") || strings.Contains(text, "masked off") {
+				t.Errorf("%s: %s: %q", kernel, a.Optimizer, text)
+			}
+		}
+	}
+}
+
 // columnsLaunch launches the kernel of columns.py for 512 rows in blocks of 32.
 const columnsLaunch = `module: columns.cubin
 buffers:

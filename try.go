@@ -181,6 +181,13 @@ func (t *trial) finals(ctx context.Context, k int, tried []*advisor.Advice) erro
 	return nil
 }
 
+// farSlower is how many times as long a launch may take with parameters that are tried within a budget, and tooSlow why one that takes longer has no
+// speedup.
+const (
+	farSlower = 2
+	tooSlow   = "it takes more than twice as long"
+)
+
 // outOfTime is why advice was not tried that could have been.
 const outOfTime = "the time for what-if runs was used up (--try N)"
 
@@ -402,6 +409,9 @@ func (t *trial) run(ctx context.Context, k int, c *advisor.Change) (took rerun, 
 		}
 		v.WhatIf.Streams.Cut = t.portion.cut
 	}
+	if c.Compiles() && t.budget > 0 { // of many parameters, what is far slower is not timed to its end
+		v.MaxCycles = farSlower * t.portion.of(c)
+	}
 	result, fails, err := t.replay(ctx, s, k, v, keeps)
 	if result != nil {
 		took.cycles, took.instructions = result.Cycles, result.WarpInstructions
@@ -415,6 +425,8 @@ func (t *trial) run(ctx context.Context, k int, c *advisor.Change) (took rerun, 
 		return took, "", err
 	case c.Grid != [3]int{} && (fails != nil || !t.equal(s)):
 		why = "the code relies on the size of its blocks, and has to change with it"
+	case errors.Is(fails, emu.ErrTooManyCycles):
+		why = tooSlow
 	case isLimit(fails):
 		why = fmt.Sprintf("it takes more than %d times the instructions", mostInstructions)
 	case fails != nil && c.Streams != nil:

@@ -62,8 +62,11 @@ func (in *Input) coarser(vectors bool) []*Match {
 		if in.Launch.Block[1]%items == 0 && threads%(items*warpSize) == 0 {
 			ways = append(ways, way{MergeStrided, items})
 		}
-		if in.Launch.Grid[0]%items == 0 {
-			ways = append(ways, way{MergeX, items})
+		for n := items; n > 1; n /= 2 { // what is left over would be another kernel
+			if in.Launch.Grid[0]%n == 0 {
+				ways = append(ways, way{MergeX, n})
+				break
+			}
 		}
 		if n := max(2, items*in.vectorItems()/coarsened); threads%(n*warpSize) == 0 && !in.apartInMemory() {
 			ways = append(ways, way{MergeLanes, n})

@@ -33,6 +33,9 @@ func (workDistribution) Match(in *Input) []*Match {
 	if in.Launch.Facts.SMs <= 0 {
 		return nil
 	}
+	if scalars := in.scalarRounds(); len(scalars) > 0 {
+		return scalars
+	}
 	nest := in.independent()
 	if nest.hottest == nil {
 		return in.fewThreads()

@@ -1,6 +1,7 @@
 package advisor
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -119,6 +120,11 @@ func (p *parameters) occupied(blocksPerSM, warps int) float64 {
 // ofBlocks are other constants, each with the warps that there are and with as many more or fewer as its blocks are larger or smaller.
 func (p *parameters) ofBlocks(alternatives []profiler.Alternative) (list []Advice) {
 	singles := make(map[string]Compiled)
+	alternatives = slices.Clone(alternatives)
+	slices.SortStableFunc(alternatives, func(a, b profiler.Alternative) int { // those last that leave SMs without work
+		idle := func(x profiler.Alternative) int { return max(0, min(p.blocks, p.Launch.Facts.SMs)-volume(x.Grid)) }
+		return cmp.Compare(idle(a), idle(b))
+	})
 	for _, b := range alternatives {
 		factor := larger(b.Constants, b.Was)
 		o, speedup, said := p.otherBlocks(volume(b.Grid), factor)
@@ -321,7 +327,7 @@ func withoutSupposed(advice []Advice) []Advice {
 		switch o := a.Optimizer; o {
 		case threadIncrease{}.Name(), asyncCopy{}.Name(), blockIncrease{}.Name(), registerTiling{}.Name():
 			known[o] = true
-		case threadCoarsening{}.Name(): // of larger blocks, which is what tiles are
+		case threadCoarsening{}.Name(), loopUnrolling{}.Name(): // of larger blocks, which is what tiles are
 			known[registerTiling{}.Name()] = known[registerTiling{}.Name()] || a.Match.Change.Compiled.Constants != ""
 		}
 	}

@@ -96,7 +96,9 @@ func (in *Input) maskedLanes() []*Match {
 		p := op.Properties()
 		return p.Loads(sass.SpaceGlobal) || p.Stores(sass.SpaceGlobal)
 	}) {
-		if k := in.counts(n); !in.Inst(n).Guard.Always() && k.executions > 0 {
+		if k := in.counts(n); in.Inst(n).Op.Properties().Stores(sass.SpaceGlobal) && k.threads*float64(ceilDiv(volume(in.Launch.Block), warpSize)) == k.executions {
+			continue // a scalar, which one thread of a program stores
+		} else if !in.Inst(n).Guard.Always() && k.executions > 0 {
 			executed, threads = executed+k.executions, threads+k.threads
 			c.add(in.kernelScope(), &blamer.Blame{Def: n, Use: n, Detail: blamer.NotSelected, Count: warpSize*k.executions - k.threads})
 		} else {
