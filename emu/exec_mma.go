@@ -33,8 +33,9 @@ type factor struct {
 	bits   uint
 	value  func(uint64) float64
 	digits int
-	halves halfType // what its elements are, where they are of 16 bits
-	neg    bool     // value is negated
+	halves halfType      // what its elements are, where they are of 16 bits
+	neg    bool          // value is negated
+	bytes  *[256]float64 // values of elements of 8 bits
 }
 
 // A halfType is a type of 16 bits.
@@ -59,12 +60,21 @@ var mmaFactors = map[uint16]factor{
 	sass.TypeBF16: {bits: 16, value: func(v uint64) float64 { return bf16ToF64(uint16(v)) }, digits: 8, halves: halvesBF16},
 	sass.TypeTF32: {bits: 32, value: func(v uint64) float64 { return float64(math.Float32frombits(uint32(v) &^ 0x1fff)) }, digits: 11},
 	sass.TypeF64:  {bits: 64, value: math.Float64frombits, digits: 53},
-	sass.TypeU8:   {bits: 8, value: func(v uint64) float64 { return float64(uint8(v)) }, digits: 8},
-	sass.TypeS8:   {bits: 8, value: func(v uint64) float64 { return float64(int8(v)) }, digits: 8},
+	sass.TypeU8:   ofBytes(8, func(v uint64) float64 { return float64(uint8(v)) }),
+	sass.TypeS8:   ofBytes(8, func(v uint64) float64 { return float64(int8(v)) }),
 	sass.TypeU4:   {bits: 4, value: func(v uint64) float64 { return float64(v & 15) }, digits: 4},
 	sass.TypeS4:   {bits: 4, value: func(v uint64) float64 { return float64(int8(v<<4) >> 4) }, digits: 4},
-	sass.TypeE4M3: {bits: 8, value: func(v uint64) float64 { return formatE4M3.value(byte(v)) }, digits: 4},
-	sass.TypeE5M2: {bits: 8, value: func(v uint64) float64 { return formatE5M2.value(byte(v)) }, digits: 3},
+	sass.TypeE4M3: ofBytes(4, func(v uint64) float64 { return formatE4M3.value(byte(v)) }),
+	sass.TypeE5M2: ofBytes(3, func(v uint64) float64 { return formatE5M2.value(byte(v)) }),
+}
+
+// ofBytes is a factor of elements of 8 bits.
+func ofBytes(digits int, value func(uint64) float64) factor {
+	f := factor{bits: 8, value: value, digits: digits, bytes: new([256]float64)}
+	for v := range f.bytes {
+		f.bytes[v] = value(uint64(v))
+	}
+	return f
 }
 
 // maxDepth is the largest depth of a product, but for those of bits.
@@ -158,7 +168,7 @@ func (w *warp) addend(o *op, c []lanes) {
 
 func (m *mma) negate(f *factor) {
 	value := f.value
-	f.value, f.neg = func(v uint64) float64 { return -value(v) }, !f.neg
+	f.value, f.neg, f.bytes = func(v uint64) float64 { return -value(v) }, !f.neg, nil
 }
 
 // sign is what flips the signs of two halves in a register where the factor is negated.
@@ -201,6 +211,9 @@ func (m *mma) run(w *warp, o *op) error {
 		for r := range m.depth / 8 {
 			mmaWise.Gather(&t.b, r*8, w.word(&o.b, r), m.b.sign(), m.b.halves)
 		}
+	} else if m.a.bytes != nil && m.b.bytes != nil {
+		m.a.gatherBytes(w, &o.a, m.tall, m.depth, t.a[:])
+		m.b.gatherBytes(w, &o.b, 1, m.depth, t.b[:])
 	} else {
 		m.gather(w, &o.a, m.a, m.tall, m.depth, func(lane, r, k int, v float64) { t.a[lane>>2+8*(r%m.tall)][k] = v })
 		m.gather(w, &o.b, m.b, 1, m.depth, func(lane, _, k int, v float64) { t.b[lane>>2][k] = v })
@@ -211,6 +224,14 @@ func (m *mma) run(w *warp, o *op) error {
 		m.sums(w, o)
 	case m.exact && m.result == sass.TypeF32:
 		m.products(w, o)
+	case m.result == sass.TypeS32:
+		mmaWise.Dots(&t.sums, &t.a, &t.b, 8*m.tall, m.depth)
+		for i := range 2 * m.tall {
+			d := w.out(o, i)
+			for lane := range d {
+				d[lane] = m.integer(t.sums[lane>>2+8*(i/2)][2*(lane&3)+i&1], t.c[i][lane])
+			}
+		}
 	default:
 		for lane := range 32 {
 			for i := range 2 * m.tall {
@@ -284,6 +305,17 @@ func (m *mma) products(w *warp, o *op) {
 	}
 }
 
+// gatherBytes is gather for elements of 8 bits, into rows.
+func (f *factor) gatherBytes(w *warp, s *source, tall, depth int, rows [][maxDepth]float64) {
+	for r := range tall * depth / 16 {
+		first, at := r%tall*8, r/tall*16
+		for lane, v := range w.word(s, r) {
+			to := rows[first+lane>>2][at+lane&3*4:][:4]
+			to[0], to[1], to[2], to[3] = f.bytes[v&0xff], f.bytes[v>>8&0xff], f.bytes[v>>16&0xff], f.bytes[v>>24]
+		}
+	}
+}
+
 // gather gives every element that a warp holds of a factor of some depth to put, with its place along the depth. Its registers hold
 // tall rows of 8 in turn.
 func (m *mma) gather(w *warp, s *source, f factor, tall, depth int, put func(lane, r, k int, v float64)) {
@@ -309,7 +341,7 @@ func (m *mma) gather(w *warp, s *source, f factor, tall, depth int, put func(lan
 func (m *mma) element(w *warp, o *op, row, column *[maxDepth]float64, c *[8]lanes, lane, i int) {
 	switch m.result {
 	case sass.TypeS32:
-		w.out(o, i)[lane] = m.integer(row, column, c[i][lane])
+		w.out(o, i)[lane] = m.integer(dotOf(row[:m.depth], column[:m.depth]), c[i][lane])
 	case sass.TypeF32:
 		w.out(o, i)[lane] = uint32(m.dot(row, column, float64(math.Float32frombits(c[i][lane])), toF32))
 	case sass.TypeF16:
@@ -323,12 +355,8 @@ func (m *mma) element(w *warp, o *op, row, column *[maxDepth]float64, c *[8]lane
 	}
 }
 
-// integer adds up products of integers, which f64 holds exactly. The sum wraps around, or is clamped.
-func (m *mma) integer(row, column *[maxDepth]float64, c uint32) uint32 {
-	var sum float64
-	for k := range m.depth {
-		sum += row[k] * column[k]
-	}
+// integer adds a sum of products of integers, which f64 holds exactly. The sum wraps around, or is clamped.
+func (m *mma) integer(sum float64, c uint32) uint32 {
 	total := int64(sum) + int64(int32(c))
 	if m.sat {
 		total = max(math.MinInt32, min(math.MaxInt32, total))
