@@ -33,10 +33,10 @@ func (p *Program) Run(ctx context.Context, stdout *os.File, args ...string) (sta
 	command.Args[0] = args[0]
 	command.Env = p.Environment(os.Environ())
 	if p.options.Keep {
-		if p.triton, err = compile.HookTriton(); err != nil {
-			return 0, err
+		if hook, err := compile.HookTriton(); err == nil { // without it there is less to try
+			p.triton = hook
+			command.Env = hook.Environment(command.Env)
 		}
-		command.Env = p.triton.Environment(command.Env)
 	}
 	command.Stdin, command.Stdout, command.Stderr = os.Stdin, stdout, os.Stderr
 	status, err = runChild(ctx, command, p.enough)
