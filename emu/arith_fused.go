@@ -53,6 +53,14 @@ func (f numberFormat) termOf(x float64) term {
 	return term{significand: int64(math.Ldexp(x, f.frac-int(exp))), exp: exp}
 }
 
+// exponent is the exponent by which a finite number counts.
+func (f numberFormat) exponent(x float64) int32 {
+	if x == 0 {
+		return zeroExponent
+	}
+	return max(int32(math.Float64bits(x)>>52&0x7ff)-1023, f.exp)
+}
+
 // times multiplies two terms.
 func (a term) times(b term) term {
 	p := term{significand: a.significand * b.significand, exp: a.exp + b.exp}
@@ -131,6 +139,17 @@ func (f *fusedSum) special(s uint8) uint32 {
 		return 0xff800000
 	}
 	return 0x7fffffff
+}
+
+// round is result for a sum that is a f64.
+func (f *fusedSum) round(sum float64, unit int) uint32 {
+	if !f.half && f.keep == 23 {
+		x := math.Float64frombits(math.Float64bits(sum*math.Float64frombits(uint64(1023+unit)<<52)) &^ (1<<29 - 1)) // of 24 digits
+		if e := math.Float64bits(x) >> 52 & 0x7ff; e >= 1023-126 && e <= 1023+127 {
+			return math.Float32bits(float32(x))
+		}
+	}
+	return f.result(int64(sum), unit)
 }
 
 // result is sum·2^unit.

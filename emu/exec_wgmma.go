@@ -254,6 +254,9 @@ func (g *groupProduct) integers(d *[128]lanes, metadata *lanes, a, b []groupRow)
 
 // numbers adds products of floating point.
 func (g *groupProduct) numbers(d *[128]lanes, metadata *lanes, a, b []groupRow) {
+	if g.sparse == nil && g.finite(d, a, b) {
+		return
+	}
 	depth, height := groupRowBytes/g.elementBytes, groupRowBytes/g.elementBytes
 	if g.sparse != nil {
 		height *= 2
@@ -284,6 +287,114 @@ func (g *groupProduct) numbers(d *[128]lanes, metadata *lanes, a, b []groupRow) 
 			d[i/2][lane] = d[i/2][lane]&^(0xffff<<shift) | g.sum.dot(x, y, frac, c, half.frac)<<shift
 		}
 	}
+}
+
+// finite is numbers where nothing is infinite or no number; ok is false where something is. A product times a power of two is a f64, of which what lies
+// below the point is cut off as [fusedSum.dot] does.
+func (g *groupProduct) finite(d *[128]lanes, a, b []groupRow) (ok bool) {
+	depth := groupRowBytes / g.elementBytes
+	rows, columns := newElements(len(a)*depth), newElements(len(b)*depth)
+	for r := range a {
+		for k := range depth {
+			rows.set(r*depth+k, g.a.element(&a[r], k), g.format)
+		}
+	}
+	for c := range b {
+		for k := range depth {
+			columns.set((c/8*depth+k)*8+c%8, g.b.element(&b[c], k), g.formatB)
+		}
+	}
+	if rows.special || columns.special {
+		return false
+	}
+	format := single
+	if g.sum.half {
+		format = half
+	}
+	sign := 1.0
+	if g.negate {
+		sign = -1
+	}
+	for i := range g.registers {
+		for _, v := range d[i] {
+			if !g.sum.half && v&infF32 == infF32 || g.sum.half && (v&0x7c00 == 0x7c00 || v&0x7c00_0000 == 0x7c00_0000) {
+				return false
+			}
+		}
+	}
+	var largest [8]int32
+	var addends, scale, sums [8]float64
+	for row := range a {
+		values, exponents := rows.values[row*depth:][:depth], rows.exponents[row*depth:][:depth]
+		for first := 0; first < len(b); first += 8 {
+			// Columns 2t and 2t+1 of eight are in two registers of lane t of the row, or in the halves of one; see groupElement.
+			at, lane := first/8*4+row/8*2, row%8*4
+			odd, shift := &d[(at+1)&127], 0
+			even := &d[at&127]
+			if g.sum.half {
+				even, shift = &d[at/2&127], 16
+				odd = even
+			}
+			mmaWise.Exponents(&largest, exponents, columns.exponents[first*depth:])
+			for j := range largest {
+				word := even[lane+j/2&31]
+				if j&1 != 0 {
+					word = odd[lane+j/2&31] >> shift
+				}
+				if g.sum.half {
+					addends[j] = f16ToF64(uint16(word))
+				} else {
+					addends[j] = float64(math.Float32frombits(word))
+				}
+				largest[j] = max(largest[j], format.exponent(addends[j]))
+				scale[j] = math.Float64frombits(uint64(1023+g.sum.align-int(largest[j])) << 52)
+			}
+			mmaWise.Cut(&sums, values, columns.values[first*depth:], &scale)
+			for j, sum := range sums {
+				word := g.sum.round(sign*sum+math.Trunc(addends[j]*scale[j]), int(largest[j])-g.sum.align)
+				to := &even[lane+j/2&31]
+				switch {
+				case !g.sum.half && j&1 != 0:
+					to = &odd[lane+j/2&31]
+				case g.sum.half && j&1 != 0:
+					word = *to&0xffff | word<<16
+				case g.sum.half:
+					word |= *to &^ 0xffff
+				}
+				*to = word
+			}
+		}
+	}
+	return true
+}
+
+// elements are numbers with the exponents by which they count in a fusedSum.
+type elements struct {
+	values    []float64
+	exponents []int32
+	special   bool // there is one that is not finite
+}
+
+func newElements(n int) *elements {
+	return &elements{values: make([]float64, n), exponents: make([]int32, n)}
+}
+
+func (e *elements) set(i int, x float64, f numberFormat) {
+	e.values[i], e.exponents[i] = x, f.exponent(x)
+	e.special = e.special || !isFinite(x)
+}
+
+// element is the k-th element of a row.
+func (f *factor) element(row *groupRow, k int) float64 {
+	switch {
+	case f.halves == halvesF16:
+		return f16ToF64(binary.LittleEndian.Uint16(row[2*k:]))
+	case f.halves == halvesBF16:
+		return bf16ToF64(binary.LittleEndian.Uint16(row[2*k:]))
+	case f.bytes != nil:
+		return f.bytes[row[k]]
+	}
+	return f.value(uint64(binary.LittleEndian.Uint32(row[4*k:])))
 }
 
 // met returns the elements of a column of B that those of a row of A meet.

@@ -12,6 +12,10 @@ type mmaOps struct {
 	HalfRange, WordRange func(r *magnitudes, from *lanes)
 	// Dots adds up the products of rows by columns; rows and depth are multiples of 4.
 	Dots func(sums *[16][8]float64, a *[16][maxDepth]float64, b *[8][maxDepth]float64, rows, depth int)
+	// Exponents are the largest sums of the exponents of a row and of eight columns, Cut the sums of their products, each of which is scaled and loses what
+	// lies below the point. Rows have as many elements as columns, those of columns lie eight side by side.
+	Exponents func(most *[8]int32, row []int32, columns []int32)
+	Cut       func(sums *[8]float64, row []float64, columns []float64, scale *[8]float64)
 }
 
 // magnitudes are the largest and the least of some numbers by their bits without the sign, zeros left out, in eight parts: least is one less, so that
@@ -49,7 +53,7 @@ var mmaWise = fastestMMAOps()
 
 // portableMMAOps are the operations for any processor.
 func portableMMAOps() *mmaOps {
-	return &mmaOps{Gather: gatherHalves, HalfRange: halfRange, WordRange: wordRange, Dots: dots}
+	return &mmaOps{Gather: gatherHalves, HalfRange: halfRange, WordRange: wordRange, Dots: dots, Exponents: largestExponents, Cut: cutProducts}
 }
 
 func gatherHalves(rows *[8][maxDepth]float64, at int, from *lanes, sign uint32, kind halfType) {
@@ -77,6 +81,26 @@ func wordRange(r *magnitudes, from *lanes) {
 	for i, v := range from {
 		v &= signF32 - 1
 		r.most[i&7], r.least[i&7] = max(r.most[i&7], v), min(r.least[i&7], v-1)
+	}
+}
+
+func largestExponents(most *[8]int32, row []int32, columns []int32) {
+	for j := range most {
+		most[j] = math.MinInt32
+	}
+	for k, a := range row {
+		for j, b := range columns[8*k:][:8] {
+			most[j] = max(most[j], a+b)
+		}
+	}
+}
+
+func cutProducts(sums *[8]float64, row []float64, columns []float64, scale *[8]float64) {
+	*sums = [8]float64{}
+	for k, a := range row {
+		for j, b := range columns[8*k:][:8] {
+			sums[j] += math.Trunc(float64(a*b) * scale[j])
+		}
 	}
 }
 

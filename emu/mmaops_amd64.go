@@ -17,6 +17,12 @@ func fastestMMAOps() *mmaOps {
 			}
 		},
 		HalfRange: halfRangeAVX2, WordRange: wordRangeAVX2, Dots: dotsAVX2,
+		Exponents: func(most *[8]int32, row []int32, columns []int32) {
+			exponentsAVX2(most, &row[0], &columns[:8*len(row)][0], len(row))
+		},
+		Cut: func(sums *[8]float64, row []float64, columns []float64, scale *[8]float64) {
+			cutAVX2(sums, &row[0], &columns[:8*len(row)][0], scale, len(row))
+		},
 	}
 }
 
@@ -34,3 +40,9 @@ func wordRangeAVX2(r *magnitudes, from *lanes)
 
 //go:noescape
 func dotsAVX2(sums *[16][8]float64, a *[16][maxDepth]float64, b *[8][maxDepth]float64, rows, depth int)
+
+//go:noescape
+func exponentsAVX2(most *[8]int32, row, columns *int32, depth int)
+
+//go:noescape
+func cutAVX2(sums *[8]float64, row, columns *float64, scale *[8]float64, depth int)

@@ -127,3 +127,55 @@ row:
 	JNZ  row
 	VZEROUPPER
 	RET
+
+// func exponentsAVX2(most *[8]int32, row, columns *int32, depth int)
+TEXT ·exponentsAVX2(SB), NOSPLIT, $0-32
+	MOVQ most+0(FP), DI
+	MOVQ row+8(FP), SI
+	MOVQ columns+16(FP), DX
+	MOVQ depth+24(FP), CX
+	VPCMPEQD Y0, Y0, Y0
+	VPSLLD $31, Y0, Y0
+
+next:
+	VPBROADCASTD (SI), Y1
+	VPADDD (DX), Y1, Y1
+	VPMAXSD Y1, Y0, Y0
+	ADDQ $4, SI
+	ADDQ $32, DX
+	DECQ CX
+	JNZ  next
+	VMOVDQU Y0, (DI)
+	VZEROUPPER
+	RET
+
+// func cutAVX2(sums *[8]float64, row, columns *float64, scale *[8]float64, depth int)
+TEXT ·cutAVX2(SB), NOSPLIT, $0-40
+	MOVQ sums+0(FP), DI
+	MOVQ row+8(FP), SI
+	MOVQ columns+16(FP), DX
+	MOVQ scale+24(FP), R8
+	MOVQ depth+32(FP), CX
+	VMOVUPD (R8), Y12
+	VMOVUPD 32(R8), Y13
+	VXORPD Y0, Y0, Y0
+	VXORPD Y1, Y1, Y1
+
+next:
+	VBROADCASTSD (SI), Y8
+	VMULPD (DX), Y8, Y2
+	VMULPD 32(DX), Y8, Y3
+	VMULPD Y12, Y2, Y2
+	VMULPD Y13, Y3, Y3
+	VROUNDPD $3, Y2, Y2
+	VROUNDPD $3, Y3, Y3
+	VADDPD Y2, Y0, Y0
+	VADDPD Y3, Y1, Y1
+	ADDQ $8, SI
+	ADDQ $64, DX
+	DECQ CX
+	JNZ  next
+	VMOVUPD Y0, (DI)
+	VMOVUPD Y1, 32(DI)
+	VZEROUPPER
+	RET

@@ -64,6 +64,25 @@ func TestMMAOps(t *testing.T) {
 		if sums != expected {
 			t.Fatalf("sums of %d rows and %d products differ", rows, depth)
 		}
+		columns, exponents, row := make([]float64, 8*depth), make([]int32, 8*depth), make([]int32, depth)
+		for i := range columns {
+			columns[i], exponents[i] = r.NormFloat64(), int32(r.IntN(300)-150)
+		}
+		for k := range row {
+			row[k] = int32(r.IntN(300) - 150)
+		}
+		var scale, cut, cutWant [8]float64
+		for j := range scale {
+			scale[j] = math.Ldexp(1, r.IntN(40)-10)
+		}
+		fast.Cut(&cut, a[0][:depth], columns, &scale)
+		portable.Cut(&cutWant, a[0][:depth], columns, &scale)
+		var most, mostWant [8]int32
+		fast.Exponents(&most, row, exponents)
+		portable.Exponents(&mostWant, row, exponents)
+		if cut != cutWant || most != mostWant {
+			t.Fatalf("cut %v, %v; exponents %v, %v", cut, cutWant, most, mostWant)
+		}
 	}
 }
 
@@ -167,6 +186,90 @@ func TestMMASums(t *testing.T) {
 		t.Logf("%s: %d of 400 fit", name, fits)
 		if halves := m.a.halves != noHalves; halves && (fits == 0 || fits == 400) || !halves && fits > 0 {
 			t.Errorf("%s: %d of 400 fit: not both ways were compared", name, fits)
+		}
+	}
+}
+
+// TestGroupSums holds that products of warpgroups whose numbers are all finite are those of fusedSum.dot, term by term, at all exponents, and that others
+// are left to it.
+func TestGroupSums(t *testing.T) {
+	r := rand.New(rand.NewPCG(9, 10))
+	for _, c := range []struct {
+		name   string
+		kind   uint16
+		sum    fusedSum
+		negate bool
+	}{
+		{"F16", sass.TypeF16, fusedSum{align: 25, keep: 23}, false}, {"BF16", sass.TypeBF16, fusedSum{align: 25, keep: 23}, true}, {"TF32", sass.TypeTF32, fusedSum{align: 25, keep: 23}, false},
+		{"E4M3", sass.TypeE4M3, fusedSum{align: 13, keep: 13}, false}, {"E5M2, half sums", sass.TypeE5M2, fusedSum{align: 13, keep: 13, half: true}, false}, {"F16, half sums", sass.TypeF16, fusedSum{align: 25, keep: 23, half: true}, true},
+	} {
+		g := &groupProduct{columns: 24, sum: c.sum, negate: c.negate, a: mmaFactors[c.kind], b: mmaFactors[c.kind], format: groupFormats[c.kind], formatB: groupFormats[c.kind]}
+		g.elementBytes, g.registers = int(g.a.bits)/8, g.columns/2
+		if c.sum.half {
+			g.registers /= 2
+		}
+		finite := 0
+		for range 150 {
+			a, b := make([]groupRow, groupRows), make([]groupRow, g.columns)
+			wild := r.IntN(3)
+			fill := func(rows []groupRow) {
+				for i := range rows {
+					for k := range rows[i] {
+						if rows[i][k] = byte(r.Uint32()); wild == 0 && k&1 == 1 || wild < 2 && g.elementBytes == 1 {
+							rows[i][k] = rows[i][k]&0x8f | 0x30
+						}
+						if r.IntN(8) == 0 {
+							rows[i][k] = 0
+						}
+					}
+				}
+			}
+			fill(a)
+			fill(b)
+			var d [128]lanes
+			for i := range d {
+				for lane := range d[i] {
+					switch d[i][lane] = r.Uint32(); {
+					case c.sum.half:
+						d[i][lane] &= 0xbbff_bbff
+					case wild < 2:
+						d[i][lane] = math.Float32bits(float32(math.Ldexp(r.NormFloat64(), r.IntN(40)-20)))
+					}
+				}
+			}
+			got := d
+			if !g.finite(&got, a, b) {
+				continue
+			}
+			finite++
+			depth := groupRowBytes / g.elementBytes
+			rows, columns := termsOf(a, g.a, g.format, depth), termsOf(b, g.b, g.formatB, depth)
+			if g.negate {
+				for i := range rows {
+					rows[i] = rows[i].minus()
+				}
+			}
+			for i := range 2 * g.columns / 4 {
+				for lane := range 32 {
+					row, column := groupElement(lane, i)
+					x, y := rows[row*depth:][:depth], columns[column*depth:][:depth]
+					var is, want uint32
+					if c.sum.half {
+						shift := 16 * (i & 1)
+						is = got[i/2][lane] >> shift & 0xffff
+						want = g.sum.dot(x, y, g.format.frac+g.formatB.frac, half.termOf(f16ToF64(uint16(d[i/2][lane]>>shift))), half.frac)
+					} else {
+						is = got[i][lane]
+						want = g.sum.dot(x, y, g.format.frac+g.formatB.frac, single.termOf(float64(math.Float32frombits(d[i][lane]))), single.frac)
+					}
+					if is != want {
+						t.Fatalf("%s: lane %d, element %d: %#x, term by term %#x", c.name, lane, i, is, want)
+					}
+				}
+			}
+		}
+		if t.Logf("%s: %d of 150 are finite", c.name, finite); finite == 0 || finite == 150 {
+			t.Errorf("%s: %d of 150 are finite: not both ways were met", c.name, finite)
 		}
 	}
 }
