@@ -94,10 +94,10 @@ func (v *Evaluator) measuredFolder(ctx context.Context, x *reports.MeasuredEvalu
 // emulated returns the launches that the measurement is of.
 func (m *measuredPoint) emulated(p *profiler.Profile) ([]*profiler.Launch, error) {
 	var list []*profiler.Launch
-	for n := m.Launch; n < m.Launch+max(m.Count, 1); n++ {
-		i, ok := p.At(n)
+	for k := range max(m.Count, 1) {
+		i, ok := p.At(m.Launch + k)
 		if !ok {
-			return nil, fmt.Errorf("there is no launch %d", n)
+			return nil, fmt.Errorf("there is no launch %d", m.Launch+k)
 		}
 		list = append(list, p.Launches[i])
 	}
