@@ -53,7 +53,7 @@ def patch(function):
                     if not kept:
                         atexit.register(stay, kept)
                     kept[id(kernel), now] = kernel, alternatives(self, bound, grid, now)
-            except Exception:  # of a Triton that does it otherwise: its kernels are not kept
+            except Exception:  # of a Triton that does it otherwise: its kernels are not kept, as is one whose source is none that Python reads
                 pass
         return kernel
 
@@ -122,9 +122,12 @@ def alternatives(function, bound, grid, now):
     whole = {1 << (n - 1).bit_length() for n in counts.values()}
 
     def grids(changed):
-        if callable(grid):
+        if not callable(grid):
+            return divided(changed)
+        try:
             return [three(grid({**bound, **changed}))]
-        return divided(changed)
+        except Exception:  # the program has none for these sizes
+            return [None]
 
     def divided(changed):
         """The grids whose axes have so many blocks of sizes that the kernel multiplies its program's number by: of one size or of two."""
@@ -145,12 +148,12 @@ def alternatives(function, bound, grid, now):
     found, places, rounds = [], [], []
 
     def add(to, changed):
-        new = False
-        for g in dict.fromkeys(grids(changed)):
-            if g != now and volume(g) > 0:
+        """Adds what another grid goes with; false where the grid stays."""
+        other = [g for g in dict.fromkeys(grids(changed)) if g != now]
+        for g in other:
+            if g is not None and volume(g) > 0:
                 to.append({"constants": changed, "was": {k: sizes[k] for k in changed}, "grid": g})
-                new = True
-        return new
+        return len(other) > 0
 
     for factor in (2, 0.5, 4):
         for name, size in sizes.items():
