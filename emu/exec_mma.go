@@ -36,6 +36,7 @@ type factor struct {
 	halves halfType      // what its elements are, where they are of 16 bits
 	neg    bool          // value is negated
 	bytes  *[256]float64 // values of elements of 8 bits
+	words  bool          // tf32
 }
 
 // A halfType is a type of 16 bits.
@@ -58,7 +59,7 @@ var mmaDepths = map[uint16][2]int{
 var mmaFactors = map[uint16]factor{
 	sass.TypeF16:  {bits: 16, value: func(v uint64) float64 { return f16ToF64(uint16(v)) }, digits: 11, halves: halvesF16},
 	sass.TypeBF16: {bits: 16, value: func(v uint64) float64 { return bf16ToF64(uint16(v)) }, digits: 8, halves: halvesBF16},
-	sass.TypeTF32: {bits: 32, value: func(v uint64) float64 { return float64(math.Float32frombits(uint32(v) &^ 0x1fff)) }, digits: 11},
+	sass.TypeTF32: {bits: 32, value: func(v uint64) float64 { return tf32ToF64(uint32(v)) }, digits: 11, words: true},
 	sass.TypeF64:  {bits: 64, value: math.Float64frombits, digits: 53},
 	sass.TypeU8:   ofBytes(8, func(v uint64) float64 { return float64(uint8(v)) }),
 	sass.TypeS8:   ofBytes(8, func(v uint64) float64 { return float64(int8(v)) }),
@@ -211,6 +212,9 @@ func (m *mma) run(w *warp, o *op) error {
 		for r := range m.depth / 8 {
 			mmaWise.Gather(&t.b, r*8, w.word(&o.b, r), m.b.sign(), m.b.halves)
 		}
+	} else if m.a.words {
+		m.a.gatherWords(w, &o.a, m.tall, m.depth, t.a[:])
+		m.b.gatherWords(w, &o.b, 1, m.depth, t.b[:])
 	} else if m.a.bytes != nil && m.b.bytes != nil {
 		m.a.gatherBytes(w, &o.a, m.tall, m.depth, t.a[:])
 		m.b.gatherBytes(w, &o.b, 1, m.depth, t.b[:])
@@ -246,23 +250,27 @@ func (m *mma) run(w *warp, o *op) error {
 // fits reports whether no sum needs more bits than an f64 has, whatever the order of its additions, by the largest and the least of all halves and
 // addends.
 func (m *mma) fits(w *warp, o *op) bool {
-	if m.a.halves == noHalves {
+	if m.a.halves == noHalves && !m.a.words {
 		return false
 	}
 	t := &w.mma
 	a, b, addends := &t.of[0], &t.of[1], &t.of[2]
 	*a, *b, *addends = emptyMagnitudes(), emptyMagnitudes(), emptyMagnitudes()
-	for r := range m.tall * m.depth / 8 {
-		mmaWise.HalfRange(a, w.word(&o.a, r))
+	each, extend, size, fraction, bias := 8, mmaWise.HalfRange, 16, m.a.digits-1, 1<<(15-m.a.digits)-1
+	if m.a.words {
+		each, extend, size, fraction, bias = 4, mmaWise.WordRange, 32, 23, 127
 	}
-	for r := range m.depth / 8 {
-		mmaWise.HalfRange(b, w.word(&o.b, r))
+	for r := range m.tall * m.depth / each {
+		extend(a, w.word(&o.a, r))
+	}
+	for r := range m.depth / each {
+		extend(b, w.word(&o.b, r))
 	}
 	for i := range 2 * m.tall {
 		mmaWise.WordRange(addends, &t.c[i])
 	}
-	fraction, bias := m.a.digits-1, 1<<(15-m.a.digits)-1
-	s := addends.span(32, 23, 127).with(a.span(16, fraction, bias).times(b.span(16, fraction, bias)))
+	count := m.a.digits - 1
+	s := addends.span(32, 23, 23, 127).with(a.span(size, fraction, count, bias).times(b.span(size, fraction, count, bias)))
 	return s.high-s.low+bits.Len(uint(m.depth)) <= 53
 }
 
@@ -315,6 +323,20 @@ func (f *factor) gatherBytes(w *warp, s *source, tall, depth int, rows [][maxDep
 		}
 	}
 }
+
+// gatherWords is gather for elements of 32 bits, into rows.
+func (f *factor) gatherWords(w *warp, s *source, tall, depth int, rows [][maxDepth]float64) {
+	sign := f.sign() & signF32
+	for r := range tall * depth / 4 {
+		first, at := r%tall*8, r/tall*4
+		for lane, v := range w.word(s, r) {
+			rows[first+lane>>2][at+lane&3] = tf32ToF64(v ^ sign)
+		}
+	}
+}
+
+// tf32ToF64 is the value of a tf32, of which the low 13 bits do not count.
+func tf32ToF64(v uint32) float64 { return float64(math.Float32frombits(v &^ 0x1fff)) }
 
 // gather gives every element that a warp holds of a factor of some depth to put, with its place along the depth. Its registers hold
 // tall rows of 8 in turn.

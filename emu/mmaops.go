@@ -29,8 +29,9 @@ func emptyMagnitudes() (m magnitudes) {
 	return m
 }
 
-// span is that of floating-point numbers with so many bits of fraction and so large a bias; they have size bits, which are two in each part where that is 16.
-func (m *magnitudes) span(size, fraction, bias int) span {
+// span is that of floating-point numbers with so many bits of fraction, of which the first ones count, and so large a bias; they have size bits, which are
+// two in each part where that is 16.
+func (m *magnitudes) span(size, fraction, count, bias int) span {
 	most, least := uint32(0), uint32(math.MaxUint32)
 	for i := range m.most {
 		if size == 16 {
@@ -45,7 +46,7 @@ func (m *magnitudes) span(size, fraction, bias int) span {
 	if int(most>>fraction) == 1<<(size-1-fraction)-1 {
 		return span{-1 << 16, 1 << 16}
 	}
-	return span{max(1, int((least+1)>>fraction)) - bias - fraction, max(1, int(most>>fraction)) - bias + 1}
+	return span{max(1, int((least+1)>>fraction)) - bias - count, max(1, int(most>>fraction)) - bias + 1}
 }
 
 // mmaWise are the operations that this processor executes fastest.

@@ -108,10 +108,10 @@ func TestSpans(t *testing.T) {
 		}
 		m := emptyMagnitudes()
 		mmaWise.HalfRange(&m, &halves)
-		s, rows := m.span(16, 10, 15), spanOf(all, 11)
+		s, rows := m.span(16, 10, 10, 15), spanOf(all, 11)
 		w := emptyMagnitudes()
 		mmaWise.WordRange(&w, &words)
-		single := w.span(32, 23, 127)
+		single := w.span(32, 23, 23, 127)
 		for i, x := range all {
 			for _, within := range []span{s, rows} {
 				if x != 0 && (math.Abs(x) >= math.Ldexp(1, within.high) || math.Mod(x, math.Ldexp(1, within.low)) != 0) {
@@ -124,11 +124,11 @@ func TestSpans(t *testing.T) {
 		}
 		halves[r.IntN(32)] = 0x7c00 << 16
 		mmaWise.HalfRange(&m, &halves)
-		if s := m.span(16, 10, 15); s.high-s.low < 53 {
+		if s := m.span(16, 10, 10, 15); s.high-s.low < 53 {
 			t.Fatalf("an infinity is within %+v", s)
 		}
 	}
-	if m := emptyMagnitudes(); m.span(16, 10, 15) != emptySpan || spanOf([]float64{0, 0}, 11) != emptySpan {
+	if m := emptyMagnitudes(); m.span(16, 10, 10, 15) != emptySpan || spanOf([]float64{0, 0}, 11) != emptySpan {
 		t.Error("zeros have a span that is not empty")
 	}
 }
@@ -159,6 +159,9 @@ func TestMMASums(t *testing.T) {
 						if m.a.halves == halvesBF16 {
 							v = v&0x80ff_80ff | 0x3f00_3f00
 						}
+						if m.a.words {
+							v = v&0x807f_ffff | 0x3f00_0000
+						}
 					}
 					if spread == 0 && r.IntN(2) == 0 {
 						v &= 0x8000_8000
@@ -184,7 +187,7 @@ func TestMMASums(t *testing.T) {
 			}
 		}
 		t.Logf("%s: %d of 400 fit", name, fits)
-		if halves := m.a.halves != noHalves; halves && (fits == 0 || fits == 400) || !halves && fits > 0 {
+		if narrow := m.a.halves != noHalves || m.a.words; narrow && (fits == 0 || fits == 400) || !narrow && fits > 0 {
 			t.Errorf("%s: %d of 400 fit: not both ways were compared", name, fits)
 		}
 	}
