@@ -49,7 +49,7 @@ func (f numberFormat) termOf(x float64) term {
 	case x == 0:
 		return term{exp: zeroExponent}
 	}
-	exp := max(int32(math.Ilogb(x)), f.exp)
+	exp := f.exponent(x)
 	return term{significand: int64(math.Ldexp(x, f.frac-int(exp))), exp: exp}
 }
 

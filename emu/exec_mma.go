@@ -204,24 +204,8 @@ type product struct {
 
 func (m *mma) run(w *warp, o *op) error {
 	t := &w.mma
-	if m.a.halves != noHalves {
-		for r := range m.tall * m.depth / 8 {
-			first := r % m.tall * 8
-			mmaWise.Gather((*[8][maxDepth]float64)(t.a[first:first+8]), r/m.tall*8, w.word(&o.a, r), m.a.sign(), m.a.halves)
-		}
-		for r := range m.depth / 8 {
-			mmaWise.Gather(&t.b, r*8, w.word(&o.b, r), m.b.sign(), m.b.halves)
-		}
-	} else if m.a.words {
-		m.a.gatherWords(w, &o.a, m.tall, m.depth, t.a[:])
-		m.b.gatherWords(w, &o.b, 1, m.depth, t.b[:])
-	} else if m.a.bytes != nil && m.b.bytes != nil {
-		m.a.gatherBytes(w, &o.a, m.tall, m.depth, t.a[:])
-		m.b.gatherBytes(w, &o.b, 1, m.depth, t.b[:])
-	} else {
-		m.gather(w, &o.a, m.a, m.tall, m.depth, func(lane, r, k int, v float64) { t.a[lane>>2+8*(r%m.tall)][k] = v })
-		m.gather(w, &o.b, m.b, 1, m.depth, func(lane, _, k int, v float64) { t.b[lane>>2][k] = v })
-	}
+	m.a.rows(w, &o.a, m.tall, m.depth, t.a[:])
+	m.b.rows(w, &o.b, 1, m.depth, t.b[:])
 	w.addend(o, t.c[:m.registers()])
 	switch {
 	case m.exact && m.result == sass.TypeF32 && m.fits(w, o):
@@ -229,13 +213,7 @@ func (m *mma) run(w *warp, o *op) error {
 	case m.exact && m.result == sass.TypeF32:
 		m.products(w, o)
 	case m.result == sass.TypeS32:
-		mmaWise.Dots(&t.sums, &t.a, &t.b, 8*m.tall, m.depth)
-		for i := range 2 * m.tall {
-			d := w.out(o, i)
-			for lane := range d {
-				d[lane] = m.integer(t.sums[lane>>2+8*(i/2)][2*(lane&3)+i&1], t.c[i][lane])
-			}
-		}
+		m.integers(w, o)
 	default:
 		for lane := range 32 {
 			for i := range 2 * m.tall {
@@ -313,24 +291,39 @@ func (m *mma) products(w *warp, o *op) {
 	}
 }
 
-// gatherBytes is gather for elements of 8 bits, into rows.
-func (f *factor) gatherBytes(w *warp, s *source, tall, depth int, rows [][maxDepth]float64) {
-	for r := range tall * depth / 16 {
-		first, at := r%tall*8, r/tall*16
-		for lane, v := range w.word(s, r) {
-			to := rows[first+lane>>2][at+lane&3*4:][:4]
-			to[0], to[1], to[2], to[3] = f.bytes[v&0xff], f.bytes[v>>8&0xff], f.bytes[v>>16&0xff], f.bytes[v>>24]
+// integers computes all elements of D that are integers.
+func (m *mma) integers(w *warp, o *op) {
+	t := &w.mma
+	mmaWise.Dots(&t.sums, &t.a, &t.b, 8*m.tall, m.depth)
+	for i := range 2 * m.tall {
+		d := w.out(o, i)
+		for lane := range d {
+			d[lane] = m.integer(t.sums[lane>>2+8*(i/2)][2*(lane&3)+i&1], t.c[i][lane])
 		}
 	}
 }
 
-// gatherWords is gather for elements of 32 bits, into rows.
-func (f *factor) gatherWords(w *warp, s *source, tall, depth int, rows [][maxDepth]float64) {
-	sign := f.sign() & signF32
-	for r := range tall * depth / 4 {
-		first, at := r%tall*8, r/tall*4
-		for lane, v := range w.word(s, r) {
-			rows[first+lane>>2][at+lane&3] = tf32ToF64(v ^ sign)
+// rows is gather into rows, without asking for each element what its type is where that is a frequent one.
+func (f *factor) rows(w *warp, s *source, tall, depth int, rows [][maxDepth]float64) {
+	each := 128 / int(f.bits) // elements of a row in a register
+	if f.halves == noHalves && f.bytes == nil && !f.words {
+		f.gather(w, s, tall, depth, func(lane, r, k int, v float64) { rows[lane>>2+8*(r%tall)][k] = v })
+		return
+	}
+	for r := range tall * depth / each {
+		eight, at, register := (*[8][maxDepth]float64)(rows[r%tall*8:]), r/tall*each, w.word(s, r)
+		switch {
+		case f.halves != noHalves:
+			mmaWise.Gather(eight, at, register, f.sign(), f.halves)
+		case f.words:
+			for lane, v := range register {
+				eight[lane>>2][at+lane&3] = tf32ToF64(v ^ f.sign()&signF32)
+			}
+		default:
+			for lane, v := range register {
+				to := eight[lane>>2][at+lane&3*4:][:4]
+				to[0], to[1], to[2], to[3] = f.bytes[v&0xff], f.bytes[v>>8&0xff], f.bytes[v>>16&0xff], f.bytes[v>>24]
+			}
 		}
 	}
 }
@@ -340,7 +333,7 @@ func tf32ToF64(v uint32) float64 { return float64(math.Float32frombits(v &^ 0x1f
 
 // gather gives every element that a warp holds of a factor of some depth to put, with its place along the depth. Its registers hold
 // tall rows of 8 in turn.
-func (m *mma) gather(w *warp, s *source, f factor, tall, depth int, put func(lane, r, k int, v float64)) {
+func (f *factor) gather(w *warp, s *source, tall, depth int, put func(lane, r, k int, v float64)) {
 	words := max(int(f.bits)/32, 1)
 	each := max(32/int(f.bits), 1)
 	for r := range tall * depth / (4 * each) {

@@ -60,8 +60,8 @@ func (s *sparsity) place(metadata *lanes, row, k int) int {
 func (m *mma) runSparse(w *warp, o *op) error {
 	var t product
 	var b [8][2 * maxDepth]float64
-	m.gather(w, &o.a, m.a, m.tall, m.depth, func(lane, r, k int, v float64) { t.a[lane>>2+8*(r%m.tall)][k] = v })
-	m.gather(w, &o.b, m.b, 1, 2*m.depth, func(lane, _, k int, v float64) { b[lane>>2][k] = v })
+	m.a.rows(w, &o.a, m.tall, m.depth, t.a[:])
+	m.b.gather(w, &o.b, 1, 2*m.depth, func(lane, _, k int, v float64) { b[lane>>2][k] = v })
 	var c [8]lanes
 	w.addend(o, c[:m.registers()])
 	metadata := *w.word(&o.u, 0)

@@ -324,27 +324,22 @@ func (g *groupProduct) finite(d *[128]lanes, a, b []groupRow) (ok bool) {
 	}
 	var largest [8]int32
 	var addends, scale, sums [8]float64
+	var cells [8]*uint32 // of D, for the columns
 	for row := range a {
 		values, exponents := rows.values[row*depth:][:depth], rows.exponents[row*depth:][:depth]
 		for first := 0; first < len(b); first += 8 {
-			// Columns 2t and 2t+1 of eight are in two registers of lane t of the row, or in the halves of one; see groupElement.
-			at, lane := first/8*4+row/8*2, row%8*4
-			odd, shift := &d[(at+1)&127], 0
-			even := &d[at&127]
-			if g.sum.half {
-				even, shift = &d[at/2&127], 16
-				odd = even
-			}
 			mmaWise.Exponents(&largest, exponents, columns.exponents[first*depth:])
 			for j := range largest {
-				word := even[lane+j/2&31]
-				if j&1 != 0 {
-					word = odd[lane+j/2&31] >> shift
-				}
+				// Columns 2t and 2t+1 of eight are in two registers of lane t of the row, or in the halves of one; see groupElement.
+				register, lane := first/8*4+row/8*2+j&1, row%8*4+j/2
 				if g.sum.half {
-					addends[j] = f16ToF64(uint16(word))
+					register /= 2
+				}
+				cell := &d[register&127][lane&31]
+				if cells[j] = cell; g.sum.half {
+					addends[j] = f16ToF64(uint16(*cell >> (j & 1 * 16)))
 				} else {
-					addends[j] = float64(math.Float32frombits(word))
+					addends[j] = float64(math.Float32frombits(*cell))
 				}
 				largest[j] = max(largest[j], format.exponent(addends[j]))
 				scale[j] = math.Float64frombits(uint64(1023+g.sum.align-int(largest[j])) << 52)
@@ -352,16 +347,10 @@ func (g *groupProduct) finite(d *[128]lanes, a, b []groupRow) (ok bool) {
 			mmaWise.Cut(&sums, values, columns.values[first*depth:], &scale)
 			for j, sum := range sums {
 				word := g.sum.round(sign*sum+math.Trunc(addends[j]*scale[j]), int(largest[j])-g.sum.align)
-				to := &even[lane+j/2&31]
-				switch {
-				case !g.sum.half && j&1 != 0:
-					to = &odd[lane+j/2&31]
-				case g.sum.half && j&1 != 0:
-					word = *to&0xffff | word<<16
-				case g.sum.half:
-					word |= *to &^ 0xffff
+				if shift := j & 1 * 16; g.sum.half {
+					word = *cells[j]&^(0xffff<<shift) | word<<shift
 				}
-				*to = word
+				*cells[j] = word
 			}
 		}
 	}

@@ -2,7 +2,7 @@ package emu
 
 import "math"
 
-// mmaOps are what products of matrices of 16-bit elements are made of. They are there twice, as [vectorOps] are; both give the same bits, Dots where no
+// mmaOps are what products of matrices are made of. They are there twice, as [vectorOps] are; both give the same bits, Dots where no
 // order of its additions rounds.
 type mmaOps struct {
 	// Gather gives eight rows the eight elements that a register has of each, lanes 4g to 4g+3 those of row g, from an element on. sign flips those of

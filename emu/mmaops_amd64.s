@@ -21,7 +21,13 @@
 	VPSLLD $16, Y0, Y0; \
 	WIDEN(g*512)
 
-#define EIGHT(ROW) \
+// GATHER widens the halves of a register, four lanes to each of eight rows.
+#define GATHER(ROW) \
+	MOVQ to+0(FP), DI; \
+	MOVQ from+8(FP), SI; \
+	MOVL sign+16(FP), AX; \
+	VMOVD AX, X3; \
+	VPBROADCASTD X3, X3; \
 	ROW(0); \
 	ROW(1); \
 	ROW(2); \
@@ -29,7 +35,9 @@
 	ROW(4); \
 	ROW(5); \
 	ROW(6); \
-	ROW(7)
+	ROW(7); \
+	VZEROUPPER; \
+	RET
 
 // RANGE extends the range in Y4 and Y5 by eight words without their signs (Y6), of which Y7 is minus one each.
 #define RANGE(o, MOST, LEAST, ADD) \
@@ -82,25 +90,11 @@ loop: \
 
 // func gatherF16AVX2(to *float64, from *lanes, sign uint32)
 TEXT ·gatherF16AVX2(SB), NOSPLIT, $0-20
-	MOVQ to+0(FP), DI
-	MOVQ from+8(FP), SI
-	MOVL sign+16(FP), AX
-	VMOVD AX, X3
-	VPBROADCASTD X3, X3
-	EIGHT(GATHER_F16)
-	VZEROUPPER
-	RET
+	GATHER(GATHER_F16)
 
 // func gatherBF16AVX2(to *float64, from *lanes, sign uint32)
 TEXT ·gatherBF16AVX2(SB), NOSPLIT, $0-20
-	MOVQ to+0(FP), DI
-	MOVQ from+8(FP), SI
-	MOVL sign+16(FP), AX
-	VMOVD AX, X3
-	VPBROADCASTD X3, X3
-	EIGHT(GATHER_BF16)
-	VZEROUPPER
-	RET
+	GATHER(GATHER_BF16)
 
 // func halfRangeAVX2(r *magnitudes, from *lanes)
 TEXT ·halfRangeAVX2(SB), NOSPLIT, $0-16
