@@ -3,9 +3,10 @@
 Python imports this module as it starts, where its folder comes first in PYTHONPATH. Nothing is changed of what a program does: each kernel that it
 launches is kept, with the other block sizes that its arguments allow and the grids that go with them. As the program ends, a copy of the process stays
 behind, which has the kernels' functions and what these refer to, tells the socket that GPA_TRITON names of them, and compiles what it is asked for, until
-the other end is closed.
+the other end is closed. triton.py, which comes behind this text, has the functions that compile from here.
 """
 import ast
+import functools
 import itertools
 import os
 import sys
@@ -178,7 +179,6 @@ def alternatives(function, bound, grid, now):
 def stay(kept):
     """Leaves a copy of this process behind that compiles."""
     import hashlib
-    import json
     import socket
 
     try:
@@ -200,15 +200,16 @@ def stay(kept):
         null = os.open(os.devnull, os.O_RDWR)
         for i in range(3):
             os.dup2(null, i)
-        last = max(3, s.fileno())
-        os.closerange(3, last)
-        os.closerange(last + 1, os.sysconf("SC_OPEN_MAX") if last < 1 << 16 else last + 1)
-        answer(s.makefile("rwb"), told, [kernel for kernel, _ in kept.values()], json)
+        os.closerange(3, s.fileno())
+        os.closerange(max(3, s.fileno() + 1), os.sysconf("SC_OPEN_MAX"))
+        answer(s.makefile("rwb"), told, [kernel for kernel, _ in kept.values()])
     finally:
         os._exit(0)
 
 
-def answer(stream, told, kernels, json):
+def answer(stream, told, kernels):
+    import json
+
     def say(what):
         stream.write(json.dumps(what).encode() + b"\n")
         stream.flush()
@@ -217,25 +218,39 @@ def answer(stream, told, kernels, json):
     os.environ["TRITON_CACHE_DIR"] = os.path.join(os.path.dirname(os.environ["GPA_TRITON"]), "cache")
     for line in stream:
         asked = json.loads(line)
-        kernel = kernels[asked["id"]]
-        for i, options in enumerate(asked["options"]):
-            name = os.path.join(asked["out"], str(i))
-            try:
-                said, data = again(kernel, options)
-                with open(name + ".cubin", "wb") as f:
-                    f.write(data)
-            except Exception as e:
-                said = {"error": "%s: %s" % (type(e).__name__, e)}
-            with open(name + ".json", "w") as f:
-                json.dump(said, f)
+        write(asked["out"], asked["options"], functools.partial(again, kernels[asked["id"]]))
         say({})
+
+
+def write(folder, options, make):
+    """Writes what is made with the i-th of some options: I.cubin and I.json, where "warps" and "shared" say how it is launched, "scratch" what it
+    takes besides, "error" why there is none."""
+    import json
+
+    for i, each in enumerate(options):
+        name = os.path.join(folder, str(i))
+        try:
+            made = make(dict(each))
+            said = {"warps": made.metadata.num_warps, "shared": made.metadata.shared, "scratch": getattr(made.metadata, "global_scratch_size", 0)}
+            with open(name + ".cubin", "wb") as f:
+                f.write(made.asm["cubin"])
+        except Exception as e:
+            said = {"error": "%s: %s" % (type(e).__name__, e)}
+        with open(name + ".json", "w") as f:
+            json.dump(said, f)
+
+
+def compiled(source, target, metadata, options):
+    """A source, compiled with the options that its metadata name, and with others in their place."""
+    import triton
+
+    fields = type(triton.compiler.compiler.make_backend(target).parse_options({})).__dataclass_fields__
+    plain = {k: v for k, v in metadata.items() if k in fields and k != "arch" and isinstance(v, (bool, int, float, str))}
+    return triton.compile(source, target=target, options={**plain, **options})
 
 
 def again(kernel, options):
     """The kernel, compiled with other values of constants and options."""
-    import triton
-
-    options = dict(options)
     changed = dict(x.split("=") for x in options.pop("constants", "").split(", ") if x)
     src, metadata = kernel.src, kernel.metadata._asdict()
     names = src.fn.arg_names
@@ -245,11 +260,7 @@ def again(kernel, options):
         name = names[at] if isinstance(at, int) else at
         if name in changed:
             constants[key] = int(changed[name])
-    fields = type(triton.compiler.compiler.make_backend(metadata["target"]).parse_options({})).__dataclass_fields__
-    plain = {k: v for k, v in metadata.items() if k in fields and k != "arch" and isinstance(v, (bool, int, float, str))}
-    made = triton.compile(type(src)(src.fn, src.signature, constants, src.attrs), target=metadata["target"], options={**plain, **options})
-    said = {"warps": made.metadata.num_warps, "shared": made.metadata.shared, "scratch": getattr(made.metadata, "global_scratch_size", 0)}
-    return said, made.asm["cubin"]
+    return compiled(type(src)(src.fn, src.signature, constants, src.attrs), metadata["target"], metadata, options)
 
 
 def next_sitecustomize():

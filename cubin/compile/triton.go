@@ -17,7 +17,7 @@ import (
 	"gpa/cubin"
 )
 
-// tritonScript compiles kernels again by the Triton of the Python that runs it.
+// tritonScript compiles kernels again by the Triton of the Python that runs it, behind the text of siteCustomize.
 //
 //go:embed triton.py
 var tritonScript string
@@ -142,7 +142,7 @@ func (t *Triton) cached(ctx context.Context, folder string, module *cubin.File, 
 	var said Said
 	limited, cancel := context.WithTimeout(ctx, tritonPatience)
 	defer cancel()
-	command := exec.CommandContext(limited, t.Python, "-c", tritonScript)
+	command := exec.CommandContext(limited, t.Python, "-c", string(siteCustomize)+tritonScript)
 	command.Dir, command.Stdin, command.Stdout, command.Stderr, command.WaitDelay = folder, bytes.NewReader(spec), &said, &said, compilerPatience
 	command.Env = append(os.Environ(), "TRITON_CACHE_DIR="+filepath.Join(folder, "cache"))
 	OwnGroup(command)
