@@ -24,6 +24,7 @@ type block struct {
 	live   int // threads that have not exited
 
 	registers []lanes // of all warps
+	tensor    *tensorMemory
 
 	tape   *tape     // that keeps what the warps execute, nil for none
 	replay *replayed // of a block that is not executed
@@ -99,6 +100,10 @@ func (b *block) enter(d *domain) {
 // recycle gives the storage of a block that has ended to one that is to begin, those of a cluster together.
 func (r *launchRun) recycle(b *block) {
 	r.machine.progress.ended.Add(1)
+	if b.tensor != nil {
+		b.tensor.release()
+		b.tensor = nil
+	}
 	if b.cluster == nil {
 		r.ended = append(r.ended, b)
 	} else if b.cluster.left--; b.cluster.left == 0 {

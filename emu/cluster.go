@@ -182,7 +182,7 @@ func (w *warp) peer(o *op, lane int, addr uint64, size int) (*block, []byte, err
 func reachesOthers(in *sass.Inst) bool {
 	p := in.Op.Properties()
 	switch {
-	case p.Sync == sass.SyncCluster, p.Flow == sass.FlowExit, p.Async == sass.AsyncBulk, p.Async == sass.AsyncRemote, p.Accesses(sass.SpaceGeneric | sass.SpaceCluster):
+	case p.Sync == sass.SyncCluster, p.Flow == sass.FlowExit, p.Async == sass.AsyncBulk, p.Async == sass.AsyncRemote, p.Async == sass.AsyncTensor, p.Accesses(sass.SpaceGeneric | sass.SpaceCluster):
 		return true
 	}
 	return in.Op == sass.SYNCS && in.Mod(sass.SyncsRed) == syncsRemote

@@ -195,7 +195,7 @@ var (
 )
 
 // compilers is the table of all instructions that can be executed.
-var compilers = merge(uniformCompilers, longCompilers, minmaxCompilers, packCompilers, intCompilers, bitCompilers, logicCompilers, mufuCompilers, floatCompilers, packedCompilers, doubleCompilers, halfCompilers, tensorCompilers, matrixCompilers, copyCompilers, mbarrierCompilers, warpgroupCompilers, tensorCopyCompilers, bulkCompilers, clusterCompilers, conversionCompilers, warpCompilers,
+var compilers = merge(uniformCompilers, longCompilers, minmaxCompilers, packCompilers, intCompilers, bitCompilers, logicCompilers, mufuCompilers, floatCompilers, packedCompilers, doubleCompilers, halfCompilers, tensorCompilers, matrixCompilers, copyCompilers, mbarrierCompilers, warpgroupCompilers, tensorMemoryCompilers, tensorProductCompilers, tensorCopyCompilers, bulkCompilers, clusterCompilers, conversionCompilers, warpCompilers,
 	memoryCompilers, textureCompilers, surfaceCompilers, controlCompilers)
 
 // merge makes one table of the parts that the files of the executors declare.

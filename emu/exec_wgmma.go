@@ -213,21 +213,21 @@ func (g *groupProduct) factors(w *warp, o *op) (a, b []groupRow, err error) {
 	if g.sparse != nil {
 		bytes *= 2
 	}
-	word := func(k int) matrixDescriptor {
-		return matrixDescriptor(w.word(&o.u, 2*k)[0]) | matrixDescriptor(w.word(&o.u, 2*k+1)[0])<<32
-	}
+	word := func(k int) *matrix { return &matrix{w.matrixDescriptor(&o.u, k), w.block, g.transB, 2} }
 	if g.inRegisters {
 		for r := range 4 {
 			for lane, v := range w.word(&o.a, r) {
 				binary.LittleEndian.PutUint32(a[lane>>2+8*(r&1)][4*(lane&3)+16*(r>>1):], v)
 			}
 		}
-		return a, b, word(1).read(w, o, b, 0, bytes, g.transB)
+		return a, b, word(1).read(w, o, b, 0, bytes)
 	}
-	if err = word(0).read(w, o, a, groupRows*(w.id&3), groupRowBytes, g.transA); err != nil {
+	rows := word(0)
+	rows.transposed = g.transA
+	if err = rows.read(w, o, a, groupRows*(w.id&3), groupRowBytes); err != nil {
 		return nil, nil, err
 	}
-	return a, b, word(1).read(w, o, b, 0, bytes, g.transB)
+	return a, b, word(1).read(w, o, b, 0, bytes)
 }
 
 // groupElement returns the row of a warp's part of D and the column of the i-th element that a lane holds.
@@ -254,9 +254,13 @@ func (g *groupProduct) integers(d *[128]lanes, metadata *lanes, a, b []groupRow)
 
 // numbers adds products of floating point.
 func (g *groupProduct) numbers(d *[128]lanes, metadata *lanes, a, b []groupRow) {
-	if g.sparse == nil && g.finite(d, a, b) {
-		return
+	if g.sparse != nil || !g.finite(d, a, b) {
+		g.terms(d, metadata, a, b)
 	}
+}
+
+// terms is numbers for any, one by one.
+func (g *groupProduct) terms(d *[128]lanes, metadata *lanes, a, b []groupRow) {
 	depth, height := groupRowBytes/g.elementBytes, groupRowBytes/g.elementBytes
 	if g.sparse != nil {
 		height *= 2
@@ -289,22 +293,35 @@ func (g *groupProduct) numbers(d *[128]lanes, metadata *lanes, a, b []groupRow) 
 	}
 }
 
-// finite is numbers where nothing is infinite or no number; ok is false where something is. A product times a power of two is a f64, of which what lies
-// below the point is cut off as [fusedSum.dot] does.
+// finite is numbers where nothing is infinite or no number; ok is false where something is.
 func (g *groupProduct) finite(d *[128]lanes, a, b []groupRow) (ok bool) {
+	columns := g.columnElements(b)
+	return !columns.special && g.finiteRows(d, a, columns)
+}
+
+// columnElements are those of B, of eight columns side by side one of each in turn.
+func (g *groupProduct) columnElements(b []groupRow) *elements {
 	depth := groupRowBytes / g.elementBytes
-	rows, columns := newElements(len(a)*depth), newElements(len(b)*depth)
-	for r := range a {
-		for k := range depth {
-			rows.set(r*depth+k, g.a.element(&a[r], k), g.format)
-		}
-	}
+	columns := newElements(len(b) * depth)
 	for c := range b {
 		for k := range depth {
 			columns.set((c/8*depth+k)*8+c%8, g.b.element(&b[c], k), g.formatB)
 		}
 	}
-	if rows.special || columns.special {
+	return columns
+}
+
+// finiteRows multiplies rows of A with columns that are finite. A product times a power of two is a f64, of which what lies below the
+// point is cut off as [fusedSum.dot] does.
+func (g *groupProduct) finiteRows(d *[128]lanes, a []groupRow, columns *elements) (ok bool) {
+	depth := groupRowBytes / g.elementBytes
+	rows := newElements(len(a) * depth)
+	for r := range a {
+		for k := range depth {
+			rows.set(r*depth+k, g.a.element(&a[r], k), g.format)
+		}
+	}
+	if rows.special {
 		return false
 	}
 	format := single
@@ -327,7 +344,7 @@ func (g *groupProduct) finite(d *[128]lanes, a, b []groupRow) (ok bool) {
 	var cells [8]*uint32 // of D, for the columns
 	for row := range a {
 		values, exponents := rows.values[row*depth:][:depth], rows.exponents[row*depth:][:depth]
-		for first := 0; first < len(b); first += 8 {
+		for first := 0; first < g.columns; first += 8 {
 			mmaWise.Exponents(&largest, exponents, columns.exponents[first*depth:])
 			for j := range largest {
 				// Columns 2t and 2t+1 of eight are in two registers of lane t of the row, or in the halves of one; see groupElement.
@@ -418,22 +435,38 @@ func (m matrixDescriptor) field(at int) uint64 { return uint64(m) >> at & (1<<14
 // swizzle returns the bytes of a row of the pattern, 16 where there is none.
 func (m matrixDescriptor) swizzle() uint64 { return [4]uint64{16, 128, 64, 32}[m>>62] }
 
+// A matrix is one in the shared memory of a block. Its elements have a size in bytes, which counts where it is transposed.
+type matrix struct {
+	matrixDescriptor
+	block      *block
+	transposed bool
+	size       uint64
+}
+
+// matrixDescriptor returns the k-th of the descriptors in uniform registers.
+func (w *warp) matrixDescriptor(s *source, k int) matrixDescriptor {
+	return matrixDescriptor(w.word(s, 2*k)[0]) | matrixDescriptor(w.word(s, 2*k+1)[0])<<32
+}
+
 // at returns the address of 16 bytes of the matrix. Where the matrix is not transposed those are part of a row of A or column of B, n
-// of the rows before it and h of the parts; where it is, they are elements n to n+7, of 2 bytes, in the depth h.
-func (m matrixDescriptor) at(n, h uint64, transposed bool) uint64 {
+// of the rows before it and h of the parts; where it is, they are the elements from n on in the depth h.
+func (m *matrix) at(n, h uint64) uint64 {
 	start, lead, stride, width := m.field(0), m.field(16), m.field(32), m.swizzle()
-	plain := width == 16
+	plain := width == matrixUnit
 	switch {
-	case !transposed && plain:
+	case !m.transposed && plain:
 		return start + n%8*16 + n/8*stride + h*lead
-	case !transposed:
+	case !m.transposed:
 		return m.swizzled(start + n%8*width + n/8*stride + h*16)
 	case plain:
-		return start + n/8*stride + h%8*16 + h/8*lead
+		return start + n/(matrixUnit/m.size)*stride + h%8*16 + h/8*lead
 	}
-	row := width / 2
-	return m.swizzled(start + n%row*2 + n/row*lead + h%8*width + h/8*stride)
+	row := width / m.size
+	return m.swizzled(start + n%row*m.size + n/row*lead + h%8*width + h/8*stride)
 }
+
+// matrixUnit is how many bytes of a matrix lie together whatever its layout.
+const matrixUnit = 16
 
 // swizzled applies the pattern to an address: bits 7 and up are added without carry to bits 4 and up. Where the pattern does not begin at
 // a multiple of its size, the descriptor says at which 128 bytes.
@@ -443,30 +476,31 @@ func (m matrixDescriptor) swizzled(a uint64) uint64 {
 }
 
 // read fills so many bytes of rows of A or of columns of B, of which the first is the one of that number.
-func (m matrixDescriptor) read(w *warp, o *op, rows []groupRow, first, bytes int, transposed bool) error {
-	if !transposed && bytes > int(m.swizzle()) && m.swizzle() != 16 {
+func (m *matrix) read(w *warp, o *op, rows []groupRow, first, bytes int) error {
+	if !m.transposed && bytes > int(m.swizzle()) && m.swizzle() != matrixUnit {
 		return w.fault(o, w.first(), Unsupported, fmt.Sprintf("%s of a matrix with columns of %d bytes in a swizzle of %d", o.inst.Mnemonic(), bytes, m.swizzle()))
 	}
-	if !transposed {
+	if !m.transposed {
 		for i := range rows {
-			for h := range uint64(bytes / 16) {
-				from, err := m.unit(w, o, m.at(uint64(first+i), h, false))
+			for h := range uint64(bytes / matrixUnit) {
+				from, err := m.unit(w, o, m.at(uint64(first+i), h))
 				if err != nil {
 					return err
 				}
-				copy(rows[i][16*h:], from)
+				copy(rows[i][matrixUnit*h:], from)
 			}
 		}
 		return nil
 	}
-	for i := 0; i < len(rows); i += 8 {
-		for k := range uint64(bytes / 2) {
-			from, err := m.unit(w, o, m.at(uint64(first+i), k, true))
+	size := int(m.size)
+	for i := 0; i < len(rows); i += matrixUnit / size {
+		for k := range bytes / size {
+			from, err := m.unit(w, o, m.at(uint64(first+i), uint64(k)))
 			if err != nil {
 				return err
 			}
-			for j := range 8 {
-				copy(rows[i+j][2*k:2*k+2], from[2*j:])
+			for j := range min(matrixUnit/size, len(rows)-i) {
+				copy(rows[i+j][size*k:size*(k+1)], from[size*j:])
 			}
 		}
 	}
@@ -474,8 +508,7 @@ func (m matrixDescriptor) read(w *warp, o *op, rows []groupRow, first, bytes int
 }
 
 // unit reads 16 bytes.
-func (matrixDescriptor) unit(w *warp, o *op, addr uint64) ([]byte, error) {
-	const size = 16
-	w.accessed(Span{Kind: Load, Space: Shared, Addr: addr, Size: size})
-	return w.shared(o, w.first(), addr, size)
+func (m *matrix) unit(w *warp, o *op, addr uint64) ([]byte, error) {
+	w.accessed(Span{Kind: Load, Space: Shared, Addr: addr, Size: matrixUnit, Block: m.block.number})
+	return w.bytesOf(o, w.first(), m.block, addr, matrixUnit)
 }

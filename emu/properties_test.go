@@ -34,8 +34,8 @@ func checkForm(t *testing.T, f *sass.Form) {
 		special = special || o.Kind == sass.KindSReg
 		constant = constant || o.Kind == sass.KindConst
 	}
-	memory := p.Accesses(^(sass.SpaceConstant | sass.SpaceTexture))
-	group := p.Async == sass.AsyncMatrix
+	memory := p.Accesses(^(sass.SpaceConstant | sass.SpaceTexture | sass.SpaceTensor))
+	group := p.Async == sass.AsyncMatrix || p.Async == sass.AsyncTensor
 	switch {
 	case address && !p.Accesses(^sass.NoSpace) && p.Sync != sass.SyncMemory && f.Op != sass.QSPC && p.Async == sass.Synchronous:
 		t.Errorf("%v %#03x has an address but accesses no memory", f.Op, f.Opcode)

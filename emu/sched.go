@@ -60,6 +60,7 @@ type subcore struct {
 	held       int64 // nothing issues before this cycle as the dispatcher holds back, or the scheduler waits for a constant
 	dispatched int64 // the part of held that is the dispatcher's: it has read the operands of what issued last
 	pipes      [arch.NumPipes]int64
+	tensor     int64 // cycle from which on it can access tensor memory
 	ports      registerPorts
 	writes     writePorts
 	last       *resident

@@ -51,6 +51,8 @@ type resident struct {
 
 	product    *op   // the last matrix product of the warpgroup that has issued
 	multiplied int64 // when its result is there
+
+	tensorStored int64 // when its stores are in tensor memory
 }
 
 // A residentBlock is a block on an SM.
@@ -66,6 +68,8 @@ type residentBlock struct {
 	// stored is when the last of their stores is in L2, where another block takes the place only then ([arch.Launching]).
 	stored    int64
 	transfers map[uint64]*transfer // to shared memory, by transaction barrier
+	product   *op                  // the last one that ends in tensor memory
+	products  int64                // when all of them so far are complete
 }
 
 // An sm is one SM in time. It advances by itself from quantum to quantum; what leaves it goes through the log of its
@@ -94,12 +98,14 @@ type sm struct {
 	active int64 // cycles in which it held one, up to until
 	warps  int64 // sum of the cycles in which the warps that have left were on it
 
-	draining   []*resident // warps that have ended but for their stores
-	freed      []int64     // cycles from which on the places of blocks that left in this quantum are free
-	waits      waits
-	arrived    []arrivedCopy
-	exchange   int64 // cycle from which on it can exchange data with the shared memory of others
-	constLoads []constLoad
+	draining    []*resident // warps that have ended but for their stores
+	freed       []int64     // cycles from which on the places of blocks that left in this quantum are free
+	waits       waits
+	arrived     []arrivedCopy
+	tensorFree  int64  // cycle from which on the tensor cores can take a product that ends in tensor memory
+	tensorTaken uint32 // units of tensor memory that blocks have allocated
+	exchange    int64  // cycle from which on it can exchange data with the shared memory of others
+	constLoads  []constLoad
 
 	sampler samplerQueue
 }
@@ -355,6 +361,7 @@ type latencies struct {
 	remoteWidth                      float64
 	prefetch, perLine                int64
 	perNanosecond, warps             float64
+	tensor                           tensorLatencies
 	texels                           float64 // that the texture units take in a cycle
 }
 
@@ -371,5 +378,10 @@ func newLatencies(m *arch.Model) latencies {
 		drain: m.Latencies.StoreDrain.Cycles(), drainInL2: m.Latencies.StoreDrain.Cycles() - m.Latencies.L2.Cycles()/2, stored: m.Launching.Stored.Value > 0, prefetch: m.Fetch.Prefetch.Cycles(), perLine: m.Fetch.Interval.Cycles(),
 		perNanosecond: m.Clock.Value / 1e9, warps: m.Launching.Warps.Value,
 		texels: m.Queues.Texels.Value,
+		tensor: tensorLatencies{
+			columns: m.Tensor.Columns.Value, operands: m.Shared.Banks.Value * m.Shared.BankSize.Value,
+			load: m.Tensor.Load.Value / m.Limits.Schedulers.Value, store: m.Tensor.Store.Value / m.Limits.Schedulers.Value,
+			complete: m.Tensor.Complete.Cycles(), fromTensor: m.Tensor.FromTensor.Cycles(),
+		},
 	}
 }

@@ -36,6 +36,10 @@ func (s *sm) time(c *subcore, v *resident, o *op, t int64) (read, done int64) {
 		return read, done
 	case pathTransfer:
 		return s.transfer(v, o, t)
+	case pathTensor:
+		return s.tensor(v, o, t)
+	case pathTensorMemory:
+		return s.tensorAccess(c, v, o, t)
 	case pathGroup:
 		c.product(v, o, t)
 		return t + 1, v.multiplied
@@ -47,6 +51,9 @@ func (s *sm) time(c *subcore, v *resident, o *op, t int64) (read, done int64) {
 		return s.global(c, v, o, t)
 	case pathTexture:
 		return s.texture(c, v, o, t)
+	}
+	if tm.orders {
+		return t + 1, max(t+tm.latency, v.tensorStored)
 	}
 	if tm.closes && !tm.gone() { // its counter is not incremented then
 		return t + 1, v.closeGroup(o, t)

@@ -12,21 +12,23 @@ type path uint8
 
 // The paths.
 const (
-	pathPipe     path = iota // a pipe of the sub-core; results after a fixed latency that the stall counts hold
-	pathCounted              // a pipe of the sub-core; a dependence counter tells when the result is there (FP64, HMMA)
-	pathXU                   // the MIO queue, then the XU pipe, or the FP64 pipe where the sub-cores share one
-	pathShuffle              // the MIO queue, then the LSU, no memory (SHFL, S2R, …)
-	pathShared               // the MIO queue, then the LSU and shared memory
-	pathConst                // the MIO queue, then the indexed constant cache (LDC)
-	pathGlobal               // the LG queue, then the LSU, L1 and what lies behind: global, local, generic
-	pathTexture              // the TEX queue, then the texture units, L1 and what lies behind
-	pathGroup                // the tensor core of the sub-core, which computes products of the warpgroup in turn while the warp goes on
-	pathTransfer             // the copy engine of the SM
-	pathBarrier              // CTA barriers
-	pathMembar               // waits for the warp's earlier stores
-	pathSleep                // NANOSLEEP
-	pathBranch               // changes the pc
-	pathControl              // other control instructions
+	pathPipe         path = iota // a pipe of the sub-core; results after a fixed latency that the stall counts hold
+	pathCounted                  // a pipe of the sub-core; a dependence counter tells when the result is there (FP64, HMMA)
+	pathXU                       // the MIO queue, then the XU pipe, or the FP64 pipe where the sub-cores share one
+	pathShuffle                  // the MIO queue, then the LSU, no memory (SHFL, S2R, …)
+	pathShared                   // the MIO queue, then the LSU and shared memory
+	pathConst                    // the MIO queue, then the indexed constant cache (LDC)
+	pathGlobal                   // the LG queue, then the LSU, L1 and what lies behind: global, local, generic
+	pathTexture                  // the TEX queue, then the texture units, L1 and what lies behind
+	pathGroup                    // the tensor core of the sub-core, which computes products of the warpgroup in turn while the warp goes on
+	pathTensor                   // the tensor cores of the SM, which compute products and fill tensor memory in turn while the warp goes on
+	pathTensorMemory             // the sub-core's part of tensor memory
+	pathTransfer                 // the copy engine of the SM
+	pathBarrier                  // CTA barriers
+	pathMembar                   // waits for the warp's earlier stores
+	pathSleep                    // NANOSLEEP
+	pathBranch                   // changes the pc
+	pathControl                  // other control instructions
 )
 
 // A timing is what the timing model needs of an instruction, worked out once for all of its executions.
@@ -48,6 +50,8 @@ type timing struct {
 	sleep   uint32 // nanoseconds
 	bypass  bool   // L1 must not answer
 	copies  bool   // from global to shared memory: a group takes the copy up
+	stores  bool   // of an access to tensor memory
+	orders  bool   // behind stores to tensor memory
 	empty   bool   // a matrix product that only closes its group
 	closes  bool   // a group of copies, or of matrix products
 	syncs   bool   // joins threads at BSYNC
@@ -103,6 +107,7 @@ var routes = map[sass.LatencyClass]path{
 	sass.ClassControl: pathControl,
 	sass.ClassGroup:   pathGroup,
 	sass.ClassTexture: pathTexture,
+	sass.ClassTensor:  pathTensor, sass.ClassTensorMemory: pathTensorMemory,
 }
 
 // paths holds the path that the instructions of a pipe take.
@@ -129,6 +134,14 @@ func (t *timing) route(in *sass.Inst, m *arch.Model) {
 		t.copies = p.Async == sass.AsyncCopy
 	case pathTransfer, pathTexture:
 		t.l1tex = true
+	case pathShuffle:
+		if in.Op == sass.FENCE && in.Mod(sass.FenceView) == viewTensor {
+			t.path, t.orders = pathControl, true
+		}
+	case pathTensor:
+		t.closes = p.Async == sass.CommitsTensor
+	case pathTensorMemory:
+		t.stores = p.Writes != sass.NoSpace
 	case pathMembar:
 		if s := in.Mod(sass.Scope); s == sass.ScopeCTA || s == sass.ScopeSM {
 			t.path = pathControl // L1 is as far as the block's threads look
@@ -149,8 +162,11 @@ func (t *timing) routeOf(in *sass.Inst, p *sass.Properties) path {
 	if route, ok := routes[p.Class]; ok {
 		return route
 	}
-	if p.Class == sass.ClassTransfer && p.Async == sass.AsyncBulk {
+	switch {
+	case p.Class == sass.ClassTransfer && p.Async == sass.AsyncBulk:
 		return pathTransfer
+	case p.Async == sass.CommitsTensor:
+		return pathTensor
 	}
 	route := paths[in.Form.Pipe]
 	switch {
@@ -234,7 +250,7 @@ func (t *timing) operands(in *sass.Inst) {
 		case o.Kind == sass.KindReg && o.Source && in.Form.Operands[i].Reuse > 0:
 			t.registers[in.Form.Operands[i].Reuse-1] = o.Reg
 		}
-		if o.Kind == sass.KindReg && o.Dest {
+		if o.Kind == sass.KindReg && (o.Dest || t.stores) {
 			t.result, t.words = o.Reg, o.Width
 		}
 	}

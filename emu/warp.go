@@ -37,6 +37,7 @@ type warp struct {
 
 	regrouped bool // the instruction has told the re-convergence state where control goes
 	bulk      bulkCopy
+	tensor    tensorWork
 	asked     asked
 	spans     []Span // of the last instruction, for the recorder
 	told      []told // barriers of other blocks that the last instruction has arrived at, for timing

@@ -119,8 +119,10 @@ func (i *Inst) decodeOperand(o *Operand, s *Slot, w Word) bool {
 		}
 	case KindTarget:
 		o.Imm = s.Format.address(i.PC, s.targetWords(raw))
-	case KindUReg, KindDesc, KindGDesc:
-		if o.Reg = s.Bits.uniform(raw); o.Reg != URZ || s.next != 0 {
+	case KindTMem:
+		o.Reg, o.Offset = s.URegAt.uniform(w.bits(s.URegAt)), int32(signExtend(raw, s.Bits.N+s.Bits2.N))
+	case KindUReg, KindDesc, KindGDesc, KindIDesc:
+		if o.Reg = s.Bits.uniform(raw); o.Reg != URZ || s.next != 0 && s.Kind != KindIDesc {
 			o.Reg += s.next
 		}
 	default:
@@ -300,6 +302,8 @@ func (i *Inst) width(r widthRule) uint8 {
 			return uint8(i.Mod(GmmaN) / 4)
 		}
 		return uint8(i.Mod(GmmaN) / 2)
+	case wTensor:
+		return uint8(i.Mod(TensorTimes) * tensorRegs[i.Mod(TensorShape)])
 	case wSize:
 		return sizeRegs[i.Mod(Size)]
 	case wAtom:
@@ -331,6 +335,9 @@ func (i *Inst) width(r widthRule) uint8 {
 	}
 	return 1
 }
+
+// tensorRegs are the registers of a thread for a TensorShape.
+var tensorRegs = [...]uint16{Tensor32x32: 1, Tensor16x64: 1, Tensor16x128: 2, Tensor16x256: 4, TensorLowerHalf: 1, TensorUpperHalf: 1}
 
 // loadMask returns the words that a load of 256 bits takes, in the order of their addresses from the lowest bit on.
 func (i *Inst) loadMask() uint64 {

@@ -114,9 +114,15 @@ func (i *Inst) encodeOperand(w Word, o *Operand, s *Slot) (Word, error) {
 		fits = aligned && s.targetWords(raw&Bits{N: s.Bits.N + s.Bits2.N}.max()) == n
 	case KindPredSet, KindUPredSet:
 		fits = true
-	case KindUReg, KindDesc, KindGDesc:
+	case KindTMem:
+		var named, within bool
+		raw, within = offsetBits(int64(o.Offset), s.Bits.N+s.Bits2.N, false)
+		var uniform uint64
+		uniform, named = s.URegAt.uniformCode(o.Reg)
+		w, fits = w.with(s.URegAt, uniform), within && named
+	case KindUReg, KindDesc, KindGDesc, KindIDesc:
 		if s.next != 0 {
-			if uint64(o.Reg) != w.bits(s.Bits)+uint64(s.next) {
+			if none := s.Kind == KindIDesc && o.Reg == URZ && w.bits(s.Bits) == s.Bits.max(); !none && uint64(o.Reg) != w.bits(s.Bits)+uint64(s.next) {
 				return w, fmt.Errorf("UR%d is not %d behind the other uniform register", o.Reg, s.next)
 			}
 			return w, nil

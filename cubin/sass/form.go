@@ -273,5 +273,6 @@ const (
 	wGroup              // D of HGMMA: by its columns and type
 	wLower              // the words of the lower half of 256 bits that the mask of a load names
 	wUpper              // those of the upper half
+	wTensor             // what a warp accesses of tensor memory, by shape and times
 	wPair               // a pair of numbers: 64 bits, 32 where the selector takes one for both
 )

@@ -130,7 +130,9 @@ const (
 	KindPredSet         // PR, all predicates as a bit set
 	KindUPredSet        // UPR, all uniform predicates as a bit set
 	KindDesc            // desc[UR4]: a descriptor in a pair of uniform registers
-	KindGDesc           // gdesc[UR4]: the descriptors of two matrices in four uniform registers
+	KindGDesc           // gdesc[UR4]: the descriptors of matrices in pairs of uniform registers
+	KindTMem            // tmem[Reg + Offset]: an address in tensor memory in a uniform register
+	KindIDesc           // idesc[UR5]: the descriptor of a product in a uniform register
 	KindLabelReg        // a register pair holding a code address (BRX, JMX, RET, CALL)
 )
 

@@ -123,7 +123,7 @@ const (
 	TryWait   // .TRYWAIT of SYNCS.PHASECHK
 	SyncSleep // .SYNCS of NANOSLEEP
 	Arvcnt    // .ARVCNT or .TRANSCNT of ARRIVES
-	FenceView // what FENCE.VIEW.ASYNC orders: 0 shared, 1 global memory
+	FenceView // what FENCE.VIEW.ASYNC orders: 0 shared, 1 global, 2 tensor memory
 	TmaDim    // dimensions of UTMALDG and UTMASTG: 1 to 5
 	Im2Col    // .IM2COL
 	Multicast // .MULTICAST
@@ -132,6 +132,18 @@ const (
 	GroupMode // what WARPGROUP does: 0 ARRIVE, 1 WAIT, 2 DEPBAR
 	Flush     // .FLUSH of USETSHMSZ
 	Alloc     // what USETMAXREG does: 1 DEALLOC, 2 TRY_ALLOC
+
+	// Tensor memory of sm_100.
+	BlockPair        // .2CTA: for both blocks of a pair
+	WeightStationary // .WS of UTCHMMA and the like
+	RowShift         // .ASHIFT: A is shifted by a row
+	ScaleBlock       // of UTCOMMA: 1 where 16 elements share a scale, 0 (.4X) where 32 do
+	TensorShape      // what LDTM and STTM access at once: Tensor32x32 …
+	TensorTimes      // how often that, side by side
+	Packs            // .PACK16BIT, .EXPAND16BIT: two elements of 16 bits a register
+	TensorCopy       // what UTCCP copies: Copy128x256 …
+	Unpacks          // of UTCCP: 1 .U4x16P64, 2 .U6x16P32
+	Aligned          // .ALIGN of UTCATOMSWS
 
 	// Texture and surface.
 	TexSCR      // .SCR: compact operands

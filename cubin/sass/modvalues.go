@@ -420,3 +420,25 @@ const (
 	GroupTransposeA
 	GroupTransposeB
 )
+
+// Values of TensorShape: the lanes of tensor memory and the bits of each that a warp accesses. The halves are of one shape, 16 lanes and
+// 32 bits for threads 0 to 15 and as much for the others.
+const (
+	Tensor32x32 uint16 = iota
+	Tensor16x64
+	Tensor16x128
+	Tensor16x256
+	TensorLowerHalf
+	TensorUpperHalf
+)
+
+// Values of TensorCopy: the lanes of tensor memory that a copy writes and the bits of each. Copy64Adjacent, Copy64Alternate and Copy32 copy 64 or 32 lanes to as many
+// others as there are, Copy4x256 to the last lane of each 32.
+const (
+	Copy128x256 uint16 = iota
+	Copy4x256
+	Copy128x128
+	Copy64Alternate // 64 lanes, to those 64 behind too
+	Copy64Adjacent  // 32 lanes to the 32 behind too, twice
+	Copy32          // 32 lanes to all
+)

@@ -274,6 +274,19 @@ const (
 	FMUL2   // Rd, A, B: two products
 	FFMA2   // Rd, A, B, C: two products, each with a summand
 
+	// Tensor memory of sm_100 and sm_103 (PTX ISA, tcgen05).
+	LDTM       // Rd, address
+	STTM       // address, B
+	UTCATOMSWS // [Pd (uniform)], Rd (uniform), B: which columns of tensor memory are allocated
+	UTCBAR     // barrier, transactions, [blocks]
+	UTCCP      // address, descriptor of what is copied
+	UTCHMMA    // A, B, D, elements of A, descriptor, [mask], Pp (uniform): D is added to, [scale]
+	UTCIMMA    // as UTCHMMA, of bytes
+	UTCOMMA    // as UTCHMMA, of 4-bit numbers, with scales in the place of the mask
+	UTCQMMA    // as UTCHMMA, of numbers of 8 bits and less; with or without scales
+	UTCSHIFT   // address
+	UVIRTCOUNT // amount
+
 	NumOps // number of opcodes, for tables indexed by Op
 )
 
@@ -310,6 +323,8 @@ var opNames = [NumOps]string{
 	R2UR: "R2UR", REDUX: "REDUX", S2UR: "S2UR", VOTEU: "VOTEU", UBMSK: "UBMSK", UBREV: "UBREV", UFLO: "UFLO", UIADD3: "UIADD3", UIMAD: "UIMAD", UISETP: "UISETP", ULDC: "ULDC", ULEA: "ULEA", ULOP3: "ULOP3", UMOV: "UMOV", UPOPC: "UPOPC", UPRMT: "UPRMT", USEL: "USEL", USGXT: "USGXT", USHF: "USHF", IMNMX: "IMNMX", VHMNMX: "VHMNMX", VIADD: "VIADD", VIMNMX: "VIMNMX",
 	LDCU: "LDCU", IADD: "IADD", FMNMX3: "FMNMX3", CREDUX: "CREDUX", UFADD: "UFADD", UFFMA: "UFFMA", UFMUL: "UFMUL", UFSEL: "UFSEL", UFSETP: "UFSETP",
 	UVIMNMX: "UVIMNMX", UI2F: "UI2F", UI2FP: "UI2FP", UF2I: "UF2I", FADD2: "FADD2", FMUL2: "FMUL2", FFMA2: "FFMA2",
+	LDTM: "LDTM", STTM: "STTM", UTCATOMSWS: "UTCATOMSWS", UTCBAR: "UTCBAR", UTCCP: "UTCCP", UTCHMMA: "UTCHMMA", UTCIMMA: "UTCIMMA", UTCOMMA: "UTCOMMA", UTCQMMA: "UTCQMMA",
+	UTCSHIFT: "UTCSHIFT", UVIRTCOUNT: "UVIRTCOUNT",
 }
 
 // String returns NVIDIA's mnemonic.

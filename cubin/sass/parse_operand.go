@@ -47,6 +47,10 @@ func (p *parser) operand(s *Slot, o *Operand) *SyntaxError {
 		return p.literal("UPR")
 	case KindDesc:
 		return p.descriptor("desc[", o)
+	case KindIDesc:
+		return p.descriptor("idesc[", o)
+	case KindTMem:
+		return p.tensorMemory(s, o)
 	case KindGDesc:
 		if err := p.descriptor("gdesc[", o); err != nil {
 			return err
@@ -62,6 +66,24 @@ func (p *parser) literal(word string) *SyntaxError {
 	if !p.accept(word) {
 		return p.fail(p.pos, word)
 	}
+	return nil
+}
+
+// tensorMemory reads a uniform register, an offset or both, in brackets.
+func (p *parser) tensorMemory(s *Slot, o *Operand) *SyntaxError {
+	if err := p.literal("tmem["); err != nil {
+		return err
+	}
+	if o.Reg = URZ; !strings.HasPrefix(p.rest(), "U") {
+		return p.offset(o)
+	}
+	if err := p.uniformRegister(&o.Reg); err != nil {
+		return err
+	}
+	if err := p.restOfAddress(o); err != nil {
+		return err
+	}
+	p.selector(s, o)
 	return nil
 }
 

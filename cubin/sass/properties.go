@@ -38,7 +38,7 @@ func (p *Properties) Single() bool {
 	default:
 		return false
 	}
-	const common = SpaceShared | SpaceCluster
+	const common = SpaceShared | SpaceCluster | SpaceTensor
 	return !p.Crosses && p.Class != ClassMatrix && p.Class != ClassGroup && p.Async == Synchronous && p.Reads&p.Writes == 0 && (p.Reads|p.Writes)&common == 0
 }
 
@@ -73,6 +73,8 @@ const (
 	ClassGlobal                    // global, local and generic memory
 	ClassGlobalAtomic              // atomics there
 	ClassTexture                   // textures and surfaces
+	ClassTensorMemory              // loads and stores of tensor memory
+	ClassTensor                    // matrix products of a block, and copies, that end in tensor memory
 	ClassTransfer                  // transaction barriers, bulk copies, stores to other blocks of the cluster
 	ClassBranch                    // what changes the pc, or waits for lanes to come to it
 	ClassBarrier                   // barriers of blocks and clusters
@@ -84,7 +86,7 @@ const (
 
 var classNames = [NumLatencyClasses]string{
 	"unknown", "ALU", "select", "multiply", "float", "half", "double", "predicate", "uniform", "dispatch", "matrix", "warpgroup matrix", "MUFU", "convert", "bit count", "check", "shuffle",
-	"reduce", "cross", "special", "constant", "shared", "shared atomic", "global", "global atomic", "texture", "transfer", "branch",
+	"reduce", "cross", "special", "constant", "shared", "shared atomic", "global", "global atomic", "texture", "tensor memory", "tensor", "transfer", "branch",
 	"barrier", "fence", "sleep", "control",
 }
 
@@ -108,6 +110,7 @@ const (
 	SpaceCluster // shared memory of another block of the cluster
 	SpaceConstant
 	SpaceTexture        // textures and surfaces
+	SpaceTensor         // tensor memory of the block
 	NoSpace      Spaces = 0
 )
 
@@ -154,6 +157,8 @@ const (
 	CommitsBulk         // closes a group of bulk copies
 	AsyncRemote         // when a transaction barrier of another block is complete
 	AsyncMatrix         // when the matrix products of the warpgroup are
+	AsyncTensor         // when a transaction barrier says so that CommitsTensor has named
+	CommitsTensor       // has a transaction barrier count the end of what the thread has begun of AsyncTensor
 )
 
 // Comparison is the type of what an instruction compares.

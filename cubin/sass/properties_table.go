@@ -13,6 +13,7 @@ var (
 	ofIntegers   = Properties{Class: ClassPredicate, Compares: ComparesIntegers}
 	ofMatrix     = Properties{Class: ClassMatrix}
 	ofGroups     = Properties{Class: ClassGroup, Reads: SpaceShared, Async: AsyncMatrix}
+	ofTensor     = Properties{Class: ClassTensor, Reads: SpaceShared | SpaceTensor, Writes: SpaceTensor, Async: AsyncTensor}
 	ofConversion = Properties{Class: ClassConvert}
 	ofBits       = Properties{Class: ClassBitCount}
 	ofSpecial    = Properties{Class: ClassSpecial}
@@ -113,7 +114,14 @@ var properties = [NumOps]Properties{
 	UBLKPF:   ofPrefetch, UTMAPF: ofPrefetch,
 	UTMACMDFLUSH: {Class: ClassTransfer, Async: CommitsBulk},
 	UTMACCTL:     {Class: ClassTransfer, Sync: SyncMemory},
-	LDGDEPBAR:    {Class: ClassControl, Async: CommitsCopies},
+	UTCHMMA:      ofTensor, UTCIMMA: ofTensor, UTCQMMA: ofTensor, UTCOMMA: ofTensor, UTCSHIFT: ofTensor,
+	UTCCP:      {Class: ClassTensor, Reads: SpaceShared, Writes: SpaceTensor, Async: AsyncTensor},
+	UTCBAR:     {Class: ClassTransfer, Reads: SpaceShared | SpaceCluster, Writes: SpaceShared | SpaceCluster, Sync: SyncTransfer, Async: CommitsTensor},
+	UTCATOMSWS: {Class: ClassSpecial, Reads: SpaceTensor, Writes: SpaceTensor},
+	UVIRTCOUNT: ofControl,
+	LDTM:       {Class: ClassTensorMemory, Reads: SpaceTensor},
+	STTM:       {Class: ClassTensorMemory, Writes: SpaceTensor},
+	LDGDEPBAR:  {Class: ClassControl, Async: CommitsCopies},
 
 	MEMBAR: {Class: ClassFence, Sync: SyncMemory},
 	ERRBAR: ofFence, CGAERRBAR: ofFence, CCTL: ofFence, CCTLL: ofFence, CCTLT: ofFence,

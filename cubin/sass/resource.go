@@ -58,8 +58,8 @@ func (i *Inst) appendRead(dst []Resource, k int, o *Operand) []Resource {
 		return appendMask(dst, ResUPred, i.predMask())
 	case KindDesc:
 		return appendRun(dst, ResUReg, o.Reg, 2, URZ)
-	case KindGDesc:
-		return appendRun(dst, ResUReg, o.Reg, 4, URZ)
+	case KindGDesc, KindTMem, KindIDesc:
+		return appendRun(dst, ResUReg, o.Reg, o.Width, URZ)
 	case KindImm:
 		if i.Form.Operands[k].Format == bitSet {
 			return appendMask(dst, ResSB, o.Imm)

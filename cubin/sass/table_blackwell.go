@@ -29,7 +29,7 @@ func withBlackwell(rows []Form) []Form {
 			all[i].Archs |= f.Archs
 		}
 	}
-	for _, f := range slices.Concat(uniformLoadForms(), longIntegerForms(), uniformFloatForms(), blackwellExtremeForms(), packedFloatForms(), blackwellWideForms(), constantLineForms(), narrowProductForms(), sharedSwapForms(), nibbleForms()) {
+	for _, f := range slices.Concat(uniformLoadForms(), longIntegerForms(), uniformFloatForms(), blackwellExtremeForms(), packedFloatForms(), blackwellWideForms(), constantLineForms(), narrowProductForms(), sharedSwapForms(), nibbleForms(), tensorMemoryForms()) {
 		add(f)
 	}
 	return slices.DeleteFunc(all, func(f Form) bool { return f.Archs == 0 })
@@ -88,7 +88,8 @@ func (f Form) changed() ([]Form, bool) {
 			return nil, true
 		}
 	case FENCE:
-		return []Form{f.modified(off(Fixed, 73))}, true
+		views := f.on(datacenterBlackwell).replaced(FenceView, mod(FenceView, 72, 2, &enum{text: []string{".S", ".G", ".T"}}))
+		return []Form{f.on(in120).modified(off(Fixed, 73)), views}, true
 	case LDSM:
 		return []Form{f.modified(only(Fixed, Bits{74, 4}, 0, 0, "")).modified(off(Fixed, 80))}, true
 	case STSM:
@@ -494,9 +495,9 @@ func (f Form) widened() (wide Form, changed bool) {
 // uniformFields returns the fields of an operand that name uniform registers.
 func (s *Slot) uniformFields() []*Bits {
 	switch s.Kind {
-	case KindUReg, KindDesc, KindGDesc:
+	case KindUReg, KindDesc, KindGDesc, KindIDesc:
 		return []*Bits{&s.Bits}
-	case KindMem, KindConst:
+	case KindMem, KindConst, KindTMem:
 		return []*Bits{&s.URegAt}
 	}
 	return nil

@@ -50,8 +50,8 @@ type groupProduct struct {
 
 // rows are those with A in shared memory and with A in registers.
 func (p groupProduct) rows(mods ...ModField) []Form {
-	shared := Slot{Name: "matrices", Kind: KindGDesc, Bits: Bits{24, 6}, Access: Reads}
-	alone := Slot{Name: "matrices", Kind: KindGDesc, Bits: Bits{32, 6}, Access: Reads}
+	shared := Slot{Name: "matrices", Kind: KindGDesc, Bits: Bits{24, 6}, Access: Reads, Width: w4}
+	alone := Slot{Name: "matrices", Kind: KindGDesc, Bits: Bits{32, 6}, Access: Reads, Width: w4}
 	switch {
 	case p.transposed:
 		shared.Sel = &ModField{Bits: Bits{61, 3}, Bits2: Bits{72, 1}, names: flagNames(bitName{".negA", 3, GroupNegateA}, bitName{".negB", 2, GroupNegateB}, bitName{".tnspA", 0, GroupTransposeA}, bitName{".tnspB", 1, GroupTransposeB})}

@@ -141,6 +141,18 @@ func (i *Inst) appendOperand(dst []byte, k int, n notation) []byte {
 	case KindGDesc:
 		dst = append(appendNumbered(append(dst, "gdesc[U"...), 'R', o.Reg, URZ, 'Z'), ']')
 		return append(dst, s.selText(o)...)
+	case KindIDesc:
+		return append(appendNumbered(append(dst, "idesc[U"...), 'R', o.Reg, URZ, 'Z'), ']')
+	case KindTMem:
+		switch dst = append(dst, "tmem["...); {
+		case o.Offset == 0:
+			dst = appendNumbered(append(dst, 'U'), 'R', o.Reg, URZ, 'Z')
+		case o.Reg == URZ:
+			dst = appendSigned(dst, int64(o.Offset))
+		default:
+			dst = appendSigned(append(appendNumbered(append(dst, 'U'), 'R', o.Reg, URZ, 'Z'), '+'), int64(o.Offset))
+		}
+		return append(append(dst, ']'), s.selText(o)...)
 	case KindPred:
 		if o.Not {
 			dst = append(dst, '!')

@@ -18,6 +18,13 @@ func serverBlackwell() *Model {
 	m.server(f, microBlackwell)
 	m.Pipes[Tensor] = Pipe{Interval: Figure{8, "cycles", takenHopper + ": mma of a warp"}}
 	m.Groups = noGroups("no wgmma from sm_100 on")
+	m.Tensor = TensorMemory{
+		Columns:    Figure{2, "columns a cycle", microBlackwell + ": a product of N = 64 to 256 every N/2 cycles"},
+		Complete:   Figure{120, "cycles", "fitted: N/2 + 136 cycles with the wait for it, " + microBlackwell},
+		FromTensor: Figure{88, "cycles", "fitted: N/2 + 104 cycles with the wait for it, " + microBlackwell},
+		Load:       Figure{207, "bytes a cycle", probesB300 + ": 57 to 65 TB/s of 148 SMs"},
+		Store:      Figure{385, "bytes a cycle", probesB300 + ": 97 to 131 TB/s of 148 SMs"},
+	}
 	m.Clusters.GPCs.Source = takenHopper
 	m.Clusters.Remote = Figure{180, "cycles", probesB300 + ": in clusters of 3 and more, 215 of 2"}
 	m.Clusters.Width.Source = takenHopper

@@ -27,7 +27,7 @@ func (l *Latencies) Of(c sass.LatencyClass) Figure {
 		return l.Cross
 	case sass.ClassConstant:
 		return l.Constant
-	case sass.ClassShared:
+	case sass.ClassShared, sass.ClassTensorMemory: // of the latter nothing is published
 		return l.Shared
 	case sass.ClassSharedAtomic:
 		return l.Atomic
@@ -42,6 +42,13 @@ func (l *Latencies) Of(c sass.LatencyClass) Figure {
 // noGroups are the figures of GPUs without products of a warpgroup; none says which GPUs these are.
 func noGroups(none string) Groups {
 	return Groups{Columns: Figure{0, "columns a cycle", none}, Least: Figure{0, "cycles", none}, Complete: Figure{0, "cycles", none}}
+}
+
+// noTensorMemory are the figures of GPUs without tensor memory.
+func noTensorMemory() TensorMemory {
+	none := Figure{0, "", "no tensor memory but in sm_100 and sm_103"}
+	of := func(unit string) Figure { none.Unit = unit; return none }
+	return TensorMemory{Columns: of("columns a cycle"), Complete: of("cycles"), FromTensor: of("cycles"), Load: of("bytes a cycle"), Store: of("bytes a cycle")}
 }
 
 // noClusters are the figures of GPUs without clusters of blocks.

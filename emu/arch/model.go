@@ -38,6 +38,7 @@ type Model struct {
 	Issue     Issue
 	Pipes     [NumPipes]Pipe
 	Groups    Groups
+	Tensor    TensorMemory
 	Clusters  Clusters
 	Latencies Latencies
 	Queues    Queues
@@ -60,6 +61,16 @@ type Groups struct {
 	Columns  Figure // of B that are multiplied in a cycle, of 32 bytes each
 	Least    Figure
 	Complete Figure // from then to the end of the wait for it
+}
+
+// TensorMemory is how the tensor cores of an SM compute products whose sums are in tensor memory (PTX ISA, tcgen05), on GPUs that have it.
+// A product takes as long as its multiplications, or as the reads of its matrices from shared memory.
+type TensorMemory struct {
+	Columns    Figure // of B that are multiplied in a cycle, of 32 bytes each, with 128 rows of A or with 64
+	Complete   Figure // from then to the cycle in which a transaction barrier counts it
+	FromTensor Figure // the same where A is in tensor memory
+	Load       Figure // bytes that the warps of an SM load in a cycle
+	Store      Figure // bytes that they store
 }
 
 // Clusters is how blocks of a cluster (PTX ISA, cluster of CTAs) lie and reach each other, on GPUs that have them. The SMs of a TPC are in

@@ -43,7 +43,7 @@ func TestModelsAreOnesOwn(t *testing.T) {
 // another.
 var known = regexp.MustCompile(`^fitted: |whitepaper \(20|data sheet|product page|Programming Guide|cuda_occupancy\.h|Jia et al\.|Huerta et al\.|` +
 	`Luo et al\.|^assumed: |Abdelkhalik et al\.|Accel-Sim|RRZE|TapiocaFox|mt4g|GPUArchitecture\.cpp|ptxas|Nsight Compute report|empty-kernel series on H100|` +
-	`^SemiAnalysis microbench-blackwell|^basalt-sass|^no uniform registers|: no uniform registers|^one partition$|^no pipe of its own|^no wgmma|^no clusters`)
+	`^SemiAnalysis microbench-blackwell|^basalt-sass|^no uniform registers|: no uniform registers|^one partition$|^no pipe of its own|^no wgmma|^no tensor memory|^no clusters`)
 
 // TestSources holds that every figure of every model has its unit and a source that can be found, or the word fitted, and that
 // every latency bound is a range.

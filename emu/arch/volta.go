@@ -13,6 +13,7 @@ func volta() *Model {
 		Issue:     voltaIssue(),
 		Pipes:     voltaPipes(f),
 		Groups:    noGroups("no wgmma before sm_90"),
+		Tensor:    noTensorMemory(),
 		Clusters:  noClusters(),
 		Latencies: voltaLatencies(),
 		Queues:    voltaQueues(),
