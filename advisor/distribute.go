@@ -121,6 +121,9 @@ func (in *Input) sharedOut(nest *loopNest) (matches []*Match) {
 		before = w
 		matches = append(matches, in.transposedMatch(nest, w, max(min(room, float64(w)), min(sectors, float64(w)))))
 	}
+	if sectors < leastSectors && !nest.scanned { // neighbours may read what lies together already, as in a loop that goes on by the threads of the grid
+		matches = append(matches, in.dividedMatches(in.amongBlocks(nest), room)...)
+	}
 	return matches
 }
 
@@ -367,7 +370,7 @@ func (in *Input) dividedMatch(n *loopNest, room float64, parts int) []*Match {
 		}
 		return []*Match{m}
 	}
-	larger, together := "", ", and put the parts together by shuffles and shared memory or, between blocks, by atomics on results that are zero before"
+	larger, together := ": a larger grid alone where the loop begins at blockIdx.x * blockDim.x + threadIdx.x, goes on by gridDim.x * blockDim.x and ends in atomics", ", and put the parts together by shuffles and shared memory or, between blocks, by atomics on results that are zero before"
 	if len(n.counts) > 0 {
 		together = ""
 		m.Change.Gone, m.Change.Streams.Divided.Added = in.addedAtomically(n)

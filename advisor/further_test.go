@@ -227,8 +227,12 @@ func TestSMBalance(t *testing.T) {
 			f := &p.Launch.Facts
 			f.SMs, f.BlocksPerSM, f.Cycles = 80, 2, 98500
 			f.SMActiveCycles = int64(busy * 80 * 98500)
-			p.Launch.Grid = [3]int{blocks, 1, 1}
+			p.Launch.Grid, p.Launch.Block = [3]int{blocks, 1, 1}, [3]int{256, 1, 1}
 		}
+	}
+	small := func(p *sasstest.Program) {
+		launch(170, .625)(p)
+		p.Launch.Block = [3]int{128, 1, 1}
 	}
 	const program = `
 		FADD R2, R2, R3 ; // selected=100
@@ -238,6 +242,7 @@ func TestSMBalance(t *testing.T) {
 			says: []string{"170 blocks are 2 waves of 160, and the last has only 10", "busy for 62% of the time"}},
 		{name: "near miss: busy SMs", source: program, change: launch(1600, .95)},
 		{name: "near miss: one wave", source: program, change: launch(100, .6)},
+		{name: "near miss: no smaller blocks", source: program, change: small},
 	})
 }
 

@@ -142,7 +142,7 @@ var numbaWords = strings.NewReplacer(
 	"with one instruction (float4, int2)", "with one instruction, two elements of 4 bytes "+numbaPair,
 	"float4 and int4", "8 bytes an access ("+numbaPair+")", "wider types (half2, float4)", "wider types", "uchar4, half2, or a word whose bytes are taken apart", "a word whose bytes are taken apart", " the .x of each float4", " the first part of each",
 	"blockDim.x)", "cuda.blockDim.x)", "__syncthreads()", "cuda.syncthreads()", "__syncthreads", "cuda.syncthreads()", "__syncwarp()", "cuda.syncwarp()",
-	"__reduce_add_sync, ", "", ", __reduce_add_sync", "", "__shfl_xor_sync", "cuda.shfl_xor_sync", "__shfl_up_sync", "cuda.shfl_up_sync", "__shfl_down_sync", "cuda.shfl_down_sync", "__shfl_sync", "cuda.shfl_sync",
+	"__reduce_add_sync, ", "", "__reduce_min_sync and the like, ", "", ", __reduce_add_sync", "", "__shfl_xor_sync", "cuda.shfl_xor_sync", "__shfl_up_sync", "cuda.shfl_up_sync", "__shfl_down_sync", "cuda.shfl_down_sync", "__shfl_sync", "cuda.shfl_sync",
 	"__ballot_sync", "cuda.ballot_sync", "__popc", "cuda.popc", "__ffs", "cuda.ffs", "atomicAdd", "cuda.atomic.add", "cub::WarpScan or BlockScan; ", "", "blockIdx.x * blockDim.x + threadIdx.x", "cuda.grid(1)", "gridDim.x * blockDim.x", "cuda.gridsize(1)",
 	"threadIdx", "cuda.threadIdx", "blockIdx", "cuda.blockIdx",
 	"(constexpr, a template parameter, a macro)", numbaConstant, "(a template parameter, constexpr)", numbaConstant, "the row's length as a template parameter or constexpr", "the row's length as a constant of the module", "a constant or a template argument", "a constant "+numbaConstant,

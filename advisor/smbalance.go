@@ -33,7 +33,9 @@ func (smBalance) Match(in *Input) []*Match {
 	fixed := in.Model.Launching.Fixed.Value // no SM is busy then
 	spread := float64(f.SMActiveCycles)/float64(f.SMs) + fixed
 	m := in.launchMatch(max(1, float64(f.Cycles)/spread))
-	m.Change = in.smallerBlocks()
+	if m.Change = in.smallerBlocks(); m.Change == nil && in.language != triton {
+		return nil // the hardware hands out blocks as others end: a counter in their place was 0.9x where each block had one run of items
+	}
 	if len(in.executedNodes(func(op sass.Op) bool { return op.Properties().Sync == sass.SyncBlock })) > 0 {
 		m.Least = leastWithBarriers
 	}

@@ -93,7 +93,7 @@ func (in *Input) limitByTrips(m *Match, blames []*blamer.Blame) bool {
 		}
 	}
 	counted, byNumbers := in.countable(m.Scope.Code, m.Scope.Loop)
-	if known && !byNumbers && trips < float64(2*by) {
+	if known && trips < float64(2*by) {
 		m.Least = leastWithRest
 	}
 	if in.loadsBehindStores(m.Scope.Code, m.Scope.Loop) {
@@ -117,8 +117,7 @@ func (in *Input) limitByTrips(m *Match, blames []*blamer.Blame) bool {
 	return true
 }
 
-// leastWithRest is what unrolling has to promise where a compiler cannot count the rounds and threads often have no more of them than are unrolled, or
-// one more: tests and the rounds that are left take a part of the gain. How large that is nobody has measured; the figure is a default.
+// leastWithRest is what unrolling has to promise where threads often have no more rounds than are unrolled, or one more: tests and the rounds that are left take a part of the gain. How large that is nobody has measured; the figure is a default.
 const leastWithRest = 1.2
 
 // isUnrolledBeside reports whether a loop is what is left of one that the compiler has unrolled: beside it stands a longer one of the same place.
