@@ -29,8 +29,10 @@ func (a *analysis) edges(g *group) []edge {
 	if a.plain {
 		deps = a.plainDeps
 	}
-	if sources := a.transferSources(deps); g.reason == stall.LongScoreboard && len(sources) > 0 {
-		return sources
+	if g.reason == stall.LongScoreboard || g.reason == stall.ShortScoreboard {
+		if sources := a.transferSources(deps, g.reason); len(sources) > 0 {
+			return sources
+		}
 	}
 	a.shares = nil
 	kept := a.prune(deps, g.reason)

@@ -24,7 +24,7 @@ func sourceOf(op sass.Op) source {
 	if p.Async == sass.CommitsCopies && p.Sync == sass.SyncNone {
 		return globalSource
 	}
-	if p.Async == sass.AsyncMatrix {
+	if p.Async == sass.AsyncMatrix || p.Async == sass.AsyncTensor {
 		return arithmeticSource // its matrices lie in shared memory, but nobody waits for a load
 	}
 	switch at := p.Memory(); {
@@ -36,7 +36,7 @@ func sourceOf(op sass.Op) source {
 		return textureSource
 	case at&sass.SpaceConstant != 0:
 		return constantSource
-	case at&(sass.SpaceShared|sass.SpaceCluster) != 0:
+	case at&(sass.SpaceShared|sass.SpaceCluster|sass.SpaceTensor) != 0: // tensor memory is the SM's too
 		return sharedSource
 	}
 	return arithmeticSource

@@ -202,6 +202,8 @@ func memorySpace(in *sass.Inst) string {
 		return "const"
 	case at&sass.SpaceTexture != 0:
 		return "texture"
+	case at&sass.SpaceTensor != 0:
+		return "tensor"
 	}
 	return ""
 }
