@@ -83,7 +83,7 @@ func (in *Input) copiesAt(n *loopNest, lines map[cubin.Frame]bool) (r *Rolled, s
 	for i := range in.Module.Codes[n.code].Insts {
 		node := blamer.Node{Code: n.code, Inst: i}
 		op := in.Inst(node).Op
-		if in.counts(node).executions == 0 || !lines[in.ownFrame(node)] || graph.Block(i).Func != function || ordersMemory(op) || op == sass.EXIT {
+		if b := graph.Block(i); in.counts(node).executions == 0 || !lines[in.ownFrame(node)] || b == nil || b.Func != function || ordersMemory(op) || op == sass.EXIT {
 			continue
 		}
 		k := key{in.frame(node), op, arrays[node]}

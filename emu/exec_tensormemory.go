@@ -207,6 +207,7 @@ func tensorCommit(w *warp, o *op) error {
 		}
 		old := transactionBarrier(binary.LittleEndian.Uint64(word))
 		binary.LittleEndian.PutUint64(word, uint64(old.after(arrival{count: 1})))
+		w.accessed(Span{Kind: Atomic, Space: Shared, Addr: to.barrier, Size: 8, Barrier: to.barrier, Block: b.number})
 		w.uses(MbarrierUse{Kind: MbarrierArrive, Lane: lane, Addr: to.barrier, Count: 1, Pending: old.pending()})
 		w.bulk.barriers = append(w.bulk.barriers, told{b, to.barrier})
 	}

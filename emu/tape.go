@@ -117,6 +117,9 @@ func (r *launchRun) runTaped(ctx context.Context) error {
 // keep executes one instruction and keeps it.
 func (w *warp) keep() error {
 	c, o, active := w.block.tape, w.next(), w.active
+	if o.t.path == pathTransfer || o.t.path == pathTensor {
+		return fmt.Errorf("%s at pc %#x: what transaction barriers count is not repeated by runs with an edited stream", o.inst.Op, o.inst.PC)
+	}
 	c.stepping, c.arrives, c.waits = w, -1, -1
 	if err := w.step(); err != nil {
 		return err

@@ -16,7 +16,7 @@ func (c *Checker) async(b *block, w *warp, s *emu.Step) {
 	if len(s.Spans) > 0 {
 		c.spans(b, w, s)
 	}
-	if s.Inst.Op.Properties().Async == sass.AsyncMatrix && s.Inst.ClosesGroup() {
+	if p := s.Inst.Op.Properties(); p.Async == sass.AsyncMatrix && s.Inst.ClosesGroup() || p.Async == sass.AsyncTensor {
 		w.products++
 	}
 }
@@ -25,6 +25,10 @@ func (c *Checker) async(b *block, w *warp, s *emu.Step) {
 // told so, and what products read for those behind a wait for their group. When a copy from shared memory has read it is not followed.
 func (c *Checker) spans(b *block, w *warp, s *emu.Step) {
 	at, lane := c.site(s.Code, s.Inst), bits.TrailingZeros32(s.Mask)
+	if s.Inst.Op.Properties().Async == sass.CommitsTensor {
+		c.commits(b, w, s)
+		return
+	}
 	if slices.ContainsFunc(s.Spans, func(x emu.Span) bool { return x.Space == emu.Shared && x.Kind != emu.Load }) {
 		w.transfers++
 	}
@@ -44,8 +48,10 @@ func (c *Checker) spans(b *block, w *warp, s *emu.Step) {
 		case s.Inst.Op.Properties().Async == sass.AsyncMatrix:
 			now.group, now.bank = w.products+1, productGroups
 			now.warp = uint16(b.firstOfGroup(s.Warp))
+		case s.Inst.Op.Properties().Async == sass.AsyncTensor:
+			now.group, now.bank = w.products+1, productGroups
 		case x.Kind != emu.Load:
-			b.tell(s.Warp, b.at(x.Block, x.Barrier), w.transfers)
+			b.tell(transferGroups, s.Warp, b.at(x.Block, x.Barrier), w.transfers)
 			now.group, now.bank = w.transfers, transferGroups
 			c.visitPeer(b, s, at, lane, x.Block, w.transfers)
 		}
@@ -60,7 +66,7 @@ func (c *Checker) spans(b *block, w *warp, s *emu.Step) {
 func (c *Checker) remote(b *block, s *emu.Step, at siteID, kind emu.AccessKind, lane int, addr uint64, size int, barrier uint64) {
 	w := &b.warps[s.Warp]
 	w.transfers++
-	b.tell(s.Warp, barrier, w.transfers)
+	b.tell(transferGroups, s.Warp, barrier, w.transfers)
 	now := b.slot(s, at, kind, lane)
 	if s.Inst.Op == sass.REDAS { // operations of several blocks on one word do not race
 		now.kind = emu.Atomic
@@ -69,13 +75,27 @@ func (c *Checker) remote(b *block, s *emu.Step, at siteID, kind emu.AccessKind, 
 	c.raceOf(b, s, &now, addr, size)
 }
 
-// tell makes a transaction barrier tell of a copy.
-func (b *block) tell(warp int, barrier uint64, group uint32) {
+// commits is an arrival at transaction barriers when the products and copies that a thread has begun are complete (PTX ISA, tcgen05.commit): who
+// sees the phase complete knows that they are.
+func (c *Checker) commits(b *block, w *warp, s *emu.Step) {
+	for i := range s.Spans {
+		at := b.at(s.Spans[i].Block, s.Spans[i].Addr)
+		if b.words[at] == nil {
+			b.words[at] = &mbarrier{}
+		}
+		w.fence(s.Warp)
+		b.atomic(s.Warp, emu.Shared, at, false, true)
+		b.tell(productGroups, s.Warp, at, w.products)
+	}
+}
+
+// tell makes a transaction barrier tell of the copies or the products of a warp so far.
+func (b *block) tell(n bank, warp int, barrier uint64, group uint32) {
 	at := word{emu.Shared, barrier &^ 7}
 	if b.told[at] == nil {
 		b.told[at] = newClock(len(b.warps))
 	}
-	*b.told[at].at(transferGroups, warp) = group
+	*b.told[at].at(n, warp) = group
 }
 
 // know notes that groups of a warp are complete.

@@ -8,6 +8,6 @@ sys.path.insert(0, os.path.join(HERE, "..", "..", "..", "kernels"))
 import rebuild  # noqa: E402
 
 compiler = rebuild.Compiler()
-for name in sys.argv[1:] or ("bugs", "memory", "init", "race", "sync", "hopper"):
-    for architecture in (90,) if name == "hopper" else (70, 80, 90):
+for name in sys.argv[1:] or ("bugs", "memory", "init", "race", "sync", "hopper", "blackwell"):
+    for architecture in {"hopper": (90,), "blackwell": (100,)}.get(name, (70, 80, 90)):
         compiler.compile(os.path.join(HERE, name), name, architecture)
