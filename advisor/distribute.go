@@ -121,7 +121,8 @@ func (in *Input) sharedOut(nest *loopNest) (matches []*Match) {
 		before = w
 		matches = append(matches, in.transposedMatch(nest, w, max(min(room, float64(w)), min(sectors, float64(w)))))
 	}
-	if sectors < leastSectors && !nest.scanned { // neighbours may read what lies together already, as in a loop that goes on by the threads of the grid
+	// A loop that goes on by the threads of the grid has neighbours read what lies together already.
+	if counted, byNumbers := in.countable(nest.code, nest.hottest); counted && !byNumbers && sectors < leastSectors && !nest.scanned {
 		matches = append(matches, in.dividedMatches(in.amongBlocks(nest), room)...)
 	}
 	return matches
