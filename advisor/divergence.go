@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"gpa/blamer"
+	"gpa/cubin"
+	"gpa/cubin/branch"
 	"gpa/cubin/cfg"
 	"gpa/cubin/sass"
 )
@@ -41,7 +43,9 @@ func (divergenceReduction) Match(in *Input) []*Match {
 			}
 		}
 	}
-	matches := slices.DeleteFunc(c.finish(), func(m *Match) bool { return in.withAllLanes(m) && in.activeLanes(m) > fewLanes })
+	matches := slices.DeleteFunc(c.finish(), func(m *Match) bool {
+		return in.withAllLanes(m) && in.activeLanes(m) > fewLanes && in.decidedByLoads(m) || in.unevenRounds(m) && !in.canShare(m) && !in.canGoOn()
+	})
 	for _, m := range matches {
 		m.Spares = IssueSlots | SharedMemory
 		m.Change = &Change{Packed: idle}
@@ -71,8 +75,15 @@ func (divergenceReduction) Match(in *Input) []*Match {
 			}
 			continue
 		}
+		share, next := "Let several lanes share what one does, as many as an item has rounds for (2, 4, 8 or 16 lanes an item, whose results are put together by shuffles)", "let a lane that is done take the next item"
+		how := share + ", or " + next
+		if !in.canGoOn() {
+			how = share
+		} else if !in.canShare(m) {
+			how = "L" + next[1:]
+		}
 		m.Suggestions = []string{
-			few + "as some threads have fewer rounds than others. Let several lanes share what one does, as many as an item has rounds for (2, 4, 8 or 16 lanes an item, whose results are put together by shuffles), or let a lane that is done take the next item.",
+			few + "as some threads have fewer rounds than others. " + how + ".",
 			"Sorting items by their number of rounds scatters what neighbouring lanes access: it pays only where the loop hardly accesses memory.",
 		}
 	}
@@ -87,6 +98,63 @@ const fewLanes = .35
 func (in *Input) withAllLanes(m *Match) bool {
 	code, l := m.Hotspots[0].Use.Code, in.Loop(m.Hotspots[0].Use)
 	return l != nil && in.idleLanes(code, in.codes[code].graph.Blocks[l.Header].First) == 0
+}
+
+// decidedByLoads reports whether branches of the loop of a match's first place follow from what its rounds load.
+func (in *Input) decidedByLoads(m *Match) bool {
+	n := m.Hotspots[0].Use
+	l := in.Loop(n)
+	f, found := in.flowOf(n.Code, l), false
+	in.eachInst(n.Code, l, func(i int) {
+		found = found || f.inst(i).Op.Properties().Flow == sass.FlowJump && f.inst(i).Conditional() && f.loads(i)
+	})
+	return found
+}
+
+// unevenRounds reports whether the first place of a match is in a loop that lanes leave one after the other: not all of them for one reason.
+func (in *Input) unevenRounds(m *Match) bool {
+	n := m.Hotspots[0].Use
+	l := in.Loop(n)
+	if l == nil || in.withAllLanes(m) || in.fewEnter(n.Code, l) {
+		return false
+	}
+	origins := perPlace(in, func(graphs []*cfg.Graph, k *cubin.Kernel) (map[branch.Place]branch.Origins, error) {
+		found, err := branch.Find(in.Module, graphs, k)
+		of := make(map[branch.Place]branch.Origins)
+		for _, b := range found {
+			of[branch.Place{Code: b.Code, Inst: b.Inst}] = b.Origins
+		}
+		return of, err
+	})
+	return slices.ContainsFunc(in.flowOf(n.Code, l).exits(), func(i int) bool {
+		return origins[blamer.Node{Code: n.Code, Inst: i}]&(branch.Thread|branch.Data|branch.Warp) != 0
+	})
+}
+
+// canShare reports whether several lanes can share the rounds of the loop of a match's first place: they do not need each other, and are not mostly
+// waits for memory. What a thread loads for its rounds is under way together, which it no longer is when lanes have one or two of them (1.67x
+// tried was 0.78x by hand for the edges of a graph).
+func (in *Input) canShare(m *Match) bool {
+	n := m.Hotspots[0].Use
+	l := in.Loop(n)
+	if ordered, _ := in.ordered(n.Code, l); ordered {
+		return false
+	}
+	waits := 0.0
+	in.eachInst(n.Code, l, func(i int) {
+		for _, b := range in.byUse[blamer.Node{Code: n.Code, Inst: i}] {
+			if b.Detail == blamer.GlobalMemory {
+				waits += b.Count
+			}
+		}
+	})
+	return waits < in.samplesInLoop(n.Code, l)/2
+}
+
+// canGoOn reports whether there are so many more blocks than the GPU holds that a thread could take several items one after the other.
+func (in *Input) canGoOn() bool {
+	f := &in.Launch.Facts
+	return volume(in.Launch.Grid) >= manyWaves*f.SMs*max(1, f.BlocksPerSM)
 }
 
 // activeLanes is the share of the lanes that execute what a match is about.

@@ -10,14 +10,23 @@ import (
 // round of the innermost loop, or in the same code outside loops. No layout of the threads makes neighbours of such accesses. The start of
 // a row that was loaded before a loop is no such index: the rounds of the loop walk through the row.
 func (in *Input) gathers(n blamer.Node) bool {
+	l := in.Loop(n)
+	if l == nil {
+		l = in.outside(n.Code)
+	}
+	return in.pointed(n, l)
+}
+
+// beginsAnywhere reports whether data say where the accesses of a lane begin, before its loop or in it: rows of many lengths, one behind the other.
+func (in *Input) beginsAnywhere(n blamer.Node) bool { return in.pointed(n, nil) }
+
+// pointed reports whether the address of an access follows from what each lane has loaded of its own in a loop, or anywhere where that is nil.
+func (in *Input) pointed(n blamer.Node, l *cfg.Loop) bool {
 	address := in.Inst(n).Address()
 	if address == nil || address.Reg == sass.RZ {
 		return false
 	}
-	l, met := in.Loop(n), map[regAt]bool{}
-	if l == nil {
-		l = in.outside(n.Code)
-	}
+	met := map[regAt]bool{}
 	var follow func(r sass.Resource, use int) bool
 	follow = func(r sass.Resource, use int) bool {
 		at := regAt{r, use}

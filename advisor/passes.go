@@ -169,9 +169,12 @@ func (in *Input) keptRow(again map[blamer.Node]bool) *Match {
 		how = " waits for it round by round,"
 	}
 	m.Suggestions = []string{
-		fmt.Sprintf("Each thread reads its part of a row, %.0f words, at %s,%s and reads it again at %s. Read it once, into an array of constant size with the loops unrolled (#pragma unroll; the row's length as a template parameter or constexpr): all of its loads are then under way together, and later passes work on registers.",
-			words, in.places(sortedKeys(late), 2), how, in.places(sortedKeys(again), 2)),
+		fmt.Sprintf("Each thread reads its part of a row at %s,%s and reads it again at %s. Read it once, into an array of constant size with the loops unrolled (#pragma unroll; the row's length as a template parameter or constexpr): all of its loads are then under way together, and later passes work on registers.",
+			in.places(sortedKeys(late), 2), how, in.places(sortedKeys(again), 2)),
 		"Not where rows are longer than the registers of the threads that share them, or of many lengths.",
+	}
+	if threads := volume(in.Launch.Block); in.language == cudaC && in.mostRegistersOf(threads) < in.Model.Limits.RegistersThread.Int() {
+		m.declareBounds(threads, in.mostRegistersOf(threads))
 	}
 	return m
 }

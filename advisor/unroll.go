@@ -93,7 +93,9 @@ func (in *Input) limitByTrips(m *Match, blames []*blamer.Blame) bool {
 		}
 	}
 	counted, byNumbers := in.countable(m.Scope.Code, m.Scope.Loop)
-	if known && trips < float64(2*by) {
+	inner := slices.ContainsFunc(in.codes[m.Scope.Code].graph.Loops, func(l *cfg.Loop) bool { return l.Parent == m.Scope.Loop })
+	if known && trips < float64(2*by) || inner { // which is copied too
+
 		m.Least = leastWithRest
 	}
 	if in.loadsBehindStores(m.Scope.Code, m.Scope.Loop) {

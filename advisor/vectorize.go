@@ -17,7 +17,7 @@ func (vectorAccess) Name() string { return "vectorized-access" }
 func (vectorAccess) Class() Class { return StallElimination }
 
 func (vectorAccess) Match(in *Input) []*Match {
-	groups := in.vectorGroups()
+	groups := slices.DeleteFunc(in.vectorGroups(), func(g []blamer.Node) bool { return slices.ContainsFunc(g, in.beginsAnywhere) })
 	saved, late := savedBy(groups), in.issuedLate(groups)
 	c := newCollector(in)
 	for i := range in.Blame.Blames {
