@@ -44,7 +44,7 @@ func (s *subject) folder(t *testing.T) string {
 var mutatedKernels = []string{"basic/vecadd", "basic/reduce_shuffle", "basic/transpose_tiled", "basic/histogram_shared", "basic/atomics",
 	"linear/sgemm_tiled", "stencil/hotspot", "control/malloc", "control/printf", "control/device_calls", "control/state_machine", "control/assert",
 	"control/ticket_lock", "control/warp_votes", "graph/list_walk", "graph/bfs", "textures/fetch_1d", "textures/filter_2d", "textures/surface_2d",
-	"textures/layered", "hopper/tma_tile", "hopper/clusters", "blackwell/warp_extremes", "blackwell/packed_math", "blackwell/mma_f8", "math/half2",
+	"textures/layered", "hopper/tma_tile", "hopper/clusters", "blackwell/warp_extremes", "blackwell/packed_math", "blackwell/mma_f8", "blackwell/tensor_memory", "math/half2",
 	"applied/softmax", "sort/bitonic"}
 
 // subjects are files of all formats that gpa reads. Cubins and launch files come in all architectures that a kernel has.

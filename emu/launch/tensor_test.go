@@ -16,7 +16,7 @@ func TestTensorTimes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := openOn(t, "../../kernels/blackwell/tensor_memory/times.yaml", model, emu.Options{Timing: emu.TimingFull})
+	s := openOn(t, "../../kernels/blackwell/tensor_memory/launch.times.yaml", model, emu.Options{Timing: emu.TimingFull})
 	runAll(t, s)
 	data, err := s.read(s.buffers["cycles"])
 	if err != nil {
