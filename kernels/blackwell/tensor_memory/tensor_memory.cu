@@ -167,11 +167,15 @@ extern "C" __global__ void __launch_bounds__(128) tensor_product(const u32 *a, c
     block.end();
 }
 
+static __device__ void keep(u32 *out, u32 n, const u32 *v) {
+    for (int i = 0; i < 8; i++)
+        out[(n * 128 + threadIdx.x) * 8 + i] = v[i];
+}
+
 #define LOADED(n, text)                                                                                                            \
     asm volatile("tcgen05.ld.sync.aligned." text ".b32 " V8 ", [%8];" : EIGHT(v, 0) : "r"(at));                                      \
     asm volatile("tcgen05.wait::ld.sync.aligned;" ::: "memory");                                                                   \
-    for (int i = 0; i < 8; i++)                                                                                                    \
-        out[(n * 128 + threadIdx.x) * 8 + i] = v[i];
+    keep(out, n, v);
 
 // Cells that hold their lane and column, in all shapes in which they can be loaded; then the same stored in one shape and loaded in another.
 extern "C" __global__ void __launch_bounds__(128) shapes(u32 *out) {
@@ -189,8 +193,7 @@ extern "C" __global__ void __launch_bounds__(128) shapes(u32 *out) {
     LOADED(3, "16x256b.x2")
     asm volatile("tcgen05.ld.sync.aligned.16x32bx2.x8.b32 " V8 ", [%8], 16;" : EIGHT(v, 0) : "r"(at));
     asm volatile("tcgen05.wait::ld.sync.aligned;" ::: "memory");
-    for (int i = 0; i < 8; i++)
-        out[(4 * 128 + threadIdx.x) * 8 + i] = v[i];
+    keep(out, 4, v);
     LOADED(5, "32x32b.x8.pack::16b")
     LOADED(6, "16x256b.x2.pack::16b")
     for (int i = 0; i < 8; i++)
