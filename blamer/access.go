@@ -33,9 +33,9 @@ func (a *analysis) accessOf(def int) *access {
 		return x
 	}
 	at := globalLoad(&a.code.Insts[def])
-	address := a.linearOf(def, at, maxLinear)
+	address := a.linearOf(def, at)
 	if at.UReg != sass.URZ {
-		address = address.plus(a.linearRegister(def, sass.ResUReg+sass.Resource(at.UReg), maxLinear))
+		address = address.plus(a.linearOf(def, &sass.Operand{Kind: sass.KindUReg, Reg: at.UReg}))
 	}
 	x := &access{inst: def, dense: a.dense(def), base: address.base()}
 	bytes := float64(a.code.Insts[def].AccessBytes())

@@ -64,15 +64,26 @@ func (l linear) base() string {
 	return b.String()
 }
 
+// A linearWalk follows values back. Nearest says which definitions count where several reach a use: see its register.
+type linearWalk struct {
+	*analysis
+	nearest bool
+}
+
 // linearOf returns the value of an operand.
-func (a *analysis) linearOf(use int, o *sass.Operand, depth int) linear {
+func (a *analysis) linearOf(use int, o *sass.Operand) linear {
+	return linearWalk{a, false}.operand(use, o, maxLinear)
+}
+
+// operand returns the value of an operand, that of a memory address of its first register.
+func (w linearWalk) operand(use int, o *sass.Operand, depth int) linear {
 	var value linear
 	r, isReg := registerOf(o)
 	switch {
 	case o.Kind == sass.KindImm:
 		value.constant = float64(int32(o.Imm))
 	case isReg && o.Kind != sass.KindConst:
-		value = a.linearRegister(use, r, depth)
+		value = w.register(use, r, depth)
 	case o.Kind == sass.KindConst:
 		value = constantBank(o, 0)
 	}
@@ -90,25 +101,41 @@ func constantBank(o *sass.Operand, word int) linear {
 	return unknown("c[%d][%d]", o.Bank, int(o.Offset)+4*word)
 }
 
-// linearRegister returns the value of a register that an instruction reads. Where several definitions reach it they name it together.
-func (a *analysis) linearRegister(use int, r sass.Resource, depth int) linear {
-	defs := a.reaching(use, r)
-	if len(defs) != 1 || depth == 0 || !a.code.Insts[defs[0]].Guard.Always() {
+// register returns the value of a register that an instruction reads. Where several definitions reach it they name it together, unless
+// the nearest one is to stand for all.
+func (w linearWalk) register(use int, r sass.Resource, depth int) linear {
+	defs := w.reaching(use, r)
+	if w.nearest && len(defs) > 0 && depth > 0 {
+		k, _ := slices.BinarySearch(defs, use) // those farther off have other guards, those behind come round
+		return w.result(defs[(k+len(defs)-1)%len(defs)], r, depth-1)
+	}
+	if len(defs) != 1 || depth == 0 || !w.code.Insts[defs[0]].Guard.Always() {
 		return unknown("r%d%v", r, defs)
 	}
-	return a.linearResult(defs[0], r, depth-1)
+	return w.result(defs[0], r, depth-1)
 }
 
-// linearResult returns what an instruction writes to a register.
-func (a *analysis) linearResult(def int, r sass.Resource, depth int) linear {
-	in := &a.code.Insts[def]
+// linearNear returns the value of an address with one register or two, of which the nearest definitions count.
+func (a *analysis) linearNear(use int, o *sass.Operand) linear {
+	w := linearWalk{a, true}
+	value := w.operand(use, o, maxLinear)
+	if o.Kind == sass.KindMem {
+		value.constant += float64(o.Offset)
+		value = value.plus(w.operand(use, &sass.Operand{Kind: sass.KindUReg, Reg: o.UReg}, maxLinear))
+	}
+	return value
+}
+
+// result returns what an instruction writes to a register.
+func (w linearWalk) result(def int, r sass.Resource, depth int) linear {
+	in := &w.code.Insts[def]
 	from := dataSources(in)
 	word := 0
 	if to := &in.Operands[0]; to.Kind == sass.KindReg || to.Kind == sass.KindUReg {
 		to, _ := registerOf(to)
 		word = int(r) - int(to)
 	}
-	value := func(i int) linear { return a.linearOf(def, from[i], depth) }
+	value := func(i int) linear { return w.operand(def, from[i], depth) }
 	switch {
 	case in.Op.Vector() == sass.LDC && len(from) == 1 && from[0].Kind == sass.KindConst:
 		return constantBank(from[0], word)

@@ -122,7 +122,7 @@ func (a *analysis) sameLine(x, y int) bool {
 	if p == nil || q == nil {
 		return false
 	}
-	u, v := a.linearOf(x, p, maxLinear), a.linearOf(y, q, maxLinear)
+	u, v := a.linearOf(x, p), a.linearOf(y, q)
 	const line = 128
 	apart := u.constant + float64(p.Offset) - v.constant - float64(q.Offset)
 	return p.UReg == q.UReg && u.base() == v.base() && math.Abs(apart) < line

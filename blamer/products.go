@@ -51,7 +51,7 @@ func (a *analysis) transferSources(deps []dependency, reason stall.Reason) []edg
 		if !isQuery(&a.code.Insts[d.def]) {
 			return nil
 		}
-		barrier := a.constantPart(d.def, a.code.Insts[d.def].Address(), 0)
+		barrier := a.linearNear(d.def, a.code.Insts[d.def].Address()).constant
 		for _, i := range a.nearestTo(d.def, barrier, reason) {
 			if slices.ContainsFunc(sources, func(e edge) bool { return e.def == i }) {
 				continue
@@ -71,10 +71,10 @@ func (a *analysis) transferSources(deps []dependency, reason stall.Reason) []edg
 
 // nearestTo returns what brings about the phases that a query may ask for, of the transaction barriers nearest to a place: of copies the last ones in their blocks, of
 // products the last ones before each commit.
-func (a *analysis) nearestTo(query int, barrier int64, reason stall.Reason) (sources []int) {
-	nearest := int64(math.MaxInt64)
+func (a *analysis) nearestTo(query int, barrier float64, reason stall.Reason) (sources []int) {
+	nearest := math.Inf(1)
 	last := make(map[int32]int) // by block: where in sources
-	enter := func(i int, at int32, far int64) {
+	enter := func(i int, at int32, far float64) {
 		if far < nearest {
 			nearest, sources = far, nil
 			clear(last)
@@ -97,9 +97,9 @@ func (a *analysis) nearestTo(query int, barrier int64, reason stall.Reason) (sou
 		case p.Async == sass.AsyncTensor:
 			product = i
 		case p.Async == sass.CommitsTensor && product >= 0 && reason == stall.ShortScoreboard:
-			enter(product, a.block[i], abs(barrier-a.constantPart(i, in.Address(), 0)))
+			enter(product, a.block[i], math.Abs(barrier-a.linearNear(i, in.Address()).constant))
 		case p.Async == sass.AsyncBulk && p.Writes&sass.SpaceShared != 0 && reason == stall.LongScoreboard:
-			enter(i, a.block[i], abs(barrier-a.constantPart(i, barrierOf(in), 0)))
+			enter(i, a.block[i], math.Abs(barrier-a.linearNear(i, barrierOf(in)).constant))
 		}
 	}
 	return sources
@@ -121,60 +121,6 @@ func (a *analysis) onlyBehind(i, other int) bool {
 // barrierOf is the uniform register with the address of the transaction barrier of a bulk copy: it stands behind the one of the destination.
 func barrierOf(in *sass.Inst) *sass.Operand {
 	return &sass.Operand{Kind: sass.KindUReg, Reg: in.Address().UReg + 1, Width: 1}
-}
-
-func abs(x int64) int64 { return max(x, -x) }
-
-// constantPart is the sum of the constants in what an operand of an instruction is the sum of. What is not known to be a constant counts for nothing:
-// numbers of stages, above all.
-func (a *analysis) constantPart(use int, o *sass.Operand, depth int) (sum int64) {
-	const deepest = 8
-	switch {
-	case o == nil || depth > deepest:
-		return 0
-	case o.Kind == sass.KindImm:
-		return int64(int32(o.Imm))
-	case o.Kind == sass.KindMem:
-		base, index := sass.Operand{Kind: sass.KindReg, Reg: o.Reg, Width: 1}, sass.Operand{Kind: sass.KindUReg, Reg: o.UReg, Width: 1}
-		return int64(o.Offset) + a.constantPart(use, &base, depth+1) + a.constantPart(use, &index, depth+1)
-	}
-	r, ok := resourceOf(o)
-	if !ok {
-		return 0
-	}
-	defs := a.reaching(use, r)
-	if len(defs) == 0 {
-		return 0
-	}
-	def := defs[len(defs)-1]
-	if k, _ := slices.BinarySearch(defs, use); k > 0 { // the nearest one before: those farther off have other guards, those behind come round
-		def = defs[k-1]
-	}
-	in := &a.code.Insts[def]
-	does := in.Op.Vector().Properties().Does
-	for k := range in.Operands {
-		s := &in.Operands[k]
-		if !s.Source || s.Kind != sass.KindReg && s.Kind != sass.KindUReg && s.Kind != sass.KindImm || in.Form.Operands[k].Name == "lane mask" {
-			continue
-		}
-		switch name := in.Form.Operands[k].Name; {
-		case does == sass.Adds, does == sass.Moves, in.Op.Properties().Class == sass.ClassCross,
-			does == sass.ShiftsAdds && name == "B", does == sass.MultipliesAdds && name == "C": // what is shifted or multiplied numbers stages
-			sum += a.constantPart(def, s, depth+1)
-		}
-	}
-	return sum
-}
-
-// resourceOf returns the register of an operand; ok is false for one that is constant.
-func resourceOf(o *sass.Operand) (r sass.Resource, ok bool) {
-	switch {
-	case o.Kind == sass.KindReg && o.Reg != sass.RZ:
-		return sass.ResReg + sass.Resource(o.Reg), true
-	case o.Kind == sass.KindUReg && o.Reg != sass.URZ:
-		return sass.ResUReg + sass.Resource(o.Reg), true
-	}
-	return 0, false
 }
 
 // isQuery reports whether an instruction asks for the phase of a transaction barrier.
