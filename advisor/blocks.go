@@ -65,6 +65,9 @@ func (blockIncrease) Match(in *Input) []*Match {
 	return []*Match{m}
 }
 
+// wave is how many blocks of the launch the GPU holds at a time.
+func (in *Input) wave() int { return in.Launch.Facts.SMs * max(1, in.Launch.Facts.BlocksPerSM) }
+
 // placing is the cycles that more blocks take to be placed, one after the other.
 func (in *Input) placing(more float64) float64 { return more * in.Model.Launching.Block.Value }
 

@@ -29,7 +29,7 @@ func (in *Input) coarser(vectors bool) []*Match {
 	if f.SMs <= 0 || threads <= 0 || in.Total == 0 || in.longLoops() {
 		return nil
 	}
-	wave := f.SMs * max(1, f.BlocksPerSM)
+	wave := in.wave()
 	items := coarsened
 	if blocks < items*wave/2 { // half of the places at least stay taken
 		items /= 2

@@ -43,81 +43,76 @@ func (divergenceReduction) Match(in *Input) []*Match {
 			}
 		}
 	}
-	matches := slices.DeleteFunc(c.finish(), func(m *Match) bool {
-		return in.withAllLanes(m) && in.activeLanes(m) > fewLanes && in.decidedByLoads(m) || in.unevenRounds(m) && !in.canShare(m) && !in.canGoOn()
-	})
-	for _, m := range matches {
+	var matches []*Match
+	for _, m := range c.finish() {
 		m.Spares = IssueSlots | SharedMemory
 		m.Change = &Change{Packed: idle}
-		m.Suggestions = []string{
+		if m.Suggestions = in.fillLanes(m); len(m.Suggestions) > 0 {
+			matches = append(matches, m)
+		}
+	}
+	return matches
+}
+
+// fillLanes says how the idle lanes of a match get work, by what keeps them idle at its first place; nil where that has been slower.
+func (in *Input) fillLanes(m *Match) []string {
+	code, l := m.Hotspots[0].Use.Code, in.Loop(m.Hotspots[0].Use)
+	if l == nil {
+		return []string{
 			fmt.Sprintf("At %s warps run with few of their 32 lanes. Give the threads of a warp the same path: sort or bucket the work by kind, move the rare case into a pass of its own, "+
 				"make loops of a warp's threads equally long.", in.places(m.uses(), 3)),
 			"Where lanes finish early, let them take the next piece of work (a queue, a grid-stride loop over items) instead of waiting for the slowest. Not where sorting costs more than the idle lanes.",
 		}
-		code := m.Hotspots[0].Use.Code
-		l := in.Loop(m.Hotspots[0].Use)
-		if l == nil {
-			continue
+	}
+	at := in.scopePlace(in.loopScope(code, l))
+	if in.idleLanes(code, in.codes[code].graph.Blocks[l.Header].First) == 0 {
+		if in.activeLanes(m) > fewLanes && in.decidedByLoads(code, l) {
+			return nil
 		}
-		if in.withAllLanes(m) {
-			m.Suggestions = []string{
-				fmt.Sprintf("In the loop at %s all lanes go through the rounds, but few of a warp do what stands at %s in the same one. Let each thread first find out in which of the next 32 rounds it has to, as bits of a register, and then go through its bits in a loop of its own (__ffs), so that lanes do that side by side whose rounds are different ones; or sort items by what decides it.",
-					in.scopePlace(in.loopScope(code, l)), in.places(m.uses(), 3)),
-				"Where both ways are short, compute both and select. Not where a round needs what the one before has computed, or where the test costs as much as what it saves.",
-			}
-			continue
-		}
-		few := fmt.Sprintf("In the loop at %s warps run with few of their 32 lanes, ", in.scopePlace(in.loopScope(code, l)))
-		if in.fewEnter(code, l) {
-			m.Suggestions = []string{
-				few + "as most threads have nothing to do there and leave before. Let a block first collect what there is to do in a list in shared memory, if it has room for one (each thread finds its place by __ballot_sync and __popc, or by atomicAdd), and then let full warps go through the list, with as many lanes an item as it has rounds. No thread may return before the __syncthreads() around that.",
-				"Not more threads for all items, of which most would only leave. Where few blocks have anything to do, make the list one for the whole grid, by the launch before.",
-			}
-			continue
-		}
-		share, next := "Let several lanes share what one does, as many as an item has rounds for (2, 4, 8 or 16 lanes an item, whose results are put together by shuffles)", "let a lane that is done take the next item"
-		how := share + ", or " + next
-		if !in.canGoOn() {
-			how = share
-		} else if !in.canShare(m) {
-			how = "L" + next[1:]
-		}
-		m.Suggestions = []string{
-			few + "as some threads have fewer rounds than others. " + how + ".",
-			"Sorting items by their number of rounds scatters what neighbouring lanes access: it pays only where the loop hardly accesses memory.",
+		return []string{
+			fmt.Sprintf("In the loop at %s all lanes go through the rounds, but few of a warp do what stands at %s in the same one. Let each thread first find out in which of the next 32 rounds it has to, as bits of a register, and then go through its bits in a loop of its own (__ffs), so that lanes do that side by side whose rounds are different ones; or sort items by what decides it.",
+				at, in.places(m.uses(), 3)),
+			"Where both ways are short, compute both and select. Not where a round needs what the one before has computed, or where the test costs as much as what it saves.",
 		}
 	}
-	return matches
+	few := fmt.Sprintf("In the loop at %s warps run with few of their 32 lanes, ", at)
+	if in.fewEnter(code, l) {
+		return []string{
+			few + "as most threads have nothing to do there and leave before. Let a block first collect what there is to do in a list in shared memory, if it has room for one (each thread finds its place by __ballot_sync and __popc, or by atomicAdd), and then let full warps go through the list, with as many lanes an item as it has rounds. No thread may return before the __syncthreads() around that.",
+			"Not more threads for all items, of which most would only leave. Where few blocks have anything to do, make the list one for the whole grid, by the launch before.",
+		}
+	}
+	how := "Let several lanes share what one does, as many as an item has rounds for (2, 4, 8 or 16 lanes an item, whose results are put together by shuffles)"
+	// A thread can take several items one after the other where the GPU holds far fewer blocks than there are.
+	switch share, next := in.canShare(code, l), in.hasManyWaves(1); {
+	case share && next:
+		how += ", or let a lane that is done take the next item"
+	case next:
+		how = "Let a lane that is done take the next item"
+	case !share && in.unevenRounds(code, l):
+		return nil
+	}
+	return []string{
+		few + "as some threads have fewer rounds than others. " + how + ".",
+		"Sorting items by their number of rounds scatters what neighbouring lanes access: it pays only where the loop hardly accesses memory.",
+	}
 }
 
 // fewLanes is the share of a warp's lanes up to which it pays to find out first in which rounds of a loop a thread has something to do: the tests
 // of all rounds, and what they load, are then made twice. A default; with 19 of 32 lanes a search of shortest paths was 0.92x.
 const fewLanes = .35
 
-// withAllLanes reports whether the loop of a match's first place has all lanes of its warps in each round.
-func (in *Input) withAllLanes(m *Match) bool {
-	code, l := m.Hotspots[0].Use.Code, in.Loop(m.Hotspots[0].Use)
-	return l != nil && in.idleLanes(code, in.codes[code].graph.Blocks[l.Header].First) == 0
-}
-
-// decidedByLoads reports whether branches of the loop of a match's first place follow from what its rounds load.
-func (in *Input) decidedByLoads(m *Match) bool {
-	n := m.Hotspots[0].Use
-	l := in.Loop(n)
-	f, found := in.flowOf(n.Code, l), false
-	in.eachInst(n.Code, l, func(i int) {
+// decidedByLoads reports whether branches of a loop follow from what its rounds load.
+func (in *Input) decidedByLoads(code int, l *cfg.Loop) bool {
+	f, found := in.flowOf(code, l), false
+	in.eachInst(code, l, func(i int) {
 		found = found || f.inst(i).Op.Properties().Flow == sass.FlowJump && f.inst(i).Conditional() && f.loads(i)
 	})
 	return found
 }
 
-// unevenRounds reports whether the first place of a match is in a loop that lanes leave one after the other: not all of them for one reason.
-func (in *Input) unevenRounds(m *Match) bool {
-	n := m.Hotspots[0].Use
-	l := in.Loop(n)
-	if l == nil || in.withAllLanes(m) || in.fewEnter(n.Code, l) {
-		return false
-	}
+// unevenRounds reports whether lanes leave a loop one after the other, not all of them for one reason.
+func (in *Input) unevenRounds(code int, l *cfg.Loop) bool {
 	origins := perPlace(in, func(graphs []*cfg.Graph, k *cubin.Kernel) (map[branch.Place]branch.Origins, error) {
 		found, err := branch.Find(in.Module, graphs, k)
 		of := make(map[branch.Place]branch.Origins)
@@ -126,35 +121,27 @@ func (in *Input) unevenRounds(m *Match) bool {
 		}
 		return of, err
 	})
-	return slices.ContainsFunc(in.flowOf(n.Code, l).exits(), func(i int) bool {
-		return origins[blamer.Node{Code: n.Code, Inst: i}]&(branch.Thread|branch.Data|branch.Warp) != 0
+	return slices.ContainsFunc(in.flowOf(code, l).exits(), func(i int) bool {
+		return origins[blamer.Node{Code: code, Inst: i}]&(branch.Thread|branch.Data|branch.Warp) != 0
 	})
 }
 
-// canShare reports whether several lanes can share the rounds of the loop of a match's first place: they do not need each other, and are not mostly
-// waits for memory. What a thread loads for its rounds is under way together, which it no longer is when lanes have one or two of them (1.67x
-// tried was 0.78x by hand for the edges of a graph).
-func (in *Input) canShare(m *Match) bool {
-	n := m.Hotspots[0].Use
-	l := in.Loop(n)
-	if ordered, _ := in.ordered(n.Code, l); ordered {
+// canShare reports whether several lanes can share the rounds of a loop: they do not need each other, and are not mostly waits for memory. What
+// a thread loads for its rounds is under way together, which it no longer is when lanes have one or two of them (1.67x tried was 0.78x by hand
+// for the edges of a graph).
+func (in *Input) canShare(code int, l *cfg.Loop) bool {
+	if ordered, _ := in.ordered(code, l); ordered {
 		return false
 	}
 	waits := 0.0
-	in.eachInst(n.Code, l, func(i int) {
-		for _, b := range in.byUse[blamer.Node{Code: n.Code, Inst: i}] {
+	in.eachInst(code, l, func(i int) {
+		for _, b := range in.byUse[blamer.Node{Code: code, Inst: i}] {
 			if b.Detail == blamer.GlobalMemory {
 				waits += b.Count
 			}
 		}
 	})
-	return waits < in.samplesInLoop(n.Code, l)/2
-}
-
-// canGoOn reports whether there are so many more blocks than the GPU holds that a thread could take several items one after the other.
-func (in *Input) canGoOn() bool {
-	f := &in.Launch.Facts
-	return volume(in.Launch.Grid) >= manyWaves*f.SMs*max(1, f.BlocksPerSM)
+	return waits < in.samplesInLoop(code, l)/2
 }
 
 // activeLanes is the share of the lanes that execute what a match is about.

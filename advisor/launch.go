@@ -11,7 +11,7 @@ func (in *Input) held() float64 {
 		return 1
 	}
 	share := in.Total * float64(in.Launch.Period) / (float64(f.Cycles) * float64(min(f.SMs, blocks)))
-	if blocks > f.SMs*max(1, f.BlocksPerSM) || in.memoryCycles() >= saturated*share*float64(f.Cycles) || share < mostlyIdle {
+	if blocks > in.wave() || in.memoryCycles() >= saturated*share*float64(f.Cycles) || share < mostlyIdle {
 		share = max(share, in.heldLongest())
 	}
 	return min(1, share)

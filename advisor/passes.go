@@ -173,9 +173,7 @@ func (in *Input) keptRow(again map[blamer.Node]bool) *Match {
 			in.places(sortedKeys(late), 2), how, in.places(sortedKeys(again), 2)),
 		"Not where rows are longer than the registers of the threads that share them, or of many lengths.",
 	}
-	if threads := volume(in.Launch.Block); in.language == cudaC && in.mostRegistersOf(threads) < in.Model.Limits.RegistersThread.Int() {
-		m.declareBounds(threads, in.mostRegistersOf(threads))
-	}
+	in.boundsOf(m)
 	return m
 }
 

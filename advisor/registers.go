@@ -135,6 +135,13 @@ func (in *Input) boundRegisters(m *Match) {
 	m.declareBounds(threads, room)
 }
 
+// boundsOf says so in a match of launches whose blocks are too large for a thread to have all registers that there are for one.
+func (in *Input) boundsOf(m *Match) {
+	if threads := volume(in.Launch.Block); in.language == cudaC && in.mostRegistersOf(threads) < in.Model.Limits.RegistersThread.Int() {
+		m.declareBounds(threads, in.mostRegistersOf(threads))
+	}
+}
+
 // declareBounds says what tells a compiler how many registers a thread of a block has room for.
 func (m *Match) declareBounds(threads, room int) {
 	first := &m.Suggestions[0] // which every report has

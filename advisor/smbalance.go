@@ -23,7 +23,7 @@ func (smBalance) Class() Class { return Parallel }
 func (smBalance) Match(in *Input) []*Match {
 	f := &in.Launch.Facts
 	blocks := volume(in.Launch.Grid)
-	if f.Cycles <= 0 || f.SMs <= 0 || f.SMActiveCycles <= 0 || blocks <= f.SMs*max(1, f.BlocksPerSM) {
+	if f.Cycles <= 0 || f.SMs <= 0 || f.SMActiveCycles <= 0 || blocks <= in.wave() {
 		return nil // a single wave has no tail; block-increase is for grids that are too small
 	}
 	busy := float64(f.SMActiveCycles) / (float64(f.SMs) * float64(f.Cycles))

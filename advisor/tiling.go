@@ -175,7 +175,7 @@ func (in *Input) tiles() []*Match {
 				m.Change.Streams.Merged[0].Loads = 0
 				m.Change = m.Change.with(tile)
 				m.Suggestions = []string{
-					fmt.Sprintf("In the loop at %s the threads of a block load the same values from global memory again and again (%s). Load a tile of them into shared memory, each value once, its rows one element longer where neighbouring threads read a column (float tile[32][33]), and let a thread compute %d results from there, kept in registers: what they have in common is then loaded once for all of them, and %s. Choose the results of a thread so that they have these loads in common, and what is computed for them (indices, divisions).",
+					fmt.Sprintf("In the loop at %s the threads of a block load the same values from global memory again and again (%s). Load a tile of them into shared memory, each value once, its rows one element longer where neighbouring threads read a column (float tile[32][33]), and let a thread compute %d results from there, kept in registers: what they have in common is then loaded once for all of them, and the block has %s. Choose the results of a thread so that they have these loads in common, and what is computed for them (indices, divisions).",
 						at, in.places(sortedKeys(staged), 2), factor, in.mergedShape(factor)),
 					"Without the tile compilers have few of the loads under way together, and more results a thread are slower. Fill the tile in a loop of a constant number of rounds, so that it is unrolled, as is the loop over it, and let the results of a block be about a square. What results need from memory besides (their old values, factors behind pointers) load for all of them before the first store. Go on to a tile of results in both directions (4x4, 8x8) as long as the registers allow. Not where the grid then has too few threads.",
 				}
@@ -356,7 +356,7 @@ func (in *Input) tiledMatch(loads map[blamer.Node]bool, waits float64, factor in
 	m.Variant = fmt.Sprintf("%d results", factor)
 	m.Change = &Change{Streams: &Streams{Merged: []Merged{{Factor: factor, Axis: axis, Loads: in.underWay(loads)}}}, Registers: min(in.mostRegisters(), in.Launch.Facts.Registers+registersAResult*(factor-1))}
 	m.Suggestions = []string{
-		fmt.Sprintf("In the loop at %s the threads of a block load the same data again and again (%s). Let a thread compute %d results, kept in registers: what they have in common is then loaded once for all of them, and %s. Choose the results of a thread so that they have these loads in common, and what is computed for them (indices, divisions).",
+		fmt.Sprintf("In the loop at %s the threads of a block load the same data again and again (%s). Let a thread compute %d results, kept in registers: what they have in common is then loaded once for all of them, and the block has %s. Choose the results of a thread so that they have these loads in common, and what is computed for them (indices, divisions).",
 			at, in.places(sortedKeys(loads), 2), factor, in.mergedShape(factor)),
 		"What results need from memory besides (their old values, factors behind pointers) load for all of them before the first store. Go on to a tile of results in both directions (4x4, 8x8) as long as the registers allow. Not where the grid then has too few threads.",
 	}
@@ -367,19 +367,24 @@ func (in *Input) tiledMatch(loads map[blamer.Node]bool, waits float64, factor in
 // time that what is gained may not outweigh. A default.
 const manyWaves = 8
 
-// mergedShape says which blocks do what there is to do when a thread does as much as so many did: those of the launch with fewer threads, or
-// fewer larger ones where the grid has enough of them or the threads would be too few.
+// mergedShape says what blocks have when a thread does as much as so many did: those of the launch fewer threads, or fewer larger ones more
+// results where the grid has enough of them or the threads would be too few.
 func (in *Input) mergedShape(factor int) string {
-	f, threads := &in.Launch.Facts, volume(in.Launch.Block)/factor
-	fewer := fmt.Sprintf("the block has %s of the threads (%d), for the same results", fraction(factor), threads)
-	larger := fmt.Sprintf("the block has the results of %d blocks, in a grid of %s of the blocks", factor, fraction(factor))
-	switch blocks := volume(in.Launch.Grid) / factor; {
+	threads := volume(in.Launch.Block) / factor
+	fewer := fmt.Sprintf("%s of the threads (%d), for the same results", fraction(factor), threads)
+	larger := fmt.Sprintf("the results of %d blocks, in a grid of %s of the blocks", factor, fraction(factor))
+	switch {
 	case threads < 2*warpSize:
 		return larger
-	case blocks < manyWaves*f.SMs*max(1, f.BlocksPerSM):
+	case !in.hasManyWaves(factor):
 		return fewer
 	}
-	return fewer + ", or " + larger[len("the block has "):]
+	return fewer + ", or " + larger
+}
+
+// hasManyWaves reports whether a grid of so many times fewer blocks fills the GPU manyWaves times.
+func (in *Input) hasManyWaves(fewer int) bool {
+	return volume(in.Launch.Grid)/fewer >= manyWaves*in.wave()
 }
 
 // fraction names the part of which there are so many.

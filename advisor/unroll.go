@@ -36,9 +36,7 @@ func (loopUnrolling) Match(in *Input) []*Match {
 			continue
 		}
 		if !in.hasBarrier(m.Scope.Code, m.Scope.Loop) && in.limitByTrips(m, blames[m.Scope.Loop]) { // no load goes past a barrier
-			if threads := volume(in.Launch.Block); in.language == cudaC && in.mostRegistersOf(threads) < in.Model.Limits.RegistersThread.Int() {
-				m.declareBounds(threads, in.mostRegistersOf(threads))
-			}
+			in.boundsOf(m)
 			matches = append(matches, m)
 		}
 	}
@@ -95,7 +93,6 @@ func (in *Input) limitByTrips(m *Match, blames []*blamer.Blame) bool {
 	counted, byNumbers := in.countable(m.Scope.Code, m.Scope.Loop)
 	inner := slices.ContainsFunc(in.codes[m.Scope.Code].graph.Loops, func(l *cfg.Loop) bool { return l.Parent == m.Scope.Loop })
 	if known && trips < float64(2*by) || inner { // which is copied too
-
 		m.Least = leastWithRest
 	}
 	if in.loadsBehindStores(m.Scope.Code, m.Scope.Loop) {
