@@ -74,15 +74,23 @@ func (w *warp) put(o *op, lane int, to *bulkTarget, at uint64, from []byte) erro
 func (w *warp) complete(o *op, lane int, to *bulkTarget, bytes uint64) error {
 	w.block.domain.changes++
 	for _, b := range to.blocks {
-		word, err := w.bytesOf(o, lane, b, to.barrier, 8)
-		if err != nil {
+		if _, err := w.countAt(o, lane, b, to.barrier, arrival{transactions: -int32(bytes)}); err != nil {
 			return err
 		}
-		old := transactionBarrier(binary.LittleEndian.Uint64(word))
-		binary.LittleEndian.PutUint64(word, uint64(old.after(arrival{transactions: -int32(bytes)})))
-		w.bulk.barriers = append(w.bulk.barriers, told{b, to.barrier})
 	}
 	return nil
+}
+
+// countAt counts an arrival at a barrier of a block, which the end of asynchronous work brings, and returns what the barrier was before.
+func (w *warp) countAt(o *op, lane int, b *block, barrier uint64, a arrival) (transactionBarrier, error) {
+	word, err := w.bytesOf(o, lane, b, barrier, 8)
+	if err != nil {
+		return 0, err
+	}
+	old := transactionBarrier(binary.LittleEndian.Uint64(word))
+	binary.LittleEndian.PutUint64(word, uint64(old.after(a)))
+	w.bulk.barriers = append(w.bulk.barriers, told{b, barrier})
+	return old, nil
 }
 
 // putGlobal writes bytes to global memory, or reduces them with what is there.

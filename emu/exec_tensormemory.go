@@ -45,13 +45,14 @@ func compileTensorAccess(p *program, o *op) (err error) {
 		}
 		o.dst, x.registers = p.dest(&in.Operands[0]), int(in.Operands[0].Width)
 	}
-	o.a, err = p.tensorPlace(address)
+	o.a, err = p.uniformSource(address, address.Width)
 	return err
 }
 
-// tensorPlace resolves the uniform register of an address in tensor memory.
-func (p *program) tensorPlace(o *sass.Operand) (source, error) {
-	return p.source(&sass.Operand{Kind: sass.KindUReg, Reg: o.Reg, Width: o.Width}, rawValue)
+// uniformSource resolves the first so many uniform registers of an operand that says more than their value: an address in tensor memory, a
+// descriptor.
+func (p *program) uniformSource(o *sass.Operand, width uint8) (source, error) {
+	return p.source(&sass.Operand{Kind: sass.KindUReg, Reg: o.Reg, Width: width}, rawValue)
 }
 
 // place returns the lane and the column, counted from the address on, of what a thread has in a register.
@@ -201,15 +202,12 @@ func tensorCommit(w *warp, o *op) error {
 		return err
 	}
 	for _, b := range to.blocks {
-		word, err := w.bytesOf(o, lane, b, to.barrier, 8)
+		old, err := w.countAt(o, lane, b, to.barrier, arrival{count: 1})
 		if err != nil {
 			return err
 		}
-		old := transactionBarrier(binary.LittleEndian.Uint64(word))
-		binary.LittleEndian.PutUint64(word, uint64(old.after(arrival{count: 1})))
 		w.accessed(Span{Kind: Atomic, Space: Shared, Addr: to.barrier, Size: 8, Barrier: to.barrier, Block: b.number})
 		w.uses(MbarrierUse{Kind: MbarrierArrive, Lane: lane, Addr: to.barrier, Count: 1, Pending: old.pending()})
-		w.bulk.barriers = append(w.bulk.barriers, told{b, to.barrier})
 	}
 	w.block.domain.changes++
 	return nil
@@ -242,10 +240,10 @@ func compileTensorRefill(p *program, o *op) (err error) {
 		return unsupported(o)
 	}
 	o.n, o.run = uint32(in.Operands[0].Offset), c.run
-	if o.a, err = p.tensorPlace(&in.Operands[0]); err != nil {
+	if o.a, err = p.uniformSource(&in.Operands[0], in.Operands[0].Width); err != nil {
 		return err
 	}
-	o.u, err = p.source(&sass.Operand{Kind: sass.KindUReg, Reg: in.Operands[1].Reg, Width: 2}, rawValue)
+	o.u, err = p.uniformSource(&in.Operands[1], 2)
 	return err
 }
 

@@ -31,11 +31,12 @@ func compileTensorProduct(p *program, o *op) (err error) {
 	if scaled || in.Operands[mask].Reg != sass.URZ || in.Operands[scale].Imm != 0 || in.Mod(sass.WeightStationary) != 0 || in.Mod(sass.RowShift) != 0 {
 		return unsupported(o)
 	}
-	descriptor := func(k int) (source, error) {
-		return p.source(&sass.Operand{Kind: sass.KindUReg, Reg: in.Operands[k].Reg, Width: in.Operands[k].Width}, rawValue)
-	}
-	for k, s := range map[int]*source{0: &o.a, 1: &o.b, 2: &o.c, 4: &o.u} {
-		if *s, err = descriptor(k); err != nil {
+	for _, read := range []struct {
+		operand int
+		to      *source
+	}{{0, &o.a}, {1, &o.b}, {2, &o.c}, {4, &o.u}} {
+		from := &in.Operands[read.operand]
+		if *read.to, err = p.uniformSource(from, from.Width); err != nil {
 			return err
 		}
 	}

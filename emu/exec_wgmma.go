@@ -162,7 +162,7 @@ func (g *groupProduct) operands(p *program, o *op, at int) (err error) {
 			return err
 		}
 	}
-	if o.u, err = p.source(&sass.Operand{Kind: sass.KindUReg, Reg: in.Operands[at].Reg, Width: 4}, rawValue); err != nil {
+	if o.u, err = p.uniformSource(&in.Operands[at], 4); err != nil {
 		return err
 	}
 	if o.c, err = p.source(&in.Operands[at+1], rawValue); err != nil {

@@ -60,8 +60,7 @@ func tensorProductForms() []Form {
 	kind := func(code int) ModField { return only(Fixed, Bits{72, 2}, code, 0, "") }
 	var forms []Form
 	row := func(op Op, opcode uint16, a, b, mask, scale Slot, mods ...ModField) {
-		forms = append(forms, Form{Op: op, Opcode: opcode, Pipe: PipeUniform, Variable: true,
-			Operands: []Slot{a, b, d, elements, descriptor, mask, adds, scale}, Mods: append(mods, on(UR, uniformBit, ""))})
+		forms = append(forms, tensorForm(op, opcode, []Slot{a, b, d, elements, descriptor, mask, adds, scale}, mods...))
 	}
 	for _, from := range []struct {
 		a              Slot
@@ -97,11 +96,7 @@ func tensorAccessForms() []Form {
 	times := mod(TensorTimes, 83, 3, &enum{text: []string{"", ".x2", ".x4", ".x8", ".x16", ".x32", ".x64", ".x128"}, value: []uint16{1, 2, 4, 8, 16, 32, 64, 128}})
 	from, to := tensorAddress("address", Bits{32, 8}, Reads).offset(), tensorAddress("address", Bits{64, 8}, Reads).offset()
 	access := func(op Op, opcode uint16, packs string, operands ...Slot) Form {
-		return Form{Op: op, Opcode: opcode, Pipe: PipeUniform, Variable: true, Operands: operands,
-			Mods: []ModField{shape, times, flag(Packs, 80, packs), off(Fixed, 86), on(UR, uniformBit, "")}}
-	}
-	uniform := func(op Op, opcode uint16, operands []Slot, mods ...ModField) Form {
-		return Form{Op: op, Opcode: opcode, Pipe: PipeUniform, Variable: true, Operands: operands, Mods: append(mods, on(UR, uniformBit, ""))}
+		return tensorForm(op, opcode, operands, shape, times, flag(Packs, 80, packs), off(Fixed, 86))
 	}
 	copied := ModField{Kind: TensorCopy, Bits: Bits{83, 2}, Bits2: Bits{88, 1}, names: &enum{
 		text:  []string{"", bad, ".4dp256bit", ".128dp128bit", ".2x64dp128bit_lw02_lw13", ".2x64dp128bit_lw01_lw23", ".4x32dp128bit"},
@@ -109,32 +104,34 @@ func tensorAccessForms() []Form {
 	unpacks := mod(Unpacks, 80, 2, &enum{text: []string{"", ".U4x16P64", ".U6x16P32"}})
 	source := Slot{Name: "source", Kind: KindGDesc, Bits: Bits{32, 8}, Access: Reads, Width: w2}
 	at := tensorAddress("address", Bits{24, 8}, Reads)
-	copying := uniform(UTCCP, 0x9e7, []Slot{at.offset(), source}, bothBlocks(), copied, unpacks, only(Fixed, Bits{86, 2}, 0, 0, ""))
+	copying := tensorForm(UTCCP, 0x9e7, []Slot{at.offset(), source}, bothBlocks(), copied, unpacks, only(Fixed, Bits{86, 2}, 0, 0, ""))
 	copying.Suffix = ".T.S"
 	return []Form{
 		access(LDTM, 0x9ee, ".PACK16BIT", rd(wTensor), from),
 		access(STTM, 0x9ed, ".EXPAND16BIT", to, noReuse(regB("B", traits{width: wTensor}))),
 		copying,
-		uniform(UTCSHIFT, 0x9e6, []Slot{at.offset()}, bothBlocks(), on(Fixed, 80, ".DOWN"), only(Fixed, Bits{81, 4}, 0, 0, ""), only(Fixed, Bits{86, 2}, 0, 0, "")),
+		tensorForm(UTCSHIFT, 0x9e6, []Slot{at.offset()}, bothBlocks(), on(Fixed, 80, ".DOWN"), only(Fixed, Bits{81, 4}, 0, 0, ""), only(Fixed, Bits{86, 2}, 0, 0, "")),
 	}
+}
+
+// tensorForm is a form of the uniform pipe whose time is not fixed and whose registers are uniform.
+func tensorForm(op Op, opcode uint16, operands []Slot, mods ...ModField) Form {
+	return Form{Op: op, Opcode: opcode, Pipe: PipeUniform, Variable: true, Operands: operands, Mods: append(mods, on(UR, uniformBit, ""))}
 }
 
 // tensorAllocationForms find and free columns of tensor memory, and tell transaction barriers that products are complete.
 func tensorAllocationForms() []Form {
-	uniform := func(op Op, opcode uint16, operands []Slot, mods ...ModField) Form {
-		return Form{Op: op, Opcode: opcode, Pipe: PipeUniform, Variable: true, Operands: operands, Mods: append(mods, on(UR, uniformBit, ""))}
-	}
 	b := toUniform(noReuse(regB("B", plain)))
 	ud := toUniform(rd(w1))
 	barrier := uregAddress("barrier", Bits{24, 8}, Bits{})
 	count := Slot{Name: "transactions", Kind: KindUReg, Bits: Bits{32, 8}, Access: Reads, Default: URZ}
 	blocks := Slot{Name: "blocks", Kind: KindUReg, Bits: Bits{64, 8}, Access: Reads, Default: URZ, Show: unlessPlain}
 	amount := Slot{Name: "amount", Kind: KindImm, Bits: Bits{32, 32}, Access: Reads}
-	find := uniform(UTCATOMSWS, 0x5e3, []Slot{toUniform(pd(always)), ud, b}, bothBlocks(), ModField{Kind: Fixed, names: &enum{text: []string{".FIND_AND_SET"}}}, flag(Aligned, 75, ".ALIGN"))
-	change := uniform(UTCATOMSWS, 0x9e3, []Slot{toUniform(hidden(pd(always), false)), ud, b}, bothBlocks(), mod(AtomOp, 87, 1, &enum{text: []string{".AND", ".OR"}, value: []uint16{AtomAND, AtomOR}}))
+	find := tensorForm(UTCATOMSWS, 0x5e3, []Slot{toUniform(pd(always)), ud, b}, bothBlocks(), ModField{Kind: Fixed, names: &enum{text: []string{".FIND_AND_SET"}}}, flag(Aligned, 75, ".ALIGN"))
+	change := tensorForm(UTCATOMSWS, 0x9e3, []Slot{toUniform(hidden(pd(always), false)), ud, b}, bothBlocks(), mod(AtomOp, 87, 1, &enum{text: []string{".AND", ".OR"}, value: []uint16{AtomAND, AtomOR}}))
 	counts := Form{Op: UVIRTCOUNT, Opcode: 0x84c, Suffix: ".DEALLOC.SMPOOL", Pipe: PipeUniform, Operands: []Slot{amount}}
 	transactions, multicast := obscure(77, ".A0TX"), flag(Multicast, 75, ".MULTICAST")
 	return []Form{find, change, counts,
-		uniform(UTCBAR, 0x3e9, []Slot{barrier, count, blocks}, on(BlockPair, 85, ".2CTA"), transactions, multicast, off(Fixed, 76)),
-		uniform(UTCBAR, 0x3e9, []Slot{barrier, count, blocks}, off(Fixed, 85), transactions, obscure(76, ".WAKEUP"), multicast)}
+		tensorForm(UTCBAR, 0x3e9, []Slot{barrier, count, blocks}, on(BlockPair, 85, ".2CTA"), transactions, multicast, off(Fixed, 76)),
+		tensorForm(UTCBAR, 0x3e9, []Slot{barrier, count, blocks}, off(Fixed, 85), transactions, obscure(76, ".WAKEUP"), multicast)}
 }
