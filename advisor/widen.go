@@ -285,13 +285,17 @@ func (f *registerFlow) sameData(load int) bool {
 	return true
 }
 
-// overhead returns the instructions of a loop that have nothing to do with what it loads: addresses, the number of the round, the branch. Of a nest whose
+// overhead returns the instructions of a loop that have nothing to do with what it loads and computes: addresses, the number of the round. Of a nest whose
 // accesses of some places become vectors it is those that have nothing to do with these, loads among them; vectors is nil of other loops.
 func (in *Input) overhead(f *registerFlow, vectors map[blamer.Node]bool) (nodes []blamer.Node) {
+	var places map[int]bool
+	if vectors == nil {
+		places = f.places()
+	}
 	in.eachInst(f.code, f.loop, func(i int) {
 		n, x := blamer.Node{Code: f.code, Inst: i}, f.inst(i)
 		same := vectors != nil && x.Op == sass.LDG && !vectors[n]
-		if !same && (movesGlobal(x.Op) || fromElsewhere(x.Op) || effectOf(x) != 0) {
+		if vectors == nil && !places[i] || !same && (movesGlobal(x.Op) || fromElsewhere(x.Op) || effectOf(x) != 0) {
 			return
 		}
 		for _, load := range f.loaded(i) {
@@ -302,4 +306,53 @@ func (in *Input) overhead(f *registerFlow, vectors map[blamer.Node]bool) (nodes 
 		nodes = append(nodes, n)
 	})
 	return nodes
+}
+
+// places are the nodes of a loop that make nothing but addresses, guards of accesses and the conditions on which it ends. What is computed from the
+// number of the round beside (an angle, a random number) is work, which no wider round and no tile spares.
+func (f *registerFlow) places() map[int]bool {
+	isPlace := func(user int, e flowEdge) bool {
+		if user < 0 {
+			return false
+		}
+		x := f.inst(user)
+		if x.Op.Properties().Memory() == sass.NoSpace {
+			return effectOf(x) == flow
+		}
+		return !slices.ContainsFunc(x.Operands, func(o sass.Operand) bool {
+			return o.Source && o.Kind == sass.KindReg && e.resource >= sass.Resource(o.Reg) && e.resource < sass.Resource(o.Reg)+sass.Resource(o.Width)
+		})
+	}
+	found := make(map[int]bool)
+	var next []int
+	for user, edges := range f.from {
+		for _, e := range edges {
+			if isPlace(user, e) && !found[e.node] {
+				found[e.node] = true
+				next = append(next, e.node)
+			}
+		}
+	}
+	for len(next) > 0 {
+		n := next[len(next)-1]
+		next = next[:len(next)-1]
+		for _, e := range f.from[n] {
+			if !found[e.node] {
+				found[e.node] = true
+				next = append(next, e.node)
+			}
+		}
+	}
+	for again := true; again; {
+		again = false
+		for user, edges := range f.from {
+			for _, e := range edges {
+				if found[e.node] && !found[user] && !isPlace(user, e) {
+					delete(found, e.node)
+					again = true
+				}
+			}
+		}
+	}
+	return found
 }
