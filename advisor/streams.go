@@ -42,8 +42,8 @@ type Loop struct {
 }
 
 // Staged loads find their data in shared memory, where the block puts those of so many rounds of the loop together: a tile. Without a loop, one
-// whose body is empty, the block puts there before the first of the loads what all of them read, which takes Index instructions for each
-// 32 words to find their places.
+// whose body is empty, the block puts there before the first of the loads what all of them read. That takes Index instructions for each 32 words, to
+// find their places.
 type Staged struct {
 	Loads  []blamer.Node
 	Loop   Loop

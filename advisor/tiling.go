@@ -258,7 +258,7 @@ func (in *Input) staged(code int, l *cfg.Loop, loads map[blamer.Node]bool) *Chan
 	if broadcast, words := in.broadcastWords(loads); broadcast {
 		rounds = max(rounds, tileWords/words)
 	}
-	s := &Streams{Staged: []Staged{{Loads: sortedKeys(loads), Loop: in.streamLoop(code, l), Rounds: rounds}}}
+	s := &Streams{Staged: []Staged{{Loads: sortedKeys(loads), Loop: in.streamLoop(code, l), Rounds: rounds, Index: tileIndex}}}
 	for _, g := range in.vectorGroups() {
 		if !slices.ContainsFunc(g, func(n blamer.Node) bool { return !loads[n] }) {
 			s.Vectors = append(s.Vectors, g)
@@ -270,6 +270,10 @@ func (in *Input) staged(code int, l *cfg.Loop, loads map[blamer.Node]bool) *Chan
 	}
 	return c
 }
+
+// tileIndex is what it takes to load 32 neighbouring words for a tile and to go on to the next one: ten instructions for two elements of a thread, as
+// NVRTC 12.9 makes them for sm_80 of kernels/ladders/sgemm, version shared.
+const tileIndex = 5
 
 // tileWords is the size of a tile of what all threads of a warp read alike, as of bodies or keys: an element a thread of a block or so, not an element
 // of each of them.

@@ -55,7 +55,7 @@ type Cut struct {
 }
 
 // LoopLoads are loads of a loop and so many of its rounds: those of a tile in shared memory ([stream.Tile]), or by which the loads are
-// issued earlier ([stream.Prefetch]). A tile may be without a loop, and take Index instructions more for its places.
+// issued earlier ([stream.Prefetch]). A tile may be without a loop; its places take Index instructions more for each 32 words.
 type LoopLoads struct {
 	Loads  []InstAt
 	Loop   Loop
