@@ -79,7 +79,10 @@ func (c *tensorCopy) run(w *warp, o *op) error {
 	for i := range first {
 		first[i] = int32(w.word(&o.a, c.first+i)[0])
 	}
-	b := m.at(first)
+	b, err := m.at(first)
+	if err != nil {
+		return w.fault(o, lane, Unsupported, fmt.Sprintf("%s: %v", o.inst.Mnemonic(), err))
+	}
 	at := uint64(w.raw(&o.a)[0])
 	switch {
 	case c.prefetch:
@@ -139,8 +142,9 @@ func (c *tensorCopy) tensorMap(w *warp, o *op, lane int) (*TensorMap, error) {
 
 // fetch copies the elements of a box to one or more blocks. Those outside the tensor are filled.
 func (c *tensorCopy) fetch(w *warp, o *op, lane int, b *tensorBox, to *bulkTarget) error {
-	size := b.Type.Bytes()
-	for k := range b.bytes() / size {
+	unit := b.unit()
+	size := unit.global
+	for k := range b.units() {
 		addr, inside := b.element(k)
 		from := w.block.run.nowhere[:size]
 		if inside {
@@ -153,7 +157,7 @@ func (c *tensorCopy) fetch(w *warp, o *op, lane int, b *tensorBox, to *bulkTarge
 		} else {
 			b.fill(from)
 		}
-		if err := w.put(o, lane, to, b.Swizzle.of(to.at+k*size), from); err != nil {
+		if err := w.put(o, lane, to, b.Swizzle.of(to.at+k*unit.shared), from); err != nil {
 			return err
 		}
 	}
@@ -162,17 +166,19 @@ func (c *tensorCopy) fetch(w *warp, o *op, lane int, b *tensorBox, to *bulkTarge
 
 // store copies or reduces the elements of a box. Those outside the tensor are left out.
 func (c *tensorCopy) store(w *warp, o *op, lane int, b *tensorBox, at uint64) error {
-	size := b.Type.Bytes()
+	unit := b.unit()
+	size := unit.global
 	if c.reduce != nil && !c.reduce.of(b.Type) {
 		return w.fault(o, lane, Unsupported, fmt.Sprintf("%s of a tensor of type %d", o.inst.Mnemonic(), b.Type))
 	}
 	base := w.block.own(at)
-	for k := range b.bytes() / size {
-		from, err := w.shared(o, lane, b.Swizzle.of(base+k*size), int(size))
+	for k := range b.units() {
+		at := b.Swizzle.of(base + k*unit.shared)
+		from, err := w.shared(o, lane, at, int(size))
 		if err != nil {
 			return err
 		}
-		w.accessed(Span{Kind: Load, Space: Shared, Addr: b.Swizzle.of(base + k*size), Size: int(size)})
+		w.accessed(Span{Kind: Load, Space: Shared, Addr: at, Size: int(size)})
 		addr, inside := b.element(k)
 		if !inside {
 			continue

@@ -3,6 +3,7 @@ package emu
 import (
 	"encoding/binary"
 	"fmt"
+	"slices"
 
 	"gpa/cubin"
 )
@@ -27,7 +28,8 @@ type TensorMap struct {
 	NaN            bool  // elements outside the tensor are NaN, not zero
 }
 
-// TensorType is the type of the elements of a tensor, as code that edits tensor maps on the device encodes it (PTX ISA, tensormap.replace).
+// TensorType is the type of the elements of a tensor, as tensor maps have it: code that edits them on the device (PTX ISA, tensormap.replace) makes 11
+// to 13 of .b4x16, .b4x16_p64 and .b6x16_p32.
 type TensorType uint8
 
 // The types of elements.
@@ -43,17 +45,18 @@ const (
 	TensorF32FTZ
 	TensorF64
 	TensorBF16
+	TensorB4x16       // 16 elements of 4 bits in 8 bytes
+	TensorB4x16Padded // as it, in the first half of 16 bytes of shared memory
+	TensorB6x16Padded // 16 elements of 6 bits in 12 bytes, in the first ones of 16 bytes of shared memory
 	numTensorTypes
 )
 
-var tensorTypeBytes = [numTensorTypes]uint64{1, 2, 4, 4, 8, 8, 2, 4, 4, 8, 2}
+// A boxUnit is what of a type is copied at a time: elements and their bytes in global and in shared memory.
+type boxUnit struct{ elements, global, shared uint64 }
 
-// Bytes returns the size of an element, 0 of a type that there is not.
-func (t TensorType) Bytes() uint64 {
-	if t < numTensorTypes {
-		return tensorTypeBytes[t]
-	}
-	return 0
+var boxUnits = [numTensorTypes]boxUnit{
+	{1, 1, 1}, {1, 2, 2}, {1, 4, 4}, {1, 4, 4}, {1, 8, 8}, {1, 8, 8}, {1, 2, 2}, {1, 4, 4}, {1, 4, 4}, {1, 8, 8}, {1, 2, 2},
+	TensorB4x16: {16, 8, 8}, TensorB4x16Padded: {16, 8, 16}, TensorB6x16Padded: {16, 12, 16},
 }
 
 // TensorSwizzle is how the 16-byte units of a box are permuted in shared memory.
@@ -81,7 +84,7 @@ func (m *TensorMap) Check() error {
 		return fmt.Errorf("a tensor has 1 to 5 dimensions, not %d", rank)
 	case len(m.Strides) != rank-1 || len(m.Box) != rank || len(m.ElementStrides) != rank:
 		return fmt.Errorf("a tensor of %d dimensions needs %d strides, %d box sizes and %d element strides", rank, rank-1, rank, rank)
-	case m.Type.Bytes() == 0:
+	case m.Type >= numTensorTypes:
 		return fmt.Errorf("there is no tensor type %d", m.Type)
 	case m.Interleave != 0:
 		return fmt.Errorf("interleaved tensors are not supported")
@@ -107,17 +110,22 @@ func (m *TensorMap) Check() error {
 	return m.checkRow()
 }
 
+func (m *TensorMap) unit() boxUnit { return boxUnits[m.Type] }
+
 // checkRow checks the bytes of a row of the box.
 func (m *TensorMap) checkRow() error {
-	row := uint64(m.Box[0]) * m.Type.Bytes()
+	u := m.unit()
+	row := uint64(m.Box[0]) / u.elements * u.shared
 	switch {
+	case uint64(m.Box[0])%u.elements != 0 || m.Sizes[0]%u.elements != 0:
+		return fmt.Errorf("a row of %d elements and one of the box of %d of a type of which %d are copied at a time", m.Sizes[0], m.Box[0], u.elements)
 	case row%16 != 0:
 		return fmt.Errorf("a row of the box has %d bytes, not a multiple of 16", row)
 	case m.Swizzle > Swizzle128:
 		return fmt.Errorf("there is no swizzle %d", m.Swizzle)
 	case m.Swizzle != SwizzleNone && row > 16<<m.Swizzle:
 		return fmt.Errorf("a row of the box has %d bytes, more than the %d of the swizzle", row, 16<<m.Swizzle)
-	case m.NaN && m.Type < TensorF16:
+	case m.NaN && (m.Type < TensorF16 || u.elements > 1):
 		return fmt.Errorf("elements of integers cannot be filled with NaN")
 	}
 	return nil
@@ -176,45 +184,51 @@ func decodeTensorMap(b []byte) (*TensorMap, error) {
 // A tensorBox is a box of a tensor at coordinates.
 type tensorBox struct {
 	*TensorMap
-	first  []int32  // coordinates
-	counts []uint64 // elements of each dimension that are moved
+	first  []int32  // coordinates, of units in dimension 0
+	counts []uint64 // elements of each dimension that are moved, of dimension 0 units
 }
 
-func (m *TensorMap) at(first []int32) *tensorBox {
-	b := &tensorBox{TensorMap: m, first: first}
-	for i, n := range m.Box {
-		step := m.ElementStrides[i]
-		if i == 0 {
-			step = 1 // ignored without interleaving
-		}
+// at returns the box at coordinates; an error tells where it begins within a unit.
+func (m *TensorMap) at(first []int32) (*tensorBox, error) {
+	unit := int32(m.unit().elements)
+	if first[0]%unit != 0 {
+		return nil, fmt.Errorf("a box that begins at element %d of a type of which %d are copied at a time", first[0], unit)
+	}
+	b := &tensorBox{TensorMap: m, first: slices.Clone(first), counts: []uint64{uint64(m.Box[0]) / uint64(unit)}} // without interleaving the step of dimension 0 is ignored
+	b.first[0] /= unit
+	for i, n := range m.Box[1:] {
+		step := m.ElementStrides[i+1]
 		b.counts = append(b.counts, uint64((n+step-1)/step))
 	}
-	return b
+	return b, nil
 }
 
-// bytes returns how many a copy of the box moves to shared memory, those outside the tensor too.
-func (b *tensorBox) bytes() uint64 {
-	n := b.Type.Bytes()
+// units returns how many units the box has, those outside the tensor too.
+func (b *tensorBox) units() uint64 {
+	n := uint64(1)
 	for _, count := range b.counts {
 		n *= count
 	}
 	return n
 }
 
-// element returns the address of the k-th element of the box in global memory; ok is false for one outside the tensor.
+// bytes returns how many a copy of the box counts at a barrier: what it moves, without what it leaves free in shared memory, those outside the tensor
+// too (as Triton and CUTLASS expect of elements of 4 bits).
+func (b *tensorBox) bytes() uint64 { return b.units() * b.unit().global }
+
+// element returns the address of the k-th unit of the box in global memory; ok is false for one outside the tensor.
 func (b *tensorBox) element(k uint64) (addr uint64, ok bool) {
-	addr = b.Address
+	addr, unit := b.Address, b.unit()
 	for i, count := range b.counts {
-		step := int64(b.ElementStrides[i])
-		stride := b.Type.Bytes()
+		step, stride, size := int64(b.ElementStrides[i]), unit.global, b.Sizes[i]
 		if i == 0 {
-			step = 1
+			step, size = 1, size/unit.elements
 		} else {
 			stride = b.Strides[i-1]
 		}
 		c := int64(b.first[i]) + int64(k%count)*step
 		k /= count
-		if c < 0 || uint64(c) >= b.Sizes[i] {
+		if c < 0 || uint64(c) >= size {
 			return 0, false
 		}
 		addr += uint64(c) * stride
@@ -224,10 +238,9 @@ func (b *tensorBox) element(k uint64) (addr uint64, ok bool) {
 
 // touch notes the elements of the box that are in the tensor.
 func (b *tensorBox) touch(c *bulkCopy) {
-	size := b.Type.Bytes()
-	for k := range b.bytes() / size {
+	for k := range b.units() {
 		if addr, inside := b.element(k); inside {
-			c.touch(addr, size)
+			c.touch(addr, b.unit().global)
 		}
 	}
 }

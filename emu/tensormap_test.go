@@ -61,13 +61,48 @@ func TestTensorMapRoundTrip(t *testing.T) {
 // A box of every second row that hangs over two edges.
 func TestTensorBox(t *testing.T) {
 	m := testMap()
-	b := m.at([]int32{16, -2})
+	b, err := m.at([]int32{16, -2})
+	if err != nil {
+		t.Fatal(err)
+	}
 	if b.bytes() != 8*2*4 {
 		t.Errorf("%d bytes", b.bytes())
 	}
 	for k, want := range map[uint64]uint64{0: 0, 8: globalBase + 64, 11: globalBase + 76, 12: 0} {
 		if got, ok := b.element(k); got != want || ok != (want != 0) {
 			t.Errorf("element %d at %#x, %t, want %#x", k, got, ok, want)
+		}
+	}
+}
+
+// Elements of 4 and 6 bits, 16 of which are copied together: those of a row of global memory lie side by side, in shared memory they may begin every 16
+// bytes. A barrier counts what is copied.
+func TestTensorBoxOfUnits(t *testing.T) {
+	for _, c := range []struct {
+		typ           TensorType
+		global, moved uint64 // bytes of a unit, of a box of four rows of 128 elements
+	}{{TensorB4x16, 8, 256}, {TensorB4x16Padded, 8, 256}, {TensorB6x16Padded, 12, 384}} {
+		m := TensorMap{Address: globalBase, Type: c.typ, Sizes: []uint64{256, 6}, Strides: []uint64{192}, Box: []uint32{128, 4}, ElementStrides: []uint32{1, 1}}
+		if err := m.Check(); err != nil {
+			t.Fatal(err)
+		}
+		b, err := m.at([]int32{128, 3})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if b.bytes() != c.moved {
+			t.Errorf("type %d: %d bytes, want %d", c.typ, b.bytes(), c.moved)
+		}
+		for k, want := range map[uint64]uint64{0: globalBase + 3*192 + 8*c.global, 7: globalBase + 3*192 + 15*c.global, 8: globalBase + 4*192 + 8*c.global, 24: 0} {
+			if got, ok := b.element(k); got != want || ok != (want != 0) {
+				t.Errorf("type %d: unit %d at %#x, %t, want %#x", c.typ, k, got, ok, want)
+			}
+		}
+		if _, err := m.at([]int32{8, 0}); err == nil {
+			t.Errorf("type %d: a box that begins within a unit", c.typ)
+		}
+		if m.Sizes[0] = 250; m.Check() == nil {
+			t.Errorf("type %d: a row that ends within a unit", c.typ)
 		}
 	}
 }

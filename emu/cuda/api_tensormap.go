@@ -11,9 +11,9 @@ var tensorMapFunctions = []function{
 	{"cuTensorMapReplaceAddress", "pn", nothing, replaceAddress},
 }
 
-// The values of CUtensorMapDataType, as tensor maps have them.
-var tensorTypes = []emu.TensorType{emu.TensorU8, emu.TensorU16, emu.TensorU32, emu.TensorS32, emu.TensorU64, emu.TensorS64, emu.TensorF16, emu.TensorF32, emu.TensorF64,
-	emu.TensorBF16, emu.TensorF32FTZ}
+// The values of CUtensorMapDataType, as tensor maps have them. Those of tf32 are not known to the emulated copy engine.
+var tensorTypes = map[uint64]emu.TensorType{0: emu.TensorU8, 1: emu.TensorU16, 2: emu.TensorU32, 3: emu.TensorS32, 4: emu.TensorU64, 5: emu.TensorS64, 6: emu.TensorF16, 7: emu.TensorF32,
+	8: emu.TensorF64, 9: emu.TensorBF16, 10: emu.TensorF32FTZ, 13: emu.TensorB4x16, 14: emu.TensorB4x16Padded, 15: emu.TensorB6x16Padded}
 
 // The last values of CUtensorMapDataType and so on in cuda.h of CUDA 13. Of the swizzles the copy engine of the emulated GPU knows those of
 // 16-byte units.
@@ -28,13 +28,14 @@ const (
 // encodeTiled: the map, type, rank, address, sizes, strides, box, element strides, interleaving, swizzle, promotion in L2, what lies outside.
 func encodeTiled(c *call) Result {
 	kind, rank, swizzle := c.a[1], int(c.a[2]), c.a[9]
+	typ, known := tensorTypes[kind]
 	switch {
 	case rank < 1 || rank > 5 || kind > lastTensorType || swizzle > lastSwizzle || c.a[8] > lastInterleave || c.a[11] > 1:
 		return ErrInvalidValue
-	case kind >= uint64(len(tensorTypes)) || swizzle > uint64(emu.Swizzle128) || c.a[8] != 0:
+	case !known || swizzle > uint64(emu.Swizzle128) || c.a[8] != 0:
 		return c.server.lack(fmt.Sprintf("%s with type %d, interleaving %d, swizzle %d", c.function.name, kind, c.a[8], swizzle))
 	}
-	m := &emu.TensorMap{Address: c.a[3], Type: tensorTypes[kind], Swizzle: emu.TensorSwizzle(swizzle), NaN: c.a[11] != 0}
+	m := &emu.TensorMap{Address: c.a[3], Type: typ, Swizzle: emu.TensorSwizzle(swizzle), NaN: c.a[11] != 0}
 	var r Result
 	if m.Sizes, r = c.words(c.a[4], rank); r != Success {
 		return r
