@@ -91,21 +91,28 @@ func (a term) minus() term {
 // dot adds products, whose fractions have frac bits, and c, whose fraction has cFrac. The result is single precision, or half.
 func (f *fusedSum) dot(a, b []term, frac int, c term, cFrac int) uint32 {
 	var products [maxDepth]term
-	largest, special := c.exp, c.special
 	for k := range a {
 		p := &products[k]
 		p.significand, p.exp = a[k].significand*b[k].significand, a[k].exp+b[k].exp
 		if a[k].special|b[k].special != 0 {
 			*p = a[k].times(b[k])
-			special |= p.special
 		}
-		largest = max(largest, p.exp)
+	}
+	return f.add(products[:len(a)], frac, c, cFrac)
+}
+
+// add is dot for products that are made.
+func (f *fusedSum) add(products []term, frac int, c term, cFrac int) uint32 {
+	largest, special := c.exp, c.special
+	for k := range products {
+		special |= products[k].special
+		largest = max(largest, products[k].exp)
 	}
 	if special != 0 {
 		return f.special(special)
 	}
 	sum := cut(c.significand, f.align-cFrac-int(largest-c.exp))
-	for k := range a {
+	for k := range products {
 		sum += cut(products[k].significand, f.align-frac-int(largest-products[k].exp))
 	}
 	return f.result(sum, int(largest)-f.align)

@@ -14,21 +14,35 @@ var tensorProductCompilers = map[sass.Op]compiler{
 	sass.UTCHMMA: compileTensorProduct,
 	sass.UTCQMMA: compileTensorProduct,
 	sass.UTCIMMA: compileTensorProduct,
+	sass.UTCOMMA: compileTensorProduct,
 }
 
 // A tensorProduct is UTCHMMA and the like made ready. The op's a is A's place in tensor memory, or its descriptor in shared memory; b the
-// descriptor of B, c the place of D, u the descriptor of the product; its predicate says that D is added to.
+// descriptor of B, c the place of D, u the descriptor of the product, n the number of the two uniform registers
+// that say where the scales of A and B are; its predicate says that D is added to.
 type tensorProduct struct {
 	inTensor bool // A is in tensor memory
 	pair     bool
+	perRow   int // scales that a row of A has, and a column of B; 0 without scales
 }
 
 func compileTensorProduct(p *program, o *op) (err error) {
 	in := o.inst
 	x := &tensorProduct{inTensor: in.Operands[0].Kind == sass.KindTMem, pair: in.Mod(sass.BlockPair) != 0}
 	const mask, scale = 5, 7
-	scaled := in.Operands[mask].Kind == sass.KindTMem
-	if scaled || in.Operands[mask].Reg != sass.URZ || in.Operands[scale].Imm != 0 || in.Mod(sass.WeightStationary) != 0 || in.Mod(sass.RowShift) != 0 {
+	if in.Operands[mask].Kind == sass.KindTMem {
+		switch x.perRow = 1; {
+		case in.Op == sass.UTCOMMA && in.Mod(sass.ScaleBlock) == 0:
+			x.perRow = 4
+		case in.Op == sass.UTCOMMA:
+			x.perRow = 2
+		}
+		scales := &in.Operands[mask]
+		if _, err = p.uniformSource(scales, scales.Width); err != nil {
+			return err
+		}
+		o.n = uint32(scales.Reg)
+	} else if in.Operands[mask].Reg != sass.URZ || in.Operands[scale].Imm != 0 || in.Mod(sass.WeightStationary) != 0 || in.Mod(sass.RowShift) != 0 {
 		return unsupported(o)
 	}
 	for _, read := range []struct {
@@ -132,10 +146,7 @@ func (n narrowType) value(code byte) float64 {
 // unpack makes bytes of elements of less than 8 bits, of which 16 are in the first bytes of each 16 (PTX ISA, tcgen05: packing formats of
 // elements in shared memory).
 func unpack(rows []groupRow, typ uint16) {
-	n, ok := narrowTypes[typ]
-	if !ok {
-		return
-	}
+	n := narrowTypes[typ]
 	for i := range rows {
 		for at := 0; at < groupRowBytes; at += matrixUnit {
 			var packed [matrixUnit + 8]byte
@@ -155,24 +166,44 @@ type tensorWork struct {
 	inTensor       bool // A is in tensor memory
 }
 
+// A productShape is what a product has to do: rows of A and D and columns of all blocks, and the codes of the types of A and B.
+type productShape struct {
+	rows, columns int
+	typeA, typeB  int
+	packed        bool // elements of less than 8 bits stand side by side, in all bytes
+}
+
 func (x *tensorProduct) run(w *warp, o *op) error {
 	w.tensor = tensorWork{}
 	if w.mask == 0 {
 		return nil
 	}
+	if x.perRow != 0 {
+		return x.runScaled(w, o)
+	}
 	d := productDescriptor(w.word(&o.u, 0)[0])
 	g, ok := d.product(o.inst.Op)
+	p := productShape{rows: d.rows(), columns: d.columns()}
+	p.typeA, p.typeB = d.types()
+	if !ok || d.sparse() {
+		return x.unknown(w, o, uint32(d), p)
+	}
+	return x.multiply(w, o, uint32(d), p, g)
+}
+
+// multiply does the products of the blocks.
+func (x *tensorProduct) multiply(w *warp, o *op, descriptor uint32, p productShape, g *groupProduct) error {
 	blocks, err := x.blocks(w, o)
 	if err != nil {
 		return err
 	}
-	rows, columns := d.rows()/len(blocks), d.columns()/len(blocks)
-	layout, known := layoutOf(rows, len(blocks), d.columns())
-	if !ok || !known || d.sparse() || columns == 0 || columns%8 != 0 || d.columns() > 256 {
-		return w.fault(o, w.first(), Unsupported, fmt.Sprintf("%s with the descriptor %#08x, of %d rows and %d columns, is not supported", o.inst.Mnemonic(), uint32(d), d.rows(), d.columns()))
-	}
+	rows, columns := p.rows/len(blocks), p.columns/len(blocks)
+	layout, known := layoutOf(rows, len(blocks), p.columns)
 	types := productTypes[o.inst.Op]
-	typeA, typeB := d.types()
+	unpacks := func(code int) bool { return !p.packed && narrowTypes[types[code]].bits != 0 }
+	if !known || columns == 0 || columns%8 != 0 || p.columns > 256 || x.inTensor && unpacks(p.typeA) {
+		return x.unknown(w, o, descriptor, p)
+	}
 	var b []groupRow
 	for _, from := range blocks {
 		part := make([]groupRow, columns)
@@ -182,22 +213,27 @@ func (x *tensorProduct) run(w *warp, o *op) error {
 		}
 		b = append(b, part...)
 	}
-	unpack(b, types[typeB])
-	var elements *elements
-	if g.multiply == nil {
-		elements = g.columnElements(b)
+	if unpacks(p.typeB) {
+		unpack(b, types[p.typeB])
 	}
 	for _, to := range blocks {
+		if g.scaled != nil {
+			if err := g.scaled(to, rows); err != nil {
+				return err
+			}
+		}
 		a := make([]groupRow, rows)
 		if err := x.rowsOfA(w, o, to, a, layout, g); err != nil {
 			return err
 		}
-		unpack(a, types[typeA])
-		if err := g.accumulate(w, o, to, layout, a, b, elements); err != nil {
+		if unpacks(p.typeA) {
+			unpack(a, types[p.typeA])
+		}
+		if err := g.accumulate(w, o, to, layout, a, b); err != nil {
 			return err
 		}
 	}
-	w.tensor = tensorWork{columns: d.columns(), bytes: columns * groupRowBytes, inTensor: x.inTensor}
+	w.tensor = tensorWork{columns: p.columns, bytes: columns * groupRowBytes, inTensor: x.inTensor}
 	if layout.split != 0 { // all lanes work for 64 rows; where 16 of 32 do, a product takes as long as one of 128 rows
 		w.tensor.columns /= 2
 	}
@@ -285,7 +321,7 @@ func (l *sumLayout) cell(row, column int) (lane, at int) {
 
 // accumulate adds the products of a block's rows of A to D. It does so for 16 rows at a time as a warp has them of a product of a
 // warpgroup, see [groupProduct]; sums in half precision take the lower half of a cell each.
-func (g *groupProduct) accumulate(w *warp, o *op, b *block, layout *sumLayout, a, columns []groupRow, elements *elements) error {
+func (g *groupProduct) accumulate(w *warp, o *op, b *block, layout *sumLayout, a, columns []groupRow) error {
 	at := tensorPlace(w.raw(&o.c)[0])
 	m, err := b.window(w, o, at, layout.lanes, layout.columns)
 	if err != nil {
@@ -293,6 +329,11 @@ func (g *groupProduct) accumulate(w *warp, o *op, b *block, layout *sumLayout, a
 	}
 	adds := w.get(o.pp) != 0
 	var none lanes
+	var elements *elements
+	if g.multiply == nil && g.elementBytes != 0 {
+		elements = g.columnElements(columns)
+	}
+	scales := g.rowScales
 	for first := 0; first < len(a); first += groupRows {
 		var d [128]lanes
 		each := func(do func(cell, word *uint32, shift int)) {
@@ -314,7 +355,12 @@ func (g *groupProduct) accumulate(w *warp, o *op, b *block, layout *sumLayout, a
 			each(func(cell, word *uint32, _ int) { *word = *cell })
 		}
 		rows := a[first : first+groupRows]
+		if scales != nil {
+			g.rowScales = scales[first : first+groupRows]
+		}
 		switch {
+		case elements == nil && g.multiply == nil:
+			g.fours(&d, g.rowScales, rows, columns)
 		case g.multiply != nil:
 			g.integers(&d, &none, rows, columns)
 		case elements.special || !g.finiteRows(&d, rows, elements):

@@ -48,6 +48,9 @@ type groupProduct struct {
 	multiply     func(a, b byte) int32 // of integers and bits
 	elementBytes int
 	sparse       *sparsity // nil where A is not sparse
+
+	scaled                  func(to *block, rows int) error // reads the scales of a block's rows and of the columns; nil where there are none
+	rowScales, columnScales blockScales
 }
 
 // groupFormats are the types of factors whose products are summed up in floating point.
@@ -266,6 +269,8 @@ func (g *groupProduct) terms(d *[128]lanes, metadata *lanes, a, b []groupRow) {
 		height *= 2
 	}
 	rows, columns := termsOf(a, g.a, g.format, depth), termsOf(b, g.b, g.formatB, height)
+	g.rowScales.scale(rows, depth)
+	g.columnScales.scale(columns, height)
 	if g.negate {
 		for i := range rows {
 			rows[i] = rows[i].minus()
@@ -305,7 +310,7 @@ func (g *groupProduct) columnElements(b []groupRow) *elements {
 	columns := newElements(len(b) * depth)
 	for c := range b {
 		for k := range depth {
-			columns.set((c/8*depth+k)*8+c%8, g.b.element(&b[c], k), g.formatB)
+			columns.set((c/8*depth+k)*8+c%8, g.b.element(&b[c], k), g.formatB, g.columnScales.of(c))
 		}
 	}
 	return columns
@@ -318,7 +323,7 @@ func (g *groupProduct) finiteRows(d *[128]lanes, a []groupRow, columns *elements
 	rows := newElements(len(a) * depth)
 	for r := range a {
 		for k := range depth {
-			rows.set(r*depth+k, g.a.element(&a[r], k), g.format)
+			rows.set(r*depth+k, g.a.element(&a[r], k), g.format, g.rowScales.of(r))
 		}
 	}
 	if rows.special {
@@ -385,9 +390,14 @@ func newElements(n int) *elements {
 	return &elements{values: make([]float64, n), exponents: make([]int32, n)}
 }
 
-func (e *elements) set(i int, x float64, f numberFormat) {
+// set enters a number, times a power of two where that is not nil.
+func (e *elements) set(i int, x float64, f numberFormat, by *blockScale) {
 	e.values[i], e.exponents[i] = x, f.exponent(x)
 	e.special = e.special || !isFinite(x)
+	if by != nil {
+		e.values[i], e.exponents[i] = math.Ldexp(x, int(by.exp)), e.exponents[i]+by.exp
+		e.special = e.special || by.special != 0
+	}
 }
 
 // element is the k-th element of a row.

@@ -112,9 +112,6 @@ func newTestWarp(tb testing.TB, architecture sass.Arch, text string) *warp {
 	return w
 }
 
-// uniformRegister returns a uniform register, which has one value in all lanes.
-func (w *warp) uniformRegister(n int) *lanes { return &w.regs[w.block.run.program.registers+n] }
-
 // runAll executes all instructions of the warp's program.
 func (w *warp) runAll(tb testing.TB) {
 	tb.Helper()

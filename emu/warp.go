@@ -254,6 +254,9 @@ func (w *warp) uniform(s *source) uint32 {
 	return w.in(s, 0)[bits.TrailingZeros32(w.mask)]
 }
 
+// uniformRegister is the register URn.
+func (w *warp) uniformRegister(n int) *lanes { return &w.regs[w.block.run.program.registers+n] }
+
 // thread returns threadIdx of a lane. Warps that an edited stream has added to a block have a number alone.
 func (w *warp) thread(lane int) [3]int {
 	if w.id >= len(w.block.run.threads) {

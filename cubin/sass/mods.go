@@ -137,7 +137,7 @@ const (
 	BlockPair        // .2CTA: for both blocks of a pair
 	WeightStationary // .WS of UTCHMMA and the like
 	RowShift         // .ASHIFT: A is shifted by a row
-	ScaleBlock       // of UTCOMMA: 1 where 16 elements share a scale, 0 (.4X) where 32 do
+	ScaleBlock       // of UTCOMMA: 1 where 32 elements share a scale, 0 (.4X) where 16 do
 	TensorShape      // what LDTM and STTM access at once: Tensor32x32 …
 	TensorTimes      // how often that, side by side
 	Packs            // .PACK16BIT, .EXPAND16BIT: two elements of 16 bits a register
