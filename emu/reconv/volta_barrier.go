@@ -192,8 +192,9 @@ func (v *voltaWarp) remember(lane int, s savedBarrier) {
 	v.saved[lane] = append(list, s)
 }
 
-// Restore finds the barrier by its mask: of those that the lane has saved and that have not ended, the last. Functions
-// save and restore in pairs, one inside the other. A mask that was not saved names no barrier.
+// Restore finds the barrier by its mask: of those that the lane has saved and that have not ended, the last that no other register of the lane
+// names, since barriers around each other often have the same lanes; else the last. Functions save and restore in pairs, one inside the other. A mask
+// that was not saved names no barrier.
 func (v *voltaWarp) Restore(b int, lanes uint32, from *[32]uint32) {
 	r := v.register(b)
 	for m := lanes; m != 0; m &= m - 1 {
@@ -202,12 +203,25 @@ func (v *voltaWarp) Restore(b int, lanes uint32, from *[32]uint32) {
 			continue
 		}
 		list := v.saved[l]
+		found := -1
 		for i := len(list) - 1; i >= max(0, len(list)-maxLook); i-- {
-			if s := list[i]; s.mask == from[l] && v.find(s.id) >= 0 {
-				r[l] = s.id
-				v.saved[l] = list[:i+1]
-				break
+			if s := list[i]; s.mask != from[l] || v.find(s.id) < 0 {
+				continue
+			}
+			if held := v.holds(l, list[i].id); found < 0 || !held {
+				if found = i; !held {
+					break
+				}
 			}
 		}
+		if found >= 0 {
+			r[l] = list[found].id
+			v.saved[l] = list[:found+1]
+		}
 	}
+}
+
+// holds reports whether a register of a lane names a barrier.
+func (v *voltaWarp) holds(lane int, id barrierID) bool {
+	return slices.ContainsFunc(v.registers[:], func(r *[32]barrierID) bool { return r != nil && r[lane] == id })
 }

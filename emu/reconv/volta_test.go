@@ -137,6 +137,32 @@ func TestVoltaSaveInTwoGroups(t *testing.T) {
 	runs(t, w, Group{200, all})
 }
 
+// Barriers around each other have the same lanes, as the branches of a recursive function that half of a warp goes into do; a function that these lanes
+// call saves both.
+func TestVoltaSaveOfSameLanes(t *testing.T) {
+	w := newWarp()
+	w.Set(8, all)
+	w.Set(7, all)
+	w.Branch(0xffff, 100, 1)
+	var outer, inner [32]uint32
+	w.Save(8, 0xffff, &outer, true)
+	w.Save(7, 0xffff, &inner, true)
+	w.Restore(7, 0xffff, &inner)
+	w.Restore(8, 0xffff, &outer)
+	w.Sync(7, 0xffff, 101)
+	runs(t, w, Group{1, 0xffff0000})
+	w.Sync(7, 0xffff0000, 101)
+	runs(t, w, Group{101, all})
+	w.Branch(0xffff, 102, 110)
+	w.Sync(8, 0xffff, 103)
+	runs(t, w, Group{110, 0xffff0000})
+	w.Sync(8, 0xffff0000, 103)
+	runs(t, w, Group{103, all})
+	if n := w.Stats().Forced; n != 0 {
+		t.Errorf("%d barriers were ended by force", n)
+	}
+}
+
 func TestVoltaRestoreOfUnknownMask(t *testing.T) {
 	w := newWarp()
 	w.Set(0, all)
