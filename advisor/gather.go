@@ -69,12 +69,16 @@ func (in *Input) outside(code int) *cfg.Loop {
 	return whole
 }
 
-// pointsApart reports whether an instruction loads other data in each lane.
+// pointsApart reports whether an instruction loads other data in each lane, by the record where there is one: lanes may find the data of all of them
+// in one sector, as bytes are or words of four lanes each.
 func (in *Input) pointsApart(n blamer.Node) bool {
 	const nearly = 1.05
 	p := in.Inst(n).Op.Properties()
 	if p.Atomic(sass.SpaceGlobal|sass.SpaceGeneric) || p.Loads(sass.SpaceShared) {
 		return true
+	}
+	if r := in.recorded(n); r != nil && r.Bytes > 0 && p.Loads(sass.SpaceGlobal) {
+		return 2*r.Apart >= r.Bytes
 	}
 	k := in.counts(n)
 	return p.Loads(sass.SpaceGlobal|sass.SpaceGeneric) && k.sectors > nearly*k.executions // all lanes read one word else
