@@ -10,6 +10,7 @@ import (
 	"gpa/cubin/cfg"
 	"gpa/cubin/sass"
 	"gpa/emu/arch"
+	"gpa/profiler"
 )
 
 // leastDouble is the share of the samples that double-precision arithmetic must have, with the waits for doubles from memory, for the precision
@@ -40,7 +41,7 @@ func (in *Input) doubles() []*Match {
 	}
 	c.addIssued(sortedKeys(gone))
 	arrays := in.doubleAccesses(nodes)
-	if in.precise && len(arrays) > 0 {
+	if in.precise && len(arrays) > 0 || in.needsDoublesRange(nodes) {
 		return nil
 	}
 	waits := 0.0 // for doubles of arrays: half of the bytes
@@ -78,6 +79,16 @@ func (in *Input) doubles() []*Match {
 		}
 	}
 	return matches
+}
+
+// needsDoublesRange reports whether arithmetic of the program's own makes numbers in double precision that single precision does not have: what is
+// computed from an infinity is no number, or nothing. Functions of libraries may do so on the way to a result that is small.
+func (in *Input) needsDoublesRange(doubles map[blamer.Node]bool) bool {
+	r := in.Launch.Record
+	return r != nil && slices.ContainsFunc(r.Beyond, func(at profiler.Place) bool {
+		n := blamer.Node{Code: at.Code, Inst: int(at.PC / sass.InstSize)}
+		return doubles[n] && !in.inInternal(n)
+	})
 }
 
 // longPolynomial is from how many steps on a chain c + x (c + x (…)) of doubles is taken to be the polynomial of a function. NVIDIA's exp

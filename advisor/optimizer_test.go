@@ -10,6 +10,7 @@ import (
 	"gpa/blamer/sasstest"
 	"gpa/cubin"
 	"gpa/cubin/cfg"
+	"gpa/profiler"
 )
 
 // An optimizerCase is a kernel that draws a certain advice, or none of an optimizer.
@@ -100,6 +101,15 @@ func TestStrengthReduction(t *testing.T) {
 				[B------:R-:W-:-:S01] STG.E.64.SYS [R10], R6 ; // executed=10 threads=320` + rest + `60
 				EXIT ;`,
 			precise: true,
+		},
+		{
+			name: "near miss: numbers beyond single precision",
+			source: `
+				def: [B------:R-:W0:-:S01] LDG.E.64.SYS R4, [R2] ; // executed=10 threads=320
+				use: [B0-----:R-:W-:-:S01] DADD R6, R4, R8 ; // long_scoreboard=40/40
+				[B------:R-:W-:-:S01] STG.E.64.SYS [R10], R6 ; // executed=10 threads=320` + rest + `60
+				EXIT ;`,
+			change: recorded(func(p *sasstest.Program, r *profiler.Record) { r.Beyond = []profiler.Place{at(p, "use")} }),
 		},
 		{
 			name: "near miss: two words from memory",
@@ -306,7 +316,16 @@ func TestRegisterReuse(t *testing.T) {
 			EXIT ;`
 	}
 	checkOptimizer(t, registerReuse{}, []optimizerCase{
-		{name: "spilled value", source: program("LDL"), speedup: 100. / 75, says: []string{"local memory"}},
+		{name: "spilled value", source: program("LDL"), speedup: 100. / 75, says: []string{"Split the loop or the function"}},
+		{name: "what is alive across a function's call of itself", source: `
+			CALL.REL.NOINC ` + "`(trace)" + ` ; // selected=5
+			EXIT ;
+			.function trace device
+			trace: [B------:R-:W-:-:S05] STL [R1], R16 ; // selected=5
+			CALL.REL.NOINC ` + "`(trace)" + ` ; // selected=5
+			def: [B------:R-:W0:-:S01] LDL R16, [R1] ; // selected=5
+			use: [B0-----:R-:W-:-:S01] FADD R4, R16, R4 ; // long_scoreboard=20/20` + rest + `60
+			RET.REL.NODEC R20 ` + "`(trace)" + ` ;`, speedup: 100. / 70, says: []string{"calls itself", "template"}},
 		{name: "near miss: global load", source: program("LDG.E.SYS")},
 	})
 }

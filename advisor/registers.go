@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"gpa/blamer"
+	"gpa/cubin/cfg"
 	"gpa/cubin/sass"
 	"gpa/emu/arch"
 )
@@ -38,7 +39,7 @@ func (registerReuse) Match(in *Input) []*Match {
 	}
 	c.addIssued(in.executedNodes(isLocal)) // the instructions go as well
 	matches := c.finish()
-	instead := in.chosenAtRunTime()
+	instead, recursive := in.chosenAtRunTime(), in.savesForItself()
 	for _, m := range matches {
 		m.Samples = max(0, m.Samples-instead)
 		m.Spares = DRAM | L2 | IssueSlots
@@ -48,8 +49,38 @@ func (registerReuse) Match(in *Input) []*Match {
 				in.places(m.defs(), 3), in.Launch.Facts.Registers, in.Launch.Facts.LocalBytes),
 			"If an array of the thread is indexed by a variable, unroll the loop so that the indices are constants. If __launch_bounds__ or -maxrregcount limits the registers, raise the limit; that costs occupancy.",
 		}
+		if recursive != "" {
+			m.Suggestions = []string{
+				fmt.Sprintf("%s calls itself: what is alive across its call is in local memory, of each depth, stored and loaded again at %s (%d registers and %d bytes of local memory a thread). Make a loop of it, with an array for what has to be kept.",
+					recursive, in.places(m.defs(), 3), in.Launch.Facts.Registers, in.Launch.Facts.LocalBytes),
+				"Where the depth has a bound, make it an argument of a template (template <int depth>, with the end of the recursion specialised), so that the calls are inlined. Splitting the function into several saves more, not less.",
+			}
+		}
 	}
 	return matches
+}
+
+// savesForItself names the function whose accesses to local memory are most of all where it calls itself, "" where it does not.
+func (in *Input) savesForItself() string {
+	all, by := 0.0, make(map[*cfg.Func]float64)
+	var most blamer.Node
+	for _, n := range in.executedNodes(isLocal) {
+		if in.isIndexed(n) {
+			continue
+		}
+		k, f := in.counts(n).executions, in.Func(n)
+		if all += k; f == nil {
+			continue
+		}
+		if by[f] += k; most == (blamer.Node{}) || by[f] > by[in.Func(most)] {
+			most = n
+		}
+	}
+	f := in.Func(most)
+	if f == nil || 2*by[f] < all || !callsItself(in.codes[most.Code].graph, f) {
+		return ""
+	}
+	return f.Function.Demangled
 }
 
 // chosenAtRunTime is how many samples the instructions take at least that stand for accesses to arrays of a thread once the arrays

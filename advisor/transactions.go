@@ -27,7 +27,7 @@ func (transactionReduction) Match(in *Input) []*Match {
 			if k := in.counts(b.Use); !grouped && excess(k.sectors, k.sectorsIdeal) >= minExcess {
 				continue // where other sectors are wanted, wider accesses take as many of them
 			}
-			if !grouped && in.storesFragment(b.Use) {
+			if !grouped && (isLocal(in.Inst(b.Use).Op) || in.storesFragment(b.Use)) {
 				continue
 			}
 			if !grouped {

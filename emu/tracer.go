@@ -161,6 +161,21 @@ func (s *Step) Access() (kind AccessKind, size int, lanes uint32) {
 	return AccessKind(acc.kind), int(acc.size), acc.mask
 }
 
+// BeyondSingle reports whether the instruction, arithmetic in double precision, has made a finite number in some lane that is larger than those of
+// single precision.
+func (s *Step) BeyondSingle() bool {
+	const least, most = 1023 + 128, 2046 // exponents
+	if d := s.op.dst; d != sinkRegister && s.Inst.Operands[0].Dest && s.Inst.Operands[0].Kind == sass.KindReg {
+		high := &s.warp.regs[d+1]
+		for m := s.Mask; m != 0; m &= m - 1 {
+			if e := high[bits.TrailingZeros32(m)&31] >> 20 & 0x7ff; e >= least && e <= most {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // Exited returns the lanes that the instruction ended.
 func (s *Step) Exited() uint32 { return s.Live &^ s.warp.state.Live() }
 

@@ -21,6 +21,8 @@ type Record struct {
 	// Together are sets of barriers that are not needed each by itself but of which one is: what they order between different warps
 	// no other barrier orders.
 	Together [][]Place
+	// Beyond are the instructions in double precision whose results are beyond the numbers of single precision in some lane.
+	Beyond []Place
 }
 
 // A Place is an instruction.
@@ -179,12 +181,13 @@ func (r *Record) Sort() {
 	slices.SortFunc(r.Dependences, compareDependences)
 	slices.SortFunc(r.Barriers, compareBarriers)
 	slices.SortFunc(r.Together, compareSets)
+	slices.SortFunc(r.Beyond, ComparePlaces)
 }
 
 // sorted reports whether the lists are in order and name nothing twice.
 func (r *Record) sorted() bool {
 	return ascending(r.Loads, compareLoads) && ascending(r.Stores, compareStores) && ascending(r.Dependences, compareDependences) &&
-		ascending(r.Barriers, compareBarriers) && ascending(r.Together, compareSets)
+		ascending(r.Barriers, compareBarriers) && ascending(r.Together, compareSets) && ascending(r.Beyond, ComparePlaces)
 }
 
 func ascending[T any](list []T, compare func(a, b T) int) bool {

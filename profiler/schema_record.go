@@ -16,7 +16,7 @@ import (
 //	 "dependences": [{"kind": "flow|anti|output", "from": {"code": 0, "pc": 480}, "to": {…}, "party": "thread|warp|block",
 //	                  "space": "global|shared|local", "loop": {"code": 0, "pc": 400}, "next": true, "bytes": 128}],
 //	 "barriers": [{"code": 0, "pc": 512, "episodes": 9, "between": 0, "within": 0, "partial": true}],
-//	 "together": [[{"code": 0, "pc": 512}, {"code": 0, "pc": 640}]]}
+//	 "together": [[{"code": 0, "pc": 512}, {"code": 0, "pc": 640}]], "beyond": [{"code": 0, "pc": 768}]}
 type savedRecord struct {
 	Blocks      []int             `json:"blocks"`
 	Complete    bool              `json:"complete,omitempty"`
@@ -25,6 +25,7 @@ type savedRecord struct {
 	Dependences []savedDependence `json:"dependences,omitempty"`
 	Barriers    []savedBarrier    `json:"barriers,omitempty"`
 	Together    [][]savedPlace    `json:"together,omitempty"`
+	Beyond      []savedPlace      `json:"beyond,omitempty"`
 }
 
 type savedParties struct {
@@ -106,6 +107,9 @@ func saveRecord(r *Record) *savedRecord {
 		}
 		out.Together = append(out.Together, saved)
 	}
+	for _, at := range r.Beyond {
+		out.Beyond = append(out.Beyond, savedPlace(at))
+	}
 	return out
 }
 
@@ -154,6 +158,9 @@ func (s *savedRecord) restore() (*Record, error) {
 		}
 		out.Together = append(out.Together, set)
 	}
+	for _, at := range s.Beyond {
+		out.Beyond = append(out.Beyond, Place(at))
+	}
 	return out, nil
 }
 
@@ -187,7 +194,7 @@ func (r *Record) places() []Place {
 	for _, b := range r.Barriers {
 		list = append(list, b.Place)
 	}
-	return slices.Concat(append(r.Together, list)...)
+	return slices.Concat(append(r.Together, list, r.Beyond)...)
 }
 
 // counts are all numbers of the record that are not below 0.

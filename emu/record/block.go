@@ -36,6 +36,7 @@ type block struct {
 
 	loads  map[int]*load // by instruction, 1 for the first of the module
 	stores map[int]int64 // bytes
+	beyond map[int]bool
 	pairs  map[pair]*int64
 
 	// Of the present instruction.
@@ -81,7 +82,7 @@ type pair struct {
 func newBlock(r *Recorder, number, warps, threads, sharedBytes int) *block {
 	return &block{recorder: r, number: number, now: 1, warps: make([]warp, warps), sections: map[int]*sectionRounds{},
 		barriers: barriers{threads: threads, sets: map[uint64]bool{}}, lines: make(map[lineKey]*line, sharedBytes/lineBytes+64),
-		loads: map[int]*load{}, stores: map[int]int64{}, pairs: map[pair]*int64{}}
+		loads: map[int]*load{}, stores: map[int]int64{}, beyond: map[int]bool{}, pairs: map[pair]*int64{}}
 }
 
 // Done reports that enough of the block has been seen.
@@ -100,6 +101,9 @@ func (b *block) Step(s *emu.Step) {
 	}
 	w := &b.warps[s.Warp]
 	b.await(&w.copies, s.Inst)
+	if site := c.first + at.inst + 1; s.Inst.Op.Properties().Class == sass.ClassDouble && !b.beyond[site] && s.BeyondSingle() {
+		b.beyond[site] = true
+	}
 	kind, size, lanes := s.Access()
 	copySize, copyLanes := s.Copied()
 	if kind == emu.NoAccess && copyLanes == 0 && len(s.Spans) == 0 {

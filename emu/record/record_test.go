@@ -389,3 +389,23 @@ func TestRecorderChangesNothing(t *testing.T) {
 		t.Errorf("record of one worker and of four:\n%s", diff)
 	}
 }
+
+// TestBeyond has products of doubles, of which one is more than single precision has numbers for, in half of a warp.
+func TestBeyond(t *testing.T) {
+	p := program{grid: 1, block: 32, bytes: 256, text: `
+		I2F.F64.U32 R6, R0
+		MOV R8, RZ
+		IMAD.MOV.U32 R9, RZ, RZ, 0x47b00000
+		DMUL R12, R6, R6 @squares
+		DMUL R14, R6, R8 @beyond
+		DMUL R16, R14, RZ @zero
+		STG.E.SYS [R2], R17
+		EXIT
+	`}
+	for _, timing := range []emu.TimingLevel{emu.TimingNone, emu.TimingFull} {
+		r, at := p.run(t, timing)
+		if want := []profiler.Place{at["beyond"]}; !cmp.Equal(r.Beyond, want) {
+			t.Errorf("%v, want %v", r.Beyond, want)
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package record
 
 import (
+	"maps"
 	"math/bits"
 	"slices"
 	"sort"
@@ -29,6 +30,7 @@ func (r *Recorder) Record() *profiler.Record {
 	r.mergeStores(list, out)
 	r.mergePairs(list, out)
 	r.mergeBarriers(out)
+	r.mergeBeyond(list, out)
 	out.Sort()
 	return out
 }
@@ -83,6 +85,16 @@ func (r *Recorder) mergeStores(list []*block, out *profiler.Record) {
 	}
 	for site, bytes := range sums {
 		out.Stores = append(out.Stores, profiler.StoreRecord{Place: r.placeOf(site), Bytes: bytes})
+	}
+}
+
+func (r *Recorder) mergeBeyond(list []*block, out *profiler.Record) {
+	all := map[int]bool{}
+	for _, b := range list {
+		maps.Copy(all, b.beyond)
+	}
+	for site := range all {
+		out.Beyond = append(out.Beyond, r.placeOf(site))
 	}
 }
 
