@@ -3,7 +3,8 @@ package emu
 import "math/bits"
 
 // With timing warps do not come back to a state together, as without: each has a pace of its own. So each is looked at by itself, where one
-// of its loops begins anew: its state, and the words that it has read since the window was opened, as it sees them. Where for as long as it
+// of its loops begins anew: its state, and the words that it has read since the window was opened, as it sees them. What counts its rounds in a
+// register never comes to the same registers again, so words are read only once it has. Where for as long as it
 // took to come to the last new one, and for some part of what has been executed, no warp comes to another state and all that run come to old
 // ones, they are taken to go on so for ever. Threads that have parted, as those that try to get a lock, come to more states together than
 // can be waited for, so that later windows look at each thread by itself. All this would be wrong of threads that get on in what none of
@@ -16,9 +17,9 @@ const (
 	warpOrbits  = 1 << 7  // for each warp that runs
 	longest     = 4       // times as long as that a window can be, or as what has been executed
 	focusPart   = 4       // of the part without a new state: after that it is known what is executed in a window
-	mostStates  = 1 << 12 // of a window, and
-	warpStates  = 1 << 6  // for each warp: those of a launch that gets on are more
-	orbitWords  = 1 << 11 // that the lanes of a warp read in a window
+	mostStates  = 1 << 13 // of a window, and
+	warpStates  = 1 << 7  // for each warp: those of a launch that gets on are more
+	orbitWords  = 1 << 11 // that the lanes of a warp read in a window once they are followed
 	laneOrbits  = 1 << 22 // warp instructions before windows that look at threads
 )
 
@@ -34,10 +35,12 @@ type orbits struct {
 
 // An orbit is what is known of a warp in a window.
 type orbit struct {
-	epoch  int
-	words  [32][]memoryWord // that each lane has read
-	known  map[laneWord]struct{}
-	states map[uint64]struct{}
+	epoch     int
+	registers map[uint64]struct{} // hashes of them that it has come to
+	follows   bool                // it has come to some of them again: from then on the words that it reads are noted
+	words     [32][]memoryWord    // that each lane has read since
+	known     map[laneWord]struct{}
+	states    map[uint64]struct{}
 
 	stretch int
 	ran     uint32 // lanes that have executed something in the stretch
@@ -57,10 +60,10 @@ func (x *orbits) after(w *warp, o *op, lanes uint32) {
 	}
 	t := w.orbit
 	if t == nil || t.epoch != x.epoch {
-		t = &orbit{epoch: x.epoch, known: make(map[laneWord]struct{}), states: make(map[uint64]struct{})}
+		t = &orbit{epoch: x.epoch, registers: make(map[uint64]struct{})}
 		w.orbit = t
 	}
-	if (w.acc.kind == accessLoad || w.acc.kind == accessAtomic) && !t.note(w) {
+	if t.follows && (w.acc.kind == accessLoad || w.acc.kind == accessAtomic) && !t.note(w) {
 		x.lost = true
 		return
 	}
@@ -72,17 +75,32 @@ func (x *orbits) after(w *warp, o *op, lanes uint32) {
 		return
 	}
 	if !x.byLane {
-		x.come(t, t.state(w, x.focus), w.active)
+		x.come(t, w, w.digest(x.focus), w.active)
 		return
 	}
 	for m := w.active; m != 0; m &= m - 1 {
 		lane := bits.TrailingZeros32(m)
-		x.come(t, t.laneState(w, x.focus, lane), 1<<lane)
+		x.come(t, w, w.laneDigest(x.focus, lane), 1<<lane)
 	}
 }
 
-// come notes that lanes have come to a state.
-func (x *orbits) come(t *orbit, state uint64, lanes uint32) {
+// come notes that lanes of a warp have come to registers of a hash, and to what memory they have read since they came to some again.
+func (x *orbits) come(t *orbit, w *warp, registers uint64, lanes uint32) {
+	if _, known := t.registers[registers]; !known {
+		t.registers[registers] = struct{}{}
+		x.states++
+		return
+	}
+	if !t.follows {
+		t.follows, t.known, t.states = true, make(map[laneWord]struct{}), make(map[uint64]struct{})
+	}
+	state, reads := registers, lanes
+	if !x.byLane {
+		reads = allLanes // what the other groups of the warp have read as well
+	}
+	for m := reads; m != 0; m &= m - 1 {
+		state = t.seen(w, bits.TrailingZeros32(m), state)
+	}
 	if _, known := t.states[state]; known {
 		t.again |= lanes
 		return
@@ -103,15 +121,6 @@ func (t *orbit) note(w *warp) bool {
 	})
 }
 
-// state is a hash of what decides what the warp does next, of memory what it has read.
-func (t *orbit) state(w *warp, f *focus) uint64 {
-	h := w.digest(f)
-	for lane := range t.words {
-		h = t.seen(w, lane, h)
-	}
-	return h
-}
-
 // seen adds the words that a lane has read to a hash, as they are now.
 func (t *orbit) seen(w *warp, lane int, h uint64) uint64 {
 	for i := range t.words[lane] {
@@ -120,8 +129,8 @@ func (t *orbit) seen(w *warp, lane int, h uint64) uint64 {
 	return h
 }
 
-// laneState is state for what a lane of the running group does next.
-func (t *orbit) laneState(w *warp, f *focus, lane int) uint64 {
+// laneDigest is digest for what a lane of the running group does next.
+func (w *warp) laneDigest(f *focus, lane int) uint64 {
 	h := mixed(uint64(lane), uint64(w.pc))
 	for _, r := range f.rows {
 		h = mixed(h, uint64(w.regs[r][lane]))
@@ -132,7 +141,7 @@ func (t *orbit) laneState(w *warp, f *focus, lane int) uint64 {
 			preds = preds<<1 | uint64(p>>lane&1)
 		}
 	}
-	return t.seen(w, lane, mixed(h, preds))
+	return mixed(h, preds)
 }
 
 // A spinTime is the windows of a launch with timing. Instructions are those that it has executed.
