@@ -13,7 +13,7 @@ import (
 	"gpa/reports"
 )
 
-// dependent profiles a kernel of emu/record/testdata/dependent.cu and returns its advice by optimizer.
+// dependent profiles a kernel of emu/record/testdata/dependent.cu and returns its advice by optimizer. Where it is saved, flags say.
 func dependent(t *testing.T, args ...string) map[string]reports.AdviceReport {
 	t.Helper()
 	text, stderr, status := invoke(t, append([]string{"profile", "--json"}, args...)...)
@@ -56,12 +56,11 @@ func TestRoundsThatDependOnEachOther(t *testing.T) {
 func TestBarrierOfAPipeline(t *testing.T) {
 	args := []string{"../../emu/record/testdata/dependent.sm_80.cubin", "--kernel", "three_stages", "--grid", "216", "--block", "128",
 		"--arg", "f32[3538944]:uniform(0,1)", "--arg", "f32[27648]", "--arg", "i32:32"}
-	advice := dependent(t, args...)
+	dir := t.TempDir()
+	advice := dependent(t, append(args, "--out", dir)...)
 	if a, found := advice["redundant-barrier"]; found {
 		t.Errorf("a barrier that orders copies is called redundant: %v", a.Suggestions)
 	}
-	dir := t.TempDir()
-	invoke(t, append([]string{"profile", "--out", dir}, args...)...)
 	without := filepath.Join(dir, "without.gpa")
 	forget(t, filepath.Join(dir, gpa.SavedFile), without)
 	if text, _, _ := invoke(t, "advise", without); strings.Contains(text, "redundant-barrier") || !strings.Contains(text, "three_stages on ") {

@@ -54,10 +54,7 @@ func TestHTMLInBrowser(t *testing.T) {
 	for _, name := range kernels.Names() {
 		t.Run(name, func(t *testing.T) {
 			b.t = t
-			file := filepath.Join(t.TempDir(), name+".html")
-			if _, stderr, status := invoke(t, "profile", name, "--html", file); status != exitDone {
-				t.Fatalf("status %d: %s", status, stderr)
-			}
+			file := profiledBuiltin(t, name).page
 			paint := b.open("file://" + file)
 			var got clicked
 			b.evaluate(clickAll, &got)

@@ -26,7 +26,11 @@ func TestMain(m *testing.M) {
 		sweepHooks()
 		main()
 	}
-	os.Exit(m.Run())
+	status := m.Run()
+	if folder, err := profilesFolder(); err == nil {
+		os.RemoveAll(folder)
+	}
+	os.Exit(status)
 }
 
 // gpaProcess runs gpa as a process of its own, in a home of its own.
@@ -37,12 +41,12 @@ func gpaProcess(t *testing.T, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// savedResult writes the result of a built-in kernel.
+// savedResult is a folder with the result of a built-in kernel, to write to.
 func savedResult(t *testing.T, kernel string) string {
 	t.Helper()
 	dir := t.TempDir()
-	if _, stderr, status := invoke(t, "profile", kernel, "--out", dir); status != exitDone {
-		t.Fatalf("status %d: %s", status, stderr)
+	if err := os.CopyFS(dir, os.DirFS(profiledBuiltin(t, kernel).dir)); err != nil {
+		t.Fatal(err)
 	}
 	return dir
 }

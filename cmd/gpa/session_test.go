@@ -3,11 +3,13 @@ package main
 import (
 	"bytes"
 	"flag"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 	"testing"
 
 	"gpa"
@@ -63,16 +65,47 @@ func runSession(t *testing.T, session string) string {
 	return "```\n$ gpa " + line + "\n" + got + "```"
 }
 
+// A profiledKernel is a built-in kernel's profile as a user sees it: what was printed, the folder of --out and the page of --html. Nobody writes to them.
+type profiledKernel struct {
+	stdout, dir, page string
+}
+
+var (
+	profiledKernels sync.Map // by name; functions that return a profiledKernel
+	profilesFolder  = sync.OnceValues(func() (string, error) { return os.MkdirTemp("", "gpa-profiled-") })
+)
+
+// profiledBuiltin profiles a built-in kernel, once for all tests that read what came out.
+func profiledBuiltin(t *testing.T, name string) profiledKernel {
+	t.Helper()
+	once, _ := profiledKernels.LoadOrStore(name, sync.OnceValues(func() (p profiledKernel, err error) {
+		folder, err := profilesFolder()
+		if err != nil {
+			return p, err
+		}
+		p.dir, p.page = filepath.Join(folder, name), filepath.Join(folder, name+".html")
+		stdout, stderr, status := invoke(t, "profile", name, "--out", p.dir, "--html", p.page)
+		if status != exitDone {
+			return p, fmt.Errorf("status %d: %s", status, stderr)
+		}
+		p.stdout = stdout
+		return p, nil
+	}))
+	p, err := once.(func() (profiledKernel, error))()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
 // TestSameBytes profiles every built-in kernel twice: the files must be identical.
 func TestSameBytes(t *testing.T) {
 	for _, name := range kernels.Names() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			first, second := t.TempDir(), t.TempDir()
-			for _, dir := range []string{first, second} {
-				if _, stderr, status := invoke(t, "profile", name, "--out", dir); status != exitDone {
-					t.Fatalf("status %d: %s", status, stderr)
-				}
+			first, second := profiledBuiltin(t, name).dir, t.TempDir()
+			if _, stderr, status := invoke(t, "profile", name, "--out", second); status != exitDone {
+				t.Fatalf("status %d: %s", status, stderr)
 			}
 			files := 0
 			err := filepath.WalkDir(first, func(path string, entry fs.DirEntry, err error) error {
@@ -99,12 +132,9 @@ func TestSameBytes(t *testing.T) {
 
 // TestAdviseAgain advises from a saved profile: the same advice.
 func TestAdviseAgain(t *testing.T) {
-	dir := t.TempDir()
-	first, stderr, status := invoke(t, "profile", "sgemm_tiled", "--out", dir)
-	if status != exitDone {
-		t.Fatalf("status %d: %s", status, stderr)
-	}
-	again, stderr, status := invoke(t, "advise", dir)
+	saved := profiledBuiltin(t, "sgemm_tiled")
+	first := saved.stdout
+	again, stderr, status := invoke(t, "advise", saved.dir)
 	if status != exitDone {
 		t.Fatalf("status %d: %s", status, stderr)
 	}

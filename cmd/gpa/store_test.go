@@ -110,7 +110,7 @@ func TestStoreConflict(t *testing.T) {
 // TestCompareStore compares and evaluates with a store: the second time there is nothing to keep, and every output is the same.
 func TestCompareStore(t *testing.T) {
 	ladder := filepath.Join(t.TempDir(), "steps")
-	if err := os.CopyFS(ladder, os.DirFS("../../kernels/stencil/hotspot")); err != nil {
+	if err := os.CopyFS(ladder, os.DirFS("../../kernels/patterns/rows_full")); err != nil {
 		t.Fatal(err)
 	}
 	text := `{"about": "A kernel twice", "versions": [{"version": "launch"}, {"version": "again", "change": "none"}]}`
@@ -118,8 +118,8 @@ func TestCompareStore(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, args := range [][]string{
-		{"compare", "../../kernels/stencil/hotspot", "../../kernels/stencil/hotspot_float"},
-		{"evaluate", "../../kernels/pairs/hotspot", "--json"},
+		{"compare", "../../kernels/patterns/rows_tiny", "../../kernels/patterns/rows_full"},
+		{"evaluate", "../../kernels/pairs/rows", "--json"},
 		{"evaluate", ladder, "--ladders", "--json"},
 	} {
 		dir := filepath.Join(t.TempDir(), "store")

@@ -67,7 +67,7 @@ func onTerminal(t *testing.T, width uint16, variables map[string]string, args ..
 
 // TestTerminal prints on terminals: what is printed fits, and colours come only where they are wanted.
 func TestTerminal(t *testing.T) {
-	inPipe, _, _ := invoke(t, "profile", "hotspot")
+	inPipe, _, _ := invoke(t, "profile", "hotspot", "--try", "1")
 	tests := []struct {
 		name      string
 		width     uint16
@@ -86,7 +86,7 @@ func TestTerminal(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			text := onTerminal(t, test.width, test.variables, append([]string{"profile", "hotspot"}, test.flags...)...)
+			text := onTerminal(t, test.width, test.variables, append([]string{"profile", "hotspot", "--try", "1"}, test.flags...)...)
 			if colored := colorSequence.MatchString(text); colored != test.color {
 				t.Errorf("colours: %t", colored)
 			}
@@ -103,7 +103,7 @@ func TestTerminal(t *testing.T) {
 	if strings.Contains(inPipe, "\x1b") {
 		t.Error("colours in a pipe")
 	}
-	if always, _, _ := invoke(t, "profile", "hotspot", "--color=always"); stripped(always) != inPipe || always == inPipe {
+	if always, _, _ := invoke(t, "profile", "hotspot", "--try", "1", "--color=always"); stripped(always) != inPipe || always == inPipe {
 		t.Error("--color=always changes more than colours")
 	}
 }
