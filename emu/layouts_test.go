@@ -204,7 +204,7 @@ func layoutPairs(t *testing.T, f *cubin.File) []layoutPair {
 	sums := func(kernel string, grid, block int) layoutLaunch {
 		return layoutLaunch{kernel: kernel, grid: grid, block: block, buffers: []int{rows * columns, rows}, numbers: []uint32{columns}}
 	}
-	const words = 1 << 20
+	const words = 1 << 19
 	const n = 128
 	product := func(kernel string, y, threads int) layoutLaunch {
 		return layoutLaunch{kernel: kernel, grid: n / 32, gridY: y, block: threads, buffers: []int{n * n, n * n, n * n}, numbers: []uint32{n}}

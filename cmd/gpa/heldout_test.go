@@ -26,7 +26,7 @@ func TestHeldOut(t *testing.T) {
 		{"rare", []string{field, "u32[8192]", "i32:40"}, 0, 0},
 	} {
 		t.Run(test.kernel, func(t *testing.T) {
-			args := []string{"profile", "testdata/heldout/heldout.sm_70.cubin", "--kernel", test.kernel, "--grid", "64", "--block", "128", "--try", "20", "--json"}
+			args := []string{"profile", "testdata/heldout/heldout.sm_70.cubin", "--kernel", test.kernel, "--grid", "64", "--block", "128", "--try", "3", "--json"}
 			for _, a := range test.args {
 				args = append(args, "--arg", a)
 			}
