@@ -318,6 +318,7 @@ func (in *Input) readsOthers(load profiler.Place) bool {
 func (in *Input) keptWithLoadsFirst(matches []*Match, kept map[blamer.Node]bool) (list []*Match) {
 	_, behind := in.reloads()
 	in.dropWritten(behind)
+	in.dropHeldBack(behind, kept)
 	loops := make(map[*cfg.Loop]bool)
 	for n := range kept {
 		loops[in.Loop(n)] = true
@@ -340,11 +341,22 @@ func (in *Input) keptWithLoadsFirst(matches []*Match, kept map[blamer.Node]bool)
 	return list
 }
 
+// dropHeldBack drops loads before which their loop has other stores to global memory than some that go: as far as a compiler knows those might
+// change what they read just as well.
+func (in *Input) dropHeldBack(loads, gone map[blamer.Node]bool) {
+	stores := in.executedNodes(func(op sass.Op) bool { return op.Properties().Writes&globalMemory != 0 })
+	maps.DeleteFunc(loads, func(load blamer.Node, _ bool) bool {
+		l := in.Loop(load)
+		return slices.ContainsFunc(stores, func(n blamer.Node) bool { return n.Code == load.Code && in.Loop(n) == l && l != nil && !gone[n] })
+	})
+}
+
 // storedEachRound matches running values that are stored in every round though the thread has them in a register. What is loaded behind
 // such a store waits until it is issued, as it might read what was stored.
 func (in *Input) storedEachRound() (matches []*Match) {
 	_, behind := in.reloads()
 	assumed := in.dropWritten(behind)
+	in.dropHeldBack(behind, in.running)
 	c := newCollector(in)
 	for _, n := range sortedKeys(in.running) {
 		if issued := in.codes[n.Code].issued[n.Inst]; issued > 0 {
