@@ -217,7 +217,7 @@ func (sharedTiling) Match(in *Input) []*Match {
 		m.Suggestions = []string{
 			fmt.Sprintf("The threads of a block load the same values from global memory (%s). Let the block load a tile of them into shared memory, each value once and neighbouring threads neighbouring values, and compute from there between two __syncthreads(). Make the rows one element longer where neighbouring threads read a column of it (float tile[32][33]), or all of them hit one bank.",
 				in.places(sortedKeys(loads), 3)),
-			"Make the size of the tile a constant of the program, with the loop over it unrolled. Every thread of the block has to come to both barriers in every round, also one that has less to do. Not where the values are used by one warp only: shuffles or registers do then.",
+			"Make the size of the tile a constant of the program, with the loop over it unrolled, and fill it in a loop of a constant number of rounds, so that its loads are under way together. Every thread of the block has to come to both barriers in every round, also one that has less to do. Not where the values are used by one warp only: shuffles or registers do then.",
 		}
 		if stores := in.runningStoresOf(code, l); len(stores) > 0 {
 			m.Change = m.Change.with(&Change{Gone: stores})

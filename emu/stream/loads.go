@@ -214,8 +214,8 @@ func (m *prefetcher) wait(e *Event, round int) {
 }
 
 // Tile makes loads of a loop find their data in shared memory. Before each so many rounds the warps of the block load what these read,
-// each word once and 32 neighbouring ones at a time, store it and meet at a barrier; after them they meet again. Of what a warp loads so, fillUnrolled
-// loads are under way together, and Index instructions find the places of each. Warps that go through fewer rounds than the others do so to the end.
+// each word once and 32 neighbouring ones at a time, store it and meet at a barrier; after them they meet again. All
+// that a warp loads so is under way together, as in loops of constant length, and Index instructions find the places of each. Warps that go through fewer rounds than the others do so to the end.
 // Without a loop all that a warp does from its first such load to its last is one round, of those warps that load at all: a window around the elements
 // of the block. The shared memory that the data take is for the caller to say.
 type Tile struct {
@@ -384,24 +384,13 @@ func (b *Block) staged(a *Access, place func(word uint64) uint64) int32 {
 	return b.AddAccess(Access{Kind: load, Space: shared, Size: a.Size}, a.Mask, &addr)
 }
 
-// fillUnrolled is how many rounds of the loop that fills a tile compilers put together where nothing tells how many there are, as where they begin at
-// the number of the thread (nvcc 12.4, 12.9 and 13.5).
-const fillUnrolled = 4
-
 // fetch makes the warps of the block load words and store them in shared memory, in turns.
 func (t *tiler) fetch(words []uint64, n int) {
 	b, lists := t.block, t.lists
 	var addr, to [warpLanes]uint64
 	held := make([][]Event, len(lists))
-	put := func(w int) {
-		lists[w] = append(lists[w], held[w]...)
-		held[w] = held[w][:0]
-	}
 	for i := 0; i*warpLanes < len(words); i++ {
 		w := i % len(lists)
-		if len(held[w]) == fillUnrolled {
-			put(w)
-		}
 		chunk := words[i*warpLanes : min((i+1)*warpLanes, len(words))]
 		for k, n := range chunk {
 			addr[k], to[k] = n*word, uint64((i*warpLanes+k)*word)
@@ -419,7 +408,7 @@ func (t *tiler) fetch(words []uint64, n int) {
 		held[w] = append(held[w], e)
 	}
 	for w := range lists {
-		put(w)
+		lists[w] = append(lists[w], held[w]...)
 	}
 	t.meet(n)
 }
