@@ -95,8 +95,11 @@ func (d *Divide) Reshape(s Shape) (Shape, int, error) {
 func (d *Divide) Inputs(_ Shape, n int) []int { return []int{n} }
 
 // Apply makes the blocks that have some lanes for each thread.
-func (t *Transpose) Apply(_ Program, blocks []*Block) ([]*Block, error) {
+func (t *Transpose) Apply(p Program, blocks []*Block) ([]*Block, error) {
 	old := blocks[0]
+	if err := old.withoutWork(p, "transpose"); err != nil {
+		return nil, err
+	}
 	lanes, err := t.lanesOf(old)
 	if err != nil {
 		return nil, err
@@ -531,8 +534,11 @@ func (r *newRound) event(k int, runs [][]int) {
 		n.As = Added
 	}
 	r.access(&n, k, runOf(k, runs))
-	if first.Kind == RefSync {
+	switch first.Kind {
+	case RefSync:
 		n.Kind, n.Ref = RefSync, r.AddSync(r.old.Syncs[first.Ref])
+	case RefWork: // of all lanes: only blocks that share out rounds have works
+		n.Kind, n.Ref = RefWork, first.Ref
 	}
 	n.Lanes = r.LanesOf(lanes)
 	r.Warps[r.warp].Events = append(r.Warps[r.warp].Events, n)

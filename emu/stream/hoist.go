@@ -54,7 +54,7 @@ type hoistPlan struct {
 // straight reports whether nothing but the next instruction follows, and no other thread can tell in which order loads are made.
 func (x *hoister) straight(b *Block, e *Event) bool {
 	p := x.program.Inst(e.Op).Op.Properties()
-	return e.Kind != RefSync && (e.As == Plain || e.As == Gone) && (p.Flow == sass.FlowNext || x.Gone[e.Op]) && p.Sync == sass.SyncNone &&
+	return e.Kind != RefSync && e.Kind != RefWork && (e.As == Plain || e.As == Gone) && (p.Flow == sass.FlowNext || x.Gone[e.Op]) && p.Sync == sass.SyncNone &&
 		(e.Kind != RefAccess || b.Access[e.Ref].Kind < atomic)
 }
 

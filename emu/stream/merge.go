@@ -194,6 +194,13 @@ func (g *merger) block() (*Block, error) {
 	if g.Axis < GridX {
 		n /= g.Factor
 	}
+	if g.Axis < GridX || g.neighbours() {
+		for _, b := range g.blocks {
+			if err := b.withoutWork(g.program, "merge"); err != nil {
+				return nil, err
+			}
+		}
+	}
 	if g.Axis == GridThreads && len(first.Gates) > 0 {
 		return nil, errors.New("merge: the threads of several blocks meet at barriers")
 	}
@@ -427,7 +434,11 @@ func (g *merger) next() int32 {
 func (g *merger) instruction(op int32, at []int) {
 	in := g.program.Inst(op)
 	e := &g.items[at[0]].events[0]
-	if e.As >= Load || g.folding { // added by another edit, or done for all
+	switch {
+	case slices.ContainsFunc(at, func(k int) bool { return g.items[k].events[0].Kind == RefWork }):
+		g.works(in, at)
+		return
+	case e.As >= Load || g.folding: // added by another edit, or done for all
 		g.once(at)
 		return
 	}
@@ -452,6 +463,19 @@ func (g *merger) once(at []int) {
 		n.Ref = g.out.AddSync(b.Syncs[n.Ref])
 	}
 	g.add(n, l)
+}
+
+// works issues what is each one's own: a copy, a product, an arrival at a barrier of its block or a wait for one.
+func (g *merger) works(in *sass.Inst, at []int) {
+	g.define(in, own)
+	for _, k := range at {
+		n, l := g.merged([]int{k})
+		if n.Kind == RefAccess {
+			n.Ref = g.access(k, []int{k}, -1)
+		}
+		g.add(n, l)
+		g.turns[len(g.turns)-1] = k
+	}
 }
 
 // merged is the event that stands for those of several items.

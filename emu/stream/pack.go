@@ -15,6 +15,9 @@ func (g *Gather) pack(p Program, blocks []*Block) (*Block, error) {
 		if !slices.EqualFunc(b.Gates, first.Gates, func(x, y Gate) bool { return x.All == y.All }) {
 			return nil, errors.New("gather: the blocks meet at other barriers")
 		}
+		if err := b.withoutWork(p, "gather"); err != nil {
+			return nil, err
+		}
 		k.part = max(k.part, b.sharedEnd())
 	}
 	for w := range k.out.Warps {

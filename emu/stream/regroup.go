@@ -18,6 +18,9 @@ func (r *Regroup) Apply(p Program, blocks []*Block) ([]*Block, error) {
 	if r.X*r.Y != warpLanes*len(old.Warps) {
 		return nil, fmt.Errorf("regroup: a block of %d by %d has no whole warps", r.X, r.Y)
 	}
+	if err := old.withoutWork(p, "regroup"); err != nil {
+		return nil, err
+	}
 	if err := old.alike(p); err != nil {
 		return nil, err
 	}

@@ -34,7 +34,10 @@ type Roll struct {
 const mostBetweenCopies = 16
 
 // Apply makes the rounds.
-func (r *Roll) Apply(_ Program, blocks []*Block) ([]*Block, error) {
+func (r *Roll) Apply(p Program, blocks []*Block) ([]*Block, error) {
+	if err := blocks[0].withoutWork(p, "roll"); err != nil {
+		return nil, err
+	}
 	x := roller{Roll: r, Block: blocks[0], kind: make(map[int32]int)}
 	for k, c := range r.Copies {
 		for _, op := range c {

@@ -142,6 +142,8 @@ func (x *Solo) steps(b *Block) []step {
 				} else if s.warp != w {
 					s.warp = -2
 				}
+			case e.Kind == RefWork:
+				s.warp = -2
 			case e.Kind == RefSync && b.Syncs[e.Ref].Waits >= 0:
 				gate := b.Syncs[e.Ref].Waits
 				if !x.Barriers[e.Op] || s.gate >= 0 && s.gate != gate {

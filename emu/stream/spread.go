@@ -53,8 +53,11 @@ func (s *Spread) Reshape(shape Shape) (Shape, int, error) {
 func (s *Spread) Inputs(_ Shape, n int) []int { return []int{n} }
 
 // Apply makes the blocks that share out the rounds.
-func (s *Spread) Apply(_ Program, blocks []*Block) ([]*Block, error) {
+func (s *Spread) Apply(p Program, blocks []*Block) ([]*Block, error) {
 	old := blocks[0]
+	if err := old.withoutWork(p, "spread"); err != nil {
+		return nil, err
+	}
 	var warps []newWarp
 	workers := 0
 	for w := range old.Warps {

@@ -34,7 +34,7 @@ type Warp struct {
 type Event struct {
 	Op    int32 // index in the program
 	Lanes int32 // in the block's Lanes
-	Ref   int32 // in the block's Access or Syncs, as Kind says
+	Ref   int32 // in the block's Access or Syncs, or the launch's [Works], as Kind says
 	Kind  RefKind
 	As    Form
 	Stall uint8 // cycles to the next issue, 0 for those of the instruction
@@ -49,6 +49,7 @@ const (
 	RefNone RefKind = iota
 	RefAccess
 	RefSync
+	RefWork
 )
 
 // A Form says what is issued in the place of the event's instruction.
@@ -91,6 +92,7 @@ type Gate struct {
 	All      bool  // who has ended is not waited for
 	Arrivals int32 // events that arrive
 	Ends     int32 // warps that never do and have to end first
+	Cluster  int32 // for all blocks of a cluster: which of theirs, from 1 on; else 0
 }
 
 // Waits are how many events a warp leaves outstanding in each dependence counter instead of none; 0xff where the instruction's own
