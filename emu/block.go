@@ -26,8 +26,8 @@ type block struct {
 	registers []lanes // of all warps
 	tensor    *tensorMemory
 
-	tape   *tape     // that keeps what the warps execute, nil for none
-	replay *replayed // of a block that is not executed
+	tape   *blockTape // that keeps what the warps execute, nil for none
+	replay *replayed  // of a block that is not executed
 
 	barriers     [NumBarriers]ctaBarrier
 	clusterPhase uint32         // of the cluster's barrier, the same bit for all lanes

@@ -55,11 +55,8 @@ func (l *Launch) checkCluster(a sass.Arch) error {
 	if l.clusterBlocks() == 1 {
 		return nil
 	}
-	switch {
-	case l.Part != nil:
+	if l.Part != nil {
 		return fmt.Errorf("blocks of a cluster wait for each other, so that a part of them does not run by itself")
-	case l.WhatIf != nil && l.WhatIf.Streams != nil:
-		return fmt.Errorf("blocks of a cluster wait for each other, so that they do not run from edited streams")
 	}
 	return nil
 }

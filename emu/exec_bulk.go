@@ -88,7 +88,9 @@ func (w *warp) countAt(o *op, lane int, b *block, barrier uint64, a arrival) (tr
 		return 0, err
 	}
 	old := transactionBarrier(binary.LittleEndian.Uint64(word))
-	binary.LittleEndian.PutUint64(word, uint64(old.after(a)))
+	changed := old.after(a)
+	binary.LittleEndian.PutUint64(word, uint64(changed))
+	w.block.tape.counted(b, barrier, uint64(old), uint64(changed))
 	w.bulk.barriers = append(w.bulk.barriers, told{b, barrier})
 	return old, nil
 }

@@ -98,7 +98,7 @@ const (
 func compileUSETMAXREG(_ *program, o *op) error {
 	in := o.inst
 	o.pd, o.n, o.mode = destPredicate(&in.Operands[0]), uint32(in.Operands[1].Imm), in.Mod(sass.Alloc)
-	o.run = setMaxRegisters
+	o.run, o.asks = setMaxRegisters, o.mode == registersTaken
 	return nil
 }
 

@@ -129,7 +129,7 @@ func compileSYNCS(p *program, o *op) error {
 			})
 		}
 	case ".PHASECHK.TRANS64":
-		o.pd, o.run = destPredicate(&in.Operands[0]), syncsPhase
+		o.pd, o.run, o.asks = destPredicate(&in.Operands[0]), syncsPhase, true
 	default:
 		return unsupported(o)
 	}
@@ -192,6 +192,7 @@ func syncsExchange(w *warp, o *op) error {
 	binary.LittleEndian.PutUint32(word, w.raw(&o.b)[lane])
 	binary.LittleEndian.PutUint32(word[4:], w.word(&o.b, 1)[lane])
 	w.block.domain.changes++
+	w.block.tape.began(w.block, w.acc.addr[lane])
 	count := transactionBarrier(binary.LittleEndian.Uint64(word)).expected()
 	w.uses(MbarrierUse{Kind: MbarrierInit, Lane: lane, Addr: w.acc.addr[lane], Count: count})
 	*w.row(o, 0), *w.row(o, 1) = *broadcast(uint32(old)), *broadcast(uint32(old >> 32))
@@ -227,8 +228,12 @@ func (w *warp) arriveAt(o *op, lane int, at uint64, next func(old uint64) uint64
 		w.told = append(w.told, told{b, at & (windowSize - 1)})
 	}
 	old = binary.LittleEndian.Uint64(word)
-	binary.LittleEndian.PutUint64(word, next(old))
+	changed := next(old)
+	binary.LittleEndian.PutUint64(word, changed)
 	w.block.domain.changes++
+	if o.inst.Arch >= sass.SM90 { // before, code loads a barrier to see whether its phase is complete
+		w.block.tape.counted(b, at, old, changed)
+	}
 	return old, nil
 }
 

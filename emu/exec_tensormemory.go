@@ -141,7 +141,7 @@ func compileAllocation(p *program, o *op) (err error) {
 		o.mode, o.run = in.Mod(sass.AtomOp), changeColumns
 		return nil
 	}
-	o.pd, o.mode, o.run = destPredicate(&in.Operands[0]), in.Mod(sass.Aligned), findColumns
+	o.pd, o.mode, o.run, o.asks = destPredicate(&in.Operands[0]), in.Mod(sass.Aligned), findColumns, true
 	return nil
 }
 

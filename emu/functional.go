@@ -89,8 +89,8 @@ func (f *functionalRun) begin(round int64) {
 	for range f.launch.clusterBlocks() {
 		b := f.newBlock(f.clusterNumber(f.turnOf(f.next)))
 		b.sm = f.next % f.machine.gpu.SMs.Int()
-		if b.tape = f.tape; f.tape != nil {
-			b.sm = f.tape.sm
+		if b.tape = nil; f.tape != nil {
+			b.tape, b.sm = f.tape.begin(b), f.tape.sm
 		}
 		f.running = append(f.running, b)
 		f.next++

@@ -28,6 +28,7 @@ type op struct {
 	peer     bool // its addresses in shared memory are those of the cluster
 	generic  bool // each lane's address says which space it is of
 	shows    bool // writes memory that other warps may read
+	asks     bool // for what may not be there yet: code asks again until it is
 
 	dst     uint16 // first destination register
 	pd, pe  uint8  // destination predicates, PT for none

@@ -76,12 +76,20 @@ func (r *timedRun) roomiest(room []int) (places []*sm) {
 func (r *timedRun) placeCluster(places []*sm, t int64) {
 	blocks := make([]*block, len(places))
 	for i, s := range places {
-		blocks[i] = r.launch.newBlock(r.launch.numberOf(r.next))
-		blocks[i].sm = s.id
-		blocks[i].enter(&s.domain)
+		var err error
+		if blocks[i], err = r.launch.blockFor(r.next, s); err != nil {
+			r.failed = err
+			return
+		}
 		r.next++
 	}
 	r.launch.join(blocks)
+	if p := r.launch.replay; p != nil {
+		if err := p.joined(blocks); err != nil {
+			r.failed = err
+			return
+		}
+	}
 	for i, s := range places {
 		s.place(blocks[i], r.distribute(t))
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"gpa/cubin/sass"
 	"gpa/emu/arch"
@@ -22,7 +23,8 @@ type replay struct {
 	stages []*stream.Stage
 	held   int // events of the blocks that have a place
 	forms  map[form]int32
-	ops    []*op // other forms of the program's ops, numbered behind these
+	questions
+	ops []*op // other forms of the program's ops, numbered behind these
 }
 
 // A form is what is issued in the place of an instruction.
@@ -38,6 +40,8 @@ type replayed struct {
 	stream  *stream.Block
 	arrived []int32 // by gate
 	ended   int32   // warps
+
+	*transactions
 }
 
 // rehearse makes the launch one that is replayed, in the shape that the edits give it.
@@ -53,7 +57,10 @@ func (r *launchRun) rehearse(ctx context.Context) error {
 	case r.launch.Cooperative:
 		return errors.New("what if: the blocks of a cooperative launch wait for each other, so that they cannot be recorded one by one")
 	}
-	p := &replay{tape: newTape(ctx, r, w.Streams.compares() || len(w.Streams.Behind) > 0), forms: make(map[form]int32)}
+	p := &replay{tape: newTape(ctx, r, w.Streams.compares() || len(w.Streams.Behind) > 0), forms: make(map[form]int32), questions: r.program.questions()}
+	if len(w.Streams.Behind) == 0 {
+		p.tape.works = new(stream.Works)
+	}
 	one, err := w.Streams.behind(r.program, stream.Joinable{Source: p.tape, Shape: r.launch.shape()})
 	if err != nil {
 		return fmt.Errorf("what if: %w", err)
@@ -69,8 +76,17 @@ func (r *launchRun) rehearse(ctx context.Context) error {
 		p.blocks, shape = s, s.Shape
 	}
 	r.replay = p
-	for i := range r.program.ops {
-		r.program.ops[i].ordered = false // the tape is alone
+	if r.launch.clusterBlocks() == 1 {
+		for i := range r.program.ops {
+			r.program.ops[i].ordered = false // the tape is alone
+		}
+	} else {
+		if shape != r.launch.shape() {
+			return errors.New("what if: blocks of a cluster wait for each other, so that they stay as many and as large")
+		}
+		for i := range r.program.ops { // who asks in vain looks at all warps of the cluster
+			r.program.ops[i].ordered = r.program.ops[i].ordered || r.program.ops[i].asks
+		}
 	}
 	return r.reshape(shape)
 }
@@ -151,6 +167,12 @@ func (r *launchRun) replayedBlock(n int, s *sm) (*block, error) {
 	}
 	b := &block{run: r, domain: &s.domain, number: n, index: [3]int{n, 0, 0}, sm: s.id, live: 1,
 		replay: &replayed{stream: edited, arrived: make([]int32, len(edited.Gates))}}
+	b.replay.transactions = p.transactionsOf(edited)
+	if r.launch.clusterBlocks() == 1 {
+		if err := p.joined([]*block{b}); err != nil {
+			return nil, err
+		}
+	}
 	warps := make([]warp, len(edited.Warps))
 	for i := range warps {
 		w := &warps[i]
@@ -250,11 +272,24 @@ func (r *launchRun) opOf(e *stream.Event) *op {
 func (w *warp) reissue() error {
 	b := w.block
 	e, r := &w.events[w.cursor], b.replay
-	o, lanes := b.run.opOf(e), r.stream.Lanes[e.Lanes]
+	o, lanes := w.next(), r.stream.Lanes[e.Lanes]
 	w.mask, w.acc.kind, w.acc.mask, w.texels.n = lanes.Mask, accessNone, 0, 0
-	w.cost += int64(lanes.Cost)
+	w.bulk.lines, w.bulk.barriers, w.tensor, w.asked = w.bulk.lines[:0], w.bulk.barriers[:0], tensorWork{}, asked{}
+	if !w.asking {
+		w.cost += int64(lanes.Cost)
+	}
 	if !b.domain.count(o, w.mask) {
 		return w.exhausted(o)
+	}
+	if n := len(w.round); n > 0 {
+		if w.round = w.round[1:]; n > 1 || !w.asking { // on the way to the next question, or from the last one
+			return nil
+		}
+	}
+	if e.Kind == stream.RefWork {
+		if there, err := w.rework(e, o); !there || err != nil {
+			return err
+		}
 	}
 	if w.cursor++; w.cursor < len(w.events) {
 		w.active = r.stream.Lanes[w.events[w.cursor].Lanes].Active
@@ -263,6 +298,9 @@ func (w *warp) reissue() error {
 		b.domain.changes++
 		r.ended++
 		b.admit()
+		if o.ordered { // as EXIT is, where there are others
+			b.admitPeers()
+		}
 	}
 	switch e.Kind {
 	case stream.RefAccess:
@@ -271,6 +309,42 @@ func (w *warp) reissue() error {
 		w.pass(&r.stream.Syncs[e.Ref])
 	}
 	return nil
+}
+
+// rework does an event's work, unless it asks for what is not there.
+func (w *warp) rework(e *stream.Event, o *op) (there bool, err error) {
+	b := w.block
+	work := b.run.replay.tape.works.At(e.Ref)
+	if a := work.Access(&w.acc.addr); a.Mask != 0 {
+		w.acc.kind, w.acc.space, w.acc.size, w.acc.mask = accessKind(a.Kind), space(a.Space), a.Size, a.Mask
+	}
+	if w.asking = !w.grants(work) && !o.t.gone(); w.asking {
+		w.round = b.run.replay.rounds[o.index]
+		return false, w.starves()
+	}
+	w.does(work, o)
+	w.rejoins(o)
+	return true, nil
+}
+
+// rejoins lets a warp whose last question was another one than that of the stream go on as its code does behind that.
+func (w *warp) rejoins(last *op) {
+	p := w.block.run
+	join := p.replay.joins[[2]int32{p.opOf(&w.events[w.cursor]).index, last.index}]
+	if join == nil {
+		return
+	}
+	behind := w.events[w.cursor+1:]
+	if len(behind) <= len(join.first) {
+		return
+	}
+	for i, o := range join.first {
+		if p.opOf(&behind[i]).index != o.index {
+			return
+		}
+	}
+	w.cursor += len(join.first)
+	w.round = join.other
 }
 
 // reaccess repeats an access.
@@ -303,8 +377,20 @@ func (w *warp) pass(s *stream.Sync) {
 	}
 	if s.Arrives >= 0 {
 		b.replay.arrived[s.Arrives]++
+		if b.replay.stream.Gates[s.Arrives].Cluster > 0 {
+			b.admitPeers()
+		}
 	}
 	b.admit()
+}
+
+// admitPeers lets the warps of the other blocks of the cluster go on whose barriers are open. Who does so is alone: see crew.go.
+func (b *block) admitPeers() {
+	for _, other := range b.group() {
+		if other != b {
+			other.admit()
+		}
+	}
 }
 
 // admit lets the warps of a replayed block go on whose barriers are open.
@@ -314,8 +400,7 @@ func (b *block) admit() {
 		if w.status != warpBarrier {
 			continue
 		}
-		g := &r.stream.Gates[w.gate]
-		if r.arrived[w.gate] >= g.Arrivals && r.ended >= g.Ends {
+		if b.opens(w.gate) {
 			w.status = warpRunning
 			w.active = r.stream.Lanes[w.events[w.cursor].Lanes].Active
 			b.domain.changes++
@@ -323,10 +408,41 @@ func (b *block) admit() {
 	}
 }
 
+// opens reports whether a gate is open: in all blocks of the cluster, where it is for them.
+func (b *block) opens(gate int32) bool {
+	r := b.replay
+	g := &r.stream.Gates[gate]
+	if g.Cluster == 0 || !r.complete(gate) {
+		return r.complete(gate)
+	}
+	for _, other := range b.group() {
+		for i := range other.replay.stream.Gates {
+			if other.replay.stream.Gates[i].Cluster == g.Cluster && !other.replay.complete(int32(i)) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// complete reports whether all of the block have come to a gate that come there.
+func (r *replayed) complete(gate int32) bool {
+	g := &r.stream.Gates[gate]
+	return r.arrived[gate] >= g.Arrivals && r.ended >= g.Ends
+}
+
 // leave forgets the streams of a replayed block whose warps have left.
 func (p *replay) leave(b *block) {
 	p.held -= b.replay.stream.Events()
-	b.replay.stream.Release()
+	if b.cluster == nil { // others of the cluster look at its gates
+		b.replay.stream.Release()
+	}
+	if t := b.replay.transactions; p.tape.works != nil {
+		if t.units.taken != nil {
+			t.units.release()
+		}
+		p.tape.works.Leave(t.pages, len(p.tape.pending) == 0 && !slices.ContainsFunc(p.stages, func(s *stream.Stage) bool { return s.Kept() > 0 }))
+	}
 }
 
 // rescaled scales a number of warp instructions of the launch as it is to those that it has with the edits.

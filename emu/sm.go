@@ -242,6 +242,7 @@ func (s *sm) issue(c *subcore, v *resident, t int64) error {
 		v.count(tm.write, t, done, producer)
 		v.count(tm.read, t, read, o)
 	}
+	v.warp.asked.done = false
 	return s.follow(v, o, before, t)
 }
 

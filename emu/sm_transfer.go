@@ -140,7 +140,6 @@ func (b *residentBlock) transferOf(barrier uint64) *transfer {
 // queried returns when a query of a transaction barrier that found its phase complete is answered, and what it waits for.
 func (s *sm) queried(v *resident, o *op, done int64) (int64, *op) {
 	x := v.block.transfers[v.warp.asked.barrier]
-	v.warp.asked.done = false
 	switch {
 	case x == nil:
 		return done, o

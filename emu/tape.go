@@ -10,7 +10,7 @@ import (
 	"gpa/emu/stream"
 )
 
-// A tape runs the blocks of a launch one by one without timing and keeps what their warps execute. It has counts and a limit of
+// A tape runs the blocks of a launch one by one, or the clusters, without timing and keeps what their warps execute. It has counts and a limit of
 // its own.
 type tape struct {
 	run    *launchRun // the launch as it is
@@ -20,15 +20,32 @@ type tape struct {
 
 	done     []bool // blocks that have been executed
 	executed int64  // warp instructions
+	sm       int    // that the block is for
 
-	sm      int // that the block is for
-	block   *stream.Block
-	open    [NumBarriers]int32 // gates that have been arrived at and are not open, -1 for none
-	cluster []int32            // by warp: the gate of the cluster's barrier at which it arrived last
+	blocks   []*blockTape          // that are executed, in the order in which they began
+	clusters map[int]int           // by block: the place of the first block of its cluster in their order; nil where there are no clusters
+	pending  map[int]*stream.Block // executed with others of their cluster, and not asked for yet
+
+	works    *stream.Works // nil where the launch is to be one with another
+	barriers map[told]*phaseCount
+	barrier  int32 // the last one of those
+	repeated int64 // instructions that warps executed while they asked in vain, which are in no stream
 
 	stepping *warp // that executes
 	arrives  int32 // gate at which it has arrived, -1 for none
 	waits    int32 // gate at which it would have waited had it not been the last to arrive
+	arrivals []stream.Arrival
+}
+
+// A blockTape keeps what the warps of a block execute.
+type blockTape struct {
+	*tape
+	number    int
+	block     *stream.Block
+	open      [NumBarriers]int32 // gates that have been arrived at and are not open, -1 for none
+	cluster   []int32            // by warp: the gate of the cluster's barrier at which it arrived last
+	met       int32              // gates of the cluster's barrier
+	questions []question         // by warp
 }
 
 // mostEvents is how many events of blocks that have a place the tape keeps, about a gigabyte of them.
@@ -39,25 +56,36 @@ func newTape(ctx context.Context, r *launchRun, values bool) *tape {
 	own := *r
 	own.allow(r.machine.options.MaxInstructions)
 	own.ended, own.states, own.timed = nil, nil, nil
-	return &tape{run: &own, ctx: ctx, values: values, done: make([]bool, r.launch.Grid[0]*r.launch.Grid[1]*r.launch.Grid[2])}
+	c := &tape{run: &own, ctx: ctx, values: values, barriers: make(map[told]*phaseCount), pending: make(map[int]*stream.Block),
+		done: make([]bool, r.launch.Grid[0]*r.launch.Grid[1]*r.launch.Grid[2])}
+	if size := r.launch.clusterBlocks(); size > 1 {
+		c.clusters = make(map[int]int)
+		for n := range c.done {
+			c.clusters[r.clusterNumber(n)] = n / size * size
+		}
+	}
+	return c
 }
 
-// Block executes a block to its end. A block that waits for another one cannot be recorded.
+// Block executes a block to its end, with those of its cluster. A block that waits for another one cannot be recorded.
 func (c *tape) Block(n int) (*stream.Block, error) {
-	r := c.run
-	c.block = c.pool.Block(len(r.threads))
-	c.cluster = make([]int32, len(r.threads))
-	for i := range c.open {
-		c.open[i] = -1
+	if b := c.pending[n]; b != nil {
+		delete(c.pending, n)
+		return b, nil
 	}
-	for i := range c.cluster {
-		c.cluster[i] = -1
+	r, first, blocks := c.run, n, 1
+	if c.clusters != nil {
+		first, blocks = c.clusters[n], r.launch.clusterBlocks()
 	}
-	before := r.domain.budget
-	f := functionalRun{launchRun: r, next: n, end: n + 1, tape: c}
+	c.blocks = c.blocks[:0]
+	clear(c.barriers)
+	if c.works != nil {
+		c.works.Begin()
+	}
+	before, repeated := r.domain.budget, c.repeated
+	f := functionalRun{launchRun: r, next: first, end: first + blocks, tape: c}
 	err := f.run(c.ctx)
-	c.executed += before - r.domain.budget
-	c.done[n] = true
+	c.executed += before - r.domain.budget - (c.repeated - repeated)
 	var fault *Fault
 	switch {
 	case errors.As(err, &fault) && fault.Kind == Livelock:
@@ -65,10 +93,30 @@ func (c *tape) Block(n int) (*stream.Block, error) {
 	case err != nil:
 		return nil, fmt.Errorf("recording block %d: %w", n, err)
 	}
-	c.block.Close()
-	b := c.block
-	c.block = nil
+	for _, b := range c.blocks {
+		c.done[b.number] = true
+		b.block.Close()
+		c.pending[b.number] = b.block
+	}
+	b := c.pending[n]
+	delete(c.pending, n)
+	if b == nil {
+		return nil, fmt.Errorf("block %d was not recorded", n)
+	}
 	return b, nil
+}
+
+// begin makes what keeps a block.
+func (c *tape) begin(b *block) *blockTape {
+	t := &blockTape{tape: c, number: b.number, block: c.pool.Block(len(b.warps)), cluster: make([]int32, len(b.warps)), questions: make([]question, len(b.warps))}
+	for i := range t.open {
+		t.open[i] = -1
+	}
+	for i := range t.cluster {
+		t.cluster[i] = -1
+	}
+	c.blocks = append(c.blocks, t)
+	return t
 }
 
 // A Tape is what the blocks of a launch have executed, for what-if runs of a launch behind it: see [Streams.Behind]. Its zero value is ready.
@@ -117,38 +165,53 @@ func (r *launchRun) runTaped(ctx context.Context) error {
 // keep executes one instruction and keeps it.
 func (w *warp) keep() error {
 	c, o, active := w.block.tape, w.next(), w.active
-	if o.t.path == pathTransfer || o.t.path == pathTensor {
-		return fmt.Errorf("%s at pc %#x: what transaction barriers count is not repeated by runs with an edited stream", o.inst.Op, o.inst.PC)
-	}
-	c.stepping, c.arrives, c.waits = w, -1, -1
+	c.stepping, c.arrives, c.waits, c.arrivals = w, -1, -1, c.arrivals[:0]
+	w.asked, w.bulk.lines, w.tensor = asked{}, w.bulk.lines[:0], tensorWork{}
+	before := w.possession()
 	if err := w.step(); err != nil {
 		return err
 	}
 	s := &c.block.Warps[w.id]
+	if c.leftOut(w, o) {
+		c.stepping, w.cost = nil, 0
+		return nil
+	}
 	if len(s.Events) >= mostEvents {
 		return fmt.Errorf("a warp executes over %d instructions, more than can be kept", mostEvents)
 	}
 	e := stream.Event{Op: o.index, Ref: -1, Lanes: c.block.LanesOf(stream.Lanes{Active: active, Mask: w.mask, Cost: int32(w.cost)})}
 	w.cost = 0
-	if a := &w.acc; a.kind != accessNone || o.t.path == pathConst {
-		e.Kind, e.Ref = stream.RefAccess, c.access(w, a)
-	}
 	if o.inst.Op == sass.UCGABAR_WAIT && c.waits < 0 {
 		c.waits = c.cluster[w.id]
 	}
+	if work, ok := c.work(w, o, before); ok {
+		if c.works == nil {
+			return fmt.Errorf("%s at pc %#x: %w", o.inst.Op, o.inst.PC, errAsynchronous)
+		}
+		e.Kind = stream.RefWork
+		var err error
+		if e.Ref, err = c.works.Add(work); err != nil {
+			return err
+		}
+	} else if a := &w.acc; a.kind != accessNone || o.t.path == pathConst {
+		e.Kind, e.Ref = stream.RefAccess, c.access(w, a)
+	}
 	if c.arrives >= 0 || c.waits >= 0 {
 		e.Kind, e.Ref = stream.RefSync, c.block.AddSync(stream.Sync{Arrives: c.arrives, Waits: c.waits})
+	}
+	c.stepping = nil
+	if o.asks && !c.ask(w, o, &e, active, w.failed(o, before)) {
+		return nil
 	}
 	s.Events = append(s.Events, e)
 	if c.values {
 		s.Values = append(s.Values, w.value(o))
 	}
-	c.stepping = nil
 	return nil
 }
 
 // access keeps an access. Those to local memory are kept as offsets in that of the warp.
-func (c *tape) access(w *warp, a *access) int32 {
+func (c *blockTape) access(w *warp, a *access) int32 {
 	kept := stream.Access{Kind: uint8(a.kind), Space: uint8(a.space), Size: a.size}
 	if a.kind == accessNone { // a load from a constant bank
 		kept.Space = stream.Constant
@@ -198,10 +261,15 @@ func (o *op) hasResult() bool {
 }
 
 // arrived takes note that the warp that executes arrives at a barrier, for all threads of the block or for a number of them.
-func (c *tape) arrived(w *warp, barrier, count int) {
+func (c *blockTape) arrived(w *warp, barrier, count int) {
 	if c.open[barrier] < 0 {
 		c.open[barrier] = int32(len(c.block.Gates))
-		c.block.Gates = append(c.block.Gates, stream.Gate{All: count == 0})
+		g := stream.Gate{All: count == 0}
+		if barrier == clusterBarrier && w.block.cluster != nil {
+			c.met++
+			g.Cluster = c.met
+		}
+		c.block.Gates = append(c.block.Gates, g)
 	}
 	c.arrives = c.open[barrier]
 	if barrier == clusterBarrier {
@@ -210,7 +278,7 @@ func (c *tape) arrived(w *warp, barrier, count int) {
 }
 
 // resumed takes note that a warp that no group of could run goes on as a barrier opens.
-func (c *tape) resumed(w *warp, barrier int) {
+func (c *blockTape) resumed(w *warp, barrier int) {
 	gate := c.open[barrier]
 	events := c.block.Warps[w.id].Events
 	switch {
@@ -226,4 +294,4 @@ func (c *tape) resumed(w *warp, barrier int) {
 }
 
 // opened takes note that a barrier has opened.
-func (c *tape) opened(barrier int) { c.open[barrier] = -1 }
+func (c *blockTape) opened(barrier int) { c.open[barrier] = -1 }

@@ -12,10 +12,15 @@ const (
 	tensorUnit    = 32
 )
 
-// A tensorMemory is what a block sees of it: the columns that it has allocated. Their numbers are those of the SM, so that two blocks on
-// one have different ones.
+// A tensorMemory is what a block sees of it.
 type tensorMemory struct {
-	cells     [tensorLanes][tensorColumns]uint32
+	tensorUnits
+	cells [tensorLanes][tensorColumns]uint32
+}
+
+// The tensorUnits of a block are the columns that it has allocated. Their numbers are those of the SM, so that two blocks on one have
+// different ones.
+type tensorUnits struct {
 	allocated uint32  // units of the block, a bit each
 	taken     *uint32 // units that nobody else may have: those of all blocks of the SM with timing, of the block alone without
 }
@@ -34,7 +39,7 @@ func (b *block) tensorMemory() *tensorMemory {
 
 // find allocates n units side by side, at a multiple of so many where aligned is set, and returns the first; ok is false where there are
 // not so many.
-func (m *tensorMemory) find(n int, aligned bool) (first int, ok bool) {
+func (m *tensorUnits) find(n int, aligned bool) (first int, ok bool) {
 	const units = tensorColumns / tensorUnit
 	if n <= 0 || n > units {
 		return 0, false
@@ -54,14 +59,14 @@ func (m *tensorMemory) find(n int, aligned bool) (first int, ok bool) {
 }
 
 // change makes the block's units others.
-func (m *tensorMemory) change(units uint32) {
+func (m *tensorUnits) change(units uint32) {
 	before := m.allocated
 	m.allocated = units
 	*m.taken = *m.taken&^before | units
 }
 
 // release frees what a block that has ended has not (PTX ISA: a kernel must).
-func (m *tensorMemory) release() { m.change(0) }
+func (m *tensorUnits) release() { m.change(0) }
 
 // A tensorPlace is an address in tensor memory, with the lane in its upper half (PTX ISA, tensor memory addressing).
 type tensorPlace uint32

@@ -60,6 +60,9 @@ type warp struct {
 	events []stream.Event
 	cursor int
 	gate   int32
+	asking bool         // for what the next event needs, which was not there
+	awaits stream.Phase // the phase that it asks for
+	round  []*op        // of that: what it issues up to the next question
 }
 
 // A scratch is what an instruction leaves while it is executed and timed. All that one worker executes shares one, as it
@@ -122,7 +125,10 @@ type access struct {
 
 // next returns the instruction that the running group executes next.
 func (w *warp) next() *op {
-	if w.events != nil {
+	switch {
+	case len(w.round) > 0:
+		return w.round[0]
+	case w.events != nil:
 		return w.block.run.opOf(&w.events[w.cursor])
 	}
 	return &w.block.run.program.ops[w.pc]

@@ -8,6 +8,7 @@ import (
 
 	"gpa/cubin/sass"
 	"gpa/emu"
+	"gpa/emu/arch"
 )
 
 // cyclesOf runs the launches of a file with full timing under a what-if.
@@ -56,5 +57,52 @@ func TestReplay(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// replayed is by how much a launch whose streams are as they were recorded may take other cycles than one that is executed in time.
+const replayed = .01
+
+// TestReplayAsynchronous holds that launches of the kernels for sm_90 and later, which copy, multiply and wait beside what their warps execute, take
+// as long where their streams are recorded and issued again. Without timing warps ask as often as they like for what is not there yet; in time they ask
+// as often as they would.
+func TestReplayAsynchronous(t *testing.T) {
+	for _, of := range []struct{ suite, gpu string }{{"hopper", "h100"}, {"blackwell", "b200"}} {
+		files, err := filepath.Glob("../../kernels/" + of.suite + "/*/launch*.yaml")
+		if err != nil || len(files) == 0 {
+			t.Fatal(files, err)
+		}
+		for _, name := range files {
+			t.Run(filepath.Join(of.suite, filepath.Base(filepath.Dir(name)), filepath.Base(name)), func(t *testing.T) {
+				t.Parallel()
+				holdReplay(t, name, of.gpu)
+			})
+		}
+	}
+}
+
+// holdReplay compares the launches of a file with those of their streams.
+func holdReplay(t *testing.T, name, gpu string) {
+	model, err := arch.ByName(gpu)
+	if err != nil {
+		t.Fatal(err)
+	}
+	as, again := openOn(t, name, model, emu.Options{Timing: emu.TimingFull}), openOn(t, name, model, emu.Options{Timing: emu.TimingFull})
+	for i := range as.File.Launches {
+		want, err := as.Vary(context.Background(), i, Variation{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := again.Vary(context.Background(), i, Variation{WhatIf: &emu.WhatIf{Streams: new(emu.Streams)}})
+		if err != nil {
+			t.Errorf("launch %d: %v", i, err)
+			return
+		}
+		by := float64(got.Cycles)/float64(want.Cycles) - 1
+		t.Logf("launch %d, %s: %d cycles, %d where it is repeated, %+.2f %%; %d instructions, %d", i, as.File.Launches[i].Kernel,
+			want.Cycles, got.Cycles, 100*by, want.WarpInstructions, got.WarpInstructions)
+		if math.Abs(by) > replayed {
+			t.Errorf("launch %d, %s: %d cycles, %d where it is repeated", i, as.File.Launches[i].Kernel, want.Cycles, got.Cycles)
+		}
 	}
 }
