@@ -9,6 +9,7 @@ import (
 	"gpa/cubin/sass"
 	"gpa/emu"
 	"gpa/emu/arch"
+	"gpa/emu/stream"
 )
 
 // cyclesOf runs the launches of a file with full timing under a what-if.
@@ -104,5 +105,44 @@ func holdReplay(t *testing.T, name, gpu string) {
 		if math.Abs(by) > replayed {
 			t.Errorf("launch %d, %s: %d cycles, %d where it is repeated", i, as.File.Launches[i].Kernel, want.Cycles, got.Cycles)
 		}
+	}
+}
+
+// TestReplayMerged holds that blocks which copy and multiply keep their copies and products where two of them become one, which takes longer than one, and
+// less than twice as long, as the copies of one are under way while the other's products are.
+func TestReplayMerged(t *testing.T) {
+	model, err := arch.ByName("h100")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const name = "../../kernels/hopper/tma_gemm/launch.yaml"
+	module, err := parse(t, name).LoadModule(sass.SM90)
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := func(w *emu.WhatIf) (cycles, sectors, products int64) {
+		r, err := openOn(t, name, model, emu.Options{Timing: emu.TimingFull}).Vary(context.Background(), 0, Variation{WhatIf: w})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range r.Counters {
+			n := &r.Counters[i]
+			switch module.Codes[n.Code].Insts[n.PC/sass.InstSize].Op {
+			case sass.UTMALDG:
+				sectors += n.GlobalSectors
+			case sass.HGMMA:
+				products += n.Executions
+			}
+		}
+		return r.Cycles, sectors, products
+	}
+	as, copied, products := run(nil)
+	merged, copiedThen, productsThen := run(&emu.WhatIf{Streams: &emu.Streams{Merge: []stream.Merge{{Factor: 2, Axis: stream.GridX}}}})
+	t.Logf("%d cycles, %d merged", as, merged)
+	if copiedThen != copied || productsThen != products || copied == 0 || products == 0 {
+		t.Errorf("%d sectors are copied, %d where blocks are merged; %d products, %d", copied, copiedThen, products, productsThen)
+	}
+	if merged <= as || merged >= 2*as {
+		t.Errorf("%d cycles, two blocks as one %d", as, merged)
 	}
 }
