@@ -89,3 +89,16 @@ func TestTriedInLittle(t *testing.T) {
 		t.Errorf("%s is first: %.2fx when tried, %.2fx compiled", first.Optimizer, first.Tried, want)
 	}
 }
+
+// TestTriedProducts holds that nothing is gained by not asking whether products are complete: the word of a transaction barrier is no value that a thread
+// could keep.
+func TestTriedProducts(t *testing.T) {
+	r := profiled(t, "kernels/blackwell/tensor_memory/launch.times.yaml")
+	for i := range r.Launches {
+		for _, a := range r.Launches[i].Advice {
+			if a.Optimizer == "register-caching" {
+				t.Errorf("launch %d, %s: %s is advised at %s", i, r.Profile.Launches[i].Kernel, a.Optimizer, a.Place())
+			}
+		}
+	}
+}

@@ -239,7 +239,13 @@ func (registerCaching) Match(in *Input) []*Match {
 			places = places[:1]
 		}
 		for _, p := range places {
-			if n := nodeOf(p); in.codes[n.Code] != nil && !isAtomic(in.Inst(n).Op) && in.Inst(n).Op.Properties().Async == sass.Synchronous && (in.invariantAddress(n) || in.samePlace(&d)) {
+			n := nodeOf(p)
+			if in.codes[n.Code] == nil || isAtomic(in.Inst(n).Op) {
+				continue
+			}
+			// The word of a transaction barrier is nobody's value.
+			prop := in.Inst(n).Op.Properties()
+			if prop.Async == sass.Synchronous && prop.Sync == sass.SyncNone && (in.invariantAddress(n) || in.samePlace(&d)) {
 				kept[n] = true
 			}
 		}
