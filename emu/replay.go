@@ -275,9 +275,6 @@ func (w *warp) reissue() error {
 	o, lanes := w.next(), r.stream.Lanes[e.Lanes]
 	w.mask, w.acc.kind, w.acc.mask, w.texels.n = lanes.Mask, accessNone, 0, 0
 	w.bulk.lines, w.bulk.barriers, w.tensor, w.asked = w.bulk.lines[:0], w.bulk.barriers[:0], tensorWork{}, asked{}
-	if !w.asking {
-		w.cost += int64(lanes.Cost)
-	}
 	if !b.domain.count(o, w.mask) {
 		return w.exhausted(o)
 	}
@@ -285,6 +282,9 @@ func (w *warp) reissue() error {
 		if w.round = w.round[1:]; n > 1 || !w.asking { // on the way to the next question, or from the last one
 			return nil
 		}
+	}
+	if !w.asking {
+		w.cost += int64(lanes.Cost)
 	}
 	if e.Kind == stream.RefWork {
 		if there, err := w.rework(e, o); !there || err != nil {
