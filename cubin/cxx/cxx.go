@@ -89,8 +89,11 @@ func (s *Source) Match(i int) int {
 	return s.Tokens[i].Match
 }
 
-// Between is the text from one token to the end of another.
+// Between is the text from one token to the end of another, "" where there are none.
 func (s *Source) Between(first, last int) string {
+	if first < 0 || last < first || last >= len(s.Tokens) {
+		return ""
+	}
 	return string(s.Text[s.Tokens[first].Start:s.Tokens[last].End])
 }
 

@@ -335,7 +335,7 @@ func (e *evaluator) named(name string) Value {
 		for closing <= e.end && e.s.At(closing) != ">" {
 			closing++
 		}
-		to := e.s.Between(e.pos+1, max(e.pos+1, closing-1))
+		to := e.s.Between(e.pos+1, closing-1)
 		e.pos = closing + 1
 		if ElementOf(to).Name == "" || e.s.At(e.pos) != "(" {
 			return e.fail()

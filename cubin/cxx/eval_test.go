@@ -91,6 +91,16 @@ func TestEvalAnything(t *testing.T) {
 	})
 }
 
+// A cast without a type ends the text.
+func TestEvalUnfinishedCast(t *testing.T) {
+	for _, text := range []string{"static_cast <", "static_cast < >", "static_cast < > ( 1"} {
+		s := NewSource([]byte(text))
+		if v, ok := s.Eval(0, len(s.Tokens)-1); ok {
+			t.Errorf("%s: %v", text, v)
+		}
+	}
+}
+
 func TestElementOf(t *testing.T) {
 	for name, want := range map[string]Element{
 		"const float": {"f32", 1}, "float4": {"f32", 4}, "unsigned long long": {"u64", 1}, "std::uint32_t": {"u32", 1}, "__half2": {"f16", 2}, "longlong2": {"i64", 2},
