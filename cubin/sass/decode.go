@@ -122,7 +122,7 @@ func (i *Inst) decodeOperand(o *Operand, s *Slot, w Word) bool {
 	case KindTMem:
 		o.Reg, o.Offset = s.URegAt.uniform(w.bits(s.URegAt)), int32(signExtend(raw, s.Bits.N+s.Bits2.N))
 	case KindUReg, KindDesc, KindGDesc, KindIDesc:
-		if o.Reg = s.Bits.uniform(raw); o.Reg != URZ || s.next != 0 && s.Kind != KindIDesc {
+		if o.Reg = s.register().uniform(raw); o.Reg != URZ || s.next != 0 && s.Kind != KindIDesc {
 			o.Reg += s.next
 		}
 	default:
@@ -190,6 +190,9 @@ func (b Bits) uniformCode(reg uint8) (code uint64, ok bool) {
 	}
 	return uint64(reg), reg == 0 || uint64(reg) < b.max()
 }
+
+// register is the field of a register as if it were not split.
+func (s *Slot) register() Bits { return Bits{s.Bits.Lo, s.Bits.N + s.Bits2.N} }
 
 // numScoreboards is the number of dependence counters.
 const numScoreboards = 6
@@ -352,5 +355,5 @@ var (
 		TypeS64: 2, TypeF16: 1, TypeF32: 1, TypeF64: 2, TypeF16x2: 1, TypeBF16: 1, TypeTF32: 1, TypeU4: 1, TypeS4: 1, TypeS16x2: 1,
 		TypeU16x2: 1, TypeE4M3: 1, TypeE5M2: 1, TypeF16x4: 2, TypeF16x8: 4, TypeBF16x2: 1, TypeBF16x4: 2, TypeBF16x8: 4,
 		TypeF32x2: 2, TypeF32x4: 4, TypeF32RN: 1, TypeF32x2RN: 2, TypeF32x4RN: 4, TypeU2: 1, TypeS2: 1, TypeU8x4: 1, TypeS8x4: 1,
-		TypeE3M2: 1, TypeE2M3: 1, TypeE2M1: 1}
+		TypeE3M2: 1, TypeE2M3: 1, TypeE2M1: 1, TypeE8M0: 1, TypeUE4M3: 1}
 )

@@ -71,7 +71,7 @@ func (g Guard) code() uint64 {
 
 // encodeOperand puts one operand into w.
 func (i *Inst) encodeOperand(w Word, o *Operand, s *Slot) (Word, error) {
-	raw, fits := uint64(o.Reg), o.Reg <= uint8(min(s.Bits.max(), 255))
+	raw, fits := uint64(o.Reg), o.Reg <= uint8(min(s.register().max(), 255))
 	if s.Inverted {
 		raw ^= s.Bits.max()
 	}
@@ -127,7 +127,7 @@ func (i *Inst) encodeOperand(w Word, o *Operand, s *Slot) (Word, error) {
 			}
 			return w, nil
 		}
-		raw, fits = s.Bits.uniformCode(o.Reg)
+		raw, fits = s.register().uniformCode(o.Reg)
 	}
 	if !fits {
 		return w, fmt.Errorf("value out of range")

@@ -161,7 +161,7 @@ type Slot struct {
 	Name       string // as in the comments of the opcodes: Rd, A, B, …
 	Kind       Kind
 	Bits       Bits // register number, immediate, offset of an address or a constant
-	Bits2      Bits // more significant bits of a split immediate
+	Bits2      Bits // more significant bits of a split immediate or uniform register
 	Bits3      Bits // still more significant bits
 	Base       Bits // register of an address or an indexed constant; bank of a constant in Bank
 	Bank       Bits

@@ -107,6 +107,7 @@ const (
 	MmaStep  // step 0 to 3 of HMMA.884
 	Sparse   // .SP: A has two of each four elements, an operand says which
 	MmaOp    // what BMMA does with the bits of A and B: MmaXOR, MmaAND
+	Scaled   // .SF: blocks of elements of A and B have scales
 	GmmaN    // columns of the 64 rows of HGMMA and the like
 
 	// Half precision and minima.
@@ -137,7 +138,8 @@ const (
 	BlockPair        // .2CTA: for both blocks of a pair
 	WeightStationary // .WS of UTCHMMA and the like
 	RowShift         // .ASHIFT: A is shifted by a row
-	ScaleBlock       // of UTCOMMA: 1 where 32 elements share a scale, 0 (.4X) where 16 do
+	ScaleType        // of scales: TypeE8M0, TypeUE4M3
+	ScaleBlock       // of UTCOMMA and OMMA: 1 where 32 elements share a scale, 0 (.4X) where 16 do
 	TensorShape      // what LDTM and STTM access at once: Tensor32x32 …
 	TensorTimes      // how often that, side by side
 	Packs            // .PACK16BIT, .EXPAND16BIT: two elements of 16 bits a register

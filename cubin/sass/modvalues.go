@@ -100,6 +100,8 @@ const (
 	TypeE3M2
 	TypeE2M3
 	TypeE2M1
+	TypeE8M0  // a power of two
+	TypeUE4M3 // TypeE4M3 without a sign
 )
 
 // Values of Dir.

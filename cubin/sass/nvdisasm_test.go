@@ -115,7 +115,7 @@ var undefined = []struct {
 	{sass.SM75, 77, regexp.MustCompile(`^(ALD|AST)`), "nvdisasm ignores .PHYS beside .P and where there is no register"},
 	{sass.SM70, 0, regexp.MustCompile(`^OUT\.FINAL`), "nvdisasm ignores the registers that .FINAL has no use for"},
 	{sass.SM75, 0, regexp.MustCompile(`^OUT\.FINAL`), "nvdisasm ignores the registers that .FINAL has no use for"},
-	{sass.SM120, 0, regexp.MustCompile(`^QMMA\.`), "nvdisasm ignores the bits of the layouts, which are always the same"},
+	{sass.SM120, 0, regexp.MustCompile(`^[QO]MMA\.`), "nvdisasm ignores the bits of the layouts, which are always the same, and sparse products with scales"},
 	{sass.SM90, 0, regexp.MustCompile(`^SYNCS\.CAS\.64 .*, UR60, UR62$`), "nvdisasm takes URZ, of which there are no pairs side by side, for the last four registers"},
 }
 

@@ -126,6 +126,7 @@ func (p *parser) float(f format) (uint64, bool) {
 		end = len(p.rest())
 	}
 	word, _, _ := strings.Cut(p.rest()[:end], ".H") // a selector may follow
+	word, _, _ = strings.Cut(word, ".B")
 	word, _, _ = strings.Cut(word, ".NP")
 	end = len(word)
 	if bits, ok := namedFloats[word]; ok {

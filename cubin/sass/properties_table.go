@@ -67,7 +67,7 @@ var properties = [NumOps]Properties{
 	UMOV:   {Class: ClassDispatch, Vector: MOV},
 	VOTEU:  {Class: ClassDispatch, Crosses: true, Vector: VOTE},
 
-	HMMA: ofMatrix.does(MultipliesAdds), IMMA: ofMatrix.does(MultipliesAdds), BMMA: ofMatrix, DMMA: ofMatrix.does(MultipliesAdds), QMMA: ofMatrix.does(MultipliesAdds),
+	HMMA: ofMatrix.does(MultipliesAdds), IMMA: ofMatrix.does(MultipliesAdds), BMMA: ofMatrix, DMMA: ofMatrix.does(MultipliesAdds), QMMA: ofMatrix.does(MultipliesAdds), OMMA: ofMatrix.does(MultipliesAdds),
 	HGMMA: ofGroups, IGMMA: ofGroups, BGMMA: ofGroups, QGMMA: ofGroups,
 
 	MUFU: {Class: ClassMUFU},

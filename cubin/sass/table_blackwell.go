@@ -29,7 +29,7 @@ func withBlackwell(rows []Form) []Form {
 			all[i].Archs |= f.Archs
 		}
 	}
-	for _, f := range slices.Concat(uniformLoadForms(), longIntegerForms(), uniformFloatForms(), blackwellExtremeForms(), packedFloatForms(), blackwellWideForms(), constantLineForms(), narrowProductForms(), sharedSwapForms(), nibbleForms(), tensorMemoryForms()) {
+	for _, f := range slices.Concat(uniformLoadForms(), longIntegerForms(), uniformFloatForms(), blackwellExtremeForms(), packedFloatForms(), blackwellWideForms(), constantLineForms(), narrowProductForms(), scaledProductForms(), narrowUnpackForms(), sharedSwapForms(), nibbleForms(), tensorMemoryForms()) {
 		add(f)
 	}
 	return slices.DeleteFunc(all, func(f Form) bool { return f.Archs == 0 })
@@ -186,7 +186,6 @@ func (f Form) sparseProducts() ([]Form, bool) {
 
 // narrowProductForms are QMMA on sm_120: those of sm_89 with one layout of matrices, which is not printed, and types of 6 and 4 bits beside.
 func narrowProductForms() []Form {
-	names := &enum{text: []string{".E4M3", ".E5M2", bad, ".E3M2", ".E2M3", ".E2M1"}, value: []uint16{TypeE4M3, TypeE5M2, 0, TypeE3M2, TypeE2M3, TypeE2M1}}
 	var forms []Form
 	for _, f := range byteMatrixForms() {
 		f.Operands = slices.Clone(f.Operands)
@@ -194,11 +193,45 @@ func narrowProductForms() []Form {
 			f.Operands[k].Sel = nil
 		}
 		f.Mods = slices.DeleteFunc(slices.Clone(f.Mods), func(m ModField) bool { return m.Kind == Obscure })
-		f = f.replaced(SrcType, ModField{Kind: SrcType, Bits: Bits{78, 1}, Bits2: Bits{82, 2}, names: names})
-		f = f.replaced(SrcType2, ModField{Kind: SrcType2, Bits: Bits{79, 1}, Bits2: Bits{84, 2}, names: names})
+		f = f.replaced(SrcType, narrowType(SrcType, 78, 82)).replaced(SrcType2, narrowType(SrcType2, 79, 84))
 		forms = append(forms, f.modified(only(Fixed, Bits{73, 2}, 2, 0, "")).modified(off(Fixed, 81)).as(in120))
 	}
 	return forms
+}
+
+// narrowType is the field of a type of 8, 6 or 4 bits.
+func narrowType(kind ModKind, low, high uint8) ModField {
+	return ModField{Kind: kind, Bits: Bits{low, 1}, Bits2: Bits{high, 2}, names: &enum{text: []string{".E4M3", ".E5M2", bad, ".E3M2", ".E2M3", ".E2M1"},
+		value: []uint16{TypeE4M3, TypeE5M2, 0, TypeE3M2, TypeE2M3, TypeE2M1}}}
+}
+
+// scaledProductForms are products of sm_120 whose blocks of elements have scales (PTX ISA, mma with .block_scale): QMMA of elements of 8 bits
+// and less, 32 of which share a scale, and OMMA of those of 4 bits side by side. A uniform register says which bytes of which lanes the scales are.
+func scaledProductForms() []Form {
+	scaled := ModField{Kind: Scaled, names: &enum{text: []string{".SF"}, value: []uint16{1}}}
+	p := product{a: w4, b: w2, d: w4}
+	a, b := regA(traits{width: p.a}), regB("B", traits{width: p.b})
+	a.Neg, b.Neg = 72, 63
+	operands := append(p.operands(from86, a, b, regC("C", traits{width: p.d})),
+		Slot{Name: "scales of A", Kind: KindReg, Bits: Bits{40, 8}, Access: Reads},
+		Slot{Name: "scales of B", Kind: KindReg, Bits: Bits{52, 8}, Access: Reads, Sel: &ModField{Bits: Bits{51, 1}, names: &keptName}},
+		Slot{Name: "selectors", Kind: KindUReg, Bits: Bits{60, 3}, Bits2: Bits{73, 5}, Access: Reads, Default: URZ})
+	row := func(op Op, opcode uint16, mods ...ModField) Form {
+		return Form{Op: op, Opcode: opcode, Archs: in120, Pipe: PipeTensor, Operands: operands, Mods: append(mods, off(Sparse, 80), off(Fixed, 81), off(Fixed, 86), only(Fixed, Bits{48, 3}, 0, 0, ""))}
+	}
+	shape := func(shape uint16, text string) ModField {
+		return ModField{Kind: MmaShape, names: &enum{text: []string{text}, value: []uint16{shape}}}
+	}
+	result := ModField{Kind: DstType, names: &enum{text: []string{".F32"}, value: []uint16{TypeF32}}}
+	powers := ModField{Kind: ScaleType, names: &enum{text: []string{".E8"}, value: []uint16{TypeE8M0}}}
+	four := func(kind ModKind, at Bits) ModField {
+		return only(kind, at, 0, TypeE2M1, ".E2M1")
+	}
+	return []Form{
+		row(QMMA, 0x47a, scaled, shape(Mma16832, ".16832"), result, narrowType(SrcType, 78, 82), narrowType(SrcType2, 79, 84), powers),
+		row(OMMA, 0x47f, scaled, shape(Mma16864, ".16864"), result, four(SrcType, Bits{78, 1}), four(SrcType2, Bits{79, 1}),
+			mod(ScaleType, 82, 1, &enum{text: []string{".E8", ".UE4M3"}, value: []uint16{TypeE8M0, TypeUE4M3}}), mod(ScaleBlock, 83, 1, &enum{text: []string{".4X", ""}}), only(Fixed, Bits{84, 2}, 0, 0, "")),
+	}
 }
 
 // packings are the rows of F2FP, without those of TF32 and those that unpack 8-bit types to bfloat16; of the ones that unpack them to halves
@@ -212,10 +245,68 @@ func (f Form) packings() []Form {
 			return []Form{f.modified(off(Fixed, 82))}
 		}
 		if m.Kind == DstType && slices.Contains(m.names.text, ".E4M3") {
+			if k := slices.IndexFunc(f.Mods, func(m ModField) bool { return m.Kind == SrcType }); f.Mods[k].Bits.N != 0 { // a pair of 16 bits
+				f = f.replaced(SrcType, ModField{Kind: SrcType, Bits: f.Mods[k].Bits, Bits2: Bits{83, 1}, names: &enum{
+					text: []string{bad, ".F16", bad, bad, bad, ".BF16"}, value: []uint16{0, TypeF16, 0, 0, 0, TypeBF16}}})
+			}
 			return []Form{f.modified(only(Fixed, Bits{80, 2}, 0, 0, "")).modified(off(Fixed, 85))}
 		}
 	}
 	return []Form{f}
+}
+
+// narrowUnpackForms are F2FP that make halves of elements of 6 and 4 bits, a byte each and two a byte, and bfloat16 of those and of 8-bit
+// numbers. The latter multiplies with two powers of two, in half of a register or of an immediate.
+func narrowUnpackForms() []Form {
+	bytes := ModField{Kind: SrcType, Bits: Bits{73, 1}, Bits2: Bits{82, 1}, names: &enum{
+		text: []string{".E5M2", ".E4M3", ".E2M3", ".E3M2"}, value: []uint16{TypeE5M2, TypeE4M3, TypeE2M3, TypeE3M2}}}
+	sixes := mod(SrcType, 73, 1, &enum{text: []string{".E2M3", ".E3M2"}, value: []uint16{TypeE2M3, TypeE3M2}})
+	fours := only(SrcType, Bits{73, 2}, 1, TypeE2M1, ".E2M1")
+	half, byte4 := ModField{Bits: Bits{88, 1}, names: &halfByte}, ModField{Bits: Bits{72, 1}, Bits2: Bits{88, 1}, names: &byteNames}
+	unpacks := ModField{Kind: Fixed, names: &enum{text: []string{".UNPACK_B"}}}
+	var forms []Form
+	add := func(part ModField, of []Form) {
+		for _, f := range of {
+			f.Archs = inBlackwell
+			f.Mods = append(f.Mods, only(Fixed, Bits{78, 4}, 0, 0, ""), off(Fixed, 83), only(Fixed, Bits{85, 3}, 0, 0, ""), only(Fixed, Bits{89, 2}, 1, 0, ""))
+			if part.Bits2.N == 0 {
+				f.Mods = append(f.Mods, off(Fixed, 72), on(Fixed, 74, ""))
+			}
+			for k := range f.Operands {
+				if s := &f.Operands[k]; s.Name == "B" {
+					s.Sel = &part
+				}
+			}
+			forms = append(forms, f)
+		}
+	}
+	f := Form{Op: F2FP, Opcode: 0x03e, Pipe: PipeALU}
+	relu := flag(Relu, 75, ".RELU")
+	for _, v := range []struct{ from, part ModField }{{sixes, half}, {fours, byte4}} {
+		g := f
+		g.Operands = []Slot{rd(w1), hidden(regA(plain), false)}
+		g.Mods = []ModField{relu, only(DstType, Bits{76, 1}, 0, TypeF16, ".F16"), v.from, unpacks, off(Fixed, 77), on(Fixed, 82, "")}
+		add(v.part, slices.DeleteFunc(unary(g, traits{imm: float32s}, hidden(noReuse(regC("C", plain)), false)), func(f Form) bool {
+			return f.Operands[2].Kind == KindConst
+		}))
+	}
+	scale := &ModField{Bits: Bits{24, 3}, names: &enum{text: []string{".H0", ".H1"}}}
+	noA, inRegister, immediate, uniform := Slot{Name: "A", Kind: KindImm, Show: never}, regC("C", plain), imm32("C", float32s), uregB("C", plain)
+	inRegister.Sel, immediate.Sel, uniform.Sel = scale, scale, scale
+	for _, v := range []struct{ from, part ModField }{{bytes, half}, {fours, byte4}} {
+		g := f
+		g.Mods = []ModField{flag(Sat, 77, ".SATFINITE"), relu, only(DstType, Bits{76, 1}, 1, TypeBF16, ".BF16"), v.from, unpacks, only(Fixed, Bits{27, 5}, 0, 0, "")}
+		if v.from.Bits2.N == 0 {
+			g.Mods = append(g.Mods, on(Fixed, 82, ""))
+		}
+		u := g
+		u.Mods = append(slices.Clone(g.Mods), on(UR, uniformBit, ""))
+		add(v.part, []Form{
+			g.with(0x63e, []Slot{rd(w1), noA, regB("B", plain), inRegister}), u.with(0x23e, []Slot{rd(w1), noA, uregB("B", plain), inRegister}),
+			g.with(0xe3e, []Slot{rd(w1), noA, secondAtC(), immediate}), u.with(0x43e, []Slot{rd(w1), noA, secondAtC(), uniform}),
+		})
+	}
+	return forms
 }
 
 // naming returns the row with operands printed whatever they are.

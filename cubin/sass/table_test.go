@@ -101,7 +101,7 @@ func checkSpelling(t *testing.T, f *Form, m *ModField) {
 
 // TestOperandPositions holds that an operand has the same position in every form of an opcode, so that consumers can
 // rely on the list in op.go. Branches through a register and with a mask of lanes have one operand more, WARPSYNC.COLLECTIVE
-// a target; sparse products have two behind the others, CCTL.RML2 of sm_89 one; accesses of 256 bits name two runs of registers; handles of
+// a target; sparse products have two behind the others, those with scales three, CCTL.RML2 of sm_89 one; accesses of 256 bits name two runs of registers; handles of
 // textures and surfaces are last, and may be among other operands.
 func TestOperandPositions(t *testing.T) {
 	for op, forms := range theTable().byOp {
@@ -113,7 +113,7 @@ func TestOperandPositions(t *testing.T) {
 			if f.opaque || f.Opcode == 0x97e || f.Opcode == 0x97f { // nothing executes it, or it is of 256 bits
 				continue
 			}
-			if len(f.Operands) != len(forms[0].Operands) && f.Mods[0].Kind != Sparse && f.Op != CCTL {
+			if len(f.Operands) != len(forms[0].Operands) && f.Mods[0].Kind != Sparse && f.Mods[0].Kind != Scaled && f.Op != CCTL {
 				t.Errorf("%s %#03x: %d operands, %#03x has %d", f.Op, f.Opcode, len(f.Operands), forms[0].Opcode,
 					len(forms[0].Operands))
 				continue
