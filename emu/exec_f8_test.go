@@ -144,6 +144,33 @@ func TestF8Unpacking(t *testing.T) {
 	}
 }
 
+// Numbers of 6 and 4 bits are halves as they are; as bfloat16 they and those of 8 bits are multiplied with powers of two, and may become too large.
+func TestNarrowUnpacking(t *testing.T) {
+	bits := func(x float32) uint32 { return math.Float32bits(x) >> 16 }
+	for text, want := range map[string]uint32{
+		"F2FP.F16.E2M1.UNPACK_B R0, R5":                        0x4600_3c00, // 6, 1
+		"F2FP.RELU.F16.E2M3.UNPACK_B R0, R6":                   0x0000_4780, // -7.5, 7.5
+		"F2FP.F16.E3M2.UNPACK_B R0, R7":                        0xcf00_2c00, // -28, 0.0625
+		"F2FP.BF16.E2M1.UNPACK_B R0, R1.B1, R2.H1":             bits(-6*4)<<16 | bits(0.5*2),
+		"F2FP.BF16.E4M3.UNPACK_B R0, R1.H1, R2.H0":             bits(448)<<16 | 0x7fff,
+		"F2FP.BF16.E5M2.UNPACK_B R0, R3, R2.H1":                0x7f80<<16 | bits(2),
+		"F2FP.SATFINITE.BF16.E5M2.UNPACK_B R0, R3, R2.H1":      0x7f7f<<16 | bits(2),
+		"F2FP.SATFINITE.BF16.E5M2.UNPACK_B R0, R3.H1, R4.H0":   0x7f7f<<16 | 0x7fff,
+		"F2FP.SATFINITE.E4M3.BF16.UNPACK_B_MERGE_C R0, R8, RZ": 0x3840, // of 1 and 2
+	} {
+		t.Run(text, func(t *testing.T) {
+			w := newTestWarp(t, sass.SM120, text)
+			for r, v := range []uint32{0, 0x7e7ff100, 0x8180_7fff, 0x7b7b7c3c, 0xfeff, 0x72, 0x3f1f, 0x3f01, 0x3f80_4000} {
+				w.regs[r] = *broadcast(v)
+			}
+			w.runAll(t)
+			if got := w.regs[0][7]; got != want {
+				t.Errorf("%08x, want %08x", got, want)
+			}
+		})
+	}
+}
+
 // A tf32 is a f32 whose last 13 bits are zero.
 func TestTF32(t *testing.T) {
 	f := &floatFormat{exp: 8, frac: 10, nan: 0x3ffff}
@@ -221,16 +248,21 @@ func TestPackedBytes(t *testing.T) {
 	}
 }
 
-// Products of numbers of 6 and 4 bits are refused by name, whichever side has them.
+// Elements of 6 bits are the lower bits of bytes, those of 4 bits the middle ones; the others do not count.
 func TestNarrowMMA(t *testing.T) {
-	for _, types := range []string{"E3M2.E4M3", "E5M2.E2M3", "E2M1.E2M1", "E4M3.E2M1"} {
-		list, err := parseTest(sass.SM120, "QMMA.16832.F32."+types+" R0, R8, R24, R32")
-		if err != nil {
-			t.Fatal(err)
+	for types, c := range map[string]struct {
+		a, b uint32
+		want float32
+	}{
+		"E3M2.E4M3": {0xcc, 0x38, 32}, "E5M2.E2M3": {0x3c, 0x1f, 32 * 7.5}, "E2M1.E2M1": {0xfe, 0x09, 32 * -6}, "E4M3.E2M1": {0x38, 0x1c, 32 * 6},
+	} {
+		w := newTestWarp(t, sass.SM120, "QMMA.16832.F32."+types+" R0, R8, R24, RZ")
+		for n := range 4 {
+			w.regs[8+n], w.regs[24+n] = *broadcast(c.a * 0x01010101), *broadcast(c.b * 0x01010101)
 		}
-		err = compileMMA(&program{}, &op{inst: &list[0]})
-		if want := "QMMA.16832.F32." + types + " is not supported"; err == nil || err.Error() != want {
-			t.Errorf("got %v, want %s", err, want)
+		w.runAll(t)
+		if got := w.regs[2]; got != *broadcast(math.Float32bits(c.want)) {
+			t.Errorf("%s: %v, want %v", types, got, c.want)
 		}
 	}
 }

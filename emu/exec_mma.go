@@ -67,6 +67,16 @@ var mmaFactors = map[uint16]factor{
 	sass.TypeS4:   {bits: 4, value: func(v uint64) float64 { return float64(int8(v<<4) >> 4) }, digits: 4},
 	sass.TypeE4M3: ofBytes(4, func(v uint64) float64 { return formatE4M3.value(byte(v)) }),
 	sass.TypeE5M2: ofBytes(3, func(v uint64) float64 { return formatE5M2.value(byte(v)) }),
+	sass.TypeE2M3: inBytes(sass.TypeE2M3, 0),
+	sass.TypeE3M2: inBytes(sass.TypeE3M2, 0),
+	sass.TypeE2M1: inBytes(sass.TypeE2M1, 2),
+}
+
+// inBytes is a factor of elements of less than 8 bits, each in a byte from some bit on: those of 6 bits lie below, those of 4 bits in the middle
+// (CUTLASS, fp4_shift_A of the products of sm_120).
+func inBytes(typ uint16, from uint) factor {
+	n := narrowTypes[typ]
+	return ofBytes(n.format.frac+1, func(v uint64) float64 { return n.value(byte(v >> from)) })
 }
 
 // ofBytes is a factor of elements of 8 bits.
@@ -83,6 +93,9 @@ const maxDepth = 64
 
 func compileMMA(p *program, o *op) error {
 	in := o.inst
+	if in.Mod(sass.Scaled) != 0 {
+		return compileScaledMMA(p, o)
+	}
 	size, ok := mmaDepths[in.Mod(sass.MmaShape)]
 	m := &mma{tall: size[0], depth: size[1], exact: true}
 	switch in.Op {
@@ -91,7 +104,6 @@ func compileMMA(p *program, o *op) error {
 		m.sat = in.Mod(sass.Sat) != 0
 	case sass.QMMA:
 		m.a, m.b, m.result = mmaFactors[in.Mod(sass.SrcType)], mmaFactors[in.Mod(sass.SrcType2)], in.Mod(sass.DstType)
-		ok = ok && m.b.bits != 0 // types of 6 and 4 bits are not known
 	case sass.DMMA:
 		m.a, m.result, m.exact = mmaFactors[sass.TypeF64], sass.TypeF64, false
 		ok = ok && in.Mod(sass.Round) == sass.RoundRN

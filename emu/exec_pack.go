@@ -23,9 +23,11 @@ func compileF2FP(p *program, o *op) error {
 	in := o.inst
 	from, to := in.Mod(sass.SrcType), in.Mod(sass.DstType)
 	switch {
-	case f8Formats[from] != nil && to == sass.TypeF16:
-		return p.compileUnpack(o, f8Formats[from])
-	case f8Formats[to] != nil && in.Mod(sass.Sat) != 0 && (from == sass.TypeF32 || from == sass.TypeF16):
+	case isSmall(from) && to == sass.TypeF16:
+		return p.compileUnpack(o)
+	case isSmall(from) && to == sass.TypeBF16:
+		return p.compileScaledUnpack(o)
+	case f8Formats[to] != nil && in.Mod(sass.Sat) != 0 && (from == sass.TypeF32 || from == sass.TypeF16 || from == sass.TypeBF16):
 		return p.compilePack8(o, f8Formats[to])
 	case from == sass.TypeF32 && in.Mod(sass.Sat) == 0:
 		return p.compileNarrow(o, to)
@@ -77,7 +79,7 @@ func (p *program) compileNarrow(o *op, to uint16) error {
 	return p.resolve(o, layoutAB, floatValue)
 }
 
-// compilePack8: two f32, A high and B low, or the two f16 of B become a pair of 8 bits each in the low half of the result. Its
+// compilePack8: two f32, A high and B low, or the two f16 or bf16 of B become a pair of 8 bits each in the low half of the result. Its
 // high half is a half of C: ptxas makes {x, y} of two pairs x and y with y as C of the conversion to x.
 func (p *program) compilePack8(o *op, format *f8Format) error {
 	in := o.inst
@@ -88,13 +90,16 @@ func (p *program) compilePack8(o *op, format *f8Format) error {
 		}
 		return uint32(format.finite(x))
 	}
-	halves, shift := in.Mod(sass.SrcType) == sass.TypeF16, 16*uint(in.Operands[3].Swz)
+	halves, shift, value := in.Mod(sass.SrcType) != sass.TypeF32, 16*uint(in.Operands[3].Swz), f16ToF64
+	if in.Mod(sass.SrcType) == sass.TypeBF16 {
+		value = bf16ToF64
+	}
 	o.run = func(w *warp, o *op) error {
 		a, b, c, d := w.in(&o.a, 0), w.in(&o.b, 1), w.in(&o.c, 2), w.out(o, 0)
 		for i := range d {
 			x, y := float64(math.Float32frombits(a[i])), float64(math.Float32frombits(b[i]))
 			if halves {
-				x, y = f16ToF64(uint16(b[i]>>16)), f16ToF64(uint16(b[i]))
+				x, y = value(uint16(b[i]>>16)), value(uint16(b[i]))
 			}
 			d[i] = narrow(y) | narrow(x)<<8 | c[i]>>shift<<16
 		}
@@ -113,26 +118,86 @@ func (p *program) compilePack8(o *op, format *f8Format) error {
 	return err
 }
 
-// compileUnpack: the two numbers of 8 bits in a half of B become a pair of f16, which has them all.
-func (p *program) compileUnpack(o *op, format *f8Format) error {
+// isSmall reports whether numbers of a type have 8 bits or less.
+func isSmall(typ uint16) bool { return f8Formats[typ] != nil || narrowTypes[typ].bits != 0 }
+
+// smallValue is the number of a code of such a type.
+func smallValue(typ uint16, code byte) float64 {
+	if f := f8Formats[typ]; f != nil {
+		return f.value(code)
+	}
+	return narrowTypes[typ].value(code)
+}
+
+// smallPair returns how the codes of two numbers are taken from a register: a byte each of the half that the operand names, or the nibbles of the
+// byte that it names.
+func smallPair(typ uint16, from *sass.Operand) func(v uint32) (low, high byte) {
+	shift := 16 * uint(from.Swz)
+	if narrowTypes[typ].bits == 4 {
+		shift /= 2
+		return func(v uint32) (low, high byte) { return byte(v>>shift) & 15, byte(v>>shift) >> 4 }
+	}
+	return func(v uint32) (low, high byte) { return byte(v >> shift), byte(v >> shift >> 8) }
+}
+
+// compileUnpack: two numbers of B of 8 bits or less become a pair of f16, which has them all.
+func (p *program) compileUnpack(o *op) error {
 	var table [256]uint16
+	typ := o.inst.Mod(sass.SrcType)
 	for code := range table {
-		x := format.value(byte(code))
+		x := smallValue(typ, byte(code))
 		if table[code] = f16FromF64(x, roundRN); o.inst.Mod(sass.Relu) != 0 && math.Signbit(x) && x == x {
 			table[code] = 0
 		}
 	}
-	shift := 16 * uint(o.inst.Operands[2].Swz)
+	pair := smallPair(typ, &o.inst.Operands[2])
 	o.run = func(w *warp, o *op) error {
 		b, d := w.in(&o.b, 1), w.out(o, 0)
 		for i := range d {
-			pair := b[i] >> shift
-			d[i] = packHalves(table[byte(pair)], table[byte(pair>>8)])
+			low, high := pair(b[i])
+			d[i] = packHalves(table[low], table[high])
 		}
 		w.done(o, 1)
 		return nil
 	}
 	return p.resolve(o, layoutAB, rawValue)
+}
+
+// compileScaledUnpack: two numbers of B of 8 bits or less become a pair of bf16, each multiplied with a power of two (PTX ISA, cvt with
+// .scaled::n2::ue8m0): the bytes of the half of C that the operand names.
+func (p *program) compileScaledUnpack(o *op) error {
+	in := o.inst
+	typ, relu, finite := in.Mod(sass.SrcType), in.Mod(sass.Relu) != 0, in.Mod(sass.Sat) != 0
+	var values [256]float64
+	for code := range values {
+		values[code] = smallValue(typ, byte(code))
+	}
+	convert := func(code, scale byte) uint16 {
+		x, by := values[code], blockScaleOf(scale, true)
+		switch {
+		case by.special != 0:
+			x = math.NaN()
+		case relu && math.Signbit(x) && x == x:
+			return 0
+		}
+		h := bf16FromF64(math.Ldexp(x, int(by.exp)))
+		if finite && h&^signF16 == uint16(formatBF16.infinity()) {
+			h--
+		}
+		return h
+	}
+	pair, shift := smallPair(typ, &in.Operands[2]), 16*uint(in.Operands[3].Swz)
+	o.run = func(w *warp, o *op) error {
+		b, c, d := w.raw(&o.b), w.raw(&o.c), w.out(o, 0)
+		for i := range d {
+			low, high := pair(b[i])
+			scales := c[i] >> shift
+			d[i] = packHalves(convert(low, byte(scales)), convert(high, byte(scales>>8)))
+		}
+		w.done(o, 1)
+		return nil
+	}
+	return p.resolve(o, layout{0, none, none, none, 2, 3, none, none}, rawValue)
 }
 
 func bf16ToF64(h uint16) float64 { return float64(math.Float32frombits(uint32(h) << 16)) }

@@ -13,6 +13,7 @@ var tensorCompilers = map[sass.Op]compiler{
 	sass.IMMA: compileMMA,
 	sass.DMMA: compileMMA,
 	sass.QMMA: compileMMA,
+	sass.OMMA: compileScaledMMA,
 	sass.BMMA: compileBMMA,
 }
 

@@ -62,12 +62,17 @@ func (x *tensorProduct) scalesOf(w *warp, o *op, b *block, at tensorPlace, first
 	}
 	list := make(blockScales, rows)
 	for i := range list {
-		cell := m.cells[at.lane()+i%lanes][at.column()+i/lanes]
-		for k := range n {
-			list[i] = append(list[i], blockScaleOf(byte(cell>>(8*((first+k)&3))), exponents))
-		}
+		list[i] = scalesIn(m.cells[at.lane()+i%lanes][at.column()+i/lanes], first, n, exponents)
 	}
 	return list, nil
+}
+
+// scalesIn takes n of the four scales of 32 bits, from the first one on.
+func scalesIn(four uint32, first, n int, exponents bool) (list []blockScale) {
+	for k := range n {
+		list = append(list, blockScaleOf(byte(four>>(8*((first+k)&3))), exponents))
+	}
+	return list
 }
 
 // runScaled is run for a product with scales.

@@ -218,11 +218,7 @@ func (g *groupProduct) factors(w *warp, o *op) (a, b []groupRow, err error) {
 	}
 	word := func(k int) *matrix { return &matrix{w.matrixDescriptor(&o.u, k), w.block, g.transB, 2} }
 	if g.inRegisters {
-		for r := range 4 {
-			for lane, v := range w.word(&o.a, r) {
-				binary.LittleEndian.PutUint32(a[lane>>2+8*(r&1)][4*(lane&3)+16*(r>>1):], v)
-			}
-		}
+		bytesOf(w, &o.a, a, 4)
 		return a, b, word(1).read(w, o, b, 0, bytes)
 	}
 	rows := word(0)
