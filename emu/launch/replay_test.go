@@ -75,9 +75,13 @@ func TestReplayAsynchronous(t *testing.T) {
 			t.Fatal(files, err)
 		}
 		for _, name := range files {
+			gpu := of.gpu
+			if !builtFor(parse(t, name), sass.SM100) {
+				gpu = "rtx5090"
+			}
 			t.Run(filepath.Join(of.suite, filepath.Base(filepath.Dir(name)), filepath.Base(name)), func(t *testing.T) {
 				t.Parallel()
-				holdReplay(t, name, of.gpu)
+				holdReplay(t, name, gpu)
 			})
 		}
 	}
