@@ -86,7 +86,7 @@ func (in *Input) doubles() []*Match {
 func (in *Input) needsDoublesRange(doubles map[blamer.Node]bool) bool {
 	r := in.Launch.Record
 	return r != nil && slices.ContainsFunc(r.Beyond, func(at profiler.Place) bool {
-		n := blamer.Node{Code: at.Code, Inst: int(at.PC / sass.InstSize)}
+		n := nodeOf(at)
 		return doubles[n] && !in.inInternal(n)
 	})
 }

@@ -323,25 +323,17 @@ func (f *registerFlow) places() map[int]bool {
 			return o.Source && o.Kind == sass.KindReg && e.resource >= sass.Resource(o.Reg) && e.resource < sass.Resource(o.Reg)+sass.Resource(o.Width)
 		})
 	}
-	found := make(map[int]bool)
-	var next []int
+	var ends []int
 	for user, edges := range f.from {
 		for _, e := range edges {
-			if isPlace(user, e) && !found[e.node] {
-				found[e.node] = true
-				next = append(next, e.node)
+			if isPlace(user, e) {
+				ends = append(ends, e.node)
 			}
 		}
 	}
-	for len(next) > 0 {
-		n := next[len(next)-1]
-		next = next[:len(next)-1]
-		for _, e := range f.from[n] {
-			if !found[e.node] {
-				found[e.node] = true
-				next = append(next, e.node)
-			}
-		}
+	found := f.needs(ends...)
+	for _, n := range ends {
+		found[n] = true
 	}
 	for again := true; again; {
 		again = false

@@ -21,15 +21,12 @@ type scaledMMA struct {
 func compileScaledMMA(p *program, o *op) (err error) {
 	in := o.inst
 	const scalesA, scalesB, selectors = 5, 6, 7
-	m := &scaledMMA{perRow: 1, exponents: in.Mod(sass.ScaleType) == sass.TypeE8M0}
+	m := &scaledMMA{perRow: scalesARow(in), exponents: in.Mod(sass.ScaleType) == sass.TypeE8M0}
 	a, b := in.Mod(sass.SrcType), in.Mod(sass.SrcType2)
 	m.groupProduct = groupProduct{columns: 8, registers: 4, elementBytes: 1, a: mmaFactors[a], b: mmaFactors[b], format: formatOf(a), formatB: formatOf(b),
 		sum: fusedSum{align: 25, keep: 23}, negate: in.Operands[1].Neg != in.Operands[2].Neg}
 	if o.run = m.run; in.Op == sass.OMMA {
 		m.sum.align = 35
-		if m.perRow = 4; in.Mod(sass.ScaleBlock) != 0 {
-			m.perRow = 2
-		}
 	}
 	if err = p.resolve(o, layoutABC, rawValue); err != nil {
 		return err

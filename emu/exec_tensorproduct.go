@@ -31,12 +31,7 @@ func compileTensorProduct(p *program, o *op) (err error) {
 	x := &tensorProduct{inTensor: in.Operands[0].Kind == sass.KindTMem, pair: in.Mod(sass.BlockPair) != 0}
 	const mask, scale = 5, 7
 	if in.Operands[mask].Kind == sass.KindTMem {
-		switch x.perRow = 1; {
-		case in.Op == sass.UTCOMMA && in.Mod(sass.ScaleBlock) == 0:
-			x.perRow = 4
-		case in.Op == sass.UTCOMMA:
-			x.perRow = 2
-		}
+		x.perRow = scalesARow(in)
 		scales := &in.Operands[mask]
 		if _, err = p.uniformSource(scales, scales.Width); err != nil {
 			return err

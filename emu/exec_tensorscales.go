@@ -49,6 +49,17 @@ func blockScaleOf(code byte, exponents bool) blockScale {
 	return blockScale{f.termOf(formatE4M3.value(code & 0x7f)), f.frac}
 }
 
+// scalesARow is how many scales a row of A, and a column of B, has in one product.
+func scalesARow(in *sass.Inst) int {
+	switch {
+	case in.Op != sass.OMMA && in.Op != sass.UTCOMMA:
+		return 1
+	case in.Mod(sass.ScaleBlock) == 0:
+		return 4
+	}
+	return 2
+}
+
 // blockScales are those of the rows of A or the columns of B, some for each.
 type blockScales [][]blockScale
 
@@ -79,13 +90,10 @@ func scalesIn(four uint32, first, n int, exponents bool) (list []blockScale) {
 func (x *tensorProduct) runScaled(w *warp, o *op) error {
 	d := scaledDescriptor{productDescriptor(w.word(&o.u, 0)[0])}
 	g, ok := d.product(o.inst.Op)
-	p := productShape{rows: d.rows(), columns: d.columns()}
+	p := productShape{rows: d.rows(), columns: d.columns(), packed: o.inst.Op == sass.UTCOMMA}
 	p.typeA, p.typeB = d.types()
 	if !ok || x.pair && p.rows != 256 {
 		return x.unknown(w, o, uint32(d.productDescriptor), p)
-	}
-	if o.inst.Op == sass.UTCOMMA {
-		p.packed = true
 	}
 	place := func(n int) tensorPlace { return tensorPlace(w.uniformRegister(int(o.n) + n)[0]) }
 	firstA, firstB := d.first()

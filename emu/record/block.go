@@ -101,7 +101,8 @@ func (b *block) Step(s *emu.Step) {
 	}
 	w := &b.warps[s.Warp]
 	b.await(&w.copies, s.Inst)
-	if site := c.first + at.inst + 1; s.Inst.Op.Properties().Class == sass.ClassDouble && !b.beyond[site] && s.BeyondSingle() {
+	site := c.first + at.inst + 1
+	if s.Inst.Op.Properties().Class == sass.ClassDouble && !b.beyond[site] && s.BeyondSingle() {
 		b.beyond[site] = true
 	}
 	kind, size, lanes := s.Access()
@@ -113,7 +114,7 @@ func (b *block) Step(s *emu.Step) {
 	if b.alone && s.Warp != b.leader && kind == emu.Load && copyLanes == 0 && len(s.Spans) == 0 {
 		return
 	}
-	b.at, b.site, b.load = at, c.first+at.inst+1, nil
+	b.at, b.site, b.load = at, site, nil
 	if kind != emu.NoAccess {
 		b.access(s, kind, size, lanes)
 	}
