@@ -419,13 +419,25 @@ func (b *Block) apart(a *Access) bool {
 	return false
 }
 
-// next is the instruction that is merged next: that of all streams or, where they have gone different ways, the first in the code.
+// next is the instruction that is merged next: that of all streams or, where they have gone different ways, the first in the code. A barrier comes when
+// all streams are at one, also where the code of another way lies behind it.
 func (g *merger) next() int32 {
-	first := int32(-1)
+	first, barrier := int32(-1), int32(-1)
 	for k := range g.items {
-		if e := g.items[k].events; len(e) > 0 && (first < 0 || e[0].Op < first) {
-			first = e[0].Op
+		e := g.items[k].events
+		if len(e) == 0 {
+			continue
 		}
+		at := &first
+		if e[0].Kind == RefSync {
+			at = &barrier
+		}
+		if *at < 0 || e[0].Op < *at {
+			*at = e[0].Op
+		}
+	}
+	if first < 0 {
+		return barrier
 	}
 	return first
 }
