@@ -68,6 +68,12 @@ func (in *Input) doubles() []*Match {
 				100*cost/in.Total, in.places(in.userNodes(m.defs()), 3), in.Model.Name, doubleRatio(in.Model)),
 			"Sums of many terms keep their precision in float by compensation (Kahan) or by adding up parts. Not where the result has to have double's precision.",
 		}
+		if in.drawsNumbers(m.defs()) {
+			m.Suggestions[1] = "Generators of random numbers draw others for float than for double: compare within the error of the sample. " + m.Suggestions[1]
+		}
+		if in.callsPower() {
+			m.Suggestions[1] = "Instead of pow: a power of two with a whole exponent is a shift (1 << k) or ldexp, a small whole power a product. " + m.Suggestions[1]
+		}
 		if cost < leastDouble*in.Total {
 			m.Suggestions[0] = fmt.Sprintf("The waits for doubles from memory have %.0f%% of the samples (%s). Where float's 24 bits are enough, store arrays as float: half of the bytes move, and the arithmetic may still be double.",
 				100*waits/in.Total, in.places(arrays, 3))
@@ -79,6 +85,26 @@ func (in *Input) doubles() []*Match {
 		}
 	}
 	return matches
+}
+
+// drawsNumbers reports whether some instructions are of cuRAND's functions.
+func (in *Input) drawsNumbers(nodes []blamer.Node) bool {
+	return slices.ContainsFunc(nodes, func(n blamer.Node) bool { return strings.Contains(in.frame(n).Function, "curand") })
+}
+
+// callsPower reports whether a launch calls CUDA's function for powers of doubles.
+func (in *Input) callsPower() bool {
+	for _, c := range in.codes {
+		if c == nil || c.executions == nil {
+			continue
+		}
+		for _, f := range c.graph.Funcs {
+			if strings.Contains(f.Function.Name, "accurate_pow") && c.executions[c.graph.Blocks[f.Blocks[0]].First] > 0 {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // needsDoublesRange reports whether arithmetic of the program's own makes numbers in double precision that single precision does not have: what is

@@ -180,8 +180,8 @@ func (in *Input) tensorSuggestions(s Scope, p *product, k matrixKind) []string {
 	s.Frame = in.scopeFrame(s)
 	pipe, _ := in.pipe(&in.Module.Codes[s.Code].Insts[p.adds[0]])
 	return []string{
-		fmt.Sprintf("The loop at %s multiplies matrices by %s, %.0f multiply-adds a cycle and scheduler. Tensor cores do %.0f in %s: use nvcuda::wmma or mma.sync (CUTLASS), or call cuBLAS.",
-			in.scopePlace(s), in.mnemonic(blamer.Node{Code: s.Code, Inst: p.adds[0]}), k.products*warpSize/in.pipeInterval(pipe), in.tensorRate(k), k.factors),
-		k.caveat + " Tiles are 16 x 16 or so: leave it where matrices are much smaller.",
+		fmt.Sprintf("The loop at %s multiplies matrices by %s, %.0f multiply-adds a cycle and scheduler. Tensor cores do %.0f in %s: use nvcuda::wmma or mma.sync (CUTLASS), or call cuBLAS. %s",
+			in.scopePlace(s), in.mnemonic(blamer.Node{Code: s.Code, Inst: p.adds[0]}), k.products*warpSize/in.pipeInterval(pipe), in.tensorRate(k), k.factors, k.caveat),
+		"Tiles are 16 x 16 or so: leave it where matrices are much smaller. A loop that fills tiles goes on having its loads under way together: all of a round in registers before the first goes to shared memory, or cp.async. Behind a store by a pointer of which the compiler does not know that it is to shared memory each load waits for the one before.",
 	}
 }

@@ -59,6 +59,10 @@ func (in *Input) gathered(threads, newThreads int) *Change {
 	return &Change{Streams: &Streams{Gathered: factor}, Shared: factor * in.shared()}
 }
 
+// leastTogether is what blocks put together have to promise: a grid of the shape that this takes has more threads than there are items (1.03x tried was
+// 0.99x by hand).
+const leastTogether = 1.05
+
 // placedSlowly matches blocks that end so soon that their places stay empty for much of the time.
 func (in *Input) placedSlowly(blocks, threads int) []*Match {
 	f := &in.Launch.Facts
@@ -71,6 +75,7 @@ func (in *Input) placedSlowly(blocks, threads int) []*Match {
 	m := in.launchMatch(in.ofLaunch(gained))
 	m.Change, m.Variant = in.gathered(threads, usualThreads), "blocks together"
 	m.Spares = IssueSlots | SharedMemory
+	m.Least = leastTogether
 	m.Suggestions = []string{
 		fmt.Sprintf("Blocks of %d threads end before the GPU can place others in their stead: of the %.3g warps that a scheduler could hold it holds %.3g. Let a block of %d threads do what %d blocks do, with a grid of %d blocks.",
 			threads, occ.WarpsPerScheduler, held, usualThreads, factor, ceilDiv(blocks, factor)),

@@ -128,16 +128,23 @@ func (in *Input) isUnrolledBeside(s Scope) bool {
 }
 
 // loadsBehindStores reports whether a loop has loads from global memory that would have to pass stores or atomic operations of an earlier round, those
-// on shared memory too, which compilers move no load across.
+// on shared memory too, which compilers move no load across, and stores to arrays in local memory whose place is not known when the program is compiled.
 func (in *Input) loadsBehindStores(code int, l *cfg.Loop) bool {
 	loads, stores := false, false
 	in.eachInst(code, l, func(i int) {
 		n := blamer.Node{Code: code, Inst: i}
 		op := in.Inst(n).Op
 		loads = loads || op == sass.LDG && in.Inst(n).Mod(sass.Order) != sass.OrderConstant
-		stores = stores || (op != sass.LDG && movesGlobal(op) || isAtomic(op)) && in.counts(n).executions > 0
+		stores = stores || (op != sass.LDG && movesGlobal(op) || isAtomic(op) || in.storesIndexed(n)) && in.counts(n).executions > 0
 	})
 	return loads && stores
+}
+
+// storesIndexed reports whether an instruction stores to local memory at a place that the program finds when it runs: not by the stack pointer alone.
+func (in *Input) storesIndexed(n blamer.Node) bool {
+	const stackPointer = 1
+	x := in.Inst(n)
+	return x.Op == sass.STL && slices.ContainsFunc(x.Operands, func(o sass.Operand) bool { return o.Kind == sass.KindMem && o.Reg != stackPointer && o.Reg != sass.RZ })
 }
 
 // countable reports whether a loop's exits depend on nothing but values to which each round adds the same: so that its rounds can be counted
