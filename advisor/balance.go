@@ -52,7 +52,8 @@ func (warpBalance) Match(in *Input) []*Match {
 			"Where the threads that exchange data belong to one warp, __syncwarp() or shuffles are enough, as in the last steps of a reduction. Not where the data crosses warps in every step.",
 		}
 		if len(serial) > 0 {
-			m.Change = &Change{Thinned: serial, Gone: slices.DeleteFunc(m.allDefs(), in.bringsOver)}
+			m.Least = leastRelieved
+			m.Change = &Change{Streams: &Streams{Relieved: serial}, Gone: slices.DeleteFunc(m.allDefs(), in.bringsOver)}
 			work := slices.DeleteFunc(nodesOf(serial), func(n blamer.Node) bool { return in.Inst(n).Op.Properties().Flow != sass.FlowNext })
 			by = min(by, float64(ceilDiv(volume(in.Launch.Block), warpSize)))
 			if len(work) == 0 {
@@ -142,7 +143,7 @@ func (in *Input) passesOn(d profiler.Dependence) bool {
 
 // chained returns the stores among instructions that few warps execute whose values a lane of the same warp loads by another of these
 // instructions: steps that follow from each other, which no other warp can take over.
-func (in *Input) chained(serial []Thinned) []blamer.Node {
+func (in *Input) chained(serial []Relieved) []blamer.Node {
 	if in.Launch.Record == nil {
 		return nil
 	}
@@ -179,6 +180,9 @@ func (in *Input) counted() bool {
 	return slices.ContainsFunc(in.codes, func(c *codeSamples) bool { return c != nil && c.executions != nil })
 }
 
+// leastRelieved is what dividing the work of few warps among all of a block has to promise: what it takes to put the parts together is in no trial.
+const leastRelieved = 1.05
+
 // leastExplained is the least share of the waits at barriers that the work of few warps has to account for: while one works, each of the
 // others waits as long. Below it they wait for something else that is not the same in all of them, as for memory.
 const leastExplained = .25
@@ -194,12 +198,12 @@ const (
 // warps for each that does, by their samples. Without source counters there is no telling.
 //
 // What one warp does with all its lanes in one instruction cannot be divided; copies of it, as of a loop that is unrolled, can.
-func (in *Input) serial(blames []*blamer.Blame) (list []Thinned, by float64) {
+func (in *Input) serial(blames []*blamer.Blame) (list []Relieved, by float64) {
 	type key struct {
 		frame cubin.Frame
 		op    sass.Op
 	}
-	copies := make(map[key]float64)
+	copies, groups := make(map[key]float64), make(map[key]int)
 	for code, c := range in.codes {
 		for i := range in.Module.Codes[code].Insts {
 			if c != nil && c.executions != nil && c.executions[i] > 0 {
@@ -228,7 +232,11 @@ func (in *Input) serial(blames []*blamer.Blame) (list []Thinned, by float64) {
 					continue
 				}
 			}
-			list = append(list, Thinned{n, factor})
+			group := key{in.frame(n), in.Inst(n).Op}
+			if _, met := groups[group]; !met {
+				groups[group] = len(groups)
+			}
+			list = append(list, Relieved{n, factor, groups[group]})
 			weight += c.total[i]
 			spread += c.total[i] * factor
 		}
@@ -277,8 +285,8 @@ func (in *Input) bySamples(nodes []blamer.Node) []blamer.Node {
 	return nodes
 }
 
-// nodesOf returns where thinned instructions are.
-func nodesOf(list []Thinned) (nodes []blamer.Node) {
+// nodesOf returns where relieved instructions are.
+func nodesOf(list []Relieved) (nodes []blamer.Node) {
 	for _, t := range list {
 		nodes = append(nodes, t.At)
 	}

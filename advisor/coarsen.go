@@ -90,6 +90,7 @@ func (in *Input) coarser(vectors bool) []*Match {
 		m.Samples, m.Spares = gone, IssueSlots|SharedMemory|L2
 		m.Change = &Change{Streams: &Streams{Merged: []Merged{{Factor: items, Axis: axis, Folded: folds}}}, Registers: registers}
 		m.Variant, m.Suggestions = in.coarserWords(axis, items, folds, blocks, threads)
+		m.Suggestions[0] += in.onceForAll() + in.oneCase()
 		if vectors {
 			if m.Hotspots = in.accessed(); len(m.Hotspots) == 0 {
 				continue
@@ -257,6 +258,6 @@ func (in *Input) coarserWords(axis MergeAxis, items int, folds bool, blocks, thr
 	}
 	return "items", []string{
 		fmt.Sprintf("Each of %d blocks does little beside its index and its accesses. Let a thread take %d items, %s, side by side: load all of them into registers first (an array of %d, in loops that are unrolled), then compute, then store, so that their loads are under way together.", blocks, items, in.itemsApart(items), items),
-		"Compute the index of the first item once and add a constant step for the others, test once what is true for all of them, and keep indices in 32 bits where that is enough. " + how + " " + last,
+		"Compute once what is the same for all items (powers, divisions, tests) and the index of the first, and add a constant step for the others, and keep indices in 32 bits where that is enough. " + how + " " + last,
 	}
 }

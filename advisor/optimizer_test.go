@@ -370,10 +370,21 @@ func TestWarpBalance(t *testing.T) {
 }
 
 func TestTransactionReduction(t *testing.T) {
+	flag := func(value, more string) string { // four warps of each block store to one place
+		const executed = " ; // executed=640 threads=20480"
+		return `
+			MOV R2, c[0x0][0x160]` + executed + `
+			MOV R3, c[0x0][0x164]` + executed + "\n" + value + executed + "\n" + more + executed + `
+			STG.E.U8.SYS [R2], R4 ; // selected=60 executed=640 threads=20480 sectors=640/640
+			EXIT ; // drain=40 executed=640 threads=20480`
+	}
 	checkOptimizer(t, transactionReduction{}, []optimizerCase{
 		{name: "memory queue full", source: `
 			LDG.E.SYS R0, [R2] ; // selected=80 lg_throttle=20
 			EXIT ;`, speedup: 100. / (100 - 20*.75), says: []string{"queue"}},
+		{name: "a flag", source: flag("MOV R5, 0x1", "PRMT R4, R5, 0x7610, R4"), speedup: 100. / 60, says: []string{"one place, 640 times", "__syncthreads_or"}},
+		{name: "near miss: values of threads", source: flag("S2R R5, SR_TID.X", "PRMT R4, R5, 0x7610, R4")},
+		{name: "near miss: places of threads", source: flag("MOV R4, 0x1", "S2R R2, SR_TID.X")},
 		{name: "near miss: latency, not throughput", source: `
 			[B------:R-:W0:-:S01] LDG.E.SYS R0, [R2] ; // selected=80
 			[B0-----:R-:W-:-:S01] FADD R4, R0, R4 ; // long_scoreboard=20

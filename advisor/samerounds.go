@@ -68,8 +68,9 @@ const leastSame = .25
 // A uniformity tells which values are the same for the lanes of a warp that have threadIdx.y and z in common: those that nothing makes which differs
 // from lane to lane, as threadIdx.x does.
 type uniformity struct {
-	in    *Input
-	known map[blamer.Node]bool
+	in     *Input
+	known  map[blamer.Node]bool
+	launch bool // for all threads of the launch, whoever of them comes there
 }
 
 // uniform reports whether an instruction makes the same value in all these lanes.
@@ -81,6 +82,21 @@ func (u *uniformity) uniform(n blamer.Node) bool {
 	}
 	for x := range met {
 		u.known[x] = true
+	}
+	return true
+}
+
+// operandsBut reports whether what an instruction reads besides an operand has the same value in all of them.
+func (u *uniformity) operandsBut(n blamer.Node, but *sass.Operand) bool {
+	for _, r := range u.in.Inst(n).Uses(nil) {
+		if !isValue(r) || r >= sass.ResPred || r >= sass.Resource(but.Reg) && r < sass.Resource(but.Reg)+sass.Resource(but.Width) {
+			continue // who comes there, or what is asked elsewhere
+		}
+		for _, d := range u.in.defsWithin(nil, n.Code, n.Inst, r) {
+			if !u.uniform(blamer.Node{Code: n.Code, Inst: d}) {
+				return false
+			}
+		}
 	}
 	return true
 }
@@ -106,7 +122,7 @@ func (u *uniformity) follow(n blamer.Node, met map[blamer.Node]bool) bool {
 		uses = slices.Sorted(maps.Keys(e.reads))
 	}
 	for _, r := range uses {
-		if !isValue(r) || r >= sass.ResUReg && r < sass.ResPred || r >= sass.ResUPred {
+		if !isValue(r) || !u.launch && (r >= sass.ResUReg && r < sass.ResPred || r >= sass.ResUPred) {
 			continue // of the warp
 		}
 		for _, d := range u.in.defsWithin(nil, n.Code, n.Inst, r) {
@@ -123,9 +139,12 @@ func (u *uniformity) differs(n blamer.Node) bool {
 	const nearly = .9
 	inst := u.in.Inst(n)
 	p := inst.Op.Properties()
-	if k := u.in.counts(n); inst.Guard.Always() && k.executions > 0 && k.threads < nearly*warpSize*k.executions || p.Crosses || isAtomic(inst.Op) ||
+	if k := u.in.counts(n); !u.launch && inst.Guard.Always() && k.executions > 0 && k.threads < nearly*warpSize*k.executions || p.Crosses || isAtomic(inst.Op) ||
 		p.Reads&^(sass.SpaceGlobal|sass.SpaceShared|sass.SpaceConstant) != 0 {
 		return true
+	}
+	if u.launch {
+		return slices.ContainsFunc(inst.Operands, func(o sass.Operand) bool { return o.Kind == sass.KindSReg && o.Imm != sass.SRZ })
 	}
 	return slices.ContainsFunc(inst.Operands, func(o sass.Operand) bool {
 		return o.Kind == sass.KindSReg && !slices.Contains([]int64{sass.SRTIDY, sass.SRTIDZ, sass.SRCTAIDX, sass.SRCTAIDY, sass.SRCTAIDZ, sass.SRZ}, int64(o.Imm))

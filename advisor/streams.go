@@ -16,6 +16,8 @@ type Streams struct {
 	Shared     []blamer.Node   // accesses to global memory that go to shared memory instead
 	Solo       []blamer.Node   // block barriers that are gone where one warp works before and behind them, which then needs no shared memory
 	Private    []blamer.Node   // atomics on global memory that a block does on copies of its own and puts together at its end
+	Once       []blamer.Node   // stores of which a block makes the last one alone, when all its warps are there
+	Relieved   []Relieved      // instructions that few warps of a block execute, divided among all that meet at the next barrier
 	Hoisted    []blamer.Node   // loads that are issued with the first ones of their stretch of code
 	HoistWords int             // the most registers that their values take at a time, 0 for any number
 	Vectors    [][]blamer.Node // groups of accesses that become one wide access each
@@ -49,6 +51,13 @@ type Staged struct {
 	Loop   Loop
 	Rounds int
 	Index  int
+}
+
+// Relieved is an instruction whose executions by a warp are divided among so many warps, with those of its group.
+type Relieved struct {
+	At    blamer.Node
+	By    float64
+	Group int
 }
 
 // Prefetched loads are issued so many rounds of their loop earlier.
@@ -143,7 +152,7 @@ func (s *Streams) with(d *Streams) *Streams {
 	}
 	return &Streams{
 		Regrouped: cmp.Or(s.Regrouped, d.Regrouped),
-		Narrowed:  slices.Concat(s.Narrowed, d.Narrowed), Kept: slices.Concat(s.Kept, d.Kept), Shared: slices.Concat(s.Shared, d.Shared), Solo: slices.Concat(s.Solo, d.Solo), Private: slices.Concat(s.Private, d.Private), Hoisted: slices.Concat(s.Hoisted, d.Hoisted), HoistWords: max(s.HoistWords, d.HoistWords), Vectors: slices.Concat(s.Vectors, d.Vectors), Dealt: slices.Concat(s.Dealt, d.Dealt), Exchanged: slices.Concat(s.Exchanged, d.Exchanged), Staged: slices.Concat(s.Staged, d.Staged), Prefetched: slices.Concat(s.Prefetched, d.Prefetched), Widened: slices.Concat(s.Widened, d.Widened),
+		Narrowed:  slices.Concat(s.Narrowed, d.Narrowed), Kept: slices.Concat(s.Kept, d.Kept), Shared: slices.Concat(s.Shared, d.Shared), Solo: slices.Concat(s.Solo, d.Solo), Private: slices.Concat(s.Private, d.Private), Once: slices.Concat(s.Once, d.Once), Relieved: slices.Concat(s.Relieved, d.Relieved), Hoisted: slices.Concat(s.Hoisted, d.Hoisted), HoistWords: max(s.HoistWords, d.HoistWords), Vectors: slices.Concat(s.Vectors, d.Vectors), Dealt: slices.Concat(s.Dealt, d.Dealt), Exchanged: slices.Concat(s.Exchanged, d.Exchanged), Staged: slices.Concat(s.Staged, d.Staged), Prefetched: slices.Concat(s.Prefetched, d.Prefetched), Widened: slices.Concat(s.Widened, d.Widened),
 		Rolled: cmp.Or(s.Rolled, d.Rolled), Transposed: cmp.Or(s.Transposed, d.Transposed), Spread: cmp.Or(s.Spread, d.Spread), Divided: cmp.Or(s.Divided, d.Divided), Merged: slices.Concat(s.Merged, d.Merged), Windowed: slices.Concat(s.Windowed, d.Windowed), Gathered: max(s.Gathered, d.Gathered),
 	}
 }

@@ -2,6 +2,8 @@ package advisor
 
 import (
 	"fmt"
+	"maps"
+	"math"
 	"slices"
 
 	"gpa/blamer"
@@ -71,8 +73,8 @@ func (in *Input) columns() []*Match {
 			Registers: min(in.mostRegisters(), in.Launch.Facts.Registers+registersAResult*(columnResults-1)+len(loads)),
 		}
 		m.Suggestions = []string{
-			fmt.Sprintf("What threads read at %s overlaps with what the threads of neighbouring %s read. Let a thread compute %d results that lie one above the other, in %s that follow each other, and keep what their windows have in common in registers, so that it is loaded once for all of them. %s",
-				in.places(sortedKeys(loads), 3), w.of, columnResults, w.of, in.smallerBlock(w.axis, columnResults)),
+			fmt.Sprintf("What threads read at %s overlaps with what the threads of neighbouring %s read. Let a thread compute %d results that lie one above the other, in %s that follow each other, and keep what their windows have in common in registers, so that it is loaded once for all of them. %s%s",
+				in.places(sortedKeys(loads), 3), w.of, columnResults, w.of, in.smallerBlock(w.axis, columnResults), in.onceForAll()+in.oneCase()),
 			"Unroll the loop over the results in full, and load a value before the first result that needs it. The size of the window has to be a constant of the program, with the loops over it unrolled, or every value is tested against the window of each result. Compute all results before the first is stored: behind a store compilers load again. Not where the grid then has too few threads.",
 		}
 		matches = append(matches, m)
@@ -175,8 +177,8 @@ func (in *Input) tiles() []*Match {
 				m.Change.Streams.Merged[0].Loads = 0
 				m.Change = m.Change.with(tile)
 				m.Suggestions = []string{
-					fmt.Sprintf("In the loop at %s the threads of a block load the same values from global memory again and again (%s). Load a tile of them into shared memory, each value once, its rows one element longer where neighbouring threads read a column (float tile[32][33]), and let a thread compute %d results from there, kept in registers: what they have in common is then loaded once for all of them, and the block has %s. Choose the results of a thread so that they have these loads in common, and what is computed for them (indices, divisions).",
-						at, in.places(sortedKeys(staged), 2), factor, in.mergedShape(factor)),
+					fmt.Sprintf("In the loop at %s the threads of a block load the same values from global memory again and again (%s). Load a tile of them into shared memory (%s), each value once, its rows one element longer where neighbouring threads read a column (float tile[32][33]), and let a thread compute %d results from there, kept in registers: what they have in common is then loaded once for all of them, and the block has %s. Choose the results of a thread so that they have these loads in common, and what is computed for them (indices, divisions).",
+						at, in.places(sortedKeys(staged), 2), in.tileSize(code, l, staged), factor, in.mergedShape(factor)),
 					"Without the tile compilers have few of the loads under way together, and more results a thread are slower. Fill the tile in a loop of a constant number of rounds, so that it is unrolled, as is the loop over it, and let the results of a block be about a square. What results need from memory besides (their old values, factors behind pointers) load for all of them before the first store. Go on to a tile of results in both directions (4x4, 8x8) as long as the registers allow. Not where the grid then has too few threads.",
 				}
 			}
@@ -185,6 +187,9 @@ func (in *Input) tiles() []*Match {
 	}
 	if len(matches) == 0 && in.Launch.Grid[0]%4 == 0 {
 		matches = append(matches, in.tiledMatch(loads, waits, 4, MergeX, at))
+	}
+	for _, m := range matches {
+		m.Suggestions[0] += in.onceForAll() + in.oneCase()
 	}
 	return matches
 }
@@ -215,9 +220,9 @@ func (sharedTiling) Match(in *Input) []*Match {
 		m.Spares, m.Least = L2|DRAM, leastOfTile
 		m.Change = in.staged(code, l, loads)
 		m.Suggestions = []string{
-			fmt.Sprintf("The threads of a block load the same values from global memory (%s). Let the block load a tile of them into shared memory, each value once and neighbouring threads neighbouring values, and compute from there between two __syncthreads(). Make the rows one element longer where neighbouring threads read a column of it (float tile[32][33]), or all of them hit one bank.",
-				in.places(sortedKeys(loads), 3)),
-			"Make the size of the tile a constant of the program, with the loop over it unrolled, and fill it in a loop of a constant number of rounds, so that its loads are under way together. Every thread of the block has to come to both barriers in every round, also one that has less to do. Not where the values are used by one warp only: shuffles or registers do then.",
+			fmt.Sprintf("The threads of a block load the same values from global memory (%s). Let the block load a tile of them into shared memory (%s), each value once and neighbouring threads neighbouring values, and compute from there between two __syncthreads(). Make the rows one element longer where neighbouring threads read a column of it (float tile[32][33]), or all of them hit one bank.",
+				in.places(sortedKeys(loads), 3), in.tileSize(code, l, loads)),
+			"Make the size of the tile a constant of the program, with the loop over it unrolled, and fill it in a loop of a constant number of rounds, so that its loads are under way together. Every thread of the block has to come to both barriers in every round, also one that has less to do. Not where the values are used by one warp only: shuffles or registers do then." + in.oldValues(code, l, loads),
 		}
 		if stores := in.runningStoresOf(code, l); len(stores) > 0 {
 			m.Change = m.Change.with(&Change{Gone: stores})
@@ -225,6 +230,24 @@ func (sharedTiling) Match(in *Input) []*Match {
 		}
 	}
 	return append(matches, others...)
+}
+
+// oldValues says what to do about other loads of a loop that stores as well: each of them waits for the stores of the round before.
+func (in *Input) oldValues(code int, l *cfg.Loop, staged map[blamer.Node]bool) string {
+	loads, stored := make(map[blamer.Node]bool), false
+	in.eachInst(code, l, func(i int) {
+		n := blamer.Node{Code: code, Inst: i}
+		switch p := in.Inst(n).Op.Properties(); {
+		case p.Stores(sass.SpaceGlobal):
+			stored = true
+		case p.Loads(sass.SpaceGlobal) && !staged[n]:
+			loads[n] = true
+		}
+	})
+	if !stored || len(loads) == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" What the rounds of a tile load besides (%s) load for all of them before the first of their stores.", in.places(sortedKeys(loads), 2))
 }
 
 // leastOfTile is what a tile in shared memory has to promise where loads hit L1 as a rule: of what was tried of six tiles of others' kernels (1.08x to
@@ -236,8 +259,8 @@ func (in *Input) runningStoresOf(code int, l *cfg.Loop) []blamer.Node {
 	return slices.DeleteFunc(sortedKeys(in.running), func(n blamer.Node) bool { return n.Code != code || in.Loop(n) != l })
 }
 
-// stagedLoads are the loads of a loop that a tile in shared memory could stand for: of what other threads of the block load as well, and nobody
-// stores to.
+// stagedLoads are the loads of a loop that a tile in shared memory could stand for: of what other threads of the block load as well while it goes
+// through the rounds of one tile, and nobody stores to.
 func (in *Input) stagedLoads(code int, l *cfg.Loop) map[blamer.Node]bool {
 	loads := make(map[blamer.Node]bool)
 	in.eachInst(code, l, func(i int) {
@@ -248,17 +271,54 @@ func (in *Input) stagedLoads(code int, l *cfg.Loop) map[blamer.Node]bool {
 			}
 		}
 	})
+	rounds, perRound := in.tileRounds(code, l, loads), int64(0)
+	in.eachInst(code, l, func(i int) {
+		if n := (blamer.Node{Code: code, Inst: i}); in.recorded(n) != nil {
+			perRound += int64(tileWord * in.words(n) * volume(in.Launch.Block))
+		}
+	})
+	maps.DeleteFunc(loads, func(n blamer.Node, _ bool) bool { return in.sharedBeyond(n, int64(rounds)*perRound) })
 	return loads
+}
+
+// sharedBeyond reports whether most of what a load reads was read before when the block had accessed as many bytes since then: what a tile held is gone
+// by then.
+func (in *Input) sharedBeyond(load blamer.Node, bytes int64) bool {
+	r := in.recorded(load)
+	far := int64(0)
+	for n, read := range r.Distances {
+		if n > 0 && int64(1)<<(n-1) >= bytes {
+			far += read
+		}
+	}
+	return 2*far >= r.Bytes
+}
+
+// tileRounds is how many rounds of a loop a tile of some of its loads stands for. Of what all threads of a warp read alike it holds more rounds.
+func (in *Input) tileRounds(code int, l *cfg.Loop, loads map[blamer.Node]bool) int {
+	rounds := max(1, in.tileLoads()/max(1, len(loads)))
+	if broadcast, words := in.broadcastWords(loads); broadcast {
+		rounds = max(rounds, tileWords/words)
+	}
+	if n, known := in.TripCount(code, l); known && n >= 1 {
+		rounds = min(rounds, int(math.Ceil(n)))
+	}
+	return rounds
+}
+
+// tileSize says what a tile of some loads of a loop holds.
+func (in *Input) tileSize(code int, l *cfg.Loop, loads map[blamer.Node]bool) string {
+	rounds := in.tileRounds(code, l, loads)
+	if n, known := in.TripCount(code, l); known && float64(rounds) >= n {
+		return "what all rounds of the loop read"
+	}
+	return fmt.Sprintf("what %d rounds of the loop read", rounds)
 }
 
 // staged is the change by which loads of a loop find their data in shared memory. The size of the tile is known when the program is
 // compiled: offsets in it are part of the loads, rounds are unrolled, and neighbouring words of a thread are loaded at once.
 func (in *Input) staged(code int, l *cfg.Loop, loads map[blamer.Node]bool) *Change {
-	rounds := max(1, in.tileLoads()/len(loads))
-	if broadcast, words := in.broadcastWords(loads); broadcast {
-		rounds = max(rounds, tileWords/words)
-	}
-	s := &Streams{Staged: []Staged{{Loads: sortedKeys(loads), Loop: in.streamLoop(code, l), Rounds: rounds, Index: tileIndex}}}
+	s := &Streams{Staged: []Staged{{Loads: sortedKeys(loads), Loop: in.streamLoop(code, l), Rounds: in.tileRounds(code, l, loads), Index: tileIndex}}}
 	for _, g := range in.vectorGroups() {
 		if !slices.ContainsFunc(g, func(n blamer.Node) bool { return !loads[n] }) {
 			s.Vectors = append(s.Vectors, g)
@@ -266,9 +326,22 @@ func (in *Input) staged(code int, l *cfg.Loop, loads map[blamer.Node]bool) *Chan
 	}
 	c := &Change{Streams: s}
 	if in.isLeaf(code, l) {
-		c.Gone = in.overhead(in.flowOf(code, l), nil)
+		c.Gone = in.overheadOf(code, l, loads)
 	}
 	return c
+}
+
+// overheadOf is the overhead of a loop but for what finds the places of other accesses than some loads.
+func (in *Input) overheadOf(code int, l *cfg.Loop, loads map[blamer.Node]bool) []blamer.Node {
+	f := in.flowOf(code, l)
+	var others []int
+	in.eachInst(code, l, func(i int) {
+		if n := (blamer.Node{Code: code, Inst: i}); !loads[n] && f.inst(i).Op.Properties().Memory() != sass.NoSpace {
+			others = append(others, i)
+		}
+	})
+	needed := f.needs(others...)
+	return slices.DeleteFunc(in.overhead(f, nil), func(n blamer.Node) bool { return needed[n.Inst] })
 }
 
 // tileIndex is what it takes to load 32 neighbouring words for a tile and to go on to the next one: ten instructions for two elements of a thread, as

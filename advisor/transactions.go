@@ -14,7 +14,10 @@ type transactionReduction struct{}
 func (transactionReduction) Name() string { return "memory-transaction-reduction" }
 func (transactionReduction) Class() Class { return StallElimination }
 
-func (transactionReduction) Match(in *Input) []*Match {
+func (transactionReduction) Match(in *Input) []*Match { return append(in.fullQueue(), in.flags()...) }
+
+// fullQueue matches waits for room in the queue for global memory.
+func (in *Input) fullQueue() []*Match {
 	groups := in.vectorGroups()
 	saved := savedBy(groups)
 	var narrow []blamer.Node // that wider accesses do as well

@@ -23,6 +23,8 @@ type Streams struct {
 	Share   []InstAt // [stream.Share]
 	Solo    []InstAt // [stream.Solo]
 	Private []InstAt // [stream.Private]
+	Once    []InstAt // [stream.Once]
+	Relieve map[InstAt]stream.Relief
 	Hoist   []InstAt // [stream.Hoist]
 	// HoistWords is the most registers for what they load that [stream.Hoist] takes, 0 for any number.
 	HoistWords int
@@ -217,6 +219,7 @@ func (s *Streams) accessEdits(p *program) (list []stream.Edit, err error) {
 		{s.Hoist, func(ops map[int32]bool) stream.Edit {
 			return &stream.Hoist{Loads: ops, Words: s.HoistWords, Gone: p.gone()}
 		}},
+		{s.Once, func(ops map[int32]bool) stream.Edit { return &stream.Once{Stores: ops} }},
 		{s.Private, func(ops map[int32]bool) stream.Edit { return &stream.Private{Atomics: ops} }},
 	} {
 		if len(x.at) == 0 {
@@ -227,6 +230,17 @@ func (s *Streams) accessEdits(p *program) (list []stream.Edit, err error) {
 			return nil, err
 		}
 		list = append(list, x.edit(ops))
+	}
+	if len(s.Relieve) > 0 {
+		x := &stream.Relieve{Ops: make(map[int32]stream.Relief, len(s.Relieve))}
+		for at, by := range s.Relieve {
+			o, err := p.opAt(at)
+			if err != nil {
+				return nil, err
+			}
+			x.Ops[o.index] = by
+		}
+		list = append(list, x)
 	}
 	for _, x := range []struct {
 		groups [][]InstAt

@@ -1,0 +1,142 @@
+package advisor
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"gpa/blamer"
+	"gpa/cubin/sass"
+)
+
+// Threads that have found something, as that a graph or a picture has changed, often say so by a store to one place. Each warp then stores there by
+// itself, and L2 takes these stores one after the other.
+
+// toOnePlace returns the stores to global memory by which several warps of a block store the same value to one place.
+func (in *Input) toOnePlace() []blamer.Node {
+	const several = 2
+	u := &uniformity{in: in, known: make(map[blamer.Node]bool), launch: true}
+	blocks := float64(volume(in.Launch.Grid))
+	return slices.DeleteFunc(in.executedNodes(func(op sass.Op) bool { return op == sass.STG }), func(n blamer.Node) bool {
+		return in.Block(n) == nil || in.counts(n).sectors < several*blocks || !u.stores(n)
+	})
+}
+
+// stores reports whether all threads that come to a store store the same value to the same place. Of what PRMT puts together the bytes count that are
+// stored.
+func (u *uniformity) stores(n blamer.Node) bool {
+	inst := u.in.Inst(n)
+	var data *sass.Operand
+	for i := range inst.Operands {
+		if o := &inst.Operands[i]; o.Source && o.Kind == sass.KindReg {
+			data = o
+		}
+	}
+	return data != nil && u.operandsBut(n, data) && (data.Reg == sass.RZ || !slices.ContainsFunc(u.in.operandsFrom(n), func(def blamer.Node) bool {
+		return !u.uniform(def) && !u.lowBytes(def, inst.AccessBytes())
+	}))
+}
+
+// lowBytes reports whether PRMT takes so many of its lowest bytes from an operand that is the same for all threads.
+func (u *uniformity) lowBytes(n blamer.Node, bytes int) bool {
+	x := u.in.Inst(n)
+	const each, half = 4, 4 // bits of the selector for a byte, bytes of an operand
+	if x.Op != sass.PRMT || len(x.Operands) < 4 || x.Operands[2].Kind != sass.KindImm || bytes > half {
+		return false
+	}
+	for b := range bytes {
+		o := &x.Operands[1]
+		if uint64(x.Operands[2].Imm)>>(each*b)&(1<<each-1) >= half {
+			o = &x.Operands[3]
+		}
+		if o.Kind != sass.KindReg || o.Reg == sass.RZ {
+			continue
+		}
+		for _, d := range u.in.defsWithin(nil, n.Code, n.Inst, sass.Resource(o.Reg)) {
+			if !u.uniform(blamer.Node{Code: n.Code, Inst: d}) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// onceForAll says what to do about such stores where a thread gets several results.
+func (in *Input) onceForAll() string {
+	stores := in.toOnePlace()
+	if len(stores) == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" At %s all threads store to one place: do that once for all results of a thread.", in.places(stores, 3))
+}
+
+// oneCase says what to do about cases of a kernel that a launch does not take, as other sizes of elements, where a thread gets several results: each
+// needs registers for all of them (1.17x tried was 0.91x by hand, and 1.31x with the one case).
+func (in *Input) oneCase() string {
+	taken, cases := make(map[int]bool), make(map[int]blamer.Node)
+	for code, c := range in.codes {
+		if c == nil || c.executions == nil {
+			continue
+		}
+		for i := range in.Module.Codes[code].Insts {
+			n := blamer.Node{Code: code, Inst: i}
+			line := in.frame(n).Line
+			switch {
+			case line == 0 || in.Block(n) == nil || !movesGlobal(in.Inst(n).Op):
+			case c.executions[i] > 0:
+				taken[line] = true
+			default:
+				if _, met := cases[line]; !met {
+					cases[line] = n
+				}
+			}
+		}
+	}
+	maps.DeleteFunc(cases, func(line int, _ blamer.Node) bool { return taken[line] })
+	if len(taken) == 0 || len(cases) <= len(taken) {
+		return ""
+	}
+	return fmt.Sprintf(" Make what decides between the cases an argument of a template, or write the one that this launch takes by itself: those that it does not take (%s) need registers for each result.",
+		in.places(slices.SortedFunc(maps.Values(cases), compareNodes), 3))
+}
+
+// flags matches what warps wait for such stores: in the queue, and behind their end.
+func (in *Input) flags() []*Match {
+	stores := in.toOnePlace()
+	if len(stores) == 0 {
+		return nil
+	}
+	each, executions := make(map[blamer.Node]bool), 0.0
+	for _, n := range stores {
+		each[n] = true
+		executions += in.counts(n).executions
+	}
+	all := 0.0
+	for _, n := range in.executedNodes(func(op sass.Op) bool { return op.Properties().Stores(sass.SpaceGlobal) }) {
+		all += max(in.counts(n).executions, in.counts(n).sectors)
+	}
+	c := newCollector(in)
+	for i := range in.Blame.Blames {
+		b := &in.Blame.Blames[i]
+		switch {
+		case b.Detail != blamer.MemoryThrottle:
+		case in.Inst(b.Def).Op == sass.EXIT:
+			drained := *b
+			drained.Def = stores[0]
+			c.addShare(in.kernelScope(), &drained, executions/max(1, all))
+		case each[b.Use]:
+			c.add(in.kernelScope(), b)
+		}
+	}
+	matches := c.finish()
+	for _, m := range matches {
+		m.Variant, m.Spares = "flag", L2
+		m.Change = &Change{Streams: &Streams{Once: stores}}
+		m.Suggestions = []string{
+			fmt.Sprintf("At %s all threads store the same value to one place, %.0f times by warps of %d blocks, which L2 takes one after the other. Keep in a variable what a thread has found, and let one thread of the block store it when all are done: if (__syncthreads_or(found) && threadIdx.x == 0), with the other indices of the thread 0 too. All threads of the block have to come there.",
+				in.places(stores, 3), executions, volume(in.Launch.Grid)),
+			"Not where threads of this launch wait for the value.",
+		}
+	}
+	return matches
+}
