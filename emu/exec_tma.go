@@ -146,7 +146,7 @@ func (c *tensorCopy) fetch(w *warp, o *op, lane int, b *tensorBox, to *bulkTarge
 	size := unit.global
 	for k := range b.units() {
 		addr, inside := b.element(k)
-		from := w.block.run.nowhere[:size]
+		from := w.bulk.room[:size]
 		if inside {
 			w.bulk.touch(addr, size)
 			var err error
@@ -154,6 +154,7 @@ func (c *tensorCopy) fetch(w *warp, o *op, lane int, b *tensorBox, to *bulkTarge
 				return err
 			}
 			w.accessed(Span{Kind: Load, Space: Global, Addr: addr, Size: int(size)})
+			from = b.Type.loaded(from, w.bulk.room[:])
 		} else {
 			b.fill(from)
 		}
@@ -168,7 +169,7 @@ func (c *tensorCopy) fetch(w *warp, o *op, lane int, b *tensorBox, to *bulkTarge
 func (c *tensorCopy) store(w *warp, o *op, lane int, b *tensorBox, at uint64) error {
 	unit := b.unit()
 	size := unit.global
-	if c.reduce != nil && !c.reduce.of(b.Type) {
+	if _, rounded := roundedTypes[b.Type]; rounded || c.reduce != nil && !c.reduce.of(b.Type) {
 		return w.fault(o, lane, Unsupported, fmt.Sprintf("%s of a tensor of type %d", o.inst.Mnemonic(), b.Type))
 	}
 	base := w.block.own(at)

@@ -2,6 +2,7 @@ package emu
 
 import (
 	"encoding/binary"
+	"errors"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -13,7 +14,7 @@ import (
 const tmaSharedBytes = 8 << 10
 
 // newTMATest makes a copy of a random box of a random tensor of words ready; nil for an instruction that is refused.
-func newTMATest(t *testing.T, in sass.Inst, r *rand.Rand) (x *memoryTest, m *TensorMap, first []int32) {
+func newTMATest(t *testing.T, in sass.Inst, typ TensorType, r *rand.Rand) (x *memoryTest, m *TensorMap, first []int32) {
 	if refused(in) {
 		return nil, nil, nil
 	}
@@ -26,7 +27,7 @@ func newTMATest(t *testing.T, in sass.Inst, r *rand.Rand) (x *memoryTest, m *Ten
 	x = newSharedTest(t, in, r, tmaSharedBytes+16)
 	x.w.active = allLanes
 	rank := int(in.Mod(sass.TmaDim))
-	m = &TensorMap{Address: x.global.addr, Type: TensorU32, Swizzle: TensorSwizzle(r.IntN(4))}
+	m = &TensorMap{Address: x.global.addr, Type: typ, Swizzle: TensorSwizzle(r.IntN(4))}
 	elements, stride := 1, uint64(4)
 	for i := range rank {
 		m.Sizes = append(m.Sizes, uint64(1+r.IntN(4)))
@@ -84,7 +85,7 @@ func TestTensorCopyRows(t *testing.T) {
 		}
 		done := 0
 		samples(f, r, 2000, func(in sass.Inst) bool {
-			x, m, first := newTMATest(t, in, r)
+			x, m, first := newTMATest(t, in, TensorU32, r)
 			if x == nil {
 				return true
 			}
@@ -185,5 +186,63 @@ func compareTensorCopy(t *testing.T, x *memoryTest, m *TensorMap, first []int32)
 	}
 	if !slices.Equal(x.w.block.shared, shared) {
 		t.Errorf("%s of a box at %v of %+v: shared memory is wrong", x.in.Text(), first, m)
+	}
+}
+
+// A load through a map of tf32 rounds; stores and reductions through one, of which nothing is known, are refused.
+func TestTensorCopyOfTF32(t *testing.T) {
+	r := rand.New(rand.NewPCG(55, 56))
+	for i := range sass.Forms() {
+		f := &sass.Forms()[i]
+		if !slices.Contains([]sass.Op{sass.UTMALDG, sass.UTMASTG, sass.UTMAREDG}, f.Op) {
+			continue
+		}
+		done := 0
+		samples(f, r, 2000, func(in sass.Inst) bool {
+			x, m, first := newTMATest(t, in, TensorTF32, r)
+			if x == nil {
+				return true
+			}
+			done++
+			if in.Op != sass.UTMALDG {
+				var fault *Fault
+				if err := x.w.step(); !errors.As(err, &fault) || fault.Kind != Unsupported {
+					t.Errorf("%s: %v", in.Text(), err)
+				}
+				return done < 3
+			}
+			before := slices.Clone(x.global.data)
+			want := make([]byte, 4)
+			binary.LittleEndian.PutUint32(want, 0x3f801001)
+			b, err := m.at(first)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for k := range b.units() {
+				if addr, inside := b.element(k); inside {
+					copy(x.global.data[addr-x.global.addr:], want)
+					copy(before[addr-x.global.addr:], want)
+				}
+			}
+			if err := x.w.step(); err != nil {
+				t.Fatalf("%s: %v", in.Text(), err)
+			}
+			for k := range b.units() {
+				v := uint32(0)
+				if _, inside := b.element(k); inside {
+					v = 0x3f802000
+				}
+				if got := binary.LittleEndian.Uint32(x.w.block.shared[b.Swizzle.of(4*k):]); got != v {
+					t.Errorf("%s: element %d is %#x, want %#x", in.Text(), k, got, v)
+				}
+			}
+			if !slices.Equal(x.global.data, before) {
+				t.Errorf("%s: global memory has changed", in.Text())
+			}
+			return done < 3 && !t.Failed()
+		})
+		if done == 0 && canExecute(f) {
+			t.Errorf("no instruction like %s was tried", sampleText(f))
+		}
 	}
 }

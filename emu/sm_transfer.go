@@ -11,6 +11,7 @@ type bulkCopy struct {
 	lines    []mem.Line // of global memory
 	kind     mem.Kind   // what is done to them
 	barriers []told     // the transaction barriers that count its bytes
+	room     [16]byte   // an element that is not as it lies in memory
 }
 
 // A told is a transaction barrier in the shared memory of a block.

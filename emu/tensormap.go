@@ -28,8 +28,8 @@ type TensorMap struct {
 	NaN            bool  // elements outside the tensor are NaN, not zero
 }
 
-// TensorType is the type of the elements of a tensor, as tensor maps have it: code that edits them on the device (PTX ISA, tensormap.replace) makes 11
-// to 13 of .b4x16, .b4x16_p64 and .b6x16_p32.
+// TensorType is the type of the elements of a tensor. The numbers of the first are those of tensor maps: code that edits them on the device (PTX ISA,
+// tensormap.replace) makes 11 to 13 of .b4x16, .b4x16_p64 and .b6x16_p32. Of .tf32 it makes the number of a f32, and a bit besides.
 type TensorType uint8
 
 // The types of elements.
@@ -48,6 +48,8 @@ const (
 	TensorB4x16       // 16 elements of 4 bits in 8 bytes
 	TensorB4x16Padded // as it, in the first half of 16 bytes of shared memory
 	TensorB6x16Padded // 16 elements of 6 bits in 12 bytes, in the first ones of 16 bytes of shared memory
+	TensorTF32        // f32 in global memory, tf32 in shared memory
+	TensorTF32FTZ
 	numTensorTypes
 )
 
@@ -56,8 +58,14 @@ type boxUnit struct{ elements, global, shared uint64 }
 
 var boxUnits = [numTensorTypes]boxUnit{
 	{1, 1, 1}, {1, 2, 2}, {1, 4, 4}, {1, 4, 4}, {1, 8, 8}, {1, 8, 8}, {1, 2, 2}, {1, 4, 4}, {1, 4, 4}, {1, 8, 8}, {1, 2, 2},
-	TensorB4x16: {16, 8, 8}, TensorB4x16Padded: {16, 8, 16}, TensorB6x16Padded: {16, 12, 16},
+	TensorB4x16: {16, 8, 8}, TensorB4x16Padded: {16, 8, 16}, TensorB6x16Padded: {16, 12, 16}, TensorTF32: {1, 4, 4}, TensorTF32FTZ: {1, 4, 4},
 }
+
+// roundedTypes are the types that a map gives another number and tensorMapRounded.
+var roundedTypes = map[TensorType]TensorType{TensorTF32: TensorF32, TensorTF32FTZ: TensorF32FTZ}
+
+// tensorMapRounded is the bit of a map's flags that makes tf32 of f32.
+const tensorMapRounded = 1 << 16
 
 // TensorSwizzle is how the 16-byte units of a box are permuted in shared memory.
 type TensorSwizzle uint8
@@ -137,7 +145,12 @@ func (m *TensorMap) Encode() [TensorMapBytes]byte {
 	var b [TensorMapBytes]byte
 	word := func(at int, v uint32) { binary.LittleEndian.PutUint32(b[at:], v) }
 	binary.LittleEndian.PutUint64(b[:], m.Address)
-	flags := uint32(len(m.Sizes)-1)<<4 | uint32(m.Type)<<7 | uint32(m.Interleave)<<11 | uint32(m.Swizzle)<<13
+	flags := uint32(len(m.Sizes)-1)<<4 | uint32(m.Interleave)<<11 | uint32(m.Swizzle)<<13
+	if stored, rounded := roundedTypes[m.Type]; rounded {
+		flags |= uint32(stored)<<7 | tensorMapRounded
+	} else {
+		flags |= uint32(m.Type) << 7
+	}
 	if m.NaN {
 		flags |= 1 << 15
 	}
@@ -175,8 +188,16 @@ func decodeTensorMap(b []byte) (*TensorMap, error) {
 		m.Box = append(m.Box, uint32(b[55+i])+1)
 		m.ElementStrides = append(m.ElementStrides, steps>>(3*i)&7+1)
 	}
-	if flags>>16&1 != 0 {
-		return nil, fmt.Errorf("a tensor map of TF32 is not supported")
+	if flags&tensorMapRounded != 0 {
+		stored := m.Type
+		m.Type = numTensorTypes
+		for typ, of := range roundedTypes {
+			if of == stored {
+				m.Type = typ
+			}
+		}
+	} else if m.Type >= TensorTF32 {
+		m.Type = numTensorTypes // what a map has as these numbers is something else
 	}
 	return m, m.Check()
 }
@@ -243,6 +264,27 @@ func (b *tensorBox) touch(c *bulkCopy) {
 			c.touch(addr, b.unit().global)
 		}
 	}
+}
+
+// loaded is what a load makes of an element of global memory. Numbers of types with .ftz that are subnormal become zeros with their sign, as elsewhere
+// (PTX ISA). A tf32 is the nearest one, an even one of two, and infinities and NaN stay as they are: Triton's test of host descriptors with
+// round_f32_to_tf32 holds that on hardware (triton-lang/triton, pull request 11751).
+func (t TensorType) loaded(from []byte, room []byte) []byte {
+	switch t {
+	case TensorF32FTZ, TensorTF32, TensorTF32FTZ:
+	default:
+		return from
+	}
+	const cut, exponent = 13, 0x7f800000
+	v := binary.LittleEndian.Uint32(from)
+	if t != TensorTF32 && v&exponent == 0 {
+		v &= signF32
+	}
+	if t != TensorF32FTZ && v&exponent != exponent {
+		v = (v + 1<<(cut-1) - 1 + v>>cut&1) &^ (1<<cut - 1)
+	}
+	binary.LittleEndian.PutUint32(room, v)
+	return room[:4]
 }
 
 // fill writes an element outside the tensor: zero, or a NaN, whose bits are not documented.

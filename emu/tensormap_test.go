@@ -1,6 +1,7 @@
 package emu
 
 import (
+	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
 	"os"
@@ -121,6 +122,65 @@ func TestTensorMapErrors(t *testing.T) {
 		change(&m)
 		if err := m.Check(); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %s", err, want)
+		}
+	}
+}
+
+// A map of tf32 is one of f32 with a bit besides, as ptxas' code for tensormap.replace makes it.
+func TestTensorMapOfTF32(t *testing.T) {
+	for typ, of := range map[TensorType]TensorType{TensorTF32: TensorF32, TensorTF32FTZ: TensorF32FTZ} {
+		m := testMap()
+		m.Type = of
+		plain := m.Encode()
+		m.Type = typ
+		b := m.Encode()
+		if b[10] ^= 1; b != plain {
+			t.Errorf("type %d: %x, and of f32 %x", typ, b, plain)
+		}
+		b[10] ^= 1
+		if got, err := decodeTensorMap(b[:]); err != nil || got.Type != typ {
+			t.Errorf("type %d: %+v, %v", typ, got, err)
+		}
+	}
+	m := testMap()
+	m.Type = TensorU32
+	b := m.Encode()
+	b[10] |= 1
+	if _, err := decodeTensorMap(b[:]); err == nil {
+		t.Error("a map rounds integers")
+	}
+	m.Type = TensorU8
+	b = m.Encode()
+	b[8], b[9] = b[8]&0x7f, b[9]&^7|7 // type 14
+	if _, err := decodeTensorMap(b[:]); err == nil {
+		t.Error("a map has a type that there is not")
+	}
+}
+
+// Loads make the nearest tf32 of a f32, an even one of two, and zeros of subnormal numbers where a type flushes them.
+func TestTensorLoaded(t *testing.T) {
+	for _, c := range []struct{ in, f32ftz, tf32, tf32ftz uint32 }{
+		{0x3f800000, 0x3f800000, 0x3f800000, 0x3f800000},
+		{0x3f800fff, 0x3f800fff, 0x3f800000, 0x3f800000}, // below half
+		{0x3f801000, 0x3f801000, 0x3f800000, 0x3f800000}, // half, to even
+		{0x3f801001, 0x3f801001, 0x3f802000, 0x3f802000},
+		{0xbf803000, 0xbf803000, 0xbf804000, 0xbf804000}, // half, to even
+		{0x3ffff000, 0x3ffff000, 0x40000000, 0x40000000}, // into the exponent
+		{0x7f7fffff, 0x7f7fffff, 0x7f800000, 0x7f800000},
+		{0x7f800000, 0x7f800000, 0x7f800000, 0x7f800000},
+		{0xff800001, 0xff800001, 0xff800001, 0xff800001}, // NaN
+		{0x807ff000, 0x80000000, 0x80800000, 0x80000000}, // subnormal
+		{0x00000001, 0, 0, 0},
+	} {
+		var from, room [4]byte
+		binary.LittleEndian.PutUint32(from[:], c.in)
+		for typ, want := range map[TensorType]uint32{TensorF32: c.in, TensorU32: c.in, TensorF32FTZ: c.f32ftz, TensorTF32: c.tf32, TensorTF32FTZ: c.tf32ftz} {
+			if got := binary.LittleEndian.Uint32(typ.loaded(from[:], room[:])); got != want {
+				t.Errorf("type %d: %#08x of %#08x, want %#08x", typ, got, c.in, want)
+			}
+			if binary.LittleEndian.Uint32(from[:]) != c.in {
+				t.Errorf("type %d: the tensor itself has changed", typ)
+			}
 		}
 	}
 }

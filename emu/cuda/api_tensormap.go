@@ -11,9 +11,9 @@ var tensorMapFunctions = []function{
 	{"cuTensorMapReplaceAddress", "pn", nothing, replaceAddress},
 }
 
-// The values of CUtensorMapDataType, as tensor maps have them. Those of tf32 are not known to the emulated copy engine.
+// The values of CUtensorMapDataType, as tensor maps have them.
 var tensorTypes = map[uint64]emu.TensorType{0: emu.TensorU8, 1: emu.TensorU16, 2: emu.TensorU32, 3: emu.TensorS32, 4: emu.TensorU64, 5: emu.TensorS64, 6: emu.TensorF16, 7: emu.TensorF32,
-	8: emu.TensorF64, 9: emu.TensorBF16, 10: emu.TensorF32FTZ, 13: emu.TensorB4x16, 14: emu.TensorB4x16Padded, 15: emu.TensorB6x16Padded}
+	8: emu.TensorF64, 9: emu.TensorBF16, 10: emu.TensorF32FTZ, 11: emu.TensorTF32, 12: emu.TensorTF32FTZ, 13: emu.TensorB4x16, 14: emu.TensorB4x16Padded, 15: emu.TensorB6x16Padded}
 
 // The last values of CUtensorMapDataType and so on in cuda.h of CUDA 13. Of the swizzles the copy engine of the emulated GPU knows those of
 // 16-byte units.

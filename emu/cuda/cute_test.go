@@ -96,6 +96,15 @@ func TestTensorMapEncodeTiled(t *testing.T) {
 	if !bytes.Equal(got, want[:]) {
 		t.Errorf("%x, want %x", got, want)
 	}
+	m.Type, m.NaN = emu.TensorTF32, false
+	m.Box[0] = 32
+	c.must("cuTensorMapEncodeTiled", arguments(map[int]uint64{1: tfloat32, 11: 0})...)
+	if b := m.Encode(); !bytes.Equal(got, b[:]) {
+		t.Errorf("of TF32 %x, want %x", got, b)
+	}
+	m.Type, m.NaN = emu.TensorBF16, true
+	m.Box[0] = 64
+	c.must("cuTensorMapEncodeTiled", arguments(nil)...)
 	c.must("cuTensorMapReplaceAddress", to, m.Address+64)
 	m.Address += 64
 	if want = m.Encode(); !bytes.Equal(got, want[:]) {
@@ -108,7 +117,7 @@ func TestTensorMapEncodeTiled(t *testing.T) {
 	}{
 		{"map not aligned", map[int]uint64{0: to + 16}, Success}, // as kernels need it, but not the driver
 		{"no such type", map[int]uint64{1: 16}, ErrInvalidValue},
-		{"TF32", map[int]uint64{1: tfloat32}, ErrNotSupported},
+		{"a box of TF32 wider than the swizzle", map[int]uint64{1: tfloat32}, ErrInvalidValue},
 		{"no dimension", map[int]uint64{2: 0}, ErrInvalidValue},
 		{"address not aligned", map[int]uint64{3: 0x7f0000001008}, ErrInvalidValue},
 		{"no sizes", map[int]uint64{4: 0}, ErrInvalidValue},

@@ -9,7 +9,7 @@ import (
 )
 
 // tensorTypes are the names of the element types of tensor maps.
-var tensorTypes = []string{"u8", "u16", "u32", "s32", "u64", "s64", "f16", "f32", "f32.ftz", "f64", "bf16", "b4x16", "b4x16_p64", "b6x16_p32"}
+var tensorTypes = []string{"u8", "u16", "u32", "s32", "u64", "s64", "f16", "f32", "f32.ftz", "f64", "bf16", "b4x16", "b4x16_p64", "b6x16_p32", "tf32", "tf32.ftz"}
 
 // swizzleBytes are the rows of the swizzles.
 var swizzleBytes = []int64{0, 32, 64, 128}
