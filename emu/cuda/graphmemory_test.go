@@ -604,6 +604,13 @@ func TestClusterOccupancy(t *testing.T) {
 		q := config{grid: [3]uint32{128, 1, 1}, block: [3]uint32{1024, 1, 1}, at: pointer(&a), count: 1}
 		results[0] = c.call("cuOccupancyMaxActiveClusters", pointer(&clusters), f, pointer(&q))
 		results[1] = c.call("cuOccupancyMaxPotentialClusterSize", pointer(&most), f, pointer(&q))
+		// A cudaLaunchConfig_t lies as a CUlaunchConfig does.
+		c.library = runtime13Library
+		p := c.register(files[gpu], "saxpy", "")
+		var n, size uint32
+		if r := [2]Result{c.call("cudaOccupancyMaxActiveClusters", pointer(&n), p.kernel, pointer(&q)), c.call("cudaOccupancyMaxPotentialClusterSize", pointer(&size), p.kernel, pointer(&q))}; n != clusters || size != most || r[0] != results[0] || r[1] != results[1] {
+			t.Errorf("the runtime has %d clusters, %d blocks at most, %v", n, size, r)
+		}
 		return clusters, most, results
 	}
 	// 108 SMs that hold two blocks each, and no clusters.

@@ -11,6 +11,8 @@ var functionRuntimeFunctions = []function{
 	{"cudaOccupancyMaxActiveBlocksPerMultiprocessor", "pnin", runtimeContext, ofKernel(1, maxActiveBlocks)},
 	{"cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags", "pnini", runtimeContext, ofKernel(1, maxActiveBlocks)},
 	{"cudaOccupancyAvailableDynamicSMemPerBlock", "pnii", runtimeContext, ofKernel(1, availableShared)},
+	{"cudaOccupancyMaxActiveClusters", "pnp", runtimeContext, ofKernel(1, maxActiveClusters)},
+	{"cudaOccupancyMaxPotentialClusterSize", "pnp", runtimeContext, ofKernel(1, maxPotentialCluster)},
 }
 
 // ofKernel finds the kernel that an argument names by its address in the program.
