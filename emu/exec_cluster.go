@@ -4,6 +4,7 @@ import (
 	"math/bits"
 
 	"gpa/cubin/sass"
+	"gpa/emu/mem"
 )
 
 // clusterCompilers are what sm_90 has for clusters of blocks, grids that depend on each other, and budgets of registers and
@@ -17,6 +18,8 @@ var clusterCompilers = map[sass.Op]compiler{
 	sass.PREEXIT:      compileNothing,
 	sass.USETSHMSZ:    compileNothing,
 	sass.USETMAXREG:   compileUSETMAXREG,
+
+	sass.UGETNEXTWORKID: compileNextWork,
 }
 
 func compileUniform(run execFunc) compiler {
@@ -120,6 +123,35 @@ func setMaxRegisters(w *warp, o *op) error {
 		}
 	}
 	return nil
+}
+
+// workBytes is the size of the answer to who asks for a block or cluster that has not begun.
+const workBytes = 16
+
+// compileNextWork: who asks for work that has not begun is told that there is none (PTX ISA, clusterlaunchcontrol.try_cancel: a request can fail at
+// any time, and who has failed asks no more), so that every block of the grid begins and does its own. The answer and its bytes at the barrier
+// are those of a copy. The op's a is the place of the answer, and behind it that of the barrier.
+func compileNextWork(p *program, o *op) (err error) {
+	o.run = refuseWork
+	o.a, err = p.uniformAddress(o, 0, 2)
+	return err
+}
+
+func refuseWork(w *warp, o *op) error {
+	w.bulk = bulkCopy{lines: w.bulk.lines[:0], barriers: w.bulk.barriers[:0], kind: mem.Read}
+	if w.mask == 0 {
+		return nil
+	}
+	lane, at, barrier := w.first(), uint64(w.raw(&o.a)[0]), uint64(w.word(&o.a, 1)[0])
+	to, err := w.destination(o, lane, at, barrier, 1<<len(w.block.group())-1)
+	if err != nil {
+		return err
+	}
+	var none [workBytes]byte
+	if err := w.put(o, lane, to, to.at, none[:]); err != nil {
+		return err
+	}
+	return w.complete(o, lane, to, workBytes)
 }
 
 // registerUnit is the registers of a thread that are given out together.

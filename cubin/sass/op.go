@@ -275,6 +275,8 @@ const (
 	FFMA2   // Rd, A, B, C: two products, each with a summand
 	OMMA    // Rd, A, B, C, Pp (uniform), scales of A, scales of B, selectors: as QMMA with scales, of 4-bit numbers (sm_120)
 
+	UGETNEXTWORKID // result, barrier: a block or cluster that has not begun is left to who asks (PTX ISA, clusterlaunchcontrol)
+
 	// Tensor memory of sm_100 and sm_103 (PTX ISA, tcgen05).
 	LDTM       // Rd, address
 	STTM       // address, B
@@ -323,7 +325,7 @@ var opNames = [NumOps]string{
 	SETCTAID: "SETCTAID", SETLMEMBASE: "SETLMEMBASE", F2IP: "F2IP", UCLEA: "UCLEA", UF2FP: "UF2FP", UR2UP: "UR2UP",
 	R2UR: "R2UR", REDUX: "REDUX", S2UR: "S2UR", VOTEU: "VOTEU", UBMSK: "UBMSK", UBREV: "UBREV", UFLO: "UFLO", UIADD3: "UIADD3", UIMAD: "UIMAD", UISETP: "UISETP", ULDC: "ULDC", ULEA: "ULEA", ULOP3: "ULOP3", UMOV: "UMOV", UPOPC: "UPOPC", UPRMT: "UPRMT", USEL: "USEL", USGXT: "USGXT", USHF: "USHF", IMNMX: "IMNMX", VHMNMX: "VHMNMX", VIADD: "VIADD", VIMNMX: "VIMNMX",
 	LDCU: "LDCU", IADD: "IADD", FMNMX3: "FMNMX3", CREDUX: "CREDUX", UFADD: "UFADD", UFFMA: "UFFMA", UFMUL: "UFMUL", UFSEL: "UFSEL", UFSETP: "UFSETP",
-	UVIMNMX: "UVIMNMX", UI2F: "UI2F", UI2FP: "UI2FP", UF2I: "UF2I", FADD2: "FADD2", FMUL2: "FMUL2", FFMA2: "FFMA2", OMMA: "OMMA",
+	UVIMNMX: "UVIMNMX", UI2F: "UI2F", UI2FP: "UI2FP", UF2I: "UF2I", FADD2: "FADD2", FMUL2: "FMUL2", FFMA2: "FFMA2", OMMA: "OMMA", UGETNEXTWORKID: "UGETNEXTWORKID",
 	LDTM: "LDTM", STTM: "STTM", UTCATOMSWS: "UTCATOMSWS", UTCBAR: "UTCBAR", UTCCP: "UTCCP", UTCHMMA: "UTCHMMA", UTCIMMA: "UTCIMMA", UTCOMMA: "UTCOMMA", UTCQMMA: "UTCQMMA",
 	UTCSHIFT: "UTCSHIFT", UVIRTCOUNT: "UVIRTCOUNT",
 }

@@ -29,7 +29,7 @@ func withBlackwell(rows []Form) []Form {
 			all[i].Archs |= f.Archs
 		}
 	}
-	for _, f := range slices.Concat(uniformLoadForms(), longIntegerForms(), uniformFloatForms(), blackwellExtremeForms(), packedFloatForms(), blackwellWideForms(), constantLineForms(), narrowProductForms(), scaledProductForms(), narrowUnpackForms(), sharedSwapForms(), nibbleForms(), tensorMemoryForms()) {
+	for _, f := range slices.Concat(uniformLoadForms(), longIntegerForms(), uniformFloatForms(), blackwellExtremeForms(), packedFloatForms(), blackwellWideForms(), constantLineForms(), narrowProductForms(), scaledProductForms(), narrowUnpackForms(), sharedSwapForms(), nibbleForms(), tensorMemoryForms(), nextWorkForms()) {
 		add(f)
 	}
 	return slices.DeleteFunc(all, func(f Form) bool { return f.Archs == 0 })
@@ -592,4 +592,13 @@ func (s *Slot) uniformFields() []*Bits {
 		return []*Bits{&s.URegAt}
 	}
 	return nil
+}
+
+// nextWorkForms ask for a block or cluster of the grid that has not begun: where in shared memory the answer is to be, and behind that register the
+// barrier that counts its bytes.
+func nextWorkForms() []Form {
+	result, barrier := uregAddress("result", Bits{24, 8}, Bits{}), uregAddress("barrier", Bits{24, 8}, Bits{})
+	barrier.next = 1
+	to := mod(Multicast, 72, 1, &enum{text: []string{".SELFCAST", ".BROADCAST"}})
+	return []Form{{Op: UGETNEXTWORKID, Opcode: 0x3ca, Archs: inBlackwell, Pipe: PipeUniform, Variable: true, Operands: []Slot{result, barrier}, Mods: []ModField{to, on(UR, 91, "")}}}
 }
