@@ -86,6 +86,9 @@ func (r *launchRun) join(blocks []*block) {
 	c := &cluster{blocks: blocks, left: len(blocks)}
 	for rank, b := range blocks {
 		b.cluster, b.rank = c, rank
+		if p := r.program.pairing; p != nil {
+			p.begin(b)
+		}
 		c.live += b.live
 	}
 }
@@ -182,5 +185,5 @@ func reachesOthers(in *sass.Inst) bool {
 	case p.Sync == sass.SyncCluster, p.Flow == sass.FlowExit, p.Async == sass.AsyncBulk, p.Async == sass.AsyncRemote, p.Async == sass.AsyncTensor, p.Accesses(sass.SpaceGeneric | sass.SpaceCluster):
 		return true
 	}
-	return in.Op == sass.SYNCS && in.Mod(sass.SyncsRed) == syncsRemote
+	return in.Op == sass.UTCATOMSWS || in.Op == sass.SYNCS && in.Mod(sass.SyncsRed) == syncsRemote
 }

@@ -22,6 +22,7 @@ type program struct {
 	relocated map[int32]uint64 // addresses that relocations put into instructions, by index
 	at        int32            // index of the instruction that is being compiled
 	clustered bool             // clusters have several blocks
+	pairing   *pairing         // nil where pairs of blocks do not allocate tensor memory
 	flows     []*dataflow      // by index, of the ops for which it was asked
 }
 
@@ -49,7 +50,9 @@ func codeBases(module *cubin.File) (bases []int32, total int32) {
 func compile(module *cubin.File, banks [32][]byte, m *arch.Model, relocated map[int32]uint64) *program {
 	bases, total := codeBases(module)
 	p := &program{ops: make([]op, total), bases: bases, banks: banks, model: m, registers: 2, relocated: relocated}
-	p.clustered = bank(banks[0]).clustered(bankLayoutOf(module.Arch))
+	if p.clustered = bank(banks[0]).clustered(bankLayoutOf(module.Arch)); p.clustered {
+		p.pairing = pairingOf(module)
+	}
 	for _, c := range module.Codes {
 		for i := range c.Insts {
 			p.compileOne(&p.ops[bases[c.Index]+int32(i)], c, &c.Insts[i], bases[c.Index]+int32(i))

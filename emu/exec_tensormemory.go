@@ -130,16 +130,20 @@ func (x *tensorAccess) run(w *warp, o *op) error {
 // units of columns, in its result too.
 func compileAllocation(p *program, o *op) (err error) {
 	in := o.inst
-	if in.Mod(sass.BlockPair) != 0 {
-		return unsupported(o)
-	}
 	o.pd, o.dst = sass.PT, p.dest(&in.Operands[1])
 	if o.b, err = p.source(&in.Operands[2], rawValue); err != nil {
 		return err
 	}
+	pair := in.Mod(sass.BlockPair) != 0
 	if !in.HasMod(sass.Aligned) {
+		if pair { // compilers have each block of a pair free its own
+			return unsupported(o)
+		}
 		o.mode, o.run = in.Mod(sass.AtomOp), changeColumns
 		return nil
+	}
+	if pair && p.clustered && p.pairing == nil {
+		return fmt.Errorf("%s is not supported where no symbol says what shared memory has for it", in.Mnemonic())
 	}
 	o.pd, o.mode, o.run, o.asks = destPredicate(&in.Operands[0]), in.Mod(sass.Aligned), findColumns, true
 	return nil
@@ -149,7 +153,15 @@ func findColumns(w *warp, o *op) error {
 	if w.mask == 0 {
 		return nil
 	}
-	first, ok := w.block.tensorMemory().find(int(w.raw(&o.b)[0]), o.mode != 0)
+	blocks, err := w.pairOf(o)
+	if err != nil {
+		return err
+	}
+	units := make([]*tensorUnits, 0, 2)
+	for _, b := range blocks {
+		units = append(units, &b.tensorMemory().tensorUnits)
+	}
+	first, ok := findUnits(units, int(w.raw(&o.b)[0]), o.mode != 0)
 	w.setUniform(o, uint32(first))
 	if w.block.domain.changes++; o.pd != sass.PT {
 		w.preds[o.pd] = 0

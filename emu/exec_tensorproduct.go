@@ -22,13 +22,12 @@ var tensorProductCompilers = map[sass.Op]compiler{
 // that say where the scales of A and B are; its predicate says that D is added to.
 type tensorProduct struct {
 	inTensor bool // A is in tensor memory
-	pair     bool
-	perRow   int // scales that a row of A has, and a column of B; 0 without scales
+	perRow   int  // scales that a row of A has, and a column of B; 0 without scales
 }
 
 func compileTensorProduct(p *program, o *op) (err error) {
 	in := o.inst
-	x := &tensorProduct{inTensor: in.Operands[0].Kind == sass.KindTMem, pair: in.Mod(sass.BlockPair) != 0}
+	x := &tensorProduct{inTensor: in.Operands[0].Kind == sass.KindTMem}
 	const mask, scale = 5, 7
 	if in.Operands[mask].Kind == sass.KindTMem {
 		x.perRow = scalesARow(in)
@@ -188,7 +187,7 @@ func (x *tensorProduct) run(w *warp, o *op) error {
 
 // multiply does the products of the blocks.
 func (x *tensorProduct) multiply(w *warp, o *op, descriptor uint32, p productShape, g *groupProduct) error {
-	blocks, err := x.blocks(w, o)
+	blocks, err := w.pairOf(o)
 	if err != nil {
 		return err
 	}
@@ -238,9 +237,9 @@ func (x *tensorProduct) multiply(w *warp, o *op, descriptor uint32, p productSha
 	return nil
 }
 
-// blocks are those whose matrices are multiplied: the block, or the two of a pair, of which the first has issued the product.
-func (x *tensorProduct) blocks(w *warp, o *op) ([]*block, error) {
-	if !x.pair {
+// pairOf returns the blocks that an instruction is for: the warp's, or the two of its pair.
+func (w *warp) pairOf(o *op) ([]*block, error) {
+	if o.inst.Mod(sass.BlockPair) == 0 {
 		return []*block{w.block}, nil
 	}
 	all, first := w.block.group(), w.block.rank&^1

@@ -92,7 +92,7 @@ func (x *tensorProduct) runScaled(w *warp, o *op) error {
 	g, ok := d.product(o.inst.Op)
 	p := productShape{rows: d.rows(), columns: d.columns(), packed: o.inst.Op == sass.UTCOMMA}
 	p.typeA, p.typeB = d.types()
-	if !ok || x.pair && p.rows != 256 {
+	if !ok || o.inst.Mod(sass.BlockPair) != 0 && p.rows != 256 {
 		return x.unknown(w, o, uint32(d.productDescriptor), p)
 	}
 	place := func(n int) tensorPlace { return tensorPlace(w.uniformRegister(int(o.n) + n)[0]) }

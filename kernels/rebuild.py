@@ -33,7 +33,7 @@ BUILT_LATER = {
 }
 ONLY = {  # those of instructions that no architecture before sm_100 has
     "blackwell/packed_math": LATER, "blackwell/warp_extremes": (100,), "blackwell/mma_f8": LATER, "blackwell/tensor_memory": (100,), "blackwell/block_scales": (100,),
-    "blackwell/mma_scales": (120,),
+    "blackwell/mma_scales": (120,), "blackwell/pairs": (100,),
 }
 MEASURED = (70, 75, 89, 90)  # those of the GPUs that kernels/measured holds times of
 LADDERS = (70, 80, 90)  # those that the versions of a ladder are built for

@@ -36,7 +36,7 @@ func (c *Checker) spans(b *block, w *warp, s *emu.Step) {
 		x := &s.Spans[i]
 		if x.Space == emu.Global {
 			if !c.global.access(x.Kind, x.Addr, x.Size) {
-				c.unwritten(s, at, lane, x.Space, x.Addr, x.Size)
+				c.unwritten(b, s, at, lane, x.Space, x.Addr, x.Size)
 			}
 			c.use(x.Kind, x.Addr, x.Size)
 			continue
@@ -56,7 +56,7 @@ func (c *Checker) spans(b *block, w *warp, s *emu.Step) {
 			c.visitPeer(b, s, at, lane, x.Block, w.transfers)
 		}
 		if !b.accessShared(x.Kind, addr, x.Size) {
-			c.unwritten(s, at, lane, x.Space, addr, x.Size)
+			c.unwritten(b, s, at, lane, x.Space, addr, x.Size)
 		}
 		c.raceOf(b, s, &now, addr, x.Size)
 	}

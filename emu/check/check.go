@@ -351,7 +351,9 @@ func (c *Checker) access(b *block, w *warp, s *emu.Step, kind emu.AccessKind, si
 			if does.Async == sass.AsyncRemote {
 				barrier, _ := s.Told(lane)
 				c.remote(b, s, id, kind, lane, addr, size, b.at(owner, barrier))
-				c.visitPeer(b, s, id, lane, owner, w.transfers)
+				if !c.systemShared(b, b.at(owner, barrier)) {
+					c.visitPeer(b, s, id, lane, owner, w.transfers)
+				}
 				break
 			}
 			c.visitPeer(b, s, id, lane, owner, 0)
@@ -362,7 +364,7 @@ func (c *Checker) access(b *block, w *warp, s *emu.Step, kind emu.AccessKind, si
 			known = w.local.access(kind, lane, addr, size)
 		}
 		if !known {
-			c.unwritten(s, id, lane, space, addr, size)
+			c.unwritten(b, s, id, lane, space, addr, size)
 		}
 		if size >= 8 && space != emu.Local {
 			c.localPointer(b, s, id, kind, lane, space, addr, size)
@@ -390,10 +392,17 @@ func (b *broadcast) third(addr uint64) bool {
 // reservedShared is how much of its shared memory a block does not have for itself, bytes (cuda_occupancy.h).
 const reservedShared = 1024
 
+// systemShared reports whether an address in the shared memory of a cluster is where the code that compilers write for allocations of tensor memory
+// keeps what has been allocated, and a barrier at which the blocks of a pair wait for each other. That all this is there before a block begins, and
+// that the block then takes what another one sends it, is not the program's to see to.
+func (c *Checker) systemShared(b *block, addr uint64) bool {
+	return c.facts.Module.Arch >= sass.SM100 && b.shared > 0 && addr%uint64(b.shared) < reservedShared
+}
+
 // unwritten reports a read of what nobody has written.
-func (c *Checker) unwritten(s *emu.Step, at siteID, lane int, space emu.Space, addr uint64, size int) {
-	if space == emu.Shared && s.Inst.Arch >= sass.SM100 && addr < reservedShared {
-		return // where compiled code keeps which columns of tensor memory are allocated
+func (c *Checker) unwritten(b *block, s *emu.Step, at siteID, lane int, space emu.Space, addr uint64, size int) {
+	if space == emu.Shared && c.systemShared(b, addr) {
+		return
 	}
 	f := c.report(UninitialisedRead, at, 0, s.Block, s.Warp, lane)
 	c.address(f, s, space, addr, size)

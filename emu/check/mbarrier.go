@@ -58,8 +58,10 @@ func (c *Checker) mbarriers(b *block, s *emu.Step) {
 	at := c.site(s.Code, s.Inst)
 	w := &b.warps[s.Warp]
 	for _, u := range s.Mbarriers {
+		if u.Addr = b.at(u.Block, u.Addr); c.systemShared(b, u.Addr) {
+			continue
+		}
 		c.visitPeer(b, s, at, u.Lane, u.Block, 0)
-		u.Addr = b.at(u.Block, u.Addr)
 		bar := b.words[u.Addr]
 		if bar == nil {
 			bar = &mbarrier{}
