@@ -3,6 +3,9 @@ package reports
 import (
 	"strings"
 	"testing"
+
+	"gpa/advisor"
+	"gpa/cubin"
 )
 
 // Nothing of a message is lost behind a long name.
@@ -32,5 +35,13 @@ func TestDistance(t *testing.T) {
 		if got := distance(c.a, c.b); got != c.want || distance(c.b, c.a) != c.want {
 			t.Errorf("from %q to %q: %d, not %d", c.a, c.b, got, c.want)
 		}
+	}
+}
+
+// Of the names of functions that templates make long a part is shown.
+func TestScopeOfLongName(t *testing.T) {
+	s := &advisor.Scope{Kind: advisor.FunctionScope, Frame: cubin.Frame{Function: "f<" + strings.Repeat("a, ", 1000) + "b>", File: "f.cu", Line: 7}}
+	if text := scopeText(s); len(text) > 200 || !strings.HasSuffix(text, "... at f.cu:7") {
+		t.Errorf("%s", text)
 	}
 }

@@ -128,6 +128,9 @@ func (t *textReport) rest(advice []advisor.Advice) {
 	t.paragraph("    ", "Also: "+strings.Join(names, ", "))
 }
 
+// longestFunction is how much of the name of a function is shown, which templates can make longer than all that is said of it.
+const longestFunction = 120
+
 // scopeText says where a piece of advice applies.
 func scopeText(s *advisor.Scope) string {
 	where := ""
@@ -140,7 +143,7 @@ func scopeText(s *advisor.Scope) string {
 		return "whole kernel"
 	case advisor.FunctionScope:
 		if name := scopeFunction(s); name != "" {
-			return "function " + name + where
+			return "function " + cut(name, longestFunction) + where
 		}
 	}
 	return string(s.Kind) + where

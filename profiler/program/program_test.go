@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"gpa"
+	"gpa/cubin"
 	"gpa/emu/arch"
 	"gpa/profiler"
 	"gpa/reports"
@@ -49,5 +50,29 @@ func TestSources(t *testing.T) {
 		if got := string(p.Sources().Read("/home/of/others/kernel.cu")); got != want {
 			t.Errorf("%s: %q, want %q", command, got, want)
 		}
+	}
+}
+
+// Names of kernels that are longer than a line that is shown leave the figures their place.
+func TestTableOfLongNames(t *testing.T) {
+	model, err := arch.ByName("a100")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &Program{options: Options{GPU: model}, journal: newJournal()}
+	k := &cubin.Kernel{Name: "k", Demangled: "k<" + strings.Repeat("a, ", 1000) + "b>"}
+	e := p.journal.entry(&cubin.File{Kernels: []*cubin.Kernel{k}}, k)
+	p.journal.launches, e.Launches, e.Instructions = 1, 1, 4711
+	var out strings.Builder
+	if err := p.Table(&out, reports.Style{}); err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(out.String()) {
+		if len(line) > reports.LongestLine {
+			t.Errorf("a line of %d characters", len(line))
+		}
+	}
+	if !strings.Contains(out.String(), "4711") {
+		t.Errorf("%s", out.String())
 	}
 }

@@ -84,6 +84,9 @@ func find(name string) (string, error) {
 // mostRows is how many kernels the table lists.
 const mostRows = 30
 
+// longestName is how much of a kernel's name the table shows: those of templates can be longer than all of a line that is shown, and would hide the figures.
+const longestName = 160
+
 // Table prints the kernels of the program, those first that take most of the time; nothing where it launched none.
 func (p *Program) Table(w io.Writer, style reports.Style) error {
 	if p.Launches() == 0 {
@@ -96,7 +99,7 @@ func (p *Program) Table(w io.Writer, style reports.Style) error {
 		seconds += k.Seconds
 		instructions += k.Instructions
 	}
-	t := reports.Table{Style: style, Columns: []reports.Column{{Title: "kernel"}, {Title: "launches", Right: true}, {Title: "warp instructions", Right: true}}}
+	t := reports.Table{Style: style, Columns: []reports.Column{{Title: "kernel", Width: longestName}, {Title: "launches", Right: true}, {Title: "warp instructions", Right: true}}}
 	if p.options.Timed {
 		t.Columns = append(t.Columns, reports.Column{Title: "profiled", Right: true}, reports.Column{Title: "time, us", Right: true})
 	}
