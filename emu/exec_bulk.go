@@ -24,17 +24,20 @@ const bulkUnit = 16
 // A bulkTarget is where a copy to shared memory goes: to the same offset in some blocks, whose barriers at another offset count it.
 type bulkTarget struct {
 	blocks      []*block
+	counting    []*block // those whose barriers count what goes to each
 	at, barrier uint64
 }
 
 // destination returns where a copy to an address in the shared memory of the cluster goes: to the block of that address, or at its offset to
-// those of a mask (PTX ISA, cp.async.bulk with .multicast::cluster). The barrier is in the same block as the bytes.
+// those of a mask (PTX ISA, cp.async.bulk with .multicast::cluster). The barrier is in the same block as the bytes; that of a copy for a pair of blocks is
+// in the first or in the second of each pair, as the address of the barrier says (cp.async.bulk.tensor with .cta_group::2).
 func (w *warp) destination(o *op, lane int, at, barrier uint64, mask uint32) (*bulkTarget, error) {
 	t := &bulkTarget{at: at & (windowSize - 1), barrier: barrier & (windowSize - 1)}
 	all := w.block.group()
+	pair := o.inst.Op.Properties().Async == sass.AsyncBulk && o.inst.Mod(sass.BlockPair) != 0
 	if o.inst.Mod(sass.Multicast) == 0 {
 		mask = 1 << min(at>>rankAt, 31)
-		if w.block.cluster != nil && barrier>>rankAt != at>>rankAt {
+		if apart := at>>rankAt ^ barrier>>rankAt; w.block.cluster != nil && apart != 0 && !(pair && apart == 1) {
 			return nil, w.addressFault(o, lane, OutOfBounds, barrier, fmt.Sprintf("of a transaction barrier in another block than the destination %#x", at))
 		}
 	}
@@ -44,6 +47,12 @@ func (w *warp) destination(o *op, lane int, at, barrier uint64, mask uint32) (*b
 			return nil, w.addressFault(o, lane, OutOfBounds, at, fmt.Sprintf("in the shared memory of block %d of a cluster of %d", rank, len(all)))
 		}
 		t.blocks = append(t.blocks, all[rank])
+		if pair {
+			if rank = rank&^1 | int(barrier>>rankAt&1); rank >= len(all) {
+				return nil, w.addressFault(o, lane, OutOfBounds, barrier, fmt.Sprintf("of a transaction barrier in block %d of a cluster of %d", rank, len(all)))
+			}
+		}
+		t.counting = append(t.counting, all[rank])
 	}
 	return t, nil
 }
@@ -59,12 +68,12 @@ func (w *warp) bytesOf(o *op, lane int, b *block, at uint64, size int) ([]byte, 
 
 // put writes bytes to shared memory of all blocks of a target.
 func (w *warp) put(o *op, lane int, to *bulkTarget, at uint64, from []byte) error {
-	for _, b := range to.blocks {
+	for i, b := range to.blocks {
 		data, err := w.bytesOf(o, lane, b, at, len(from))
 		if err != nil {
 			return err
 		}
-		w.accessed(Span{Kind: Store, Space: Shared, Addr: at, Size: len(from), Barrier: to.barrier, Block: b.number})
+		w.accessed(Span{Kind: Store, Space: Shared, Addr: at, Size: len(from), Barrier: to.barrier, Block: b.number, Counting: to.counting[i].number})
 		copy(data, from)
 	}
 	return nil
@@ -73,7 +82,7 @@ func (w *warp) put(o *op, lane int, to *bulkTarget, at uint64, from []byte) erro
 // complete tells the barriers of a target's blocks that so many bytes are there.
 func (w *warp) complete(o *op, lane int, to *bulkTarget, bytes uint64) error {
 	w.block.domain.changes++
-	for _, b := range to.blocks {
+	for _, b := range to.counting {
 		if _, err := w.countAt(o, lane, b, to.barrier, arrival{transactions: -int32(bytes)}); err != nil {
 			return err
 		}
@@ -271,7 +280,7 @@ func (c *bulkOp) unit(w *warp, o *op, lane int, to *bulkTarget, k uint64) error 
 		if err != nil {
 			return err
 		}
-		w.accessed(Span{Kind: Atomic, Space: Shared, Addr: to.at + k, Size: bulkUnit, Barrier: to.barrier, Block: b.number})
+		w.accessed(Span{Kind: Atomic, Space: Shared, Addr: to.at + k, Size: bulkUnit, Barrier: to.barrier, Block: b.number, Counting: b.number})
 		c.reduce.apply(data, from)
 	}
 	return nil

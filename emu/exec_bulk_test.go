@@ -186,3 +186,45 @@ func TestBulkReductionOfTypes(t *testing.T) {
 		t.Error("numbers of single precision are incremented")
 	}
 }
+
+// Of a copy for a pair of blocks the barrier can be in the other block of the pair, and with a mask it is in the first or the second of each.
+func TestPairDestination(t *testing.T) {
+	w := newTestWarp(t, sass.SM100, "NOP")
+	c := &cluster{blocks: []*block{w.block, {rank: 1}, {rank: 2}, {rank: 3}}}
+	for _, b := range c.blocks {
+		b.cluster = c
+	}
+	const at, barrier = 0x800, 0x400
+	for _, x := range []struct {
+		text             string
+		rank, of         uint64 // whose the destination and the barrier are
+		mask             uint32
+		blocks, counting []int
+	}{
+		{"UTMALDG.3D [UR16], [UR28]", 1, 0, 0, nil, nil},
+		{"UTMALDG.3D [UR16], [UR28]", 1, 1, 0, []int{1}, []int{1}},
+		{"UTMALDG.3D.2CTA [UR16], [UR28]", 1, 0, 0, []int{1}, []int{0}},
+		{"UTMALDG.3D.2CTA [UR16], [UR28]", 2, 0, 0, nil, nil},
+		{"UTMALDG.3D.MULTICAST.2CTA [UR16], [UR28], UR0", 1, 0, 0xd, []int{0, 2, 3}, []int{0, 2, 2}},
+		{"UTMALDG.3D.MULTICAST.2CTA [UR16], [UR28], UR0", 0, 1, 0xd, []int{0, 2, 3}, []int{1, 3, 3}},
+	} {
+		in, err := sass.Parse(sass.SM100, 0, x.text, sass.Control{Stall: 1, WriteBarrier: -1, ReadBarrier: -1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		to, err := w.destination(&op{inst: &in}, 0, x.rank<<rankAt|at, x.of<<rankAt|barrier, x.mask)
+		if err != nil {
+			if x.blocks != nil {
+				t.Errorf("%s: %v", x.text, err)
+			}
+			continue
+		}
+		var blocks, counting []int
+		for i := range to.blocks {
+			blocks, counting = append(blocks, to.blocks[i].rank), append(counting, to.counting[i].rank)
+		}
+		if !slices.Equal(blocks, x.blocks) || !slices.Equal(counting, x.counting) || to.at != at || to.barrier != barrier {
+			t.Errorf("%s: to %v at %#x, counted by %v at %#x", x.text, blocks, to.at, counting, to.barrier)
+		}
+	}
+}

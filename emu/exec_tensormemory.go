@@ -218,7 +218,7 @@ func tensorCommit(w *warp, o *op) error {
 		if err != nil {
 			return err
 		}
-		w.accessed(Span{Kind: Atomic, Space: Shared, Addr: to.barrier, Size: 8, Barrier: to.barrier, Block: b.number})
+		w.accessed(Span{Kind: Atomic, Space: Shared, Addr: to.barrier, Size: 8, Barrier: to.barrier, Block: b.number, Counting: b.number})
 		w.uses(MbarrierUse{Kind: MbarrierArrive, Lane: lane, Addr: to.barrier, Count: 1, Pending: old.pending()})
 	}
 	w.block.domain.changes++

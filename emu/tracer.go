@@ -94,7 +94,9 @@ type Span struct {
 	Addr    uint64 // as of Step.Lane
 	Size    int
 	Barrier uint64 // of what the copy engine stores in shared memory: the transaction barrier that tells when it is there
-	Block   int    // whose shared memory it is, the barrier's too
+	Block   int    // whose shared memory it is
+
+	Counting int // the block whose barrier that is
 }
 
 // accessed notes a span for the tracer or the recorder.
@@ -113,7 +115,7 @@ func (w *warp) accessed(x Span) {
 	}
 	list := *to
 	for i := len(list) - 1; i >= max(0, len(list)-most); i-- { // a copy reads and writes in turns
-		if last := &list[i]; last.Kind == x.Kind && last.Space == x.Space && last.Block == x.Block && last.Barrier == x.Barrier && last.Addr+uint64(last.Size) == x.Addr {
+		if last := &list[i]; last.Kind == x.Kind && last.Space == x.Space && last.Block == x.Block && last.Barrier == x.Barrier && last.Counting == x.Counting && last.Addr+uint64(last.Size) == x.Addr {
 			last.Size += x.Size
 			return
 		}

@@ -104,7 +104,11 @@ func (f Form) changed() ([]Form, bool) {
 		return []Form{f.modified(only(Fixed, Bits{84, 3}, 0, 0, ""))}, true
 	case UBLKRED:
 		return []Form{f.modified(off(Fixed, 85))}, true
-	case UTMALDG, UTMASTG, UTMAPF:
+	case UTMALDG:
+		f = f.modified(off(Fixed, 83)).modified(off(Fixed, 84))
+		pairs := f.on(datacenterBlackwell).modified(bothBlocks()).modified(off(Fixed, 86))
+		return []Form{pairs, f.on(in120).modified(only(Fixed, Bits{85, 2}, 0, 0, ""))}, true
+	case UTMASTG, UTMAPF:
 		return []Form{f.modified(off(Fixed, 83)).modified(only(Fixed, Bits{84, 3}, 0, 0, ""))}, true
 	case ARRIVES:
 		return []Form{f.moved(Arvcnt, Bits{70, 2}, Bits{76, 2})}, true

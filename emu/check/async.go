@@ -51,7 +51,7 @@ func (c *Checker) spans(b *block, w *warp, s *emu.Step) {
 		case s.Inst.Op.Properties().Async == sass.AsyncTensor:
 			now.group, now.bank = w.products+1, productGroups
 		case x.Kind != emu.Load:
-			b.tell(transferGroups, s.Warp, b.at(x.Block, x.Barrier), w.transfers)
+			b.tell(transferGroups, s.Warp, b.at(x.Counting, x.Barrier), w.transfers)
 			now.group, now.bank = w.transfers, transferGroups
 			c.visitPeer(b, s, at, lane, x.Block, w.transfers)
 		}
