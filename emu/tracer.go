@@ -310,9 +310,10 @@ func (f *LaunchFacts) Thread(block, warp, lane int) (blockIdx, threadIdx [3]int)
 // trace executes one instruction and tells the tracer.
 func (w *warp) trace() error {
 	o, run := w.next(), w.block.run
-	s := &run.step
-	*s = Step{Block: w.block.number, Warp: w.id, Code: int(o.code), Inst: o.inst, Active: w.active, Live: w.state.Live(), warp: w, op: o,
-		Mbarriers: s.Mbarriers[:0], Spans: s.Spans[:0]}
+	s := &run.step // field by field: a whole one would be made elsewhere and copied, with what the collector has to know of each pointer
+	s.Block, s.Warp, s.Code, s.Inst, s.warp, s.op = w.block.number, w.id, int(o.code), o.inst, w, o
+	s.Active, s.Live, s.Mask, s.Taken, s.Absent, s.Parted = w.active, w.state.Live(), 0, 0, 0, false
+	s.Mbarriers, s.Spans = s.Mbarriers[:0], s.Spans[:0]
 	w.taken, w.parted, w.absent = 0, false, 0
 	if err := w.step(); err != nil {
 		return err

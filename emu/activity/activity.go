@@ -18,6 +18,8 @@ type Meter struct {
 	insts    int
 	blocks   map[int]*issues // that are running
 	free     []*issues
+	last     *issues // of the block of the last step
+	number   int     // that block
 }
 
 // An Activity is what a meter measured. Threads are counted where they are active, whether or not their guard is true.
@@ -73,7 +75,7 @@ func (m *Meter) Activity() Activity { return m.activity }
 // Begin takes note of the launch.
 func (m *Meter) Begin(f *emu.LaunchFacts) {
 	m.threads = f.Block[0] * f.Block[1] * f.Block[2]
-	m.bases, m.insts, m.free = nil, 0, nil
+	m.bases, m.insts, m.free, m.last = nil, 0, nil, nil
 	m.blocks = make(map[int]*issues)
 	for _, c := range f.Module.Codes {
 		m.bases = append(m.bases, m.insts)
@@ -97,6 +99,7 @@ func (m *Meter) BeginBlock(block, _ int) {
 // EndBlock adds up what the block would have issued as one warp.
 func (m *Meter) EndBlock(block int) {
 	b := m.blocks[block]
+	m.last = nil
 	delete(m.blocks, block)
 	for i := range m.insts {
 		most := int32(0)
@@ -118,7 +121,10 @@ func (m *Meter) Step(s *emu.Step) {
 		a.BarrierWarpInstructions++
 		a.BarrierThreadInstructions += active
 	}
-	m.blocks[s.Block].counts[s.Warp][m.bases[s.Code]+int(s.Inst.PC/sass.InstSize)]++
+	if m.last == nil || m.number != s.Block {
+		m.last, m.number = m.blocks[s.Block], s.Block
+	}
+	m.last.counts[s.Warp][m.bases[s.Code]+int(s.Inst.PC/sass.InstSize)]++
 	if kind, _, lanes := s.Access(); kind != emu.NoAccess {
 		m.access(s, lanes)
 	}
@@ -135,6 +141,9 @@ next:
 			continue
 		}
 		line := addr / LineBytes
+		if n > 0 && lines[n-1] == line {
+			continue
+		}
 		for _, seen := range lines[:n] {
 			if seen == line {
 				continue next

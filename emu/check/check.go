@@ -174,6 +174,8 @@ type Checker struct {
 	faulted  uint32 // lanes whose access failed in the step that is still to come
 	blocks   map[int]*block
 	spare    []*block // whose storage is free
+	last     *block   // of the last step, nil where that has ended
+	number   int      // of the block of the last step
 }
 
 var _ emu.Tracer = (*Checker)(nil)
@@ -189,7 +191,7 @@ func (c *Checker) Begin(facts *emu.LaunchFacts) {
 	c.facts = facts
 	c.launches++
 	c.grid.begin(c.launches)
-	c.blocks, c.spare = make(map[int]*block), nil
+	c.blocks, c.spare, c.last = make(map[int]*block), nil, nil
 }
 
 // BeginBlock makes the shadow of a block's memory.
@@ -231,6 +233,7 @@ func (c *Checker) members(number int) []int {
 // EndBlock keeps the shadow for another block, once all blocks of the cluster have ended.
 func (c *Checker) EndBlock(number int) {
 	b := c.blocks[number]
+	c.last = nil
 	c.peersOf(b, number)
 	c.warpgroupsOf(b, number)
 	if b.left--; b.left > 0 {
@@ -244,7 +247,10 @@ func (c *Checker) EndBlock(number int) {
 
 // Step checks what an instruction did.
 func (c *Checker) Step(s *emu.Step) {
-	b := c.blocks[s.Block]
+	if c.last == nil || c.number != s.Block {
+		c.last, c.number = c.blocks[s.Block], s.Block
+	}
+	b := c.last
 	if rank := b.rank(s.Block); rank > 0 {
 		of := *s
 		of.Block, of.Warp = b.number, s.Warp+rank*b.warpsOf()

@@ -2,6 +2,7 @@ package launch
 
 import (
 	"context"
+	"encoding/binary"
 	"fmt"
 	"math"
 )
@@ -28,15 +29,50 @@ func (in *Init) generate(ctx context.Context, e Elem, data []byte) error {
 		return permute(ctx, e, data, in.Seed)
 	}
 	size := e.Size()
-	for i := 0; i < len(data)/size; i++ {
+	n := len(data) / size
+	for i := 0; i < n; i++ {
 		if i%filledAtOnce == 0 && ctx.Err() != nil {
 			return ctx.Err()
+		}
+		end := min(n, (i/filledAtOnce+1)*filledAtOnce)
+		if i += in.plain(e, data[i*size:end*size], uint64(i)); i == end {
+			i--
+			continue
 		}
 		if err := e.put(data[i*size:], in.element(e, uint64(i))); err != nil {
 			return fmt.Errorf("element %d: %w", i, err)
 		}
 	}
 	return nil
+}
+
+// plain stores elements from the first on as element and put do, in one loop for a kind and a type that launch files have most of. It ends
+// before the first that the type cannot hold or that rounds to the upper end, and returns how many it has stored.
+func (in *Init) plain(e Elem, data []byte, first uint64) (n int) {
+	low, high := in.A.f, in.B.f
+	switch {
+	case in.Kind == InitUniform && e == F32:
+		for ; n < len(data)/4; n++ {
+			v := float32(low + float64(unit(in.Seed, first+uint64(n))*(high-low)))
+			if !(float64(v) < high) || v < -math.MaxFloat32 {
+				break
+			}
+			binary.LittleEndian.PutUint32(data[4*n:], math.Float32bits(v))
+		}
+	case in.Kind == InitUniform && (e == I32 || e == U32):
+		least, most := 0.0, math.Min(high, 1<<32)
+		if e == I32 {
+			least, most = math.MinInt32, math.Min(high, 1<<31)
+		}
+		for ; n < len(data)/4; n++ {
+			v := math.Floor(low + float64(unit(in.Seed, first+uint64(n))*(high-low)))
+			if !(v >= least && v < most) {
+				break
+			}
+			binary.LittleEndian.PutUint32(data[4*n:], uint32(int64(v)))
+		}
+	}
+	return n
 }
 
 // element is the value of element i.

@@ -1,6 +1,7 @@
 package launch
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"math"
@@ -390,5 +391,37 @@ func TestHostileYAML(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), "in each other") && !strings.Contains(err.Error(), "too many") {
 			t.Errorf("%.20q…: %v", text, err)
 		}
+	}
+}
+
+// TestPlainElements holds that what is stored in one loop has the bytes that its elements have one by one, up to the one that cannot be stored so.
+func TestPlainElements(t *testing.T) {
+	const n = 5000
+	short, long := false, false
+	for _, in := range []Init{
+		{A: intNumber(-1), B: intNumber(1)}, {A: intNumber(-7), B: intNumber(12)}, {A: floatNumber(-.5), B: floatNumber(2.5)},
+		{A: floatNumber(1), B: floatNumber(1 + 0x1p-23)},         // every second one rounds to the upper end
+		{A: intNumber(-5), B: intNumber(1 << 33)},                // most are beyond 32 bits
+		{A: floatNumber(-1e39), B: floatNumber(1e39)},            // some are
+		{A: floatNumber(-0x1p-149), B: floatNumber(0x1p-149)},    // they round to zeros of either sign
+		{A: floatNumber(0), B: floatNumber(math.MaxFloat32 * 2)}, // half of them are
+	} {
+		in.Kind, in.Seed = InitUniform, 77
+		for _, e := range []Elem{F32, I32, U32} {
+			got, want := make([]byte, 4*n), make([]byte, 4*n)
+			for first := 0; first < n; first++ {
+				stored := in.plain(e, got[4*first:], uint64(first))
+				for i := first; i < first+stored; i++ {
+					if err := e.put(want[4*i:], in.element(e, uint64(i))); err != nil || !bytes.Equal(got[4*i:4*i+4], want[4*i:4*i+4]) {
+						t.Fatalf("%s of %v to %v, element %d: % x, want % x, %v", e, in.A, in.B, i, got[4*i:4*i+4], want[4*i:4*i+4], err)
+					}
+				}
+				first += stored
+				short, long = short || first < n, long || stored == n
+			}
+		}
+	}
+	if !short || !long {
+		t.Errorf("one loop ended early: %v, and stored all: %v", short, long)
 	}
 }
