@@ -93,15 +93,15 @@ func (x *groupTest) sparse(at int) bool {
 // draw returns elements of a matrix as they are encoded: -2 to 2 of numbers.
 func (x *groupTest) draw(format uint16) func(row, k int) uint64 {
 	var all [256][64]uint64
+	numbers := map[uint16][5]uint64{
+		sass.TypeF16: {0xc000, 0xbc00, 0, 0x3c00, 0x4000}, sass.TypeBF16: {0xc000, 0xbf80, 0, 0x3f80, 0x4000},
+		sass.TypeTF32: {0xc0000000, 0xbf800000, 0, 0x3f800000, 0x40000000},
+		sass.TypeE4M3: {0xc0, 0xb8, 0, 0x38, 0x40}, sass.TypeE5M2: {0xc0, 0xbc, 0, 0x3c, 0x40},
+		sass.TypeS8: {0xfe, 0xff, 0, 1, 2}, sass.TypeU8: {254, 255, 0, 1, 2},
+	}[format]
 	for row := range all {
 		for k := range all[row] {
-			n := x.r.IntN(5) - 2
-			all[row][k] = map[uint16][5]uint64{
-				sass.TypeF16: {0xc000, 0xbc00, 0, 0x3c00, 0x4000}, sass.TypeBF16: {0xc000, 0xbf80, 0, 0x3f80, 0x4000},
-				sass.TypeTF32: {0xc0000000, 0xbf800000, 0, 0x3f800000, 0x40000000},
-				sass.TypeE4M3: {0xc0, 0xb8, 0, 0x38, 0x40}, sass.TypeE5M2: {0xc0, 0xbc, 0, 0x3c, 0x40},
-				sass.TypeS8: {0xfe, 0xff, 0, 1, 2}, sass.TypeU8: {254, 255, 0, 1, 2},
-			}[format][n+2]
+			all[row][k] = numbers[x.r.IntN(5)]
 			if x.in.Op == sass.BGMMA {
 				all[row][k] = uint64(x.r.IntN(256))
 			}

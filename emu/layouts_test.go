@@ -238,7 +238,7 @@ func layoutPairs(t *testing.T, f *cubin.File) []layoutPair {
 	total := func(kernel string) layoutLaunch {
 		return layoutLaunch{kernel: kernel, grid: words / 8 / 256, block: 256, buffers: []int{words / 8, 1}}
 	}
-	const side = 512
+	const side = 256
 	squares := func(kernel string) layoutLaunch {
 		return layoutLaunch{kernel: kernel, grid: side / 64, gridY: side / 64, block: 256, buffers: []int{side * side, side * side, side * side}, numbers: []uint32{side}}
 	}
