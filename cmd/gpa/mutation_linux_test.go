@@ -157,7 +157,7 @@ func (mu *mutation) misbehaves(t *testing.T, args []string) (kind, why string, s
 	defer cancel()
 	limited := fmt.Sprintf(`ulimit -v %d; exec "$0" "$@"`, mutatedSpace>>10) // in its address space, so that nothing takes all of the machine
 	cmd := exec.CommandContext(ctx, "/bin/sh", append([]string{"-c", limited, os.Args[0]}, args...)...)
-	cmd.Env = append(os.Environ(), asCommand+"=1", "HOME="+mu.out, store.Variable+"=", "TMPDIR="+mu.out, "GOMAXPROCS=1")
+	cmd.Env = append(os.Environ(), asCommand+"=1", "HOME="+mu.out, store.Variable+"=", "TMPDIR="+mu.out, "GOMAXPROCS=1", "GOGC=100")
 	cmd.WaitDelay = time.Second // processes of a sweep may hold its standard error
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
