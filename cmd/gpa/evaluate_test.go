@@ -43,7 +43,7 @@ func TestEvaluateFails(t *testing.T) {
 		status     int
 		says       string
 	}{
-		{"not silent", `{"before": "KERNELS/linear/dgemv", "silent": "block-increase"}`, exitFailed, "not silent"},
+		{"not silent", `{"before": "KERNELS/patterns/rows_tiny", "silent": "thread-increase"}`, exitFailed, "not silent"},
 		{"no optimizer", `{"before": "KERNELS/linear/dgemv", "after": "KERNELS/linear/dgemv"}`, exitUsage, "is needed"},
 		{"no before", `{"optimizer": "fast-math"}`, exitUsage, `"before" is missing`},
 		{"no after", `{"before": "KERNELS/linear/dgemv", "optimizer": "fast-math"}`, exitUsage, `"after" is missing`},

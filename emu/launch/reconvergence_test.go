@@ -85,8 +85,11 @@ func TestVoltaOrder(t *testing.T) {
 		compared++
 		t.Run(filepath.Base(filepath.Dir(name)), func(t *testing.T) {
 			t.Parallel()
-			want := runAll(t, s)
-			if got := runAll(t, open(t, name, sass.SM70, emu.Options{Reconvergence: reconv.Volta{FallThroughFirst: true}})); got != want {
+			want, ok := untimed.Load(name)
+			if !ok {
+				want = runAll(t, s)
+			}
+			if got := runAll(t, open(t, name, sass.SM70, emu.Options{Reconvergence: reconv.Volta{FallThroughFirst: true}})); any(got) != want {
 				t.Errorf("%d warp instructions with the fall-through first, %d with the branch", got, want)
 			}
 		})
