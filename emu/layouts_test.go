@@ -221,7 +221,7 @@ func layoutPairs(t *testing.T, f *cubin.File) []layoutPair {
 		return layoutLaunch{kernel: kernel, grid: blocks, block: 256, buffers: []int{2 * words, words / 256}, numbers: []uint32{2 * words}}
 	}
 	update := func(kernel string) layoutLaunch {
-		return layoutLaunch{kernel: kernel, grid: words / 256, block: 256, buffers: []int{words, words, words, words}}
+		return layoutLaunch{kernel: kernel, grid: words / 512, block: 256, buffers: []int{words / 2, words / 2, words / 2, words / 2}}
 	}
 	column := func(kernel string) layoutLaunch {
 		return layoutLaunch{kernel: kernel, grid: 64, block: 128, buffers: []int{64 * 128 * 256, 256, 64 * 128}, numbers: []uint32{256, 64 * 128}}
@@ -233,7 +233,7 @@ func layoutPairs(t *testing.T, f *cubin.File) []layoutPair {
 		return layoutLaunch{kernel: kernel, grid: grid, block: 256, buffers: []int{16 * 256 * 256, 16 * 256 * 256}, numbers: []uint32{256}}
 	}
 	stage := func(kernel string) layoutLaunch {
-		return layoutLaunch{kernel: kernel, grid: 864, block: 256, buffers: []int{16 * 1024, 864 * 256}, numbers: []uint32{16}}
+		return layoutLaunch{kernel: kernel, grid: 432, block: 256, buffers: []int{16 * 1024, 432 * 256}, numbers: []uint32{16}}
 	}
 	total := func(kernel string) layoutLaunch {
 		return layoutLaunch{kernel: kernel, grid: words / 8 / 256, block: 256, buffers: []int{words / 8, 1}}
@@ -254,7 +254,7 @@ func layoutPairs(t *testing.T, f *cubin.File) []layoutPair {
 	strided := func(kernel string) layoutLaunch {
 		return layoutLaunch{kernel: kernel, grid: 432, block: 256, buffers: []int{vectors, 432 * 256}, numbers: []uint32{vectors}}
 	}
-	const tables = 512
+	const tables = 256
 	namedRows := func(kernel string) layoutLaunch {
 		return layoutLaunch{kernel: kernel, grid: tables, block: 128, buffers: []int{1000 * 2048, tables * 4, tables * 4, tables * 2048}, numbers: []uint32{2048, 4}}
 	}
@@ -263,7 +263,7 @@ func layoutPairs(t *testing.T, f *cubin.File) []layoutPair {
 		return layoutLaunch{kernel: kernel, grid: trees, block: 256, buffers: []int{trees * 256, trees}}
 	}
 	matrix := func(kernel string) layoutLaunch {
-		return layoutLaunch{kernel: kernel, grid: 32, gridY: 32, block: 256, buffers: []int{1 << 20, 1 << 20}, numbers: []uint32{1024}}
+		return layoutLaunch{kernel: kernel, grid: 16, gridY: 16, block: 256, buffers: []int{1 << 18, 1 << 18}, numbers: []uint32{512}}
 	}
 	small := func(kernel string, block int) layoutLaunch {
 		return layoutLaunch{kernel: kernel, grid: words / 4 / block, block: block, buffers: []int{words / 4, words / 4}}
