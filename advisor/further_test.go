@@ -355,7 +355,18 @@ func TestOccupancyIncrease(t *testing.T) {
 			[B0-----:R-:W-:-:S01] FADD R6, R4, R8 ; // executed=8 short_scoreboard=90/90
 			EXIT ; // executed=8`
 	}
+	// Of the warps so many store.
+	storing := func(warps int) string {
+		return fmt.Sprintf(`
+			[B------:R-:W0:-:S01] LDG.E.SYS R4, [R2] ; // selected=10 executed=38400 threads=1228800
+			[B0-----:R-:W-:-:S01] ISETP.NE.AND P0, PT, R4, RZ, PT ; // long_scoreboard=90/90 executed=38400 threads=1228800
+			@P0 EXIT ; // executed=38400 threads=1228800
+			STG.E.SYS [R2], R4 ; // executed=%d threads=%d
+			EXIT ; // executed=%d threads=%d`, warps, 32*warps, warps, 32*warps)
+	}
 	checkOptimizer(t, occupancyIncrease{}, []optimizerCase{
+		{name: "most warps have nothing to do", source: storing(9600), change: launch(9600, 0, 32), speedup: more(4, 8), says: []string{"25% come to", "blocks of 32 threads"}},
+		{name: "near miss: most warps have work", source: storing(24000), change: launch(9600, 0, 32)},
 		{name: "shared memory", source: program, change: launch(960, 48<<10, 32), speedup: more(2, 4), says: []string{"limited by shared memory", "49152 bytes"}},
 		{name: "registers", source: program, change: launch(3200, 0, 128), speedup: more(4, 8), says: []string{"limited by registers", "__launch_bounds__(128, 8)"}},
 		{name: "values in fewer registers", source: alive(40), change: launch(3200, 0, 128), speedup: more(4, 8), says: []string{"__launch_bounds__(128, 8)"}},

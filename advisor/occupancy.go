@@ -21,6 +21,9 @@ func (occupancyIncrease) Match(in *Input) []*Match {
 	if f.SMs <= 0 || f.SchedulersPerSM <= 0 || threads <= 0 || in.Total == 0 {
 		return nil
 	}
+	if idle := in.idleWarps(); len(idle) > 0 {
+		return idle
+	}
 	now := in.occupancy(blocks, threads)
 	most, advice := in.moreResident(now, blocks, threads)
 	if most <= now.BlocksPerSM {

@@ -18,7 +18,22 @@ func (in *Input) toOnePlace() []blamer.Node {
 	u := &uniformity{in: in, known: make(map[blamer.Node]bool), launch: true}
 	blocks := float64(volume(in.Launch.Grid))
 	return slices.DeleteFunc(in.executedNodes(func(op sass.Op) bool { return op == sass.STG }), func(n blamer.Node) bool {
-		return in.Block(n) == nil || in.counts(n).sectors < several*blocks || !u.stores(n)
+		return in.Block(n) == nil || in.counts(n).sectors < several*blocks || !u.stores(n) || !in.inOnePlace(n)
+	})
+}
+
+// inOnePlace reports whether a store goes to the same place in all rounds of the loops around it.
+func (in *Input) inOnePlace(n blamer.Node) bool {
+	l := in.Loop(n)
+	if l == nil {
+		return true
+	}
+	for l.Parent != nil {
+		l = l.Parent
+	}
+	f := in.flowOf(n.Code, l)
+	return !slices.ContainsFunc(f.from[n.Inst], func(e flowEdge) bool {
+		return !isPredicate(e.resource) && !f.invariant(e.node, map[int]bool{})
 	})
 }
 

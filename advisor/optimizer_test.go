@@ -395,6 +395,27 @@ func TestTransactionReduction(t *testing.T) {
 	})
 }
 
+// TestToOnePlace tells stores to one place in all rounds of a loop from those that go on from round to round.
+func TestToOnePlace(t *testing.T) {
+	for register, want := range map[string]int{"R2": 0, "R6": 1} {
+		const each, rounds = " ; // executed=640 threads=20480", " ; // executed=2560 threads=81920"
+		p := sasstest.New(t, `
+			MOV R2, c[0x0][0x160]`+each+`
+			MOV R3, c[0x0][0x164]`+each+`
+			MOV R4, 0x1`+each+`
+			MOV R5, RZ`+each+`
+			loop: STG.E.SYS [R2], R4`+rounds+` sectors=2560/2560
+			IADD3 `+register+", "+register+`, 0x4, RZ`+rounds+`
+			IADD3 R5, R5, 0x1, RZ`+rounds+`
+			ISETP.NE.AND P0, PT, R5, 0x4, PT`+rounds+`
+			@P0 BRA `+"`(loop)"+rounds+`
+			EXIT`+each)
+		if got := inputOf(t, p).toOnePlace(); len(got) != want {
+			t.Errorf("%s goes on: stores to one place are %v, want %d", register, got, want)
+		}
+	}
+}
+
 func TestFastMath(t *testing.T) {
 	program := func(function string) string {
 		return `
