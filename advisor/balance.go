@@ -35,6 +35,9 @@ func (warpBalance) Match(in *Input) []*Match {
 	if solo := in.solo(); len(solo) > 0 {
 		return in.soloMatches(&Change{Streams: &Streams{Solo: solo}}, blames)
 	}
+	if in.hasRoles() {
+		return nil
+	}
 	serial, by := in.serial(blames)
 	if stores := in.chained(serial); len(stores) > 0 {
 		return in.soloMatches(&Change{Gone: stores}, blames)
@@ -64,6 +67,12 @@ func (warpBalance) Match(in *Input) []*Match {
 		}
 	}
 	return matches
+}
+
+// hasRoles reports whether warps have roles that they were given registers for (PTX ISA, setmaxnreg): what one of them does alone is meant so, and they
+// meet by transaction barriers.
+func (in *Input) hasRoles() bool {
+	return len(in.executedNodes(func(op sass.Op) bool { return op == sass.USETMAXREG })) > 0
 }
 
 // bringsOver reports whether a barrier brings data from warp to warp most times that the block meets there: then it stays, whoever does the work.

@@ -161,6 +161,35 @@ func TestFewRounds(t *testing.T) {
 	}
 }
 
+// TestRoles: what one thread does in a loop that starts copies for all is meant so, and so is what warps do alone that were given registers for it.
+func TestRoles(t *testing.T) {
+	for _, c := range []struct {
+		file, kernel string
+		copies       bool
+	}{{"hopper/tma_gemm/tma_gemm.sm_90", "tma_gemm", true}, {"tuning/layer_serial/layer_serial.sm_90", "layer_serial", false}} {
+		module, launch := executedEverywhere(t, "../kernels/"+c.file+".cubin.gz", c.kernel, 1)
+		r, err := blamer.Analyze(launch, module, blamer.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		in := NewInput(r)
+		alone := 0
+		for i := range module.Codes[0].Insts {
+			if in.Loop(blamer.Node{Inst: i}) != nil && in.ofOneLane(0, i) {
+				alone++
+			}
+		}
+		if alone > 0 != c.copies {
+			t.Errorf("%s: %d instructions in loops are meant for one lane", c.kernel, alone)
+		}
+		before := in.hasRoles()
+		module.Codes[0].Insts[0].Op = sass.USETMAXREG
+		if before || !in.hasRoles() {
+			t.Errorf("%s: roles %v, with setmaxnreg %v", c.kernel, before, in.hasRoles())
+		}
+	}
+}
+
 // A point that is compared with each center is read anew for each as long as the number of its dimensions is one of the launch; what is read once, or where
 // the number is a constant, is not.
 func TestOwnItem(t *testing.T) {

@@ -221,10 +221,23 @@ func (in *Input) fewEnter(code int, l *cfg.Loop) bool {
 	return entering > 0 && entering < lowActivity*warpSize && activity(c.graph.Blocks[l.Header].First) >= nearly*entering
 }
 
-// ofOneLane reports whether one lane of a warp executes an instruction, once: the end of what the warp did together.
+// ofOneLane reports whether one lane of a warp executes an instruction, as is meant: once, at the end of what the warp did together, or in loops that
+// start copies of the copy engine or products of tensor memory, which one thread does for all.
 func (in *Input) ofOneLane(code, inst int) bool {
 	k := in.codes[code].counters[inst]
-	return in.Loop(blamer.Node{Code: code, Inst: inst}) == nil && k.threads <= k.executions
+	l := in.Loop(blamer.Node{Code: code, Inst: inst})
+	return k.threads <= k.executions && (l == nil || in.startsCopies(code, l))
+}
+
+// startsCopies reports whether a loop, or one around it, starts copies or products that complete by themselves.
+func (in *Input) startsCopies(code int, l *cfg.Loop) (found bool) {
+	for ; l != nil && !found; l = l.Parent {
+		in.eachInst(code, l, func(i int) {
+			a := in.Module.Codes[code].Insts[i].Op.Properties().Async
+			found = found || a == sass.AsyncBulk || a == sass.AsyncTensor
+		})
+	}
+	return found
 }
 
 // idleLanes is the share of lanes that an instruction leaves idle where it is in divergent code: of the lanes with which its
