@@ -36,7 +36,8 @@ var unlike = map[string]float64{
 	"bfs":     0.01, // who finds a node first adds its neighbours
 	"malloc":  0.05, // addresses of the heap
 	"printf":  0.05, // four more sectors of code are fetched, for a reason that is not known
-	"volume":  0.05, // of the texels between which there is filtering one corner alone is kept
+	// Of the texels between which there is filtering one corner alone is kept.
+	"volume": 0.05, "layered": 0.01, "filter_2d": 0.01,
 }
 
 // TestReplay holds that the streams of a launch's warps, without edits, take the cycles of the launch.
