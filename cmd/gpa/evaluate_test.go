@@ -22,7 +22,7 @@ func TestEvaluate(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := x.Summary
-	if s.Pairs < 26 || s.First < .61 || s.Top3 < .95 || s.Lines < .96 || s.MeanError > .062 || s.MedianError > .042 || s.MaxError > .27 || s.TriedError > .03 {
+	if s.Pairs < 26 || s.First < .62 || s.Top3 < .97 || s.Lines < .96 || s.MeanError > .062 || s.MedianError > .042 || s.MaxError > .27 || s.TriedError > .03 {
 		t.Errorf("%+v", s)
 	}
 	for _, p := range x.Pairs {
