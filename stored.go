@@ -18,7 +18,7 @@ import (
 
 // simulationVersion is a hash of the code on which samples depend: TestSimulationVersion keeps it that of the emulated GPU, the sampler and what reads their inputs,
 // comments and tests aside, so that nobody has to remember to raise a number.
-const simulationVersion = "8f097cc10eba2581"
+const simulationVersion = "1e999b0d4854f2a9"
 
 // simulation names what computes samples here. Of a program that was built from sources which nobody has committed it is the program itself.
 func simulation() (string, error) {

@@ -72,6 +72,7 @@ func (in *Input) coarser(vectors bool) []*Match {
 			ways = append(ways, way{MergeLanes, n})
 		}
 	}
+	also := in.forSeveral()
 	var matches []*Match
 	for _, w := range ways {
 		if (w.axis == MergeLanes) != vectors {
@@ -90,7 +91,7 @@ func (in *Input) coarser(vectors bool) []*Match {
 		m.Samples, m.Spares = gone, IssueSlots|SharedMemory|L2
 		m.Change = &Change{Streams: &Streams{Merged: []Merged{{Factor: items, Axis: axis, Folded: folds}}}, Registers: registers}
 		m.Variant, m.Suggestions = in.coarserWords(axis, items, folds, blocks, threads)
-		m.Suggestions[0] += in.onceForAll() + in.oneCase()
+		m.Suggestions[0] += also
 		if vectors {
 			if m.Hotspots = in.accessed(); len(m.Hotspots) == 0 {
 				continue

@@ -187,7 +187,7 @@ const mostListed = 16
 
 // ownWords counts the registers that a loop reads and that were written before it, in which threads have values of their own.
 func (in *Input) ownWords(code int, l *cfg.Loop) int {
-	u := &uniformity{in: in, known: make(map[blamer.Node]bool), launch: true}
+	u := in.uniformity(true)
 	own := make(map[sass.Resource]bool)
 	in.eachInst(code, l, func(i int) {
 		for _, r := range in.Module.Codes[code].Insts[i].Uses(nil) {

@@ -15,7 +15,7 @@ import (
 // toOnePlace returns the stores to global memory by which several warps of a block store the same value to one place.
 func (in *Input) toOnePlace() []blamer.Node {
 	const several = 2
-	u := &uniformity{in: in, known: make(map[blamer.Node]bool), launch: true}
+	u := in.uniformity(true)
 	blocks := float64(volume(in.Launch.Grid))
 	return slices.DeleteFunc(in.executedNodes(func(op sass.Op) bool { return op == sass.STG }), func(n blamer.Node) bool {
 		return in.Block(n) == nil || in.counts(n).sectors < several*blocks || !u.stores(n) || !in.inOnePlace(n)
@@ -67,14 +67,15 @@ func (u *uniformity) lowBytes(n blamer.Node, bytes int) bool {
 		if o.Kind != sass.KindReg || o.Reg == sass.RZ {
 			continue
 		}
-		for _, d := range u.in.defsWithin(nil, n.Code, n.Inst, sass.Resource(o.Reg)) {
-			if !u.uniform(blamer.Node{Code: n.Code, Inst: d}) {
-				return false
-			}
+		if !u.reads(n, sass.Resource(o.Reg)) {
+			return false
 		}
 	}
 	return true
 }
+
+// forSeveral says what else it takes for a thread to get several results.
+func (in *Input) forSeveral() string { return in.onceForAll() + in.oneCase() }
 
 // onceForAll says what to do about such stores where a thread gets several results.
 func (in *Input) onceForAll() string {
@@ -95,9 +96,11 @@ func (in *Input) oneCase() string {
 		}
 		for i := range in.Module.Codes[code].Insts {
 			n := blamer.Node{Code: code, Inst: i}
-			line := in.frame(n).Line
-			switch {
-			case line == 0 || in.Block(n) == nil || !movesGlobal(in.Inst(n).Op):
+			if !movesGlobal(in.Inst(n).Op) || in.Block(n) == nil {
+				continue
+			}
+			switch line := in.frame(n).Line; {
+			case line == 0:
 			case c.executions[i] > 0:
 				taken[line] = true
 			default:

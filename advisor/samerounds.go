@@ -23,7 +23,7 @@ func (in *Input) sameRounds(n *loopNest) []*Match {
 	}
 	same := *n
 	same.loops, same.samples = nil, 0
-	u := &uniformity{in: in, known: make(map[blamer.Node]bool)}
+	u := in.uniformity(false)
 	for _, l := range n.loops {
 		uniform, loads := true, 0
 		in.eachInst(n.code, l, func(i int) {
@@ -73,6 +73,11 @@ type uniformity struct {
 	launch bool // for all threads of the launch, whoever of them comes there
 }
 
+// uniformity prepares it, for the lanes of a warp or for all threads of the launch.
+func (in *Input) uniformity(launch bool) *uniformity {
+	return &uniformity{in: in, known: make(map[blamer.Node]bool), launch: launch}
+}
+
 // uniform reports whether an instruction makes the same value in all these lanes.
 func (u *uniformity) uniform(n blamer.Node) bool {
 	met := make(map[blamer.Node]bool)
@@ -92,13 +97,16 @@ func (u *uniformity) operandsBut(n blamer.Node, but *sass.Operand) bool {
 		if !isValue(r) || r >= sass.ResPred || r >= sass.Resource(but.Reg) && r < sass.Resource(but.Reg)+sass.Resource(but.Width) {
 			continue // who comes there, or what is asked elsewhere
 		}
-		for _, d := range u.in.defsWithin(nil, n.Code, n.Inst, r) {
-			if !u.uniform(blamer.Node{Code: n.Code, Inst: d}) {
-				return false
-			}
+		if !u.reads(n, r) {
+			return false
 		}
 	}
 	return true
+}
+
+// reads reports whether what an instruction reads in a register is the same value in all of them.
+func (u *uniformity) reads(n blamer.Node, r sass.Resource) bool {
+	return !slices.ContainsFunc(u.in.defsWithin(nil, n.Code, n.Inst, r), func(d int) bool { return !u.uniform(blamer.Node{Code: n.Code, Inst: d}) })
 }
 
 // follow goes to all that a value is made of, and reports whether none of it differs.

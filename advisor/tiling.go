@@ -65,6 +65,7 @@ func (in *Input) columns() []*Match {
 		return nil
 	}
 	var matches []*Match
+	also := in.forSeveral()
 	for _, w := range in.columnWays() {
 		m := in.resultsMatch(waits, columnResults)
 		m.Variant = "column of " + w.of
@@ -74,7 +75,7 @@ func (in *Input) columns() []*Match {
 		}
 		m.Suggestions = []string{
 			fmt.Sprintf("What threads read at %s overlaps with what the threads of neighbouring %s read. Let a thread compute %d results that lie one above the other, in %s that follow each other, and keep what their windows have in common in registers, so that it is loaded once for all of them. %s%s",
-				in.places(sortedKeys(loads), 3), w.of, columnResults, w.of, in.smallerBlock(w.axis, columnResults), in.onceForAll()+in.oneCase()),
+				in.places(sortedKeys(loads), 3), w.of, columnResults, w.of, in.smallerBlock(w.axis, columnResults), also),
 			"Unroll the loop over the results in full, and load a value before the first result that needs it. The size of the window has to be a constant of the program, with the loops over it unrolled, or every value is tested against the window of each result. Compute all results before the first is stored: behind a store compilers load again. Not where the grid then has too few threads.",
 		}
 		matches = append(matches, m)
@@ -168,10 +169,11 @@ func (in *Input) tiles() []*Match {
 	if in.warpsLeft(2) < fewLeft { // as few as can be take the fewest of them
 		factors = []int{2, 4}
 	}
+	staged := in.stagedLoads(code, l)
 	for _, factor := range factors {
 		if warps%factor == 0 && len(matches) < most {
 			m := in.tiledMatch(loads, waits, factor, MergeStrided, at)
-			if staged := in.stagedLoads(code, l); len(staged) > 0 {
+			if len(staged) > 0 {
 				tile := in.staged(code, l, staged)
 				tile.Streams.Vectors = nil // what they move cannot be merged
 				m.Change.Streams.Merged[0].Loads = 0
@@ -188,8 +190,9 @@ func (in *Input) tiles() []*Match {
 	if len(matches) == 0 && in.Launch.Grid[0]%4 == 0 {
 		matches = append(matches, in.tiledMatch(loads, waits, 4, MergeX, at))
 	}
+	also := in.forSeveral()
 	for _, m := range matches {
-		m.Suggestions[0] += in.onceForAll() + in.oneCase()
+		m.Suggestions[0] += also
 	}
 	return matches
 }

@@ -741,8 +741,7 @@ func (b *builder) meet(add func(Form, RefKind, int32), i int) {
 		b.last, b.meets = i, 0
 	}
 	if b.meets == len(b.met) {
-		b.met = append(b.met, int32(len(b.Gates)))
-		b.Gates = append(b.Gates, Gate{All: true})
+		b.met = append(b.met, b.addGate())
 	}
 	gate := b.met[b.meets]
 	b.meets++

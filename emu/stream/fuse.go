@@ -277,8 +277,7 @@ func (b *Block) leaveOut(p Program, op sass.Op) {
 // follow adds what the warps of another block do behind what these do, behind a barrier or not.
 func (b *Block) follow(c *Block, meet bool) {
 	if meet {
-		gate := int32(len(b.Gates))
-		b.Gates = append(b.Gates, Gate{All: true})
+		gate := b.addGate()
 		for w := range b.Warps {
 			last := b.Warps[w].Events[len(b.Warps[w].Events)-1]
 			all := b.exists(w)

@@ -416,8 +416,7 @@ func (t *tiler) fetch(words []uint64, n int) {
 // meet adds a barrier of all warps.
 func (t *tiler) meet(n int) {
 	b, lists := t.block, t.lists
-	gate := int32(len(b.Gates))
-	b.Gates = append(b.Gates, Gate{All: true})
+	gate := b.addGate()
 	for w := range lists {
 		e := t.event(w, n)
 		e.As, e.Kind, e.Ref = Barrier, RefSync, b.AddSync(Sync{Arrives: gate, Waits: gate})

@@ -27,8 +27,7 @@ func (x *Once) Apply(_ Program, blocks []*Block) ([]*Block, error) {
 	if len(last) == 0 {
 		return blocks, nil
 	}
-	gate := int32(len(b.Gates))
-	b.Gates = append(b.Gates, Gate{All: true})
+	gate := b.addGate()
 	for w := range b.Warps {
 		warp := &b.Warps[w]
 		n := len(warp.Events)

@@ -309,8 +309,7 @@ func (m *privatizer) meet(lists [][]Event, at int) { m.meetAt(lists, func(int) i
 
 // meetAt adds a barrier of all warps.
 func (m *privatizer) meetAt(lists [][]Event, at func(w int) int) {
-	gate := int32(len(m.block.Gates))
-	m.block.Gates = append(m.block.Gates, Gate{All: true})
+	gate := m.block.addGate()
 	for w := range lists {
 		e := m.event(w, at(w), Barrier, -1)
 		e.Kind, e.Ref = RefSync, m.block.AddSync(Sync{Arrives: gate, Waits: gate})

@@ -200,8 +200,7 @@ func (x *push) Block(n int) (*Block, error) {
 	b := x.first[n]
 	gate := int32(-1)
 	if x.meets[n] {
-		gate = int32(len(b.Gates))
-		b.Gates = append(b.Gates, Gate{All: true})
+		gate = b.addGate()
 	}
 	for w := range b.Warps {
 		x.extend(b, n, w, gate)

@@ -1,5 +1,7 @@
 package stream
 
+import "math"
+
 // Relieve divides work that few warps of a block do between two barriers among all that come to the second one: of the executions of instructions of
 // one group the first stays, and the next ones go to warps that have none of them, up to as many as there may be, in turns. What no barrier
 // follows is divided among all warps of the block. Nothing is divided where most of the warps have such work, however many blocks have none.
@@ -120,10 +122,5 @@ func (x *Relieve) divide(list, events []Event, among float64, hand func(turn int
 
 // turnOf says which of so many warps, in the mean, does the k-th execution: 0 begins anew when each has had one.
 func turnOf(k int, by float64) int {
-	begun := int(float64(k) / by)
-	first := int(float64(begun) * by)
-	if float64(first) < float64(begun)*by {
-		first++
-	}
-	return k - first
+	return k - int(math.Ceil(math.Floor(float64(k)/by)*by))
 }

@@ -53,8 +53,7 @@ func (x *Share) Apply(_ Program, blocks []*Block) ([]*Block, error) {
 
 // begin puts what is staged, and a barrier, before the first access of each warp that is moved, or its first barrier.
 func (x *Share) begin(b *Block, staged [][]Event) {
-	gate := int32(len(b.Gates))
-	b.Gates = append(b.Gates, Gate{All: true})
+	gate := b.addGate()
 	meet := b.AddSync(Sync{Arrives: gate, Waits: gate})
 	for w := range b.Warps {
 		old := &b.Warps[w]

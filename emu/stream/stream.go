@@ -160,6 +160,12 @@ func (b *Block) LanesOf(l Lanes) int32 {
 	return i
 }
 
+// addGate returns the number of a new gate that opens when all warps of the block have arrived that have not ended.
+func (b *Block) addGate() int32 {
+	b.Gates = append(b.Gates, Gate{All: true})
+	return int32(len(b.Gates) - 1)
+}
+
 // AddSync returns the number of a new entry of Syncs.
 func (b *Block) AddSync(s Sync) int32 {
 	b.Syncs = append(b.Syncs, s)
