@@ -39,6 +39,8 @@ type MeasuredLaunch struct {
 	HotPCs        *int     `json:"hot_pcs,omitempty"`        // of the five hottest measured instructions, those among the five hottest emulated
 	SameCounts    *bool    `json:"same_counts,omitempty"`    // every instruction was executed as often
 	Stalls        []Stalls `json:"stalls,omitempty"`         // the most measured first
+	// Traffic is what memory moved, where that was measured.
+	Traffic *MeasuredTraffic `json:"traffic,omitempty"`
 }
 
 // Stalls are the shares of a launch's samples that have a stall reason, as measured and as emulated.
@@ -50,11 +52,12 @@ type Stalls struct {
 
 // A MeasuredSummary adds launches up.
 type MeasuredSummary struct {
-	Launches      int      `json:"launches"`
-	MeanError     float64  `json:"mean_error"`
-	MaxError      float64  `json:"max_error"`
-	Correlation   float64  `json:"correlation"`              // of the logarithms of the cycles
-	StallDistance *float64 `json:"stall_distance,omitempty"` // mean of the launches with at least EnoughSamples
+	Launches      int             `json:"launches"`
+	MeanError     float64         `json:"mean_error"`
+	MaxError      float64         `json:"max_error"`
+	Correlation   float64         `json:"correlation"`              // of the logarithms of the cycles
+	StallDistance *float64        `json:"stall_distance,omitempty"` // mean of the launches with at least EnoughSamples
+	Traffic       *TrafficSummary `json:"traffic,omitempty"`
 }
 
 // EnoughSamples is from how many samples on the shares of a launch's stall reasons count in the summary: those of fewer are noise.
@@ -77,6 +80,7 @@ func EvaluateMeasured(module *cubin.File, measured, emulated *profiler.Launch) M
 		same := sameCounts(measured, emulated)
 		x.SameCounts = &same
 	}
+	x.Traffic = trafficOf(&measured.Facts, &emulated.Facts)
 	return x
 }
 
@@ -168,7 +172,7 @@ func (x *MeasuredEvaluation) Sum() {
 		distance = round(distance/float64(mixes), 6)
 		s.StallDistance = &distance
 	}
-	s.Correlation = logCorrelation(x.Launches)
+	s.Correlation, s.Traffic = logCorrelation(x.Launches), sumTraffic(x.Launches)
 	x.Series, x.Summary = seriesOf(x.Launches), s
 }
 
@@ -190,6 +194,9 @@ func MeasuredText(w io.Writer, x *MeasuredEvaluation, style Style) error {
 	if err := t.Render(w); err != nil {
 		return err
 	}
+	if err := trafficText(w, x, style); err != nil {
+		return err
+	}
 	_, err := fmt.Fprintf(w, "\n%s\n", x.summaryText())
 	return err
 }
@@ -203,6 +210,9 @@ func (x *MeasuredEvaluation) summaryText() string {
 	}
 	if s.StallDistance != nil {
 		text += fmt.Sprintf("; stall distance %.2f on average where there are %d samples", *s.StallDistance, EnoughSamples)
+	}
+	if s.Traffic != nil {
+		text += "\n" + s.Traffic.text()
 	}
 	if ranks := x.ranksText(); ranks != "" {
 		text += "\n" + ranks

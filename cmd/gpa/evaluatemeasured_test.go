@@ -63,6 +63,9 @@ func TestEvaluateMeasured(t *testing.T) {
 	if l.Name != "vecadd" || l.GPU != "v100" || l.Error != 0 || *l.StallDistance != 0 || *l.HotPCs != 5 || !*l.SameCounts {
 		t.Errorf("%+v", l)
 	}
+	if l.Traffic == nil || l.Traffic.L2.Measured == 0 || l.Traffic.L2.Measured != l.Traffic.L2.Emulated || l.Traffic.DRAMRead.Measured != l.Traffic.DRAMRead.Emulated {
+		t.Errorf("traffic %+v", l.Traffic)
+	}
 	whole := profileJSON(t, "vecadd").Launches[0].Cycles
 	l = evaluate(fmt.Sprintf(`{"launch": "kernel/launch.yaml", "gpu": "v100", "fixed": 100, "launches": [{"launch": 0, "cycles": %d}]}`, 2*whole+100))
 	if l.Error != .5 || l.StallDistance != nil || l.SameCounts != nil {
