@@ -132,7 +132,7 @@ func (r *launchRun) allocate() *block {
 func (w *warp) restart() {
 	w.preds = [16]uint32{sass.PT: allLanes}
 	w.budget = arch.RoundUp(w.block.run.launch.Kernel.Registers, registerUnit)
-	w.result, w.lost, w.clusterPhase, w.cost, w.loop, w.shown = 0, 0, 0, 0, loop{}, false
+	w.result, w.lost, w.clusterPhase, w.cost, w.loop, w.shown, w.groups = 0, 0, 0, 0, loop{}, false, 0
 	w.local.clear()
 	w.state.Reset(w.block.run.entry, w.exists)
 	w.group()

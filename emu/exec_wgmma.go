@@ -10,13 +10,15 @@ import (
 )
 
 // warpgroupCompilers are the multiply-accumulate of four warps (PTX ISA, wgmma) and what orders it. A product is complete when it issues,
-// as early as the PTX ISA allows; the waits for it cost time only.
+// as early as the PTX ISA allows: a part of it for each of the four warps. Waits for it cost time, and a warp goes on behind one when the others have
+// issued their parts of what it waits for too, as a product is one of all four (PTX ISA, wgmma.wait_group): code lets one thread refill the matrices
+// behind its own wait.
 var warpgroupCompilers = map[sass.Op]compiler{
 	sass.HGMMA:     compileGroupProduct,
 	sass.QGMMA:     compileGroupProduct,
 	sass.IGMMA:     compileGroupProduct,
 	sass.BGMMA:     compileGroupProduct,
-	sass.WARPGROUP: compileNothing,
+	sass.WARPGROUP: compileWarpgroup,
 }
 
 // groupRowBytes is what a product of a warpgroup takes of a row of A and of a column of B, whatever their types. Where A is sparse, B has
@@ -90,7 +92,41 @@ func compileGroupProduct(p *program, o *op) error {
 	if o.run = g.run; in.Operands[0].Reg == sass.RZ { // what compilers write to close a group that has nothing in it
 		o.run = nothing
 	}
+	if run := o.run; in.ClosesGroup() {
+		o.run = func(w *warp, o *op) error {
+			w.groups++
+			return run(w, o)
+		}
+	}
 	return g.operands(p, o, at)
+}
+
+func compileWarpgroup(_ *program, o *op) error {
+	o.run = nothing
+	if n, ok := o.inst.AwaitsGroups(); ok {
+		o.gathers, o.n = true, uint32(n)
+	}
+	return nil
+}
+
+// warpsOfGroup are the warps of a warpgroup.
+const warpsOfGroup = 4
+
+// warpgroup returns the warps of the warp's warpgroup.
+func (w *warp) warpgroup() []*warp {
+	first := w.id - w.id%warpsOfGroup
+	return w.block.warps[first:min(first+warpsOfGroup, len(w.block.warps))]
+}
+
+// ahead reports whether another warp of the warpgroup has yet to issue its part of a product that a wait is for. Those that cannot go on, as they have
+// ended, wait at a barrier or repeat themselves, are not waited for: package check tells of them.
+func (w *warp) ahead(o *op) bool {
+	for _, other := range w.warpgroup() {
+		if other.status == warpRunning && int32(other.groups+o.n-w.groups) < 0 && !other.asleep() {
+			return true
+		}
+	}
+	return false
 }
 
 // floats sets the types of a product of floating point; ok is false for one that there is not.

@@ -291,3 +291,36 @@ func TestGroupProductRows(t *testing.T) {
 		}
 	}
 }
+
+// A product is one of all four warps, and so is the wait for it: the first warp clears the matrices behind its own wait, without a barrier, while the
+// others issue their parts later, as code does that lets one thread have the next tile loaded there.
+func TestGroupProductIsAwaitedByAll(t *testing.T) {
+	const body = `
+		SHF.L.U32 R7, R0, 0x4, RZ
+		MOV R12, 0x3c003c00
+		MOV R13, R12
+		MOV R14, R12
+		MOV R15, R12
+		STS.128 [R7], R12
+		BAR.SYNC.DEFER_BLOCKING 0x0
+		ISETP.GE.AND P0, PT, R0, 0x20, PT
+		@P0 NANOSLEEP 0x400
+		UMOV UR8, URZ
+		UMOV UR9, URZ
+		UMOV UR10, URZ
+		UMOV UR11, URZ
+		MOV R24, RZ
+		MOV R25, RZ
+		MOV R26, RZ
+		MOV R27, RZ
+		WARPGROUP.ARRIVE
+		HGMMA.64x8x16.F32 R24, gdesc[UR8], R24, gsb0
+		WARPGROUP.DEPBAR.LE gsb0, 0x0
+		MOV R16, RZ
+		MOV R17, RZ
+		MOV R18, RZ
+		MOV R19, RZ
+		@!P0 STS.128 [R7], R16
+		MOV R9, R24`
+	eachOf(t, []sass.Arch{sass.SM90}, 128, body, func(uint32) uint32 { return math.Float32bits(16) })
+}

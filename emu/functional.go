@@ -242,9 +242,13 @@ func (w *warp) turn() error {
 
 // lets reports whether a warp lets the others of its block have their turn before an instruction: before its first store that they may see.
 // Warps that begin together have read what they read first before one of them has computed something from it, and programs
-// whose threads write to one place what each has made of its contents count on that, knowing or not. Who traces a launch learns more
+// whose threads write to one place what each has made of its contents count on that, knowing or not. And before it goes on behind products of its
+// warpgroup that others have yet to issue. Who traces a launch learns more
 // from warps that end before others have begun: package check finds barriers that some threads do not come to by that.
 func (w *warp) lets(o *op) bool {
+	if o.gathers {
+		return w.ahead(o)
+	}
 	if w.shown || !o.shows || w.block.run.launch.Tracer != nil {
 		return false
 	}

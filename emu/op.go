@@ -29,6 +29,7 @@ type op struct {
 	generic  bool // each lane's address says which space it is of
 	shows    bool // writes memory that other warps may read
 	asks     bool // for what may not be there yet: code asks again until it is
+	gathers  bool // waits until at most n groups of products of its warpgroup are outstanding
 
 	dst     uint16 // first destination register
 	pd, pe  uint8  // destination predicates, PT for none

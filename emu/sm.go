@@ -328,6 +328,9 @@ func (v *resident) settle() {
 	}
 	if tm.depbar >= 0 {
 		r = max(r, v.counters[tm.depbar].atMost(tm.depbarMax))
+		if v.ahead() {
+			r = mem.Never
+		}
 	}
 	if tm.write >= 0 {
 		r = max(r, v.counters[tm.write].admits())

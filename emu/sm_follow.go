@@ -29,6 +29,9 @@ func (s *sm) follow(v *resident, o *op, before uint32, t int64) error {
 	default:
 		s.proceed(v, o, before, t)
 	}
+	if v.warp.status != warpRunning || o.t.path == pathGroup && o.t.closes {
+		s.gather(v)
+	}
 	if o.t.path != pathBarrier && v.warp.status == warpRunning {
 		return nil
 	}

@@ -3,6 +3,7 @@ package emu
 import (
 	"gpa/cubin/sass"
 	"gpa/emu/arch"
+	"gpa/emu/mem"
 )
 
 // groups works out the time of a matrix product of a warpgroup and of what waits for such. A product takes the tensor core of each of the
@@ -28,6 +29,21 @@ func (t *timing) groups(in *sass.Inst, m *arch.Model) {
 	t.latency = g.Complete.Cycles()
 	t.closes = in.ClosesGroup()
 	t.empty = in.Operands[0].Reg == sass.RZ
+}
+
+// ahead reports whether the warp waits for products of which other warps of its warpgroup have yet to issue their parts.
+func (v *resident) ahead() bool {
+	return v.next.t.depbar == groupCount && v.warp.events == nil && v.warp.ahead(v.next)
+}
+
+// gather lets the others of a warpgroup go on that have waited for a warp: it has closed a group, or will close none.
+func (s *sm) gather(v *resident) {
+	for _, w := range v.warp.warpgroup() {
+		if p := &v.block.warps[w.id]; p.ready == mem.Never && !p.ended && p.next != nil && p.next.t.depbar == groupCount {
+			p.settle()
+			p.core.expect(p)
+		}
+	}
 }
 
 // product sends a product of the warpgroup to the tensor core in cycle t.

@@ -68,7 +68,7 @@ func (v *resident) outstanding(t int64, l1tex bool) bool {
 
 // multiplies reports whether the next instruction waits, in cycle t, for matrix products of the warpgroup.
 func (v *resident) multiplies(t int64) bool {
-	return v.next.t.depbar == groupCount && v.counters[groupCount].atMost(v.next.t.depbarMax) > t
+	return v.next.t.depbar == groupCount && (v.counters[groupCount].atMost(v.next.t.depbarMax) > t || v.ahead())
 }
 
 // awaits reports whether one of the events that the next instruction waits for in cycle t satisfies the test.

@@ -55,6 +55,7 @@ type warp struct {
 	orbit        *orbit // the same where it writes, with timing
 	sleeps       int64  // without timing: cycles of the NANOSLEEP that has ended its turn
 	shown        bool   // without timing: the warp has come to a store, see lets
+	groups       uint32 // of products of the warpgroup that it has closed
 
 	// Of a block that is replayed: what the warp issues, the next of it, and the barrier that it waits at.
 	events []stream.Event
