@@ -93,7 +93,7 @@ func adviseOne(in *Input, o Optimizer) []Advice {
 		}
 		if a.Class != Parallel {
 			a.Listed = a.Match.listed()
-			a.Diffuse = a.Listed < leastListed
+			a.Diffuse = a.Listed < leastListed && !a.Match.Named
 		}
 		a.Interval = in.interval(&a)
 		in.boundRegisters(a.Match)

@@ -2,6 +2,7 @@ package advisor
 
 import (
 	"fmt"
+	"maps"
 	"strings"
 
 	"gpa/blamer"
@@ -18,8 +19,10 @@ func (fastMath) Class() Class { return StallElimination }
 func (fastMath) Match(in *Input) []*Match {
 	c := newCollector(in)
 	found := make([]sequence, len(in.codes))
+	powers := in.wholePowers()
 	for code := range in.codes {
 		found[code] = in.accurateShares(code)
+		maps.DeleteFunc(found[code], func(i int, _ float64) bool { return powers.lines[in.frame(blamer.Node{Code: code, Inst: i})] }) // these are to be products
 		c.addSequence(in.kernelScope(), code, found[code])
 	}
 	matches := c.finish()
@@ -27,9 +30,9 @@ func (fastMath) Match(in *Input) []*Match {
 		m.Spares = IssueSlots
 		m.Change = in.change(found)
 		m.Suggestions = []string{
-			fmt.Sprintf("Accurate single-precision functions cost most at %s. Compile with -use_fast_math, or write __fdividef(x, y), rsqrtf(x) for 1 / sqrtf(x), __sinf(x) where the last bits do not matter.",
+			fmt.Sprintf("Accurate single-precision functions cost most at %s. Where the last bits do not matter, write __fdividef(x, y) or, for a constant divisor, x * (1.0f / c); rsqrtf(x) for 1 / sqrtf(x); __sinf(x); __expf(x); __logf(x).",
 				in.places(in.userNodes(m.uses()), 3)),
-			"For division alone -prec-div=false, for square roots -prec-sqrt=false. Check the results: errors grow from half a unit in the last place to about two, and denormal numbers become zero. Not where results have to be IEEE's.",
+			"-use_fast_math does so for the whole file, for division alone -prec-div=false, for square roots -prec-sqrt=false: compare the time, as expressions with a double constant (x / 3.0), which compilers narrow without it, may become double-precision ones, and powf of a negative number is NaN with it. Check the results: errors grow from half a unit in the last place to about two, and denormal numbers become zero. Not where results have to be IEEE's.",
 		}
 	}
 	return matches

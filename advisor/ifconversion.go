@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"gpa/blamer"
+	"gpa/cubin"
 	"gpa/cubin/cfg"
 	"gpa/cubin/sass"
 )
@@ -34,7 +35,7 @@ func (ifConversion) Match(in *Input) []*Match {
 // operands returns the nodes of a condition's operands besides the first, which is in head: blocks without side effects that end in a
 // branch, and to which only operands lead. Some node must be the target of several of them: otherwise they are nested conditions.
 func (in *Input) operands(v *visits, head int) []int {
-	if head >= len(v.fn.Blocks) || len(v.shape.Succs[head]) != 2 {
+	if head >= len(v.fn.Blocks) || len(v.shape.Succs[head]) != 2 || in.ofLibrary(v.code, in.codes[v.code].graph.Blocks[v.fn.Blocks[head]].Last) {
 		return nil
 	}
 	all := []int{head}
@@ -51,6 +52,21 @@ func (in *Input) operands(v *visits, head int) []int {
 		return nil
 	}
 	return all[1:]
+}
+
+// ofLibrary reports whether an instruction's line has a mathematical function, which brings branches of its own.
+func (in *Input) ofLibrary(code, i int) bool {
+	n := blamer.Node{Code: code, Inst: i}
+	at := in.frame(n)
+	if a := in.accurateLines(code)[at]; a != nil && a.longer {
+		return true
+	}
+	f := in.Func(n)
+	return f != nil && slices.ContainsFunc(f.Calls, func(c cfg.Call) bool {
+		return in.frame(blamer.Node{Code: code, Inst: c.Inst}) == at && slices.ContainsFunc(c.Callees, func(k int) bool {
+			return in.codes[code].graph.Funcs[k].Function.Kind == cubin.InternalFunction
+		})
+	})
 }
 
 // conditionLines is the number of source lines that one condition is taken to have at most.

@@ -64,7 +64,7 @@ func (strengthReduction) Match(in *Input) []*Match {
 			m.Suggestions = append(m.Suggestions, fmt.Sprintf("%s: what has just been converted to an integer is converted back, as where an int adds up floating-point numbers: that cuts off the fraction each time, and only trunc() of a sum in floating point does the same.", in.places(sortedKeys(back), 3)))
 		}
 	}
-	return slices.Concat(matches, doubles, in.alike(), in.wraparounds(divisions))
+	return slices.Concat(matches, doubles, in.alike(), in.wraparounds(divisions), in.powers())
 }
 
 // truncations returns the conversions of integers to floating point that take what was floating point before: both together cut off the fraction,

@@ -309,10 +309,17 @@ func (in *Input) tileRounds(code int, l *cfg.Loop, loads map[blamer.Node]bool) i
 	return rounds
 }
 
-// tileSize says what a tile of some loads of a loop holds.
+// leastRow is how many words of a row that is read across threads a tile holds at least: those of two sectors, so that filling it reads whole ones.
+const leastRow = 16
+
+// tileSize says what a tile of some loads of a loop holds, in rounds of the source's loop: compilers have several of them in one.
 func (in *Input) tileSize(code int, l *cfg.Loop, loads map[blamer.Node]bool) string {
-	rounds := in.tileRounds(code, l, loads)
-	if n, known := in.TripCount(code, l); known && float64(rounds) >= n {
+	copies := in.unrolledBy(code, l)
+	rounds := copies * in.tileRounds(code, l, loads)
+	if slices.ContainsFunc(sortedKeys(loads), func(n blamer.Node) bool { return in.counts(n).sectors > 2*in.counts(n).sectorsIdeal }) {
+		rounds = max(rounds, leastRow)
+	}
+	if n, known := in.TripCount(code, l); known && float64(rounds) >= n*float64(copies) {
 		return "what all rounds of the loop read"
 	}
 	return fmt.Sprintf("what %d rounds of the loop read", rounds)
