@@ -239,7 +239,7 @@ func (in *Input) exponentAt(code, call int, f *cfg.Func) (e float64, ok bool) {
 			continue
 		}
 		e := math.Float64frombits(v << 32)
-		if isWhole(e) && in.reads(code, f, sass.Resource(inst.Operands[0].Reg)) {
+		if to := withoutCounters(inst.Defs(nil)); isWhole(e) && len(to) == 1 && in.reads(code, f, to[0]) {
 			return e, true
 		}
 	}
@@ -248,10 +248,10 @@ func (in *Input) exponentAt(code, call int, f *cfg.Func) (e float64, ok bool) {
 
 // givesImmediate reports whether an instruction gives a register an immediate.
 func givesImmediate(inst *sass.Inst) bool {
-	if inst.Operands[0].Kind != sass.KindReg || !inst.Guard.Always() {
+	if !inst.Guard.Always() {
 		return false
 	}
-	if inst.Op == sass.MOV {
+	if inst.Op == sass.MOV || inst.Op == sass.UMOV {
 		return true
 	}
 	if inst.Op != sass.IMAD { // IMAD.MOV and IMAD.U32 add the value to a product with RZ
