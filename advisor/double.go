@@ -408,7 +408,7 @@ func (in *Input) doubleAccesses(doubles map[blamer.Node]bool) []blamer.Node {
 		inst := in.Inst(n)
 		size := inst.AccessBytes()
 		switch {
-		case size != 8 && size != 16:
+		case size != 8 && size != 16, in.Block(n) == nil: // no block has code of which it is not known how it is reached
 			return true
 		case inst.Op == sass.STG:
 			return !slices.ContainsFunc(in.operandsFrom(n), func(def blamer.Node) bool { return isDouble(in.Inst(def).Op) })

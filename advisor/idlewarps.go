@@ -57,10 +57,10 @@ func (in *Input) workingWarps() (share float64, at blamer.Node) {
 			around = l
 		}
 		if around != nil {
-			c := in.codes[n.Code]
-			begun = max(begun, c.counters[c.graph.Blocks[around.Header].First].executions)
+			header := in.codes[n.Code].graph.Blocks[around.Header].First
+			begun = max(begun, in.counts(blamer.Node{Code: n.Code, Inst: header}).executions)
 		}
-		if of := in.counts(n).executions / begun; of > share {
+		if of := in.counts(n).executions / max(begun, 1); of > share {
 			share, at = of, n
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 
 	"gpa"
+	"gpa/emu/arch"
 	"gpa/profiler"
 	"gpa/profiler/ncurep"
 	"gpa/reports"
@@ -61,7 +62,7 @@ func (v *Evaluator) measuredFolder(ctx context.Context, x *reports.MeasuredEvalu
 	if err != nil {
 		return err
 	}
-	measured, err := spec.profile(folder)
+	measured, board, err := spec.profile(folder)
 	if err != nil {
 		return err
 	}
@@ -69,7 +70,7 @@ func (v *Evaluator) measuredFolder(ctx context.Context, x *reports.MeasuredEvalu
 	if measured != nil {
 		gpu, clock = measured.Launches[0].GPU, measured.Launches[0].Facts.ClockHz
 	}
-	emulated, err := v.emulate(ctx, filepath.Join(folder, spec.Launch), gpu, clock)
+	emulated, err := v.emulate(ctx, filepath.Join(folder, spec.Launch), gpu, board, clock)
 	if err != nil {
 		return err
 	}
@@ -142,36 +143,39 @@ func readMeasured(file string) (*measuredSpec, error) {
 	return spec, nil
 }
 
-// profile reads the launches of the report in the order of the list, nil where there is no report.
-func (s *measuredSpec) profile(folder string) (*profiler.Profile, error) {
+// profile reads the launches of the report in the order of the list, and what board they ran on; nil where there is no report.
+func (s *measuredSpec) profile(folder string) (p *profiler.Profile, board arch.Board, err error) {
 	if s.Report == "" {
-		return nil, nil
+		return nil, board, nil
 	}
 	data, err := os.ReadFile(filepath.Join(folder, s.Report))
 	if err != nil {
-		return nil, err
+		return nil, board, err
 	}
 	report, err := ncurep.Parse(data)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", s.Report, err)
+		return nil, board, fmt.Errorf("%s: %w", s.Report, err)
 	}
 	var numbers []int
 	for _, l := range s.Launches {
 		numbers = append(numbers, l.Measured)
 	}
-	p, leftOut, err := report.Profile(s.Report, numbers)
+	var leftOut []error
+	p, leftOut, err = report.Profile(s.Report, numbers)
 	if err = errors.Join(append(leftOut, err)...); err != nil {
-		return nil, fmt.Errorf("%s: %w", s.Report, err)
+		return nil, board, fmt.Errorf("%s: %w", s.Report, err)
 	}
-	return p, nil
+	board, err = report.Board(numbers[0])
+	return p, board, err
 }
 
-// emulate runs a launch file on a GPU at a clock, at the model's own where clock is 0.
-func (v *Evaluator) emulate(ctx context.Context, file, gpu string, clock float64) (*profiler.Profile, error) {
+// emulate runs a launch file on a GPU, as another board has it, at a clock, at the model's own where clock is 0.
+func (v *Evaluator) emulate(ctx context.Context, file, gpu string, board arch.Board, clock float64) (*profiler.Profile, error) {
 	t, err := gpa.Load(file, gpa.LoadOptions{GPU: gpu})
 	if err != nil {
 		return nil, err
 	}
+	t.GPU = t.GPU.As(board)
 	if clock > 0 {
 		t.GPU.SetClock(clock)
 	}

@@ -25,7 +25,7 @@ import (
 type target gpa.LoadOptions
 
 func (t *target) register(flags *pflag.FlagSet) {
-	flags.StringVar(&t.GPU, "arch", "", "`GPU` to run on: a model as in v100, or sm_NN for the default one (default: by the cubin)")
+	flags.StringVar(&t.GPU, "arch", "", "`GPU` to run on: a model as in v100, sm_NN for the default one, or a board of your own as in rtx3090,sms=46,dram=448,bus=256,l2=4 (default: by the cubin)")
 	flags.StringVar(&t.Kernel, "kernel", "", "`NAME` of the kernel in a cubin or source, or how it begins (default: the only one)")
 	flags.Var((*dims)(&t.Grid), "grid", "blocks of the grid, as in `X[,Y[,Z]]`, for a cubin or source")
 	flags.Var((*dims)(&t.Block), "block", "threads of a block, as in `X[,Y[,Z]]`, for a cubin or source")

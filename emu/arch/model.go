@@ -387,8 +387,20 @@ func Names() []string {
 	return names
 }
 
-// ByName finds a model by its name or, as sm_70, the default one of an architecture. The error names the known ones.
+// ByName finds a model by its name or, as sm_70, the default one of an architecture, with figures of a board of one's own behind it, as in
+// "rtx3090,sms=68,dram=760" ([ParseBoard]). The error names the known ones.
 func ByName(name string) (*Model, error) {
+	if name, own, found := strings.Cut(name, ","); found {
+		m, err := ByName(name)
+		if err != nil {
+			return nil, err
+		}
+		b, err := ParseBoard(own)
+		if err != nil {
+			return nil, fmt.Errorf("GPU %s: %w", name, err)
+		}
+		return m.As(b), nil
+	}
 	for i, l := range labels() {
 		if strings.EqualFold(name, l.name) || name == fmt.Sprintf("sm_%d", l.arch) {
 			return makers[i](), nil

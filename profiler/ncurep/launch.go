@@ -48,6 +48,9 @@ const (
 	metricSMs          = "device__attribute_multiprocessor_count"
 	metricSchedulers   = "device__attribute_num_schedulers_per_multiprocessor"
 	metricWarpsAtATime = "device__attribute_max_warps_per_scheduler"
+	metricBusWidth     = "device__attribute_global_memory_bus_width" // bits
+	metricMemoryClock  = "device__attribute_memory_clock_rate"       // kHz; data move twice a cycle
+	metricL2Size       = "device__attribute_l2_cache_size"           // bytes
 )
 
 // maxWarps is more than an SM of any GPU holds.
@@ -332,6 +335,18 @@ func (b *builder) gpu() (*arch.Model, error) {
 		model.Limits.Warps.Value = float64(n) * model.Limits.Schedulers.Value
 	}
 	return model, nil
+}
+
+// Board returns what the file says of the board that a launch ran on, counted from 0.
+func (r *Report) Board(launch int) (arch.Board, error) {
+	metrics, err := r.Metrics(launch, func(name string) bool { return strings.HasPrefix(name, "device__attribute_") })
+	if err != nil {
+		return arch.Board{}, err
+	}
+	b := &builder{metrics: metrics}
+	const kilo, perCycle, bitsOfByte = 1e3, 2, 8
+	bus := b.number(metricBusWidth)
+	return arch.Board{SMs: float64(b.whole(metricSMs)), Bus: bus, L2: b.number(metricL2Size), Peak: bus / bitsOfByte * perCycle * kilo * b.number(metricMemoryClock)}, nil
 }
 
 // maxPeriodPower is the largest --sampling-interval.
