@@ -96,6 +96,7 @@ func adviseOne(in *Input, o Optimizer) []Advice {
 			a.Diffuse = a.Listed < leastListed && !a.Match.Named
 		}
 		a.Interval = in.interval(&a)
+		a.Match.Least = max(a.Match.Least, leastOf(o))
 		in.boundRegisters(a.Match)
 		in.speak(o.Name(), a.Match)
 		advice = append(advice, a)

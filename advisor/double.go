@@ -94,14 +94,9 @@ func (in *Input) drawsNumbers(nodes []blamer.Node) bool {
 
 // callsPower reports whether a launch calls CUDA's function for powers of doubles.
 func (in *Input) callsPower() bool {
-	for _, c := range in.codes {
-		if c == nil || c.executions == nil {
-			continue
-		}
-		for _, f := range c.graph.Funcs {
-			if strings.Contains(f.Function.Name, "accurate_pow") && c.executions[c.graph.Blocks[f.Blocks[0]].First] > 0 {
-				return true
-			}
+	for code := range in.codes {
+		if len(in.powHelpers(code)) > 0 {
+			return true
 		}
 	}
 	return false
@@ -408,7 +403,7 @@ func (in *Input) doubleAccesses(doubles map[blamer.Node]bool) []blamer.Node {
 		inst := in.Inst(n)
 		size := inst.AccessBytes()
 		switch {
-		case size != 8 && size != 16, in.Block(n) == nil: // no block has code of which it is not known how it is reached
+		case size != 8 && size != 16:
 			return true
 		case inst.Op == sass.STG:
 			return !slices.ContainsFunc(in.operandsFrom(n), func(def blamer.Node) bool { return isDouble(in.Inst(def).Op) })

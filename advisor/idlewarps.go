@@ -60,7 +60,7 @@ func (in *Input) workingWarps() (share float64, at blamer.Node) {
 			header := in.codes[n.Code].graph.Blocks[around.Header].First
 			begun = max(begun, in.counts(blamer.Node{Code: n.Code, Inst: header}).executions)
 		}
-		if of := in.counts(n).executions / max(begun, 1); of > share {
+		if of := in.counts(n).executions / begun; of > share {
 			share, at = of, n
 		}
 	}

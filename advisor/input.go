@@ -30,7 +30,9 @@ type Input struct {
 	joined   profiler.Chains      // see Options.Joined
 	precise  bool                 // see Options.Precise
 
-	functions map[[2]int]*callEffect // by code and function, those that calls have asked for; nil for what is not known
+	functions   map[[2]int]*callEffect      // by code and function, those that calls have asked for; nil for what is not known
+	powersFound *wholePowers                // nil until they are looked for
+	accurates   []map[cubin.Frame]*accurate // by code; nil until they are looked for
 }
 
 // codeSamples are the samples of one section.
@@ -69,11 +71,12 @@ func (in *Input) counts(n blamer.Node) counts {
 // NewInput sums up a blamed launch.
 func NewInput(r *blamer.Result) *Input {
 	in := &Input{
-		Blame:  r,
-		Launch: r.Launch,
-		Module: r.Module,
-		Model:  r.Model,
-		codes:  make([]*codeSamples, len(r.Graphs)),
+		Blame:     r,
+		Launch:    r.Launch,
+		Module:    r.Module,
+		Model:     r.Model,
+		codes:     make([]*codeSamples, len(r.Graphs)),
+		accurates: make([]map[cubin.Frame]*accurate, len(r.Graphs)),
 	}
 	for code, g := range r.Graphs {
 		if g != nil {

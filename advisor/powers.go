@@ -43,7 +43,11 @@ func (in *Input) powers() []*Match {
 	if m == nil || len(w.at) == 0 {
 		return nil
 	}
-	m.Variant, m.Named, m.Change = "products", true, &Change{Gone: in.goneOf(w.found), Cheap: w.widened}
+	change := &Change{Cheap: w.widened}
+	for code, s := range w.found {
+		change.Gone = append(change.Gone, in.goneOf(code, s)...)
+	}
+	m.Variant, m.Named, m.Change = "products", true, change
 	var names []string
 	for _, e := range w.exponents {
 		names = append(names, strconv.FormatFloat(e, 'f', -1, 64))
@@ -68,42 +72,40 @@ func inverse(exponents []float64) string {
 	return fmt.Sprintf(", and a product of 1 / x for pow(x, %v)", exponents[0])
 }
 
-// goneOf returns the instructions that go with sequences: of those that go in part as many as their shares add up to.
-func (in *Input) goneOf(found []sequence) (gone []blamer.Node) {
-	for code, s := range found {
-		due := 0.0
-		for i := range in.Module.Codes[code].Insts {
-			n := blamer.Node{Code: code, Inst: i}
-			if due += s[i]; due >= 0.5 && s[i] > 0 && removable(in.Inst(n)) {
-				gone = append(gone, n)
-				due--
-			}
-		}
-	}
-	return gone
-}
-
 // wholePowers finds the powers of a launch.
 func (in *Input) wholePowers() *wholePowers {
+	if in.powersFound != nil {
+		return in.powersFound
+	}
 	w := &wholePowers{found: make([]sequence, len(in.codes)), lines: make(map[cubin.Frame]bool)}
-	met := make(map[float64]bool)
 	for code, c := range in.codes {
 		w.found[code] = sequence{}
 		if c == nil || c.executions == nil {
 			continue
 		}
-		for k, f := range c.graph.Funcs {
-			if strings.Contains(f.Function.Name, powHelper) && c.executions[c.graph.Blocks[f.Blocks[0]].First] > 0 {
-				in.helperPowers(w, met, code, k)
-			}
+		for _, k := range in.powHelpers(code) {
+			in.helperPowers(w, code, k)
 		}
-		in.inlinePowers(w, met, code)
-	}
-	for e := range met {
-		w.exponents = append(w.exponents, e)
+		in.inlinePowers(w, code)
 	}
 	slices.Sort(w.exponents)
+	w.exponents = slices.Compact(w.exponents)
+	in.powersFound = w
 	return w
+}
+
+// powHelpers returns the functions of a section for powers of doubles that were executed.
+func (in *Input) powHelpers(code int) (list []int) {
+	c := in.codes[code]
+	if c == nil || c.executions == nil {
+		return nil
+	}
+	for k, f := range c.graph.Funcs {
+		if strings.Contains(f.Function.Name, powHelper) && c.executions[c.graph.Blocks[f.Blocks[0]].First] > 0 {
+			list = append(list, k)
+		}
+	}
+	return list
 }
 
 // isWhole reports whether an exponent makes a product of a few factors.
@@ -120,7 +122,7 @@ func factorsOf(e float64) int {
 }
 
 // helperPowers enters the powers of doubles that a function of the compiler computes, if those whose exponents are whole are all.
-func (in *Input) helperPowers(w *wholePowers, met map[float64]bool, code, k int) {
+func (in *Input) helperPowers(w *wholePowers, code, k int) {
 	c := in.codes[code]
 	f := c.graph.Funcs[k]
 	own, named := in.exponentWithin(code, f)
@@ -133,7 +135,7 @@ func (in *Input) helperPowers(w *wholePowers, met map[float64]bool, code, k int)
 			}
 			e, ok := own, named
 			if !ok {
-				e, ok = in.exponentAt(code, call.Inst, f)
+				e, ok = in.exponentAt(code, call.Inst, k)
 			}
 			if !ok || !isWhole(e) {
 				return // what stays takes as long as before, and which of the calls do cannot be told in the function
@@ -146,12 +148,11 @@ func (in *Input) helperPowers(w *wholePowers, met map[float64]bool, code, k int)
 	}
 	keeps := 0
 	for i, e := range list {
-		met[e] = true
 		keeps = max(keeps, factorsOf(e))
 		w.found[code][sites[i].Inst] = 1
 		w.lines[in.frame(sites[i])] = true
 	}
-	w.at = append(w.at, sites...)
+	w.at, w.exponents = append(w.at, sites...), append(w.exponents, list...)
 	in.widenedPowers(w, code)
 	for _, id := range f.Blocks {
 		b := c.graph.Blocks[id]
@@ -229,57 +230,29 @@ func immediateOf(inst *sass.Inst) (v uint64, ok bool) {
 
 // exponentAt is the exponent that a call gives to the function for powers of doubles: the upper half of a double, of which the lower one is 0, in a
 // register that the function reads.
-func (in *Input) exponentAt(code, call int, f *cfg.Func) (e float64, ok bool) {
+func (in *Input) exponentAt(code, call, function int) (e float64, ok bool) {
+	helper := in.effectOf(code, []int{function})
+	if helper == nil {
+		return 0, false
+	}
 	g := in.codes[code].graph
 	b := g.Block(call)
 	for i := call - 1; i >= b.First; i-- {
 		inst := in.Inst(blamer.Node{Code: code, Inst: i})
 		v, immediate := immediateOf(inst)
-		if !immediate || !givesImmediate(inst) {
+		if !immediate || !inst.Guard.Always() || !bringsConstant(inst) {
 			continue
 		}
 		e := math.Float64frombits(v << 32)
-		if to := withoutCounters(inst.Defs(nil)); isWhole(e) && len(to) == 1 && in.reads(code, f, to[0]) {
+		if to := withoutCounters(inst.Defs(nil)); isWhole(e) && len(to) == 1 && helper.reads[to[0]] {
 			return e, true
 		}
 	}
 	return 0, false
 }
 
-// givesImmediate reports whether an instruction gives a register an immediate.
-func givesImmediate(inst *sass.Inst) bool {
-	if !inst.Guard.Always() {
-		return false
-	}
-	if inst.Op == sass.MOV || inst.Op == sass.UMOV {
-		return true
-	}
-	if inst.Op != sass.IMAD { // IMAD.MOV and IMAD.U32 add the value to a product with RZ
-		return false
-	}
-	return !slices.ContainsFunc(inst.Operands, func(o sass.Operand) bool { return o.Source && o.Kind == sass.KindReg && o.Reg != sass.RZ })
-}
-
-// reads reports whether a function reads a register before it writes it, in the order of its code.
-func (in *Input) reads(code int, f *cfg.Func, r sass.Resource) bool {
-	g := in.codes[code].graph
-	for _, id := range f.Blocks {
-		b := g.Blocks[id]
-		for i := b.First; i <= b.Last; i++ {
-			inst := in.Inst(blamer.Node{Code: code, Inst: i})
-			if slices.Contains(inst.Uses(nil), r) {
-				return true
-			}
-			if slices.Contains(inst.Defs(nil), r) && inst.Guard.Always() {
-				return false
-			}
-		}
-	}
-	return false
-}
-
 // inlinePowers enters the powers of floats, which compilers put into the line.
-func (in *Input) inlinePowers(w *wholePowers, met map[float64]bool, code int) {
+func (in *Input) inlinePowers(w *wholePowers, code int) {
 	type line struct {
 		floats, others float64
 		exponents      []float64
@@ -320,9 +293,7 @@ func (in *Input) inlinePowers(w *wholePowers, met map[float64]bool, code int) {
 		if l.at.Inst == i {
 			w.at = append(w.at, l.at)
 			w.lines[frame(i)] = true
-			for _, e := range l.exponents {
-				met[e] = true
-			}
+			w.exponents = append(w.exponents, l.exponents...)
 		}
 		keeps := 0.0
 		for _, e := range l.exponents {
@@ -331,7 +302,9 @@ func (in *Input) inlinePowers(w *wholePowers, met map[float64]bool, code int) {
 		powers := float64(len(l.exponents))
 		switch inst := &insts[i]; {
 		case isFloat(inst.Op):
-			w.found[code][i] = max(0, min(1, powfFloats*powers/l.floats, (l.floats-keeps)/l.floats))
+			if share := min(1, powfFloats*powers/l.floats, (l.floats-keeps)/l.floats); share > 0 {
+				w.found[code][i] = share
+			}
 		case inst.Op == sass.MUFU:
 			w.found[code][i] = 1
 		case removable(inst):

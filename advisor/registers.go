@@ -113,7 +113,7 @@ func (in *Input) executedNodes(is func(sass.Op) bool) []blamer.Node {
 			continue
 		}
 		for i := range in.Module.Codes[code].Insts {
-			if is(in.Module.Codes[code].Insts[i].Op) && (c.total[i] > 0 || c.executions != nil && c.executions[i] > 0) {
+			if is(in.Module.Codes[code].Insts[i].Op) && (c.total[i] > 0 || c.executions != nil && c.executions[i] > 0) && c.graph.Block(i) != nil {
 				list = append(list, blamer.Node{Code: code, Inst: i})
 			}
 		}

@@ -166,6 +166,9 @@ const (
 
 // accurateLines finds the source lines with accurate single-precision functions.
 func (in *Input) accurateLines(code int) map[cubin.Frame]*accurate {
+	if in.accurates[code] != nil {
+		return in.accurates[code]
+	}
 	lines := map[cubin.Frame]*accurate{}
 	at := func(i int) *accurate {
 		f := in.frame(blamer.Node{Code: code, Inst: i})
@@ -199,6 +202,7 @@ func (in *Input) accurateLines(code int) map[cubin.Frame]*accurate {
 			delete(lines, f)
 		}
 	}
+	in.accurates[code] = lines
 	return lines
 }
 
@@ -373,25 +377,33 @@ func goesWithCode(d blamer.DetailedReason) bool {
 	return false
 }
 
-// change takes the instructions of sequences away: of those that go in part as many as their shares add up to. Double-precision
-// arithmetic becomes cheap instead.
+// change takes the instructions of sequences away. Double-precision arithmetic becomes cheap instead.
 func (in *Input) change(found []sequence) *Change {
 	c := &Change{}
 	for code, s := range found {
-		due := 0.0
+		whole := maps.Clone(s)
 		for _, i := range slices.Sorted(maps.Keys(s)) {
-			n := blamer.Node{Code: code, Inst: i}
-			if in.Inst(n).Form.Pipe == sass.PipeFP64 && in.Inst(n).Op != sass.F2F {
+			if n := (blamer.Node{Code: code, Inst: i}); in.Inst(n).Form.Pipe == sass.PipeFP64 && in.Inst(n).Op != sass.F2F {
 				c.Cheap = append(c.Cheap, n)
-				continue
-			}
-			if due += s[i]; due >= 0.5 && removable(in.Inst(n)) {
-				c.Gone = append(c.Gone, n)
-				due--
+				delete(whole, i)
 			}
 		}
+		c.Gone = append(c.Gone, in.goneOf(code, whole)...)
 	}
 	return c
+}
+
+// goneOf returns the instructions of a section that go with a sequence: of those that go in part as many as their shares add up to.
+func (in *Input) goneOf(code int, s sequence) (gone []blamer.Node) {
+	due := 0.0
+	for _, i := range slices.Sorted(maps.Keys(s)) {
+		n := blamer.Node{Code: code, Inst: i}
+		if due += s[i]; due >= 0.5 && removable(in.Inst(n)) {
+			gone = append(gone, n)
+			due--
+		}
+	}
+	return gone
 }
 
 // removable reports whether an instruction can take no time and still do what the rest of the code relies on.

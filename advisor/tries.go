@@ -28,7 +28,7 @@ func (a *Advice) Worth() bool {
 	if a.Tried == 0 && a.Untried != "" && a.Match.Change != nil {
 		return a.Interval[0] >= worthListing
 	}
-	return a.Expected() >= max(leastOf(a.Optimizer), a.Match.Least)
+	return a.Expected() >= max(worthListing, a.Match.Least)
 }
 
 // leastRestructured is the least speedup of a change after which data are reached in another way: three such pieces on others' kernels for which 1.04x to
@@ -40,11 +40,11 @@ const (
 )
 
 // leastOf is the least speedup with which a change of an optimizer is worth listing.
-func leastOf(optimizer string) float64 {
-	switch optimizer {
-	case "shared-memory-tiling", "register-tiling", "memory-coalescing":
+func leastOf(o Optimizer) float64 {
+	switch o.(type) {
+	case sharedTiling, registerTiling, memoryCoalescing:
 		return leastRestructured
-	case "vectorized-access":
+	case vectorAccess:
 		return leastVector
 	}
 	return worthListing

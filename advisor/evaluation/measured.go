@@ -144,28 +144,28 @@ func readMeasured(file string) (*measuredSpec, error) {
 }
 
 // profile reads the launches of the report in the order of the list, and what board they ran on; nil where there is no report.
-func (s *measuredSpec) profile(folder string) (p *profiler.Profile, board arch.Board, err error) {
+func (s *measuredSpec) profile(folder string) (*profiler.Profile, arch.Board, error) {
+	var none arch.Board
 	if s.Report == "" {
-		return nil, board, nil
+		return nil, none, nil
 	}
 	data, err := os.ReadFile(filepath.Join(folder, s.Report))
 	if err != nil {
-		return nil, board, err
+		return nil, none, err
 	}
 	report, err := ncurep.Parse(data)
 	if err != nil {
-		return nil, board, fmt.Errorf("%s: %w", s.Report, err)
+		return nil, none, fmt.Errorf("%s: %w", s.Report, err)
 	}
 	var numbers []int
 	for _, l := range s.Launches {
 		numbers = append(numbers, l.Measured)
 	}
-	var leftOut []error
-	p, leftOut, err = report.Profile(s.Report, numbers)
+	p, leftOut, err := report.Profile(s.Report, numbers)
 	if err = errors.Join(append(leftOut, err)...); err != nil {
-		return nil, board, fmt.Errorf("%s: %w", s.Report, err)
+		return nil, none, fmt.Errorf("%s: %w", s.Report, err)
 	}
-	board, err = report.Board(numbers[0])
+	board, err := report.Board(numbers[0])
 	return p, board, err
 }
 

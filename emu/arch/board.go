@@ -83,12 +83,11 @@ const nearby = .005
 
 // differs keeps of a board's figures those in which it differs from a model; the clock is what it runs at, and stays.
 func (b Board) differs(m *Model) Board {
-	same := func(x, y float64) bool { return math.Abs(x-y) <= nearby*y }
 	for _, f := range []struct {
 		own   *float64
 		model float64
 	}{{&b.SMs, m.SMs.Value}, {&b.Peak, m.DRAM.Peak.Value}, {&b.L2, m.L2.Size.Value}, {&b.Memory, m.DRAM.Size.Value}} {
-		if same(*f.own, f.model) {
+		if math.Abs(*f.own-f.model) <= nearby*f.model {
 			*f.own = 0
 		}
 	}
@@ -123,13 +122,8 @@ func (m *Model) As(b Board) *Model {
 		set(&p.SMs, b.SMs)
 	}
 	if b.Bus > 0 {
-		wider := b.Bus / m.busWidth()
-		parts := m.L2.Partitions.Value
-		set(&p.DRAM.Channels, math.Max(1, math.Round(m.DRAM.Channels.Value*wider)))
-		set(&p.L2.Slices, parts*math.Max(1, math.Round(m.L2.Slices.Value/parts*wider)))
-		p.L2.Size.Value *= wider
-		p.DRAM.Peak.Value *= wider
-		p.DRAM.Achieved.Value *= wider
+		p.scaleMemory(b.Bus / m.busWidth())
+		p.DRAM.Channels.Source, p.L2.Slices.Source = source, source
 	}
 	if b.Peak > 0 {
 		p.DRAM.Achieved.Value *= b.Peak / p.DRAM.Peak.Value

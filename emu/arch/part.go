@@ -11,19 +11,24 @@ func (m *Model) Part(n int) (*Model, float64) {
 	p.Whole = m
 	p.SMs.Value = math.Max(1, math.Round(m.SMs.Value/float64(n)))
 	share := p.SMs.Value / m.SMs.Value
-	parts := m.L2.Partitions.Value
-	p.L2.Slices.Value = parts * math.Max(1, math.Round(m.L2.Slices.Value/parts*share))
-	p.DRAM.Channels.Value = math.Max(1, math.Round(m.DRAM.Channels.Value*share))
+	p.scaleMemory(share)
 	each := m.L2.Slices.Value * share / p.L2.Slices.Value // of a slice's rate
 	p.L2.SliceWidth.Value *= each
 	p.L2.LinkWidth.Value *= each
 	p.L2.Partial.Value /= each
 	p.L2.AtomicUnit.Value /= each
 	p.L2.AtomicFloat.Value /= each
-	p.L2.Size.Value *= share
 	p.DRAM.Size.Value *= share
-	p.DRAM.Peak.Value *= share
-	p.DRAM.Achieved.Value *= share
 	p.Launching.Block.Value /= share
 	return &p, share
+}
+
+// scaleMemory gives a GPU that many times the L2 and the rate of DRAM: in whole slices and channels, one at least in each partition.
+func (m *Model) scaleMemory(times float64) {
+	parts := m.L2.Partitions.Value
+	m.L2.Slices.Value = parts * math.Max(1, math.Round(m.L2.Slices.Value/parts*times))
+	m.DRAM.Channels.Value = math.Max(1, math.Round(m.DRAM.Channels.Value*times))
+	m.L2.Size.Value *= times
+	m.DRAM.Peak.Value *= times
+	m.DRAM.Achieved.Value *= times
 }
