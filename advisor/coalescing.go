@@ -134,7 +134,7 @@ func (memoryCoalescing) Match(in *Input) []*Match {
 		n := in.counts(first)
 		m.Suggestions = []string{
 			fmt.Sprintf("A warp's access at %s takes %.1f sectors of 32 bytes, where the bytes that it uses would fill %.1f. Let neighbouring threads access neighbouring elements: "+
-				"give threadIdx.x the fastest index, make arrays of structures into structures of arrays (what was tried has them so: it does not count a launch that rearranges them).",
+				"give threadIdx.x the fastest index, make arrays of structures into structures of arrays (what was tried has them so: it does not count a launch that rearranges them). Where a thread would have to divide by a value unknown to the compiler to find its element (k / n, k %% n), read or write tiles instead.",
 				in.places(slices.Concat(m.defs(), in.bySamples(in.scattered())), 5), n.sectors/max(1, n.executions), n.sectorsIdeal/max(1, n.executions)),
 			"Where the layout is fixed, as in a transposition, read tiles in rows into shared memory, with rows one element longer than the tile (" + in.paddedTile() + "), or their columns lie in one bank, and take the columns from there: a tile for each warp, between two __syncwarp(), where threads take a row each, and its loops of constant length, unrolled, with one test for the edge a tile. Not of accesses that follow the data (indices, pointers): they stay as they are.",
 		}

@@ -44,7 +44,7 @@ func (constantMemory) Match(in *Input) []*Match {
 	matches := c.finish()
 	for _, m := range matches {
 		m.Spares = L2 | IssueSlots
-		m.Change = fromConstants(loads, origins)
+		m.Change = in.fromConstants(loads, origins)
 		m.Suggestions = []string{
 			fmt.Sprintf("All threads read the same words at %s, one after the other. Put the values into __constant__ memory if they fit (64 KB).",
 				in.places(in.bySamples(slices.Clone(loads)), 3)),
@@ -70,11 +70,11 @@ func (in *Input) fitParameters(loads []blamer.Node) bool {
 }
 
 // fromConstants is the change to constant memory: a word whose address is a number in the program is an operand, others take a load of their own,
-// from the constant cache.
-func fromConstants(loads []blamer.Node, origins map[blamer.Node]branch.Origins) *Change {
+// from the constant cache, as do those that have an index in a loop that is not unrolled in full.
+func (in *Input) fromConstants(loads []blamer.Node, origins map[blamer.Node]branch.Origins) *Change {
 	c := &Change{}
 	for _, n := range loads {
-		if origins[n]&^(branch.Param|branch.Geometry) != 0 {
+		if origins[n]&^(branch.Param|branch.Geometry) != 0 || in.Loop(n) != nil && !in.invariantAddress(n) {
 			c.Constant = append(c.Constant, n)
 		} else {
 			c.Gone = append(c.Gone, n)

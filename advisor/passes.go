@@ -250,6 +250,7 @@ func (registerCaching) Match(in *Input) []*Match {
 			}
 		}
 	}
+	in.dropWide(kept)
 	matches := in.goneAccesses(kept)
 	for _, m := range matches {
 		m.Suggestions = []string{
@@ -263,6 +264,30 @@ func (registerCaching) Match(in *Input) []*Match {
 	}
 	matches = append(matches, in.keptWithLoadsFirst(matches, kept)...)
 	return slices.Concat(matches, in.storedEachRound(), in.carriedOn(), in.ownItem())
+}
+
+// dropWide leaves out the accesses of loops that would keep more words than registers have room for, as the structures of a sort: those that do not
+// fit go through local memory, and a copy of a whole structure takes as many instructions as its accesses.
+func (in *Input) dropWide(kept map[blamer.Node]bool) {
+	type place struct {
+		loop   *cfg.Loop
+		reg    uint8
+		offset int32
+	}
+	words, met := make(map[*cfg.Loop]int), make(map[place]bool)
+	for n := range kept {
+		o, l := in.Inst(n).Address(), in.Loop(n)
+		if o == nil || l == nil {
+			continue
+		}
+		for k := range in.words(n) {
+			if at := (place{l, o.Reg, int32(o.Offset) + 4*int32(k)}); !met[at] {
+				met[at] = true
+				words[l]++
+			}
+		}
+	}
+	maps.DeleteFunc(kept, func(n blamer.Node, _ bool) bool { return words[in.Loop(n)] > mostKept })
 }
 
 // readByOthers reports whether other threads read in its loop what an instruction stores.

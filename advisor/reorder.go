@@ -154,7 +154,11 @@ func (in *Input) reorderSuggestions(m *Match) []string {
 	top := m.Hotspots[0]
 	def, use := in.place(top.Def), in.place(top.Use)
 	var out []string
+	before := "before working on those of this one"
 	switch {
+	case isAtomic(in.Inst(top.Def).Op):
+		out = append(out, fmt.Sprintf("The result of the atomic operation at %s is needed at %s, %s later: do first what it does not depend on, behind the atomic operation.", def, use, instructions(top.Distance)))
+		before = "behind the atomic operation and before the first use of its result"
 	case isLoad(top.Detail):
 		out = append(out, fmt.Sprintf("Load earlier: the value loaded at %s is used at %s, only %s later.", def, use, instructions(top.Distance)))
 	case def == use:
@@ -163,7 +167,7 @@ func (in *Input) reorderSuggestions(m *Match) []string {
 		out = append(out, fmt.Sprintf("Put independent work between %s and %s, where the result is needed %s later.", def, use, instructions(top.Distance)))
 	}
 	if m.Scope.Kind == LoopScope {
-		out = append(out, fmt.Sprintf("In the loop at %s, read the values of the next iteration before working on those of this one (software pipelining), before any __syncthreads between: in two iterations a round, with variables of their own each, as a copy at the end of a round waits for what was read. Not where the registers for them leave room for fewer warps.%s", in.scopePlace(m.Scope), in.turnedTogether(m)))
+		out = append(out, fmt.Sprintf("In the loop at %s, read the values of the next iteration %s (software pipelining), before any __syncthreads between: in two iterations a round, with variables of their own each, as a copy at the end of a round waits for what was read. Not where the registers for them leave room for fewer warps.%s", in.scopePlace(m.Scope), before, in.turnedTogether(m)))
 	} else {
 		out = append(out, "Move all loads of the function to its beginning and do address arithmetic that does not depend on them in their shadow. Not where the registers for them leave room for fewer warps.")
 	}

@@ -19,6 +19,7 @@ func (restrictPointers) Class() Class { return LatencyHiding }
 
 func (restrictPointers) Match(in *Input) []*Match {
 	again, behind := in.reloads()
+	maps.Copy(again, in.loadedEachRound())
 	assumed := in.dropWritten(again)
 	assumed = in.dropWritten(behind) || assumed
 	c := newCollector(in)
@@ -91,6 +92,15 @@ const hoistedWords = 12
 
 func (in *Input) restrictSuggestions(m *Match, again map[blamer.Node]bool) []string {
 	declare := "If the pointers never overlap, declare them const T *__restrict__ and T *__restrict__; then "
+	if each := in.loadedEachRound(); m.Scope.Loop != nil && len(each) > 0 {
+		maps.DeleteFunc(each, func(n blamer.Node, _ bool) bool { return !again[n] || in.Loop(n) != m.Scope.Loop })
+		if len(each) > 0 {
+			return []string{
+				fmt.Sprintf("What is read at %s is the same in every round of the loop, and is loaded again in each, as a store or an atomic operation there might have changed it. Read it into local variables before the loop: the fields of a structure behind a pointer, too, and the pointers in it.", in.places(sortedKeys(each), 3)),
+				"What the compiler computes from it, as the reciprocal for a division by it, then is before the loop as well. Not where other threads change it meanwhile.",
+			}
+		}
+	}
 	if len(again) > 0 {
 		return []string{
 			fmt.Sprintf("The value at %s is loaded again after a store that might have changed it. %sit stays in a register, and other loads need not wait for the store either.",
@@ -126,6 +136,31 @@ func (in *Input) reloads() (again, behind map[blamer.Node]bool) {
 		}
 	}
 	return again, behind
+}
+
+// fewestRounds is how many rounds of a loop make what is loaded once before it a small part of what is loaded in them.
+const fewestRounds = 3
+
+// loadedEachRound returns the loads of loops from an address that stays as it is in the loop, in which something is stored or changed by atomics: but for
+// that the compiler would load once, before the loop.
+func (in *Input) loadedEachRound() map[blamer.Node]bool {
+	again := make(map[blamer.Node]bool)
+	for _, n := range in.executedNodes(func(op sass.Op) bool { return op == sass.LDG }) {
+		l := in.Loop(n)
+		if l == nil || !in.invariantAddress(n) || in.Inst(n).Mod(sass.Order) == sass.OrderStrong {
+			continue
+		}
+		if rounds, known := in.TripCount(n.Code, l); !known || rounds < fewestRounds || in.hasBarrier(n.Code, l) {
+			continue
+		}
+		in.eachInst(n.Code, l, func(i int) {
+			p := in.Module.Codes[n.Code].Insts[i].Op.Properties()
+			if p.Stores(sass.SpaceGlobal) || p.Atomic(sass.SpaceGlobal|sass.SpaceGeneric) {
+				again[n] = true
+			}
+		})
+	}
+	return again
 }
 
 func stored(insts []sass.Inst) bool {

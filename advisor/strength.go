@@ -140,7 +140,7 @@ const (
 
 // advice of each operation; %s is where it happens.
 var strengthAdvice = [numOperations]string{
-	integerDivision: "%s: an integer division or modulo by a value unknown to the compiler, some twenty instructions. " +
+	integerDivision: "%s: an integer division or modulo by a value unknown to the compiler%s, some twenty instructions. " +
 		"Divide by a constant or a power of two (shift and mask), multiply by a reciprocal computed once, or carry the quotient along instead of dividing anew; of what is less than twice the divisor, as (i + 1) %% n, subtract it where it is too large.",
 	longIntegerDivision: "%s: a 64-bit integer division or modulo, done by a function of about a hundred instructions. " +
 		"Use 32-bit operands where the values fit; otherwise divide by a constant or a power of two.",
@@ -175,9 +175,12 @@ func (in *Input) strengthSuggestions(spots []Hotspot) []string {
 			at = in.places(in.callSites(defs[op][0]), 3)
 		}
 		text := strengthAdvice[op]
-		if strings.Count(text, "%s") == 2 {
+		switch {
+		case op == integerDivision:
+			out = append(out, fmt.Sprintf(text, at, in.divisorOf(defs[op])))
+		case strings.Count(text, "%s") == 2:
 			out = append(out, fmt.Sprintf(text, at, in.mnemonic(defs[op][0])))
-		} else {
+		default:
 			out = append(out, fmt.Sprintf(text, at))
 		}
 		if op == integerDivision && slices.ContainsFunc(defs[op], in.choosesThreads) {
@@ -254,14 +257,14 @@ func isExpensive(inst *sass.Inst) bool {
 }
 
 // divisionOf tells a division of the program from one by which the compiler finds the trip count of a loop: that stands
-// before a loop whose line it has.
+// before a loop whose line it has, and that goes on by a value unknown to the compiler.
 func (in *Input) divisionOf(n blamer.Node) operation {
 	at, block := in.frame(n), in.Block(n)
 	if at.Line == 0 || block == nil {
 		return integerDivision
 	}
 	for _, l := range in.codes[n.Code].graph.Loops {
-		if !l.Contains(block.ID) && l.Func == block.Func && in.loopFrame(n.Code, l) == at {
+		if !l.Contains(block.ID) && l.Func == block.Func && in.loopFrame(n.Code, l) == at && in.stepsByValue(n.Code, l) {
 			return tripCount
 		}
 	}

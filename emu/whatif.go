@@ -27,7 +27,7 @@ const (
 	// ConflictFree: an access to shared memory takes as many passes as its data needs, of an atomic operation no two lanes are
 	// at the same address, and arithmetic reads its registers from different banks.
 	ConflictFree
-	// Constant: a load from global memory finds its value in the constant cache.
+	// Constant: a load from global memory is one from the constant cache, which has the value (LDC).
 	Constant
 	// Packed: the lanes of a warp share the instruction with those of others of the block, as if warps were full. Of the times that
 	// warps execute it in the same round, so many take time as their lanes fill warps.
@@ -161,8 +161,7 @@ func (o *op) suppose(s Supposition, m *arch.Model) error {
 		t.path, t.pipe, t.latency = pathPipe, arch.ALU, cheapLatency
 		t.interval = m.Pipes[arch.ALU].Interval.Cycles()
 	case s&Constant != 0:
-		t.path, t.pipe, t.latency = pathPipe, arch.ALU, cheapLatency
-		t.interval, t.l1tex = 0, false
+		t.path, t.latency, t.l1tex = pathShuffle, m.Latencies.Constant.Cycles(), false
 	case s&ConflictFree != 0 && (t.path == pathPipe || t.path == pathCounted):
 		t.registers = [3]uint8{sass.RZ, sass.RZ, sass.RZ}
 	}
