@@ -521,7 +521,7 @@ func rewritten(m *cubin.File, pass func(*cubin.File) (*rewrite.Rewritten, error)
 
 // whatIf translates a change for the emulator.
 func whatIf(m *cubin.File, c *advisor.Change) *emu.WhatIf {
-	w := &emu.WhatIf{Suppositions: map[emu.InstAt]emu.Supposition{}, Rounds: map[emu.InstAt]float64{}, Thinned: map[emu.InstAt]float64{}, PerfectFetch: c.PerfectFetch, Resident: c.Resident,
+	w := &emu.WhatIf{Suppositions: map[emu.InstAt]emu.Supposition{}, Rounds: map[emu.InstAt]float64{}, Earlier: map[emu.InstAt]int{}, Thinned: map[emu.InstAt]float64{}, PerfectFetch: c.PerfectFetch, Resident: c.Resident,
 		Registers: c.Registers, Shared: c.Shared, Streams: streams(m, c.Streams)}
 	at := func(n blamer.Node) emu.InstAt { return emu.InstAt{Code: n.Code, PC: m.Codes[n.Code].Insts[n.Inst].PC} }
 	for _, part := range []struct {
@@ -529,7 +529,7 @@ func whatIf(m *cubin.File, c *advisor.Change) *emu.WhatIf {
 		supposed emu.Supposition
 	}{
 		{c.Gone, emu.Gone}, {c.Cheap, emu.Cheap}, {c.Coalesced, emu.Coalesced}, {c.ConflictFree, emu.ConflictFree},
-		{c.Constant, emu.Constant}, {c.Packed, emu.Packed}, {c.Unplaced, emu.Unplaced},
+		{c.Constant, emu.Constant}, {c.Outstanding, emu.Outstanding}, {c.Packed, emu.Packed}, {c.Unplaced, emu.Unplaced},
 	} {
 		for _, n := range part.nodes {
 			w.Suppositions[at(n)] |= part.supposed
@@ -537,6 +537,9 @@ func whatIf(m *cubin.File, c *advisor.Change) *emu.WhatIf {
 	}
 	for _, o := range c.Thinned {
 		w.Thinned[at(o.At)] = o.By
+	}
+	for _, o := range c.Earlier {
+		w.Earlier[at(o.At)] = o.Rounds
 	}
 	for _, o := range c.Overlapped {
 		w.Rounds[at(o.At)] = o.Rounds

@@ -2,6 +2,7 @@ package gpa_test
 
 import (
 	"math"
+	"strings"
 	"testing"
 
 	"gpa"
@@ -99,6 +100,52 @@ func TestTriedProducts(t *testing.T) {
 			if a.Optimizer == "register-caching" {
 				t.Errorf("launch %d, %s: %s is advised at %s", i, r.Profile.Launches[i].Kernel, a.Optimizer, a.Place())
 			}
+		}
+	}
+}
+
+// TestTriedStages holds what is tried of a product that the copy engine feeds against kernels with more stages, and with a group of products more outstanding,
+// compiled.
+func TestTriedStages(t *testing.T) {
+	target, err := gpa.Load("testdata/stages.yaml", gpa.LoadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	compiled, err := target.Profile(t.Context(), gpa.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		launch, after      int
+		optimizer, variant string
+		low, high          float64 // of tried over compiled
+	}{
+		{0, 1, "async-copy", "1 more", .93, 1.07},
+		{0, 2, "async-copy", "3 more", .85, 1.07}, // the other kernel has four more
+		{2, 3, "code-reordering", "one more group of products", .93, 1.07},
+	} {
+		target, err := gpa.Load("testdata/stages.yaml", gpa.LoadOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		target.File.Launches = target.File.Launches[c.launch : c.launch+1]
+		r, err := target.Profile(t.Context(), gpa.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := r.Try(t.Context(), gpa.TryOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		l, tried := r.Profile.Launches[0], 0.
+		for _, try := range l.Tries {
+			if try.Optimizer == c.optimizer && strings.Contains(try.Place, ", "+c.variant+" of") {
+				tried = try.Speedup
+			}
+		}
+		achieved := float64(l.Facts.Cycles) / float64(compiled.Profile.Launches[c.after].Facts.Cycles)
+		t.Logf("%s: %s (%s), tried %.2f, compiled %.2f", l.Kernel, c.optimizer, c.variant, tried, achieved)
+		if off := tried / achieved; off < c.low || off > c.high {
+			t.Errorf("%s: %s (%s): %.2fx when tried, %.2fx compiled", l.Kernel, c.optimizer, c.variant, tried, achieved)
 		}
 	}
 }

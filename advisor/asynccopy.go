@@ -38,7 +38,7 @@ func (asyncCopy) Match(in *Input) []*Match {
 			"The second buffer takes shared memory; check that as many blocks still fit on an SM.",
 		}
 	}
-	return matches
+	return append(matches, in.furtherStages()...)
 }
 
 // doubleBuffered is the change that loads the tile of the next round while this one is worked on. With two buffers no barrier has to

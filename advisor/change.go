@@ -13,8 +13,10 @@ type Change struct {
 	Cheap        []blamer.Node // arithmetic that a simple instruction replaces
 	Coalesced    []blamer.Node // accesses that ask for no more sectors than their bytes fill
 	ConflictFree []blamer.Node // accesses to shared memory and arithmetic without bank conflicts
+	Outstanding  []blamer.Node // waits for matrix products of the warpgroup that let one more group be outstanding
 	Constant     []blamer.Node // loads whose value comes from the constant cache
 	Overlapped   []Overlapped  // loads of several rounds of a loop that are under way together
+	Earlier      []Earlier     // copies that the copy engine gets rounds before
 	Packed       []blamer.Node // instructions that full warps would execute
 	Thinned      []Thinned     // instructions that other warps execute as well
 	Unplaced     []blamer.Node // instructions that take no place in the code
@@ -53,6 +55,13 @@ type Overlapped struct {
 	Rounds float64
 }
 
+// Earlier is a copy that the copy engine gets so many rounds before, as a block has as many more stages of shared memory for them; later where the number
+// is negative.
+type Earlier struct {
+	At     blamer.Node
+	Rounds int
+}
+
 // Thinned is an instruction of which a warp executes one in so many, as others do the rest.
 type Thinned struct {
 	At blamer.Node
@@ -67,7 +76,7 @@ func (c *Change) with(d *Change) *Change {
 	return &Change{
 		Gone: slices.Concat(c.Gone, d.Gone), Cheap: slices.Concat(c.Cheap, d.Cheap),
 		Coalesced: slices.Concat(c.Coalesced, d.Coalesced), ConflictFree: slices.Concat(c.ConflictFree, d.ConflictFree),
-		Constant: slices.Concat(c.Constant, d.Constant), Overlapped: slices.Concat(c.Overlapped, d.Overlapped), Packed: slices.Concat(c.Packed, d.Packed), Thinned: slices.Concat(c.Thinned, d.Thinned), PerfectFetch: c.PerfectFetch || d.PerfectFetch,
+		Constant: slices.Concat(c.Constant, d.Constant), Outstanding: slices.Concat(c.Outstanding, d.Outstanding), Overlapped: slices.Concat(c.Overlapped, d.Overlapped), Earlier: slices.Concat(c.Earlier, d.Earlier), Packed: slices.Concat(c.Packed, d.Packed), Thinned: slices.Concat(c.Thinned, d.Thinned), PerfectFetch: c.PerfectFetch || d.PerfectFetch,
 		Unplaced: slices.Concat(c.Unplaced, d.Unplaced),
 		Resident: max(c.Resident, d.Resident), Model: cmp.Or(c.Model, d.Model),
 		Streams: c.Streams.with(d.Streams), Registers: max(c.Registers, d.Registers), Shared: max(c.Shared, d.Shared),

@@ -92,7 +92,7 @@ func (in *Input) coarser(vectors bool) []*Match {
 		m.Change = &Change{Streams: &Streams{Merged: []Merged{{Factor: items, Axis: axis, Folded: folds}}}, Registers: registers}
 		m.Variant, m.Suggestions = in.coarserWords(axis, items, folds, blocks, threads)
 		m.Suggestions[0] += also
-		if w.axis != MergeLanes && in.loadsBehindTests() {
+		if !vectors && !folds {
 			m.Suggestions[0] += loadWithoutTests
 		}
 		if vectors {
@@ -105,22 +105,8 @@ func (in *Input) coarser(vectors bool) []*Match {
 	return matches
 }
 
-// loadWithoutTests is said where items of a thread are loaded behind tests, of which each keeps its loads apart from those of the other items.
+// loadWithoutTests is said where a thread takes items any of which may lie outside: a test of each keeps its loads apart from those of the others.
 const loadWithoutTests = " Load without tests, at indices that are kept within the array (min, max), or behind one test for all of the thread's items, and test the stores alone: behind a test of its own each item waits for its loads by itself."
-
-// loadsBehindTests reports whether a load from global memory stands behind a test that only some threads pass, but for those that end by it.
-func (in *Input) loadsBehindTests() bool {
-	return slices.ContainsFunc(in.executedNodes(func(op sass.Op) bool { return op == sass.LDG }), func(n blamer.Node) bool {
-		b, g := in.Block(n), in.codes[n.Code].graph
-		if !in.Inst(n).Guard.Always() {
-			return true
-		}
-		if len(b.Preds) != 1 || len(g.Blocks[b.Preds[0]].Succs) != 2 {
-			return false
-		}
-		return slices.ContainsFunc(g.Blocks[b.Preds[0]].Succs, func(s int) bool { return s != b.ID && slices.Contains(b.Succs, s) })
-	})
-}
 
 // accessed are the accesses to global memory, with the samples in which they were issued.
 func (in *Input) accessed() (spots []Hotspot) {

@@ -49,8 +49,8 @@ func (in *Input) written(load blamer.Node) (written, known bool) {
 	return r.Stored > 0, true
 }
 
-// ownMemory reports whether all that a load reads is also stored by the thread that reads it, before or afterwards, and by no other, as far as
-// the record tells: an array that is updated in place.
+// ownMemory reports whether all that a load reads is also stored afterwards by the thread that reads it, and by no other, as far as the record tells: an
+// array that is updated in place. What it has stored before it has to wait for, whatever the compiler knows of pointers.
 func (in *Input) ownMemory(load blamer.Node) bool {
 	r := in.recorded(load)
 	if r == nil {
@@ -60,7 +60,7 @@ func (in *Input) ownMemory(load blamer.Node) bool {
 	for _, d := range in.Launch.Record.Dependences {
 		switch {
 		case d.Space != "global" || d.From != at && d.To != at:
-		case d.Party != profiler.SameThread || d.Carried:
+		case d.Party != profiler.SameThread || d.Carried || d.Kind == profiler.FlowDependence && d.To == at:
 			return false
 		default:
 			own += d.Bytes

@@ -82,5 +82,7 @@ func (f *registerFlow) addsValue(n int, cycle []int) bool {
 	if slices.ContainsFunc(f.inst(n).Operands, func(o sass.Operand) bool { return o.Source && o.Kind == sass.KindConst }) {
 		return true
 	}
-	return slices.ContainsFunc(f.from[n], func(e flowEdge) bool { return !slices.Contains(cycle, e.node) && !f.isCarry(e) && !isPredicate(e.resource) })
+	return slices.ContainsFunc(f.from[n], func(e flowEdge) bool {
+		return !slices.Contains(cycle, e.node) && !f.isCarry(e) && !isPredicate(e.resource)
+	})
 }

@@ -137,7 +137,33 @@ func (in *Input) eachInst(code int, l *cfg.Loop, visit func(i int)) {
 // waitsForRound reports whether a load cannot be under way before the round before it has ended: it reads where that says, or what that
 // has stored.
 func (in *Input) waitsForRound(l *cfg.Loop, load blamer.Node) bool {
-	return in.chases(l, load) || in.feedsBack(l, load)
+	return in.chases(l, load) || in.feedsBack(l, load) || in.movesByData(l, load)
+}
+
+// movesByData reports whether what a loop has loaded decides whether the address of a load moves on, as in merges of two lists.
+func (in *Input) movesByData(l *cfg.Loop, load blamer.Node) bool {
+	g := in.codes[load.Code].graph
+	node := func(i int) blamer.Node { return blamer.Node{Code: load.Code, Inst: i} }
+	eachRound := func(b int) bool {
+		return !slices.ContainsFunc(g.Blocks[l.Header].Preds, func(p int) bool { return l.Contains(p) && !g.Dominates(b, p) })
+	}
+	loads := func(i int) bool { return fromElsewhere(in.Inst(node(i)).Op) }
+	return in.reaches(l, load, func(def int) bool {
+		guard := in.Inst(node(def)).Guard
+		if b := g.Block(def).ID; guard.Always() && eachRound(b) || !in.reaches(l, node(def), func(i int) bool { return i == def }) {
+			return false
+		}
+		if !guard.Always() && slices.ContainsFunc(in.defsWithin(l, load.Code, def, guard.Resource()), func(i int) bool { return in.reaches(l, node(i), loads) }) {
+			return true
+		}
+		for b := g.Block(def).ID; b >= 0 && b != l.Header && !eachRound(b); {
+			b = g.Blocks[b].Idom
+			if in.reaches(l, node(g.Blocks[b].Last), loads) {
+				return true
+			}
+		}
+		return false
+	})
 }
 
 // chases reports whether the address of a load depends, within its loop, on what the load itself returns.

@@ -67,12 +67,13 @@ func (in *Input) fitsBlock(again map[blamer.Node]bool) bool {
 }
 
 // readAgain returns the loads that read for the most part what the same thread or warp has read before, and to which nobody stores: those of
-// later passes, which are loops behind other loops that load, or else those of windows that overlap.
+// later passes, which are loops behind other loops that load, or else those of windows that overlap. What is where data say is near rather than the same
+// place again, which L1 holds.
 func (in *Input) readAgain(passes bool) map[blamer.Node]bool {
 	again := make(map[blamer.Node]bool)
 	for _, n := range in.executedNodes(func(op sass.Op) bool { return op == sass.LDG }) {
 		r := in.recorded(n)
-		if r != nil && 2*(r.Earlier[profiler.SameThread]+r.Earlier[profiler.SameWarp]) > r.Bytes && r.Stored == 0 && passes == in.ofPass(n) {
+		if r != nil && 2*(r.Earlier[profiler.SameThread]+r.Earlier[profiler.SameWarp]) > r.Bytes && r.Stored == 0 && passes == in.ofPass(n) && !(passes && in.gathers(n)) {
 			again[n] = true
 		}
 	}

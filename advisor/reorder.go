@@ -56,7 +56,7 @@ func (codeReordering) Match(in *Input) []*Match {
 			m.Suggestions = append(m.Suggestions, "What a what-if run tries is the machine code in another order, as gpa rewrite --reorder makes it. Compilers order code themselves: see what they make of the change (gpa compare).")
 		}
 	}
-	return matches
+	return append(matches, in.furtherProducts()...)
 }
 
 // leastTurned is the speedup from which on it is worth turning a loop that the compiler has unrolled: a loop turned by hand it unrolls

@@ -24,7 +24,7 @@ func (loopUnrolling) Match(in *Input) []*Match {
 		if !isHideable(b.Detail) {
 			continue
 		}
-		if l := in.CommonLoop(b.Def, b.Use); l != nil && !in.feedsBack(l, b.Def) {
+		if l := in.CommonLoop(b.Def, b.Use); l != nil && !in.feedsBack(l, b.Def) && !(in.Inst(b.Def).Op == sass.LDG && in.movesByData(l, b.Def)) {
 			c.add(in.loopScope(b.Use.Code, l), b)
 			blames[l] = append(blames[l], b)
 		}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"gpa/blamer"
+	"gpa/cubin/cfg"
 	"gpa/cubin/sass"
 )
 
@@ -17,7 +18,13 @@ func (vectorAccess) Name() string { return "vectorized-access" }
 func (vectorAccess) Class() Class { return StallElimination }
 
 func (vectorAccess) Match(in *Input) []*Match {
-	groups := slices.DeleteFunc(in.vectorGroups(), func(g []blamer.Node) bool { return slices.ContainsFunc(g, in.beginsAnywhere) })
+	own := make(map[*cfg.Loop]bool) // loops that wait for what they have stored, which as vectors they would wait for more often
+	for n := range in.ownValues() {
+		own[in.Loop(n)] = true
+	}
+	groups := slices.DeleteFunc(in.vectorGroups(), func(g []blamer.Node) bool {
+		return own[in.Loop(g[0])] || slices.ContainsFunc(g, in.beginsAnywhere)
+	})
 	saved, late := savedBy(groups), in.issuedLate(groups)
 	c := newCollector(in)
 	for i := range in.Blame.Blames {

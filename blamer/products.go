@@ -48,6 +48,9 @@ func (a *analysis) within(i int) bool { return a.block[i] >= 0 }
 func (a *analysis) transferSources(deps []dependency, reason stall.Reason) []edge {
 	var sources []edge
 	for _, d := range deps {
+		if isArrival(&a.code.Insts[d.def]) { // the answer is there long before data are
+			continue
+		}
 		if !isQuery(&a.code.Insts[d.def]) {
 			return nil
 		}
@@ -121,6 +124,12 @@ func (a *analysis) onlyBehind(i, other int) bool {
 // barrierOf is the uniform register with the address of the transaction barrier of a bulk copy: it stands behind the one of the destination.
 func barrierOf(in *sass.Inst) *sass.Operand {
 	return &sass.Operand{Kind: sass.KindUReg, Reg: in.Address().UReg + 1, Width: 1}
+}
+
+// isArrival reports whether an instruction arrives at a transaction barrier of its block, or tells it of bytes to come.
+func isArrival(in *sass.Inst) bool {
+	p := in.Op.Properties()
+	return p.Sync == sass.SyncTransfer && p.Async == sass.Synchronous && in.Operands[0].Kind == sass.KindReg
 }
 
 // isQuery reports whether an instruction asks for the phase of a transaction barrier.

@@ -7,7 +7,7 @@ import (
 )
 
 // toolkitFolders are those of headers that come with the CUDA Toolkit or the host's compiler.
-var toolkitFolders = []string{"/usr/include/", "/usr/lib/", "/include/c++/", "/include/crt/", "/cooperative_groups/", "/cuda/std/", "/libcudacxx/", "/cub/", "/thrust/", "/triton/language/", "/numba/cuda/"}
+var toolkitFolders = []string{"/usr/include/", "/usr/lib/", "/include/c++/", "/include/crt/", "/cooperative_groups/", "/cuda/std/", "/libcudacxx/", "/cccl/", "/include/cuda/", "/cub/", "/thrust/", "/triton/language/", "/numba/cuda/"}
 
 // toolkitHeaders are the headers of the toolkit with device code, whatever folder they lie in.
 var toolkitHeaders = regexp.MustCompile(`^(sm_[0-9]+_.*|math_functions.*|device_(functions|atomic_functions|double_functions).*|cuda_(fp|bf)[0-9]+|cuda_(awbarrier|pipeline).*|cooperative_groups.*|m?ma|vector_functions)\.(h|hpp|cuh|inl)$`)

@@ -48,9 +48,11 @@ type resident struct {
 	atomic   bool          // there is an atomic among them
 	groups   []copyGroup   // not complete
 	packed   map[int32]int // by packed instruction: how often it was executed
+	copies   *copyRounds   // nil where none is supposed to be earlier
 
 	product    *op   // the last matrix product of the warpgroup that has issued
 	multiplied int64 // when its result is there
+	gathered   int64 // when the parts of other warps are that it has waited for
 
 	tensorStored int64 // when its stores are in tensor memory
 }
@@ -328,6 +330,9 @@ func (v *resident) settle() {
 	}
 	if tm.depbar >= 0 {
 		r = max(r, v.counters[tm.depbar].atMost(tm.depbarMax))
+		if tm.depbar == groupCount {
+			r = max(r, v.gathered)
+		}
 		if v.ahead() {
 			r = mem.Never
 		}

@@ -19,6 +19,8 @@ type awaited struct {
 	issued  int64
 	further int64   // from the arrival of the data on: their way to shared memory
 	rounds  float64 // as timing's
+	sooner  int64   // cycles that its data are there before memory answers
+	of      *copyRounds
 
 	transfers []*transfer // the copy that it is of, for each block that gets it; none for other accesses
 	remote    bool        // other blocks get it too

@@ -40,8 +40,11 @@ func (v *resident) ahead() bool {
 func (s *sm) gather(v *resident) {
 	for _, w := range v.warp.warpgroup() {
 		if p := &v.block.warps[w.id]; p.ready == mem.Never && !p.ended && p.next != nil && p.next.t.depbar == groupCount {
+			p.gathered = max(s.now, v.multiplied)
 			p.settle()
-			p.core.expect(p)
+			if p.ready != mem.Never {
+				p.core.expect(p)
+			}
 		}
 	}
 }

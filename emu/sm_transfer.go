@@ -99,12 +99,17 @@ func (s *sm) transfer(v *resident, o *op, t int64) (read, done int64) {
 		n.GlobalSectors += int64(bits.OnesCount8(c.lines[i].Sectors))
 		n.GlobalSectorsIdeal += int64(bits.OnesCount8(c.lines[i].Sectors))
 	}
-	w := awaited{v: v, issued: t, write: -1}
+	w := awaited{v: v, issued: t, write: -1, sooner: v.sooner(o, t), of: v.copies}
+	there := w.sooner > 0 && w.sooner >= w.of.took && w.of.took > 0 // what was issued so long ago has come
 	g := mem.Global{Kind: c.kind, Words: 4, Bypass: true}
 	for _, b := range c.barriers {
 		x := b.block.resident.transferOf(b.at)
-		x.pending++
 		x.op = o
+		if there {
+			x.done = max(x.done, t+1)
+			continue
+		}
+		x.pending++
 		w.transfers, w.further = append(w.transfers, x), s.run.latency.bulk
 		w.remote = w.remote || b.block != v.block.block
 	}
@@ -125,6 +130,33 @@ func (s *sm) transfer(v *resident, o *op, t int64) (read, done int64) {
 	return read, read
 }
 
+// copyRounds is when a warp has begun the rounds in which it gives copies to the copy engine.
+type copyRounds struct {
+	begun []int64
+	asked bool  // for a phase of a barrier, since its last copy
+	took  int64 // cycles from the issue of the last copy that memory has answered until its data were there
+}
+
+// sooner is how long before a copy of a warp the one was issued that is as many rounds before as is supposed of it; of the first rounds, the first one;
+// negative where the copy is supposed to be later. A round ends where the warp asks for a phase of a barrier: that a stage is empty, or that it is full.
+func (v *resident) sooner(o *op, t int64) int64 {
+	if o.t.earlier == 0 || len(v.warp.bulk.barriers) == 0 {
+		return 0
+	}
+	if v.copies == nil {
+		v.copies = new(copyRounds)
+	}
+	r := v.copies
+	if len(r.begun) == 0 || r.asked {
+		r.begun, r.asked = append(r.begun, t), false
+		r.begun = r.begun[max(0, len(r.begun)-max(o.t.earlier, -o.t.earlier)-1):]
+	}
+	if o.t.earlier < 0 {
+		return r.begun[0] - r.begun[len(r.begun)-1]
+	}
+	return r.begun[len(r.begun)-1] - r.begun[0]
+}
+
 // transferOf returns the copies that a transaction barrier counts.
 func (b *residentBlock) transferOf(barrier uint64) *transfer {
 	if b.transfers == nil {
@@ -140,6 +172,9 @@ func (b *residentBlock) transferOf(barrier uint64) *transfer {
 
 // queried returns when a query of a transaction barrier that found its phase complete is answered, and what it waits for.
 func (s *sm) queried(v *resident, o *op, done int64) (int64, *op) {
+	if v.copies != nil {
+		v.copies.asked = true
+	}
 	x := v.block.transfers[v.warp.asked.barrier]
 	switch {
 	case x == nil:

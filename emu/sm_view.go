@@ -68,7 +68,7 @@ func (v *resident) outstanding(t int64, l1tex bool) bool {
 
 // multiplies reports whether the next instruction waits, in cycle t, for matrix products of the warpgroup.
 func (v *resident) multiplies(t int64) bool {
-	return v.next.t.depbar == groupCount && (v.counters[groupCount].atMost(v.next.t.depbarMax) > t || v.ahead())
+	return v.next.t.depbar == groupCount && (v.counters[groupCount].atMost(v.next.t.depbarMax) > t || v.gathered > t || v.ahead())
 }
 
 // awaits reports whether one of the events that the next instruction waits for in cycle t satisfies the test.
@@ -142,8 +142,12 @@ func (v *resident) state(t int64) (w WarpState, open bool) {
 		w = v.shownAt(t, symptoms[i].reason)
 		if r := w.Reason; r == stall.LongScoreboard || r == stall.ShortScoreboard || r == stall.GMMA {
 			var o *op
-			o, open = v.producer(t)
-			w.produced(o)
+			if o, open = v.producer(t); o == nil { // products of which other warps of the warpgroup have yet to issue their parts
+				o = v.product
+			}
+			if o != nil {
+				w.produced(o)
+			}
 		}
 		return w, open
 	}

@@ -67,6 +67,7 @@ type timing struct {
 	supposed Supposition
 	leaves   *stream.Waits // of a form of the instruction in an edited stream, nil for none
 	rounds   float64       // of a loop that a load shares its latency with, 0 for its own
+	earlier  int           // rounds before which the copy engine gets a copy
 	counted  int8          // lanes that an execution of a thinned instruction counts for, 0 where it is not thinned
 
 	registers [3]uint8 // source registers A, B, C that are read through the register file's ports, RZ for none

@@ -34,6 +34,8 @@ const (
 	Packed
 	// Unplaced: the instruction takes no place in the code, so that those around it share lines of the instruction caches.
 	Unplaced
+	// Outstanding: a wait for matrix products of the warpgroup lets one more group be outstanding.
+	Outstanding
 )
 
 // A WhatIf is a change of the program that a launch is timed with, before anybody has made it. The zero value is none.
@@ -41,6 +43,9 @@ type WhatIf struct {
 	Suppositions map[InstAt]Supposition
 	// Rounds is how many rounds of its loop a load of global memory shares its latency with, as if the loop were unrolled.
 	Rounds map[InstAt]float64
+	// Earlier is how many rounds before the copy engine gets a copy: as if as many more stages of shared memory could be filled meanwhile. Its data take
+	// their way when they do now, and are there as much sooner as those rounds took, or later where there are fewer stages.
+	Earlier map[InstAt]int
 	// Thinned instructions take the time of one execution in so many of a warp, up to 32, as if other warps did the others.
 	Thinned map[InstAt]float64
 	// PerfectFetch: instructions are always in the instruction cache.
@@ -77,11 +82,11 @@ type InstAt struct {
 
 // none reports whether nothing is supposed.
 func (w *WhatIf) none() bool {
-	return w == nil || len(w.Suppositions) == 0 && len(w.Rounds) == 0 && len(w.Thinned) == 0 && !w.PerfectFetch && w.Resident == 0 && w.Streams == nil && w.Registers == 0 && w.Shared == 0
+	return w == nil || len(w.Suppositions) == 0 && len(w.Rounds) == 0 && len(w.Earlier) == 0 && len(w.Thinned) == 0 && !w.PerfectFetch && w.Resident == 0 && w.Streams == nil && w.Registers == 0 && w.Shared == 0
 }
 
 // overlaps reports whether loads return earlier than memory answers.
-func (w *WhatIf) overlaps() bool { return w != nil && len(w.Rounds) > 0 }
+func (w *WhatIf) overlaps() bool { return w != nil && len(w.Rounds)+len(w.Earlier) > 0 }
 
 // suppose changes the program as a what-if run wants it. It fails where an instruction does not exist or cannot be changed in
 // that way.
@@ -118,6 +123,16 @@ func (p *program) suppose(w *WhatIf) error {
 			return fmt.Errorf("what if: %w", err)
 		}
 		o.t.rounds = rounds
+	}
+	for at, rounds := range w.Earlier {
+		o, err := p.opAt(at)
+		if err == nil && o.t.path != pathTransfer {
+			err = fmt.Errorf("%s is no copy of the copy engine", o.inst.Mnemonic())
+		}
+		if err != nil {
+			return fmt.Errorf("what if: %w", err)
+		}
+		o.t.earlier = rounds
 	}
 	p.layOut()
 	return nil
@@ -162,6 +177,11 @@ func (o *op) suppose(s Supposition, m *arch.Model) error {
 		t.interval = m.Pipes[arch.ALU].Interval.Cycles()
 	case s&Constant != 0:
 		t.path, t.latency, t.l1tex = pathShuffle, m.Latencies.Constant.Cycles(), false
+	case s&Outstanding != 0:
+		if t.depbar != groupCount {
+			return fmt.Errorf("%s waits for no products of the warpgroup", o.inst.Mnemonic())
+		}
+		t.depbarMax++
 	case s&ConflictFree != 0 && (t.path == pathPipe || t.path == pathCounted):
 		t.registers = [3]uint8{sass.RZ, sass.RZ, sass.RZ}
 	}
@@ -253,7 +273,14 @@ func (a *awaited) shortened(done, reached int64) int64 {
 	if done == mem.Never {
 		return done
 	}
-	if done += a.further; a.rounds <= 1 {
+	done += a.further
+	if a.of != nil {
+		a.of.took = done - a.issued
+	}
+	if a.sooner != 0 {
+		return max(min(reached, done), a.issued, done-a.sooner)
+	}
+	if a.rounds <= 1 {
 		return done
 	}
 	return max(min(reached, done), a.issued+int64(float64(done-a.issued)/a.rounds))
