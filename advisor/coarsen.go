@@ -106,7 +106,7 @@ func (in *Input) coarser(vectors bool) []*Match {
 }
 
 // loadWithoutTests is said where a thread takes items any of which may lie outside: a test of each keeps its loads apart from those of the others.
-const loadWithoutTests = " Load without tests, at indices that are kept within the array (min, max), or behind one test for all of the thread's items, and test the stores alone: behind a test of its own each item waits for its loads by itself."
+const loadWithoutTests = " Where an item may lie outside the array, load without tests, at indices that are kept within it (min, max), or behind one test for all of the thread's items, and test the stores alone: behind a test of its own each item waits for its loads by itself."
 
 // accessed are the accesses to global memory, with the samples in which they were issued.
 func (in *Input) accessed() (spots []Hotspot) {

@@ -14,7 +14,7 @@ const minBalance = 0.9
 const leastWithBarriers = 1.05
 
 // smBalance matches launches at whose end SMs stand idle: a last wave of blocks that does not fill the GPU, or blocks that take much
-// longer than others, or blocks that are all resident at once, but more on some SMs than on others. With the same work spread evenly the launch takes as long as the SMs are busy on average.
+// longer than others. Grids whose blocks are all resident at once are left alone. With the same work spread evenly the launch takes as long as the SMs are busy on average.
 type smBalance struct{}
 
 func (smBalance) Name() string { return "sm-balance" }
@@ -23,8 +23,8 @@ func (smBalance) Class() Class { return Parallel }
 func (smBalance) Match(in *Input) []*Match {
 	f := &in.Launch.Facts
 	blocks := volume(in.Launch.Grid)
-	if f.Cycles <= 0 || f.SMs <= 0 || f.SMActiveCycles <= 0 || blocks <= f.SMs {
-		return nil // block-increase is for grids that are too small
+	if f.Cycles <= 0 || f.SMs <= 0 || f.SMActiveCycles <= 0 || blocks <= in.wave() {
+		return nil // a single wave has no tail; block-increase is for grids that are too small
 	}
 	busy := float64(f.SMActiveCycles) / (float64(f.SMs) * float64(f.Cycles))
 	if busy >= minBalance {
@@ -58,9 +58,6 @@ func (in *Input) tail(blocks int, busy float64, smaller *Change) string {
 	if last := blocks % at; waves > 1 && last > 0 {
 		return fmt.Sprintf("The SMs are busy for %.0f%% of the time: %d blocks are %d waves of %d, and the last has only %d.%s",
 			100*busy, blocks, waves, at, last, how)
-	}
-	if blocks <= at && blocks%f.SMs > 0 {
-		return fmt.Sprintf("The SMs are busy for %.0f%% of the time: of %d blocks on %d SMs some have %d and the others %d.%s", 100*busy, blocks, f.SMs, ceilDiv(blocks, f.SMs), blocks/f.SMs, how)
 	}
 	return fmt.Sprintf("The SMs are busy for %.0f%% of the time: some blocks take longer than others.%s", 100*busy, how)
 }
