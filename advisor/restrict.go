@@ -19,7 +19,8 @@ func (restrictPointers) Class() Class { return LatencyHiding }
 
 func (restrictPointers) Match(in *Input) []*Match {
 	again, behind := in.reloads()
-	maps.Copy(again, in.loadedEachRound())
+	each := in.loadedEachRound()
+	maps.Copy(again, each)
 	assumed := in.dropWritten(again)
 	assumed = in.dropWritten(behind) || assumed
 	c := newCollector(in)
@@ -39,7 +40,7 @@ func (restrictPointers) Match(in *Input) []*Match {
 		m.Spares = L2 | IssueSlots
 		m.hide(in.hiddenWithout(m.Scope, again) - in.hidden(m.Scope, freedom{}))
 		m.Gone = in.issuedAt(again, m.Scope)
-		m.Suggestions = in.restrictSuggestions(m, again)
+		m.Suggestions = in.restrictSuggestions(m, again, each)
 		m.Change = in.loadedFirst(m, again, behind)
 		if assumed {
 			m.assume(assumedUnwritten)
@@ -90,13 +91,12 @@ func (in *Input) hoisted(loads []blamer.Node) *Change {
 // under way in the unrolled loops column_restrict of emu/testdata/layouts.cu, with the 32 registers that all threads of an SM can have.
 const hoistedWords = 12
 
-func (in *Input) restrictSuggestions(m *Match, again map[blamer.Node]bool) []string {
+func (in *Input) restrictSuggestions(m *Match, again, each map[blamer.Node]bool) []string {
 	declare := "If the pointers never overlap, declare them const T *__restrict__ and T *__restrict__; then "
-	if each := in.loadedEachRound(); m.Scope.Loop != nil && len(each) > 0 {
-		maps.DeleteFunc(each, func(n blamer.Node, _ bool) bool { return !again[n] || in.Loop(n) != m.Scope.Loop })
-		if len(each) > 0 {
+	if m.Scope.Loop != nil {
+		if own := slices.DeleteFunc(sortedKeys(each), func(n blamer.Node) bool { return !again[n] || in.Loop(n) != m.Scope.Loop }); len(own) > 0 {
 			return []string{
-				fmt.Sprintf("What is read at %s is the same in every round of the loop, and is loaded again in each, as a store or an atomic operation there might have changed it. Read it into local variables before the loop: the fields of a structure behind a pointer, too, and the pointers in it.", in.places(sortedKeys(each), 3)),
+				fmt.Sprintf("What is read at %s is the same in every round of the loop, and is loaded again in each, as a store or an atomic operation there might have changed it. Read it into local variables before the loop: the fields of a structure behind a pointer, too, and the pointers in it.", in.places(own, 3)),
 				"What the compiler computes from it, as the reciprocal for a division by it, then is before the loop as well. Not where other threads change it meanwhile.",
 			}
 		}

@@ -109,8 +109,12 @@ func (in *Input) furtherProducts() (matches []*Match) {
 			}
 		}
 	}
+	found := c.finish()
+	if len(found) == 0 {
+		return nil
+	}
 	copies, bytes := in.executedNodes(isStageCopy), in.stageBytes()
-	for _, m := range c.finish() {
+	for _, m := range found {
 		m.hide(min(m.Latency, in.samplesIn(m.Scope)-m.Samples))
 		m.Variant, m.Change = "one more group of products", &Change{Outstanding: waits[m.Scope.Loop]}
 		stage := ""
