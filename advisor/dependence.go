@@ -100,7 +100,14 @@ func (in *Input) orderedBut(code int, l *cfg.Loop, scans bool) (ordered bool, as
 	}
 	sums, counts := in.memorySums(code, l), in.memoryCounts(code, l)
 	var f *registerFlow // made once, where something depends
+	var scanned map[blamer.Node]bool
+	if scans {
+		scanned = in.memoryScan(code, l)
+	}
 	for _, d := range in.carried(code, l) {
+		if scanned[nodeOf(d.To)] && d.Kind == profiler.FlowDependence {
+			continue
+		}
 		if f == nil {
 			f = in.flowOf(code, l)
 		}

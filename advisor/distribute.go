@@ -222,7 +222,11 @@ func (in *Input) transposedMatch(n *loopNest, width int, gain float64) *Match {
 	if n.scanned {
 		m.Suggestions[0] = fmt.Sprintf("Each thread goes through the %.0f rounds of the loop at %s by itself, with a running sum that the rounds look at. Let %s do what one thread does: thread j takes rounds j, j+%d and so on, and a scan of each %d rounds (cub::WarpScan or BlockScan; __ballot_sync and __popc for counts) gives every thread the sum of what comes before its own.",
 			in.sourceRounds(n), in.nestPlace(n), who, width, width)
-		if items := in.unrolledBy(n.code, n.hottest); items > 1 && in.loadsBehindStores(n.code, n.hottest) {
+		if len(n.taken) > 0 {
+			m.Change.Gone = append(m.Change.Gone, n.taken...)
+			m.Suggestions[0] += fmt.Sprintf(" The sum then comes from the scan, not from where the round before has stored it (%s).", in.places(n.taken, 2))
+		}
+		if items := powerOfTwo(float64(in.unrolledBy(n.code, n.hottest))); items > 1 && in.loadsBehindStores(n.code, n.hottest) {
 			m.Suggestions = slices.Insert(m.Suggestions, 1, fmt.Sprintf("Let each thread load %d items at a time, add them up, and take part in the scan with its sum, before it stores any of them: loads that stay behind the stores of the rounds before are waited for one after the other.", items))
 		}
 	}

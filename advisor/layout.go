@@ -29,6 +29,7 @@ type loopNest struct {
 	rounds  float64       // of the hottest loop, each time it is entered
 	barrier bool          // one has a barrier of the block
 	scanned bool          // each round needs the sum of those before it
+	taken   []blamer.Node // loads by which it takes it from where the round before has stored it
 	online  bool          // rounds keep an extreme and what belongs to it
 	rolled  *Rolled       // what else the hottest loop of the source has become, nil where it is that loop alone
 	sums    []blamer.Node // accesses by which its loops add to sums in memory
@@ -54,6 +55,7 @@ func (in *Input) independent() loopNest {
 			if ordered {
 				if ordered, assumed = in.orderedBut(code, l, true); !ordered {
 					nest.scanned = true
+					nest.taken = append(nest.taken, sortedKeys(in.memoryScan(code, l))...)
 				}
 			}
 			rounds, known := in.TripCount(code, l)

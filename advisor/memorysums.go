@@ -48,6 +48,71 @@ func (in *Input) memorySums(code int, l *cfg.Loop) map[blamer.Node]bool {
 	return sums
 }
 
+// memoryScan returns the loads of a loop by which a thread takes up the running sum that it has stored in an earlier round or before in this one, each to a
+// place of its own: y[i] = y[i - 1] + x[i]. As prefix sums the rounds could be made in any order. Nil where what is loaded of such values is not only
+// added to and stored again.
+func (in *Input) memoryScan(code int, l *cfg.Loop) map[blamer.Node]bool {
+	if in.Launch.Record == nil {
+		return nil
+	}
+	within := func(n blamer.Node) bool {
+		b := in.Block(n)
+		return n.Code == code && b != nil && l.Contains(b.ID)
+	}
+	loads := make(map[blamer.Node]bool)
+	for _, d := range in.Launch.Record.Dependences {
+		store, load := nodeOf(d.From), nodeOf(d.To)
+		if d.Kind != profiler.FlowDependence || d.Space != "global" || !within(store) || !within(load) {
+			continue
+		}
+		if d.Party != profiler.SameThread || in.Loop(store) != l || in.Loop(load) != l || in.Inst(load).Op != sass.LDG || in.Inst(store).Op != sass.STG || in.invariantAddress(load) {
+			return nil
+		}
+		loads[load] = true
+	}
+	if len(loads) == 0 {
+		return nil
+	}
+	f := in.flowOf(code, l)
+	for n := range f.from { // sums of two words are one
+		f.from[n] = slices.DeleteFunc(f.from[n], f.isCarry)
+	}
+	if !f.onlyAdds(loads) {
+		return nil
+	}
+	return loads
+}
+
+// onlyAdds reports whether the rounds of a loop only add to what some loads bring, pass it on and store it.
+func (f *registerFlow) onlyAdds(loads map[blamer.Node]bool) bool {
+	var sums []int // what is made of it
+	for n := range loads {
+		sums = append(sums, n.Inst)
+	}
+	for done := false; !done; {
+		done = true
+		for n, edges := range f.from {
+			if !slices.Contains(sums, n) && (n < 0 || !f.inst(n).Op.Properties().Stores(sass.SpaceGlobal)) && slices.ContainsFunc(edges, func(e flowEdge) bool { return slices.Contains(sums, e.node) }) {
+				sums, done = append(sums, n), false
+			}
+		}
+	}
+	for n, edges := range f.from {
+		switch at := slices.IndexFunc(edges, func(e flowEdge) bool { return slices.Contains(sums, e.node) }); {
+		case at < 0 || n < 0:
+		case f.inst(n).Op == sass.STG:
+			if slices.ContainsFunc(edges, func(e flowEdge) bool { return slices.Contains(sums, e.node) && !slices.Contains(f.stored(n), e.node) }) {
+				return false // where to
+			}
+		default:
+			if role := f.role(n, sums); role != reducesSum && role != passesOn {
+				return false
+			}
+		}
+	}
+	return true
+}
+
 // memoryCounts returns the accesses by which the rounds of a loop, or of loops in it, add to words of global memory, as where something is
 // counted, or rows are added up: each is loaded, something is added, and it is stored to the same place, by no other thread. As atomic
 // additions they could be made in any order.
