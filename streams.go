@@ -14,7 +14,7 @@ func streams(m *cubin.File, s *advisor.Streams) *emu.Streams {
 		return nil
 	}
 	t := streamTranslator{m}
-	out := &emu.Streams{Narrow: t.all(s.Narrowed), Keep: t.all(s.Kept), Share: t.all(s.Shared), Solo: t.all(s.Solo), Private: t.all(s.Private), Once: t.all(s.Once), Hoist: t.all(s.Hoisted), HoistWords: s.HoistWords, Window: t.all(s.Windowed), Gather: s.Gathered, Regroup: s.Regrouped}
+	out := &emu.Streams{Narrow: t.all(s.Narrowed), Keep: t.all(s.Kept), Share: t.all(s.Shared), Solo: t.all(s.Solo), Private: t.all(s.Private), Once: t.all(s.Once), Hoist: t.all(s.Hoisted), HoistWords: s.HoistWords, Window: t.all(s.Windowed), Gather: s.Gathered, Scatter: s.Scattered, Regroup: s.Regrouped}
 	if len(s.Relieved) > 0 {
 		out.Relieve = make(map[emu.InstAt]stream.Relief, len(s.Relieved))
 		for _, x := range s.Relieved {

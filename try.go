@@ -68,8 +68,9 @@ func Attach(ctx context.Context, t *Target, samples *reports.Result, o Options) 
 type trial struct {
 	options Options
 	target  *Target
-	before  *launch.Session // after all launches as they are
-	first   *launch.Session // of the what-if runs, which keeps how buffers begin; nil before
+	before  *launch.Session         // after all launches as they are
+	behind  map[int]*launch.Session // after the launches as they are up to one of the file, by its number; before for the last
+	first   *launch.Session         // of the what-if runs, which keeps how buffers begin; nil before
 	result  *reports.Result
 	beside  string                                   // kernel whose advice is not tried
 	triton  *compile.Triton                          // see [TryOptions]
@@ -84,6 +85,7 @@ type trial struct {
 	portion       portion
 	starting      sync.Mutex // of first
 	building      sync.Mutex // of builds
+	comparing     sync.Mutex // of behind
 	workers       int        // SMs that a trial advances at a time, 0 for as many as there are processors
 }
 
@@ -412,7 +414,7 @@ func (t *trial) run(ctx context.Context, k int, c *advisor.Change) (took rerun, 
 	if c.Compiles() && t.budget > 0 { // of many parameters, what is far slower is not timed to its end
 		v.MaxCycles = farSlower * t.portion.of(c)
 	}
-	result, fails, err := t.replay(ctx, s, k, v, keeps)
+	result, fails, err := t.replay(ctx, s, t.launchOf(k), v, keeps && c.Compiles())
 	if result != nil {
 		took.cycles, took.instructions = result.Cycles, result.WarpInstructions
 	}
@@ -420,10 +422,14 @@ func (t *trial) run(ctx context.Context, k int, c *advisor.Change) (took rerun, 
 	if t.heavy > 0 {
 		took.spent = took.instructions + max(took.spent-took.instructions, 0)/int64(untimedSpeed*t.heavy)
 	}
+	equal := true
+	if err == nil && fails == nil && keeps && !c.Compiles() {
+		equal, err = t.equal(ctx, s, t.launchOf(k))
+	}
 	switch {
 	case err != nil:
 		return took, "", err
-	case c.Grid != [3]int{} && (fails != nil || !t.equal(s)):
+	case c.Grid != [3]int{} && (fails != nil || !equal):
 		why = "the code relies on the size of its blocks, and has to change with it"
 	case errors.Is(fails, emu.ErrTooManyCycles):
 		why = tooSlow
@@ -435,7 +441,7 @@ func (t *trial) run(ctx context.Context, k int, c *advisor.Change) (took rerun, 
 		why = "the kernel does not run with it: " + fails.Error()
 	case keeps && c.Compiles() && !t.rounded(s, k):
 		why = "the outputs change with it"
-	case keeps && !c.Compiles() && !t.equal(s):
+	case !equal:
 		why = "the outputs change with it"
 	}
 	if why != "" {
@@ -450,16 +456,21 @@ func isLimit(err error) bool {
 	return errors.As(err, &f) && f.Kind == emu.InstructionLimit
 }
 
-// replay runs the launches up to the first of the k-th of the result, which is varied, or to the end. fails is why one does not run.
-func (t *trial) replay(ctx context.Context, s *launch.Session, k int, v launch.Variation, toEnd bool) (varied *emu.Result, fails, err error) {
-	at, first := 0, 0
+// launchOf is the number of the first of the k-th launches of the result, of all launches of the file one after the other.
+func (t *trial) launchOf(k int) (first int) {
 	for _, l := range t.result.Profile.Launches[:k] {
 		first += int(l.Facts.Count())
 	}
+	return first
+}
+
+// replay runs the launches up to one of the file, which is varied, or to the end. fails is why one does not run.
+func (t *trial) replay(ctx context.Context, s *launch.Session, n int, v launch.Variation, toEnd bool) (varied *emu.Result, fails, err error) {
+	at := 0
 	for i := range t.target.File.Launches {
 		for range t.target.File.Launches[i].Repeat {
 			how := launch.Variation{Untimed: t.target.File.Caches != launch.Warm}
-			if at == first {
+			if at == n {
 				how = v
 			}
 			result, err := s.Vary(ctx, i, how)
@@ -469,10 +480,10 @@ func (t *trial) replay(ctx context.Context, s *launch.Session, k int, v launch.V
 			if err != nil {
 				return nil, err, nil // a fault, or a shape that the kernel does not allow
 			}
-			if at == first {
+			if at == n {
 				varied = result
 			}
-			if at == first && !toEnd {
+			if at == n && !toEnd {
 				return varied, nil, nil
 			}
 			at++
@@ -481,18 +492,46 @@ func (t *trial) replay(ctx context.Context, s *launch.Session, k int, v launch.V
 	return varied, nil, nil
 }
 
-// equal reports whether a session's outputs are those of the launches as they are.
-func (t *trial) equal(s *launch.Session) bool {
-	checks, err := s.Against(t.before, nil)
+// equal reports whether a session's outputs after the n-th launch are those of the launches as they are: what later ones store may hide what this one
+// left out.
+func (t *trial) equal(ctx context.Context, s *launch.Session, n int) (bool, error) {
+	as, err := t.after(ctx, n)
 	if err != nil {
-		return false
+		return false, err
 	}
-	for i := range checks {
-		if !checks[i].OK() {
-			return false
-		}
+	checks, err := s.Against(as, nil)
+	return err == nil && !slices.ContainsFunc(checks, func(c launch.Check) bool { return !c.OK() }), nil
+}
+
+// after is the session after the launches as they are up to the n-th.
+func (t *trial) after(ctx context.Context, n int) (*launch.Session, error) {
+	last := -1
+	for i := range t.target.File.Launches {
+		last += t.target.File.Launches[i].Repeat
 	}
-	return true
+	if n == last {
+		return t.before, nil
+	}
+	t.comparing.Lock()
+	defer t.comparing.Unlock()
+	if s := t.behind[n]; s != nil {
+		return s, nil
+	}
+	o := t.options
+	o.Stdout, o.Progress = nil, nil
+	s, err := t.session(ctx, t.target, o)
+	if err != nil {
+		return nil, err
+	}
+	_, fails, err := t.replay(ctx, s, n, launch.Variation{Untimed: true}, false)
+	if err = cmp.Or(err, fails); err != nil {
+		return nil, err
+	}
+	if t.behind == nil {
+		t.behind = make(map[int]*launch.Session)
+	}
+	t.behind[n] = s
+	return s, nil
 }
 
 // passes returns how a change rewrites the code.

@@ -234,6 +234,12 @@ func TestSMBalance(t *testing.T) {
 		launch(170, .625)(p)
 		p.Launch.Block = [3]int{128, 1, 1}
 	}
+	recorded := func(blocks int) func(*sasstest.Program) {
+		return func(p *sasstest.Program) {
+			launch(blocks, .6)(p)
+			p.Launch.Record = &profiler.Record{Complete: true}
+		}
+	}
 	const program = `
 		FADD R2, R2, R3 ; // selected=100
 		EXIT ;`
@@ -241,7 +247,11 @@ func TestSMBalance(t *testing.T) {
 		{name: "a short last wave", source: program, change: launch(170, .625), speedup: 98500. / (.625*98500 + 1500),
 			says: []string{"170 blocks are 2 waves of 160, and the last has only 10", "busy for 62% of the time"}},
 		{name: "near miss: busy SMs", source: program, change: launch(1600, .95)},
-		{name: "near miss: one wave", source: program, change: launch(100, .6)},
+		{name: "one wave, of more blocks on some SMs than on others", source: program, change: recorded(100), speedup: 98500. / (.6*98500 + 1500),
+			says: []string{"of 100 blocks on 80 SMs some have 2 and the others 1", "smaller blocks, of 128 threads and not of 256"}},
+		{name: "near miss: one wave, without a record", source: program, change: launch(100, .6)},
+		{name: "near miss: one wave of blocks that meet", source: "BAR.SYNC 0x0 ; // selected=5\n" + program, change: recorded(100)},
+		{name: "near miss: a block an SM", source: program, change: recorded(80)},
 		{name: "near miss: no smaller blocks", source: program, change: small},
 	})
 }

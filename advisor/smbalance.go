@@ -14,7 +14,7 @@ const minBalance = 0.9
 const leastWithBarriers = 1.05
 
 // smBalance matches launches at whose end SMs stand idle: a last wave of blocks that does not fill the GPU, or blocks that take much
-// longer than others. Grids whose blocks are all resident at once are left alone. With the same work spread evenly the launch takes as long as the SMs are busy on average.
+// longer than others, or blocks that are all resident at once, but more on some SMs than on others. With the same work spread evenly the launch takes as long as the SMs are busy on average.
 type smBalance struct{}
 
 func (smBalance) Name() string { return "sm-balance" }
@@ -23,8 +23,12 @@ func (smBalance) Class() Class { return Parallel }
 func (smBalance) Match(in *Input) []*Match {
 	f := &in.Launch.Facts
 	blocks := volume(in.Launch.Grid)
-	if f.Cycles <= 0 || f.SMs <= 0 || f.SMActiveCycles <= 0 || blocks <= in.wave() {
-		return nil // a single wave has no tail; block-increase is for grids that are too small
+	if f.Cycles <= 0 || f.SMs <= 0 || f.SMActiveCycles <= 0 || blocks <= f.SMs {
+		return nil // block-increase is for grids that are too small
+	}
+	meets := in.worksTogether()
+	if blocks <= in.wave() && (in.Launch.Record == nil || meets) {
+		return nil // how much blocks of a single wave hinder each other only trying tells
 	}
 	busy := float64(f.SMActiveCycles) / (float64(f.SMs) * float64(f.Cycles))
 	if busy >= minBalance {
@@ -36,15 +40,29 @@ func (smBalance) Match(in *Input) []*Match {
 	if m.Change = in.smallerBlocks(); m.Change == nil && in.language != triton {
 		return nil // the hardware hands out blocks as others end: a counter in their place was 0.9x where each block had one run of items
 	}
-	if len(in.executedNodes(func(op sass.Op) bool { return op.Properties().Sync == sass.SyncBlock })) > 0 {
+	if meets {
 		m.Least = leastWithBarriers
 	}
 	m.Suggestions = []string{in.tail(blocks, busy, m.Change),
 		"Another number of blocks without other work for each changes nothing. Where blocks differ in work, begin with the long ones, or let blocks take it from a counter. Not where a block shares data that smaller ones would load again."}
 	if in.language == triton {
 		in.persistent(m)
+		return []*Match{m}
 	}
-	return []*Match{m}
+	if meets {
+		return []*Match{m}
+	}
+	// Kernels that rely on the size of their blocks have to be changed with it.
+	adapted := *m
+	m.Variant, adapted.Variant = "same code", "adapted code"
+	adapted.Change = &Change{Streams: &Streams{Scattered: volume(in.Launch.Block) / volume(m.Change.Block)}}
+	adapted.Suggestions = []string{m.Suggestions[0] + " The code relies on the size of its blocks: what it computes from that (blockDim, or a number written out) has to follow.", m.Suggestions[1]}
+	return []*Match{m, &adapted}
+}
+
+// worksTogether reports whether the threads of a block meet, or leave each other something in shared memory.
+func (in *Input) worksTogether() bool {
+	return len(in.executedNodes(func(op sass.Op) bool { return op.Properties().Sync == sass.SyncBlock })) > 0 || in.handsToOthers()
 }
 
 // tail says how the grid fits the GPU.
@@ -55,6 +73,10 @@ func (in *Input) tail(blocks int, busy float64, smaller *Change) string {
 	}
 	at := max(1, f.SMs*f.BlocksPerSM)
 	waves := ceilDiv(blocks, at)
+	if most := ceilDiv(blocks, f.SMs); waves == 1 && blocks%f.SMs > 0 {
+		return fmt.Sprintf("The SMs are busy for %.0f%% of the time: all blocks are there at once, and of %d blocks on %d SMs some have %d and the others %d.%s",
+			100*busy, blocks, f.SMs, most, most-1, how)
+	}
 	if last := blocks % at; waves > 1 && last > 0 {
 		return fmt.Sprintf("The SMs are busy for %.0f%% of the time: %d blocks are %d waves of %d, and the last has only %d.%s",
 			100*busy, blocks, waves, at, last, how)

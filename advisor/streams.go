@@ -33,6 +33,7 @@ type Streams struct {
 	Merged     []Merged      // one after another: along y and then along x is a tile of results a thread
 	Windowed   []blamer.Node // loads of which a thread makes one where several of its items would read the same bytes
 	Gathered   int           // so many blocks become one of as many times the threads, 0 for no change
+	Scattered  int           // a block becomes so many of as many times fewer threads, 0 for no change
 }
 
 // A Loop is a loop of one function; Body holds its instructions, those of inner loops and the header's included. The round of an outer
@@ -153,6 +154,6 @@ func (s *Streams) with(d *Streams) *Streams {
 	return &Streams{
 		Regrouped: cmp.Or(s.Regrouped, d.Regrouped),
 		Narrowed:  slices.Concat(s.Narrowed, d.Narrowed), Kept: slices.Concat(s.Kept, d.Kept), Shared: slices.Concat(s.Shared, d.Shared), Solo: slices.Concat(s.Solo, d.Solo), Private: slices.Concat(s.Private, d.Private), Once: slices.Concat(s.Once, d.Once), Relieved: slices.Concat(s.Relieved, d.Relieved), Hoisted: slices.Concat(s.Hoisted, d.Hoisted), HoistWords: max(s.HoistWords, d.HoistWords), Vectors: slices.Concat(s.Vectors, d.Vectors), Dealt: slices.Concat(s.Dealt, d.Dealt), Exchanged: slices.Concat(s.Exchanged, d.Exchanged), Staged: slices.Concat(s.Staged, d.Staged), Prefetched: slices.Concat(s.Prefetched, d.Prefetched), Widened: slices.Concat(s.Widened, d.Widened),
-		Rolled: cmp.Or(s.Rolled, d.Rolled), Transposed: cmp.Or(s.Transposed, d.Transposed), Spread: cmp.Or(s.Spread, d.Spread), Divided: cmp.Or(s.Divided, d.Divided), Merged: slices.Concat(s.Merged, d.Merged), Windowed: slices.Concat(s.Windowed, d.Windowed), Gathered: max(s.Gathered, d.Gathered),
+		Rolled: cmp.Or(s.Rolled, d.Rolled), Transposed: cmp.Or(s.Transposed, d.Transposed), Spread: cmp.Or(s.Spread, d.Spread), Divided: cmp.Or(s.Divided, d.Divided), Merged: slices.Concat(s.Merged, d.Merged), Windowed: slices.Concat(s.Windowed, d.Windowed), Gathered: max(s.Gathered, d.Gathered), Scattered: max(s.Scattered, d.Scattered),
 	}
 }

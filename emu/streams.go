@@ -41,6 +41,7 @@ type Streams struct {
 	Merge      []stream.Merge // one after another
 	Window     []InstAt       // [stream.Keep], of what is merged
 	Gather     int            // [stream.Gather]: so many blocks in one, 0 for no change
+	Scatter    int            // [stream.Scatter]: so many blocks of one, 0 for no change
 }
 
 // A Loop is the instructions of a loop.
@@ -194,6 +195,9 @@ func (s *Streams) edits(p *program) (list []stream.Edit, err error) {
 	}
 	if s.Gather > 0 {
 		list = append(list, &stream.Gather{Factor: s.Gather})
+	}
+	if s.Scatter > 0 {
+		list = append(list, &stream.Scatter{Parts: s.Scatter})
 	}
 	return list, nil
 }

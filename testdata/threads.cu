@@ -175,3 +175,47 @@ extern "C" __global__ void reach_lanes(const int *neighbours, const int *count, 
         }
     }
 }
+
+// Prefix sums of rows, by a thread each, which takes the sum from where it has stored it, or by a warp each.
+extern "C" __global__ void sums_alone(const int *x, int *y, int n) {
+    x += blockIdx.x * n;
+    y += blockIdx.x * n;
+    y[0] = x[0];
+    for (int i = 1; i < n; i++) {
+        y[i] = y[i - 1] + x[i];
+    }
+}
+
+extern "C" __global__ void sums_warp(const int *x, int *y, int n) {
+    x += blockIdx.x * n;
+    y += blockIdx.x * n;
+    int before = 0;
+    for (int i = threadIdx.x; i < n; i += 32) {
+        int sum = x[i];
+        for (int by = 1; by < 32; by *= 2) {
+            int other = __shfl_up_sync(~0u, sum, by);
+            if (threadIdx.x >= by) {
+                sum += other;
+            }
+        }
+        y[i] = before + sum;
+        before += __shfl_sync(~0u, sum, 31);
+    }
+}
+
+// A thread a number, in blocks of two sizes on which the code relies.
+template <int threads> static __device__ void iterate(const float *x, float *y, int steps) {
+    int i = blockIdx.x * threads + threadIdx.x;
+    float u = x[i], v = u + .1f, w = u + .2f, t = u - .1f, s = u - .2f, r = u - .3f;
+    for (int step = 0; step < steps; step++) {
+        u = u * u - .1f;
+        v = v * v - .2f;
+        w = w * w - .3f;
+        t = t * t - .4f;
+        s = s * s - .5f;
+        r = r * r - .6f;
+    }
+    y[i] = u + v + w + t + s + r;
+}
+extern "C" __global__ void iterate_512(const float *x, float *y, int steps) { iterate<512>(x, y, steps); }
+extern "C" __global__ void iterate_128(const float *x, float *y, int steps) { iterate<128>(x, y, steps); }
