@@ -24,6 +24,9 @@ func streams(m *cubin.File, s *advisor.Streams) *emu.Streams {
 	for _, g := range s.Vectors {
 		out.Vectors = append(out.Vectors, t.all(g))
 	}
+	for _, g := range s.Together {
+		out.Together = append(out.Together, t.all(g))
+	}
 	for _, g := range s.Dealt {
 		out.Deal = append(out.Deal, t.all(g))
 	}

@@ -64,6 +64,7 @@ func TestTriedThreads(t *testing.T) {
 		{"work-distribution", "32 lanes", .8, 1.2},
 		{"work-distribution", "32 lanes", .85, 1.2},
 		{"sm-balance", "adapted code", .9, 1.1},
+		{"vectorized-access", "words behind tests", .9, 1.1},
 	} {
 		before, after := r.Profile.Launches[i], results[1].Profile.Launches[i]
 		first := &r.Launches[i].Advice[0]

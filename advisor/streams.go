@@ -21,6 +21,7 @@ type Streams struct {
 	Hoisted    []blamer.Node   // loads that are issued with the first ones of their stretch of code
 	HoistWords int             // the most registers that their values take at a time, 0 for any number
 	Vectors    [][]blamer.Node // groups of accesses that become one wide access each
+	Together   [][]blamer.Node // groups of accesses of which those to one aligned vector of words become one wide access, wherever they stand
 	Dealt      [][]blamer.Node // groups of accesses whose elements are dealt out to the threads anew, as vectors
 	Exchanged  [][]blamer.Node // groups of accesses of a basic block whose data threads exchange in shared memory, all loads or all stores
 	Staged     []Staged
@@ -153,7 +154,7 @@ func (s *Streams) with(d *Streams) *Streams {
 	}
 	return &Streams{
 		Regrouped: cmp.Or(s.Regrouped, d.Regrouped),
-		Narrowed:  slices.Concat(s.Narrowed, d.Narrowed), Kept: slices.Concat(s.Kept, d.Kept), Shared: slices.Concat(s.Shared, d.Shared), Solo: slices.Concat(s.Solo, d.Solo), Private: slices.Concat(s.Private, d.Private), Once: slices.Concat(s.Once, d.Once), Relieved: slices.Concat(s.Relieved, d.Relieved), Hoisted: slices.Concat(s.Hoisted, d.Hoisted), HoistWords: max(s.HoistWords, d.HoistWords), Vectors: slices.Concat(s.Vectors, d.Vectors), Dealt: slices.Concat(s.Dealt, d.Dealt), Exchanged: slices.Concat(s.Exchanged, d.Exchanged), Staged: slices.Concat(s.Staged, d.Staged), Prefetched: slices.Concat(s.Prefetched, d.Prefetched), Widened: slices.Concat(s.Widened, d.Widened),
+		Narrowed:  slices.Concat(s.Narrowed, d.Narrowed), Kept: slices.Concat(s.Kept, d.Kept), Shared: slices.Concat(s.Shared, d.Shared), Solo: slices.Concat(s.Solo, d.Solo), Private: slices.Concat(s.Private, d.Private), Once: slices.Concat(s.Once, d.Once), Relieved: slices.Concat(s.Relieved, d.Relieved), Hoisted: slices.Concat(s.Hoisted, d.Hoisted), HoistWords: max(s.HoistWords, d.HoistWords), Vectors: slices.Concat(s.Vectors, d.Vectors), Together: slices.Concat(s.Together, d.Together), Dealt: slices.Concat(s.Dealt, d.Dealt), Exchanged: slices.Concat(s.Exchanged, d.Exchanged), Staged: slices.Concat(s.Staged, d.Staged), Prefetched: slices.Concat(s.Prefetched, d.Prefetched), Widened: slices.Concat(s.Widened, d.Widened),
 		Rolled: cmp.Or(s.Rolled, d.Rolled), Transposed: cmp.Or(s.Transposed, d.Transposed), Spread: cmp.Or(s.Spread, d.Spread), Divided: cmp.Or(s.Divided, d.Divided), Merged: slices.Concat(s.Merged, d.Merged), Windowed: slices.Concat(s.Windowed, d.Windowed), Gathered: max(s.Gathered, d.Gathered), Scattered: max(s.Scattered, d.Scattered),
 	}
 }

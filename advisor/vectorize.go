@@ -25,6 +25,23 @@ func (vectorAccess) Match(in *Input) []*Match {
 	groups := slices.DeleteFunc(in.vectorGroups(), func(g []blamer.Node) bool {
 		return own[in.Loop(g[0])] || slices.ContainsFunc(g, in.beginsAnywhere)
 	})
+	matches := in.asVectors(groups)
+	for _, m := range matches {
+		if m.Spares = IssueSlots; in.losesSectors() {
+			m.Spares |= Sectors // a wide access takes all of a sector at once
+		}
+		m.Change = &Change{Streams: &Streams{Vectors: groups}}
+		m.Suggestions = []string{
+			fmt.Sprintf("Each thread accesses neighbouring words one by one at %s. Use float4, int2 or the like (reinterpret_cast<const float4 *>), so that one instruction moves 8 or 16 bytes.",
+				in.places(in.bySamples(slices.Concat(groups...)), 6)),
+			"The address has to be a multiple of the vector's size: not where a thread's part may begin anywhere.",
+		}
+	}
+	return slices.Concat(matches, in.testedWords(), in.wideRounds(), in.dealtOut(), in.coarser(true))
+}
+
+// asVectors collects what is saved where each group of accesses is one.
+func (in *Input) asVectors(groups [][]blamer.Node) []*Match {
 	saved, late := savedBy(groups), in.issuedLate(groups)
 	c := newCollector(in)
 	for i := range in.Blame.Blames {
@@ -46,19 +63,7 @@ func (vectorAccess) Match(in *Input) []*Match {
 			}
 		}
 	}
-	matches := c.finish()
-	for _, m := range matches {
-		if m.Spares = IssueSlots; in.losesSectors() {
-			m.Spares |= Sectors // a wide access takes all of a sector at once
-		}
-		m.Change = &Change{Streams: &Streams{Vectors: groups}}
-		m.Suggestions = []string{
-			fmt.Sprintf("Each thread accesses neighbouring words one by one at %s. Use float4, int2 or the like (reinterpret_cast<const float4 *>), so that one instruction moves 8 or 16 bytes.",
-				in.places(in.bySamples(slices.Concat(groups...)), 6)),
-			"The address has to be a multiple of the vector's size: not where a thread's part may begin anywhere.",
-		}
-	}
-	return slices.Concat(matches, in.wideRounds(), in.dealtOut(), in.coarser(true))
+	return c.finish()
 }
 
 // issuedLate returns the loads that another one of their group would do as well and that are issued only after data of the block were

@@ -29,6 +29,7 @@ type Streams struct {
 	// HoistWords is the most registers for what they load that [stream.Hoist] takes, 0 for any number.
 	HoistWords int
 	Vectors    [][]InstAt // [stream.Vectors]
+	Together   [][]InstAt // [stream.Together]
 	Deal       [][]InstAt // [stream.Deal]
 	Exchange   [][]InstAt // [stream.Exchange]
 	Tile       []LoopLoads
@@ -251,6 +252,7 @@ func (s *Streams) accessEdits(p *program) (list []stream.Edit, err error) {
 		edit   func([][]int32) stream.Edit
 	}{
 		{s.Vectors, func(groups [][]int32) stream.Edit { return &stream.Vectors{Groups: groups} }},
+		{s.Together, func(groups [][]int32) stream.Edit { return &stream.Together{Groups: groups} }},
 		{s.Deal, func(groups [][]int32) stream.Edit { return &stream.Deal{Groups: groups} }},
 		{s.Exchange, func(groups [][]int32) stream.Edit { return &stream.Exchange{Groups: groups} }},
 	} {

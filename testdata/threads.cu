@@ -219,3 +219,36 @@ template <int threads> static __device__ void iterate(const float *x, float *y, 
 }
 extern "C" __global__ void iterate_512(const float *x, float *y, int steps) { iterate<512>(x, y, steps); }
 extern "C" __global__ void iterate_128(const float *x, float *y, int steps) { iterate<128>(x, y, steps); }
+
+// Four rows of four words a thread, each word behind a test, or as vectors.
+static __device__ float bent(float x) { return x > 0 ? x : x * .01f; }
+
+extern "C" __global__ void words_tested(float *x, int height, int width) {
+    int row = 4 * threadIdx.y, first = 4 * threadIdx.x;
+    x += blockIdx.x * height * width;
+    for (int i = 0; i < 4; i++) {
+        for (int k = 0; k < 4; k++) {
+            if (row + i < height && first + k < width) {
+                x[(row + i) * width + first + k] = bent(x[(row + i) * width + first + k]);
+            }
+        }
+    }
+}
+
+extern "C" __global__ void words_together(float *x, int height, int width) {
+    int row = 4 * threadIdx.y, first = 4 * threadIdx.x;
+    x += blockIdx.x * height * width;
+    float4 v[4];
+    if (first < width) {
+        for (int i = 0; i < 4; i++) {
+            if (row + i < height) {
+                v[i] = *reinterpret_cast<const float4 *>(x + (row + i) * width + first);
+            }
+        }
+        for (int i = 0; i < 4; i++) {
+            if (row + i < height) {
+                *reinterpret_cast<float4 *>(x + (row + i) * width + first) = make_float4(bent(v[i].x), bent(v[i].y), bent(v[i].z), bent(v[i].w));
+            }
+        }
+    }
+}

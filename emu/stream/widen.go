@@ -193,11 +193,16 @@ func (v *Vectors) Apply(p Program, blocks []*Block) ([]*Block, error) {
 // Who waits for a load that is gone waits for the last one of its execution that is not.
 func (b *Block) eachRun(p Program, groups [][]int32, do func(events []Event, run []int, gone []bool)) {
 	runs := newRuns(groups)
+	b.eachOf(p, func(w int, do func(run []int)) { runs.each(b, w, func(_ int, run []int) { do(run) }) }, do)
+}
+
+// eachOf is the same for the events that find hands on for a warp.
+func (b *Block) eachOf(p Program, find func(w int, do func(run []int)), do func(events []Event, run []int, gone []bool)) {
 	for i := range b.Warps {
 		old := &b.Warps[i]
 		gone := make([]bool, len(old.Events))
 		var done [][]int
-		runs.each(b, i, func(_ int, run []int) {
+		find(i, func(run []int) {
 			do(old.Events, run, gone)
 			done = append(done, slices.Clone(run))
 		})
