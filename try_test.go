@@ -65,6 +65,7 @@ func TestTriedThreads(t *testing.T) {
 		{"work-distribution", "32 lanes", .85, 1.2},
 		{"sm-balance", "adapted code", .9, 1.1},
 		{"vectorized-access", "words behind tests", .9, 1.1},
+		{"work-distribution", "64 lanes", .85, 1.2},
 	} {
 		before, after := r.Profile.Launches[i], results[1].Profile.Launches[i]
 		first := &r.Launches[i].Advice[0]
@@ -77,6 +78,21 @@ func TestTriedThreads(t *testing.T) {
 			t.Errorf("%s: %.2fx when tried, %.2fx compiled", before.Kernel, first.Tried, achieved)
 		}
 	}
+}
+
+// TestUnrolledRows holds that a thread which makes row after row is told of threads for the cells of a row where the compiler has unrolled the loop over them,
+// and where the threads have to meet.
+func TestUnrolledRows(t *testing.T) {
+	r := profiled(t, "testdata/rows.yaml")
+	if err := r.Advise(gpa.AdviceOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	for _, a := range r.Launches[0].Advice {
+		if text := strings.Join(a.Match.Suggestions, " "); a.Optimizer == "work-distribution" && strings.Contains(text, "a thread for each cell") && strings.Contains(text, "__syncthreads() behind each round") {
+			return
+		}
+	}
+	t.Errorf("threads for the cells of a row are not told: %+v", r.Launches[0].Advice)
 }
 
 // TestTriedInLittle holds what is tried of a launch for which there is little time, on a wave of its blocks and some rounds of its loop, against the
@@ -98,6 +114,9 @@ func TestTriedInLittle(t *testing.T) {
 // could keep.
 func TestTriedProducts(t *testing.T) {
 	r := profiled(t, "kernels/blackwell/tensor_memory/launch.times.yaml")
+	if err := r.Advise(gpa.AdviceOptions{}); err != nil {
+		t.Fatal(err)
+	}
 	for i := range r.Launches {
 		for _, a := range r.Launches[i].Advice {
 			if a.Optimizer == "register-caching" {

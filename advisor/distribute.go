@@ -40,6 +40,7 @@ func (workDistribution) Match(in *Input) []*Match {
 	if nest.hottest == nil {
 		return in.fewThreads()
 	}
+	in.passOn(&nest)
 	if same := in.sameRounds(&nest); len(same) > 0 {
 		return same
 	}
@@ -100,8 +101,8 @@ func (in *Input) sharedOut(nest *loopNest) (matches []*Match) {
 	switch {
 	case !in.starved(room, working) && !shares:
 		return nil
-	case nest.scanned && (nest.barrier || !shares):
-		return nil // a scan over blocks is another algorithm
+	case (nest.scanned || len(nest.handed) > 0) && (nest.barrier || !shares):
+		return nil // a scan over blocks is another algorithm, and what is handed on there needs a barrier of the grid
 	case nest.barrier || !shares:
 		if nest = in.amongBlocks(nest); nest.samples < in.Total/2 {
 			return nil
@@ -122,7 +123,7 @@ func (in *Input) sharedOut(nest *loopNest) (matches []*Match) {
 		matches = append(matches, in.transposedMatch(nest, w, max(min(room, float64(w)), min(sectors, float64(w)))))
 	}
 	// A loop that goes on by the threads of the grid has neighbours read what lies together already.
-	if counted, byNumbers := in.countable(nest.code, nest.hottest); counted && !byNumbers && sectors < leastSectors && !nest.scanned {
+	if counted, byNumbers := in.countable(nest.code, nest.hottest); counted && !byNumbers && sectors < leastSectors && !nest.scanned && len(nest.handed) == 0 {
 		matches = append(matches, in.dividedMatches(in.amongBlocks(nest), room)...)
 	}
 	return matches
@@ -190,13 +191,13 @@ func (in *Input) transposedMatch(n *loopNest, width int, gain float64) *Match {
 	case width > warpSize:
 		who, how = fmt.Sprintf("a block of %d threads", width), "__shfl_xor_sync and shared memory put"
 	}
-	apart := in.storesByRound(n)
+	apart := in.storesByRound(n) || len(n.handed) > 0 && in.results(n) == 0
 	together := fmt.Sprintf(", and %s the results together", how)
 	if apart {
 		together = ", and stores their results"
 	}
 	m.Variant = fmt.Sprintf("%d lanes%s", width, n.variant())
-	m.Change = &Change{Streams: &Streams{Rolled: n.rolled.among(width), Transposed: &Transposed{Loops: in.streamLoops(n), Width: width, Threads: in.blockOf(width), Combined: !apart, Results: in.results(n), Scanned: n.scanned}}}
+	m.Change = &Change{Streams: &Streams{Rolled: n.rolled.among(width), Transposed: &Transposed{Loops: in.streamLoops(n), Width: width, Threads: in.blockOf(width), Combined: !apart || len(n.handed) > 0, Results: in.results(n), Scanned: n.scanned}}} // meeting takes what putting together does
 	if len(n.sums) > 0 {
 		m.Change.Gone, m.Change.Registers = n.sums, min(in.mostRegisters(), in.Launch.Facts.Registers+len(n.sums)/2)
 	}
@@ -218,6 +219,9 @@ func (in *Input) transposedMatch(n *loopNest, width int, gain float64) *Match {
 	if len(n.counts) > 0 {
 		m.Change.Gone, m.Change.Streams.Transposed.Added = in.addedAtomically(n)
 		m.Suggestions = slices.Insert(m.Suggestions, 1, in.atomically(n))
+	}
+	if len(n.handed) > 0 {
+		m.Suggestions = slices.Insert(m.Suggestions, 1, in.meetAfter(n, width))
 	}
 	if n.scanned {
 		m.Suggestions[0] = fmt.Sprintf("Each thread goes through the %.0f rounds of the loop at %s by itself, with a running sum that the rounds look at. Let %s do what one thread does: thread j takes rounds j, j+%d and so on, and a scan of each %d rounds (cub::WarpScan or BlockScan; __ballot_sync and __popc for counts) gives every thread the sum of what comes before its own.",

@@ -7,6 +7,7 @@ import (
 	"gpa/blamer"
 	"gpa/cubin"
 	"gpa/cubin/cfg"
+	"gpa/cubin/sass"
 	"gpa/profiler"
 )
 
@@ -31,6 +32,9 @@ func (in *Input) fewThreads() []*Match {
 		return []*Match{m}
 	}
 	if m := in.wavefront(room); m != nil {
+		return []*Match{m}
+	}
+	if m := in.unrolledRows(room); m != nil {
 		return []*Match{m}
 	}
 	return nil
@@ -122,6 +126,51 @@ func (in *Input) wavefront(room float64) *Match {
 		fmt.Sprintf("The launch has %s for %d SMs, and each thread goes through the %.0f x %.0f rounds of the loops at %s and %s by itself, which read what earlier rounds have stored (%s). Where a cell needs its neighbours before it alone, the cells of an anti-diagonal do not need each other: give each item a block, let its thread u do column u, go through the %.0f anti-diagonals (row n - u in step n), and put a __syncthreads() behind each.",
 			count(volume(in.Launch.Grid), "block"), in.Launch.Facts.SMs, rounds, within, in.scopePlace(in.loopScope(code, outer)), in.scopePlace(in.loopScope(code, inner)), in.places(sortedKeys(reads), 3), rounds+within-1),
 		"Every thread has to come to the barrier in every step, also one whose row is outside of the table; what stands behind the loops is then for the thread that has made the last cell. Load what a step needs besides before the barrier, and pass on neighbours' values in registers and shared memory. Not where a cell needs what comes behind it in its row, or all of the row before.",
+	}
+	return m
+}
+
+// unrolledRows matches a loop of which each round makes a row of cells from the one before, one behind the other as the compiler has unrolled the loop over
+// the row in full.
+func (in *Input) unrolledRows(room float64) *Match {
+	outer, code := in.hottestLoop()
+	if outer == nil || in.Launch.Record == nil || in.hasBarrier(code, outer) || in.samplesInLoop(code, outer) < mostTime*in.Total {
+		return nil
+	}
+	n := &loopNest{code: code, loops: []*cfg.Loop{outer}, samples: in.samplesInLoop(code, outer)}
+	cells := make(map[cubin.Frame]float64)
+	in.eachInst(code, outer, func(i int) {
+		x := blamer.Node{Code: code, Inst: i}
+		if op := in.Inst(x).Op; (op == sass.STG || op == sass.STL) && in.Loop(x) == outer && in.frame(x).Line > 0 && in.counts(x).executions > 0 {
+			cells[in.frame(x)]++
+		}
+	})
+	row := 0.0
+	for _, count := range cells {
+		row = max(row, count)
+	}
+	for _, d := range in.Launch.Record.Dependences {
+		from, to := nodeOf(d.From), nodeOf(d.To)
+		if d.Kind != profiler.FlowDependence || n.loopOf(in.Block(from)) == nil || n.loopOf(in.Block(to)) == nil || from.Code != code || to.Code != code {
+			continue
+		}
+		if !d.Carried || d.Party != profiler.SameThread || d.Space == "shared" || in.Loop(from) != outer || in.Loop(to) != outer {
+			return nil // cells of a row need each other
+		}
+		if !slices.Contains(n.handed, to) {
+			n.handed = append(n.handed, to)
+		}
+	}
+	rounds, known := in.TripCount(code, outer)
+	if _, found := in.recurrence(code, outer); found || !known || len(n.handed) == 0 || row < 8 {
+		return nil
+	}
+	m := in.distributed(n, min(room*float64(warpSize), row))
+	m.Variant = "rows"
+	m.Suggestions = []string{
+		fmt.Sprintf("The launch has %s for %d SMs, and each thread goes through the %.0f rounds of the loop at %s by itself. Each makes %.0f or more cells, by a loop that the compiler has unrolled, from what the round before has stored, not from each other: give each item a block with a thread for each cell of a round, which goes through all rounds of the loop.",
+			count(volume(in.Launch.Grid), "block"), in.Launch.Facts.SMs, rounds, in.scopePlace(in.loopScope(code, outer)), row),
+		fmt.Sprintf("What a cell reads at %s others have made: keep the cells of two rounds in shared memory, in turn, and put a __syncthreads() behind each round, where all threads of the block come by.", in.places(in.bySamples(n.handed), 3)),
 	}
 	return m
 }

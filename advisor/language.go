@@ -137,7 +137,7 @@ var numbaWords = strings.NewReplacer(
 	"Let it take neighbouring elements instead, as vectors (float4, int4, uint4 of halves)", "Let it take two neighbouring elements of 4 bytes instead, "+numbaPair,
 	"with accesses to all of them at once as vectors (double2, float4, int4, uint4 of 8 halves)", "two elements of 4 bytes at once "+numbaPair,
 	"Let it take neighbouring elements a round in all of them, as vectors (float4, int4, uint4 of halves)", "Let it take two neighbouring elements of 4 bytes a round in all of them, "+numbaPair,
-	"as vectors (float2, int2, uint2 of halves)", numbaPair, "float4, int4, uint4 of halves", "two of 4 bytes", "float2, int2, uint2 of halves", "two of 4 bytes",
+	"Make one test for a vector (float4, int2 or the like, reinterpret_cast<const float4 *>)", "Make one test for two elements of 4 bytes, taken "+numbaPair, "as vectors (float2, int2, uint2 of halves)", numbaPair, "float4, int4, uint4 of halves", "two of 4 bytes", "float2, int2, uint2 of halves", "two of 4 bytes",
 	"Use float4, int2 or the like (reinterpret_cast<const float4 *>), so that one instruction moves 8 or 16 bytes", "Take two elements of 4 bytes "+numbaPair+", so that one instruction moves 8 bytes",
 	"with one instruction (float4, int2)", "with one instruction, two elements of 4 bytes "+numbaPair,
 	"float4 and int4", "8 bytes an access ("+numbaPair+")", "wider types (half2, float4)", "wider types", "uchar4, half2, or a word whose bytes are taken apart", "a word whose bytes are taken apart", " the .x of each float4", " the first part of each",

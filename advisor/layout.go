@@ -32,9 +32,12 @@ type loopNest struct {
 	taken   []blamer.Node // loads by which it takes it from where the round before has stored it
 	online  bool          // rounds keep an extreme and what belongs to it
 	rolled  *Rolled       // what else the hottest loop of the source has become, nil where it is that loop alone
-	sums    []blamer.Node // accesses by which its loops add to sums in memory
-	counts  []blamer.Node // and to counts
-	assumed assumption
+	// handed are loads of what a round of these loops has stored in an earlier round of the loop around; ownArray: in an array of the thread's own.
+	handed   []blamer.Node
+	ownArray bool
+	sums     []blamer.Node // accesses by which its loops add to sums in memory
+	counts   []blamer.Node // and to counts
+	assumed  assumption
 }
 
 // independent finds the outermost loops of the section with the most samples whose rounds could be executed in any order.

@@ -18,7 +18,7 @@ func (in *Input) sameRounds(n *loopNest) []*Match {
 	if x := in.Launch.Block[0]; x < warpSize {
 		lanes = powerOfTwo(float64(x))
 	}
-	if lanes < 2 || in.Launch.Block[0]%lanes != 0 || n.barrier || n.scanned || len(n.sums) > 0 || n.samples < leastSame*in.Total {
+	if lanes < 2 || in.Launch.Block[0]%lanes != 0 || n.barrier || n.scanned || len(n.handed) > 0 || len(n.sums) > 0 || n.samples < leastSame*in.Total {
 		return nil
 	}
 	same := *n

@@ -22,7 +22,7 @@ const (
 
 // spreadMatches is the advice to make a thread of each round of a nest or, of sums over rounds, as many threads as the GPU holds.
 func (in *Input) spreadMatches(n *loopNest) (matches []*Match) {
-	if in.entries(n) == 0 || n.barrier || n.scanned || n.online || len(n.sums) > 0 || in.handsToOthers() || in.samplesInLoop(n.code, n.hottest) < in.Total/2 {
+	if in.entries(n) == 0 || n.barrier || n.scanned || len(n.handed) > 0 || n.online || len(n.sums) > 0 || in.handsToOthers() || in.samplesInLoop(n.code, n.hottest) < in.Total/2 {
 		return nil
 	}
 	apart := len(n.counts) > 0 || in.storesByRound(n)

@@ -252,3 +252,44 @@ extern "C" __global__ void words_together(float *x, int height, int width) {
         }
     }
 }
+
+// The best value of items in a bag, a thread for all cells of the table, a thread a cell of a row, and with a row that the compiler unrolls.
+static __device__ void cell(const int *value, const int *weight, int *table, int i, int w, int most) {
+    int *now = table + i * (most + 1), *before = now - (most + 1);
+    if (i == 0 || w == 0) {
+        now[w] = 0;
+    } else if (weight[i - 1] <= w) {
+        now[w] = max(value[i - 1] + before[w - weight[i - 1]], before[w]);
+    } else {
+        now[w] = before[w];
+    }
+}
+
+extern "C" __global__ void bag_alone(const int *value, const int *weight, int *table, int n, int most) {
+    for (int i = 0; i <= n; i++) {
+        for (int w = 0; w <= most; w++) {
+            cell(value, weight, table, i, w, most);
+        }
+    }
+}
+
+extern "C" __global__ void bag_block(const int *value, const int *weight, int *table, int n, int most) {
+    for (int i = 0; i <= n; i++) {
+        for (int w = threadIdx.x; w <= most; w += blockDim.x) {
+            cell(value, weight, table, i, w, most);
+        }
+        __syncthreads();
+    }
+}
+
+extern "C" __global__ void bag_unrolled(const int *value, const int *weight, int *best, int n) {
+    enum { most = 20 };
+    int table[101][most + 1];
+    for (int i = 0; i <= n; i++) {
+#pragma unroll
+        for (int w = 0; w <= most; w++) {
+            cell(value, weight, table[0], i, w, most);
+        }
+    }
+    *best = table[n][most];
+}
