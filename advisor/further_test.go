@@ -250,6 +250,7 @@ func TestSMBalance(t *testing.T) {
 		{name: "one wave, of more blocks on some SMs than on others", source: program, change: recorded(100), speedup: 98500. / (.6*98500 + 1500),
 			says: []string{"of 100 blocks on 80 SMs some have 2 and the others 1", "smaller blocks, of 128 threads and not of 256"}},
 		{name: "near miss: one wave, without a record", source: program, change: launch(100, .6)},
+		{name: "near miss: one wave that waits for memory", source: strings.Replace(program, "selected=100", "long_scoreboard=96/96 selected=4", 1), change: recorded(100)},
 		{name: "near miss: one wave of blocks that meet", source: "BAR.SYNC 0x0 ; // selected=5\n" + program, change: recorded(100)},
 		{name: "near miss: a block an SM", source: program, change: recorded(80)},
 		{name: "near miss: no smaller blocks", source: program, change: small},

@@ -6,6 +6,7 @@ import (
 
 	"gpa/blamer"
 	"gpa/cubin/sass"
+	"gpa/emu/stall"
 )
 
 // minBalance is the share of the launch's cycles in which the SMs are busy on average, above which they count as balanced.
@@ -38,7 +39,11 @@ func (smBalance) Match(in *Input) []*Match {
 	}
 	fixed := in.Model.Launching.Fixed.Value // no SM is busy then
 	spread := float64(f.SMActiveCycles)/float64(f.SMs) + fixed
-	m := in.launchMatch(max(1, float64(f.Cycles)/spread))
+	speedup := max(1, float64(f.Cycles)/spread)
+	if blocks <= in.wave() { // blocks that are there together take longer as far as they take each other's turns
+		speedup = 1 / (1 - in.contended()*(1-1/speedup))
+	}
+	m := in.launchMatch(speedup)
 	if m.Change = in.smallerBlocks(); m.Change == nil && in.language != triton {
 		return nil // the hardware hands out blocks as others end: a counter in their place was 0.9x where each block had one run of items
 	}
@@ -60,6 +65,14 @@ func (smBalance) Match(in *Input) []*Match {
 	adapted.Change = &Change{Streams: &Streams{Scattered: volume(in.Launch.Block) / volume(m.Change.Block)}}
 	adapted.Suggestions = []string{m.Suggestions[0] + " What the code computes from the size of its blocks (a number written out, one dimension for another) has to follow.", m.Suggestions[1]}
 	return []*Match{m, &adapted}
+}
+
+// contended is the share of the samples of warps that issue, or that do not as others do or have the pipe or the queue.
+func (in *Input) contended() (share float64) {
+	for _, r := range []stall.Reason{stall.Selected, stall.NotSelected, stall.MathPipeThrottle, stall.MioThrottle, stall.LgThrottle, stall.TexThrottle, stall.DispatchStall} {
+		share += in.ByReason[r]
+	}
+	return share / max(1, in.Total)
 }
 
 // takesTurns reports whether threads go on with what atomic operations return: what they do then depends on who comes first, and is not the same in

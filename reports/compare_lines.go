@@ -25,8 +25,8 @@ type lineTotals struct {
 func (r *Result) lineCycles(k *kernelSummary) *lineTotals {
 	t := &lineTotals{cycles: make(map[lineKey]float64), at: make(map[lineKey]Location)}
 	for _, i := range r.launchesOf(k) {
-		l, _, module := r.launch(i)
-		for _, h := range hotLines(module, l) {
+		l, found, module := r.launch(i)
+		for _, h := range hotLines(module, l, found.Blame) {
 			key := lineKey{h.at.File, h.at.Line}
 			if h.at.Line == 0 {
 				key.file = h.at.Function

@@ -13,7 +13,7 @@ import (
 // headline says in one sentence what keeps a launch and what to change first: how many SMs its grid leaves without work, where warps
 // spend most of their time and why, and the first piece of advice. It is empty without samples.
 func headline(module *cubin.File, l *profiler.Launch, found *LaunchResult, totals *profiler.Totals) string {
-	lines := hotLines(module, l)
+	lines := hotLines(module, l, found.Blame)
 	if len(lines) == 0 || totals.Samples == 0 {
 		return ""
 	}

@@ -229,7 +229,7 @@ func (c *htmlCode) sources() []htmlSource {
 	byFile := make(map[string]map[int]*profiler.Totals)
 	var files []string
 	most := 0.0
-	for _, h := range hotLines(c.module, c.launch) {
+	for _, h := range hotLines(c.module, c.launch, c.found.Blame) {
 		if h.at.Line == 0 {
 			continue
 		}

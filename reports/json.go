@@ -191,7 +191,7 @@ func (r *Result) profiled(i int) ProfiledLaunch {
 		DeviceSeconds:  round(l.Facts.Seconds(), 12),
 		SamplingPeriod: l.Period,
 		Missing:        l.Missing,
-		Lines:          reportLines(module, l),
+		Lines:          reportLines(module, l, found.Blame),
 		Bandwidth:      bandwidthOf(l).rounded(),
 		Samples:        reportSamples(l),
 		Blame:          reportBlame(found.Blame),

@@ -5,6 +5,7 @@ import (
 	"io"
 	"strings"
 
+	"gpa/blamer"
 	"gpa/cubin"
 	"gpa/emu/stall"
 	"gpa/profiler"
@@ -106,7 +107,7 @@ func (t *textReport) launch(i int) error {
 		}
 		return nil
 	}
-	if err := t.hotLines(module, l, &totals); err != nil {
+	if err := t.hotLines(module, l, found.Blame, &totals); err != nil {
 		return err
 	}
 	t.warnings(found)
@@ -300,7 +301,7 @@ func (t *textReport) source(indent string, at Location) {
 const shownLines = 3
 
 // hotLines lists the source lines with the most samples, the instructions of code whose lines are unknown.
-func (t *textReport) hotLines(module *cubin.File, l *profiler.Launch, totals *profiler.Totals) error {
+func (t *textReport) hotLines(module *cubin.File, l *profiler.Launch, blame *blamer.Result, totals *profiler.Totals) error {
 	table := Table{
 		Columns: []Column{
 			{Title: "hottest lines", Width: 30, Place: true}, {Title: "samples", Right: true}, {Title: "mostly"}, {Title: "source", Width: 34},
@@ -308,7 +309,7 @@ func (t *textReport) hotLines(module *cubin.File, l *profiler.Launch, totals *pr
 		Indent: "  ",
 		Style:  t.style,
 	}
-	lines := hotLines(module, l)
+	lines := hotLines(module, l, blame)
 	lines = lines[:min(len(lines), shownLines)]
 	unknown := len(lines) > 0 && lines[0].at.Line == 0
 	if unknown {
