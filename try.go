@@ -436,7 +436,7 @@ func (t *trial) run(ctx context.Context, k int, c *advisor.Change) (took rerun, 
 	case isLimit(fails):
 		why = fmt.Sprintf("it takes more than %d times the instructions", mostInstructions)
 	case fails != nil && c.Streams != nil:
-		why = "what the threads execute does not fit it: " + fails.Error()
+		why = advisor.DoesNotFit + ": " + fails.Error()
 	case fails != nil:
 		why = "the kernel does not run with it: " + fails.Error()
 	case keeps && c.Compiles() && !t.rounded(s, k):

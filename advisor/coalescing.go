@@ -138,6 +138,10 @@ func (memoryCoalescing) Match(in *Input) []*Match {
 				in.places(slices.Concat(m.defs(), in.bySamples(in.scattered())), 5), n.sectors/max(1, n.executions), n.sectorsIdeal/max(1, n.executions)),
 			"Where the layout is fixed, as in a transposition, read tiles in rows into shared memory, with rows one element longer than the tile (" + in.paddedTile() + "), or their columns lie in one bank, and take the columns from there: a tile for each warp, between two __syncwarp(), where threads take a row each, and its loops of constant length, unrolled, with one test for the edge a tile. Not of accesses that follow the data (indices, pointers): they stay as they are.",
 		}
+		if b, rows := in.Launch.Block, warpSize/max(1, in.Launch.Block[0]); in.language != triton && in.hasRows() && rows > 1 && b[1]%rows == 0 && n.sectors <= 1.5*float64(rows)*n.sectorsIdeal {
+			m.Suggestions = slices.Insert(m.Suggestions, 0, fmt.Sprintf("A warp has %d rows of a block of %d x %d threads, and reads %d places: blocks of %d x %d threads have a warp along each row.",
+				rows, b[0], b[1], rows, b[0]*rows, b[1]/rows))
+		}
 	}
 	return append(matches, in.swapped(matches)...)
 }

@@ -153,7 +153,12 @@ func max2(a, b []blamer.Node) []blamer.Node {
 }
 
 // arrays returns the pointers by which the loads of the kernel are addressed.
-func (in *Input) arrays() map[blamer.Node]uint64 { return perPlace(in, branch.Arrays) }
+func (in *Input) arrays() map[blamer.Node]uint64 {
+	if !in.arraysFound {
+		in.arraysFound, in.arrayOf = true, perPlace(in, branch.Arrays)
+	}
+	return in.arrayOf
+}
 
 // perPlace is what an analysis says of the instructions of the launch's kernel; nil where it cannot be made.
 func perPlace[T any](in *Input, analysis func([]*cfg.Graph, *cubin.Kernel) (map[branch.Place]T, error)) map[blamer.Node]T {

@@ -59,7 +59,7 @@ func (in *Input) fillLanes(m *Match) []string {
 	code, l := m.Hotspots[0].Use.Code, in.Loop(m.Hotspots[0].Use)
 	if l == nil {
 		return []string{
-			fmt.Sprintf("At %s warps run with few of their 32 lanes. Give the threads of a warp the same path: sort or bucket the work by kind, move the rare case into a pass of its own, "+
+			fmt.Sprintf("At %s warps run with few of their 32 lanes. Give the threads of a warp the same path: where the ways are short, compute all and select (?:), without branches; else sort or bucket the work by kind, move the rare case into a pass of its own, "+
 				"make loops of a warp's threads equally long.", in.places(m.uses(), 3)),
 			"Where lanes finish early, let them take the next piece of work (a queue, a grid-stride loop over items) instead of waiting for the slowest. Not where sorting costs more than the idle lanes.",
 		}

@@ -33,6 +33,8 @@ type Input struct {
 	functions   map[[2]int]*callEffect      // by code and function, those that calls have asked for; nil for what is not known
 	powersFound *wholePowers                // nil until they are looked for
 	accurates   []map[cubin.Frame]*accurate // by code; nil until they are looked for
+	arrayOf     map[blamer.Node]uint64      // see arrays, once they are found
+	arraysFound bool
 }
 
 // codeSamples are the samples of one section.

@@ -64,14 +64,21 @@ func (in *Input) overlapped(l *cfg.Loop, blames []*blamer.Blame, rounds int) *Ch
 
 // roundsTogether is the compiler's unroll factor as far as a load shows it: the loads of its line in its loop.
 func (in *Input) roundsTogether(l *cfg.Loop, load blamer.Node) int {
-	at, n := in.frame(load), 0
+	n := 0
 	in.eachInst(load.Code, l, func(i int) {
-		node := blamer.Node{Code: load.Code, Inst: i}
-		if in.Inst(node).Op == sass.LDG && (i == load.Inst || at.Line > 0 && in.frame(node) == at) {
+		if i == load.Inst || in.loadsLike(load, blamer.Node{Code: load.Code, Inst: i}) {
 			n++
 		}
 	})
 	return max(1, n/in.loadsOfLine(load))
+}
+
+// loadsLike reports whether an instruction is a load of the same line, from the same array as far as that is known.
+func (in *Input) loadsLike(load, other blamer.Node) bool {
+	at, arrays := in.frame(load), in.arrays()
+	one, known := arrays[load]
+	another, alsoKnown := arrays[other]
+	return in.Inst(other).Op == sass.LDG && at.Line > 0 && in.frame(other) == at && (!known || !alsoKnown || one == another)
 }
 
 // loadsOfLine is how many loads the line of a load has in one round. Copies that the compiler has made of one load have the same
@@ -88,7 +95,7 @@ func (in *Input) loadsOfLine(load blamer.Node) int {
 	var loads []int
 	for i := range t.steps {
 		n := blamer.Node{Code: load.Code, Inst: t.steps[i].insts[0]}
-		if t.steps[i].op == sass.LDG && in.frame(n) == at {
+		if in.loadsLike(load, n) {
 			loads = append(loads, i)
 			bases[sass.ResReg+sass.Resource(addressRegister(&(*t.code)[n.Inst]))] = true
 			for _, d := range within[i] {

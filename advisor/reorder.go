@@ -147,7 +147,22 @@ func (in *Input) turnedTogether(m *Match) string {
 	if n < 2 {
 		return ""
 	}
+	if !in.loadedInOneBlock(m.Scope.Loop, top.Def) {
+		return fmt.Sprintf(" The compiler has unrolled it, but each iteration's loads stand behind the tests of the one before: read the values of the next %d into variables before the first of their tests, and join the tests of an iteration to one, behind the arithmetic.", n)
+	}
 	return fmt.Sprintf(" The compiler has unrolled it, and has the loads of %d iterations under way together: keep that, by reading the values of the next %d at a time.", n, n)
+}
+
+// loadedInOneBlock reports whether the loads of the rounds that a compiler has put together stand in one basic block, so that none waits for a branch of
+// another round.
+func (in *Input) loadedInOneBlock(l *cfg.Loop, load blamer.Node) bool {
+	one := true
+	in.eachInst(load.Code, l, func(i int) {
+		if n := (blamer.Node{Code: load.Code, Inst: i}); in.loadsLike(load, n) {
+			one = one && in.Block(n) == in.Block(load)
+		}
+	})
+	return one
 }
 
 func (in *Input) reorderSuggestions(m *Match) []string {

@@ -3,6 +3,7 @@ package advisor
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"gpa/profiler"
 )
@@ -25,11 +26,23 @@ func (a *Advice) Worth() bool {
 	if a.Tried == 0 && a.Match.Change.Compiles() {
 		return false
 	}
-	if a.Tried == 0 && a.Untried != "" && a.Match.Change != nil {
+	switch {
+	case a.Tried > 0 || a.Untried == "":
+	case a.Match.Change == nil:
+		return a.Speedup >= max(leastUntriable, a.Match.Least)
+	case a.merges() && strings.HasPrefix(a.Untried, DoesNotFit):
+		return false // threads that go different ways do so in one thread as well, one after the other (1.59x by estimate was 0.93x)
+	default:
 		return a.Interval[0] >= worthListing
 	}
 	return a.Expected() >= max(worthListing, a.Match.Least)
 }
+
+// leastUntriable is the least estimate of what no what-if run can try: 1.04x was 0.99x.
+const leastUntriable = 1.05
+
+// DoesNotFit is how what-if runs begin to say that the streams of a launch do not have what a change asks for.
+const DoesNotFit = "what the threads execute does not fit it"
 
 // leastRestructured is the least speedup of a change after which data are reached in another way: three such pieces on others' kernels for which 1.04x to
 // 1.06x were tried made them slower (0.70x to 0.94x), by indices and tests that no run of the recorded instructions has. leastVector is that of wider

@@ -100,6 +100,11 @@ func (in *Input) limitByTrips(m *Match, blames []*blamer.Blame) bool {
 		m.Suggestions = slices.Insert(m.Suggestions, 1, "#pragma unroll alone does little here: loads stay behind the stores and atomic operations of the iteration before, which might change what they read.")
 		return true
 	}
+	if f := in.flowOf(m.Scope.Code, m.Scope.Loop); loads && slices.ContainsFunc(f.loaded(f.exits()...), func(n int) bool { return !f.loadsSame(n) }) {
+		m.Suggestions[0] = fmt.Sprintf("Unroll the loop at %s by hand: make the loads of %d iterations at indices that are kept within the array (min), then those that need what these bring, and test only then how many of the iterations there are.%s", at, by, times)
+		m.Suggestions = slices.Insert(m.Suggestions, 1, "#pragma unroll alone does little here, as what an iteration loads decides whether there is another one: the loads stay behind that test.")
+		return true
+	}
 	unrolled := in.isUnrolledBeside(m.Scope)
 	if counted && loads && (!byNumbers || unrolled) {
 		m.Suggestions[0] = fmt.Sprintf("Unroll the loop at %s by hand: as long as %d iterations are left, make the loads of all %d before anything that uses them, and do what is left one by one.%s", at, by, by, times)
