@@ -101,6 +101,15 @@ func (in *Input) coarser(vectors bool) []*Match {
 			}
 		}
 		matches = append(matches, m)
+		if left := threads / items; vectors && left < usualThreads/2 && blocks >= items*wave/2 && volume(in.Launch.Grid)%items == 0 {
+			together := *m // small blocks end before others take their places
+			together.Change = &Change{Streams: &Streams{Merged: m.Change.Streams.Merged, Gathered: items}, Registers: registers, Shared: items * in.shared()}
+			together.Variant += ", blocks together"
+			together.Suggestions = slices.Clone(m.Suggestions)
+			together.Suggestions[0] = fmt.Sprintf("Each of %d blocks does little beside its index and its accesses. Let a thread take %d neighbouring items, with accesses to all of them at once as vectors (double2, float4, int4, uint4 of 8 halves), and a block of %d threads, as now, the items of %d blocks (threadIdx.y, or an index that counts on): blocks of %d threads would end before others take their places.",
+				blocks, items, threads, items, left) + also
+			matches = append(matches, &together)
+		}
 	}
 	return matches
 }

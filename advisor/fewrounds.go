@@ -52,6 +52,11 @@ func (in *Input) controlOf(s Scope, at cubin.Frame) *Match {
 	for _, n := range m.Change.Gone {
 		m.Gone += in.countingSamples(n)
 	}
+	control := m.Gone
+	around := s.Loop.Parent
+	if in.roundsAlike(s.Code, around, few) {
+		in.unrolledAround(m, s.Code, around)
+	}
 	m.Samples = m.Gone
 	if m.Gone < leastControl*in.Total {
 		return nil
@@ -61,8 +66,50 @@ func (in *Input) controlOf(s Scope, at cubin.Frame) *Match {
 			in.scopePlace(s), 100*m.Gone/in.Total),
 		"For several numbers instantiate the kernel for each, and keep this one for all others.",
 	}
+	if m.Gone > control {
+		m.Suggestions[0] = fmt.Sprintf("The loop at %s runs the same few rounds each time, and so does the one around it at %s, but the compiler does not know how many: it loads for some rounds, waits, and loads for the next ones. Make the numbers constants (constexpr, a template parameter, a macro), so that both loops are unrolled in full (#pragma unroll), the loads of several rows are under way together, and offsets are part of the accesses.",
+			in.scopePlace(s), in.scopePlace(in.loopScope(s.Code, around)))
+	}
 	return m
 }
+
+// roundsAlike reports whether a loop makes the same number of rounds each time, up to a few.
+func (in *Input) roundsAlike(code int, l *cfg.Loop, few float64) bool {
+	if l == nil {
+		return false
+	}
+	n, known := in.TripCount(code, l)
+	return known && n >= 2 && n <= few && math.Abs(n-math.Round(n)) <= .01*n && in.wholeWarps(code, l)
+}
+
+// unrolledAround adds to a constant count what it brings that the loop around, a window's other dimension, is unrolled as well: the loads of its rounds
+// are under way together, as far as there are registers for them.
+func (in *Input) unrolledAround(m *Match, code int, around *cfg.Loop) {
+	rounds, known := in.TripCount(code, around)
+	if !known || in.hasBarrier(code, around) || in.loadsBehindStores(code, around) {
+		return
+	}
+	by, words, waits := min(unrollFactor, rounds), 0, 0.0
+	in.eachInst(code, around, func(i int) {
+		n := blamer.Node{Code: code, Inst: i}
+		if in.Inst(n).Op != sass.LDG || in.counts(n).executions == 0 || in.waitsForRound(around, n) {
+			return
+		}
+		m.Change.Overlapped = append(m.Change.Overlapped, Overlapped{n, by})
+		words += in.words(n)
+	})
+	for i := range in.Blame.Blames {
+		if b := &in.Blame.Blames[i]; b.Detail == blamer.GlobalMemory && slices.ContainsFunc(m.Change.Overlapped, func(o Overlapped) bool { return o.At == b.Def }) {
+			waits += b.Count
+		}
+	}
+	m.Change.Registers = min(in.mostRegisters(), in.Launch.Facts.Registers+min(int(by-1)*words, hoistedWords))
+	m.Gone += waits * (1 - 1/by)
+	m.Least = leastInFull
+}
+
+// leastInFull is what full unrolling of two loops has to promise: how early compilers load then is theirs to choose.
+const leastInFull = 1.05
 
 // roundsOfLine is how many rounds the loops make that the compiler has made of one line's, the same number each time, and how many such loops
 // there are; 0 rounds where they are not the same for all.
@@ -73,6 +120,9 @@ func (in *Input) roundsOfLine(code int, at cubin.Frame) (rounds float64, copies 
 			continue
 		}
 		copies++
+		if in.isPeeled(code, l) {
+			copies++
+		}
 		if header := c.graph.Blocks[l.Header]; c.executions[header.First] > 0 {
 			n, known := in.TripCount(code, l)
 			if !known || math.Abs(n-math.Round(n)) > .01*n || !in.wholeWarps(code, l) {
@@ -82,6 +132,21 @@ func (in *Input) roundsOfLine(code int, at cubin.Frame) (rounds float64, copies 
 		}
 	}
 	return rounds, copies
+}
+
+// isPeeled reports whether rounds of a loop stand outside of it as well, as what is left where the compiler has put several together: loads of its lines,
+// executed once each time.
+func (in *Input) isPeeled(code int, l *cfg.Loop) (found bool) {
+	within := make(map[cubin.Frame]bool)
+	in.eachInst(code, l, func(i int) {
+		if n := (blamer.Node{Code: code, Inst: i}); in.Inst(n).Op == sass.LDG && in.frame(n).Line > 0 {
+			within[in.frame(n)] = true
+		}
+	})
+	for _, n := range in.executedNodes(func(op sass.Op) bool { return op == sass.LDG }) {
+		found = found || n.Code == code && within[in.frame(n)] && in.Loop(n) == l.Parent && l.Parent != nil
+	}
+	return found
 }
 
 // loopsOfLine returns the loops that the compiler has made of one line's.
@@ -97,6 +162,46 @@ func (in *Input) counting(code int, at cubin.Frame) (nodes []blamer.Node) {
 			nodes = append(nodes, n)
 		}
 	}
+	for _, l := range in.loopsOfLine(code, at) {
+		if in.isLeaf(code, l) {
+			for _, n := range in.addressing(code, l) {
+				if !slices.Contains(nodes, n) {
+					nodes = append(nodes, n)
+				}
+			}
+		}
+	}
+	return nodes
+}
+
+// addressing returns what a loop computes for nothing but the addresses of what it loads, and for its exits: where its rounds are unrolled in full these
+// are offsets of one address.
+func (in *Input) addressing(code int, l *cfg.Loop) (nodes []blamer.Node) {
+	f := in.flowOf(code, l)
+	var addresses, values []int
+	in.eachInst(code, l, func(i int) {
+		switch inst := f.inst(i); {
+		case inst.Op == sass.LDG:
+			addresses = append(addresses, i)
+		case !isControl(inst):
+			values = append(values, i)
+		}
+	})
+	for _, c := range f.cycles() { // sums of integers are values too
+		if !f.isInduction(c) {
+			values = append(values, c...)
+		}
+	}
+	forValues := f.needs(values...)
+	for _, i := range values {
+		forValues[i] = true
+	}
+	for i := range f.needs(append(addresses, f.exits()...)...) {
+		if n := (blamer.Node{Code: code, Inst: i}); i >= 0 && !forValues[i] && isControl(f.inst(i)) && in.codes[code].executions[i] > 0 {
+			nodes = append(nodes, n)
+		}
+	}
+	slices.SortFunc(nodes, compareNodes)
 	return nodes
 }
 
