@@ -44,7 +44,11 @@ func (in *Input) fewRounds() (matches []*Match) {
 // few, or where it takes hardly any time.
 func (in *Input) controlOf(s Scope, at cubin.Frame) *Match {
 	const few = 32
-	if rounds, copies := in.roundsOfLine(s.Code, at); copies < 2 || rounds == 0 || rounds > few {
+	rounds, copies := in.roundsOfLine(s.Code, at)
+	if copies < 2 || rounds == 0 {
+		rounds = in.roundsBeside(s.Code, s.Loop)
+	}
+	if rounds < 1 || rounds > few {
 		return nil // the compiler unrolls what it does not know; what is one loop it knows, or cannot unroll
 	}
 	m := &Match{Scope: s, Scheduled: true, Spares: IssueSlots, Variant: "constant count", Change: in.inFull(s.Code, in.counting(s.Code, at))}
@@ -120,9 +124,6 @@ func (in *Input) roundsOfLine(code int, at cubin.Frame) (rounds float64, copies 
 			continue
 		}
 		copies++
-		if in.isPeeled(code, l) {
-			copies++
-		}
 		if header := c.graph.Blocks[l.Header]; c.executions[header.First] > 0 {
 			n, known := in.TripCount(code, l)
 			if !known || math.Abs(n-math.Round(n)) > .01*n || !in.wholeWarps(code, l) {
@@ -134,19 +135,48 @@ func (in *Input) roundsOfLine(code int, at cubin.Frame) (rounds float64, copies 
 	return rounds, copies
 }
 
-// isPeeled reports whether rounds of a loop stand outside of it as well, as what is left where the compiler has put several together: loads of its lines,
-// executed once each time.
-func (in *Input) isPeeled(code int, l *cfg.Loop) (found bool) {
-	within := make(map[cubin.Frame]bool)
+// roundsBeside is how many rounds of a loop, and of what the compiler has put beside it for rounds that are left, each round of the loop around makes, the
+// same number each time, as far as the loads of its lines show it; 0 where it is not the same, or all of them stand in the loop.
+func (in *Input) roundsBeside(code int, l *cfg.Loop) float64 {
+	if l.Parent == nil {
+		return 0
+	}
+	around := in.counts(blamer.Node{Code: code, Inst: in.codes[code].graph.Blocks[l.Parent.Header].First}).executions
+	type access struct {
+		frame cubin.Frame
+		array uint64
+	}
+	within, arrays := make(map[access]float64), in.arrays()
 	in.eachInst(code, l, func(i int) {
 		if n := (blamer.Node{Code: code, Inst: i}); in.Inst(n).Op == sass.LDG && in.frame(n).Line > 0 {
-			within[in.frame(n)] = true
+			within[access{in.frame(n), arrays[n]}] = 0
 		}
 	})
+	beside := false
 	for _, n := range in.executedNodes(func(op sass.Op) bool { return op == sass.LDG }) {
-		found = found || n.Code == code && within[in.frame(n)] && in.Loop(n) == l.Parent && l.Parent != nil
+		at := access{in.frame(n), arrays[n]}
+		if _, met := within[at]; !met || n.Code != code || in.Loop(n) != l && in.Loop(n) != l.Parent {
+			continue
+		}
+		k := in.counts(n)
+		if k.threads == 0 { // a round that is left has a predicate of its own
+			continue
+		}
+		times := k.executions / max(1, around)
+		if math.Abs(times-math.Round(times)) > .01*times || k.threads < lowActivity*warpSize*k.executions {
+			return 0
+		}
+		within[at] += times
+		beside = beside || in.Loop(n) == l.Parent
 	}
-	return found
+	if !beside {
+		return 0
+	}
+	rounds := math.Inf(1)
+	for _, n := range within {
+		rounds = min(rounds, n)
+	}
+	return math.Round(rounds)
 }
 
 // loopsOfLine returns the loops that the compiler has made of one line's.

@@ -8,7 +8,6 @@ import (
 	"gpa/cubin"
 	"gpa/cubin/cfg"
 	"gpa/cubin/sass"
-	"gpa/emu/arch"
 	"gpa/profiler"
 )
 
@@ -20,13 +19,10 @@ func (in *Input) testedWords() []*Match {
 	if in.Launch.Record == nil {
 		return nil
 	}
-	groups, words := in.testedGroups(), 0
+	groups := in.testedGroups()
 	var vectors [][]blamer.Node
 	for _, g := range groups {
 		a, _ := guardedWordOf(in.Inst(g[0]))
-		if a.op == sass.LDG {
-			words += len(g) * int(max(1, a.size/4))
-		}
 		for v := range slices.Chunk(g, max(2, int(widestAccess/a.size))) {
 			vectors = append(vectors, v)
 		}
@@ -38,20 +34,10 @@ func (in *Input) testedWords() []*Match {
 		m.Suggestions = []string{
 			fmt.Sprintf("Each thread accesses neighbouring words one by one at %s, each behind a test of its own. Make one test for a vector (float4, int2 or the like, reinterpret_cast<const float4 *>): where its last word lies within the array, load it, work on all its words, and store it; else go through the words one by one.",
 				in.places(in.bySamples(slices.Concat(groups...)), 4)),
-			"Of several vectors a thread load all before the first is stored. The address has to be a multiple of the vector's size, as that of each row is where rows have a multiple of its words: then no vector goes over the end of a row, and the words need no tests of their own.",
-		}
-		if blocks := in.Launch.Facts.BlocksPerSM; in.language == cudaC && blocks > in.blocksWith(in.Launch.Facts.Registers+words) {
-			m.Suggestions[1] += fmt.Sprintf(" So that an SM goes on holding %d blocks, whatever registers the vectors take, declare __launch_bounds__(%d, %d).", blocks, volume(in.Launch.Block), blocks)
+			"Vector by vector: to load all of a thread's vectors before the first is stored takes registers, and did not gain. The address has to be a multiple of the vector's size, as that of each row is where rows have a multiple of its words: then no vector goes over the end of a row, and the words need no tests of their own.",
 		}
 	}
 	return matches
-}
-
-// blocksWith is how many blocks of the launch an SM holds if a thread takes so many registers.
-func (in *Input) blocksWith(registers int) int {
-	r := in.resources(volume(in.Launch.Grid), volume(in.Launch.Block))
-	r.Registers = min(registers, in.Model.Limits.RegistersThread.Int())
-	return arch.OccupancyOf(in.Model, r).BlocksPerSM
 }
 
 // testedGroups returns the accesses of each source line of which compilers have made several of one kind and size, in one loop or outside of loops, some

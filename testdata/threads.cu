@@ -238,17 +238,10 @@ extern "C" __global__ void words_tested(float *x, int height, int width) {
 extern "C" __global__ void words_together(float *x, int height, int width) {
     int row = 4 * threadIdx.y, first = 4 * threadIdx.x;
     x += blockIdx.x * height * width;
-    float4 v[4];
     if (first < width) {
-        for (int i = 0; i < 4; i++) {
-            if (row + i < height) {
-                v[i] = *reinterpret_cast<const float4 *>(x + (row + i) * width + first);
-            }
-        }
-        for (int i = 0; i < 4; i++) {
-            if (row + i < height) {
-                *reinterpret_cast<float4 *>(x + (row + i) * width + first) = make_float4(bent(v[i].x), bent(v[i].y), bent(v[i].z), bent(v[i].w));
-            }
+        for (int i = 0; i < 4 && row + i < height; i++) {
+            float4 *at = reinterpret_cast<float4 *>(x + (row + i) * width + first), v = *at;
+            *at = make_float4(bent(v.x), bent(v.y), bent(v.z), bent(v.w));
         }
     }
 }
@@ -293,3 +286,20 @@ extern "C" __global__ void bag_unrolled(const int *value, const int *weight, int
     }
     *best = table[n][most];
 }
+
+// The mean of a window whose size the compiler does not know, or does.
+template <int size> static __device__ void mean(const float *x, float *y, int n, int radius) {
+    int j = blockIdx.x * blockDim.x + threadIdx.x, i = blockIdx.y * blockDim.y + threadIdx.y, r = size ? size / 2 : radius;
+    if (i < r || j < r || i >= n - r || j >= n - r) {
+        return;
+    }
+    float sum = 0;
+    for (int a = -r; a <= r; a++) {
+        for (int b = -r; b <= r; b++) {
+            sum += x[(i + a) * n + j + b];
+        }
+    }
+    y[i * n + j] = sum / ((2 * r + 1) * (2 * r + 1));
+}
+extern "C" __global__ void mean_of_any(const float *x, float *y, int n, int radius) { mean<0>(x, y, n, radius); }
+extern "C" __global__ void mean_of_five(const float *x, float *y, int n, int radius) { mean<5>(x, y, n, radius); }
