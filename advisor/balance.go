@@ -64,9 +64,29 @@ func (warpBalance) Match(in *Input) []*Match {
 			}
 			m.Suggestions[0] = fmt.Sprintf("Of the warps of a block 1 in %.0f does the work at %s, and the others wait at barriers (%s) or have ended. Let each warp do its part of it; of a sum, say, each warp adds up its values by shuffles, and one thread what these leave, with one atomic operation a block as now.",
 				by, in.places(in.bySamples(work), 2), in.places(m.defs(), 3))
+			if in.fillsShared(work) {
+				m.Suggestions[0] = fmt.Sprintf("Of the warps of a block 1 in %.0f fills shared memory at %s, and the others wait at barriers (%s). Let all threads of the block do so: thread j takes the elements j, j + blockDim.x and so on, so that neighbours load neighbouring words, and no barrier but the one behind it is needed.",
+					by, in.places(in.bySamples(work), 2), in.places(m.defs(), 3))
+			}
 		}
 	}
 	return matches
+}
+
+// fillsShared reports whether all that some instructions do is to copy to shared memory, as of tables.
+func (in *Input) fillsShared(work []blamer.Node) bool {
+	stores := false
+	for _, n := range work {
+		inst := in.Inst(n)
+		p := inst.Op.Properties()
+		switch {
+		case inst.Op == sass.STS:
+			stores = true
+		case p.Writes != 0, p.Crosses, p.Floats() && !moves(inst):
+			return false
+		}
+	}
+	return stores
 }
 
 // hasRoles reports whether warps have roles that they were given registers for (PTX ISA, setmaxnreg): what one of them does alone is meant so, and they
