@@ -58,7 +58,7 @@ func (in *Input) controlOf(s Scope, at cubin.Frame) *Match {
 	}
 	control := m.Gone
 	around := s.Loop.Parent
-	if in.roundsAlike(s.Code, around, few) {
+	if n, alike := in.roundsAlike(s.Code, around, few); alike && n*rounds <= mostInFull {
 		in.unrolledAround(m, s.Code, around)
 	}
 	m.Samples = m.Gone
@@ -78,13 +78,16 @@ func (in *Input) controlOf(s Scope, at cubin.Frame) *Match {
 }
 
 // roundsAlike reports whether a loop makes the same number of rounds each time, up to a few.
-func (in *Input) roundsAlike(code int, l *cfg.Loop, few float64) bool {
+func (in *Input) roundsAlike(code int, l *cfg.Loop, few float64) (rounds float64, alike bool) {
 	if l == nil {
-		return false
+		return 0, false
 	}
 	n, known := in.TripCount(code, l)
-	return known && n >= 2 && n <= few && math.Abs(n-math.Round(n)) <= .01*n && in.wholeWarps(code, l)
+	return n, known && n >= 2 && n <= few && math.Abs(n-math.Round(n)) <= .01*n && in.wholeWarps(code, l)
 }
+
+// mostInFull is how many rounds two loops that are unrolled in full may have together: windows up to 15 by 15, whose code caches still hold.
+const mostInFull = 256
 
 // unrolledAround adds to a constant count what it brings that the loop around, a window's other dimension, is unrolled as well: the loads of its rounds
 // are under way together, as far as there are registers for them.
