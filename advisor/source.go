@@ -22,13 +22,40 @@ func (in *Input) frame(n blamer.Node) cubin.Frame {
 	return cubin.Frame{}
 }
 
-// ownFrame returns where an instruction is in what the user wrote: code of the toolkit's headers is where it is called.
+// ownFrame returns where an instruction is in what the user wrote: code of the toolkit's headers is where it is called, and the compiler's own functions,
+// which have no lines, are where they are called most.
 func (in *Input) ownFrame(n blamer.Node) cubin.Frame {
 	c := in.Module.Codes[n.Code]
-	if frames := c.Frames(c.Insts[n.Inst].PC); len(frames) > 0 {
-		return frames[cubin.OwnFrame(frames)]
+	const deepest = 4 // functions that call each other
+	for depth := 0; ; depth++ {
+		pc := c.Insts[n.Inst].PC
+		frames := c.Frames(pc)
+		if len(frames) > 0 && frames[cubin.OwnFrame(frames)].Line > 0 {
+			return frames[cubin.OwnFrame(frames)]
+		}
+		if f := c.FunctionAt(pc); f != nil && f.Kind == cubin.InternalFunction && depth < deepest {
+			if call, found := in.mostCalled(n.Code, f); found {
+				n = call
+				continue
+			}
+		}
+		if len(frames) > 0 {
+			return frames[cubin.OwnFrame(frames)]
+		}
+		return cubin.Frame{}
 	}
-	return cubin.Frame{}
+}
+
+// mostCalled is the call of a function of its section that is executed most.
+func (in *Input) mostCalled(code int, f *cubin.Function) (call blamer.Node, found bool) {
+	most := 0.0
+	for _, pc := range in.Module.Codes[code].Calls(f) {
+		n := blamer.Node{Code: code, Inst: int(pc / sass.InstSize)}
+		if k := in.counts(n).executions; k > most {
+			most, call, found = k, n, true
+		}
+	}
+	return call, found
 }
 
 // place names an instruction's source line as file:line, the instruction itself as function+offset where its line is unknown.

@@ -201,3 +201,17 @@ func (c *Code) FunctionAt(pc uint64) *Function {
 	}
 	return &c.Functions[i-1]
 }
+
+// Calls returns the offsets of the instructions of the section that call one of its functions.
+func (c *Code) Calls(f *Function) (pcs []uint64) {
+	for i := range c.Insts {
+		in := &c.Insts[i]
+		if !in.Known() || in.Op.Properties().Flow != sass.FlowCall {
+			continue
+		}
+		if to := in.Target(); to != nil && to.Imm == f.Offset {
+			pcs = append(pcs, in.PC)
+		}
+	}
+	return pcs
+}

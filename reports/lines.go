@@ -120,21 +120,11 @@ func calledFrom(module *cubin.File, l *profiler.Launch, code int, pc uint64) Loc
 }
 
 // callsOf returns where a function of a section was called from, in the section.
-func callsOf(module *cubin.File, l *profiler.Launch, code int, f *cubin.Function) (calls []uint64) {
-	insts := module.Codes[code].Insts
-	for i := range insts {
-		in := &insts[i]
-		if !in.Known() || in.Op.Properties().Flow != sass.FlowCall {
-			continue
-		}
-		if to := in.Target(); to == nil || to.Imm != f.Offset {
-			continue
-		}
-		if c, counted := l.Counter(code, in.PC); len(l.PCs) == 0 || counted && c.Executions > 0 {
-			calls = append(calls, in.PC)
-		}
-	}
-	return calls
+func callsOf(module *cubin.File, l *profiler.Launch, code int, f *cubin.Function) []uint64 {
+	return slices.DeleteFunc(module.Codes[code].Calls(f), func(pc uint64) bool {
+		c, counted := l.Counter(code, pc)
+		return len(l.PCs) > 0 && !(counted && c.Executions > 0)
+	})
 }
 
 // add counts the samples of one more instruction of the line.
