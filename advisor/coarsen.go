@@ -95,6 +95,9 @@ func (in *Input) coarser(vectors bool) []*Match {
 		if !vectors && !folds {
 			m.Suggestions[0] += loadWithoutTests
 		}
+		if vectors && in.readsNeighbours() {
+			m.Least = leastOfWindow
+		}
 		if vectors {
 			if m.Hotspots = in.accessed(); len(m.Hotspots) == 0 {
 				continue
@@ -112,6 +115,27 @@ func (in *Input) coarser(vectors bool) []*Match {
 		}
 	}
 	return matches
+}
+
+// readsNeighbours reports whether threads read elements beside their own, from the same address but for less than the widest vector: as a vector of
+// items these stand at no multiple of its size (1.09x tried was 1.00x).
+func (in *Input) readsNeighbours() bool {
+	offsets := make(map[wordAccess]int32) // of the first access by a base
+	for _, n := range in.executedNodes(func(op sass.Op) bool { return op == sass.LDG }) {
+		a, ok := guardedWordOf(in.Inst(n))
+		if !ok {
+			continue
+		}
+		at := a.offset
+		a.offset = 0
+		first, seen := offsets[a]
+		if !seen {
+			offsets[a] = at
+		} else if first != at && max(first-at, at-first) < widestAccess {
+			return true
+		}
+	}
+	return false
 }
 
 // loadWithoutTests is said where a thread takes items any of which may lie outside: a test of each keeps its loads apart from those of the others.

@@ -34,7 +34,7 @@ func (divergenceReduction) Match(in *Input) []*Match {
 			continue
 		}
 		for inst := range s.counters {
-			if share := in.idleLanes(code, inst); share > 0 && !in.ofOneLane(code, inst) {
+			if share := in.idleLanes(code, inst); share > 0 && !in.ofOneLane(code, inst) && !in.inHelper(code, inst) {
 				n := blamer.Node{Code: code, Inst: inst}
 				in.addSamples(c, n, share*(1-in.awaitedByAll(n)))
 				if op := in.Inst(n).Op; op != sass.BAR && !movesGlobal(op) {
@@ -55,6 +55,14 @@ func (divergenceReduction) Match(in *Input) []*Match {
 		}
 	}
 	return matches
+}
+
+// inHelper reports whether an instruction is of a function of the compiler's, whose lanes nobody can fill but by other calls of it: what calls it
+// has samples of its own.
+func (in *Input) inHelper(code, inst int) bool {
+	c := in.Module.Codes[code]
+	f := c.FunctionAt(c.Insts[inst].PC)
+	return f != nil && f.Kind == cubin.InternalFunction
 }
 
 // fillLanes says how the idle lanes of a match get work, by what keeps them idle at its first place; nil where that has been slower.
