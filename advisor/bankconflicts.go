@@ -23,6 +23,9 @@ func (bankConflicts) Match(in *Input) []*Match {
 			continue
 		}
 		n := in.counts(b.Def)
+		if isAtomic(in.Inst(b.Def).Op) {
+			continue // words that data choose, as counts of values, conflict in any layout
+		}
 		if share := excess(n.wavefronts, n.wavefrontsIdeal); share >= minExcess {
 			c.addShare(in.kernelScope(), b, share)
 		}
@@ -74,11 +77,11 @@ func (in *Input) addQueued(c *collector) {
 		if pipe := in.Inst(n).Form.Pipe; k.wavefronts == 0 && (pipe == sass.PipeLSU || pipe == sass.PipeXU) {
 			others += k.executions
 		}
-		if k.wavefronts-k.wavefrontsIdeal > most {
+		if k.wavefronts-k.wavefrontsIdeal > most && !isAtomic(in.Inst(n).Op) {
 			worst, most = n, k.wavefronts-k.wavefrontsIdeal
 		}
 	}
-	if excess(used, ideal) < minExcess {
+	if excess(used, ideal) < minExcess || most == 0 {
 		return
 	}
 	for _, n := range queued {

@@ -36,7 +36,7 @@ func (in *Input) idleWarps() (matches []*Match) {
 		}
 		m := in.launchMatch(in.ofLaunch(p.Occupy()))
 		m.Change, m.Variant = &Change{Grid: in.Launch.Grid, Block: [3]int{n, 1, 1}}, fmt.Sprintf("blocks of %d for those of %d", n, threads)
-		m.Spares = IssueSlots
+		m.Spares, m.Only = IssueSlots, true
 		m.Suggestions = []string{
 			fmt.Sprintf("Of the warps of a block of %d threads %.0f%% come to %s; the others have nothing to do there, and keep places on the SM until they have found out. Use blocks of %d threads in the same grid.",
 				threads, 100*share, in.place(at), n),

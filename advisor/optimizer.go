@@ -105,6 +105,7 @@ type Match struct {
 	Assumed     []string // what the advice takes for granted that neither the code nor the launch's record tells
 	Change      *Change  // how a what-if run can try it; nil where it cannot
 	Least       float64  // speedup from which on it is worth listing, where that is more than for others, as compilers may make worse code of it
+	Only        bool     // what was wanted to be tried, and could not be, is not worth listing: the launch itself has to tell
 	Named       bool     // the suggestions say where to begin, whatever the hotspots: it is never diffuse
 	Variant     string   // of several ways to make the change, of which the best is told: what sets this one apart; "" for the only one
 	Spares      Unit     // units that have less to do after the change; those of the others bound its speedup

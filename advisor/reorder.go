@@ -182,7 +182,7 @@ func (in *Input) reorderSuggestions(m *Match) []string {
 		out = append(out, fmt.Sprintf("Put independent work between %s and %s, where the result is needed %s later.", def, use, instructions(top.Distance)))
 	}
 	if m.Scope.Kind == LoopScope {
-		out = append(out, fmt.Sprintf("In the loop at %s, read the values of the next iteration %s (software pipelining), before any __syncthreads between: in two iterations a round, with variables of their own each, as a copy at the end of a round waits for what was read. Not where the registers for them leave room for fewer warps.%s", in.scopePlace(m.Scope), before, in.turnedTogether(m)))
+		out = append(out, fmt.Sprintf("In the loop at %s, read the values of the next iteration %s (software pipelining), before any __syncthreads between: in two iterations a round, with variables of their own each, as a copy at the end of a round waits for what was read. Not where the registers for them leave room for fewer warps.%s", in.scopePlace(m.Scope), before, in.turnedTogether(m)+in.divisionFirst(m.Scope.Code, m.Scope.Loop)))
 	} else {
 		out = append(out, "Move all loads of the function to its beginning and do address arithmetic that does not depend on them in their shadow. Not where the registers for them leave room for fewer warps.")
 	}

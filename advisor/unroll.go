@@ -102,6 +102,7 @@ func (in *Input) limitByTrips(m *Match, blames []*blamer.Blame) bool {
 	}
 	if f := in.flowOf(m.Scope.Code, m.Scope.Loop); loads && slices.ContainsFunc(f.loaded(f.exits()...), func(n int) bool { return !f.loadsSame(n) }) {
 		m.Suggestions[0] = fmt.Sprintf("Unroll the loop at %s by hand: make the loads of %d iterations at indices that are kept within the array (min), then those that need what these bring, and test only then how many of the iterations there are.%s", at, by, times)
+		m.Suggestions[0] += in.divisionFirst(m.Scope.Code, m.Scope.Loop)
 		m.Suggestions = slices.Insert(m.Suggestions, 1, "#pragma unroll alone does little here, as what an iteration loads decides whether there is another one: the loads stay behind that test.")
 		return true
 	}
@@ -119,6 +120,28 @@ func (in *Input) limitByTrips(m *Match, blames []*blamer.Blame) bool {
 		m.Suggestions[1] += " If the compiler does not unroll it, the trip count is unknown to it or the body calls a function: make the bound a constant or a template argument, inline the call, and mark read-only pointers const __restrict__ so that loads can move up."
 	}
 	return true
+}
+
+// divisionFirst says to replace a division in a loop before its loads are made earlier: each address that is found ahead takes another one (1.46x and 1.36x
+// tried were 1.17x and 1.14x by hand, 1.42x and 1.40x without).
+func (in *Input) divisionFirst(code int, l *cfg.Loop) string {
+	division, found := in.sequences(code), blamer.Node{}
+	f := in.flowOf(code, l)
+	var loads []int
+	in.eachInst(code, l, func(i int) {
+		if f.inst(i).Op == sass.LDG {
+			loads = append(loads, i)
+		}
+	})
+	for i := range f.needs(loads...) {
+		if n := (blamer.Node{Code: code, Inst: i}); i >= 0 && division[i] > 0 && in.Inst(n).Op != sass.F2F && in.Inst(n).Form.Pipe != sass.PipeFP64 && (found.Inst == 0 || i < found.Inst) {
+			found = n
+		}
+	}
+	if found.Inst == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" Replace the division at %s first, by which the next address is found: ahead of time it is made once more each time. Where an index goes round, compare and subtract.", in.place(found))
 }
 
 // leastWithRest is what unrolling has to promise where threads often have no more rounds than are unrolled, or one more: tests and the rounds that are left take a part of the gain. How large that is nobody has measured; the figure is a default.
