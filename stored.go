@@ -18,7 +18,7 @@ import (
 
 // simulationVersion is a hash of the code on which samples depend: TestSimulationVersion keeps it that of the emulated GPU, the sampler and what reads their inputs,
 // comments and tests aside, so that nobody has to remember to raise a number.
-const simulationVersion = "e7efa5aad99d3a9d"
+const simulationVersion = "cdaae2c6e19ff754"
 
 // simulation names what computes samples here. Of a program that was built from sources which nobody has committed it is the program itself.
 func simulation() (string, error) {

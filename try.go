@@ -234,9 +234,13 @@ func (t *trial) launch(ctx context.Context, k, n int) ([]*advisor.Advice, error)
 // inTurn lists advice in the order in which it is tried: the best of each optimizer, then what else it has to say. Each of several ways to deal with
 // the same stalls has its turn: which of them does most is what tries are to tell.
 func inTurn(advice []advisor.Advice) (order []*advisor.Advice) {
+	const little = 1.02
 	sure := func(a *advisor.Advice) int {
-		if a.Diffuse {
+		switch {
+		case a.Diffuse:
 			return 1
+		case a.Speedup < little: // what may gain much, though one cannot say where to begin, goes before
+			return 2
 		}
 		return 0
 	}

@@ -67,6 +67,7 @@ func TestTriedThreads(t *testing.T) {
 		{"vectorized-access", "words behind tests", .9, 1.1},
 		{"work-distribution", "64 lanes", .85, 1.2},
 		{"loop-unrolling", "constant count", .8, 1.1},
+		{"register-caching", "same each round", .75, 1.1},
 	} {
 		before, after := r.Profile.Launches[i], results[1].Profile.Launches[i]
 		first := &r.Launches[i].Advice[0]

@@ -264,7 +264,7 @@ func (registerCaching) Match(in *Input) []*Match {
 		}
 	}
 	matches = append(matches, in.keptWithLoadsFirst(matches, kept)...)
-	return slices.Concat(matches, in.storedEachRound(), in.carriedOn(), in.ownItem())
+	return slices.Concat(matches, in.storedEachRound(), in.carriedOn(), in.sameEachRound(), in.ownItem())
 }
 
 // dropWide leaves out the accesses of loops that would keep more words than registers have room for, as the structures of a sort: those that do not

@@ -303,3 +303,37 @@ template <int size> static __device__ void mean(const float *x, float *y, int n,
 }
 extern "C" __global__ void mean_of_any(const float *x, float *y, int n, int radius) { mean<0>(x, y, n, radius); }
 extern "C" __global__ void mean_of_five(const float *x, float *y, int n, int radius) { mean<5>(x, y, n, radius); }
+
+// The median of a window by bisection, of which each step reads the window again from shared memory, or has it in registers.
+template <int size> static __device__ void median(const float *x, float *y, int n, int radius) {
+    __shared__ float tile[256 + 32];
+    int i = blockIdx.x * 256 + threadIdx.x, r = size ? size / 2 : radius;
+    for (int k = threadIdx.x; k < 256 + 2 * r; k += 256) {
+        tile[k] = x[min(max(int(blockIdx.x) * 256 + k - r, 0), n - 1)];
+    }
+    __syncthreads();
+    float window[size ? size : 1];
+    if (size) {
+        for (int k = 0; k < size; k++) {
+            window[k] = tile[threadIdx.x + k];
+        }
+    }
+    float low = 0, high = 1;
+    for (int step = 0; step < 10; step++) {
+        float middle = (low + high) / 2;
+        int above = 0;
+        for (int k = 0; k <= 2 * r; k++) {
+            above += (size ? window[k] : tile[threadIdx.x + k]) > middle;
+        }
+        if (above > r) {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    if (i < n) {
+        y[i] = low;
+    }
+}
+extern "C" __global__ void median_read(const float *x, float *y, int n, int radius) { median<0>(x, y, n, radius); }
+extern "C" __global__ void median_kept(const float *x, float *y, int n, int radius) { median<7>(x, y, n, radius); }
