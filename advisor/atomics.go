@@ -142,3 +142,8 @@ func (in *Input) atomicShare() (share float64, most blamer.Node) {
 func isAtomic(op sass.Op) bool {
 	return op.Properties().Atomic(^sass.NoSpace)
 }
+
+// answeredAtomics are the atomic operations that return what was there before.
+func (in *Input) answeredAtomics() []blamer.Node {
+	return slices.DeleteFunc(in.executedNodes(isAtomic), func(n blamer.Node) bool { return len(withoutCounters(in.Inst(n).Defs(nil))) == 0 })
+}

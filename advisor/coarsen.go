@@ -92,19 +92,21 @@ func (in *Input) coarser(vectors bool) []*Match {
 		m.Change = &Change{Streams: &Streams{Merged: []Merged{{Factor: items, Axis: axis, Folded: folds}}}, Registers: registers}
 		m.Variant, m.Suggestions = in.coarserWords(axis, items, folds, blocks, threads)
 		m.Suggestions[0] += also
-		if !vectors && !folds {
-			m.Suggestions[0] += loadWithoutTests
+		if !vectors {
+			if !folds {
+				m.Suggestions[0] += loadWithoutTests
+			}
+			matches = append(matches, m)
+			continue
 		}
-		if vectors && in.readsNeighbours() {
+		if m.Hotspots = in.accessed(); len(m.Hotspots) == 0 {
+			continue
+		}
+		if in.readsNeighbours() {
 			m.Least = leastOfWindow
 		}
-		if vectors {
-			if m.Hotspots = in.accessed(); len(m.Hotspots) == 0 {
-				continue
-			}
-		}
 		matches = append(matches, m)
-		if left := threads / items; vectors && left < usualThreads/2 && blocks >= items*wave/2 && volume(in.Launch.Grid)%items == 0 {
+		if left := threads / items; left < usualThreads/2 && blocks >= items*wave/2 && volume(in.Launch.Grid)%items == 0 {
 			together := *m // small blocks end before others take their places
 			together.Change = &Change{Streams: &Streams{Merged: m.Change.Streams.Merged, Gathered: items}, Registers: registers, Shared: items * in.shared()}
 			together.Variant += ", blocks together"

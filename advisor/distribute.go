@@ -332,10 +332,7 @@ func (in *Input) handsOn(code int, l *cfg.Loop) bool {
 	if !stores || !loads || in.Launch.Record == nil {
 		return stores && !loads
 	}
-	within := func(p profiler.Place) bool {
-		b := in.Block(nodeOf(p))
-		return p.Code == code && b != nil && l.Contains(b.ID)
-	}
+	within := func(p profiler.Place) bool { return in.isWithin(code, l, nodeOf(p)) }
 	return slices.ContainsFunc(in.Launch.Record.Dependences, func(d profiler.Dependence) bool {
 		return d.Kind == profiler.FlowDependence && d.Space == "shared" && within(d.From) && !within(d.To)
 	})

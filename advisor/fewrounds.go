@@ -77,13 +77,16 @@ func (in *Input) controlOf(s Scope, at cubin.Frame) *Match {
 	return m
 }
 
+// nearlyWhole reports whether a mean is a whole number, as where all that it is of are the same.
+func nearlyWhole(n float64) bool { return math.Abs(n-math.Round(n)) <= .01*n }
+
 // roundsAlike reports whether a loop makes the same number of rounds each time, up to a few.
 func (in *Input) roundsAlike(code int, l *cfg.Loop, few float64) (rounds float64, alike bool) {
 	if l == nil {
 		return 0, false
 	}
 	n, known := in.TripCount(code, l)
-	return n, known && n >= 2 && n <= few && math.Abs(n-math.Round(n)) <= .01*n && in.wholeWarps(code, l)
+	return n, known && n >= 2 && n <= few && nearlyWhole(n) && in.wholeWarps(code, l)
 }
 
 // mostInFull is how many rounds two loops that are unrolled in full may have together: windows up to 15 by 15, whose code caches still hold.
@@ -129,7 +132,7 @@ func (in *Input) roundsOfLine(code int, at cubin.Frame) (rounds float64, copies 
 		copies++
 		if header := c.graph.Blocks[l.Header]; c.executions[header.First] > 0 {
 			n, known := in.TripCount(code, l)
-			if !known || math.Abs(n-math.Round(n)) > .01*n || !in.wholeWarps(code, l) {
+			if !known || !nearlyWhole(n) || !in.wholeWarps(code, l) {
 				return 0, copies
 			}
 			rounds += n
@@ -166,7 +169,7 @@ func (in *Input) roundsBeside(code int, l *cfg.Loop) float64 {
 			continue
 		}
 		times := k.executions / max(1, around)
-		if math.Abs(times-math.Round(times)) > .01*times || k.threads < lowActivity*warpSize*k.executions {
+		if !nearlyWhole(times) || k.threads < lowActivity*warpSize*k.executions {
 			return 0
 		}
 		within[at] += times

@@ -107,10 +107,7 @@ func (in *Input) wavefront(room float64) *Match {
 	if !known || inner == nil || min(rounds, within) < least {
 		return nil
 	}
-	inLoop := func(l *cfg.Loop, p profiler.Place) bool {
-		b := in.Block(nodeOf(p))
-		return p.Code == code && b != nil && l.Contains(b.ID)
-	}
+	inLoop := func(l *cfg.Loop, p profiler.Place) bool { return in.isWithin(code, l, nodeOf(p)) }
 	reads := make(map[blamer.Node]bool)
 	for _, d := range in.Launch.Record.Dependences {
 		if d.Kind == profiler.FlowDependence && d.Carried && d.Space == "global" && d.Party == profiler.SameThread && inLoop(outer, d.From) && inLoop(inner, d.To) {
@@ -151,7 +148,7 @@ func (in *Input) unrolledRows(room float64) *Match {
 	}
 	for _, d := range in.Launch.Record.Dependences {
 		from, to := nodeOf(d.From), nodeOf(d.To)
-		if d.Kind != profiler.FlowDependence || n.loopOf(in.Block(from)) == nil || n.loopOf(in.Block(to)) == nil || from.Code != code || to.Code != code {
+		if d.Kind != profiler.FlowDependence || !in.isWithin(code, outer, from) || !in.isWithin(code, outer, to) {
 			continue
 		}
 		if !d.Carried || d.Party != profiler.SameThread || d.Space == "shared" || in.Loop(from) != outer || in.Loop(to) != outer {

@@ -33,6 +33,7 @@ type Input struct {
 	functions   map[[2]int]*callEffect      // by code and function, those that calls have asked for; nil for what is not known
 	powersFound *wholePowers                // nil until they are looked for
 	accurates   []map[cubin.Frame]*accurate // by code; nil until they are looked for
+	sequencesOf []sequence                  // by code; nil until they are looked for
 	arrayOf     map[blamer.Node]uint64      // see arrays, once they are found
 	arraysFound bool
 }
@@ -79,6 +80,8 @@ func NewInput(r *blamer.Result) *Input {
 		Model:     r.Model,
 		codes:     make([]*codeSamples, len(r.Graphs)),
 		accurates: make([]map[cubin.Frame]*accurate, len(r.Graphs)),
+
+		sequencesOf: make([]sequence, len(r.Graphs)),
 	}
 	for code, g := range r.Graphs {
 		if g != nil {

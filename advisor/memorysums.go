@@ -34,7 +34,7 @@ func (in *Input) memorySums(code int, l *cfg.Loop) map[blamer.Node]bool {
 	if len(sums) == 0 {
 		return nil
 	}
-	outside := func(n blamer.Node) bool { return n.Code != code || in.Block(n) == nil || !l.Contains(in.Block(n).ID) }
+	outside := func(n blamer.Node) bool { return !in.isWithin(code, l, n) }
 	for _, d := range in.Launch.Record.Dependences {
 		from, to := nodeOf(d.From), nodeOf(d.To)
 		switch {
@@ -55,14 +55,10 @@ func (in *Input) memoryScan(code int, l *cfg.Loop) map[blamer.Node]bool {
 	if in.Launch.Record == nil {
 		return nil
 	}
-	within := func(n blamer.Node) bool {
-		b := in.Block(n)
-		return n.Code == code && b != nil && l.Contains(b.ID)
-	}
 	loads := make(map[blamer.Node]bool)
 	for _, d := range in.Launch.Record.Dependences {
 		store, load := nodeOf(d.From), nodeOf(d.To)
-		if d.Kind != profiler.FlowDependence || d.Space != "global" || !within(store) || !within(load) {
+		if d.Kind != profiler.FlowDependence || d.Space != "global" || !in.isWithin(code, l, store) || !in.isWithin(code, l, load) {
 			continue
 		}
 		if d.Party != profiler.SameThread || in.Loop(store) != l || in.Loop(load) != l || in.Inst(load).Op != sass.LDG || in.Inst(store).Op != sass.STG || in.invariantAddress(load) {

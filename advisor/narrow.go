@@ -25,10 +25,7 @@ func (in *Input) narrow(m *Match) Scope {
 		return line
 	}
 	for l := in.Loop(top); l != nil; l = l.Parent {
-		inside := func(n blamer.Node) bool {
-			b := in.Block(n)
-			return n.Code == top.Code && b != nil && l.Contains(b.ID)
-		}
+		inside := func(n blamer.Node) bool { return in.isWithin(top.Code, l, n) }
 		if m.samplesWhere(inside) >= need {
 			return in.placed(in.loopScope(top.Code, l))
 		}

@@ -128,6 +128,12 @@ func (t *trace) derived(within [][]int, load int, made map[int]bool, bases map[s
 	return false
 }
 
+// isWithin reports whether an instruction is of a loop of a section.
+func (in *Input) isWithin(code int, l *cfg.Loop, n blamer.Node) bool {
+	b := in.Block(n)
+	return n.Code == code && b != nil && l.Contains(b.ID)
+}
+
 // eachInst visits the instructions of a loop.
 func (in *Input) eachInst(code int, l *cfg.Loop, visit func(i int)) {
 	if l == nil {

@@ -240,16 +240,18 @@ func (f *registerFlow) exits() (list []int) {
 }
 
 // needs are the instructions of the loop that make what some of them read, in this round or earlier ones.
-func (f *registerFlow) needs(nodes ...int) map[int]bool {
+func (f *registerFlow) needs(nodes ...int) map[int]bool { return f.needsBut(nil, nodes) }
+
+// needsBut are the same, but for some loads and what they alone need.
+func (f *registerFlow) needsBut(loads, nodes []int) map[int]bool {
 	needed := make(map[int]bool)
-	nodes = slices.Clone(nodes)
-	for len(nodes) > 0 {
-		n := nodes[len(nodes)-1]
-		nodes = nodes[:len(nodes)-1]
+	for work := slices.Clone(nodes); len(work) > 0; {
+		n := work[len(work)-1]
+		work = work[:len(work)-1]
 		for _, e := range f.from[n] {
-			if !needed[e.node] {
+			if !needed[e.node] && !slices.Contains(loads, e.node) {
 				needed[e.node] = true
-				nodes = append(nodes, e.node)
+				work = append(work, e.node)
 			}
 		}
 	}

@@ -2,7 +2,6 @@ package advisor
 
 import (
 	"fmt"
-	"slices"
 
 	"gpa/blamer"
 	"gpa/cubin/cfg"
@@ -124,20 +123,4 @@ func (f *registerFlow) sameAgain(load int) bool {
 		}
 	}
 	return true
-}
-
-// needsBut are the nodes that make what some nodes read, but for what only some loads among them need.
-func (f *registerFlow) needsBut(loads, nodes []int) map[int]bool {
-	needed := make(map[int]bool)
-	for work := slices.Clone(nodes); len(work) > 0; {
-		n := work[len(work)-1]
-		work = work[:len(work)-1]
-		for _, e := range f.from[n] {
-			if !needed[e.node] && !slices.Contains(loads, e.node) {
-				needed[e.node] = true
-				work = append(work, e.node)
-			}
-		}
-	}
-	return needed
 }

@@ -24,8 +24,16 @@ const (
 // A sequence says of the instructions of a section which share of them goes with a cheaper operation.
 type sequence map[int]float64
 
-// sequences finds integer divisions and excursions to double precision in a section.
+// sequences returns the integer divisions and excursions to double precision in a section.
 func (in *Input) sequences(code int) sequence {
+	if in.sequencesOf[code] == nil {
+		in.sequencesOf[code] = in.findSequences(code)
+	}
+	return in.sequencesOf[code]
+}
+
+// findSequences finds them.
+func (in *Input) findSequences(code int) sequence {
 	found := sequence{}
 	c := in.codes[code]
 	if c == nil {

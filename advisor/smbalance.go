@@ -2,9 +2,7 @@ package advisor
 
 import (
 	"fmt"
-	"slices"
 
-	"gpa/blamer"
 	"gpa/cubin/sass"
 	"gpa/emu/stall"
 )
@@ -78,7 +76,7 @@ func (in *Input) contended() (share float64) {
 // takesTurns reports whether threads go on with what atomic operations return: what they do then depends on who comes first, and is not the same in
 // other blocks (1.25x tried was 1.04x where keys drive each other out of a table).
 func (in *Input) takesTurns() bool {
-	return slices.ContainsFunc(in.executedNodes(isAtomic), func(n blamer.Node) bool { return len(withoutCounters(in.Inst(n).Defs(nil))) > 0 })
+	return len(in.answeredAtomics()) > 0
 }
 
 // worksTogether reports whether the threads of a block meet, or leave each other something in shared memory.

@@ -28,7 +28,7 @@ func (strengthReduction) Match(in *Input) []*Match {
 	found := make([]sequence, len(in.codes))
 	divisions := in.longDivisions()
 	for code := range in.codes {
-		found[code] = in.sequences(code)
+		found[code] = maps.Clone(in.sequences(code))
 		maps.Copy(found[code], divisions[code].found)
 	}
 	doubles := in.doubles()

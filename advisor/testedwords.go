@@ -79,7 +79,8 @@ func (in *Input) testedGroups() (groups [][]blamer.Node) {
 
 // readsStored reports whether a load reads what the launch has stored before, so that it cannot be made with earlier ones.
 func (in *Input) readsStored(n blamer.Node) bool {
+	at := in.recordPlace(n)
 	return slices.ContainsFunc(in.Launch.Record.Dependences, func(d profiler.Dependence) bool {
-		return d.Kind == profiler.FlowDependence && d.Space == "global" && d.To == in.recordPlace(n)
+		return d.Kind == profiler.FlowDependence && d.Space == "global" && d.To == at
 	})
 }

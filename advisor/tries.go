@@ -48,8 +48,8 @@ const DoesNotFit = "what the threads execute does not fit it"
 
 // leastRestructured is the least speedup of a change after which data are reached in another way: three such pieces on others' kernels for which 1.04x to
 // 1.06x were tried made them slower (0.70x to 0.94x), by indices and tests that no run of the recorded instructions has, and items a thread with 1.07x
-// were 1.02x. leastVector is that of wider
-// accesses, of which 1.03x came about and 1.02x did not, leastConstant that of constant memory, of which 1.04x was 1.01x.
+// were 1.02x. leastVector is that of wider accesses, of which 1.03x came about and 1.02x did not, leastConstant that of constant memory, of which 1.04x
+// was 1.01x.
 const (
 	leastRestructured = 1.08
 	leastVector       = 1.03
